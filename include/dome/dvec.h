@@ -1,0 +1,245 @@
+/* Distributed vectors.
+ *
+ * A dvec is a vector of n elements spread over the tasks of a program in blocks (layout.h). An element is `width` values of
+ * one type, so a matrix is a vector of rows. Values lie row by row: value k of element i is value i * width + k.
+ *
+ * Conventions
+ * - "Collective in order": every task makes the same calls in the same order with equal arguments, but the call does
+ *   not communicate. "Collective": it may also communicate and wait. Tasks that disagree are found at the next
+ *   communication and told (DOME_ERR_MISMATCH).
+ * - The output comes first: dvec_add(z, x, y) is z = x + y. An output may be one of the inputs.
+ * - Functions return a dome_status unless they return a value. How failures are reported: error.h.
+ * - Element-wise functions may only record their work. It is done when a value is needed: by a reduction, a raw pointer, a
+ *   file, the movement of data. A handle is never wrong to read, and the order of calls is the order of effects.
+ * - Operands of an element-wise function agree in type, length, width, block size and distribution; inputs may
+ *   instead be DOME_WHOLE whatever the output is. dvec_copy may also go from one distribution to another.
+ * - Integers wrap around, as unsigned arithmetic does. Dividing an integer by zero is DOME_ERR_RANGE. min and max of floating
+ *   point give NaN when an operand is NaN. Struct elements have no arithmetic: they can be copied, filled, moved, mapped,
+ *   read and written.
+ * - The same bits: results do not depend on the number of tasks or on who owns what. + - * / and sqrt are IEEE 754 operations
+ *   rounded once, never contracted; exp, log, sin, cos and pow are the C library's and are as equal as the
+ *   hosts' C libraries are.
+ */
+#ifndef DOME_DVEC_H
+#define DOME_DVEC_H
+
+#include <dome/object.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dvec dvec;
+
+typedef struct dvec_options {
+    dome_distribution distribution; /* DOME_DYNAMIC unless set */
+    size_t width;                   /* values per element; 0 means 1 */
+    size_t block;                   /* elements per block, a power of two; 0 means dome_block_size(n) */
+} dvec_options;
+
+/* ---- life ---- */
+
+/* A new vector of n elements, all 0. n may be 0 and may be smaller than the number of tasks. name is what messages,
+ * checkpoints and traces call it, as in dome_object_new; options may be NULL. Collective in order. Owned by env until dvec_free
+ * or dome_finalize. NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME, DOME_ERR_MEMORY. */
+dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n);
+dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options);
+
+/* Frees a vector. Work recorded for others that reads it is done first. NULL is allowed. Collective in order. */
+void dvec_free(dvec *x);
+
+dome_env *dvec_env(const dvec *x);
+const char *dvec_name(const dvec *x);
+dome_type dvec_type(const dvec *x);
+size_t dvec_length(const dvec *x); /* elements */
+size_t dvec_width(const dvec *x);  /* values per element */
+dome_distribution dvec_distribution(const dvec *x);
+dome_object *dvec_object(const dvec *x); /* its handle in the registry */
+
+/* ---- element-wise: collective in order; may be deferred ---- */
+
+/* All values become `value`, which must be exact in an integer type (DOME_ERR_RANGE) and becomes real + 0i in a complex one. */
+int dvec_fill(dvec *z, double value);
+
+/* All values become *value, one value of the vector's own type, struct types included. Copied before the call returns. */
+int dvec_fill_value(dvec *z, const void *value);
+
+/* z = x. Between different distributions of one length and type it communicates (then it is collective). */
+int dvec_copy(dvec *z, const dvec *x);
+
+/* z = x converted to z's type, value by value. To integers: rounded towards zero, held at the limits of the type, NaN becomes 0.
+ * Complex to real is DOME_ERR_TYPE. */
+int dvec_convert(dvec *z, const dvec *x);
+
+int dvec_add(dvec *z, const dvec *x, const dvec *y);
+int dvec_sub(dvec *z, const dvec *x, const dvec *y);
+int dvec_mul(dvec *z, const dvec *x, const dvec *y);
+int dvec_div(dvec *z, const dvec *x, const dvec *y);
+int dvec_min(dvec *z, const dvec *x, const dvec *y); /* not for complex */
+int dvec_max(dvec *z, const dvec *x, const dvec *y); /* not for complex */
+int dvec_pow(dvec *z, const dvec *x,
+             const dvec *y); /* integers: x to a negative y is 0 but for x = 1, -1; x = 0: DOME_ERR_RANGE */
+
+/* The same with a scalar second operand, which must be exact in an integer type (DOME_ERR_RANGE) and is rounded to float for
+ * F32 and C64. */
+int dvec_adds(dvec *z, const dvec *x, double a);
+int dvec_subs(dvec *z, const dvec *x, double a);
+int dvec_muls(dvec *z, const dvec *x, double a);
+int dvec_divs(dvec *z, const dvec *x, double a);
+int dvec_mins(dvec *z, const dvec *x, double a);
+int dvec_maxs(dvec *z, const dvec *x, double a);
+int dvec_pows(dvec *z, const dvec *x, double a);
+
+/* y = y + a * x, the product rounded before the sum (BLAS axpy without contraction). */
+int dvec_axpy(dvec *y, double a, const dvec *x);
+
+int dvec_neg(dvec *z, const dvec *x);
+int dvec_abs(dvec *z, const dvec *x);  /* complex: the modulus as real + 0i */
+int dvec_sqrt(dvec *z, const dvec *x); /* sqrt, exp, log, sin, cos: floating point and complex types */
+int dvec_exp(dvec *z, const dvec *x);
+int dvec_log(dvec *z, const dvec *x);
+int dvec_sin(dvec *z, const dvec *x);
+int dvec_cos(dvec *z, const dvec *x);
+
+/* Comparisons: mask is a DOME_U8 vector that gets 1 where the relation holds and 0 elsewhere; x and y agree in type. With NaN all
+ * but ne are 0. Complex values can be compared by eq and ne only. */
+int dvec_eq(dvec *mask, const dvec *x, const dvec *y);
+int dvec_ne(dvec *mask, const dvec *x, const dvec *y);
+int dvec_lt(dvec *mask, const dvec *x, const dvec *y);
+int dvec_le(dvec *mask, const dvec *x, const dvec *y);
+int dvec_gt(dvec *mask, const dvec *x, const dvec *y);
+int dvec_ge(dvec *mask, const dvec *x, const dvec *y);
+int dvec_eqs(dvec *mask, const dvec *x, double a);
+int dvec_nes(dvec *mask, const dvec *x, double a);
+int dvec_lts(dvec *mask, const dvec *x, double a);
+int dvec_les(dvec *mask, const dvec *x, double a);
+int dvec_gts(dvec *mask, const dvec *x, double a);
+int dvec_ges(dvec *mask, const dvec *x, double a);
+
+/* Logic on DOME_U8 masks: anything but 0 is true; results are 0 or 1. */
+int dvec_and(dvec *mask, const dvec *a, const dvec *b);
+int dvec_or(dvec *mask, const dvec *a, const dvec *b);
+int dvec_xor(dvec *mask, const dvec *a, const dvec *b);
+int dvec_not(dvec *mask, const dvec *a);
+
+/* z = mask ? x : y, value by value. Any type, struct types included; z, x, y agree. */
+int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y);
+
+/* Every value becomes the global index of its element, as dvec_convert would convert it from DOME_U64. */
+int dvec_index(dvec *z);
+
+/* Uniform random numbers that depend on seed and position alone: value p = i * width + k is the same for any layout and on any
+ * machine, and calls with different seeds give independent sequences. Floating point: in [0, 1), 53 bits (F32: 24);
+ * complex: both parts so; integers: all bits. Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
+ * 2, 3; SC 2011), key = seed, counter = p. */
+int dvec_random(dvec *z, uint64_t seed);
+
+/* ---- reductions: collective; over all values ----
+ *
+ * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in pairs) in double
+ * precision, and block sums are added exactly and rounded once, so the bits depend neither on tasks nor on layout. Integer
+ * sums are exact. Products are taken block by block the same way and combined along a fixed binary tree. On failure they
+ * return NaN or 0. An empty vector: sum and dot are 0, prod is 1, the others fail with DOME_ERR_ARGUMENT. */
+
+double dvec_sum(const dvec *x);
+double dvec_prod(const dvec *x);      /* integers are multiplied as doubles */
+double dvec_min_value(const dvec *x); /* NaN if any value is */
+double dvec_max_value(const dvec *x);
+double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not for complex */
+double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without overflow or underflow on the way */
+size_t dvec_argmin(const dvec *x);             /* position i * width + k of the first smallest value; the first NaN if any */
+size_t dvec_argmax(const dvec *x);
+
+/* The same for types that a double does not hold. _i64: integer types; DOME_ERR_RANGE if the result does not fit. _c128: complex
+ * and real types; dot conjugates x (BLAS zdotc). C99 complex by parts: result[0] real, result[1] imaginary. */
+int64_t dvec_sum_i64(const dvec *x);
+int64_t dvec_min_value_i64(const dvec *x);
+int64_t dvec_max_value_i64(const dvec *x);
+int64_t dvec_dot_i64(const dvec *x, const dvec *y);
+int dvec_sum_c128(const dvec *x, double result[2]);
+int dvec_prod_c128(const dvec *x, double result[2]);
+int dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
+
+/* ---- movement along the vector: collective ---- */
+
+/* z[i] = x[0] + ... + x[i], for each of the width values apart. Real and integer types. Floating point: the sum within the block
+ * in order, plus the exact sum of the blocks before it, rounded; so the bits do not depend on the layout. */
+int dvec_scan(dvec *z, const dvec *x);
+
+/* z[i] = x[i - k], around the ends (circular; Fortran's cshift by -k). Any k. z may be x. */
+int dvec_shift(dvec *z, const dvec *x, int64_t k);
+
+/* The same, but what comes in at the end is *value, of the vector's own type (Fortran's eoshift); NULL means 0. */
+int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value);
+
+/* z[i] = x[index[i]]. index: integer type, width 1, same length and layout as z; x any length, same type and width as z. An index
+ * outside 0 ... length(x) - 1 is DOME_ERR_RANGE. */
+int dvec_gather(dvec *z, const dvec *x, const dvec *index);
+
+/* z[index[i]] = x[i]; elements of z that no index names keep their values. Where several i name one element, the largest i
+ * wins. index as in dvec_gather, with x's layout. */
+int dvec_scatter(dvec *z, const dvec *x, const dvec *index);
+
+/* All elements, on every task, read-only, as n * width values. Valid until x is written, moved or freed, or dvec_whole(x) is
+ * called again. NULL on failure. */
+const void *dvec_whole(const dvec *x);
+
+/* ---- the local part ---- */
+
+/* A contiguous range of elements in this task's memory: element first + j lies at data + j * width values. */
+typedef struct dvec_span {
+    void *data;
+    size_t first;
+    size_t count;
+} dvec_span;
+
+/* This task's elements, to read and write. Fills 0, 1 or 2 spans (two when the task's run passes the end of the vector) and
+ * returns their number; negative on failure (-status). Pointers are valid until the next Dome call that is collective, or until x
+ * is used by another Dome call. Collective in order. */
+int dvec_local(dvec *x, dvec_span spans[2]);
+
+/* The same to read only: x does not count as written. */
+int dvec_local_const(const dvec *x, dvec_span spans[2]);
+
+/* A local span with copies of the elements next to it. */
+typedef struct dvec_halo_span {
+    dvec_span local;
+    const void *below; /* the nbelow elements before local.first, in order; NULL if none */
+    size_t nbelow;
+    const void *above; /* the nabove elements after the span's last */
+    size_t nabove;
+} dvec_halo_span;
+
+/* Fetches up to `below` elements before and `above` elements after each local span. At the ends of the vector there are fewer,
+ * unless periodic: then indices go around, and below and above must not exceed the length. Collective. Returns and lives
+ * as dvec_local does; the copies live until the next dvec_halo of x. */
+int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span spans[2]);
+
+/* The user's own loop. The kernel is called once for every block (and so with the same ranges whatever the layout) with the
+ * global index of its first element, the number of elements, and pointers to them in out and in[0 ... nin - 1]. It fills
+ * out; it may keep state in ctx, which is this task's alone. It must not call Dome functions. */
+typedef void (*dvec_kernel)(void *ctx, size_t first, size_t count, void *out, const void *const in[]);
+
+/* out = kernel(in). The vectors agree in length, block size and distribution (inputs may be DOME_WHOLE); types and widths are
+ * free. out may be among the inputs. At most DVEC_MAP_MAX inputs. Collective in order. */
+#define DVEC_MAP_MAX 16
+int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
+
+/* ---- files ---- */
+
+/* Writes x as a NumPy .npy file, version 1.0, shape (n,) or (n, width), little-endian; struct types as structured dtypes. Each
+ * task writes its own part. The file appears under its name whole or not at all. A task whose host does not see rank 0's
+ * directory sends its part to rank 0. Collective. DOME_ERR_IO. */
+int dvec_write(const dvec *x, const char *path);
+
+/* A new vector called name from a .npy file of any byte order: one dimension gives width 1, more give the product of the others
+ * as width. bool becomes DOME_U8; structured dtypes become struct types. Each task reads its own part, or gets it from rank 0
+ * where it cannot see the file. Collective. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (not .npy, truncated, object dtype,
+ * Fortran order, ...). */
+dvec *dvec_read(dome_env *env, const char *name, const char *path);
+dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* The environment: one running Dome program as one of its tasks sees it. */
+#ifndef DOME_ENV_H
+#define DOME_ENV_H
+
+#include <dome/error.h>
+#include <dome/type.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DOME_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define DOME_PRINTF(string, first) __attribute__((__format__(__printf__, string, first)))
+#else
+#define DOME_PRINTF(string, first)
+#endif
+
+/* Starts the program. Collective; the first Dome call, before the program opens files or starts threads. Enrols this process,
+ * starts the other copies with the same arguments, takes the --dome-* options out of argv (and reads DOME_OPTIONS before
+ * them). Works when the program was started from the shell, spawned from the PVM console (siblings form one
+ * program) and by `dome run`. argc and argv may be NULL.
+ *
+ * Started from the shell with more than one task, the process stays behind to watch over the program, and main goes on in
+ * a child process as rank 0, with the same standard input and output. The exit status of that rank 0 becomes that of
+ * the process.
+ *
+ * Never returns NULL: whatever prevents the start is one line on standard error and an exit status other than 0.
+ * --dome-help and --dome-version print and exit with 0. The environment belongs to the library until dome_finalize. */
+dome_env *dome_init(int *argc, char ***argv);
+
+/* Ends the program: waits for all tasks, destroys the objects that are left, takes down what dome_init started. Collective; no
+ * Dome call may follow. Returns the exit status for main, 0 unless an error was recorded by dome_set_errors_return and
+ * never cleared. NULL is allowed and returns 0. */
+int dome_finalize(dome_env *env);
+
+int dome_rank(const dome_env *env);                   /* 0 ... size - 1 */
+int dome_size(const dome_env *env);                   /* number of tasks */
+const char *dome_host(const dome_env *env, int rank); /* name of the host a task runs on; NULL if there is no such rank */
+
+/* Prints once, on rank 0's standard output, and not once per task. Every task calls it; it does not communicate. */
+void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
+
+/* The loop boundary: call it once per iteration of the main loop, on every task. It is where checkpoints are written and
+ * membership may change; this version of the library does neither, so it only marks the boundary. Returns a status. */
+int dome_checkpoint(dome_env *env);
+
+/* Whether the program goes on from a checkpoint and should skip its initialisation. False in this version. */
+bool dome_is_restarting(const dome_env *env);
+
+/* Waits until every task has called it. Collective. */
+int dome_barrier(dome_env *env);
+
+/* Copies count elements of rank root to all tasks. Collective; root, type and count equal everywhere. */
+int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count);
+
+/* Seconds of a monotonic clock. Not collective, and not comparable between tasks. */
+double dome_wtime(void);
+
+/* Ends the whole program with one line (the formatted text, with task and host) and an exit status of 1. Any task may call it.
+ * Does not return. */
+void dome_abort(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3)
+#if defined(__GNUC__)
+    __attribute__((noreturn))
+#endif
+    ;
+
+/* From now on failing functions return their status instead of ending the program. Call it on every task. */
+void dome_set_errors_return(dome_env *env);
+
+/* The status of the last function that failed since dome_error_clear, and its line. DOME_OK and "" if none has. The string
+ * belongs to env and lives until the next failure. */
+int dome_error_status(const dome_env *env);
+const char *dome_error_message(const dome_env *env);
+void dome_error_clear(dome_env *env);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* Errors: one list, one way to fail.
+ *
+ * By default a Dome function that fails prints one line on standard error (operation, object, reason, task and host)
+ * and ends the whole program with a status other than 0, as MPI does. After dome_set_errors_return() a failing function
+ * returns its status instead and the line is kept for dome_error_message(). Functions that return a value rather than a
+ * status (dvec_sum, dvec_new, ...) then return NaN, 0 or NULL, and dome_error_status() tells.
+ *
+ * A programmer's error (wrong type, wrong length, ...) is found on every task alike and leaves the program able to go on.
+ * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call.
+ * The loss of a task or host always ends the program: see --dome-timeout.
+ */
+#ifndef DOME_ERROR_H
+#define DOME_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(code, name, text, exit status of a program that ends with it) */
+#define DOME_STATUS_LIST(X)                                                                                                      \
+    X(0, DOME_OK, "success", 0)                                                                                                  \
+    /* programmer's errors */                                                                                                    \
+    X(1, DOME_ERR_ARGUMENT, "argument out of its range", 2)                                                                      \
+    X(2, DOME_ERR_TYPE, "element types do not fit", 2)                                                                           \
+    X(3, DOME_ERR_SHAPE, "lengths, widths or block sizes differ", 2)                                                             \
+    X(4, DOME_ERR_LAYOUT, "distributions do not fit", 2)                                                                         \
+    X(5, DOME_ERR_NAME, "name is taken or unknown", 2)                                                                           \
+    X(6, DOME_ERR_MISMATCH, "tasks disagree about the operation", 2)                                                             \
+    X(7, DOME_ERR_OPTION, "unknown option or bad value", 2)                                                                      \
+    X(8, DOME_ERR_STATE, "not possible now", 2)                                                                                  \
+    /* run-time errors */                                                                                                        \
+    X(16, DOME_ERR_MEMORY, "out of memory", 1)                                                                                   \
+    X(17, DOME_ERR_IO, "file cannot be read or written", 1)                                                                      \
+    X(18, DOME_ERR_FORMAT, "file is not what it should be", 1)                                                                   \
+    X(19, DOME_ERR_RANGE, "value does not fit", 1)                                                                               \
+    X(20, DOME_ERR_START, "program cannot be started", 1)                                                                        \
+    X(21, DOME_ERR_COMM, "communication failed", 1)                                                                              \
+    X(22, DOME_ERR_LOST, "task or host lost", 1)
+
+typedef enum dome_status {
+#define DOME_STATUS_ENUM(code, name, text, exit_status) name = code,
+    DOME_STATUS_LIST(DOME_STATUS_ENUM)
+#undef DOME_STATUS_ENUM
+} dome_status;
+
+/* The identifier of a status ("DOME_ERR_TYPE") and its text. Not collective. Constant strings; never NULL. */
+const char *dome_status_name(int status);
+const char *dome_status_text(int status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

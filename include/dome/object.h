@@ -1,0 +1,132 @@
+/* For people who add a distributed structure of their own.
+ *
+ * A structure is a header, a source file and one operation table. Load balancing, migration, checkpoints and tracing reach
+ * every structure through this table alone and never know a concrete one. docs/adding-a-structure.md walks through an
+ * example; tests/conformance.h is a battery that every structure must pass.
+ *
+ * An object is content (yours), table (yours, constant) and environment. Objects with a layout keep their data in blocks
+ * (see layout.h). A replicated object (DOME_WHOLE) is held in full by every task: its layout is one over a single task, or
+ * NULL, which means that the whole object is one block, number 0.
+ */
+#ifndef DOME_OBJECT_H
+#define DOME_OBJECT_H
+
+#include <dome/error.h>
+#include <dome/layout.h>
+#include <dome/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dome_object dome_object;
+
+typedef enum dome_distribution {
+    DOME_DYNAMIC, /* blocks over all tasks; load balancing may move them */
+    DOME_BLOCK,   /* blocks spread evenly over all tasks, for good */
+    DOME_WHOLE    /* every task holds all elements */
+} dome_distribution;
+
+typedef struct dome_object_info {
+    dome_type type;  /* of one value; NULL if the elements have no common type */
+    uint64_t length; /* elements */
+    uint64_t width;  /* values per element */
+    dome_distribution distribution;
+    const dome_layout *layout; /* borrowed; DOME_WHOLE: over one task, or NULL for a single block */
+} dome_object_info;
+
+/* The operation table. Runs of blocks are given as (first, count) in block numbers and never pass the end of the vector.
+ * A slot marked required must be filled, one marked defaulted may be NULL and gets the behaviour described, one
+ * marked optional may be NULL and the service is then not offered. Slots return a dome_status. No slot communicates
+ * and none prints: failures are reported by the caller. */
+typedef struct dome_object_ops {
+    size_t size;      /* sizeof(dome_object_ops): tables of older programs stay readable */
+    const char *kind; /* required: name of the structure, "dvec" */
+
+    /* Required. What the object is. Cheap; may be called at any time. */
+    int (*describe)(const dome_object *object, dome_object_info *info);
+
+    /* Defaulted (nothing to do). Completes deferred work: after it the blocks hold their values. */
+    int (*sync)(dome_object *object);
+
+    /* Defaulted (every element costs the same). Relative cost of the blocks of a run, one number a block. */
+    int (*cost)(const dome_object *object, uint64_t first, uint64_t count, double *cost);
+
+    /* Required. Bytes that pack writes for a run of blocks owned by this task. */
+    int (*packed_bytes)(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes);
+
+    /* Required. Writes a run of blocks owned by this task into `buffer`. DOME_PORTABLE bytes must not depend on the
+     * machine, the layout or the number of tasks: checkpoints rest on it. */
+    int (*pack)(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes);
+
+    /* Required. The reverse: fills a run of blocks owned by this task from `bytes` bytes. Bytes come from other tasks and
+     * from files: a wrong number of them is DOME_ERR_FORMAT, never a crash. */
+    int (*unpack)(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes);
+
+    /* Required for DOME_DYNAMIC objects, else optional. From now on the object follows `layout` (same length and block
+     * size). Blocks owned under both layouts keep their values; blocks gained are undefined until unpacked; blocks lost
+     * may be forgotten (they were packed before). Takes its own reference. On failure the object is as it was. */
+    int (*adopt)(dome_object *object, const dome_layout *layout);
+
+    /* Defaulted (all true). Sets changed[k] when block first + k has been written since the last mark_saved, for incremental
+     * checkpoints. */
+    int (*changed)(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
+    int (*mark_saved)(dome_object *object);
+
+    /* Defaulted (pack and unpack with DOME_PORTABLE). What a checkpoint stores for a run of blocks, where that is not
+     * what a migration moves. write_bytes, write and read are filled together or not at all. */
+    int (*write_bytes)(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
+    int (*write)(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
+    int (*read)(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
+
+    /* Required. Frees the content. The object is already out of the registry. */
+    void (*destroy)(dome_object *object);
+} dome_object_ops;
+
+/* Registers `content` under `name`. Collective in order: every task registers the same objects in the same order (this is
+ * checked at the next communication). name is copied; NULL or "" makes one up ("dvec-3"). The environment owns the object until
+ * dome_object_free or dome_finalize. NULL on failure: DOME_ERR_NAME (an object of that name lives), DOME_ERR_ARGUMENT (a required
+ * slot is empty). */
+dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_ops *ops, void *content);
+
+/* Takes the object out of the registry and destroys it. NULL is allowed. Collective in order. */
+void dome_object_free(dome_object *object);
+
+void *dome_object_content(const dome_object *object);
+const dome_object_ops *dome_object_operations(const dome_object *object);
+dome_env *dome_object_env(const dome_object *object);
+const char *dome_object_name(const dome_object *object);
+uint64_t dome_object_id(const dome_object *object); /* 1, 2, ... in creation order; equal on all tasks; never used again */
+
+/* The registry: live objects in creation order. Start with NULL; NULL after the last. */
+dome_object *dome_object_next(const dome_env *env, const dome_object *previous);
+dome_object *dome_object_find(const dome_env *env, const char *name); /* NULL if there is none */
+size_t dome_object_count(const dome_env *env);
+
+/* The slots with their defaults applied: what services call. */
+int dome_object_describe(const dome_object *object, dome_object_info *info);
+int dome_object_sync(dome_object *object);
+int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost);
+int dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes);
+int dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes);
+int dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                       uint64_t bytes);
+int dome_object_adopt(dome_object *object, const dome_layout *layout);
+int dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
+int dome_object_mark_saved(dome_object *object);
+int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
+int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
+int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
+
+/* The layout that dynamic objects of this length and block size share now. Borrowed; becomes another one when data
+ * moves. block_size 0 means dome_block_size(length). */
+const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t block_size);
+
+/* Moves every dynamic object that follows the layout of the same length and block size to `layout`. Collective; all tasks give
+ * equal layouts. */
+int dome_env_relayout(dome_env *env, const dome_layout *layout);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

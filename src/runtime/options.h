@@ -1,0 +1,26 @@
+/* Options: from DOME_OPTIONS, then from argv, by GOption. */
+#ifndef DOME_SRC_OPTIONS_H
+#define DOME_SRC_OPTIONS_H
+
+#include <stdbool.h>
+
+typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
+
+typedef struct dome_options {
+    int tasks;          /* --dome-tasks; 0: not given */
+    char *transport;    /* --dome-transport; NULL: not given */
+    double timeout;     /* --dome-timeout, seconds */
+    dome_output output; /* --dome-output rank0|all */
+    bool profile;       /* --dome-profile */
+    bool help, version;
+} dome_options;
+
+/* Reads `environment` (the text of DOME_OPTIONS, may be NULL) and then argv, and takes the options found out of argv. argc and
+ * argv may be NULL. Returns true, or false with *message (g_free'd by the caller) saying what is wrong and what to do. */
+bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message);
+void dome__options_clear(dome_options *options);
+
+/* The text of --dome-help; g_free'd by the caller. */
+char *dome__options_help(void);
+
+#endif

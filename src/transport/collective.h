@@ -1,0 +1,43 @@
+/* Collective operations over a transport: logarithmic depth, own trees over ranks, for any number of tasks.
+ *
+ * Every task calls the same function with the same root, type and (but for the v variants) count. counts and displacements are in
+ * elements. Each function returns a dome_status. Buffers must not overlap unless noted. */
+#ifndef DOME_SRC_COLLECTIVE_H
+#define DOME_SRC_COLLECTIVE_H
+
+#include "transport/transport.h"
+
+/* inout = inout (op) in, for count elements. Called with the lower ranks' part in inout, so it need not commute. */
+typedef void (*dome_combine)(void *inout, const void *in, uint64_t count, void *ctx);
+
+int dome__barrier(dome_transport *transport);
+int dome__bcast(dome_transport *transport, int root, dome_type type, void *data, uint64_t count);
+
+/* data is input everywhere and output at root (reduce) or everywhere (allreduce). The order of combination depends on the number
+ * of tasks: what is combined must be associative for the same bits. */
+int dome__reduce(dome_transport *transport, int root, dome_type type, void *data, uint64_t count, dome_combine combine,
+                 void *ctx);
+int dome__allreduce(dome_transport *transport, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx);
+
+/* recv: size * count elements in rank order, at root or everywhere. */
+int dome__gather(dome_transport *transport, int root, dome_type type, const void *send, uint64_t count, void *recv);
+int dome__allgather(dome_transport *transport, dome_type type, const void *send, uint64_t count, void *recv);
+
+/* Rank r contributes counts[r] elements, which land one after the other. counts is known everywhere. */
+int dome__gatherv(dome_transport *transport, int root, dome_type type, const void *send, const uint64_t *counts, void *recv);
+int dome__allgatherv(dome_transport *transport, dome_type type, const void *send, const uint64_t *counts, void *recv);
+
+/* send and recv: size pieces of count elements. */
+int dome__alltoall(dome_transport *transport, dome_type type, const void *send, uint64_t count, void *recv);
+
+/* Pieces of send_counts[r] elements one after the other in send; what comes from r lands in recv after that of r - 1,
+ * recv_counts[r] elements. Pairs with nothing to say do not communicate (both counts are known to both sides). */
+int dome__alltoallv(dome_transport *transport, dome_type type, const void *send, const uint64_t *send_counts, void *recv,
+                    const uint64_t *recv_counts);
+
+/* The usual combinations. */
+void dome__combine_sum_i64(void *inout, const void *in, uint64_t count, void *ctx);
+void dome__combine_max_i64(void *inout, const void *in, uint64_t count, void *ctx);
+void dome__combine_max_u64(void *inout, const void *in, uint64_t count, void *ctx);
+
+#endif

@@ -1,0 +1,20 @@
+/* Typed messages between two tasks, on top of a transport's table.
+ *
+ * Elements travel in native form between tasks of equal data formats and in portable form otherwise. Each message carries the
+ * sender's stamp; a receiver at another point of the program gets DOME_ERR_MISMATCH and a reason that names both. A message of
+ * another length than expected is DOME_ERR_MISMATCH as well. Sending to and receiving from the own rank is not possible. */
+#ifndef DOME_SRC_MESSAGE_H
+#define DOME_SRC_MESSAGE_H
+
+#include "transport/transport.h"
+
+/* The form in which data travels between this task and rank. */
+dome_format dome__format_with(const dome_transport *transport, int rank);
+
+int dome__send(dome_transport *transport, int dest, int channel, dome_type type, const void *data, uint64_t count);
+int dome__recv(dome_transport *transport, int source, int channel, dome_type type, void *data, uint64_t count);
+
+/* Receives a message of any length: *data is allocated with g_malloc (NULL if count is 0), *count elements. */
+int dome__recv_new(dome_transport *transport, int source, int channel, dome_type type, void **data, uint64_t *count);
+
+#endif

@@ -1,0 +1,67 @@
+/* What Dome needs from a message passing system, and what providers (src/pvm, self.c) fill in.
+ *
+ * A transport connects the tasks 0 ... size - 1 of one program. Between two tasks messages arrive in the order sent, per
+ * channel. Only one thread of a task calls it. Slots return a dome_status; on failure `reason` holds the text.
+ * Objects, balance and ckpt use message.h and collective.h, which stand on this table, and never a provider. */
+#ifndef DOME_SRC_TRANSPORT_H
+#define DOME_SRC_TRANSPORT_H
+
+#include <dome/error.h>
+#include <dome/type.h>
+
+#include <stdarg.h>
+
+typedef struct dome_transport dome_transport;
+
+enum { DOME_CHANNEL_COLLECTIVE, DOME_CHANNEL_DATA, DOME_CHANNEL_CONTROL, DOME_CHANNELS };
+
+typedef struct dome_transport_ops {
+    size_t size;
+    const char *name; /* "self", "pvm": what --dome-transport takes */
+
+    /* Sends head and data as one message of any length to another rank (never the own). Both may be reused on return. May wait
+     * for the receiver, but takes in what arrives meanwhile: two tasks that send to each other do not block each other. */
+    int (*send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                uint64_t bytes);
+
+    /* Waits for the next message from source and gives its head (exactly head_bytes, as sent) and the length of its data. Must
+     * be followed by recv_data for the same message. */
+    int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
+    int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
+
+    /* Leaves the message passing system and frees the provider's state (not the transport). No communication. */
+    void (*close)(dome_transport *transport);
+} dome_transport_ops;
+
+/* Where the program stands: sent along with every message, so that tasks that disagree find out. */
+typedef struct dome_stamp {
+    uint64_t sequence;  /* number of the operation */
+    uint64_t history;   /* hash of all operations up to this one, with their arguments */
+    uint64_t object;    /* id of its object, 0 if none */
+    uint32_t operation; /* dome_operation code (src/runtime/operation.h) */
+} dome_stamp;
+
+struct dome_transport {
+    const dome_transport_ops *ops;
+    void *provider;
+    int rank, size;
+    int *data_format;         /* by rank: equal numbers mean equal native forms; NULL when all are equal */
+    dome_stamp stamp;         /* of the operation under way; set by operation.c */
+    uint64_t wait_ns;         /* time spent waiting in send and receive so far: the operation clock subtracts it */
+    uint64_t messages, bytes; /* sent so far */
+    char *(*describe)(dome_transport *transport, int rank,
+                      const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
+    void *owner;                                /* the dome_env */
+    char reason[512];
+};
+
+/* Fills transport->reason and returns status, for `return dome__transport_error(t, DOME_ERR_COMM, ...)`. */
+int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The one-process transport. */
+dome_transport *dome__transport_self_new(void);
+
+/* Closes and frees. NULL is allowed. */
+void dome__transport_free(dome_transport *transport);
+
+#endif
