@@ -1,0 +1,65 @@
+/* Counter-based random numbers: Philox4x32-10 of J. Salmon, M. Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as
+ * 1, 2, 3", SC 2011. Number p of a sequence is a function of seed and p alone. */
+#ifndef DOME_SRC_RANDOM_H
+#define DOME_SRC_RANDOM_H
+
+#include <stdint.h>
+
+#define DOME_PHILOX_ROUNDS 10
+
+/* One block cipher call: four 32-bit words from a counter and a key. */
+static inline void dome__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+    for (int round = 0; round < DOME_PHILOX_ROUNDS; round++) {
+        uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)b;
+        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+/* The four words of position p: counter (low word of p, high word of p, 0, 0), key (low word of seed, high word of seed). */
+static inline void dome__random_words(uint64_t seed, uint64_t p, uint32_t out[4])
+{
+    const uint32_t counter[4] = {(uint32_t)p, (uint32_t)(p >> 32), 0, 0};
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    dome__philox(counter, key, out);
+}
+
+/* How words become values: 64-bit integers are out[0] + 2^32 out[1], shorter ones the low bits of out[0]. A double in [0, 1) is
+ * the upper 53 bits of such a 64-bit number, a float the upper 24 of out[0]. Complex values take their imaginary part from
+ * out[2] and out[3] (double) or out[1] (float). */
+static inline uint64_t dome__random_u64(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+static inline double dome__random_f64(uint32_t low, uint32_t high)
+{
+    return (double)(dome__random_u64(low, high) >> 11) * 0x1p-53;
+}
+
+static inline float dome__random_f32(uint32_t word)
+{
+    return (float)(word >> 8) * 0x1p-24f;
+}
+
+/* Positions first ... first + count - 1 into an array of the type named. Complex types: parts by turns. */
+void dome__random_fill_u8(uint8_t *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_u16(uint16_t *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_u32(uint32_t *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_u64(uint64_t *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_f32(float *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_f64(double *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_c64(float *out, uint64_t count, uint64_t seed, uint64_t first);
+void dome__random_fill_c128(double *out, uint64_t count, uint64_t seed, uint64_t first);
+
+#endif
