@@ -162,8 +162,9 @@ int dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
 
 /* ---- movement along the vector: collective ---- */
 
-/* z[i] = x[0] + ... + x[i], for each of the width values apart. Real and integer types. Floating point: the sum within the block
- * in order, plus the exact sum of the blocks before it, rounded; so the bits do not depend on the layout. */
+/* z[i] = x[0] + ... + x[i], for each of the width values apart. Real and integer types; integers wrap around. Floating point:
+ * z[i] = P + s. s is the sum from the start of i's block up to i, added in order, in double precision (for F32 too). P is the
+ * exact sum of the last s of all blocks before, rounded once. The result is rounded to the type. z may be x. */
 int dvec_scan(dvec *z, const dvec *x);
 
 /* z[i] = x[i - k], around the ends (circular; Fortran's cshift by -k). Any k. z may be x. */
