@@ -1,0 +1,376 @@
+#include "objects/type_private.h"
+#include "runtime/environment.h"
+
+#include <dome/dscalar.h>
+#include <dome/env.h>
+
+#include <math.h>
+#include <string.h>
+
+struct dscalar {
+    dome_object *object;
+    dome_env *env;
+    dome_type type;
+    bool saved;
+    char *value;
+};
+
+/* ---- operation table ---- */
+
+static dscalar *self(const dome_object *object)
+{
+    return dome_object_content(object);
+}
+
+static int scalar_describe(const dome_object *object, dome_object_info *info)
+{
+    *info = (dome_object_info){.type = self(object)->type, .length = 1, .width = 1, .distribution = DOME_WHOLE};
+    return DOME_OK;
+}
+
+static int scalar_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    if (first > 1 || count > 1 - first)
+        return DOME_ERR_ARGUMENT;
+    *bytes = count * dome_type_bytes(self(object)->type, format);
+    return DOME_OK;
+}
+
+static int scalar_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                       uint64_t bytes)
+{
+    uint64_t expected;
+    int status = scalar_packed_bytes(object, first, count, format, &expected);
+    if (status != DOME_OK)
+        return status;
+    if (bytes != expected)
+        return DOME_ERR_ARGUMENT;
+    dome_type_pack(self(object)->type, format, buffer, self(object)->value, count);
+    return DOME_OK;
+}
+
+static int scalar_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                         uint64_t bytes)
+{
+    uint64_t expected;
+    int status = scalar_packed_bytes(object, first, count, format, &expected);
+    if (status != DOME_OK)
+        return status;
+    if (bytes != expected)
+        return DOME_ERR_FORMAT;
+    dome_type_unpack(self(object)->type, format, self(object)->value, buffer, count);
+    self(object)->saved = false;
+    return DOME_OK;
+}
+
+static int scalar_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+{
+    if (first > 1 || count > 1 - first)
+        return DOME_ERR_ARGUMENT;
+    if (count > 0)
+        changed[0] = !self(object)->saved;
+    return DOME_OK;
+}
+
+static int scalar_mark_saved(dome_object *object)
+{
+    self(object)->saved = true;
+    return DOME_OK;
+}
+
+static void scalar_destroy(dome_object *object)
+{
+    g_free(self(object)->value);
+    g_free(self(object));
+}
+
+static const dome_object_ops scalar_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "dscalar",
+    .describe = scalar_describe,
+    .packed_bytes = scalar_packed_bytes,
+    .pack = scalar_pack,
+    .unpack = scalar_unpack,
+    .changed = scalar_changed,
+    .mark_saved = scalar_mark_saved,
+    .destroy = scalar_destroy,
+};
+
+/* ---- life ---- */
+
+dscalar *dscalar_new(dome_env *env, const char *name, dome_type type)
+{
+    dome_operation op;
+    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
+    dome__begin(&op, env, DOME_OP_DSCALAR_NEW, NULL, dome__hash(hash, type ? dome__type_hash(type) : 0));
+    if (!type) {
+        dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "'%s' has no type", name ? name : ""));
+        return NULL;
+    }
+    dscalar *s = g_new0(dscalar, 1);
+    s->env = env;
+    s->type = type;
+    s->value = g_malloc0(type->size);
+    s->object = dome_object_new(env, name, &scalar_ops, s);
+    if (!s->object) {
+        g_free(s->value);
+        g_free(s);
+        dome__end(&op, dome_error_status(env));
+        return NULL;
+    }
+    dome__end(&op, DOME_OK);
+    return s;
+}
+
+void dscalar_free(dscalar *s)
+{
+    if (s)
+        dome_object_free(s->object);
+}
+
+dome_type dscalar_type(const dscalar *s)
+{
+    return s->type;
+}
+
+const char *dscalar_name(const dscalar *s)
+{
+    return dome_object_name(s->object);
+}
+
+dome_object *dscalar_object(dscalar *s)
+{
+    return s->object;
+}
+
+/* ---- values: every conversion exact ---- */
+
+#define TWO_63 9223372036854775808.0
+#define TWO_64 18446744073709551616.0
+
+/* What lies between a C value and the scalar's memory: an integer with its sign apart from 64 bits, or a double. */
+typedef struct number {
+    bool is_integer, negative;
+    uint64_t bits; /* two's complement */
+    double real;
+} number;
+
+static number number_i64(int64_t value)
+{
+    return (number){.is_integer = true, .negative = value < 0, .bits = (uint64_t)value};
+}
+
+static number number_f64(double value)
+{
+    number x = {.real = value};
+    if (value >= -TWO_63 && value < 0 && value == trunc(value)) {
+        x = number_i64((int64_t)value);
+        x.real = value;
+    } else if (value >= 0 && value < TWO_64 && value == trunc(value)) {
+        x.is_integer = true;
+        x.bits = (uint64_t)value;
+    }
+    return x;
+}
+
+/* Whether x is exact as a double; if so stores it. The sign of zero is kept for numbers that were doubles. */
+static bool as_f64(const number *x, bool from_double, double *value)
+{
+    if (from_double) {
+        *value = x->real;
+        return true;
+    }
+    double d = x->negative ? (double)(int64_t)x->bits : (double)x->bits;
+    number back = number_f64(d);
+    *value = d;
+    return back.is_integer && back.negative == x->negative && back.bits == x->bits;
+}
+
+static bool store(const dscalar *s, const number *x, bool from_double, void *to)
+{
+    double d;
+    memset(to, 0, s->type->size);
+    switch (s->type->kind) {
+#define STORE_SIGNED(KIND, ctype, MIN_, MAX_)                                                                                    \
+    case DOME_KIND_##KIND: {                                                                                                     \
+        int64_t wide = (int64_t)x->bits;                                                                                         \
+        if (!x->is_integer || x->negative != (wide < 0) || wide < MIN_ || wide > MAX_)                                           \
+            return false;                                                                                                        \
+        ctype value = (ctype)wide;                                                                                               \
+        memcpy(to, &value, sizeof value);                                                                                        \
+        return true;                                                                                                             \
+    }
+#define STORE_UNSIGNED(KIND, ctype, MAX_)                                                                                        \
+    case DOME_KIND_##KIND: {                                                                                                     \
+        if (!x->is_integer || x->negative || x->bits > MAX_)                                                                     \
+            return false;                                                                                                        \
+        ctype value = (ctype)x->bits;                                                                                            \
+        memcpy(to, &value, sizeof value);                                                                                        \
+        return true;                                                                                                             \
+    }
+        STORE_SIGNED(I8, int8_t, INT8_MIN, INT8_MAX)
+        STORE_SIGNED(I16, int16_t, INT16_MIN, INT16_MAX)
+        STORE_SIGNED(I32, int32_t, INT32_MIN, INT32_MAX)
+        STORE_SIGNED(I64, int64_t, INT64_MIN, INT64_MAX)
+        STORE_UNSIGNED(U8, uint8_t, UINT8_MAX)
+        STORE_UNSIGNED(U16, uint16_t, UINT16_MAX)
+        STORE_UNSIGNED(U32, uint32_t, UINT32_MAX)
+        STORE_UNSIGNED(U64, uint64_t, UINT64_MAX)
+    case DOME_KIND_F32:
+    case DOME_KIND_C64: {
+        if (!as_f64(x, from_double, &d))
+            return false;
+        float value = (float)d;
+        memcpy(to, &value, sizeof value);
+        return isnan(d) || (double)value == d;
+    }
+    case DOME_KIND_F64:
+    case DOME_KIND_C128:
+        if (!as_f64(x, from_double, &d))
+            return false;
+        memcpy(to, &d, sizeof d);
+        return true;
+    case DOME_KIND_STRUCT:
+        break;
+    }
+    return false;
+}
+
+/* The scalar's value as a number; false for a complex one with an imaginary part. */
+static bool load(const dscalar *s, number *x, bool *is_double)
+{
+    *is_double = false;
+    switch (s->type->kind) {
+#define LOAD_SIGNED(KIND, ctype)                                                                                                 \
+    case DOME_KIND_##KIND: {                                                                                                     \
+        ctype value;                                                                                                             \
+        memcpy(&value, s->value, sizeof value);                                                                                  \
+        *x = number_i64(value);                                                                                                  \
+        return true;                                                                                                             \
+    }
+#define LOAD_UNSIGNED(KIND, ctype)                                                                                               \
+    case DOME_KIND_##KIND: {                                                                                                     \
+        ctype value;                                                                                                             \
+        memcpy(&value, s->value, sizeof value);                                                                                  \
+        *x = (number){.is_integer = true, .bits = value};                                                                        \
+        return true;                                                                                                             \
+    }
+        LOAD_SIGNED(I8, int8_t)
+        LOAD_SIGNED(I16, int16_t)
+        LOAD_SIGNED(I32, int32_t)
+        LOAD_SIGNED(I64, int64_t)
+        LOAD_UNSIGNED(U8, uint8_t)
+        LOAD_UNSIGNED(U16, uint16_t)
+        LOAD_UNSIGNED(U32, uint32_t)
+        LOAD_UNSIGNED(U64, uint64_t)
+#define LOAD_FLOAT(REAL, COMPLEX, ctype)                                                                                         \
+    case DOME_KIND_##REAL:                                                                                                       \
+    case DOME_KIND_##COMPLEX: {                                                                                                  \
+        ctype part[2] = {0, 0};                                                                                                  \
+        memcpy(part, s->value, s->type->size);                                                                                   \
+        *x = number_f64((double)part[0]);                                                                                        \
+        *is_double = true;                                                                                                       \
+        return part[1] == 0;                                                                                                     \
+    }
+        LOAD_FLOAT(F32, C64, float)
+        LOAD_FLOAT(F64, C128, double)
+    case DOME_KIND_STRUCT:
+        break;
+    }
+    return false;
+}
+
+static int set_number(dscalar *s, const number *x, bool from_double, uint64_t hash)
+{
+    dome_operation op;
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_SET, s->object, hash);
+    if (s->type->kind == DOME_KIND_STRUCT)
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_TYPE, "a value of struct type '%s' is not a number", s->type->name));
+
+    char value[16];
+    if (!store(s, x, from_double, value)) {
+        char text[64];
+        if (from_double)
+            g_snprintf(text, sizeof text, "%.17g", x->real);
+        else
+            g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, (int64_t)x->bits);
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_RANGE, "%s is not exact in type %s", text, s->type->name));
+    }
+    memcpy(s->value, value, s->type->size);
+    s->saved = false;
+    return dome__end(&op, DOME_OK);
+}
+
+int dscalar_set_i64(dscalar *s, int64_t value)
+{
+    number x = number_i64(value);
+    return set_number(s, &x, false, dome__hash(0, (uint64_t)value));
+}
+
+int dscalar_set_f64(dscalar *s, double value)
+{
+    number x = number_f64(value);
+    return set_number(s, &x, true, dome__hash_double(1, value));
+}
+
+int64_t dscalar_get_i64(const dscalar *s)
+{
+    dome_operation op;
+    number x;
+    bool is_double;
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 0);
+    if (!load(s, &x, &is_double) || !x.is_integer || x.negative != ((int64_t)x.bits < 0)) {
+        bool is_struct = s->type->kind == DOME_KIND_STRUCT;
+        dome__end(&op,
+                  dome__fail(s->env, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE,
+                             is_struct ? "a value of type %s is not a number" : "the value of type %s is not exact as int64_t",
+                             s->type->name));
+        return 0;
+    }
+    dome__end(&op, DOME_OK);
+    return (int64_t)x.bits;
+}
+
+double dscalar_get_f64(const dscalar *s)
+{
+    dome_operation op;
+    number x;
+    bool is_double;
+    double value;
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 1);
+    if (!load(s, &x, &is_double) || !as_f64(&x, is_double, &value)) {
+        bool is_struct = s->type->kind == DOME_KIND_STRUCT;
+        dome__end(&op,
+                  dome__fail(s->env, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE,
+                             is_struct ? "a value of type %s is not a number" : "the value of type %s is not exact as double",
+                             s->type->name));
+        return NAN;
+    }
+    dome__end(&op, DOME_OK);
+    return value;
+}
+
+int dscalar_set(dscalar *s, const void *value)
+{
+    dome_operation op;
+    char *portable = g_malloc(s->type->portable);
+    if (value)
+        dome_type_pack(s->type, DOME_PORTABLE, portable, value, 1);
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_SET, s->object, value ? dome__hash_bytes(2, portable, s->type->portable) : 0);
+    g_free(portable);
+    if (!value)
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_ARGUMENT, "there is no value"));
+    memcpy(s->value, value, s->type->size);
+    s->saved = false;
+    return dome__end(&op, DOME_OK);
+}
+
+int dscalar_get(const dscalar *s, void *value)
+{
+    dome_operation op;
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 2);
+    if (!value)
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_ARGUMENT, "there is no place for the value"));
+    memcpy(value, s->value, s->type->size);
+    return dome__end(&op, DOME_OK);
+}
