@@ -41,7 +41,6 @@ struct dome_env {
     char *error_message;
 
     dome_watch *watch; /* NULL with a single task */
-    struct dome_start *start;
 };
 
 /* src/objects/object.c: the registry's part of life. */

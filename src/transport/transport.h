@@ -48,6 +48,8 @@ struct dome_transport {
     int *data_format;         /* by rank: equal numbers mean equal native forms; NULL when all are equal */
     dome_stamp stamp;         /* of the operation under way; set by operation.c */
     uint64_t wait_ns;         /* time spent waiting in send and receive so far: the operation clock subtracts it */
+    int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
+    uint64_t progress;        /* goes up when anything arrives: likewise */
     uint64_t messages, bytes; /* sent so far */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */

@@ -1,0 +1,224 @@
+#include "pvm/pvm.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pvm3.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define DEFAULT_ROOT "/usr/lib/pvm3"
+
+bool dome__pvm_environment(void)
+{
+    if (!g_getenv("PVM_ROOT"))
+        g_setenv("PVM_ROOT", DEFAULT_ROOT, TRUE);
+    if (geteuid() == 0 && !g_getenv("PVM_ALLOW_ROOT")) {
+        g_setenv("PVM_ALLOW_ROOT", "1", TRUE);
+        return true;
+    }
+    return false;
+}
+
+/* The address a pvmd writes into its file is the path of a local socket, or host and port in hexadecimal. */
+static bool answers(const char *text)
+{
+    int fd = -1;
+    bool connected = false;
+    unsigned host, port;
+    if (text[0] == '/') {
+        struct sockaddr_un to = {.sun_family = AF_UNIX};
+        g_strlcpy(to.sun_path, text, sizeof to.sun_path);
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        connected = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
+    } else if (sscanf(text, "%8x:%4x", &host, &port) == 2) {
+        struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(host)};
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        int error = 0;
+        socklen_t length = sizeof error;
+        connected = fd >= 0 && (connect(fd, (struct sockaddr *)&to, sizeof to) == 0 ||
+                                (errno == EINPROGRESS && poll(&p, 1, 2000) == 1 &&
+                                 getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0));
+    }
+    if (fd >= 0)
+        close(fd);
+    return connected;
+}
+
+bool dome__pvm_daemon_answers(char **stale)
+{
+    *stale = NULL;
+    const char *socket_text = g_getenv("PVMSOCK");
+    if (socket_text && answers(socket_text))
+        return true;
+    const char *tmp = g_getenv("PVM_TMP"), *vmid = g_getenv("PVM_VMID");
+    char *path = g_strdup_printf("%s/pvmd.%u%s%s", tmp ? tmp : "/tmp", (unsigned)geteuid(), vmid ? "." : "", vmid ? vmid : "");
+    char *text = NULL;
+    bool live = false;
+    if (g_file_get_contents(path, &text, NULL, NULL)) {
+        live = answers(g_strstrip(text));
+        if (!live)
+            *stale = g_strdup(path);
+    }
+    g_free(text);
+    g_free(path);
+    return live;
+}
+
+/* The daemon says on its standard output where it listens; nothing there means that it failed. */
+static bool read_address(int fd, char *line, size_t size, double timeout)
+{
+    size_t have = 0;
+    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
+    while (have + 1 < size) {
+        gint64 left = until - g_get_monotonic_time();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (left <= 0 || poll(&p, 1, (int)(left / 1000) + 1) != 1)
+            return false;
+        ssize_t n = read(fd, line + have, size - 1 - have);
+        if (n <= 0)
+            return false;
+        have += (size_t)n;
+        line[have] = 0;
+        char *end = strchr(line, '\n');
+        if (end) {
+            *end = 0;
+            return end > line + 1;
+        }
+    }
+    return false;
+}
+
+pid_t dome__pvm_daemon_start(const char *directory, const char *address, double timeout, char **message)
+{
+    char *program = g_build_filename(g_getenv("PVM_ROOT"), "lib", "pvmd", NULL);
+    if (access(program, X_OK) != 0) {
+        g_free(program);
+        program = g_find_program_in_path("pvmd");
+    }
+    if (!program) {
+        *message = g_strdup_printf(
+            "no PVM daemon in $PVM_ROOT/lib (PVM_ROOT is %s) or on the PATH: install the package pvm, set PVM_ROOT, or "
+            "run with --dome-transport self",
+            g_getenv("PVM_ROOT"));
+        return 0;
+    }
+    int out[2];
+    if (pipe2(out, O_CLOEXEC) < 0) {
+        *message = g_strdup_printf("cannot start %s: %s", program, g_strerror(errno));
+        g_free(program);
+        return 0;
+    }
+    g_unsetenv("PVMSOCK");
+    g_setenv("PVM_TMP", directory, TRUE);
+    g_setenv("PVM_VMID", "dome", TRUE);
+    char *name = address ? g_strdup_printf("-n%s", address) : NULL;
+    char *error_path = g_build_filename(directory, "pvmd.err", NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent)
+            _exit(1);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        setsid(); /* the keyboard's signals are not for it */
+        struct rlimit files;
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
+            files.rlim_cur = 1024; /* it uses select, and closes every possible descriptor at each spawn */
+            setrlimit(RLIMIT_NOFILE, &files);
+        }
+        int null = open("/dev/null", O_RDWR), error = open(error_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        dup2(null, 0);
+        dup2(out[1], 1);
+        dup2(error >= 0 ? error : null, 2);
+        execl(program, program, name, (char *)NULL);
+        _exit(127);
+    }
+    close(out[1]);
+    char line[256];
+    if (pid > 0 && read_address(out[0], line, sizeof line, timeout)) {
+        g_setenv("PVMSOCK", line, TRUE);
+    } else {
+        char *log = g_strdup_printf("%s/pvml.%u.dome", directory, (unsigned)geteuid()), *text = NULL;
+        if (!g_file_get_contents(error_path, &text, NULL, NULL) || !text[0]) {
+            g_free(text);
+            text = NULL;
+            g_file_get_contents(log, &text, NULL, NULL);
+        }
+        if (text)
+            g_strdelimit(g_strstrip(text), "\n", ';');
+        *message = g_strdup_printf("the PVM daemon %s did not start%s%s", program, text && text[0] ? ": " : "", text ? text : "");
+        g_free(text);
+        g_free(log);
+        if (pid > 0)
+            kill(pid, SIGKILL);
+        pid = 0;
+    }
+    close(out[0]);
+    g_free(error_path);
+    g_free(name);
+    g_free(program);
+    return pid;
+}
+
+static const char *why_not_added(int code)
+{
+    switch (code) {
+    case PvmIPLoopback:
+        return "this host's name resolves to a loopback address, so no other host could reach it: give the master an address "
+               "with "
+               "--address, or mend /etc/hosts";
+    case PvmCantStart:
+        return "its pvmd could not be started: does `ssh -o BatchMode=yes HOST true` work, and is the package pvm installed "
+               "there?";
+    case PvmDupHost:
+        return "it is in the machine already";
+    case PvmBadVersion:
+        return "its pvmd is of another version";
+    case PvmNoHost:
+        return "there is no host of that name";
+    default:
+        return "PVM refused";
+    }
+}
+
+bool dome__pvm_add_hosts(char **lines, char **message)
+{
+    guint n = g_strv_length(lines);
+    GString *failed = g_string_new(NULL);
+    if (pvm_mytid() < 0) {
+        *message = g_strdup("cannot enrol in the PVM virtual machine");
+        g_string_free(failed, TRUE);
+        return false;
+    }
+    pvm_setopt(PvmAutoErr, 0);
+    int *infos = g_new0(int, n + 1);
+    int cc = n ? pvm_addhosts(lines, (int)n, infos) : 0;
+    for (guint i = 0; i < n; i++) {
+        int code = cc < 0 ? cc : infos[i];
+        if (code < 0 && code != PvmDupHost) {
+            char *host = g_strndup(lines[i], strcspn(lines[i], " \t"));
+            g_string_append_printf(failed, "%shost %s cannot be added: %s (PVM error %d)", failed->len ? "; " : "", host,
+                                   why_not_added(code), code);
+            g_free(host);
+        }
+    }
+    g_free(infos);
+    pvm_exit();
+    bool good = failed->len == 0;
+    *message = g_string_free(failed, good);
+    return good;
+}

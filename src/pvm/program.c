@@ -1,0 +1,375 @@
+#include "pvm/pvm.h"
+
+#include <glib.h>
+#include <pvm3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TAG_START = 0x446f00, TAG_READY, TAG_EXIT };
+
+/* The daemon uses select, two descriptors for each task. */
+enum { TASKS_PER_HOST = 480, TASKS = 960 };
+
+typedef struct machine {
+    int hosts;
+    struct pvmhostinfo *info;
+} machine;
+
+static bool enrol(char **message)
+{
+    if (pvm_mytid() < 0) {
+        *message = g_strdup("cannot enrol in the PVM virtual machine: its daemon does not answer");
+        return false;
+    }
+    pvm_setopt(PvmAutoErr, 0);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    pvm_setopt(PvmFragSize, 65536);
+    return true;
+}
+
+static const struct pvmhostinfo *host_of(const machine *m, int tid)
+{
+    int host = pvm_tidtohost(tid);
+    for (int i = 0; i < m->hosts; i++)
+        if (m->info[i].hi_tid == host)
+            return &m->info[i];
+    return NULL;
+}
+
+/* Hosts and data formats of the tasks, from the machine's configuration. */
+static void locate(dome_pvm_program *p, const machine *m)
+{
+    p->hosts = g_new0(char *, p->size + 1);
+    p->formats = g_new0(int, p->size);
+    for (int r = 0; r < p->size; r++) {
+        const struct pvmhostinfo *host = host_of(m, p->tids[r]);
+        p->hosts[r] = g_strdup(host ? host->hi_name : "?");
+        p->formats[r] = host ? host->hi_dsig : -1;
+    }
+}
+
+bool dome__pvm_spawned(void)
+{
+    return g_getenv("PVMEPID") != NULL;
+}
+
+int dome__pvm_siblings(int *place)
+{
+    char *message = NULL;
+    *place = 0;
+    if (!enrol(&message)) {
+        g_free(message);
+        return 1;
+    }
+    int *tids, n = pvm_siblings(&tids), me = pvm_mytid();
+    for (int i = 0; i < n; i++)
+        if (tids[i] == me)
+            *place = i;
+    return n > 0 ? n : 1;
+}
+
+/* Names of the variables that go along to other hosts: all but those that describe this one or this login. */
+static char *exported(void)
+{
+    static const char *const own[] = {"HOME",    "USER",     "LOGNAME",    "SHELL",    "MAIL",       "HOSTNAME", "PWD",
+                                      "OLDPWD",  "SHLVL",    "_",          "PATH",     "TERM",       "DISPLAY",  "TMPDIR",
+                                      "PVMSOCK", "PVMEPID",  "PVM_EXPORT", "PVM_TMP",  "PVM_VMID",   "PVM_ROOT", "PVM_ARCH",
+                                      "PVM_RSH", "DOME_HUB", "PVMCTX",     "PVMTMASK", "XAUTHORITY", NULL};
+    char **all = g_listenv();
+    GString *names = g_string_new("DOME_JOIN");
+    for (char **name = all; *name; name++) {
+        if (g_strv_contains(own, *name) || g_str_has_prefix(*name, "SSH_") || g_str_has_prefix(*name, "XDG_") ||
+            g_str_has_prefix(*name, "DBUS_") || g_str_has_prefix(*name, "LC_") || strlen(*name) > 150 || strchr(*name, ':') ||
+            strcmp(*name, "DOME_JOIN") == 0 || strlen(g_getenv(*name)) > 2000)
+            continue;
+        g_string_append_printf(names, ":%s", *name);
+    }
+    g_strfreev(all);
+    return g_string_free(names, FALSE);
+}
+
+static const char *why_not_spawned(int code)
+{
+    switch (code) {
+    case PvmNoFile:
+        return "the program does not exist there";
+    case PvmOutOfRes:
+    case PvmNoMem:
+        return "it has no room for another process";
+    case PvmNoHost:
+    case PvmHostFail:
+        return "it is no longer part of the machine";
+    case PvmDenied:
+        return "it refuses";
+    default:
+        return "PVM cannot start it";
+    }
+}
+
+/* Spawns count tasks on one host. A host of this architecture gets the same path; others look the name up where their own pvmd
+ * looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path. */
+static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo *host, const char *arch, int count, int *tids)
+{
+    char *base = g_path_get_basename(path);
+    bool alike = strcmp(host->hi_arch, arch) == 0;
+    const char *tries[2] = {alike ? path : base, alike ? base : path};
+    int started = 0, code = PvmNoFile;
+    for (int t = 0; t < 2 && !started; t++) {
+        int got = pvm_spawn((char *)tries[t], arguments, PvmTaskHost, host->hi_name, count, tids);
+        started = got;
+        if (got < count) {
+            code = got < 0 ? got : tids[got > 0 ? got : 0];
+            if (got < 0)
+                started = 0;
+            if (code != PvmNoFile)
+                break;
+        }
+    }
+    g_free(base);
+    return started == count ? count : code < 0 ? code : PvmSysErr;
+}
+
+dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub, double timeout, char **message)
+{
+    (void)timeout;
+    if (!enrol(message))
+        return NULL;
+    machine m;
+    int arches, me = pvm_mytid();
+    if (pvm_config(&m.hosts, &arches, &m.info) < 0) {
+        *message = g_strdup("PVM does not say which hosts it has");
+        return NULL;
+    }
+    if (size == 0)
+        size = m.hosts;
+    int first = 0;
+    for (int i = 0; i < m.hosts; i++)
+        if (m.info[i].hi_tid == pvm_tidtohost(me))
+            first = i;
+    if (size > TASKS || (size + m.hosts - 1) / m.hosts > TASKS_PER_HOST) {
+        *message = g_strdup_printf(
+            "%d tasks are more than this virtual machine of %d host%s can start: PVM takes %d tasks a host, and %d in "
+            "one program; use a smaller --dome-tasks",
+            size, m.hosts, m.hosts == 1 ? "" : "s", TASKS_PER_HOST, TASKS);
+        return NULL;
+    }
+    dome_pvm_program *p = g_new0(dome_pvm_program, 1);
+    p->size = size;
+    p->tids = g_new0(int, size);
+    p->tids[0] = me;
+    p->hub = g_strdup(hub);
+    p->directory = g_get_current_dir();
+    p->context = pvm_newcontext();
+    pvm_setcontext(p->context); /* spawned tasks begin in it */
+    char *names = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
+    g_setenv("DOME_JOIN", "1", TRUE);
+    g_setenv("PVM_EXPORT", names, TRUE);
+    int *tids = g_new0(int, size);
+    for (int h = 0; h < m.hosts && !*message; h++) {
+        const struct pvmhostinfo *host = &m.info[(first + h) % m.hosts];
+        int count = 0;
+        for (int r = h == 0 ? m.hosts : h; r < size; r += m.hosts)
+            count++;
+        if (!count)
+            continue;
+        int got = spawn_on(path, arguments, host, m.info[first].hi_arch, count, tids);
+        if (got < count) {
+            *message =
+                g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, host->hi_name, why_not_spawned(got),
+                                got, got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
+            break;
+        }
+        for (int r = h == 0 ? m.hosts : h, i = 0; r < size; r += m.hosts)
+            p->tids[r] = tids[i++];
+    }
+    g_unsetenv("DOME_JOIN");
+    if (before)
+        g_setenv("PVM_EXPORT", before, TRUE);
+    else
+        g_unsetenv("PVM_EXPORT");
+    g_free(before);
+    g_free(names);
+    g_free(tids);
+    if (*message) {
+        for (int r = 1; r < size; r++)
+            if (p->tids[r] > 0)
+                pvm_kill(p->tids[r]);
+        dome__pvm_program_free(p);
+        return NULL;
+    }
+    locate(p, &m);
+    return p;
+}
+
+static void pack_program(const dome_pvm_program *p)
+{
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint((int *)&p->size, 1, 1);
+    pvm_pkint((int *)&p->context, 1, 1);
+    pvm_pkint(p->tids, p->size, 1);
+    pvm_pkint(p->formats, p->size, 1);
+    for (int r = 0; r < p->size; r++)
+        pvm_pkstr(p->hosts[r]);
+    pvm_pkstr(p->hub);
+    pvm_pkstr(p->directory);
+}
+
+/* Strings are unpacked into a buffer as long as the whole message: none can be longer. */
+static dome_pvm_program *unpack_program(int buffer)
+{
+    int bytes, tag, from;
+    pvm_bufinfo(buffer, &bytes, &tag, &from);
+    char *text = g_malloc0((size_t)bytes + 1);
+    dome_pvm_program *p = g_new0(dome_pvm_program, 1);
+    bool good = pvm_upkint(&p->size, 1, 1) >= 0 && p->size > 0 && p->size <= TASKS && pvm_upkint(&p->context, 1, 1) >= 0;
+    if (good) {
+        p->tids = g_new0(int, p->size);
+        p->formats = g_new0(int, p->size);
+        p->hosts = g_new0(char *, p->size + 1);
+        good = pvm_upkint(p->tids, p->size, 1) >= 0 && pvm_upkint(p->formats, p->size, 1) >= 0;
+        for (int r = 0; r < p->size && good; r++) {
+            good = pvm_upkstr(text) >= 0;
+            p->hosts[r] = g_strdup(text);
+        }
+        good = good && pvm_upkstr(text) >= 0 && (p->hub = g_strdup(text)) && pvm_upkstr(text) >= 0 &&
+               (p->directory = g_strdup(text));
+    }
+    g_free(text);
+    if (good)
+        return p;
+    dome__pvm_program_free(p);
+    return NULL;
+}
+
+static int receive_within(int from, int tag, double seconds)
+{
+    struct timeval limit = {.tv_sec = (long)seconds, .tv_usec = (long)((seconds - (double)(long)seconds) * 1e6)};
+    return pvm_trecv(from, tag, &limit);
+}
+
+dome_pvm_program *dome__pvm_lead(const char *hub, double timeout, char **message)
+{
+    (void)timeout;
+    machine m;
+    int arches, *tids, n = pvm_siblings(&tids);
+    if (n < 1 || pvm_config(&m.hosts, &arches, &m.info) < 0) {
+        *message = g_strdup("PVM does not say which tasks were started together");
+        return NULL;
+    }
+    dome_pvm_program *p = g_new0(dome_pvm_program, 1);
+    p->size = n;
+    p->tids = g_memdup2(tids, (gsize)n * sizeof *tids);
+    p->hub = g_strdup(hub);
+    p->directory = g_get_current_dir();
+    p->context = pvm_newcontext();
+    locate(p, &m);
+    return p;
+}
+
+dome_pvm_program *dome__pvm_join(double timeout, char **message)
+{
+    if (!enrol(message))
+        return NULL;
+    int *tids, from = -1;
+    if (g_getenv("DOME_JOIN"))
+        from = pvm_parent();
+    else if (pvm_siblings(&tids) > 0)
+        from = tids[0];
+    g_unsetenv("DOME_JOIN");
+    g_unsetenv("PVMEPID");
+    int buffer = from > 0 ? receive_within(from, TAG_START, timeout) : 0;
+    dome_pvm_program *p = buffer > 0 ? unpack_program(buffer) : NULL;
+    if (p) {
+        p->rank = -1;
+        for (int r = 0; r < p->size; r++)
+            if (p->tids[r] == pvm_mytid())
+                p->rank = r;
+        if (p->rank < 0) {
+            dome__pvm_program_free(p);
+            p = NULL;
+        }
+    }
+    if (!p) {
+        *message = g_strdup("no word from the program's first task; it has ended, or the tasks were not started together");
+        return NULL;
+    }
+    pvm_setcontext(p->context);
+    return p;
+}
+
+void dome__pvm_ready(const dome_pvm_program *p)
+{
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint((int *)&p->rank, 1, 1);
+    pvm_send(p->tids[0], TAG_READY);
+}
+
+bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **message)
+{
+    g_unsetenv("PVMEPID");
+    if (p->size == 1) {
+        pvm_setcontext(p->context);
+        return true;
+    }
+    int n = p->size - 1;
+    pack_program(p);
+    for (int r = 1; r <= n; r++)
+        pvm_send(p->tids[r], TAG_START);
+    pvm_setcontext(p->context);
+    pvm_notify(PvmTaskExit, TAG_EXIT, n, p->tids + 1);
+    bool *stands = g_new0(bool, p->size);
+    int ready = 0;
+    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
+    while (ready < n && !*message) {
+        double left = (double)(until - g_get_monotonic_time()) * 1e-6;
+        int buffer = left > 0 ? receive_within(-1, -1, left) : 0, bytes, tag, from, rank = -1, tid = 0;
+        if (buffer < 0) {
+            *message = g_strdup_printf("the PVM daemon does not answer (PVM error %d)", buffer);
+        } else if (buffer == 0) {
+            int r = 1;
+            while (r < p->size && stands[r])
+                r++;
+            *message = g_strdup_printf("task %d on host %s did not join the program within %g s", r, p->hosts[r], timeout);
+        } else {
+            pvm_bufinfo(buffer, &bytes, &tag, &from);
+            if (tag == TAG_READY && pvm_upkint(&rank, 1, 1) >= 0 && rank > 0 && rank < p->size && !stands[rank]) {
+                stands[rank] = true;
+                ready++;
+            } else if (tag == TAG_EXIT && pvm_upkint(&tid, 1, 1) >= 0) {
+                for (int r = 1; r < p->size; r++)
+                    if (p->tids[r] == tid)
+                        *message = g_strdup_printf(
+                            "task %d on host %s ended before it joined the program: it was killed, cannot run there, or "
+                            "left before dome_init",
+                            r, p->hosts[r]);
+            }
+        }
+    }
+    g_free(stands);
+    return !*message;
+}
+
+void dome__pvm_program_free(dome_pvm_program *p)
+{
+    if (!p)
+        return;
+    g_free(p->tids);
+    g_strfreev(p->hosts);
+    g_free(p->formats);
+    g_free(p->hub);
+    g_free(p->directory);
+    g_free(p);
+}
+
+void dome__pvm_kill_tasks(const int *tids, int n)
+{
+    g_unsetenv("PVMEPID");
+    if (pvm_mytid() < 0)
+        return;
+    pvm_setopt(PvmAutoErr, 0);
+    for (int i = 0; i < n; i++)
+        pvm_sendsig(tids[i], 9);
+    pvm_exit();
+}

@@ -1,0 +1,71 @@
+/* The PVM3 provider, as the runtime sees it. Only files of this folder include pvm3.h.
+ *
+ * machine.c    the virtual machine: finding the user's, starting a private one
+ * program.c    the tasks of one program: spawn, siblings, start message
+ * transport.c  messages */
+#ifndef DOME_SRC_PVM_H
+#define DOME_SRC_PVM_H
+
+#include "transport/transport.h"
+
+#include <sys/types.h>
+
+/* ---- the virtual machine ---- */
+
+/* Sets what PVM needs in the environment: PVM_ROOT, and PVM_ALLOW_ROOT for root. Returns true if it had to set PVM_ALLOW_ROOT. */
+bool dome__pvm_environment(void);
+
+/* True if a daemon of this user answers. *stale gets the name of an address file that nobody answers to (g_free'd), else NULL. */
+bool dome__pvm_daemon_answers(char **stale);
+
+/* Starts a pvmd with its files in directory, as a child of this process that ends with it, on address (NULL: this machine alone).
+ * Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with *message (g_free'd). */
+pid_t dome__pvm_daemon_start(const char *directory, const char *address, double timeout, char **message);
+
+/* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
+bool dome__pvm_add_hosts(char **lines, char **message);
+
+/* ---- the program ---- */
+
+typedef struct dome_pvm_program {
+    int rank, size;
+    int *tids;       /* by rank */
+    char **hosts;    /* by rank, names */
+    int *formats;    /* by rank, PVM's data signatures */
+    int context;     /* private message context */
+    char *hub;       /* dome_hub_address as text */
+    char *directory; /* rank 0's working directory */
+} dome_pvm_program;
+
+/* Was this process spawned by a daemon? */
+bool dome__pvm_spawned(void);
+
+/* Number of tasks spawned together with this one (itself included) and this one's place among them; for a process started from
+ * the console. */
+int dome__pvm_siblings(int *place);
+
+/* What each first step returns: a program, or NULL with *message (g_free'd).
+ * start: rank 0 enrols and spawns the others with arguments (argv without the program's name); size 0 means one task per host.
+ * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
+dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub, double timeout, char **message);
+dome_pvm_program *dome__pvm_lead(const char *hub, double timeout, char **message);
+dome_pvm_program *dome__pvm_join(double timeout, char **message);
+
+/* join's second step: this task stands. */
+void dome__pvm_ready(const dome_pvm_program *program);
+
+/* start's and lead's second step: waits until all others stand. */
+bool dome__pvm_all_ready(const dome_pvm_program *program, double timeout, char **message);
+
+/* Frees the description (not the enrolment). */
+void dome__pvm_program_free(dome_pvm_program *program);
+
+/* Ends tasks of any host by their ids. For a process that is not enrolled. */
+void dome__pvm_kill_tasks(const int *tids, int n);
+
+/* ---- the transport ---- */
+
+/* Copies what it needs of program. */
+dome_transport *dome__transport_pvm_new(const dome_pvm_program *program);
+
+#endif

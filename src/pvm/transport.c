@@ -1,0 +1,146 @@
+#include "pvm/pvm.h"
+
+#include <glib.h>
+#include <pvm3.h>
+#include <string.h>
+
+/* A message travels as one or more PVM messages: PVM's lengths are int, and its receiver holds a message whole. The first starts
+ * with the number of data bytes and the head. */
+enum { PIECE = 32 << 20, IN_PLACE = 2048, TAG = 0x446f10 };
+
+typedef struct provider {
+    int *tids;
+    int context;
+    int context_before; /* of the user's own PVM calls, while ours are made */
+    uint64_t left;      /* bytes still in the message recv_head began */
+    int in_buffer;      /* of those, in the PVM message at hand */
+} provider;
+
+static void enter(provider *p)
+{
+    p->context_before = pvm_setcontext(p->context);
+}
+
+static void leave(provider *p)
+{
+    pvm_setcontext(p->context_before);
+}
+
+static int failed(dome_transport *t, int rank, const char *what, int code)
+{
+    if (code == PvmSysErr)
+        return dome__transport_error(t, DOME_ERR_COMM, "the PVM daemon of this host does not answer");
+    return dome__transport_error(t, DOME_ERR_COMM, "cannot %s task %d (PVM error %d)", what, rank, code);
+}
+
+static int pvm_transport_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                              uint64_t bytes)
+{
+    provider *p = t->provider;
+    const char *at = data;
+    uint64_t left = bytes, length = GUINT64_TO_BE(bytes);
+    int code = 0;
+    enter(p);
+    for (bool first = true; first || left; first = false) {
+        int piece = (int)MIN(left, (uint64_t)PIECE);
+        pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
+        if (first) {
+            pvm_pkbyte((char *)&length, sizeof length, 1);
+            pvm_pkbyte((char *)head, (int)head_bytes, 1);
+        }
+        if (piece)
+            code = pvm_pkbyte((char *)at, piece, 1);
+        if (code >= 0)
+            code = pvm_send(p->tids[dest], TAG + channel);
+        if (code < 0)
+            break;
+        at += piece;
+        left -= (uint64_t)piece;
+    }
+    leave(p);
+    return code < 0 ? failed(t, dest, "send to", code) : DOME_OK;
+}
+
+static int next_piece(dome_transport *t, int source, int channel)
+{
+    provider *p = t->provider;
+    enter(p);
+    int buffer = pvm_recv(p->tids[source], TAG + channel), bytes = 0, tag, from;
+    if (buffer > 0)
+        pvm_bufinfo(buffer, &bytes, &tag, &from);
+    leave(p);
+    if (buffer < 0)
+        return failed(t, source, "receive from", buffer);
+    p->in_buffer = bytes;
+    __atomic_store_n(&t->progress, t->progress + 1, __ATOMIC_RELAXED);
+    return DOME_OK;
+}
+
+static int pvm_transport_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+{
+    provider *p = t->provider;
+    int status = next_piece(t, source, channel);
+    if (status)
+        return status;
+    uint64_t length;
+    if (p->in_buffer < (int)(sizeof length + head_bytes) || pvm_upkbyte((char *)&length, sizeof length, 1) < 0 ||
+        pvm_upkbyte(head, (int)head_bytes, 1) < 0)
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head", source);
+    p->in_buffer -= (int)(sizeof length + head_bytes);
+    p->left = *bytes = GUINT64_FROM_BE(length);
+    return DOME_OK;
+}
+
+static int pvm_transport_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+{
+    provider *p = t->provider;
+    char *at = data;
+    if (bytes != p->left)
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is taken with another length than it has", source);
+    while (p->left) {
+        if (!p->in_buffer) {
+            int status = next_piece(t, source, channel);
+            if (status)
+                return status;
+        }
+        if (p->in_buffer <= 0 || (uint64_t)p->in_buffer > p->left || pvm_upkbyte(at, p->in_buffer, 1) < 0)
+            return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is damaged", source);
+        at += p->in_buffer;
+        p->left -= (uint64_t)p->in_buffer;
+        p->in_buffer = 0;
+    }
+    return DOME_OK;
+}
+
+static void pvm_transport_close(dome_transport *t)
+{
+    provider *p = t->provider;
+    pvm_exit();
+    g_free(p->tids);
+    g_free(p);
+}
+
+static const dome_transport_ops pvm_ops = {
+    .size = sizeof(dome_transport_ops),
+    .name = "pvm",
+    .send = pvm_transport_send,
+    .recv_head = pvm_transport_recv_head,
+    .recv_data = pvm_transport_recv_data,
+    .close = pvm_transport_close,
+};
+
+dome_transport *dome__transport_pvm_new(const dome_pvm_program *program)
+{
+    provider *p = g_new0(provider, 1);
+    p->tids = g_memdup2(program->tids, (gsize)program->size * sizeof *program->tids);
+    p->context = program->context;
+    dome_transport *t = g_new0(dome_transport, 1);
+    t->ops = &pvm_ops;
+    t->provider = p;
+    t->rank = program->rank;
+    t->size = program->size;
+    for (int r = 1; r < program->size; r++)
+        if (program->formats[r] != program->formats[0] && !t->data_format)
+            t->data_format = g_memdup2(program->formats, (gsize)program->size * sizeof *program->formats);
+    return t;
+}

@@ -1,0 +1,411 @@
+#include "runtime/environment.h"
+
+#include "objects/eval.h"
+#include "runtime/launch.h"
+#include "runtime/watch.h"
+#include "transport/collective.h"
+
+#ifdef DOME_WITH_PVM
+#include "pvm/pvm.h"
+#endif
+
+#include <dome/env.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void die(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
+
+/* Before the environment stands there is no operation to name. */
+static void die(dome_env *env, int exit_status, const char *text)
+{
+    fflush(stdout);
+    if (env && env->watch)
+        dome__watch_fail(env->watch, exit_status, text);
+    fprintf(stderr, "dome: %s\n", text);
+    exit(exit_status);
+}
+
+static char *host_name(void)
+{
+    char name[256] = "localhost";
+    gethostname(name, sizeof name - 1);
+    return g_strdup(name);
+}
+
+/* Names both sides of a disagreement for a message. */
+static char *describe(dome_transport *transport, int rank, const dome_stamp *stamp)
+{
+    const dome_env *env = transport->owner;
+    const char *object = NULL;
+    for (const dome_object *o = NULL; stamp->object && (o = dome_object_next(env, o));)
+        if (dome_object_id(o) == stamp->object)
+            object = dome_object_name(o);
+    return g_strdup_printf("task %d on host %s is in %s%s%s%s (operation %" G_GUINT64_FORMAT ")", rank, env->hosts[rank],
+                           dome__operation_name(stamp->operation), object ? " of '" : "", object ? object : "", object ? "'" : "",
+                           stamp->sequence);
+}
+
+static void stand(dome_env *env, dome_transport *transport)
+{
+    env->transport = transport;
+    transport->owner = env;
+    transport->describe = describe;
+    if (env->watch)
+        dome__watch_start(env->watch, env, transport->size);
+}
+
+static void become_self(dome_env *env)
+{
+    env->hosts = g_new0(char *, 2);
+    env->hosts[0] = host_name();
+    stand(env, dome__transport_self_new());
+}
+
+#ifdef DOME_WITH_PVM
+
+static void take_hosts(dome_env *env, dome_pvm_program *program)
+{
+    env->hosts = g_steal_pointer(&program->hosts);
+}
+
+/* The last steps of rank 0: others get to know where they are, and have all come. */
+static void gather_program(dome_env *env, dome_pvm_program *program, char *message)
+{
+    if (!program)
+        die(env, 1, message);
+    if (!dome__pvm_all_ready(program, MAX(env->options.timeout, 10), &message))
+        die(env, 1, message);
+    dome_transport *transport = dome__transport_pvm_new(program);
+    take_hosts(env, program);
+    dome__pvm_program_free(program);
+    stand(env, transport);
+}
+
+static void watch_rank0(dome_env *env, const char *hub)
+{
+    dome_hub_address address;
+    char *message = NULL, *host = host_name();
+    if (!dome__hub_address_parse(&address, hub))
+        die(env, 1, "DOME_HUB is set, but not by dome run: unset it");
+    env->watch = dome__watch_open(&address, 0, host, 0, true, env->options.timeout, env->options.output, &message);
+    if (!env->watch)
+        die(env, 1, message);
+    dome__hub_address_clear(&address);
+    g_free(host);
+}
+
+/* Rank 0 started from the shell or by `dome run`: the hub is there. */
+static void become_first(dome_env *env, const char *hub, char **arguments)
+{
+    char *message = NULL, *path = g_file_read_link("/proc/self/exe", NULL);
+    watch_rank0(env, hub);
+    dome__pvm_environment();
+    dome_pvm_program *program =
+        dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, env->options.timeout, &message);
+    g_free(path);
+    gather_program(env, program, message);
+}
+
+/* Rank 0 of tasks that were spawned together. */
+static void become_leader(dome_env *env, char **arguments, int siblings)
+{
+    dome_launch launch;
+    dome_launch_request request = {.timeout = env->options.timeout, .only_listen = true};
+    char *message = NULL;
+    if (env->options.tasks && siblings > 1 && env->options.tasks != siblings) {
+        char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
+                                     env->options.tasks, siblings);
+        die(env, 2, text);
+    }
+    if (!dome__launch_open(&launch, &request, &message))
+        die(env, 1, message);
+    dome__launch_fork_hub(&launch);
+    if (siblings == 1 && env->options.tasks > 1) {
+        become_first(env, launch.hub, arguments);
+        return;
+    }
+    watch_rank0(env, launch.hub);
+    dome_pvm_program *program = dome__pvm_lead(launch.hub, env->options.timeout, &message);
+    gather_program(env, program, message);
+}
+
+static void become_other(dome_env *env)
+{
+    char *message = NULL;
+    dome_hub_address address;
+    dome_pvm_program *program = dome__pvm_join(MAX(env->options.timeout, 10), &message);
+    if (!program)
+        die(env, 1, message);
+    if (chdir(program->directory) < 0 && env->options.output == DOME_OUTPUT_ALL)
+        fprintf(stderr, "dome: task %d on host %s runs in another directory than rank 0: %s is not there\n", program->rank,
+                program->hosts[program->rank], program->directory);
+    if (!dome__hub_address_parse(&address, program->hub))
+        die(env, 1, "the first task speaks another version of the library");
+    env->watch = dome__watch_open(&address, program->rank, program->hosts[program->rank], program->tids[program->rank], false,
+                                  env->options.timeout, env->options.output, &message);
+    if (!env->watch)
+        die(env, 1, message);
+    dome__hub_address_clear(&address);
+    dome_transport *transport = dome__transport_pvm_new(program);
+    dome__pvm_ready(program);
+    take_hosts(env, program);
+    dome__pvm_program_free(program);
+    stand(env, transport);
+}
+
+static void become_one_of_many(dome_env *env, char **arguments)
+{
+    const char *hub = g_getenv("DOME_HUB");
+    char *own_hub = NULL, *message = NULL;
+    int place = 0;
+    if (dome__pvm_spawned()) {
+        if (g_getenv("DOME_JOIN")) {
+            become_other(env);
+            return;
+        }
+        int siblings = dome__pvm_siblings(&place);
+        if (place == 0)
+            become_leader(env, arguments, siblings);
+        else
+            become_other(env);
+        return;
+    }
+    if (!hub) {
+        dome_launch launch;
+        dome_launch_request request = {.timeout = env->options.timeout};
+        if (!dome__launch_open(&launch, &request, &message))
+            die(env, 1, message);
+        if (!env->options.tasks && launch.directory)
+            env->options.tasks = (int)g_get_num_processors();
+        dome__launch_fork(&launch);
+        hub = launch.hub;
+    }
+    own_hub = g_strdup(hub);
+    g_unsetenv("DOME_HUB"); /* not for programs that this one may start */
+    become_first(env, own_hub, arguments);
+    g_free(own_hub);
+}
+
+/* Whether this start needs a virtual machine. */
+static bool one_task(const dome_env *env)
+{
+    const dome_options *o = &env->options;
+    if (dome__pvm_spawned() || g_getenv("DOME_HUB") || g_strcmp0(o->transport, "pvm") == 0)
+        return false;
+    if (o->tasks)
+        return o->tasks == 1;
+    return g_get_num_processors() == 1 && !dome__launch_machine_there();
+}
+
+#else
+
+static void become_one_of_many(dome_env *env, char **arguments)
+{
+    (void)arguments;
+    die(env, 2, "this library was built without PVM: it can only run one task, --dome-tasks 1");
+}
+
+static bool one_task(const dome_env *env)
+{
+    return env->options.tasks <= 1 && g_strcmp0(env->options.transport, "pvm") != 0;
+}
+
+#endif
+
+dome_env *dome_init(int *argc, char ***argv)
+{
+    dome_env *env = g_new0(dome_env, 1);
+    char *message = NULL, *none[] = {"", NULL};
+    char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */
+    if (!dome__options_parse(&env->options, g_getenv("DOME_OPTIONS"), argc, argv, &message))
+        die(NULL, 2, message);
+    if (env->options.help || env->options.version) {
+        char *text = env->options.help ? dome__options_help() : g_strdup("dome " DOME_VERSION "\n");
+        fputs(text, stdout);
+        exit(0);
+    }
+    dome__registry_init(env);
+    env->eval = dome__eval_new();
+    if (g_strcmp0(env->options.transport, "self") == 0) {
+        if (env->options.tasks > 1)
+            die(NULL, 2, "--dome-transport self runs one task: leave out --dome-tasks or use --dome-transport pvm");
+        become_self(env);
+    } else if (one_task(env)) {
+        become_self(env);
+    } else {
+        become_one_of_many(env, arguments);
+    }
+    g_strfreev(arguments);
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
+    dome__end(&op, DOME_OK);
+    return env;
+}
+
+/* Where the time went, over all tasks, on rank 0's standard error. */
+static void print_profile(dome_env *env)
+{
+    enum { COLUMNS = 3, CELLS = DOME_OPERATIONS * COLUMNS };
+    dome_transport *t = env->transport;
+    uint64_t mine[CELLS], *all = t->rank == 0 ? g_new0(uint64_t, (gsize)t->size * CELLS) : NULL;
+    for (int i = 0; i < DOME_OPERATIONS; i++) {
+        mine[i * COLUMNS] = env->clock[i].count;
+        mine[i * COLUMNS + 1] = env->clock[i].compute_ns;
+        mine[i * COLUMNS + 2] = env->clock[i].wait_ns;
+    }
+    if (dome__gather(t, 0, DOME_U64, mine, CELLS, all) || t->rank != 0) {
+        g_free(all);
+        return;
+    }
+    fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest\n", t->size, t->size == 1 ? "" : "s");
+    fprintf(stderr, "%-22s %10s %12s %12s %12s %12s\n", "operation", "calls", "compute", "largest", "wait", "largest");
+    for (int i = 1; i < DOME_OPERATIONS; i++) {
+        double sum[2] = {0}, most[2] = {0};
+        for (int r = 0; r < t->size; r++)
+            for (int k = 0; k < 2; k++) {
+                double seconds = (double)all[(size_t)r * CELLS + (size_t)i * COLUMNS + 1 + (size_t)k] * 1e-9;
+                sum[k] += seconds;
+                most[k] = MAX(most[k], seconds);
+            }
+        if (env->clock[i].count)
+            fprintf(stderr, "%-22s %10" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f\n", dome__operation_name((uint32_t)i),
+                    env->clock[i].count, sum[0] / t->size, most[0], sum[1] / t->size, most[1]);
+    }
+    g_free(all);
+}
+
+int dome_finalize(dome_env *env)
+{
+    if (!env)
+        return 0;
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
+    int failed = dome__eval_run(env, NULL);
+    if (!failed) {
+        if (env->options.profile)
+            print_profile(env);
+        failed = dome__barrier(env->transport);
+        if (failed)
+            dome__fail_transport(env, failed);
+    }
+    dome__registry_free(env);
+    dome__eval_free(env->eval);
+    dome__end(&op, DOME_OK);
+    int status = env->error_status ? 1 : 0;
+    fflush(NULL);
+    dome__watch_close(env->watch);
+    env->watch = NULL;
+    dome__transport_free(env->transport);
+    dome__options_clear(&env->options);
+    g_strfreev(env->hosts);
+    g_free(env->error_message);
+    g_free(env);
+    return status;
+}
+
+int dome_rank(const dome_env *env)
+{
+    return env->transport->rank;
+}
+
+int dome_size(const dome_env *env)
+{
+    return env->transport->size;
+}
+
+const char *dome_host(const dome_env *env, int rank)
+{
+    return rank >= 0 && rank < env->transport->size ? env->hosts[rank] : NULL;
+}
+
+void dome_print(dome_env *env, const char *format, ...)
+{
+    if (env->transport->rank != 0)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+int dome_checkpoint(dome_env *env)
+{
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    return dome__end(&op, DOME_OK);
+}
+
+bool dome_is_restarting(const dome_env *env)
+{
+    (void)env;
+    return false;
+}
+
+int dome_barrier(dome_env *env)
+{
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_BARRIER, NULL, 0);
+    int status = dome__barrier(env->transport);
+    return dome__end(&op, status ? dome__fail_transport(env, status) : DOME_OK);
+}
+
+int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count)
+{
+    dome_operation op;
+    uint64_t key = dome__hash(dome__hash(dome__hash(0, (uint64_t)root), count), dome_type_size(type));
+    dome__begin(&op, env, DOME_OP_BCAST, NULL, key);
+    int status;
+    if (root < 0 || root >= env->transport->size)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, env->transport->size);
+    else if ((status = dome__bcast(env->transport, root, type, data, count)))
+        status = dome__fail_transport(env, status);
+    return dome__end(&op, status);
+}
+
+double dome_wtime(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void dome_abort(dome_env *env, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    char *line = g_strdup_printf("%s (task %d on host %s)", text, env->transport->rank, env->hosts[env->transport->rank]);
+    fflush(stdout);
+    if (env->watch)
+        dome__watch_fail(env->watch, 1, line);
+    fprintf(stderr, "dome: %s\n", line);
+    _exit(1);
+}
+
+void dome_set_errors_return(dome_env *env)
+{
+    env->errors_return = true;
+}
+
+int dome_error_status(const dome_env *env)
+{
+    return env->error_status;
+}
+
+const char *dome_error_message(const dome_env *env)
+{
+    return env->error_message ? env->error_message : "";
+}
+
+void dome_error_clear(dome_env *env)
+{
+    env->error_status = DOME_OK;
+    g_free(env->error_message);
+    env->error_message = NULL;
+}

@@ -1,0 +1,592 @@
+#include "runtime/hub.h"
+
+#include "runtime/launch.h"
+#include "runtime/operation.h"
+#include "runtime/wire.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct client {
+    int fd;
+    bool greeted, bye, closed;
+    dome_wire_channel channel;
+    int rank, pid, tid;
+    char *host;
+    GByteArray *in; /* frames, or a line of output that is not complete */
+    double heard;
+    bool exiting; /* said that it leaves without dome_finalize */
+    int exit_status;
+
+    /* its last beat */
+    bool beaten, answered;
+    uint64_t sequence, history, progress;
+    uint32_t operation;
+    bool waiting;
+    char *object;
+    int idle; /* beats in a row that found it waiting without progress */
+} client;
+
+typedef struct state {
+    dome_hub *hub;
+    GPtrArray *clients;
+    double now;
+
+    bool rank0_ended;
+    int rank0_status; /* as waitpid gives it */
+    double rank0_ended_at;
+
+    /* A failure goes through three steps: noticed (survivors are asked where the program was), told (END to all), over. */
+    char *noticed; /* text of the line, without the operation */
+    bool ask_operation;
+    double noticed_at;
+    bool told;
+    double told_at;
+    int exit_status;
+    bool killed;
+    double killed_at;
+    pid_t killer;
+    bool interrupted; /* by a signal from the keyboard or a user: no line about it */
+    bool daemon_ended;
+} state;
+
+static double monotonic(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+static void say(const char *line)
+{
+    char *text = g_str_has_suffix(line, "\n") ? g_strdup(line) : g_strconcat(line, "\n", NULL);
+    size_t length = strlen(text), done = 0;
+    while (done < length) {
+        ssize_t n = write(STDERR_FILENO, text + done, length - done);
+        if (n <= 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    g_free(text);
+}
+
+int dome__hub_signals(void *old_mask)
+{
+    sigset_t set;
+    static const int handled[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    sigemptyset(&set);
+    for (size_t i = 0; i < G_N_ELEMENTS(handled); i++)
+        sigaddset(&set, handled[i]);
+    sigprocmask(SIG_BLOCK, &set, old_mask);
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void notice(state *s, bool ask_operation, int exit_status, char *text)
+{
+    if (s->noticed || s->told) {
+        g_free(text);
+        return;
+    }
+    s->noticed = text;
+    s->noticed_at = s->now;
+    s->ask_operation = ask_operation;
+    s->exit_status = exit_status;
+    if (!ask_operation)
+        return;
+    for (guint i = 0; i < s->clients->len; i++) {
+        client *c = s->clients->pdata[i];
+        c->answered = false;
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_QUERY));
+    }
+}
+
+static const char *operation_text(const client *c, char *buffer, size_t size)
+{
+    if (c->operation == DOME_OP_NONE || c->operation >= DOME_OPERATIONS)
+        snprintf(buffer, size, "the program's own code");
+    else if (c->object && c->object[0])
+        snprintf(buffer, size, "%s of '%s'", dome__operation_name(c->operation), c->object);
+    else
+        snprintf(buffer, size, "%s", dome__operation_name(c->operation));
+    return buffer;
+}
+
+/* Step two: the line is printed and everybody is told to end. */
+static void tell(state *s)
+{
+    char where[160] = "";
+    if (s->ask_operation) {
+        const client *lowest = NULL;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const client *c = s->clients->pdata[i];
+            if (c->channel == DOME_WIRE_WATCH && c->beaten && !c->closed && c->answered &&
+                (!lowest || (c->operation != DOME_OP_NONE && lowest->operation == DOME_OP_NONE) ||
+                 (c->rank < lowest->rank && (c->operation != DOME_OP_NONE) == (lowest->operation != DOME_OP_NONE))))
+                lowest = c;
+        }
+        if (!lowest)
+            for (guint i = 0; i < s->clients->len && !lowest; i++) {
+                const client *c = s->clients->pdata[i];
+                lowest = c->channel == DOME_WIRE_WATCH && c->beaten ? c : NULL;
+            }
+        if (lowest)
+            operation_text(lowest, where, sizeof where);
+    }
+    if (s->noticed[0]) {
+        char *line = where[0] ? g_strdup_printf("dome: %s; the program was in %s", s->noticed, where)
+                              : g_strdup_printf("dome: %s", s->noticed);
+        say(line);
+        g_free(line);
+    }
+    s->told = true;
+    s->told_at = s->now;
+    for (guint i = 0; i < s->clients->len; i++) {
+        client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH) {
+            GByteArray *end = dome__wire_new(DOME_WIRE_END);
+            dome__wire_put_u32(end, (uint32_t)s->exit_status);
+            dome__wire_send(c->fd, end);
+        }
+    }
+}
+
+/* Lines of other tasks' output appear whole, with the rank before them. */
+static void relay(client *c, bool last)
+{
+    FILE *to = c->channel == DOME_WIRE_STDOUT ? stdout : stderr;
+    for (;;) {
+        guint8 *end = c->in->len ? memchr(c->in->data, '\n', c->in->len) : NULL;
+        guint length = end ? (guint)(end - c->in->data) + 1 : c->in->len;
+        if (!length || (!end && !last && length < 8192))
+            break;
+        fprintf(to, "[%d] %.*s%s", c->rank, (int)length, (const char *)c->in->data, end ? "" : "\n");
+        g_byte_array_remove_range(c->in, 0, length);
+    }
+    fflush(to);
+}
+
+static void lost(state *s, client *c, const char *how)
+{
+    notice(s, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
+}
+
+static void closed(state *s, client *c)
+{
+    if (c->closed)
+        return;
+    c->closed = true;
+    close(c->fd);
+    if (!c->greeted)
+        return;
+    if (c->channel != DOME_WIRE_WATCH) {
+        relay(c, true);
+        return;
+    }
+    if (c->bye || s->told)
+        return;
+    if (c->rank == 0 && s->hub->rank0_is_child)
+        return; /* waitpid tells more */
+    if (c->exiting)
+        notice(s, false, c->exit_status ? c->exit_status : 1,
+               g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host,
+                               c->exit_status));
+    else
+        lost(s, c, "its process ended");
+}
+
+static void mismatch(state *s, const client *a, const client *b)
+{
+    char first[160], second[160];
+    notice(s, false, 2,
+           g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s",
+                           a->rank, a->host, operation_text(a, first, sizeof first), b->rank, b->host,
+                           operation_text(b, second, sizeof second)));
+}
+
+/* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
+ * least stand at the same operation. */
+static void compare(state *s, const client *c)
+{
+    bool all_idle = true;
+    const client *elsewhere = NULL;
+    int tasks = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *other = s->clients->pdata[i];
+        if (other->channel != DOME_WIRE_WATCH || !other->greeted)
+            continue;
+        if (!other->beaten || other->closed) {
+            all_idle = false;
+            continue;
+        }
+        tasks++;
+        if (other->sequence == c->sequence && other->history != c->history) {
+            mismatch(s, other->rank < c->rank ? other : c, other->rank < c->rank ? c : other);
+            return;
+        }
+        all_idle &= other->idle >= 3;
+        if (other->sequence != c->sequence)
+            elsewhere = other;
+    }
+    if (all_idle && elsewhere && tasks > 1)
+        mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
+}
+
+static void frame_from(state *s, client *c, const GByteArray *frame)
+{
+    dome_wire_reader reader;
+    dome_wire_kind kind = dome__wire_open(&reader, frame);
+    if (!c->greeted) {
+        char *cookie = dome__wire_get_string(&reader);
+        uint32_t channel = dome__wire_get_u32(&reader);
+        c->rank = (int)dome__wire_get_u32(&reader);
+        c->pid = (int)dome__wire_get_u32(&reader);
+        c->tid = (int)dome__wire_get_u32(&reader);
+        c->host = dome__wire_get_string(&reader);
+        c->channel = (dome_wire_channel)channel;
+        c->greeted = kind == DOME_WIRE_HELLO && !reader.bad && strcmp(cookie, s->hub->cookie) == 0 && channel <= DOME_WIRE_STDERR;
+        g_free(cookie);
+        if (c->greeted) {
+            GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
+            dome__wire_put_string(welcome, s->hub->cookie);
+            dome__wire_send(c->fd, welcome);
+            if (s->told && c->channel == DOME_WIRE_WATCH) {
+                GByteArray *end = dome__wire_new(DOME_WIRE_END);
+                dome__wire_put_u32(end, (uint32_t)s->exit_status);
+                dome__wire_send(c->fd, end);
+            }
+        } else {
+            c->closed = true; /* a stranger */
+            close(c->fd);
+        }
+        return;
+    }
+    switch (kind) {
+    case DOME_WIRE_BEAT: {
+        uint64_t sequence = dome__wire_get_u64(&reader);
+        c->history = dome__wire_get_u64(&reader);
+        c->operation = dome__wire_get_u32(&reader);
+        c->waiting = dome__wire_get_u32(&reader);
+        uint64_t progress = dome__wire_get_u64(&reader);
+        g_free(c->object);
+        c->object = dome__wire_get_string(&reader);
+        c->idle = c->waiting && c->beaten && sequence == c->sequence && progress == c->progress ? c->idle + 1 : 0;
+        c->sequence = sequence;
+        c->progress = progress;
+        c->beaten = c->answered = true;
+        if (!s->told && !s->noticed)
+            compare(s, c);
+        break;
+    }
+    case DOME_WIRE_FAIL: {
+        int status = (int)dome__wire_get_u32(&reader);
+        char *line = dome__wire_get_string(&reader);
+        if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
+            g_free(s->noticed);
+            s->noticed = NULL;
+            notice(s, false, status, g_strdup(line));
+        }
+        g_free(line);
+        c->bye = true;
+        break;
+    }
+    case DOME_WIRE_EXITING:
+        c->exiting = true;
+        c->exit_status = (int)dome__wire_get_u32(&reader) & 0xff;
+        break;
+    case DOME_WIRE_BYE:
+        c->bye = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void receive(state *s, client *c)
+{
+    guint8 buffer[65536];
+    for (int round = 0; round < 16 && !c->closed; round++) {
+        ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (n <= 0) {
+            closed(s, c);
+            return;
+        }
+        c->heard = s->now;
+        g_byte_array_append(c->in, buffer, (guint)n);
+        if (c->greeted && c->channel != DOME_WIRE_WATCH) {
+            relay(c, false);
+            continue;
+        }
+        GByteArray *frame = g_byte_array_new();
+        int have = 0;
+        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) && (have = dome__wire_next(c->in, frame)) > 0)
+            frame_from(s, c, frame);
+        g_byte_array_free(frame, TRUE);
+        if (have < 0 && !c->closed)
+            closed(s, c);
+    }
+}
+
+static void accept_clients(state *s)
+{
+    int fd;
+    while ((fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        int on = 1;
+        struct timeval limit = {.tv_sec = 1};
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        client *c = g_new0(client, 1);
+        c->fd = fd;
+        c->heard = s->now;
+        c->rank = -1;
+        c->in = g_byte_array_new();
+        g_ptr_array_add(s->clients, c);
+    }
+}
+
+static void to_all_watches(state *s, dome_wire_kind kind)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__wire_send(c->fd, dome__wire_new(kind));
+    }
+}
+
+static void rank0_ended(state *s, int status)
+{
+    s->rank0_ended = true;
+    s->rank0_status = status;
+    s->rank0_ended_at = s->now;
+    client *watch = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH) {
+            if (!c->closed)
+                receive(s, c); /* what it said last */
+            watch = c;
+        }
+    }
+    if (s->told || s->noticed)
+        return;
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (!watch) { /* it never got to the point where others could exist; it has said why itself */
+        notice(s, false, code,
+               WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started", WTERMSIG(status),
+                                                     strsignal(WTERMSIG(status)))
+                                   : g_strdup(""));
+    } else if (!watch->bye && WIFSIGNALED(status)) {
+        notice(s, true, code,
+               g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
+                               WTERMSIG(status), strsignal(WTERMSIG(status))));
+    } else if (!watch->bye) {
+        notice(s, false, code ? code : 1,
+               g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
+    }
+}
+
+static void handle_signals(state *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->hub->signal_fd, &info, sizeof info) == sizeof info) {
+        int number = (int)info.ssi_signo;
+        if (number == SIGCHLD) {
+            int status;
+            pid_t pid;
+            while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid == s->hub->rank0 && s->hub->rank0_is_child)
+                    rank0_ended(s, status);
+                else if (pid == s->hub->daemon)
+                    s->daemon_ended = true;
+                else if (pid == s->killer)
+                    s->killer = 0;
+            }
+            if (s->daemon_ended && !s->rank0_ended)
+                notice(s, true, 1, g_strdup_printf("the PVM daemon of this run (pid %d) ended", (int)s->hub->daemon));
+        } else if (number == SIGTSTP) {
+            to_all_watches(s, DOME_WIRE_PAUSE);
+            raise(SIGSTOP);
+        } else if (number == SIGCONT) {
+            s->now = monotonic();
+            for (guint i = 0; i < s->clients->len; i++)
+                ((client *)s->clients->pdata[i])->heard = s->now;
+            to_all_watches(s, DOME_WIRE_RESUME);
+            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
+                kill(s->hub->rank0, SIGCONT);
+        } else if (s->hub->rank0_is_child && !s->rank0_ended) {
+            /* From the keyboard it reached rank 0 as well; sent to this process it did not. */
+            s->interrupted = true;
+            if (info.ssi_code != SI_KERNEL)
+                kill(s->hub->rank0, number);
+        }
+    }
+}
+
+static void silence(state *s)
+{
+    double limit = MAX(s->hub->timeout - CLAMP(s->hub->timeout / 10, 0.02, 1.0) - 0.5, s->hub->timeout / 2);
+    for (guint i = 0; i < s->clients->len; i++) {
+        client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && !c->bye && c->channel == DOME_WIRE_WATCH && c->beaten && s->now - c->heard > limit) {
+            char *how =
+                g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", s->now - c->heard);
+            lost(s, c, how);
+            g_free(how);
+        }
+    }
+}
+
+/* Whoever has been told to end and has not is ended. */
+static void kill_rest(state *s)
+{
+    s->killed = true;
+    s->killed_at = s->now;
+    if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
+        kill(s->hub->rank0, SIGKILL);
+    int *tids = g_new0(int, s->clients->len + 1), n = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid)
+            tids[n++] = c->tid;
+    }
+    if (n && s->hub->kill_tasks && !s->daemon_ended) {
+        s->killer = fork();
+        if (s->killer == 0) {
+            signal(SIGALRM, SIG_DFL);
+            alarm(2);
+            s->hub->kill_tasks(tids, n);
+            _exit(0);
+        }
+    }
+    g_free(tids);
+}
+
+static bool all_closed(const state *s)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed)
+            return false;
+    }
+    return true;
+}
+
+static bool over(state *s)
+{
+    bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
+    if (s->noticed && !s->told) {
+        bool answered = true;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const client *c = s->clients->pdata[i];
+            if (s->ask_operation && c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH && !c->answered)
+                answered = false;
+        }
+        if (answered || s->now - s->noticed_at > 0.2)
+            tell(s);
+    }
+    if (s->told) {
+        if (rank0 && all_closed(s) && !s->killer)
+            return true;
+        if (!s->killed && s->now - s->told_at > 0.3)
+            kill_rest(s);
+        return s->killed && s->now - s->killed_at > 2.5;
+    }
+    if (!s->hub->rank0_is_child) { /* rank 0 may live on in its own code after dome_finalize */
+        bool any = false;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const client *c = s->clients->pdata[i];
+            any |= c->greeted && c->channel == DOME_WIRE_WATCH;
+        }
+        return any ? all_closed(s) : getppid() != s->hub->rank0;
+    }
+    /* A task may have work of its own after dome_finalize; its output line closes when its process ends. */
+    return rank0 && (all_closed(s) || s->now - s->rank0_ended_at > s->hub->timeout);
+}
+
+int dome__hub_run(dome_hub *hub, int *signal_number)
+{
+    state s = {.hub = hub, .clients = g_ptr_array_new(), .now = monotonic()};
+    struct pollfd *p = NULL;
+    *signal_number = 0;
+    signal(SIGPIPE, SIG_IGN);
+    double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
+    while (!over(&s)) {
+        guint n = s.clients->len;
+        p = g_renew(struct pollfd, p, n + 2);
+        p[0] = (struct pollfd){.fd = hub->signal_fd, .events = POLLIN};
+        p[1] = (struct pollfd){.fd = hub->listen_fd, .events = POLLIN};
+        for (guint i = 0; i < n; i++) {
+            const client *c = s.clients->pdata[i];
+            p[2 + i] = (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = POLLIN};
+        }
+        bool hurry = s.noticed || s.told || s.rank0_ended || !hub->rank0_is_child;
+        poll(p, n + 2, hurry ? 10 : (int)(period * 250) + 1);
+        s.now = monotonic();
+        /* What tasks said last comes before the news that they are gone. */
+        for (guint i = 0; i < n; i++)
+            if (p[2 + i].revents)
+                receive(&s, s.clients->pdata[i]);
+        if (p[1].revents)
+            accept_clients(&s);
+        if (p[0].revents)
+            handle_signals(&s);
+        if (s.now - beat >= period) {
+            beat = s.now;
+            to_all_watches(&s, DOME_WIRE_BEAT);
+        }
+        if (!s.noticed && !s.told)
+            silence(&s);
+    }
+    g_free(p);
+    int status = s.told ? s.exit_status : 0;
+    if (hub->rank0_is_child && s.rank0_ended) {
+        if (WIFSIGNALED(s.rank0_status)) {
+            if (!s.killed)
+                *signal_number = WTERMSIG(s.rank0_status);
+            status = status ? status : 128 + WTERMSIG(s.rank0_status);
+        } else if (!s.told) {
+            status = WEXITSTATUS(s.rank0_status);
+        }
+    }
+    dome__hub_take_down(s.daemon_ended ? 0 : hub->daemon, hub->directory);
+    for (guint i = 0; i < s.clients->len; i++) {
+        client *c = s.clients->pdata[i];
+        if (!c->closed)
+            close(c->fd);
+        if (c->greeted && c->channel != DOME_WIRE_WATCH)
+            relay(c, true);
+        g_byte_array_free(c->in, TRUE);
+        g_free(c->host);
+        g_free(c->object);
+        g_free(c);
+    }
+    g_ptr_array_free(s.clients, TRUE);
+    g_free(s.noticed);
+    return status;
+}
+
+void dome__hub_take_down(pid_t daemon, const char *directory)
+{
+    if (daemon > 0) {
+        kill(daemon, SIGTERM);
+        pid_t ended = 0;
+        for (int i = 0; i < 3000 && (ended = waitpid(daemon, NULL, WNOHANG)) == 0; i++)
+            g_usleep(1000);
+        if (ended == 0) {
+            kill(daemon, SIGKILL);
+            waitpid(daemon, NULL, 0);
+        }
+    }
+    if (directory)
+        dome__remove_directory(directory);
+}

@@ -1,0 +1,38 @@
+/* The hub: the process that stays behind when a program of more than one task starts. It hears from every task, ends all of
+ * them when one is lost, prints the one line that says why, and takes down what was started for the run. It runs no
+ * code of the program and survives whatever the program does. */
+#ifndef DOME_SRC_HUB_H
+#define DOME_SRC_HUB_H
+
+#include "runtime/options.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct dome_hub {
+    int listen_fd;
+    const char *cookie;
+    double timeout;        /* seconds of silence after which a task counts as lost */
+    pid_t rank0;           /* pid of rank 0 */
+    bool rank0_is_child;   /* else the hub is rank 0's child (started from the console) */
+    pid_t daemon;          /* pvmd of a private virtual machine, a child; 0 if none */
+    const char *directory; /* of that machine; NULL if none */
+    int signal_fd;         /* signalfd for dome__hub_signals */
+
+    /* Ends tasks by their transport numbers where signals of this host do not reach. Called in a process of its own that is
+     * given a second. May be NULL. */
+    void (*kill_tasks)(const int *tids, int n);
+} dome_hub;
+
+/* Blocks the signals the hub handles, so that none is lost around the fork, and returns a signalfd for them; *old gets the
+ * mask to restore in rank 0. */
+int dome__hub_signals(void *old_mask);
+
+/* Watches until the program is over. Returns the exit status for the process; *signal_number is the signal by which rank 0
+ * ended, or 0. */
+int dome__hub_run(dome_hub *hub, int *signal_number);
+
+/* Stops the daemon and removes its directory. */
+void dome__hub_take_down(pid_t daemon, const char *directory);
+
+#endif

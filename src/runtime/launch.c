@@ -1,0 +1,306 @@
+#include "runtime/launch.h"
+
+#include "runtime/hub.h"
+#include "runtime/wire.h"
+
+#ifdef DOME_WITH_PVM
+#include "pvm/pvm.h"
+#endif
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PREFIX "dome-"
+
+void dome__remove_directory(const char *directory)
+{
+    GDir *dir = g_dir_open(directory, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        char *path = g_build_filename(directory, name, NULL);
+        unlink(path);
+        g_free(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    rmdir(directory);
+}
+
+#ifdef DOME_WITH_PVM
+
+/* A run whose processes were all killed at once could not remove its directory: the next run does. The name holds the pid. */
+static void sweep(const char *parent)
+{
+    GDir *dir = g_dir_open(parent, 0, NULL);
+    char *mine = g_strdup_printf(PREFIX "%u-", (unsigned)geteuid());
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        int pid;
+        struct stat s;
+        if (!g_str_has_prefix(name, mine) || sscanf(name + strlen(mine), "%d-", &pid) != 1 || pid <= 1 || kill(pid, 0) == 0 ||
+            errno != ESRCH)
+            continue;
+        char *path = g_build_filename(parent, name, NULL);
+        if (lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && time(NULL) - s.st_mtime > 60)
+            dome__remove_directory(path);
+        g_free(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_free(mine);
+}
+
+static char *make_directory(char **message)
+{
+    const char *parent = g_get_tmp_dir();
+    if (strlen(parent) > 48) /* local sockets have short names */
+        parent = "/tmp";
+    sweep(parent);
+    char *directory = g_strdup_printf("%s/" PREFIX "%u-%d-XXXXXX", parent, (unsigned)geteuid(), (int)getpid());
+    if (g_mkdtemp(directory))
+        return directory;
+    *message = g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s", parent, g_strerror(errno));
+    g_free(directory);
+    return NULL;
+}
+
+/* The address other hosts can use: that of the host's name, unless it is loopback; then that of an interface. */
+static char *outside_address(void)
+{
+    char name[256] = "", text[INET_ADDRSTRLEN];
+    char *found = NULL;
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list = NULL;
+    gethostname(name, sizeof name - 1);
+    if (getaddrinfo(name, NULL, &hints, &list) == 0) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)list->ai_addr;
+        if (ntohl(in->sin_addr.s_addr) >> 24 != 127)
+            found = g_strdup(inet_ntop(AF_INET, &in->sin_addr, text, sizeof text));
+        freeaddrinfo(list);
+    }
+    struct ifaddrs *interfaces = NULL;
+    if (!found && getifaddrs(&interfaces) == 0) {
+        for (struct ifaddrs *i = interfaces; i && !found; i = i->ifa_next) {
+            if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) || !(i->ifa_flags & IFF_UP))
+                continue;
+            const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)i->ifa_addr;
+            found = g_strdup(inet_ntop(AF_INET, &in->sin_addr, text, sizeof text));
+        }
+        freeifaddrs(interfaces);
+    }
+    return found;
+}
+
+/* Host names of a private machine are looked up by a pvmd that listens on `address`; adding hosts is done by a process that
+ * enrols and leaves, so that this one stays outside of PVM. */
+static bool add_hosts(char **lines, char **message)
+{
+    int out[2];
+    if (pipe(out) < 0) {
+        *message = g_strdup(g_strerror(errno));
+        return false;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *why = NULL;
+        close(out[0]);
+        bool good = dome__pvm_add_hosts(lines, &why);
+        if (!good && why) {
+            ssize_t ignored = write(out[1], why, strlen(why));
+            (void)ignored;
+        }
+        _exit(good ? 0 : 1);
+    }
+    close(out[1]);
+    GString *text = g_string_new(NULL);
+    char buffer[1024];
+    ssize_t n;
+    while ((n = read(out[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
+        g_string_append_len(text, buffer, n > 0 ? n : 0);
+    close(out[0]);
+    int status = 1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    bool good = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!good && !text->len)
+        g_string_append(text, "hosts cannot be added to the virtual machine");
+    *message = g_string_free(text, good);
+    return good;
+}
+
+bool dome__launch_machine_there(void)
+{
+    char *stale = NULL;
+    bool there = dome__pvm_daemon_answers(&stale);
+    if (stale)
+        fprintf(stderr,
+                "dome: %s was left behind by a PVM daemon that has ended; using a private virtual machine (rm %s to mend)\n",
+                stale, stale);
+    g_free(stale);
+    return there;
+}
+
+#else
+
+bool dome__launch_machine_there(void)
+{
+    return false;
+}
+
+#endif
+
+static bool start_machine(dome_launch *launch, const dome_launch_request *request, char **message)
+{
+#ifdef DOME_WITH_PVM
+    bool root = dome__pvm_environment();
+    if (!request->hosts && dome__launch_machine_there())
+        return true;
+    if (root)
+        fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
+    launch->directory = make_directory(message);
+    if (!launch->directory)
+        return false;
+    char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
+    launch->daemon = dome__pvm_daemon_start(launch->directory, address, MAX(request->timeout, 10), message);
+    g_free(address);
+    return launch->daemon > 0 && (!request->hosts || add_hosts(request->hosts, message));
+#else
+    (void)launch;
+    (void)request;
+    *message = g_strdup("this library was built without PVM: only --dome-transport self is there");
+    return false;
+#endif
+}
+
+/* Loopback is enough for a machine of this host alone. */
+static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(outside ? INADDR_ANY : INADDR_LOOPBACK)};
+    socklen_t length = sizeof here;
+    launch->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (launch->listen_fd < 0 || bind(launch->listen_fd, (struct sockaddr *)&here, sizeof here) < 0 ||
+        listen(launch->listen_fd, 1024) < 0 || getsockname(launch->listen_fd, (struct sockaddr *)&here, &length) < 0) {
+        *message = g_strdup_printf("cannot listen for the program's tasks: %s", g_strerror(errno));
+        return false;
+    }
+    guint8 random[DOME_COOKIE_LENGTH / 2];
+    if (getrandom(random, sizeof random, 0) != sizeof random) {
+        *message = g_strdup("no random numbers for the program's cookie");
+        return false;
+    }
+    GString *cookie = g_string_new(NULL), *hub = g_string_new(NULL);
+    for (size_t i = 0; i < sizeof random; i++)
+        g_string_append_printf(cookie, "%02x", random[i]);
+    g_string_append_printf(hub, "%s;127.0.0.1:%d", cookie->str, ntohs(here.sin_port));
+    struct ifaddrs *interfaces = NULL;
+    if (outside && getifaddrs(&interfaces) == 0) {
+        for (struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
+            char text[INET_ADDRSTRLEN];
+            if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) || !(i->ifa_flags & IFF_UP))
+                continue;
+            const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)i->ifa_addr;
+            g_string_append_printf(hub, ",%s:%d", inet_ntop(AF_INET, &in->sin_addr, text, sizeof text), ntohs(here.sin_port));
+        }
+        freeifaddrs(interfaces);
+    }
+    g_string_append_printf(hub, ";%s;%d", launch->directory ? launch->directory : "", (int)launch->daemon);
+    launch->cookie = g_string_free(cookie, FALSE);
+    launch->hub = g_string_free(hub, FALSE);
+    return true;
+}
+
+bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message)
+{
+    *launch = (dome_launch){.timeout = request->timeout, .listen_fd = -1, .signal_fd = -1};
+    bool good = request->only_listen || start_machine(launch, request, message);
+    bool outside = request->only_listen || request->hosts || !launch->directory;
+    good = good && listen_for_tasks(launch, outside, message);
+    if (!good)
+        dome__hub_take_down(launch->daemon, launch->directory);
+    return good;
+}
+
+static dome_hub hub_of(const dome_launch *launch)
+{
+    return (dome_hub){
+        .listen_fd = launch->listen_fd,
+        .cookie = launch->cookie,
+        .timeout = launch->timeout,
+        .daemon = launch->daemon,
+        .directory = launch->directory,
+        .signal_fd = launch->signal_fd,
+#ifdef DOME_WITH_PVM
+        .kill_tasks = dome__pvm_kill_tasks,
+#endif
+    };
+}
+
+void dome__launch_fork(dome_launch *launch)
+{
+    sigset_t old;
+    fflush(NULL);
+    launch->signal_fd = dome__hub_signals(&old);
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        close(launch->signal_fd);
+        close(launch->listen_fd);
+        return;
+    }
+    if (pid < 0) {
+        fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
+        dome__hub_take_down(launch->daemon, launch->directory);
+        _exit(1);
+    }
+    dome_hub hub = hub_of(launch);
+    hub.rank0 = pid;
+    hub.rank0_is_child = true;
+    int number, status = dome__hub_run(&hub, &number);
+    if (number && number != SIGKILL) { /* whoever waits for us sees how rank 0 ended */
+        struct sigaction action = {.sa_handler = SIG_DFL};
+        sigset_t set;
+        sigaction(number, &action, NULL);
+        sigemptyset(&set);
+        sigaddset(&set, number);
+        raise(number);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+    }
+    _exit(status);
+}
+
+void dome__launch_fork_hub(dome_launch *launch)
+{
+    sigset_t old;
+    fflush(NULL);
+    pid_t parent = getpid();
+    launch->signal_fd = dome__hub_signals(&old);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        dome_hub hub = hub_of(launch);
+        hub.rank0 = parent;
+        int number;
+        _exit(dome__hub_run(&hub, &number));
+    }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    close(launch->signal_fd);
+    close(launch->listen_fd);
+    if (pid < 0) {
+        fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
+        exit(1);
+    }
+}

@@ -1,0 +1,42 @@
+/* Starting a program: what the process that becomes the hub prepares, and the fork between hub and rank 0. Used by dome_init and
+ * by `dome run`. */
+#ifndef DOME_SRC_LAUNCH_H
+#define DOME_SRC_LAUNCH_H
+
+#include "runtime/options.h"
+
+#include <sys/types.h>
+
+typedef struct dome_launch {
+    double timeout;
+    int listen_fd, signal_fd;
+    char *cookie;
+    char *directory; /* of a private virtual machine; NULL if none */
+    pid_t daemon;
+    char *hub; /* the hub's address as text: watch.h */
+} dome_launch;
+
+typedef struct dome_launch_request {
+    double timeout;
+    const char *address; /* of this host for others; NULL: found out */
+    char **hosts;        /* hostfile lines to add to a private machine; NULL: none */
+    bool only_listen;    /* the virtual machine is there already (started from the console) */
+} dome_launch_request;
+
+/* Finds the user's virtual machine or starts a private one, and listens for tasks. False with *message (g_free'd); then nothing
+ * is left behind. */
+bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message);
+
+/* Forks. Returns in the child, which goes on as rank 0; the parent becomes the hub and ends with the program's status. */
+void dome__launch_fork(dome_launch *launch);
+
+/* The other way around, for a process that has to stay rank 0: the child becomes the hub. */
+void dome__launch_fork_hub(dome_launch *launch);
+
+/* True when the user's virtual machine can be reached; says so, once, if a daemon has left its file behind. */
+bool dome__launch_machine_there(void);
+
+/* Deletes a directory with plain files in it. */
+void dome__remove_directory(const char *directory);
+
+#endif

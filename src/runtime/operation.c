@@ -1,0 +1,177 @@
+#include "runtime/operation.h"
+
+#include "runtime/environment.h"
+#include "runtime/watch.h"
+#include "transport/collective.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+const char *dome__operation_name(uint32_t code)
+{
+    static const char *const names[] = {
+#define DOME_OPERATION_NAME(code, name) [DOME_OP_##code] = name,
+        DOME_OPERATION_LIST(DOME_OPERATION_NAME)
+#undef DOME_OPERATION_NAME
+    };
+    return code < DOME_OPERATIONS ? names[code] : "an unknown operation";
+}
+
+uint64_t dome__hash(uint64_t hash, uint64_t value)
+{
+    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    hash ^= hash >> 32;
+    hash *= 0xd6e8feb86659fd93u;
+    return hash ^ hash >> 32;
+}
+
+uint64_t dome__hash_double(uint64_t hash, double value)
+{
+    uint64_t bits = 0x7ff8000000000000u;
+    if (value == value)
+        memcpy(&bits, &value, sizeof bits);
+    return dome__hash(hash, bits);
+}
+
+uint64_t dome__hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = dome__hash(hash, at[i]);
+    return dome__hash(hash, bytes);
+}
+
+static const char *name_of(const dome_object *object)
+{
+    return object ? dome_object_name(object) : NULL;
+}
+
+void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments)
+{
+    *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
+    env->operation = op;
+    if (op->outer)
+        return;
+    uint64_t id = object ? dome_object_id(object) : 0;
+    env->sequence++;
+    env->history = dome__hash(dome__hash(dome__hash(env->history, code), id), arguments);
+    if (env->transport) {
+        env->transport->stamp =
+            (dome_stamp){.sequence = env->sequence, .history = env->history, .object = id, .operation = (uint32_t)code};
+        op->start_wait_ns = env->transport->wait_ns;
+    }
+    if (env->watch)
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, name_of(object));
+    op->start_ns = now_ns();
+}
+
+int dome__end(dome_operation *op, int status)
+{
+    dome_env *env = op->env;
+    env->operation = op->outer;
+    if (op->outer)
+        return status;
+    dome_clock_entry *entry = &env->clock[op->code];
+    uint64_t total = now_ns() - op->start_ns, wait = env->transport ? env->transport->wait_ns - op->start_wait_ns : 0;
+    entry->count++;
+    entry->wait_ns += wait;
+    entry->compute_ns += total > wait ? total - wait : 0;
+    if (env->watch)
+        dome__watch_note(env->watch, env->sequence, env->history, DOME_OP_NONE, NULL);
+    return status;
+}
+
+static int exit_status_of(int status)
+{
+    switch (status) {
+#define DOME_STATUS_EXIT(code, name, text, exit_status)                                                                          \
+    case code:                                                                                                                   \
+        return exit_status;
+        DOME_STATUS_LIST(DOME_STATUS_EXIT)
+#undef DOME_STATUS_EXIT
+    default:
+        return 1;
+    }
+}
+
+/* rank: where the failure was found. */
+static int fail(dome_env *env, int status, int rank, const char *text)
+{
+    const dome_operation *op = env ? env->operation : NULL;
+    while (op && op->outer)
+        op = op->outer;
+    GString *line = g_string_new(NULL);
+    if (op && op->code != DOME_OP_NONE) {
+        g_string_append(line, dome__operation_name(op->code));
+        if (op->object)
+            g_string_append_printf(line, " of '%s'", dome_object_name(op->object));
+        g_string_append(line, ": ");
+    }
+    g_string_append(line, text);
+    if (env && env->hosts)
+        g_string_append_printf(line, " (task %d on host %s)", rank, env->hosts[rank]);
+    g_strdelimit(line->str, "\n", ' ');
+    if (env && env->errors_return) {
+        env->error_status = status;
+        g_free(env->error_message);
+        env->error_message = g_string_free(line, FALSE);
+        return status;
+    }
+    fflush(stdout);
+    if (env && env->watch)
+        dome__watch_fail(env->watch, exit_status_of(status), line->str);
+    fprintf(stderr, "dome: %s\n", line->str);
+    _exit(exit_status_of(status));
+}
+
+int dome__fail(dome_env *env, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    status = fail(env, status, env && env->transport ? env->transport->rank : 0, text);
+    g_free(text);
+    return status;
+}
+
+int dome__fail_transport(dome_env *env, int status)
+{
+    return fail(env, status, env->transport->rank, env->transport->reason);
+}
+
+int dome__agree(dome_env *env, int status, const char *text)
+{
+    enum { TEXT = 480 };
+    dome_transport *t = env->transport;
+    char buffer[TEXT] = "";
+    int first = 0;
+    if (t->size > 1) {
+        uint64_t worst = status ? (uint64_t)(t->size - t->rank) << 8 | (uint64_t)status : 0; /* lowest rank wins */
+        int failed = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
+        if (failed)
+            return dome__fail_transport(env, failed);
+        if (!worst)
+            return DOME_OK;
+        first = t->size - (int)(worst >> 8);
+        status = (int)(worst & 0xff);
+        if (first == t->rank && text)
+            g_strlcpy(buffer, text, sizeof buffer);
+        failed = dome__bcast(t, first, DOME_U8, buffer, TEXT);
+        if (failed)
+            return dome__fail_transport(env, failed);
+    } else if (status && text) {
+        g_strlcpy(buffer, text, sizeof buffer);
+    }
+    return status ? fail(env, status, first, buffer[0] ? buffer : dome_status_text(status)) : DOME_OK;
+}

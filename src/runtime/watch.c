@@ -1,0 +1,450 @@
+#include "runtime/watch.h"
+
+#include "runtime/launch.h"
+#include "runtime/wire.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct dome_watch {
+    dome_hub_address address;
+    int fd;      /* to the hub; -1 in a fork of the task */
+    int wake[2]; /* a byte ends the thread */
+    pthread_t thread;
+    bool running;
+    pid_t pid;
+    pthread_mutex_t send;
+    int rank, size, tid;
+    char *host;
+    double timeout;
+    GByteArray *in;
+    bool paused;
+    dome_env *env;
+
+    /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
+    atomic_uint_fast64_t turn;
+    uint64_t sequence, history;
+    uint32_t operation;
+    const char *object;
+};
+
+/* One watch a process: what atexit and fork handlers act on. */
+static dome_watch *the_watch;
+
+static double now(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+bool dome__hub_address_parse(dome_hub_address *address, const char *text)
+{
+    char **part = g_strsplit(text, ";", 4);
+    bool good = g_strv_length(part) == 4 && strlen(part[0]) == DOME_COOKIE_LENGTH && part[1][0];
+    if (good) {
+        address->cookie = g_strdup(part[0]);
+        address->endpoints = g_strsplit(part[1], ",", 0);
+        address->directory = g_strdup(part[2]);
+        address->daemon = atoi(part[3]);
+    }
+    g_strfreev(part);
+    return good;
+}
+
+void dome__hub_address_clear(dome_hub_address *address)
+{
+    g_free(address->cookie);
+    g_strfreev(address->endpoints);
+    g_free(address->directory);
+    memset(address, 0, sizeof *address);
+}
+
+static int connect_within(const char *endpoint, double seconds)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    char **part = g_strsplit(endpoint, ":", 2);
+    bool good = part[0] && part[1] && inet_pton(AF_INET, part[0], &to.sin_addr) == 1;
+    to.sin_port = good ? htons((uint16_t)atoi(part[1])) : 0;
+    g_strfreev(part);
+    if (!good)
+        return -1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        int error = 0;
+        socklen_t length = sizeof error;
+        if (errno != EINPROGRESS || poll(&p, 1, (int)(seconds * 1000)) != 1 ||
+            getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 || error != 0) {
+            close(fd);
+            return -1;
+        }
+    }
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    struct timeval limit = {.tv_sec = 5};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    return fd;
+}
+
+/* One frame, waiting at most `seconds`. */
+static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds)
+{
+    double until = now() + seconds;
+    for (;;) {
+        int have = dome__wire_next(in, frame);
+        if (have)
+            return have > 0;
+        double left = until - now();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (left <= 0 || poll(&p, 1, (int)(left * 1000) + 1) < 1)
+            return false;
+        guint8 buffer[4096];
+        ssize_t n = recv(fd, buffer, sizeof buffer, 0);
+        if (n <= 0)
+            return false;
+        g_byte_array_append(in, buffer, (guint)n);
+    }
+}
+
+/* A connection to the hub that has been greeted, or -1. */
+static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *in)
+{
+    for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
+        int fd = connect_within(*endpoint, 3);
+        if (fd < 0)
+            continue;
+        GByteArray *hello = dome__wire_new(DOME_WIRE_HELLO);
+        dome__wire_put_string(hello, watch->address.cookie);
+        dome__wire_put_u32(hello, channel);
+        dome__wire_put_u32(hello, (uint32_t)watch->rank);
+        dome__wire_put_u32(hello, (uint32_t)getpid());
+        dome__wire_put_u32(hello, (uint32_t)watch->tid);
+        dome__wire_put_string(hello, watch->host);
+        GByteArray *frame = g_byte_array_new();
+        bool good = false;
+        if (dome__wire_send(fd, hello) && read_frame(fd, in, frame, 5)) {
+            dome_wire_reader reader;
+            dome_wire_kind kind = dome__wire_open(&reader, frame);
+            char *cookie = dome__wire_get_string(&reader);
+            good = kind == DOME_WIRE_WELCOME && strcmp(cookie, watch->address.cookie) == 0;
+            g_free(cookie);
+        }
+        g_byte_array_free(frame, TRUE);
+        if (good)
+            return fd;
+        close(fd);
+        g_byte_array_set_size(in, 0);
+    }
+    return -1;
+}
+
+/* Puts a stream of this task on a line of its own to the hub, where it gets the rank as prefix. */
+static bool redirect(const dome_watch *watch, dome_wire_channel channel, int to)
+{
+    GByteArray *in = g_byte_array_new();
+    int fd = join(watch, channel, in);
+    g_byte_array_free(in, TRUE);
+    if (fd < 0)
+        return false;
+    struct timeval none = {0};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
+    dup2(fd, to);
+    close(fd);
+    return true;
+}
+
+static void leave_fork(void)
+{
+    if (the_watch) {
+        close(the_watch->fd);
+        the_watch->fd = -1;
+    }
+}
+
+static void say_exiting(int status, void *unused)
+{
+    (void)unused;
+    dome_watch *watch = the_watch;
+    if (!watch || watch->pid != getpid() || !watch->running)
+        return;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_EXITING);
+    dome__wire_put_u32(frame, (uint32_t)status);
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
+                             double timeout, dome_output output, char **message)
+{
+    dome_watch *watch = g_new0(dome_watch, 1);
+    watch->address.cookie = g_strdup(address->cookie);
+    watch->address.endpoints = g_strdupv(address->endpoints);
+    watch->address.directory = g_strdup(address->directory);
+    watch->address.daemon = address->daemon;
+    watch->rank = rank;
+    watch->host = g_strdup(host);
+    watch->tid = tid;
+    watch->timeout = timeout;
+    watch->pid = getpid();
+    watch->in = g_byte_array_new();
+    watch->wake[0] = watch->wake[1] = -1;
+    pthread_mutex_init(&watch->send, NULL);
+    watch->fd = join(watch, DOME_WIRE_WATCH, watch->in);
+    bool good = watch->fd >= 0;
+    if (good && !own_output) {
+        good = redirect(watch, DOME_WIRE_STDERR, STDERR_FILENO);
+        if (good && output == DOME_OUTPUT_ALL) {
+            good = redirect(watch, DOME_WIRE_STDOUT, STDOUT_FILENO);
+        } else if (good) {
+            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            if (null >= 0) {
+                dup2(null, STDOUT_FILENO);
+                close(null);
+            }
+        }
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        setvbuf(stderr, NULL, _IOLBF, 0);
+    }
+    if (!good || pipe2(watch->wake, O_CLOEXEC) < 0) {
+        char *all = g_strjoinv(" and ", watch->address.endpoints);
+        *message =
+            g_strdup_printf("task %d on host %s cannot reach the process that watches over the program at %s: is a firewall in "
+                            "the way?",
+                            rank, host, all);
+        g_free(all);
+        if (watch->fd >= 0)
+            close(watch->fd);
+        watch->fd = -1;
+        dome__watch_close(watch);
+        return NULL;
+    }
+    return watch;
+}
+
+/* What is in rank 0's buffers must not be lost, but a lock that the main thread holds must not keep us either. */
+static void flush_output(void)
+{
+    for (int i = 0; i < 50; i++) {
+        if (ftrylockfile(stdout) == 0) {
+            fflush(stdout);
+            funlockfile(stdout);
+            return;
+        }
+        g_usleep(1000);
+    }
+}
+
+static void end_now(int status)
+{
+    flush_output();
+    _exit(status);
+}
+
+void dome__private_remove(const char *directory, int daemon)
+{
+    if (!directory[0])
+        return;
+    if (daemon > 0 && kill(daemon, SIGTERM) == 0) {
+        for (int i = 0; i < 200 && kill(daemon, 0) == 0; i++)
+            g_usleep(10000);
+        kill(daemon, SIGKILL);
+    }
+    dome__remove_directory(directory);
+}
+
+/* The hub is gone or silent: nobody else will end this task. */
+static void hub_lost(dome_watch *watch, const char *how)
+{
+    if (watch->rank == 0) {
+        char *line =
+            g_strdup_printf("dome: the process that watched over the program %s; ending (task 0 on host %s)\n", how, watch->host);
+        ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
+        (void)ignored;
+    }
+    flush_output();
+    if (watch->address.directory[0]) {
+        struct stat s;
+        if (stat(watch->address.directory, &s) == 0)
+            dome__private_remove(watch->address.directory, watch->address.daemon);
+        else if (watch->rank != 0)
+            kill(getppid(), SIGTERM); /* a slave daemon of the private virtual machine on this host */
+    }
+    _exit(1);
+}
+
+static void send_beat(dome_watch *watch)
+{
+    uint64_t turn, sequence, history;
+    uint32_t operation;
+    const char *object;
+    do {
+        turn = atomic_load_explicit(&watch->turn, memory_order_acquire);
+        sequence = __atomic_load_n(&watch->sequence, __ATOMIC_RELAXED);
+        history = __atomic_load_n(&watch->history, __ATOMIC_RELAXED);
+        operation = __atomic_load_n(&watch->operation, __ATOMIC_RELAXED);
+        object = __atomic_load_n(&watch->object, __ATOMIC_RELAXED);
+        atomic_thread_fence(memory_order_acquire);
+    } while ((turn & 1) || turn != atomic_load_explicit(&watch->turn, memory_order_relaxed));
+    const dome_transport *transport = watch->env->transport;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_BEAT);
+    dome__wire_put_u64(frame, sequence);
+    dome__wire_put_u64(frame, history);
+    dome__wire_put_u32(frame, operation);
+    dome__wire_put_u32(frame, (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED));
+    dome__wire_put_u64(frame, __atomic_load_n(&transport->progress, __ATOMIC_RELAXED));
+    dome__wire_put_string(frame, object ? object : "");
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+static void *watch_main(void *argument)
+{
+    dome_watch *watch = argument;
+    double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
+    double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
+    double heard = now(), beat = 0;
+    GByteArray *frame = g_byte_array_new();
+    for (;;) {
+        double t = now();
+        if (t - beat >= period) {
+            send_beat(watch);
+            beat = t;
+        }
+        struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
+        int ready = poll(p, 2, MAX((int)((beat + period - t) * 1000), 1));
+        if (ready < 0 && errno != EINTR)
+            hub_lost(watch, "cannot be waited for");
+        if (p[1].revents)
+            break;
+        t = now();
+        if (p[0].revents) {
+            guint8 buffer[4096];
+            ssize_t n = recv(watch->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+                hub_lost(watch, "is gone");
+            if (n > 0) {
+                heard = t;
+                g_byte_array_append(watch->in, buffer, (guint)n);
+            }
+        }
+        int have;
+        while ((have = dome__wire_next(watch->in, frame)) > 0) {
+            dome_wire_reader reader;
+            switch (dome__wire_open(&reader, frame)) {
+            case DOME_WIRE_QUERY:
+                send_beat(watch);
+                break;
+            case DOME_WIRE_END:
+                end_now((int)dome__wire_get_u32(&reader));
+                break;
+            case DOME_WIRE_PAUSE:
+                watch->paused = true;
+                break;
+            case DOME_WIRE_RESUME:
+                watch->paused = false;
+                break;
+            default:
+                break;
+            }
+        }
+        if (have < 0)
+            hub_lost(watch, "speaks nonsense");
+        if (t - heard > limit && !watch->paused)
+            hub_lost(watch, "does not answer");
+    }
+    g_byte_array_free(frame, TRUE);
+    return NULL;
+}
+
+void dome__watch_start(dome_watch *watch, dome_env *env, int size)
+{
+    static bool registered;
+    watch->env = env;
+    watch->size = size;
+    the_watch = watch;
+    if (!registered) {
+        pthread_atfork(NULL, NULL, leave_fork);
+        on_exit(say_exiting, NULL);
+        registered = true;
+    }
+    /* Signals are the main thread's. */
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    watch->running = pthread_create(&watch->thread, NULL, watch_main, watch) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, const char *object)
+{
+    uint64_t turn = atomic_load_explicit(&watch->turn, memory_order_relaxed);
+    atomic_store_explicit(&watch->turn, turn + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    __atomic_store_n(&watch->sequence, sequence, __ATOMIC_RELAXED);
+    __atomic_store_n(&watch->history, history, __ATOMIC_RELAXED);
+    __atomic_store_n(&watch->operation, operation, __ATOMIC_RELAXED);
+    __atomic_store_n(&watch->object, object, __ATOMIC_RELAXED);
+    atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
+}
+
+void dome__watch_fail(dome_watch *watch, int exit_status, const char *line)
+{
+    if (watch->fd >= 0 && watch->pid == getpid()) {
+        GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
+        dome__wire_put_u32(frame, (uint32_t)exit_status);
+        dome__wire_put_string(frame, line);
+        pthread_mutex_lock(&watch->send);
+        bool sent = dome__wire_send(watch->fd, frame);
+        pthread_mutex_unlock(&watch->send);
+        flush_output();
+        /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
+         * thread. Without a thread or an answer we go on our own. */
+        for (int i = 0; sent && watch->running && i < 300; i++)
+            g_usleep(10000);
+    }
+    _exit(exit_status);
+}
+
+void dome__watch_close(dome_watch *watch)
+{
+    if (!watch)
+        return;
+    if (watch->running) {
+        ssize_t ignored = write(watch->wake[1], "", 1);
+        (void)ignored;
+        pthread_join(watch->thread, NULL);
+        watch->running = false;
+    }
+    if (watch->fd >= 0) {
+        dome__wire_send(watch->fd, dome__wire_new(DOME_WIRE_BYE));
+        close(watch->fd);
+    }
+    if (the_watch == watch)
+        the_watch = NULL;
+    if (watch->wake[0] >= 0) {
+        close(watch->wake[0]);
+        close(watch->wake[1]);
+    }
+    dome__hub_address_clear(&watch->address);
+    g_byte_array_free(watch->in, TRUE);
+    g_free(watch->host);
+    pthread_mutex_destroy(&watch->send);
+    g_free(watch);
+}

@@ -1,0 +1,40 @@
+/* A task's line to the hub: a thread that beats while the task computes or waits, ends the task when it is told to or
+ * when the hub is gone, and passes on the line of a failure. Not for the one-task case, which has no hub. */
+#ifndef DOME_SRC_WATCH_H
+#define DOME_SRC_WATCH_H
+
+#include "runtime/environment.h"
+
+/* Where the hub is, as it travels through an environment variable or a start message:
+ * "cookie;address:port,address:port;private directory;daemon pid". */
+typedef struct dome_hub_address {
+    char *cookie;
+    char **endpoints;
+    char *directory; /* of a private virtual machine, "" if none */
+    int daemon;      /* its pvmd's pid on the hub's host, 0 if none */
+} dome_hub_address;
+
+bool dome__hub_address_parse(dome_hub_address *address, const char *text);
+void dome__hub_address_clear(dome_hub_address *address);
+
+/* Connects and, on other tasks than the first, puts standard error (and output, if asked for) on lines of their own to the hub.
+ * NULL with *message (g_free'd) on failure. tid is the transport's number for the task, 0 if none. */
+dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
+                             double timeout, dome_output output, char **message);
+
+/* The program's size is known and the environment stands: starts the thread. */
+void dome__watch_start(dome_watch *watch, dome_env *env, int size);
+
+/* The operation under way, for beats. NULL name: the program's own code. object's name must live on (interned). */
+void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, const char *object);
+
+/* Ends the whole program with this line. Does not return. */
+void dome__watch_fail(dome_watch *watch, int exit_status, const char *line) __attribute__((noreturn));
+
+/* dome_finalize is done: says goodbye, ends the thread and frees. */
+void dome__watch_close(dome_watch *watch);
+
+/* Takes down a private virtual machine whose hub is gone: ends the daemon and removes its directory. */
+void dome__private_remove(const char *directory, int daemon);
+
+#endif

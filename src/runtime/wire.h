@@ -1,0 +1,50 @@
+/* Frames between a task's watcher and the hub, over TCP. Big-endian; a frame is its length (of what follows), a kind and fields.
+ * Both ends check the program's cookie before anything else. */
+#ifndef DOME_SRC_WIRE_H
+#define DOME_SRC_WIRE_H
+
+#include <glib.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum dome_wire_kind {
+    DOME_WIRE_HELLO = 1, /* task: cookie, channel, rank, size, pid, tid, host */
+    DOME_WIRE_WELCOME,   /* hub: cookie */
+    DOME_WIRE_BEAT,      /* both; from a task: sequence, history, operation, waiting, progress, object's name */
+    DOME_WIRE_QUERY,     /* hub: send a beat now */
+    DOME_WIRE_FAIL,      /* task: status, line */
+    DOME_WIRE_EXITING,   /* task: exit status; left without dome_finalize */
+    DOME_WIRE_BYE,       /* task: dome_finalize is done */
+    DOME_WIRE_END,       /* hub: exit status; end at once */
+    DOME_WIRE_PAUSE,     /* hub: stopped from the keyboard; expect silence */
+    DOME_WIRE_RESUME     /* hub: going on */
+} dome_wire_kind;
+
+typedef enum dome_wire_channel { DOME_WIRE_WATCH, DOME_WIRE_STDOUT, DOME_WIRE_STDERR } dome_wire_channel;
+
+enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
+
+/* Building a frame. */
+GByteArray *dome__wire_new(dome_wire_kind kind);
+void dome__wire_put_u32(GByteArray *frame, uint32_t value);
+void dome__wire_put_u64(GByteArray *frame, uint64_t value);
+void dome__wire_put_string(GByteArray *frame, const char *text);
+
+/* Sends the frame and frees it. False when the other side is gone or does not take it within the socket's timeout. */
+bool dome__wire_send(int fd, GByteArray *frame);
+
+/* Reading: the next whole frame of `in` is moved to `frame` (kind and fields). 1: there is one; 0: not yet; -1: not a frame. */
+int dome__wire_next(GByteArray *in, GByteArray *frame);
+
+typedef struct dome_wire_reader {
+    const uint8_t *at, *end;
+    bool bad; /* a field was missing */
+} dome_wire_reader;
+
+dome_wire_kind dome__wire_open(dome_wire_reader *reader, const GByteArray *frame);
+uint32_t dome__wire_get_u32(dome_wire_reader *reader);
+uint64_t dome__wire_get_u64(dome_wire_reader *reader);
+char *dome__wire_get_string(dome_wire_reader *reader); /* g_free'd by the caller; never NULL */
+
+#endif
