@@ -1,0 +1,473 @@
+#include "transport/collective.h"
+
+#include "transport/message.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Up to this many bytes (in portable form, which is of one size everywhere) the number of messages on a task's way counts, and
+ * trees are used; beyond it the bytes count, and each of them should travel as few times as possible. */
+static const uint64_t SHORT_BYTES = 128 << 10;
+
+static int put(dome_transport *t, int dest, dome_type type, const void *data, uint64_t count)
+{
+    return dome__send(t, dest, DOME_CHANNEL_COLLECTIVE, type, data, count);
+}
+
+static int take(dome_transport *t, int source, dome_type type, void *data, uint64_t count)
+{
+    return dome__recv(t, source, DOME_CHANNEL_COLLECTIVE, type, data, count);
+}
+
+/* Sends and receives in one step; nothing is sent or awaited where the count is 0. */
+static int trade(dome_transport *t, dome_type type, int dest, const void *out, uint64_t out_count, int source, void *in,
+                 uint64_t in_count)
+{
+    int status = out_count ? put(t, dest, type, out, out_count) : DOME_OK;
+    if (!status && in_count)
+        status = take(t, source, type, in, in_count);
+    return status;
+}
+
+static void copy(dome_type type, void *to, const void *from, uint64_t count)
+{
+    if (count && to != from)
+        memcpy(to, from, count * dome_type_size(type));
+}
+
+static char *at(dome_type type, const void *data, uint64_t element)
+{
+    return element ? (char *)data + element * dome_type_size(type) : (char *)data;
+}
+
+/* Room for count elements, zeroed so that padding is never undefined. Nothing to free if count is 0. */
+static int room(dome_transport *t, dome_type type, uint64_t count, void **data)
+{
+    uint64_t size = dome_type_size(type);
+    *data = NULL;
+    if (!count)
+        return DOME_OK;
+    if (count <= SIZE_MAX / size)
+        *data = g_try_malloc0(count * size);
+    if (*data)
+        return DOME_OK;
+    return dome__transport_error(t, DOME_ERR_MEMORY, "no memory for %" PRIu64 " elements of %" PRIu64 " bytes", count, size);
+}
+
+static int check_root(dome_transport *t, int root)
+{
+    if (root < 0 || root >= t->size)
+        return dome__transport_error(t, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, t->size);
+    return DOME_OK;
+}
+
+static bool is_short(dome_type type, uint64_t count)
+{
+    return count <= SHORT_BYTES / dome_type_portable_size(type);
+}
+
+int dome__barrier(dome_transport *t)
+{
+    /* Dissemination: after round k each task knows of 2^(k+1) tasks up to itself. */
+    for (int step = 1; step < t->size; step *= 2) {
+        int status = put(t, (t->rank + step) % t->size, DOME_U8, NULL, 0);
+        if (!status)
+            status = take(t, (t->rank + t->size - step) % t->size, DOME_U8, NULL, 0);
+        if (status)
+            return status;
+    }
+    return DOME_OK;
+}
+
+/* ---- pieces: rank r's part of a whole is counts[r] elements, or `even` each if counts is NULL ---- */
+
+typedef struct pieces {
+    const uint64_t *counts;
+    uint64_t even;
+    int size;
+} pieces;
+
+static uint64_t piece(const pieces *p, int rank)
+{
+    return p->counts ? p->counts[rank] : p->even;
+}
+
+/* Elements of the ranks first ... end - 1. */
+static uint64_t stretch(const pieces *p, int first, int end)
+{
+    if (!p->counts)
+        return end > first ? (uint64_t)(end - first) * p->even : 0;
+    uint64_t sum = 0;
+    for (int r = first; r < end; r++)
+        sum += p->counts[r];
+    return sum;
+}
+
+/* Elements of n ranks from `first` on around the end. */
+static uint64_t around(const pieces *p, int first, int n)
+{
+    int wrapped = first + n - p->size;
+    return wrapped <= 0 ? stretch(p, first, first + n) : stretch(p, first, p->size) + stretch(p, 0, wrapped);
+}
+
+/* Pieces go around the ring: size - 1 rounds, each byte is received once. Every task's own piece is in place in data. */
+static int ring(dome_transport *t, dome_type type, char *data, const pieces *p)
+{
+    int size = t->size, next = (t->rank + 1) % size, previous = (t->rank + size - 1) % size;
+    uint64_t *first = g_new(uint64_t, size);
+    for (int r = 0, before = 0; r < size; before = r++)
+        first[r] = r ? first[before] + piece(p, before) : 0;
+    int status = DOME_OK;
+    for (int round = 0; round < size - 1 && !status; round++) {
+        int out = (t->rank + size - round) % size, in = (previous + size - round) % size;
+        status =
+            trade(t, type, next, at(type, data, first[out]), piece(p, out), previous, at(type, data, first[in]), piece(p, in));
+    }
+    g_free(first);
+    return status;
+}
+
+/* ---- broadcast ---- */
+
+static int bcast_tree(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
+{
+    int size = t->size, relative = (t->rank + size - root) % size, status = DOME_OK;
+    int bit = 1;
+    while (bit < size && !(relative & bit))
+        bit *= 2;
+    if (relative)
+        status = take(t, (t->rank + size - bit) % size, type, data, count);
+    for (bit /= 2; bit && !status; bit /= 2)
+        if (relative + bit < size)
+            status = put(t, (t->rank + bit) % size, type, data, count);
+    return status;
+}
+
+/* Long data: down the tree goes only what a subtree keeps, then the pieces go around the ring. Pieces are cut by relative
+ * rank, so that a subtree's are neighbours. */
+static int bcast_pieces(dome_transport *t, int root, dome_type type, char *data, uint64_t count)
+{
+    int size = t->size, relative = (t->rank + size - root) % size, status = DOME_OK;
+    uint64_t *counts = g_new(uint64_t, size), *first = g_new(uint64_t, size + 1);
+    first[0] = 0;
+    for (int r = 0; r < size; r++) {
+        counts[r] = count / (uint64_t)size + ((uint64_t)r < count % (uint64_t)size);
+        first[r + 1] = first[r] + counts[r];
+    }
+    int bit = 1;
+    while (bit < size && !(relative & bit))
+        bit *= 2;
+    if (relative) {
+        uint64_t n = first[MIN(relative + bit, size)] - first[relative];
+        status = take(t, (t->rank + size - bit) % size, type, at(type, data, first[relative]), n);
+    }
+    for (bit /= 2; bit && !status; bit /= 2)
+        if (relative + bit < size) {
+            int child = relative + bit;
+            uint64_t n = first[MIN(child + bit, size)] - first[child];
+            status = put(t, (t->rank + bit) % size, type, at(type, data, first[child]), n);
+        }
+    int next = (t->rank + 1) % size, previous = (t->rank + size - 1) % size;
+    for (int round = 0; round < size - 1 && !status; round++) {
+        int out = (relative + size - round) % size, in = (relative + 2 * size - 1 - round) % size;
+        /* The root has everything already, and its neighbour below sends it nothing. */
+        uint64_t n_out = (relative + 1) % size ? counts[out] : 0, n_in = relative ? counts[in] : 0;
+        status = trade(t, type, next, at(type, data, first[out]), n_out, previous, at(type, data, first[in]), n_in);
+    }
+    g_free(counts);
+    g_free(first);
+    return status;
+}
+
+int dome__bcast(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
+{
+    int status = check_root(t, root);
+    if (status || t->size == 1)
+        return status;
+    if (t->size <= 2 || is_short(type, count) || count < (uint64_t)t->size)
+        return bcast_tree(t, root, type, data, count);
+    return bcast_pieces(t, root, type, data, count);
+}
+
+/* ---- reduce ---- */
+
+/* The ranks are halved again and again; each half has a leader, which is root where root is in it. Going back up, the leader of
+ * a whole gets the other half's result and combines the two in rank order. */
+int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+{
+    int status = check_root(t, root);
+    if (status || t->size == 1)
+        return status;
+    struct {
+        int leader, other;
+        bool upper; /* the other half is the upper one */
+    } level[32];
+    int depth = 0, first = 0, end = t->size, leader = root;
+    while (end - first > 1) {
+        int middle = first + (end - first) / 2;
+        bool led_low = leader < middle;
+        int other = led_low ? middle : first;
+        level[depth].leader = leader;
+        level[depth].other = other;
+        level[depth++].upper = led_low;
+        if ((t->rank < middle) != led_low)
+            leader = other;
+        if (t->rank < middle)
+            end = middle;
+        else
+            first = middle;
+    }
+    void *theirs = NULL;
+    while (depth-- && !status) {
+        if (level[depth].leader != t->rank) {
+            status = put(t, level[depth].leader, type, data, count);
+            break;
+        }
+        if (!theirs)
+            status = room(t, type, count, &theirs);
+        if (!status)
+            status = take(t, level[depth].other, type, theirs, count);
+        if (status || !count)
+            continue;
+        if (level[depth].upper) {
+            combine(data, theirs, count, ctx);
+        } else {
+            combine(theirs, data, count, ctx);
+            copy(type, data, theirs, count);
+        }
+    }
+    g_free(theirs);
+    return status;
+}
+
+/* Recursive doubling over a power of two of groups in rank order. The ranks beyond it stand in pairs at the low end: the
+ * even one of a pair gives its part to the odd one and gets the result back. */
+int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+{
+    int size = t->size, power = 1;
+    if (size == 1)
+        return DOME_OK;
+    while (power <= size / 2)
+        power *= 2;
+    int extra = size - power;
+    bool paired = t->rank < 2 * extra;
+    if (paired && t->rank % 2 == 0) {
+        int status = put(t, t->rank + 1, type, data, count);
+        return status ? status : take(t, t->rank + 1, type, data, count);
+    }
+    void *theirs;
+    int status = room(t, type, count, &theirs);
+    if (!status && paired) {
+        status = take(t, t->rank - 1, type, theirs, count);
+        if (!status && count) {
+            combine(theirs, data, count, ctx);
+            copy(type, data, theirs, count);
+        }
+    }
+    int group = paired ? t->rank / 2 : t->rank - extra;
+    for (int bit = 1; bit < power && !status; bit *= 2) {
+        int other = group ^ bit, peer = other < extra ? 2 * other + 1 : other + extra;
+        status = put(t, peer, type, data, count);
+        if (!status)
+            status = take(t, peer, type, theirs, count);
+        if (status || !count)
+            continue;
+        if (other > group) {
+            combine(data, theirs, count, ctx);
+        } else {
+            combine(theirs, data, count, ctx);
+            copy(type, data, theirs, count);
+        }
+    }
+    if (!status && paired)
+        status = put(t, t->rank - 1, type, data, count);
+    g_free(theirs);
+    return status;
+}
+
+/* ---- gather ---- */
+
+/* Up a binomial tree over ranks relative to root. A subtree's pieces are neighbours around the ring of ranks. */
+static int gather_tree(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
+{
+    int size = t->size, relative = (t->rank + size - root) % size;
+    int bit = 1;
+    while (bit < size && !(relative & bit))
+        bit *= 2;
+    int below = MIN(bit, size - relative); /* tasks of this subtree */
+    if (below == 1)
+        return piece(p, t->rank) ? put(t, (t->rank + size - bit) % size, type, send, piece(p, t->rank)) : DOME_OK;
+    void *parts;
+    uint64_t total = around(p, t->rank, below);
+    int status = room(t, type, total, &parts);
+    if (status)
+        return status;
+    copy(type, parts, send, piece(p, t->rank));
+    for (int child = 1; child < below && !status; child *= 2) {
+        uint64_t n = around(p, (t->rank + child) % size, MIN(child, below - child));
+        if (n)
+            status = take(t, (t->rank + child) % size, type, at(type, parts, around(p, t->rank, child)), n);
+    }
+    if (!status && relative && total) {
+        status = put(t, (t->rank + size - bit) % size, type, parts, total);
+    } else if (!status && !relative) {
+        uint64_t upper = stretch(p, root, size);
+        copy(type, at(type, recv, total - upper), parts, upper);
+        copy(type, recv, at(type, parts, upper), total - upper);
+    }
+    g_free(parts);
+    return status;
+}
+
+static int gather_straight(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
+{
+    if (t->rank != root)
+        return piece(p, t->rank) ? put(t, root, type, send, piece(p, t->rank)) : DOME_OK;
+    int status = DOME_OK;
+    for (int r = 0; r < t->size && !status; r++) {
+        uint64_t n = piece(p, r);
+        if (r == root)
+            copy(type, recv, send, n);
+        else if (n)
+            status = take(t, r, type, recv, n);
+        recv = at(type, recv, n);
+    }
+    return status;
+}
+
+static int gather_pieces(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, void *recv)
+{
+    int status = check_root(t, root);
+    if (status)
+        return status;
+    if (t->size > 2 && is_short(type, stretch(p, 0, t->size)))
+        return gather_tree(t, root, type, send, p, recv);
+    return gather_straight(t, root, type, send, p, recv);
+}
+
+int dome__gather(dome_transport *t, int root, dome_type type, const void *send, uint64_t count, void *recv)
+{
+    return gather_pieces(t, root, type, send, &(pieces){.even = count, .size = t->size}, recv);
+}
+
+int dome__gatherv(dome_transport *t, int root, dome_type type, const void *send, const uint64_t *counts, void *recv)
+{
+    return gather_pieces(t, root, type, send, &(pieces){.counts = counts, .size = t->size}, recv);
+}
+
+/* ---- gather to all ---- */
+
+/* Bruck's: each round doubles the run of pieces a task has, which begins with its own and goes on around the ranks. */
+static int allgather_doubling(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
+{
+    int size = t->size;
+    void *parts;
+    uint64_t total = stretch(p, 0, size);
+    int status = room(t, type, total, &parts);
+    if (status)
+        return status;
+    copy(type, parts, send, piece(p, t->rank));
+    for (int have = 1; have < size && !status; have *= 2) {
+        int more = MIN(have, size - have), dest = (t->rank + size - have) % size, source = (t->rank + have) % size;
+        status = trade(t, type, dest, parts, around(p, t->rank, more), source, at(type, parts, around(p, t->rank, have)),
+                       around(p, source, more));
+    }
+    if (!status) {
+        uint64_t upper = stretch(p, t->rank, size);
+        copy(type, at(type, recv, total - upper), parts, upper);
+        copy(type, recv, at(type, parts, upper), total - upper);
+    }
+    g_free(parts);
+    return status;
+}
+
+static int allgather_pieces(dome_transport *t, dome_type type, const void *send, const pieces *p, void *recv)
+{
+    if (t->size > 2 && is_short(type, stretch(p, 0, t->size)))
+        return allgather_doubling(t, type, send, p, recv);
+    copy(type, at(type, recv, stretch(p, 0, t->rank)), send, piece(p, t->rank));
+    return ring(t, type, recv, p);
+}
+
+int dome__allgather(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
+{
+    return allgather_pieces(t, type, send, &(pieces){.even = count, .size = t->size}, recv);
+}
+
+int dome__allgatherv(dome_transport *t, dome_type type, const void *send, const uint64_t *counts, void *recv)
+{
+    return allgather_pieces(t, type, send, &(pieces){.counts = counts, .size = t->size}, recv);
+}
+
+/* ---- all to all ---- */
+
+/* In round i every task sends to the task i above it and receives from the one i below. */
+static int exchange(dome_transport *t, dome_type type, const void *send, const pieces *out, void *recv, const pieces *in)
+{
+    int size = t->size;
+    uint64_t *out_first = g_new(uint64_t, size), *in_first = g_new(uint64_t, size);
+    uint64_t out_end = 0, in_end = 0;
+    for (int r = 0; r < size; r++) {
+        out_first[r] = out_end;
+        in_first[r] = in_end;
+        out_end += piece(out, r);
+        in_end += piece(in, r);
+    }
+    copy(type, at(type, recv, in_first[t->rank]), at(type, send, out_first[t->rank]), piece(out, t->rank));
+    int status = DOME_OK;
+    for (int i = 1; i < size && !status; i++) {
+        int dest = (t->rank + i) % size, source = (t->rank + size - i) % size;
+        status = trade(t, type, dest, at(type, send, out_first[dest]), piece(out, dest), source, at(type, recv, in_first[source]),
+                       piece(in, source));
+    }
+    g_free(out_first);
+    g_free(in_first);
+    return status;
+}
+
+int dome__alltoall(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
+{
+    pieces p = {.even = count, .size = t->size};
+    return exchange(t, type, send, &p, recv, &p);
+}
+
+int dome__alltoallv(dome_transport *t, dome_type type, const void *send, const uint64_t *send_counts, void *recv,
+                    const uint64_t *recv_counts)
+{
+    if (send_counts[t->rank] != recv_counts[t->rank])
+        return dome__transport_error(t, DOME_ERR_MISMATCH, "task %d has %" PRIu64 " elements for itself and expects %" PRIu64,
+                                     t->rank, send_counts[t->rank], recv_counts[t->rank]);
+    return exchange(t, type, send, &(pieces){.counts = send_counts, .size = t->size}, recv,
+                    &(pieces){.counts = recv_counts, .size = t->size});
+}
+
+/* ---- combinations ---- */
+
+/* Wraps around, as unsigned addition does. */
+void dome__combine_sum_i64(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    (void)ctx;
+    uint64_t *a = inout;
+    const uint64_t *b = in;
+    for (uint64_t i = 0; i < count; i++)
+        a[i] += b[i];
+}
+
+void dome__combine_max_i64(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    (void)ctx;
+    int64_t *a = inout;
+    const int64_t *b = in;
+    for (uint64_t i = 0; i < count; i++)
+        a[i] = MAX(a[i], b[i]);
+}
+
+void dome__combine_max_u64(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    (void)ctx;
+    uint64_t *a = inout;
+    const uint64_t *b = in;
+    for (uint64_t i = 0; i < count; i++)
+        a[i] = MAX(a[i], b[i]);
+}

@@ -1,0 +1,349 @@
+#include "transport/message.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+/* The head of every message, big-endian: magic (4 bytes), version, format, kind of type, channel (1 byte each), then 8 bytes
+ * each: portable size of an element, number of elements of the whole message, sequence, history, object; operation and the
+ * sender's rank (4 bytes each). */
+enum { HEAD_BYTES = 56, HEAD_MAGIC = 0x646f6d65, HEAD_VERSION = 1 };
+
+/* Portable data is converted on its way. A message of more bytes than this is sent in several, which the receiver joins. */
+static const uint64_t PIECE_BYTES = 64 << 20;
+
+typedef struct head {
+    uint32_t magic;
+    uint8_t version, format, kind, channel;
+    uint64_t element, count;
+    dome_stamp stamp;
+    uint32_t rank;
+} head;
+
+static uint8_t *put_u32(uint8_t *p, uint32_t value)
+{
+    value = GUINT32_TO_BE(value);
+    memcpy(p, &value, 4);
+    return p + 4;
+}
+
+static uint8_t *put_u64(uint8_t *p, uint64_t value)
+{
+    value = GUINT64_TO_BE(value);
+    memcpy(p, &value, 8);
+    return p + 8;
+}
+
+static uint32_t get_u32(const uint8_t **p)
+{
+    uint32_t value;
+    memcpy(&value, *p, 4);
+    *p += 4;
+    return GUINT32_FROM_BE(value);
+}
+
+static uint64_t get_u64(const uint8_t **p)
+{
+    uint64_t value;
+    memcpy(&value, *p, 8);
+    *p += 8;
+    return GUINT64_FROM_BE(value);
+}
+
+static void encode(uint8_t bytes[HEAD_BYTES], const head *h)
+{
+    uint8_t *p = put_u32(bytes, h->magic);
+    *p++ = h->version;
+    *p++ = h->format;
+    *p++ = h->kind;
+    *p++ = h->channel;
+    p = put_u64(p, h->element);
+    p = put_u64(p, h->count);
+    p = put_u64(p, h->stamp.sequence);
+    p = put_u64(p, h->stamp.history);
+    p = put_u64(p, h->stamp.object);
+    p = put_u32(p, h->stamp.operation);
+    put_u32(p, h->rank);
+}
+
+static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
+{
+    const uint8_t *p = bytes;
+    h->magic = get_u32(&p);
+    h->version = *p++;
+    h->format = *p++;
+    h->kind = *p++;
+    h->channel = *p++;
+    h->element = get_u64(&p);
+    h->count = get_u64(&p);
+    h->stamp.sequence = get_u64(&p);
+    h->stamp.history = get_u64(&p);
+    h->stamp.object = get_u64(&p);
+    h->stamp.operation = get_u32(&p);
+    h->rank = get_u32(&p);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes)
+{
+    uint64_t start = now_ns();
+    int status = t->ops->send(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
+    t->wait_ns += now_ns() - start;
+    if (!status) {
+        t->messages++;
+        t->bytes += bytes;
+    }
+    return status;
+}
+
+static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes)
+{
+    uint8_t head_bytes[HEAD_BYTES];
+    uint64_t start = now_ns();
+    int status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
+    t->wait_ns += now_ns() - start;
+    if (!status)
+        decode(h, head_bytes);
+    return status;
+}
+
+static int take_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+{
+    uint64_t start = now_ns();
+    int status = t->ops->recv_data(t, source, channel, data, bytes);
+    t->wait_ns += now_ns() - start;
+    return status;
+}
+
+/* A message that is not wanted still has to be taken in, so that the next one can be. */
+static void discard(dome_transport *t, int source, int channel, uint64_t bytes)
+{
+    char reason[sizeof t->reason];
+    memcpy(reason, t->reason, sizeof reason);
+    void *data = bytes > SIZE_MAX ? NULL : g_try_malloc(bytes);
+    if (data || !bytes)
+        take_data(t, source, channel, data, bytes);
+    g_free(data);
+    memcpy(t->reason, reason, sizeof reason);
+}
+
+static int check_peer(dome_transport *t, int peer)
+{
+    if (peer < 0 || peer >= t->size || peer == t->rank)
+        return dome__transport_error(t, DOME_ERR_ARGUMENT, "task %d of %d cannot exchange messages with task %d", t->rank,
+                                     t->size, peer);
+    return DOME_OK;
+}
+
+static int no_memory(dome_transport *t, uint64_t count, uint64_t element)
+{
+    return dome__transport_error(t, DOME_ERR_MEMORY, "no memory for a message of %" PRIu64 " elements of %" PRIu64 " bytes",
+                                 count, element);
+}
+
+/* Whether the portable form of a type is its native form on this machine, byte for byte. */
+static bool same_forms(dome_type type)
+{
+    if (dome_type_kind_of(type) == DOME_KIND_STRUCT)
+        return false;
+    return G_BYTE_ORDER == G_BIG_ENDIAN || dome_type_size(type) == 1;
+}
+
+dome_format dome__format_with(const dome_transport *transport, int rank)
+{
+    const int *format = transport->data_format;
+    return !format || format[rank] == format[transport->rank] ? DOME_NATIVE : DOME_PORTABLE;
+}
+
+/* Elements that one message of a longer portable one holds. */
+static uint64_t piece_count(uint64_t element)
+{
+    return element >= PIECE_BYTES ? 1 : PIECE_BYTES / element;
+}
+
+int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
+{
+    int status = check_peer(t, dest);
+    if (status)
+        return status;
+    dome_format format = dome__format_with(t, dest);
+    uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type);
+    head h = {
+        .magic = HEAD_MAGIC,
+        .version = HEAD_VERSION,
+        .format = (uint8_t)format,
+        .kind = (uint8_t)dome_type_kind_of(type),
+        .channel = (uint8_t)channel,
+        .element = dome_type_portable_size(type),
+        .count = count,
+        .stamp = t->stamp,
+        .rank = (uint32_t)t->rank,
+    };
+    uint8_t head_bytes[HEAD_BYTES];
+    encode(head_bytes, &h);
+    if (format == DOME_NATIVE || !count)
+        return put(t, dest, channel, head_bytes, data, count * element);
+
+    /* The pieces depend on the portable form alone: the receiver may be a machine that need not convert. */
+    uint64_t piece = MIN(count, piece_count(element));
+    bool convert = !same_forms(type);
+    char *packed = convert ? g_try_malloc(piece * element) : NULL;
+    if (convert && !packed)
+        return no_memory(t, piece, element);
+    for (uint64_t done = 0; done < count && !status; done += piece) {
+        uint64_t part = MIN(piece, count - done);
+        const char *from = (const char *)data + done * size;
+        if (convert)
+            dome_type_pack(type, format, packed, from, part);
+        status = put(t, dest, channel, head_bytes, convert ? packed : from, part * element);
+    }
+    g_free(packed);
+    return status;
+}
+
+static bool same_stamp(const dome_stamp *a, const dome_stamp *b)
+{
+    return a->sequence == b->sequence && a->history == b->history && a->object == b->object && a->operation == b->operation;
+}
+
+static char *describe(dome_transport *t, int rank, const dome_stamp *stamp)
+{
+    char *text = t->describe ? t->describe(t, rank, stamp) : NULL;
+    if (text)
+        return text;
+    return g_strdup_printf("task %d: operation %" PRIu64 " (code %" PRIu32 ", object %" PRIu64 ")", rank, stamp->sequence,
+                           stamp->operation, stamp->object);
+}
+
+/* Whether the message that is there is one this task can take for `type`. Its length is checked by the caller. */
+static int check_head(dome_transport *t, int source, int channel, dome_type type, const head *h, uint64_t bytes)
+{
+    if (h->magic != HEAD_MAGIC || h->version != HEAD_VERSION || h->channel != channel || h->rank != (uint32_t)source)
+        return dome__transport_error(t, DOME_ERR_COMM, "what came from task %d is not a message of this version of Dome", source);
+    if (!same_stamp(&h->stamp, &t->stamp)) {
+        char *here = describe(t, t->rank, &t->stamp), *there = describe(t, source, &h->stamp);
+        const char *hint = h->stamp.operation == t->stamp.operation && h->stamp.object == t->stamp.object
+                               ? ", with other arguments or after other operations"
+                               : "";
+        int status =
+            dome__transport_error(t, DOME_ERR_MISMATCH, "tasks disagree about the operation: %s; %s%s", here, there, hint);
+        g_free(here);
+        g_free(there);
+        return status;
+    }
+    if (h->kind != dome_type_kind_of(type) || h->element != dome_type_portable_size(type))
+        return dome__transport_error(t, DOME_ERR_MISMATCH,
+                                     "task %d sends elements of another type than the %s that task %d expects", source,
+                                     dome_type_name(type), t->rank);
+    dome_format format = dome__format_with(t, source);
+    uint64_t element = dome_type_bytes(type, format);
+    if (h->format != format)
+        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source, t->rank);
+    if (bytes % element || (bytes == 0) != (h->count == 0) || bytes / element > h->count)
+        return dome__transport_error(t, DOME_ERR_COMM,
+                                     "a message from task %d has %" PRIu64 " bytes instead of %" PRIu64 " elements of %" PRIu64,
+                                     source, bytes, h->count, element);
+    return DOME_OK;
+}
+
+/* Takes in the data of the message whose head h has been checked, and of those that continue it. */
+static int take_elements(dome_transport *t, int source, int channel, dome_type type, char *data, const head *h, uint64_t bytes)
+{
+    dome_format format = dome__format_with(t, source);
+    if (format == DOME_NATIVE || !h->count) {
+        if (bytes / dome_type_size(type) == h->count)
+            return take_data(t, source, channel, data, bytes);
+        discard(t, source, channel, bytes);
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than it says", source);
+    }
+    uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type), capacity = bytes;
+    bool convert = !same_forms(type);
+    char *packed = convert ? g_try_malloc(capacity) : NULL;
+    if (convert && !packed) {
+        discard(t, source, channel, bytes);
+        return no_memory(t, bytes / element, element);
+    }
+    int status = DOME_OK;
+    for (uint64_t done = 0; !status;) {
+        char *to = data + done * size;
+        status = take_data(t, source, channel, convert ? packed : to, bytes);
+        if (status)
+            break;
+        if (convert)
+            dome_type_unpack(type, format, to, packed, bytes / element);
+        done += bytes / element;
+        if (done == h->count)
+            break;
+        head next;
+        status = take_head(t, source, channel, &next, &bytes);
+        if (status)
+            break;
+        status = check_head(t, source, channel, type, &next, bytes);
+        if (!status && (next.count != h->count || bytes / element > h->count - done || bytes > capacity))
+            status = dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is interrupted by another", source);
+        if (status)
+            discard(t, source, channel, bytes);
+    }
+    g_free(packed);
+    return status;
+}
+
+int dome__recv(dome_transport *t, int source, int channel, dome_type type, void *data, uint64_t count)
+{
+    head h;
+    uint64_t bytes = 0;
+    int status = check_peer(t, source);
+    if (!status)
+        status = take_head(t, source, channel, &h, &bytes);
+    if (status)
+        return status;
+    status = check_head(t, source, channel, type, &h, bytes);
+    if (!status && h.count != count)
+        status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d sends %" PRIu64 " elements, task %d expects %" PRIu64,
+                                       source, h.count, t->rank, count);
+    if (status) {
+        discard(t, source, channel, bytes);
+        return status;
+    }
+    return take_elements(t, source, channel, type, data, &h, bytes);
+}
+
+int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, void **data, uint64_t *count)
+{
+    *data = NULL;
+    *count = 0;
+    head h;
+    uint64_t bytes = 0;
+    int status = check_peer(t, source);
+    if (!status)
+        status = take_head(t, source, channel, &h, &bytes);
+    if (status)
+        return status;
+    status = check_head(t, source, channel, type, &h, bytes);
+    uint64_t size = dome_type_size(type);
+    void *elements = NULL;
+    if (!status && h.count) {
+        elements = h.count > SIZE_MAX / size ? NULL : g_try_malloc0(h.count * size);
+        if (!elements)
+            status = no_memory(t, h.count, size);
+    }
+    if (status) {
+        discard(t, source, channel, bytes);
+        return status;
+    }
+    status = take_elements(t, source, channel, type, elements, &h, bytes);
+    if (status) {
+        g_free(elements);
+        return status;
+    }
+    *data = elements;
+    *count = h.count;
+    return DOME_OK;
+}

@@ -1,0 +1,50 @@
+/* The one-process transport: a program of one task, which has nobody to talk to. */
+#include "transport/transport.h"
+
+#include <glib.h>
+
+static int nobody(dome_transport *transport, int peer)
+{
+    return dome__transport_error(transport, DOME_ERR_COMM, "there is no task %d: the program has one task", peer);
+}
+
+static int self_send(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                     uint64_t bytes)
+{
+    (void)channel, (void)head, (void)head_bytes, (void)data, (void)bytes;
+    return nobody(transport, dest);
+}
+
+static int self_recv_head(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+{
+    (void)channel, (void)head, (void)head_bytes, (void)bytes;
+    return nobody(transport, source);
+}
+
+static int self_recv_data(dome_transport *transport, int source, int channel, void *data, uint64_t bytes)
+{
+    (void)channel, (void)data, (void)bytes;
+    return nobody(transport, source);
+}
+
+static void self_close(dome_transport *transport)
+{
+    (void)transport;
+}
+
+static const dome_transport_ops self_ops = {
+    .size = sizeof(dome_transport_ops),
+    .name = "self",
+    .send = self_send,
+    .recv_head = self_recv_head,
+    .recv_data = self_recv_data,
+    .close = self_close,
+};
+
+dome_transport *dome__transport_self_new(void)
+{
+    dome_transport *transport = g_new0(dome_transport, 1);
+    transport->ops = &self_ops;
+    transport->size = 1;
+    return transport;
+}
