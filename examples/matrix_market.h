@@ -1,0 +1,31 @@
+/* A strict reader of sparse square matrices in Matrix Market coordinate format
+ * (https://math.nist.gov/MatrixMarket/formats.html): real and integer values, general and symmetric storage. */
+#ifndef MATRIX_MARKET_H
+#define MATRIX_MARKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Row i has its entries at row[i] ... row[i + 1] - 1, in ascending order of columns. Symmetric storage is expanded. */
+typedef struct mm_matrix {
+    uint64_t n; /* rows and columns, at least 1 */
+    uint64_t entries;
+    uint64_t *row; /* n + 1 numbers */
+    uint64_t *column;
+    double *value;
+} mm_matrix;
+
+enum { MM_ERROR = 256 };
+
+/* Builds the matrix from the text of a file. Returns false with the reason, which names the line, in error. What it allocates
+ * is bounded by a small multiple of bytes, whatever the text promises. */
+bool mm_parse(mm_matrix *matrix, const char *text, size_t bytes, char error[MM_ERROR]);
+
+/* Reads a file into memory (*text is the caller's to free); and the same followed by mm_parse. Errors name the file. */
+bool mm_load(const char *path, char **text, size_t *bytes, char error[MM_ERROR]);
+bool mm_read(mm_matrix *matrix, const char *path, char error[MM_ERROR]);
+
+void mm_clear(mm_matrix *matrix);
+
+#endif
