@@ -313,40 +313,46 @@ int dscalar_set_f64(dscalar *s, double value)
     return set_number(s, &x, true, dome__hash_double(1, value));
 }
 
+/* Reading is no part of the program's history, so that one task alone may do it: it only counts as an operation when it fails. */
+static int fail_reading(const dscalar *s, int status, const char *text)
+{
+    dome_operation op = {.env = s->env, .code = DOME_OP_DSCALAR_GET, .object = s->object, .outer = s->env->operation};
+    s->env->operation = &op;
+    dome__fail(s->env, status, "%s", text);
+    s->env->operation = op.outer;
+    return status;
+}
+
+static int fail_number(const dscalar *s, const char *wanted)
+{
+    bool is_struct = s->type->kind == DOME_KIND_STRUCT;
+    char *text = is_struct ? g_strdup_printf("a value of struct type '%s' is not a number", s->type->name)
+                           : g_strdup_printf("the value of type %s is not exact as %s", s->type->name, wanted);
+    int status = fail_reading(s, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE, text);
+    g_free(text);
+    return status;
+}
+
 int64_t dscalar_get_i64(const dscalar *s)
 {
-    dome_operation op;
     number x;
     bool is_double;
-    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 0);
     if (!load(s, &x, &is_double) || !x.is_integer || x.negative != ((int64_t)x.bits < 0)) {
-        bool is_struct = s->type->kind == DOME_KIND_STRUCT;
-        dome__end(&op,
-                  dome__fail(s->env, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE,
-                             is_struct ? "a value of type %s is not a number" : "the value of type %s is not exact as int64_t",
-                             s->type->name));
+        fail_number(s, "int64_t");
         return 0;
     }
-    dome__end(&op, DOME_OK);
     return (int64_t)x.bits;
 }
 
 double dscalar_get_f64(const dscalar *s)
 {
-    dome_operation op;
     number x;
     bool is_double;
     double value;
-    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 1);
     if (!load(s, &x, &is_double) || !as_f64(&x, is_double, &value)) {
-        bool is_struct = s->type->kind == DOME_KIND_STRUCT;
-        dome__end(&op,
-                  dome__fail(s->env, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE,
-                             is_struct ? "a value of type %s is not a number" : "the value of type %s is not exact as double",
-                             s->type->name));
+        fail_number(s, "double");
         return NAN;
     }
-    dome__end(&op, DOME_OK);
     return value;
 }
 
@@ -367,10 +373,8 @@ int dscalar_set(dscalar *s, const void *value)
 
 int dscalar_get(const dscalar *s, void *value)
 {
-    dome_operation op;
-    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 2);
     if (!value)
-        return dome__end(&op, dome__fail(s->env, DOME_ERR_ARGUMENT, "there is no place for the value"));
+        return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
     memcpy(value, s->value, s->type->size);
-    return dome__end(&op, DOME_OK);
+    return DOME_OK;
 }

@@ -24,7 +24,7 @@ struct dvec {
 
     void *whole; /* dvec_whole's copy, of whole_version */
     uint64_t whole_version;
-    void *halo[2]; /* dvec_halo's copies, by span */
+    void *halo; /* dvec_halo's copies */
 };
 
 #define DVEC_VALUE(x)   dome_type_size((x)->type)
@@ -42,10 +42,24 @@ int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width
 /* This task's spans of x with pointers; returns their number. x is synced. */
 int dvec__spans(const dvec *x, dvec_span spans[2]);
 
-/* Copies count elements from global index first of x to out, from whichever tasks own them: one call answers all tasks' wants.
- * wants is this task's list of n ranges; out gets them one after the other. Collective. x is synced. Used by shift, halo, copy,
- * whole. */
-int dvec__fetch(const dvec *x, const dome_span *wants, int n, void *out);
+/* A range of elements of x that a task wants: element first + j shall lie at element `at` + j of its output. */
+typedef struct dvec_want {
+    uint64_t first, count, at;
+} dvec_want;
+
+/* Fills in what a rank wants and returns the number of ranges. Any task can ask for any rank, so no requests travel. */
+#define DVEC_WANTS 8
+typedef int (*dvec_wants)(void *ctx, int rank, dvec_want wants[DVEC_WANTS]);
+
+/* Copies the elements this task wants to out, from whichever tasks own them, without further memory. Collective. x is
+ * synced; out is none of x's memory. */
+int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out);
+
+/* z = x for vectors of equal type, length and width and different distributions (or block sizes). Collective. */
+int dvec__redistribute(dvec *z, const dvec *x);
+
+/* Puts new storage in the place of x's data and frees the old. */
+void dvec__replace(dvec *x, void *data);
 
 /* Aligned storage that is all zero. NULL when memory is out; bytes 0 gives NULL too. */
 void *dvec__storage(uint64_t bytes);

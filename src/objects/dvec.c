@@ -1,0 +1,537 @@
+#include "objects/dvec_private.h"
+#include "objects/eval.h"
+#include "objects/type_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- storage ---- */
+
+#define ALIGNMENT 64
+
+/* calloc, because fresh pages from the system are zero already; the address it gave lies before the aligned data. */
+void *dvec__storage(uint64_t bytes)
+{
+    if (bytes == 0 || bytes > PTRDIFF_MAX - ALIGNMENT - sizeof(void *))
+        return NULL;
+    char *base = calloc(1, (size_t)bytes + ALIGNMENT + sizeof(void *));
+    if (!base)
+        return NULL;
+    char *data = base + sizeof(void *);
+    data += ALIGNMENT - (uintptr_t)data % ALIGNMENT;
+    memcpy(data - sizeof(void *), &base, sizeof base);
+    return data;
+}
+
+void dvec__storage_free(void *data)
+{
+    if (data) {
+        void *base;
+        memcpy(&base, (char *)data - sizeof(void *), sizeof base);
+        free(base);
+    }
+}
+
+void dvec__replace(dvec *x, void *data)
+{
+    dvec__storage_free(x->data);
+    x->data = data;
+}
+
+/* ---- state ---- */
+
+int dvec__sync(const dvec *x)
+{
+    return x->pending > 0 ? dome__eval_run(x->env, x) : DOME_OK;
+}
+
+void dvec__written(dvec *x)
+{
+    x->version++;
+    g_clear_pointer(&x->dirty, g_free);
+}
+
+int dvec__spans(const dvec *x, dvec_span spans[2])
+{
+    dome_span ranges[2];
+    int count = dome_layout_spans(x->layout, x->layout_rank, ranges);
+    char *data = x->data;
+    for (int s = 0; s < count; s++) {
+        spans[s] = (dvec_span){data, (size_t)ranges[s].first, (size_t)ranges[s].count};
+        data += ranges[s].count * DVEC_ELEMENT(x);
+    }
+    return count;
+}
+
+static const char *distribution_name(dome_distribution distribution)
+{
+    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
+    return names[distribution];
+}
+
+int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width)
+{
+    dome_env *env = z->env;
+    const char *zname = dvec_name(z);
+
+    if (!x)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "an operand is NULL");
+    if (x == z)
+        return DOME_OK;
+    const char *xname = dvec_name(x);
+    if (x->env != env)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", xname);
+    if (same_type && !dome_type_equal(x->type, z->type))
+        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", xname, x->type->name, zname, z->type->name);
+    if (x->length != z->length)
+        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT, xname,
+                          x->length, zname, z->length);
+    if (same_width && x->width != z->width)
+        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT, xname,
+                          x->width, zname, z->width);
+    uint64_t xblock = dome_layout_block_size(x->layout), zblock = dome_layout_block_size(z->layout);
+    if (xblock != zblock)
+        return dome__fail(env, DOME_ERR_SHAPE,
+                          "'%s' has blocks of %" G_GUINT64_FORMAT " elements, but '%s' of %" G_GUINT64_FORMAT, xname, xblock,
+                          zname, zblock);
+    if (x->distribution != z->distribution && x->distribution != DOME_WHOLE)
+        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", xname, distribution_name(x->distribution), zname,
+                          distribution_name(z->distribution));
+    return DOME_OK;
+}
+
+/* ---- operation table ---- */
+
+static dvec *self(const dome_object *object)
+{
+    return dome_object_content(object);
+}
+
+static int vec_describe(const dome_object *object, dome_object_info *info)
+{
+    const dvec *x = self(object);
+    *info = (dome_object_info){
+        .type = x->type, .length = x->length, .width = x->width, .distribution = x->distribution, .layout = x->layout};
+    return DOME_OK;
+}
+
+static int vec_sync(dome_object *object)
+{
+    return dvec__sync(self(object));
+}
+
+/* A run of blocks as elements; false unless this task owns them all. local is their place in memory. */
+static bool owned(const dvec *x, uint64_t first, uint64_t count, dome_span *elements, uint64_t *local)
+{
+    uint64_t blocks = dome_layout_blocks(x->layout);
+    *elements = (dome_span){0, 0};
+    *local = 0;
+    if (first > blocks || count > blocks - first)
+        return false;
+    if (count == 0)
+        return true;
+    dome_span begin = dome_layout_block(x->layout, first), end = dome_layout_block(x->layout, first + count - 1);
+    *elements = (dome_span){begin.first, end.first + end.count - begin.first};
+    *local = dome_layout_position(x->layout, x->layout_rank, begin.first);
+    uint64_t last = dome_layout_position(x->layout, x->layout_rank, end.first + end.count - 1);
+    return *local != UINT64_MAX && last != UINT64_MAX && last - *local == elements->count - 1;
+}
+
+static int vec_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    const dvec *x = self(object);
+    dome_span elements;
+    uint64_t local;
+    if (!owned(x, first, count, &elements, &local))
+        return DOME_ERR_ARGUMENT;
+    *bytes = elements.count * x->width * dome_type_bytes(x->type, format);
+    return DOME_OK;
+}
+
+static int vec_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
+{
+    const dvec *x = self(object);
+    dome_span elements;
+    uint64_t local;
+    if (!owned(x, first, count, &elements, &local) || bytes != elements.count * x->width * dome_type_bytes(x->type, format))
+        return DOME_ERR_ARGUMENT;
+    int status = dvec__sync(x);
+    if (status == DOME_OK && elements.count > 0)
+        dome_type_pack(x->type, format, buffer, x->data + local * DVEC_ELEMENT(x), (size_t)(elements.count * x->width));
+    return status;
+}
+
+/* How many blocks lie before `block` in a rank's run, if it is the rank's at all. */
+static uint64_t run_position(const dome_layout *layout, int rank, uint64_t block)
+{
+    uint64_t start;
+    dome_layout_run(layout, rank, &start);
+    return block >= start ? block - start : dome_layout_blocks(layout) - start + block;
+}
+
+static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes)
+{
+    dvec *x = self(object);
+    dome_span elements;
+    uint64_t local;
+    if (!owned(x, first, count, &elements, &local))
+        return DOME_ERR_ARGUMENT;
+    if (bytes != elements.count * x->width * dome_type_bytes(x->type, format))
+        return DOME_ERR_FORMAT;
+    int status = dvec__sync(x);
+    if (status != DOME_OK || elements.count == 0)
+        return status;
+    dome_type_unpack(x->type, format, x->data + local * DVEC_ELEMENT(x), buffer, (size_t)(elements.count * x->width));
+    x->version++;
+    if (x->dirty)
+        for (uint64_t k = 0; k < count; k++)
+            x->dirty[run_position(x->layout, x->layout_rank, first + k)] = 1;
+    return DOME_OK;
+}
+
+/* The flags of the blocks under a new layout: a gained block counts as changed, since only its old owner knew. */
+static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
+{
+    uint64_t start, was_start;
+    uint64_t count = dome_layout_run(layout, x->layout_rank, &start);
+    uint64_t was = dome_layout_run(x->layout, x->layout_rank, &was_start), blocks = dome_layout_blocks(layout);
+    uint8_t *dirty = x->dirty && count > 0 ? g_try_malloc((gsize)count) : NULL;
+
+    for (uint64_t k = 0; dirty && k < count; k++) {
+        uint64_t at = run_position(x->layout, x->layout_rank, k < blocks - start ? start + k : k - (blocks - start));
+        dirty[k] = at < was ? x->dirty[at] : 1;
+    }
+    return dirty;
+}
+
+static int vec_adopt(dome_object *object, const dome_layout *layout)
+{
+    dvec *x = self(object);
+    if (x->distribution != DOME_DYNAMIC)
+        return DOME_ERR_STATE;
+    if (!layout || dome_layout_length(layout) != x->length ||
+        dome_layout_block_size(layout) != dome_layout_block_size(x->layout) ||
+        dome_layout_tasks(layout) != dome_layout_tasks(x->layout))
+        return DOME_ERR_ARGUMENT;
+    int status = dvec__sync(x);
+    if (status != DOME_OK)
+        return status;
+
+    dome_span was[2], becomes[2];
+    int nwas = dome_layout_spans(x->layout, x->layout_rank, was);
+    int nbecomes = dome_layout_spans(layout, x->layout_rank, becomes);
+    bool stays = nwas == nbecomes;
+    for (int s = 0; s < nwas && stays; s++)
+        stays = was[s].first == becomes[s].first && was[s].count == becomes[s].count;
+
+    if (!stays) {
+        uint64_t local = dome_layout_local(layout, x->layout_rank), element = DVEC_ELEMENT(x);
+        uint64_t bytes;
+        char *data = NULL;
+        if (__builtin_mul_overflow(local, element, &bytes) || (bytes > 0 && !(data = dvec__storage(bytes))))
+            return DOME_ERR_MEMORY;
+        uint64_t to = 0;
+        for (int i = 0; i < nbecomes; i++) {
+            uint64_t from = 0;
+            for (int j = 0; j < nwas; j++) {
+                uint64_t begin = MAX(was[j].first, becomes[i].first);
+                uint64_t end = MIN(was[j].first + was[j].count, becomes[i].first + becomes[i].count);
+                if (begin < end)
+                    memcpy(data + (to + begin - becomes[i].first) * element, x->data + (from + begin - was[j].first) * element,
+                           (size_t)((end - begin) * element));
+                from += was[j].count;
+            }
+            to += becomes[i].count;
+        }
+        dvec__replace(x, data);
+        x->local = local;
+        x->version++;
+    }
+    uint8_t *dirty = adopted_dirty(x, layout);
+    g_free(x->dirty);
+    x->dirty = dirty;
+    dome_layout *old = x->layout;
+    x->layout = dome_layout_ref(layout);
+    dome_layout_unref(old);
+    return DOME_OK;
+}
+
+static int vec_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+{
+    const dvec *x = self(object);
+    dome_span elements;
+    uint64_t local;
+    if (!owned(x, first, count, &elements, &local))
+        return DOME_ERR_ARGUMENT;
+    int status = dvec__sync(x);
+    if (status != DOME_OK)
+        return status;
+    for (uint64_t k = 0; k < count; k++)
+        changed[k] = !x->dirty || x->dirty[run_position(x->layout, x->layout_rank, first + k)];
+    return DOME_OK;
+}
+
+static int vec_mark_saved(dome_object *object)
+{
+    dvec *x = self(object);
+    int status = dvec__sync(x);
+    if (status != DOME_OK)
+        return status;
+    uint64_t start, blocks = dome_layout_run(x->layout, x->layout_rank, &start);
+    g_free(x->dirty);
+    x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory all blocks count as changed: safe */
+    return DOME_OK;
+}
+
+static void vec_destroy(dome_object *object)
+{
+    dvec *x = self(object);
+    dvec__sync(x); /* others may be waiting to read it */
+    dvec__storage_free(x->data);
+    dome_layout_unref(x->layout);
+    g_free(x->dirty);
+    free(x->whole);
+    free(x->halo);
+    g_free(x);
+}
+
+static const dome_object_ops vec_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "dvec",
+    .describe = vec_describe,
+    .sync = vec_sync,
+    .packed_bytes = vec_packed_bytes,
+    .pack = vec_pack,
+    .unpack = vec_unpack,
+    .adopt = vec_adopt,
+    .changed = vec_changed,
+    .mark_saved = vec_mark_saved,
+    .destroy = vec_destroy,
+};
+
+/* ---- life ---- */
+
+static dvec *vec_alloc(dome_env *env, dome_type type, uint64_t n, const dvec_options *options)
+{
+    dvec *x = g_new0(dvec, 1);
+    x->env = env;
+    x->type = type;
+    x->length = n;
+    x->width = options && options->width ? options->width : 1;
+    x->distribution = options ? options->distribution : DOME_DYNAMIC;
+    uint64_t block = options && options->block ? options->block : dome_block_size(n);
+
+    switch (x->distribution) {
+    case DOME_DYNAMIC:
+        x->layout = dome_layout_ref(dome_env_layout(env, n, block));
+        break;
+    case DOME_BLOCK:
+        x->layout = dome_layout_even(n, block, env->transport->size);
+        break;
+    case DOME_WHOLE:
+        x->layout = dome_layout_even(n, block, 1);
+        break;
+    }
+    x->layout_rank = x->distribution == DOME_WHOLE ? 0 : env->transport->rank;
+    return x;
+}
+
+static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options)
+{
+    uint64_t positions;
+    if (!name || !*name)
+        name = "the vector";
+    if (!type)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
+    if (!options)
+        return DOME_OK;
+    if ((unsigned)options->distribution > DOME_WHOLE)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %d is not a distribution", name, (int)options->distribution);
+    if (options->block & (options->block - 1))
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: block size %zu is not a power of two", name, options->block);
+    if (__builtin_mul_overflow(n, (uint64_t)options->width, &positions))
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %" G_GUINT64_FORMAT " elements of %zu values are more than can be counted",
+                          name, n, options->width);
+    return DOME_OK;
+}
+
+/* dvec_new does not communicate; but where errors are returned, all tasks have to come to the same end. */
+static int agree_on_memory(dome_env *env, bool have, const char *name, uint64_t local, uint64_t element)
+{
+    char *text = NULL;
+    int status = DOME_OK;
+    if (!have) {
+        status = DOME_ERR_MEMORY;
+        text = g_strdup_printf("no memory for %" G_GUINT64_FORMAT " elements of %" G_GUINT64_FORMAT " bytes of '%s'", local,
+                               element, name ? name : "");
+    }
+    if (env->errors_return && env->transport->size > 1)
+        status = dome__agree(env, status, text);
+    else if (!have)
+        status = dome__fail(env, status, "%s", text);
+    g_free(text);
+    return status;
+}
+
+dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
+{
+    dome_operation op;
+    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
+    hash = dome__hash(dome__hash(hash, n), type ? dome__type_hash(type) : 0);
+    if (options)
+        hash = dome__hash(dome__hash(dome__hash(hash, options->distribution), options->width), options->block);
+    dome__begin(&op, env, DOME_OP_DVEC_NEW, NULL, hash);
+
+    int status = check_new(env, name, type, n, options);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
+
+    dvec *x = vec_alloc(env, type, n, options);
+    uint64_t element, bytes = 0;
+    bool have = x->layout && !__builtin_mul_overflow(x->width, (uint64_t)type->size, &element);
+    if (have) {
+        x->local = dome_layout_local(x->layout, x->layout_rank);
+        have = !__builtin_mul_overflow(x->local, element, &bytes);
+    }
+    if (have && bytes > 0) {
+        x->data = dvec__storage(bytes);
+        have = x->data != NULL;
+    }
+    status = agree_on_memory(env, have, name, x->local, x->width * type->size);
+    if (status == DOME_OK) {
+        x->object = dome_object_new(env, name, &vec_ops, x);
+        if (!x->object)
+            status = env->error_status ? env->error_status : DOME_ERR_NAME;
+    }
+    if (status != DOME_OK) {
+        dvec__storage_free(x->data);
+        dome_layout_unref(x->layout);
+        g_free(x);
+        x = NULL;
+    }
+    dome__end(&op, status);
+    return x;
+}
+
+dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n)
+{
+    return dvec_new_with(env, name, type, n, NULL);
+}
+
+void dvec_free(dvec *x)
+{
+    if (!x)
+        return;
+    dome_operation op;
+    dome_env *env = x->env;
+    dome__begin(&op, env, DOME_OP_DVEC_FREE, x->object, 0);
+    int status = dvec__sync(x);
+    op.object = NULL;
+    dome_object_free(x->object);
+    dome__end(&op, status);
+}
+
+dome_env *dvec_env(const dvec *x)
+{
+    return x->env;
+}
+
+const char *dvec_name(const dvec *x)
+{
+    return dome_object_name(x->object);
+}
+
+dome_type dvec_type(const dvec *x)
+{
+    return x->type;
+}
+
+size_t dvec_length(const dvec *x)
+{
+    return (size_t)x->length;
+}
+
+size_t dvec_width(const dvec *x)
+{
+    return (size_t)x->width;
+}
+
+dome_distribution dvec_distribution(const dvec *x)
+{
+    return x->distribution;
+}
+
+dome_object *dvec_object(const dvec *x)
+{
+    return x->object;
+}
+
+/* ---- the local part ---- */
+
+int dvec_local(dvec *x, dvec_span spans[2])
+{
+    dome_operation op;
+    dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 0);
+    int status = dvec__sync(x);
+    if (dome__end(&op, status) != DOME_OK)
+        return -status;
+    dvec__written(x);
+    return dvec__spans(x, spans);
+}
+
+int dvec_local_const(const dvec *x, dvec_span spans[2])
+{
+    dome_operation op;
+    dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
+    int status = dvec__sync(x);
+    if (dome__end(&op, status) != DOME_OK)
+        return -status;
+    return dvec__spans(x, spans);
+}
+
+static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
+{
+    if (!kernel)
+        return dome__fail(out->env, DOME_ERR_ARGUMENT, "there is no kernel");
+    if (nin < 0 || nin > DVEC_MAP_MAX || (nin > 0 && !in))
+        return dome__fail(out->env, DOME_ERR_ARGUMENT, "%d inputs: 0 to %d are possible", nin, DVEC_MAP_MAX);
+    for (int i = 0; i < nin; i++) {
+        int status = dvec__conforms(out, in[i], false, false);
+        if (status == DOME_OK)
+            status = dvec__sync(in[i]);
+        if (status != DOME_OK)
+            return status;
+    }
+    return dvec__sync(out);
+}
+
+int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+{
+    dome_operation op;
+    uint64_t hash = dome__hash(0, (uint64_t)nin);
+    for (int i = 0; in && i < nin && i < DVEC_MAP_MAX; i++)
+        hash = dome__hash(hash, in[i] ? dome_object_id(in[i]->object) : 0);
+    dome__begin(&op, out->env, DOME_OP_DVEC_MAP, out->object, hash);
+
+    int status = map_check(out, kernel, nin, in);
+    if (status != DOME_OK)
+        return dome__end(&op, status);
+
+    dvec_span spans[2];
+    uint64_t block = dome_layout_block_size(out->layout), position = 0;
+    int nspans = dvec__spans(out, spans);
+    for (int s = 0; s < nspans; s++) {
+        for (uint64_t done = 0; done < spans[s].count; done += block) {
+            uint64_t first = spans[s].first + done, count = MIN(block, spans[s].count - done);
+            const void *pointers[DVEC_MAP_MAX];
+            for (int i = 0; i < nin; i++) {
+                uint64_t at = in[i]->distribution == out->distribution ? position + done : first;
+                pointers[i] = in[i]->data + at * DVEC_ELEMENT(in[i]);
+            }
+            kernel(ctx, (size_t)first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
+        }
+        position += spans[s].count;
+    }
+    dvec__written(out);
+    return dome__end(&op, DOME_OK);
+}
