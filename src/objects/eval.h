@@ -15,7 +15,6 @@ typedef struct dome_eval_op {
     union {
         double f64;
         uint64_t u64;
-        double c128[2];
     } scalar;    /* of fill, the scalar variants, axpy; the seed of random */
     void *value; /* fill_value's element, g_malloc'd; eval frees it */
 } dome_eval_op;
@@ -26,7 +25,12 @@ void dome__eval_free(dome_eval *eval);
 /* Records an operation whose operands have been checked. May run everything recorded so far. */
 int dome__eval_record(dome_env *env, const dome_eval_op *op);
 
-/* Runs what is recorded for x (and what it depends on); NULL: everything. */
+/* Runs what is recorded for x (and what it depends on); NULL: everything. What fails (an integer divided by zero) is found by
+ * this task alone and reported by dome__fail. All of the work is done nevertheless. */
 int dome__eval_run(dome_env *env, const dvec *x);
+
+/* The same, but leaves the report to the caller: returns the status and the text, g_free'd by the caller, NULL if all is well.
+ * For operations that tell the other tasks, and for slots, which do not print. */
+int dome__eval_try(dome_env *env, const dvec *x, char **text);
 
 #endif

@@ -1,0 +1,290 @@
+/* The public element-wise operations: each checks its operands and records itself. */
+#include "objects/eval.h"
+#include "objects/kernels.h"
+
+#include <string.h>
+
+static uint64_t hash_of(const dvec *const in[3])
+{
+    uint64_t hash = 0;
+    for (int k = 0; k < 3; k++)
+        if (in[k])
+            hash = dome__hash(hash, dome_object_id(in[k]->object));
+    return hash;
+}
+
+/* A NULL where a vector should be: told by the environment of another operand, if there is one. */
+static int no_vector(dome_operation_code code, const dvec *a, const dvec *b, const dvec *c, const dvec *d)
+{
+    const dvec *some = a ? a : b ? b : c ? c : d;
+    if (!some)
+        return DOME_ERR_ARGUMENT;
+    dome_operation op;
+    dome__begin(&op, some->env, code, some->object, 0);
+    return dome__end(&op, dome__fail(some->env, DOME_ERR_ARGUMENT, "a vector is NULL"));
+}
+
+static int no_kernel(const dvec *x)
+{
+    return dome__fail(x->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
+}
+
+/* Records an operation whose operands conform, if its types have it. */
+static int record(const dome_eval_op *op)
+{
+    dome_env *env = op->out->env;
+    if (!op->value && !dome__kernel(op->code, op->out->type, op->in[0] ? op->in[0]->type : NULL))
+        return no_kernel(op->out);
+    return dome__eval_record(env, op);
+}
+
+static int check_scalar(const dvec *x, double a)
+{
+    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT)
+        return no_kernel(x);
+    if (!dome__exact_in(x->type, a))
+        return dome__fail(x->env, DOME_ERR_RANGE, "%.17g is not a value of type %s", a, dome_type_name(x->type));
+    return DOME_OK;
+}
+
+static bool is_integer(dome_type type)
+{
+    return dome_type_kind_of(type) <= DOME_KIND_U64;
+}
+
+/* z = x op y, or op x where y is NULL and not wanted. */
+static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
+{
+    if (!z || !x || (binary && !y))
+        return no_vector(code, z, x, y, NULL);
+    dome_operation op;
+    dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
+    dome__begin(&op, z->env, code, z->object, hash_of(work.in));
+    int status = dvec__conforms(z, x, true, true);
+    if (status == DOME_OK && y)
+        status = dvec__conforms(z, y, true, true);
+    if (status == DOME_OK)
+        status = record(&work);
+    return dome__end(&op, status);
+}
+
+/* z = x op a */
+static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
+{
+    if (!z || !x)
+        return no_vector(code, z, x, NULL, NULL);
+    dome_operation op;
+    dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
+    dome__begin(&op, z->env, code, z->object, dome__hash_double(hash_of(work.in), a));
+    int status = dvec__conforms(z, x, true, true);
+    if (status == DOME_OK)
+        status = check_scalar(x, a);
+    if (status == DOME_OK && code == DOME_OP_DVEC_DIVS && a == 0 && is_integer(x->type))
+        status = dome__fail(z->env, DOME_ERR_RANGE, "integers divided by zero");
+    if (status == DOME_OK)
+        status = record(&work);
+    return dome__end(&op, status);
+}
+
+/* mask = x op y, or x op a where y is NULL. */
+static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
+{
+    if (!mask || !x || (!with_scalar && !y))
+        return no_vector(code, mask, x, y, NULL);
+    dome_operation op;
+    dome_env *env = mask->env;
+    dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
+    dome__begin(&op, env, code, mask->object, dome__hash_double(hash_of(work.in), a));
+    int status = dvec__conforms(mask, x, false, true);
+    if (status == DOME_OK && y)
+        status = dvec__conforms(mask, y, false, true);
+    if (status == DOME_OK && mask->type != DOME_U8)
+        status = dome__fail(env, DOME_ERR_TYPE, "the mask must be of type u8, not %s", dome_type_name(mask->type));
+    if (status == DOME_OK && y && !dome_type_equal(x->type, y->type))
+        status = dome__fail(env, DOME_ERR_TYPE, "'%s' is of type %s and '%s' of type %s", dome_object_name(x->object),
+                            dome_type_name(x->type), dome_object_name(y->object), dome_type_name(y->type));
+    if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
+        status = no_kernel(x);
+    if (status == DOME_OK && with_scalar)
+        status = check_scalar(x, a);
+    if (status == DOME_OK)
+        status = dome__eval_record(env, &work);
+    return dome__end(&op, status);
+}
+
+/* ---- values from nowhere ---- */
+
+int dvec_fill(dvec *z, double value)
+{
+    if (!z)
+        return DOME_ERR_ARGUMENT;
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z, .scalar.f64 = value};
+    dome__begin(&op, z->env, DOME_OP_DVEC_FILL, z->object, dome__hash_double(0, value));
+    int status = check_scalar(z, value);
+    if (status == DOME_OK)
+        status = record(&work);
+    return dome__end(&op, status);
+}
+
+int dvec_fill_value(dvec *z, const void *value)
+{
+    if (!z)
+        return DOME_ERR_ARGUMENT;
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z};
+    uint64_t hash = 0;
+    if (value) {
+        /* the portable form: tasks of other machines hold the same value in other bytes */
+        size_t bytes = dome_type_portable_size(z->type);
+        void *portable = g_malloc(bytes);
+        dome_type_pack(z->type, DOME_PORTABLE, portable, value, 1);
+        hash = dome__hash_bytes(0, portable, bytes);
+        g_free(portable);
+    }
+    dome__begin(&op, z->env, DOME_OP_DVEC_FILL, z->object, hash);
+    if (!value)
+        return dome__end(&op, dome__fail(z->env, DOME_ERR_ARGUMENT, "the value is NULL"));
+    work.value = g_memdup2(value, DVEC_VALUE(z));
+    return dome__end(&op, dome__eval_record(z->env, &work));
+}
+
+int dvec_index(dvec *z)
+{
+    if (!z)
+        return DOME_ERR_ARGUMENT;
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_INDEX, .out = z};
+    dome__begin(&op, z->env, DOME_OP_DVEC_INDEX, z->object, 0);
+    return dome__end(&op, record(&work));
+}
+
+int dvec_random(dvec *z, uint64_t seed)
+{
+    if (!z)
+        return DOME_ERR_ARGUMENT;
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_RANDOM, .out = z, .scalar.u64 = seed};
+    dome__begin(&op, z->env, DOME_OP_DVEC_RANDOM, z->object, dome__hash(0, seed));
+    return dome__end(&op, record(&work));
+}
+
+/* ---- copies ---- */
+
+int dvec_copy(dvec *z, const dvec *x)
+{
+    if (!z || !x)
+        return no_vector(DOME_OP_DVEC_COPY, z, x, NULL, NULL);
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_COPY, .out = z, .in = {x}};
+    dome__begin(&op, z->env, DOME_OP_DVEC_COPY, z->object, hash_of(work.in));
+    int status = DOME_OK;
+    if (z->distribution == x->distribution || x->distribution == DOME_WHOLE) {
+        status = dvec__conforms(z, x, true, true);
+        if (status == DOME_OK && z != x)
+            status = dome__eval_record(z->env, &work);
+    } else {
+        status = dvec__redistribute(z, x);
+    }
+    return dome__end(&op, status);
+}
+
+int dvec_convert(dvec *z, const dvec *x)
+{
+    if (!z || !x)
+        return no_vector(DOME_OP_DVEC_CONVERT, z, x, NULL, NULL);
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_CONVERT, .out = z, .in = {x}};
+    dome__begin(&op, z->env, DOME_OP_DVEC_CONVERT, z->object, hash_of(work.in));
+    int status = dvec__conforms(z, x, false, true);
+    if (status == DOME_OK && !dome__kernel(work.code, z->type, x->type))
+        status =
+            dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type), dome_type_name(z->type));
+    if (status == DOME_OK)
+        status = dome__eval_record(z->env, &work);
+    return dome__end(&op, status);
+}
+
+int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
+{
+    if (!z || !mask || !x || !y)
+        return no_vector(DOME_OP_DVEC_SELECT, z, mask, x, y);
+    dome_operation op;
+    dome_eval_op work = {.code = DOME_OP_DVEC_SELECT, .out = z, .in = {mask, x, y}};
+    dome__begin(&op, z->env, DOME_OP_DVEC_SELECT, z->object, hash_of(work.in));
+    int status = dvec__conforms(z, mask, false, true);
+    if (status == DOME_OK && mask->type != DOME_U8)
+        status = dome__fail(z->env, DOME_ERR_TYPE, "the mask must be of type u8, not %s", dome_type_name(mask->type));
+    if (status == DOME_OK)
+        status = dvec__conforms(z, x, true, true);
+    if (status == DOME_OK)
+        status = dvec__conforms(z, y, true, true);
+    if (status == DOME_OK)
+        status = dome__eval_record(z->env, &work);
+    return dome__end(&op, status);
+}
+
+/* ---- arithmetic ---- */
+
+#define ARITHMETIC(name, CODE)                                                                                                   \
+    int dvec_##name(dvec *z, const dvec *x, const dvec *y)                                                                       \
+    {                                                                                                                            \
+        return vectors(DOME_OP_DVEC_##CODE, z, x, y, true);                                                                      \
+    }                                                                                                                            \
+    int dvec_##name##s(dvec *z, const dvec *x, double a)                                                                         \
+    {                                                                                                                            \
+        return scalar(DOME_OP_DVEC_##CODE##S, z, x, a);                                                                          \
+    }
+ARITHMETIC(add, ADD)
+ARITHMETIC(sub, SUB)
+ARITHMETIC(mul, MUL)
+ARITHMETIC(div, DIV)
+ARITHMETIC(min, MIN)
+ARITHMETIC(max, MAX)
+ARITHMETIC(pow, POW)
+
+int dvec_axpy(dvec *y, double a, const dvec *x)
+{
+    return scalar(DOME_OP_DVEC_AXPY, y, x, a);
+}
+
+#define FUNCTION(name, CODE)                                                                                                     \
+    int dvec_##name(dvec *z, const dvec *x)                                                                                      \
+    {                                                                                                                            \
+        return vectors(DOME_OP_DVEC_##CODE, z, x, NULL, false);                                                                  \
+    }
+FUNCTION(neg, NEG)
+FUNCTION(abs, ABS)
+FUNCTION(sqrt, SQRT)
+FUNCTION(exp, EXP)
+FUNCTION(log, LOG)
+FUNCTION(sin, SIN)
+FUNCTION(cos, COS)
+
+/* ---- comparisons and logic ---- */
+
+#define COMPARISON(name, CODE)                                                                                                   \
+    int dvec_##name(dvec *mask, const dvec *x, const dvec *y)                                                                    \
+    {                                                                                                                            \
+        return compare(DOME_OP_DVEC_##CODE, mask, x, y, 0, false);                                                               \
+    }                                                                                                                            \
+    int dvec_##name##s(dvec *mask, const dvec *x, double a)                                                                      \
+    {                                                                                                                            \
+        return compare(DOME_OP_DVEC_##CODE##S, mask, x, NULL, a, true);                                                          \
+    }
+COMPARISON(eq, EQ)
+COMPARISON(ne, NE)
+COMPARISON(lt, LT)
+COMPARISON(le, LE)
+COMPARISON(gt, GT)
+COMPARISON(ge, GE)
+
+#define LOGIC(name, CODE)                                                                                                        \
+    int dvec_##name(dvec *mask, const dvec *a, const dvec *b)                                                                    \
+    {                                                                                                                            \
+        return vectors(DOME_OP_DVEC_##CODE, mask, a, b, true);                                                                   \
+    }
+LOGIC(and, AND)
+LOGIC(or, OR)
+LOGIC(xor, XOR)
+FUNCTION(not, NOT)
