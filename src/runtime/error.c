@@ -1,0 +1,25 @@
+#include <dome/error.h>
+
+const char *dome_status_name(int status)
+{
+    switch (status) {
+#define DOME_STATUS_NAME(code, name, text, exit_status)                                                                          \
+    case code:                                                                                                                   \
+        return #name;
+        DOME_STATUS_LIST(DOME_STATUS_NAME)
+#undef DOME_STATUS_NAME
+    }
+    return "unknown status";
+}
+
+const char *dome_status_text(int status)
+{
+    switch (status) {
+#define DOME_STATUS_TEXT(code, name, text, exit_status)                                                                          \
+    case code:                                                                                                                   \
+        return text;
+        DOME_STATUS_LIST(DOME_STATUS_TEXT)
+#undef DOME_STATUS_TEXT
+    }
+    return "unknown status";
+}

@@ -1,0 +1,49 @@
+/* Fuzzes the option parser. The input is lines: the first is DOME_OPTIONS, each further one an argument. */
+#include "runtime/options.h"
+
+#include <glib.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                                                         \
+    do {                                                                                                                         \
+        if (!(condition))                                                                                                        \
+            abort();                                                                                                             \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = g_strndup((const char *)data, size);
+    char **lines = g_strsplit(text, "\n", -1);
+    const char *environment = lines[0];
+    char **words = lines[0] ? lines + 1 : lines;
+    int given = (int)g_strv_length(words), argc = given + 1;
+    char **argv = g_new0(char *, argc + 1);
+    argv[0] = (char *)"prog";
+    memcpy(argv + 1, words, (size_t)given * sizeof *argv);
+
+    dome_options options;
+    char *message = NULL;
+    if (dome__options_parse(&options, environment, &argc, &argv, &message)) {
+        CHECK(!message && argc >= 1 && argc <= given + 1 && !argv[argc]);
+        CHECK(options.tasks >= 0 && options.timeout > 0);
+        int next = 0; /* what is left is what was given, in order */
+        for (int i = 1; i < argc; i++) {
+            while (next < given && words[next] != argv[i])
+                next++;
+            CHECK(next++ < given);
+        }
+        dome__options_clear(&options);
+    } else {
+        CHECK(message && *message && !strpbrk(message, "\n\r"));
+        CHECK(argc == given + 1);
+        g_free(message);
+    }
+    g_free(argv);
+    g_strfreev(lines);
+    g_free(text);
+    return 0;
+}

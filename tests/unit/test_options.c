@@ -1,0 +1,257 @@
+#include "runtime/options.h"
+
+#include <dome/error.h>
+#include <glib.h>
+#include <string.h>
+
+/* Parses a command line given as one string, in a copy of it. */
+typedef struct parsed {
+    dome_options options;
+    char *message;
+    bool ok;
+    char *rest; /* the arguments left, joined by '|' */
+} parsed;
+
+static parsed parse(const char *environment, const char *line)
+{
+    parsed p = {0};
+    char **words = NULL;
+    int argc = 0;
+    g_assert_true(g_shell_parse_argv(line, &argc, &words, NULL));
+    char **argv = g_new0(char *, argc + 1);
+    memcpy(argv, words, (size_t)argc * sizeof *argv);
+    p.ok = dome__options_parse(&p.options, environment, &argc, &argv, &p.message);
+    g_assert_cmpint((int)g_strv_length(argv), ==, argc);
+    g_assert_true(p.ok == (p.message == NULL));
+    p.rest = g_strjoinv("|", argv);
+    g_free(argv);
+    g_strfreev(words);
+    return p;
+}
+
+static void clear(parsed *p)
+{
+    dome__options_clear(&p->options);
+    g_free(p->message);
+    g_free(p->rest);
+}
+
+static void expect_rest(const char *line, const char *rest)
+{
+    parsed p = parse(NULL, line);
+    g_assert_cmpstr(p.message, ==, NULL);
+    g_assert_cmpstr(p.rest, ==, rest);
+    clear(&p);
+}
+
+static void expect_message(const char *environment, const char *line, const char *message)
+{
+    parsed p = parse(environment, line);
+    g_assert_cmpstr(p.message, ==, message);
+    char *untouched = g_strdup(p.rest);
+    g_strdelimit(untouched, "|", ' ');
+    if (!strpbrk(line, "'\""))
+        g_assert_cmpstr(untouched, ==, line); /* a refused line is left as it was */
+    g_free(untouched);
+    clear(&p);
+}
+
+static void test_defaults(void)
+{
+    parsed p = parse(NULL, "prog a b");
+    g_assert_true(p.ok);
+    g_assert_cmpint(p.options.tasks, ==, 0);
+    g_assert_null(p.options.transport);
+    g_assert_cmpfloat(p.options.timeout, ==, 10.0);
+    g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_FIRST);
+    g_assert_false(p.options.profile);
+    g_assert_false(p.options.help);
+    g_assert_false(p.options.version);
+    clear(&p);
+}
+
+static void test_all(void)
+{
+    parsed p = parse(NULL, "prog --dome-tasks=4 --dome-transport pvm --dome-timeout 2.5 --dome-output=all --dome-profile "
+                           "--dome-version --dome-help");
+    g_assert_cmpstr(p.message, ==, NULL);
+    g_assert_cmpint(p.options.tasks, ==, 4);
+    g_assert_cmpstr(p.options.transport, ==, "pvm");
+    g_assert_cmpfloat(p.options.timeout, ==, 2.5);
+    g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_ALL);
+    g_assert_true(p.options.profile);
+    g_assert_true(p.options.help);
+    g_assert_true(p.options.version);
+    g_assert_cmpstr(p.rest, ==, "prog");
+    clear(&p);
+}
+
+static void test_the_rest_stays(void)
+{
+    expect_rest("prog", "prog");
+    expect_rest("prog a --dome-tasks 4 b", "prog|a|b");
+    expect_rest("prog --dome-tasks=4 a", "prog|a");
+    expect_rest("prog -v --dome-profile -n 3 --long=x --help - ''", "prog|-v|-n|3|--long=x|--help|-|");
+    expect_rest("prog --dome-profile -- --dome-nonsense --dome-tasks 4", "prog|--|--dome-nonsense|--dome-tasks|4");
+    expect_rest("prog -- a", "prog|--|a");
+    expect_rest("prog --", "prog|--");
+    expect_rest("prog -x -- -- --", "prog|-x|--|--|--");
+    expect_rest("prog --domesday --dome -dome-tasks dome-tasks", "prog|--domesday|--dome|-dome-tasks|dome-tasks");
+    expect_rest("prog '\xff\xfe' --dome-tasks 2 'new\nline'", "prog|\xff\xfe|new\nline");
+}
+
+static void test_the_last_wins(void)
+{
+    parsed p = parse(NULL, "prog --dome-tasks 4 --dome-tasks=2 --dome-transport pvm --dome-transport self --dome-tasks 1");
+    g_assert_cmpstr(p.message, ==, NULL);
+    g_assert_cmpint(p.options.tasks, ==, 1);
+    g_assert_cmpstr(p.options.transport, ==, "self");
+    clear(&p);
+}
+
+static void test_environment(void)
+{
+    parsed p = parse("--dome-tasks 3 '--dome-timeout=7' --dome-output \"all\"", "prog --dome-timeout 8 x");
+    g_assert_cmpstr(p.message, ==, NULL);
+    g_assert_cmpint(p.options.tasks, ==, 3);
+    g_assert_cmpfloat(p.options.timeout, ==, 8.0);
+    g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_ALL);
+    g_assert_cmpstr(p.rest, ==, "prog|x");
+    clear(&p);
+
+    p = parse("", "prog");
+    g_assert_true(p.ok);
+    clear(&p);
+    p = parse("  ", "prog");
+    g_assert_true(p.ok);
+    clear(&p);
+
+    /* no argv at all */
+    dome_options options;
+    char *message;
+    g_assert_true(dome__options_parse(&options, "--dome-tasks=5 --dome-transport=pvm", NULL, NULL, &message));
+    g_assert_cmpint(options.tasks, ==, 5);
+    dome__options_clear(&options);
+}
+
+static void test_argv_wins_contradictions(void)
+{
+    parsed p = parse("--dome-tasks 4", "prog --dome-transport self");
+    g_assert_true(p.ok);
+    g_assert_cmpint(p.options.tasks, <=, 1);
+    g_assert_cmpstr(p.options.transport, ==, "self");
+    clear(&p);
+
+    p = parse("--dome-transport self", "prog --dome-tasks 4");
+    g_assert_true(p.ok);
+    g_assert_cmpint(p.options.tasks, ==, 4);
+    g_assert_null(p.options.transport);
+    clear(&p);
+
+    p = parse("--dome-transport self", "prog --dome-tasks 1");
+    g_assert_true(p.ok);
+    g_assert_cmpstr(p.options.transport, ==, "self");
+    clear(&p);
+}
+
+static void test_unknown(void)
+{
+    expect_message(NULL, "prog --dome-task 4", "unknown option --dome-task; did you mean --dome-tasks?");
+    expect_message(NULL, "prog --dome-tsaks=4", "unknown option --dome-tsaks; did you mean --dome-tasks?");
+    expect_message(NULL, "prog --dome-timout 1", "unknown option --dome-timout; did you mean --dome-timeout?");
+    expect_message(NULL, "prog --dome-", "unknown option --dome-; --dome-help lists the options");
+    expect_message(NULL, "prog a --dome-colour-of-the-sky b",
+                   "unknown option --dome-colour-of-the-sky; --dome-help lists the options");
+    expect_message(NULL, "prog --dome-profile=yes", "--dome-profile takes no value");
+    expect_message("--dome-tasks 4 extra", "prog", "in DOME_OPTIONS: 'extra' is not an option of Dome's");
+    expect_message("-- --dome-tasks", "prog", "in DOME_OPTIONS: '--' is not an option of Dome's");
+    expect_message("--dome-output 'all", "prog", "DOME_OPTIONS has an unmatched quote: --dome-output 'all");
+    expect_message("--dome-taks 4", "prog", "in DOME_OPTIONS: unknown option --dome-taks; did you mean --dome-tasks?");
+}
+
+static void test_bad_values(void)
+{
+    static const char *const tasks[] = {"0", "-1", "4x", "x4", "1.5", "0x10", "1000001", "99999999999999999999", "+ 3", ""};
+    for (size_t i = 0; i < G_N_ELEMENTS(tasks); i++) {
+        char *line = g_strdup_printf("prog '--dome-tasks=%s'", tasks[i]);
+        char *message = g_strdup_printf("--dome-tasks takes a whole number from 1 to 1000000, not '%s'", tasks[i]);
+        expect_message(NULL, line, message);
+        g_free(line);
+        g_free(message);
+    }
+    static const char *const timeouts[] = {"0", "-1", "0.05", "nan", "inf", "10s", "1e9", " 5", "", "five"};
+    for (size_t i = 0; i < G_N_ELEMENTS(timeouts); i++) {
+        char *line = g_strdup_printf("prog --dome-timeout '%s'", timeouts[i]);
+        char *message = g_strdup_printf("--dome-timeout takes seconds from 0.1 to 86400, not '%s'", timeouts[i]);
+        expect_message(NULL, line, message);
+        g_free(line);
+        g_free(message);
+    }
+    expect_message(NULL, "prog --dome-transport mpi", "--dome-transport takes 'pvm' or 'self', not 'mpi'");
+    expect_message(NULL, "prog --dome-output none", "--dome-output takes 'rank0' or 'all', not 'none'");
+    expect_message(NULL, "prog --dome-transport self --dome-tasks 2",
+                   "--dome-transport self runs one task, but --dome-tasks says 2");
+    expect_message("--dome-transport self --dome-tasks 2", "prog",
+                   "in DOME_OPTIONS: --dome-transport self runs one task, but --dome-tasks says 2");
+
+    parsed p = parse(NULL, "prog --dome-tasks");
+    g_assert_false(p.ok);
+    g_assert_nonnull(strstr(p.message, "--dome-tasks"));
+    clear(&p);
+}
+
+static void test_messages_are_one_line(void)
+{
+    char *longer = g_strnfill(5000, 'x');
+    char *line = g_strdup_printf("prog '--dome-tasks=a\nb\x1b[31m%s'", longer);
+    parsed p = parse(NULL, line);
+    g_assert_false(p.ok);
+    g_assert_null(strpbrk(p.message, "\n\r\x1b"));
+    g_assert_cmpuint(strlen(p.message), <, 250);
+    clear(&p);
+    g_free(line);
+    line = g_strdup_printf("prog '--dome-\n%s'", longer);
+    p = parse(NULL, line);
+    g_assert_false(p.ok);
+    g_assert_null(strpbrk(p.message, "\n\r"));
+    g_assert_cmpuint(strlen(p.message), <, 250);
+    clear(&p);
+    g_free(line);
+    g_free(longer);
+}
+
+static void test_help(void)
+{
+    static const char *const names[] = {"--dome-tasks=N", "--dome-transport", "--dome-timeout", "--dome-output",
+                                        "--dome-profile", "--dome-version",   "--dome-help",    "DOME_OPTIONS"};
+    char *help = dome__options_help();
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        g_assert_nonnull(strstr(help, names[i]));
+    g_free(help);
+}
+
+static void test_status(void)
+{
+    g_assert_cmpstr(dome_status_name(DOME_OK), ==, "DOME_OK");
+    g_assert_cmpstr(dome_status_name(DOME_ERR_LOST), ==, "DOME_ERR_LOST");
+    g_assert_cmpstr(dome_status_text(DOME_ERR_MEMORY), ==, "out of memory");
+    g_assert_cmpstr(dome_status_name(-1), ==, "unknown status");
+    g_assert_cmpstr(dome_status_text(12345), ==, "unknown status");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/options/defaults", test_defaults);
+    g_test_add_func("/options/all", test_all);
+    g_test_add_func("/options/the-rest-stays", test_the_rest_stays);
+    g_test_add_func("/options/the-last-wins", test_the_last_wins);
+    g_test_add_func("/options/environment", test_environment);
+    g_test_add_func("/options/argv-wins-contradictions", test_argv_wins_contradictions);
+    g_test_add_func("/options/unknown", test_unknown);
+    g_test_add_func("/options/bad-values", test_bad_values);
+    g_test_add_func("/options/messages-are-one-line", test_messages_are_one_line);
+    g_test_add_func("/options/help", test_help);
+    g_test_add_func("/status", test_status);
+    return g_test_run();
+}
