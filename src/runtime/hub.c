@@ -385,6 +385,8 @@ static void rank0_ended(state *s, int status)
                WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started", WTERMSIG(status),
                                                      strsignal(WTERMSIG(status)))
                                    : g_strdup(""));
+    } else if (s->interrupted && WIFSIGNALED(status)) {
+        notice(s, !watch->bye, code, g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
     } else if (!watch->bye && WIFSIGNALED(status)) {
         notice(s, true, code,
                g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <ifaddrs.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -43,21 +45,32 @@ void dome__remove_directory(const char *directory)
 
 #ifdef DOME_WITH_PVM
 
-/* A run whose processes were all killed at once could not remove its directory: the next run does. The name holds the pid. */
+/* The hub holds a lock on its directory. One without is of a run whose processes were all killed at once. */
+static int lock_directory(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static void sweep(const char *parent)
 {
     GDir *dir = g_dir_open(parent, 0, NULL);
     char *mine = g_strdup_printf(PREFIX "%u-", (unsigned)geteuid());
     const char *name;
     while (dir && (name = g_dir_read_name(dir))) {
-        int pid;
-        struct stat s;
-        if (!g_str_has_prefix(name, mine) || sscanf(name + strlen(mine), "%d-", &pid) != 1 || pid <= 1 || kill(pid, 0) == 0 ||
-            errno != ESRCH)
+        if (!g_str_has_prefix(name, mine))
             continue;
         char *path = g_build_filename(parent, name, NULL);
-        if (lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && time(NULL) - s.st_mtime > 60)
+        struct stat s;
+        int fd = lock_directory(path);
+        if (fd >= 0 && fstat(fd, &s) == 0 && s.st_uid == geteuid() && time(NULL) - s.st_mtime > 5)
             dome__remove_directory(path);
+        if (fd >= 0)
+            close(fd);
         g_free(path);
     }
     if (dir)
@@ -65,18 +78,60 @@ static void sweep(const char *parent)
     g_free(mine);
 }
 
-static char *make_directory(char **message)
+static char *make_directory(int *lock_fd, char **message)
 {
     const char *parent = g_get_tmp_dir();
     if (strlen(parent) > 48) /* local sockets have short names */
         parent = "/tmp";
     sweep(parent);
-    char *directory = g_strdup_printf("%s/" PREFIX "%u-%d-XXXXXX", parent, (unsigned)geteuid(), (int)getpid());
-    if (g_mkdtemp(directory))
+    char *directory = g_strdup_printf("%s/" PREFIX "%u-XXXXXX", parent, (unsigned)geteuid());
+    if (g_mkdtemp(directory) && (*lock_fd = lock_directory(directory)) >= 0)
         return directory;
     *message = g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s", parent, g_strerror(errno));
     g_free(directory);
     return NULL;
+}
+
+/* Takes the private machine down when the process that started it is killed. It is small, of a session of its own, and not a
+ * PVM task: a daemon that ends takes its tasks along, so none of them can clean up after it. */
+static void start_guard(dome_launch *launch)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    launch->guard = fork();
+    if (launch->guard != 0) {
+        close(ends[0]);
+        launch->guard_fd = ends[1];
+        return;
+    }
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    setsid();
+    for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
+        signal(ignored[i], SIG_IGN);
+    close(ends[1]);
+    close(launch->lock_fd);
+    int null = open("/dev/null", O_RDWR); /* nobody who reads our output waits for this process */
+    for (int fd = 0; fd < 3; fd++)
+        dup2(null, fd);
+    pid_t daemon = 0;
+    char end;
+    while (read(ends[0], &daemon, sizeof daemon) < 0 && errno == EINTR)
+        continue;
+    while (read(ends[0], &end, 1) < 0 && errno == EINTR)
+        continue;
+    if (access(launch->directory, F_OK) == 0) {
+        /* The daemon takes its address file away when it ends; its pid may stay as a zombie for longer. */
+        char *file = g_strdup_printf("%s/pvmd.%u.dome", launch->directory, (unsigned)geteuid());
+        if (daemon > 0)
+            kill(daemon, SIGTERM);
+        for (int i = 0; i < 300 && access(file, F_OK) == 0; i++)
+            g_usleep(10000);
+        if (daemon > 0 && access(file, F_OK) == 0)
+            kill(daemon, SIGKILL);
+        dome__remove_directory(launch->directory);
+    }
+    _exit(0);
 }
 
 /* The address other hosts can use: that of the host's name, unless it is loopback; then that of an interface. */
@@ -163,6 +218,14 @@ bool dome__launch_machine_there(void)
 
 #endif
 
+static void end_guard(const dome_launch *launch)
+{
+    if (launch->guard_fd >= 0) {
+        close(launch->guard_fd);
+        waitpid(launch->guard, NULL, 0);
+    }
+}
+
 static bool start_machine(dome_launch *launch, const dome_launch_request *request, char **message)
 {
 #ifdef DOME_WITH_PVM
@@ -171,12 +234,15 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return true;
     if (root)
         fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
-    launch->directory = make_directory(message);
+    launch->directory = make_directory(&launch->lock_fd, message);
     if (!launch->directory)
         return false;
     char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
+    start_guard(launch);
     launch->daemon = dome__pvm_daemon_start(launch->directory, address, MAX(request->timeout, 10), message);
     g_free(address);
+    ssize_t told = write(launch->guard_fd, &launch->daemon, sizeof launch->daemon);
+    (void)told; /* without a guard only a kill of this process leaves the machine behind */
     return launch->daemon > 0 && (!request->hosts || add_hosts(request->hosts, message));
 #else
     (void)launch;
@@ -217,7 +283,7 @@ static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
         }
         freeifaddrs(interfaces);
     }
-    g_string_append_printf(hub, ";%s;%d", launch->directory ? launch->directory : "", (int)launch->daemon);
+    g_string_append_printf(hub, ";%s", launch->directory ? launch->directory : "");
     launch->cookie = g_string_free(cookie, FALSE);
     launch->hub = g_string_free(hub, FALSE);
     return true;
@@ -225,12 +291,14 @@ static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
 
 bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message)
 {
-    *launch = (dome_launch){.timeout = request->timeout, .listen_fd = -1, .signal_fd = -1};
+    *launch = (dome_launch){.timeout = request->timeout, .listen_fd = -1, .signal_fd = -1, .lock_fd = -1, .guard_fd = -1};
     bool good = request->only_listen || start_machine(launch, request, message);
     bool outside = request->only_listen || request->hosts || !launch->directory;
     good = good && listen_for_tasks(launch, outside, message);
-    if (!good)
+    if (!good) {
         dome__hub_take_down(launch->daemon, launch->directory);
+        end_guard(launch);
+    }
     return good;
 }
 
@@ -259,17 +327,21 @@ void dome__launch_fork(dome_launch *launch)
         sigprocmask(SIG_SETMASK, &old, NULL);
         close(launch->signal_fd);
         close(launch->listen_fd);
+        close(launch->lock_fd);
+        close(launch->guard_fd);
         return;
     }
     if (pid < 0) {
         fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
         dome__hub_take_down(launch->daemon, launch->directory);
+        end_guard(launch);
         _exit(1);
     }
     dome_hub hub = hub_of(launch);
     hub.rank0 = pid;
     hub.rank0_is_child = true;
     int number, status = dome__hub_run(&hub, &number);
+    end_guard(launch);
     if (number && number != SIGKILL) { /* whoever waits for us sees how rank 0 ended */
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigset_t set;

@@ -12,7 +12,10 @@ typedef struct dome_launch {
     int listen_fd, signal_fd;
     char *cookie;
     char *directory; /* of a private virtual machine; NULL if none */
+    int lock_fd;     /* held on directory while this process lives: others may remove it only after that */
     pid_t daemon;
+    int guard_fd; /* open while this process lives: a guard takes the private machine down should it be killed */
+    pid_t guard;
     char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
 

@@ -1,6 +1,5 @@
 #include "runtime/watch.h"
 
-#include "runtime/launch.h"
 #include "runtime/wire.h"
 
 #include <arpa/inet.h>
@@ -16,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct dome_watch {
@@ -51,13 +49,12 @@ static double now(void)
 
 bool dome__hub_address_parse(dome_hub_address *address, const char *text)
 {
-    char **part = g_strsplit(text, ";", 4);
-    bool good = g_strv_length(part) == 4 && strlen(part[0]) == DOME_COOKIE_LENGTH && part[1][0];
+    char **part = g_strsplit(text, ";", 3);
+    bool good = g_strv_length(part) == 3 && strlen(part[0]) == DOME_COOKIE_LENGTH && part[1][0];
     if (good) {
         address->cookie = g_strdup(part[0]);
         address->endpoints = g_strsplit(part[1], ",", 0);
         address->directory = g_strdup(part[2]);
-        address->daemon = atoi(part[3]);
     }
     g_strfreev(part);
     return good;
@@ -196,7 +193,6 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->address.cookie = g_strdup(address->cookie);
     watch->address.endpoints = g_strdupv(address->endpoints);
     watch->address.directory = g_strdup(address->directory);
-    watch->address.daemon = address->daemon;
     watch->rank = rank;
     watch->host = g_strdup(host);
     watch->tid = tid;
@@ -256,18 +252,6 @@ static void end_now(int status)
     _exit(status);
 }
 
-void dome__private_remove(const char *directory, int daemon)
-{
-    if (!directory[0])
-        return;
-    if (daemon > 0 && kill(daemon, SIGTERM) == 0) {
-        for (int i = 0; i < 200 && kill(daemon, 0) == 0; i++)
-            g_usleep(10000);
-        kill(daemon, SIGKILL);
-    }
-    dome__remove_directory(directory);
-}
-
 /* The hub is gone or silent: nobody else will end this task. */
 static void hub_lost(dome_watch *watch, const char *how)
 {
@@ -278,13 +262,9 @@ static void hub_lost(dome_watch *watch, const char *how)
         (void)ignored;
     }
     flush_output();
-    if (watch->address.directory[0]) {
-        struct stat s;
-        if (stat(watch->address.directory, &s) == 0)
-            dome__private_remove(watch->address.directory, watch->address.daemon);
-        else if (watch->rank != 0)
-            kill(getppid(), SIGTERM); /* a slave daemon of the private virtual machine on this host */
-    }
+    /* On this host the guard takes a private virtual machine down; on others nobody but its tasks knows. */
+    if (watch->address.directory[0] && access(watch->address.directory, F_OK) < 0 && watch->rank != 0)
+        kill(getppid(), SIGTERM);
     _exit(1);
 }
 
@@ -411,12 +391,12 @@ void dome__watch_fail(dome_watch *watch, int exit_status, const char *line)
         dome__wire_put_u32(frame, (uint32_t)exit_status);
         dome__wire_put_string(frame, line);
         pthread_mutex_lock(&watch->send);
-        bool sent = dome__wire_send(watch->fd, frame);
+        dome__wire_send(watch->fd, frame);
         pthread_mutex_unlock(&watch->send);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
-         * thread. Without a thread or an answer we go on our own. */
-        for (int i = 0; sent && watch->running && i < 300; i++)
+         * thread; if the hub is gone, that thread cleans up and ends it. Without a thread or an answer we go on our own. */
+        for (int i = 0; watch->running && i < 300; i++)
             g_usleep(10000);
     }
     _exit(exit_status);

@@ -6,12 +6,11 @@
 #include "runtime/environment.h"
 
 /* Where the hub is, as it travels through an environment variable or a start message:
- * "cookie;address:port,address:port;private directory;daemon pid". */
+ * "cookie;address:port,address:port;directory of a private virtual machine". */
 typedef struct dome_hub_address {
     char *cookie;
     char **endpoints;
     char *directory; /* of a private virtual machine, "" if none */
-    int daemon;      /* its pvmd's pid on the hub's host, 0 if none */
 } dome_hub_address;
 
 bool dome__hub_address_parse(dome_hub_address *address, const char *text);
@@ -33,8 +32,5 @@ void dome__watch_fail(dome_watch *watch, int exit_status, const char *line) __at
 
 /* dome_finalize is done: says goodbye, ends the thread and frees. */
 void dome__watch_close(dome_watch *watch);
-
-/* Takes down a private virtual machine whose hub is gone: ends the daemon and removes its directory. */
-void dome__private_remove(const char *directory, int daemon);
 
 #endif
