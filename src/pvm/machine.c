@@ -123,7 +123,8 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, double 
     }
     g_unsetenv("PVMSOCK");
     g_setenv("PVM_TMP", directory, TRUE);
-    g_setenv("PVM_VMID", "dome", TRUE);
+    char *id = g_path_get_basename(directory); /* keeps the slave daemons of several runs on one host apart */
+    g_setenv("PVM_VMID", id, TRUE);
     char *name = address ? g_strdup_printf("-n%s", address) : NULL;
     char *error_path = g_build_filename(directory, "pvmd.err", NULL);
     pid_t parent = getpid(), pid = fork();
@@ -152,7 +153,7 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, double 
     if (pid > 0 && read_address(out[0], line, sizeof line, timeout)) {
         g_setenv("PVMSOCK", line, TRUE);
     } else {
-        char *log = g_strdup_printf("%s/pvml.%u.dome", directory, (unsigned)geteuid()), *text = NULL;
+        char *log = g_strdup_printf("%s/pvml.%u.%s", directory, (unsigned)geteuid(), id), *text = NULL;
         if (!g_file_get_contents(error_path, &text, NULL, NULL) || !text[0]) {
             g_free(text);
             text = NULL;
@@ -168,10 +169,31 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, double 
         pid = 0;
     }
     close(out[0]);
+    g_free(id);
     g_free(error_path);
     g_free(name);
     g_free(program);
     return pid;
+}
+
+void dome__pvm_write_rsh(const char *directory)
+{
+    /* A login without a terminal has none of the user's PVM settings. What PVM asks for is the last argument. */
+    static const char script[] =
+        "#!/bin/sh\n"
+        "# Starts a pvmd on another host: HOST [-l USER] [-n] COMMAND\n"
+        "host=$1; shift; user=\n"
+        "while [ $# -gt 1 ]; do case $1 in -l) user=$2; shift 2 ;; *) shift ;; esac; done\n"
+        "exec ${DOME_RSH:-ssh -o BatchMode=yes} ${user:+-l \"$user\"} \"$host\" \\\n"
+        "    'PVM_ROOT=${PVM_ROOT:-" DEFAULT_ROOT "}; PVM_ALLOW_ROOT=1; export PVM_ROOT PVM_ALLOW_ROOT;' \"$1\"\n";
+    char *path = g_build_filename(directory, "rsh", NULL);
+    if (g_file_set_contents(path, script, -1, NULL) && chmod(path, 0700) == 0) {
+        const char *own = g_getenv("PVM_RSH");
+        if (own && !g_getenv("DOME_RSH"))
+            g_setenv("DOME_RSH", own, TRUE);
+        g_setenv("PVM_RSH", path, TRUE);
+    }
+    g_free(path);
 }
 
 static const char *why_not_added(int code)
@@ -206,7 +228,11 @@ bool dome__pvm_add_hosts(char **lines, char **message)
     }
     pvm_setopt(PvmAutoErr, 0);
     int *infos = g_new0(int, n + 1);
-    int cc = n ? pvm_addhosts(lines, (int)n, infos) : 0;
+    char **full = g_new0(char *, n + 1);
+    for (guint i = 0; i < n; i++)
+        full[i] = g_strdup_printf("%s id=%s", lines[i], g_getenv("PVM_VMID"));
+    int cc = n ? pvm_addhosts(full, (int)n, infos) : 0;
+    g_strfreev(full);
     for (guint i = 0; i < n; i++) {
         int code = cc < 0 ? cc : infos[i];
         if (code < 0 && code != PvmDupHost) {

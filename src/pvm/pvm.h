@@ -22,6 +22,10 @@ bool dome__pvm_daemon_answers(char **stale);
  * Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with *message (g_free'd). */
 pid_t dome__pvm_daemon_start(const char *directory, const char *address, double timeout, char **message);
 
+/* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with what they need in their environment.
+ * Before dome__pvm_daemon_start. */
+void dome__pvm_write_rsh(const char *directory);
+
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
 bool dome__pvm_add_hosts(char **lines, char **message);
 

@@ -122,7 +122,8 @@ static void start_guard(dome_launch *launch)
         continue;
     if (access(launch->directory, F_OK) == 0) {
         /* The daemon takes its address file away when it ends; its pid may stay as a zombie for longer. */
-        char *file = g_strdup_printf("%s/pvmd.%u.dome", launch->directory, (unsigned)geteuid());
+        char *id = g_path_get_basename(launch->directory);
+        char *file = g_strdup_printf("%s/pvmd.%u.%s", launch->directory, (unsigned)geteuid(), id);
         if (daemon > 0)
             kill(daemon, SIGTERM);
         for (int i = 0; i < 300 && access(file, F_OK) == 0; i++)
@@ -239,6 +240,8 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return false;
     char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
     start_guard(launch);
+    if (request->hosts)
+        dome__pvm_write_rsh(launch->directory);
     launch->daemon = dome__pvm_daemon_start(launch->directory, address, MAX(request->timeout, 10), message);
     g_free(address);
     ssize_t told = write(launch->guard_fd, &launch->daemon, sizeof launch->daemon);
