@@ -1,0 +1,610 @@
+/* The public reductions. Each task makes its blocks' contributions; they are combined in a way that does not depend on who made
+ * them: exact sums, products along a fixed tree, smallest keys. */
+#include "objects/eval.h"
+#include "objects/kernels_reduce.h"
+#include "transport/collective.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what all of them do ---- */
+
+/* A reduction under way: its operands, and a failure that this task has found and the others have yet to hear of. */
+typedef struct reduction {
+    dome_operation op;
+    dome_env *env;
+    const dvec *x, *y; /* y: of dot */
+    const dvec *lead;  /* the one whose blocks are gone through: x, but y if only y is distributed */
+    bool alone;        /* every task has it all: nothing to exchange */
+    int status;
+    char *text;
+} reduction;
+
+static bool is_kind(const dvec *x, dome_type_kind first, dome_type_kind last)
+{
+    return dome_type_kind_of(x->type) >= first && dome_type_kind_of(x->type) <= last;
+}
+
+static bool is_integer(const dvec *x)
+{
+    return is_kind(x, DOME_KIND_I8, DOME_KIND_U64);
+}
+
+static bool is_complex(const dvec *x)
+{
+    return is_kind(x, DOME_KIND_C64, DOME_KIND_C128);
+}
+
+typedef enum accepts { INTEGERS, REALS, NUMBERS } accepts;
+
+/* Begins an operation: checks its operands and does the work recorded for them. On failure it is over and `end` need not be
+ * called; otherwise r->status may hold a failure of this task alone. y is NULL but for products of two vectors. */
+static int begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
+{
+    const dvec *some = x ? x : y;
+    if (!some)
+        return DOME_ERR_ARGUMENT;
+    *r = (reduction){.env = some->env, .x = x, .y = y, .lead = x};
+    dome__begin(&r->op, r->env, code, some->object, y ? dome__hash(0, dome_object_id(y->object)) : 0);
+
+    int status = DOME_OK;
+    if (!x || (two && !y))
+        status = dome__fail(r->env, DOME_ERR_ARGUMENT, "a vector is NULL");
+    else if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) ||
+             (what == INTEGERS && !is_integer(x)))
+        status = dome__fail(r->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
+    if (status == DOME_OK && two) {
+        if (x->distribution == DOME_WHOLE)
+            r->lead = y;
+        status = dvec__conforms(r->lead, r->lead == x ? y : x, true, true);
+    }
+    if (status != DOME_OK)
+        return dome__end(&r->op, status);
+
+    r->alone = r->lead->distribution == DOME_WHOLE || r->env->transport->size == 1;
+    r->status = dome__eval_try(r->env, x, &r->text);
+    if (two && r->status == DOME_OK)
+        r->status = dome__eval_try(r->env, y, &r->text);
+    return DOME_OK;
+}
+
+static int end(reduction *r, int status)
+{
+    g_free(r->text);
+    return dome__end(&r->op, status);
+}
+
+/* Reports this task's failure where nobody else takes part. */
+static int fail_alone(const reduction *r)
+{
+    return r->status == DOME_OK ? DOME_OK : dome__fail(r->env, r->status, "%s", r->text);
+}
+
+/* After an exchange in which some task has told of a failure. */
+static int fail_together(const reduction *r)
+{
+    return dome__agree(r->env, r->status, r->text);
+}
+
+/* Where the element with global index first, which is number place of the lead's local part, lies in x. */
+static const char *address(const reduction *r, const dvec *x, uint64_t first, uint64_t place)
+{
+    bool together = x == r->lead || dome_layout_equal(x->layout, r->lead->layout);
+    return x->data + (together ? place : first) * DVEC_ELEMENT(x);
+}
+
+/* Calls visit for the local blocks of the lead, in the order of its spans. first: the global number of the first value. */
+static void for_blocks(const reduction *r,
+                       void (*visit)(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first), void *ctx)
+{
+    const dvec *lead = r->lead;
+    const uint64_t block = dome_layout_block_size(lead->layout);
+    dome_span span[2];
+    int spans = dome_layout_spans(lead->layout, lead->layout_rank, span);
+    uint64_t place = 0;
+    for (int s = 0; s < spans; s++)
+        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
+            uint64_t first = span[s].first + done;
+            count = MIN(block, span[s].count - done);
+            visit(ctx, address(r, r->x, first, place), r->y ? address(r, r->y, first, place) : NULL, count * lead->width,
+                  first * lead->width);
+        }
+}
+
+/* ---- sums ---- */
+
+typedef struct sum_visit {
+    dome_sum_kernel kernel;
+    double scale[2];
+    dome_exact_sum sums[2];
+} sum_visit;
+
+static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+{
+    (void)first;
+    sum_visit *v = ctx;
+    v->kernel(x, y, values, v->scale, v->sums);
+}
+
+/* The exact sums of all tasks' terms, everywhere. */
+static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_exact_sum sums[2])
+{
+    sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type)};
+    if (scale)
+        memcpy(v.scale, scale, sizeof v.scale);
+    for (int k = 0; k < 2; k++)
+        dome__exact_init(&v.sums[k]);
+    for_blocks(r, visit_sum, &v);
+    for (int k = 0; k < 2; k++)
+        dome__exact_normalize(&v.sums[k]);
+
+    int status = fail_alone(r);
+    if (!r->alone) {
+        /* one word more says whether a task has failed */
+        const size_t parts = is_complex(r->x) ? 2 : 1, words = parts * DOME_EXACT_WORDS;
+        int64_t word[2 * DOME_EXACT_WORDS + 1];
+        memcpy(word, v.sums, words * sizeof *word);
+        word[words] = r->status != DOME_OK;
+        status = dome__allreduce(r->env->transport, DOME_I64, word, words + 1, dome__combine_sum_i64, NULL);
+        if (status != DOME_OK)
+            return dome__fail_transport(r->env, status);
+        if (word[words])
+            return fail_together(r);
+        memcpy(v.sums, word, words * sizeof *word);
+        for (size_t k = 0; k < parts; k++)
+            dome__exact_normalize(&v.sums[k]);
+    }
+    memcpy(sums, v.sums, sizeof v.sums);
+    return status;
+}
+
+static double sum_f64(dome_operation_code code, dome_terms terms, const dvec *x, const dvec *y, bool two)
+{
+    reduction r;
+    dome_exact_sum sums[2];
+    if (begin(&r, code, x, y, two, REALS) != DOME_OK)
+        return NAN;
+    int status = end(&r, sum_up(&r, terms, NULL, sums));
+    return status == DOME_OK ? dome__exact_round(&sums[0]) : NAN;
+}
+
+static int64_t sum_i64(dome_operation_code code, dome_terms terms, const dvec *x, const dvec *y, bool two)
+{
+    reduction r;
+    dome_exact_sum sums[2];
+    int64_t value = 0;
+    if (begin(&r, code, x, y, two, INTEGERS) != DOME_OK)
+        return 0;
+    int status = sum_up(&r, terms, NULL, sums);
+    if (status == DOME_OK && !dome__exact_i64(&sums[0], &value))
+        status =
+            dome__fail(r.env, DOME_ERR_RANGE, "the result, about %.17g, does not fit into 64 bits", dome__exact_round(&sums[0]));
+    end(&r, status);
+    return value;
+}
+
+static int sum_c128(dome_operation_code code, dome_terms terms, const dvec *x, const dvec *y, bool two, double result[2])
+{
+    reduction r;
+    dome_exact_sum sums[2];
+    if (result)
+        result[0] = result[1] = NAN;
+    int status = begin(&r, code, x, y, two, NUMBERS);
+    if (status != DOME_OK)
+        return status;
+    if (!result)
+        return end(&r, dome__fail(r.env, DOME_ERR_ARGUMENT, "there is no place for the result"));
+    status = sum_up(&r, terms, NULL, sums);
+    if (status == DOME_OK)
+        for (int k = 0; k < 2; k++)
+            result[k] = dome__exact_round(&sums[k]);
+    return end(&r, status);
+}
+
+double dvec_sum(const dvec *x)
+{
+    return sum_f64(DOME_OP_DVEC_SUM, DOME_TERMS_SUM, x, NULL, false);
+}
+
+double dvec_dot(const dvec *x, const dvec *y)
+{
+    return sum_f64(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true);
+}
+
+int64_t dvec_sum_i64(const dvec *x)
+{
+    return sum_i64(DOME_OP_DVEC_SUM, DOME_TERMS_SUM, x, NULL, false);
+}
+
+int64_t dvec_dot_i64(const dvec *x, const dvec *y)
+{
+    return sum_i64(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true);
+}
+
+int dvec_sum_c128(const dvec *x, double result[2])
+{
+    return sum_c128(DOME_OP_DVEC_SUM, DOME_TERMS_SUM, x, NULL, false, result);
+}
+
+int dvec_dot_c128(const dvec *x, const dvec *y, double result[2])
+{
+    return sum_c128(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true, result);
+}
+
+/* ---- the Euclidean norm ---- */
+
+typedef struct largest_visit {
+    dome_type type;
+    double value;
+} largest_visit;
+
+static void visit_largest(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+{
+    (void)y, (void)first;
+    largest_visit *v = ctx;
+    v->value = MAX(v->value, dome__largest_part(v->type, x, values));
+}
+
+/* The norm of a vector whose sum of squares overflows or has lost digits to underflow: with the largest part's exponent taken
+ * out. The sum it is decided by is the same on every task. */
+static int norm_scaled(reduction *r, double *norm)
+{
+    largest_visit v = {r->x->type, 0};
+    for_blocks(r, visit_largest, &v);
+    if (!r->alone) {
+        uint64_t bits; /* not negative, so in the order of the values */
+        memcpy(&bits, &v.value, sizeof bits);
+        int status = dome__allreduce(r->env->transport, DOME_U64, &bits, 1, dome__combine_max_u64, NULL);
+        if (status != DOME_OK)
+            return dome__fail_transport(r->env, status);
+        memcpy(&v.value, &bits, sizeof bits);
+    }
+    *norm = v.value;
+    if (v.value == 0 || isinf(v.value))
+        return DOME_OK;
+
+    int exponent;
+    frexp(v.value, &exponent);
+    /* in two steps: 2^-exponent alone may not be a double */
+    const double scale[2] = {ldexp(1, -(exponent / 2)), ldexp(1, -(exponent - exponent / 2))};
+    dome_exact_sum sums[2];
+    int status = sum_up(r, DOME_TERMS_SCALED, scale, sums);
+    if (status == DOME_OK)
+        *norm = ldexp(sqrt(dome__exact_round(&sums[0])), exponent);
+    return status;
+}
+
+/* Squares below 2^-1022 lose digits; 2^64 of them do not reach the last digit of a sum above this. */
+#define SQUARES_TOO_SMALL 0x1p-900
+
+double dvec_norm2(const dvec *x)
+{
+    reduction r;
+    dome_exact_sum sums[2];
+    double norm = NAN;
+    if (begin(&r, DOME_OP_DVEC_NORM2, x, NULL, false, NUMBERS) != DOME_OK)
+        return NAN;
+    int status;
+    if (x->length == 0) {
+        status = dome__fail(r.env, DOME_ERR_ARGUMENT, "the vector is empty");
+    } else {
+        status = sum_up(&r, DOME_TERMS_SQUARES, NULL, sums);
+        if (status == DOME_OK) {
+            double sum = dome__exact_round(&sums[0]);
+            if ((sum >= SQUARES_TOO_SMALL && sum < INFINITY) || isnan(sum) || is_integer(x))
+                norm = sqrt(sum);
+            else
+                status = norm_scaled(&r, &norm);
+        }
+    }
+    return end(&r, status) == DOME_OK ? norm : NAN;
+}
+
+/* ---- products ----
+ *
+ * Blocks are combined along a binary tree over their numbers: node (level, i) stands for blocks i 2^level ... (i + 1) 2^level - 1
+ * as far as they exist, and is the product of its two halves, or its left half where there is no right one. A task makes the
+ * largest nodes that lie in its spans; then everybody makes the rest. */
+
+typedef struct tree {
+    const reduction *r;
+    dome_product_kernel kernel;
+    bool is_complex;
+    uint64_t blocks; /* of the vector */
+    int top;         /* level of the root */
+} tree;
+
+static void block_product(const tree *t, uint64_t block, double product[2])
+{
+    const dvec *x = t->r->x;
+    dome_span span = dome_layout_block(x->layout, block);
+    uint64_t place = dome_layout_position(x->layout, x->layout_rank, span.first);
+    product[1] = 0;
+    t->kernel(x->data + place * DVEC_ELEMENT(x), span.count * x->width, product);
+}
+
+static void node_product(const tree *t, int level, uint64_t first, double product[2])
+{
+    if (level == 0) {
+        block_product(t, first, product);
+        return;
+    }
+    uint64_t middle = first + ((uint64_t)1 << (level - 1));
+    node_product(t, level - 1, first, product);
+    if (middle < t->blocks) {
+        double right[2];
+        node_product(t, level - 1, middle, right);
+        dome__multiply(t->is_complex, product, right);
+    }
+}
+
+/* A node that one task makes. */
+typedef struct node {
+    uint64_t first; /* block */
+    int level;
+    double product[2];
+} node;
+
+static gint node_order(gconstpointer a, gconstpointer b)
+{
+    uint64_t left = ((const node *)a)->first, right = ((const node *)b)->first;
+    return (left > right) - (left < right);
+}
+
+/* Appends the nodes that cover rank's blocks, in the order of its run. */
+static void append_nodes(const tree *t, GArray *nodes, int rank)
+{
+    uint64_t start, count = dome_layout_run(t->r->x->layout, rank, &start);
+    while (count) {
+        uint64_t stop = MIN(start + count, t->blocks), begin = start;
+        while (begin < stop) {
+            int level = 0;
+            while (level < t->top && begin % ((uint64_t)2 << level) == 0 &&
+                   (stop == t->blocks || begin + ((uint64_t)2 << level) <= stop))
+                level++;
+            node n = {.first = begin, .level = level};
+            g_array_append_val(nodes, n);
+            begin = MIN(begin + ((uint64_t)1 << level), stop);
+        }
+        count -= stop - start;
+        start = 0;
+    }
+}
+
+/* The tree above the nodes, which stand in the order of their blocks; *next is the first that is not used up. */
+static void upper_product(const tree *t, int level, uint64_t first, const node **next, double product[2])
+{
+    if ((*next)->level == level && (*next)->first == first) {
+        memcpy(product, (*next)->product, sizeof(*next)->product);
+        ++*next;
+        return;
+    }
+    uint64_t middle = first + ((uint64_t)1 << (level - 1));
+    upper_product(t, level - 1, first, next, product);
+    if (middle < t->blocks) {
+        double right[2];
+        upper_product(t, level - 1, middle, next, right);
+        dome__multiply(t->is_complex, product, right);
+    }
+}
+
+/* Every task's nodes with their products, in the order of the ranks. A task sends its products and, as the last number, whether
+ * it has failed; how many nodes each has follows from the layout. */
+static int exchange_nodes(const tree *t, GArray *nodes)
+{
+    const reduction *r = t->r;
+    const int size = r->env->transport->size, rank = r->env->transport->rank;
+    const unsigned parts = t->is_complex ? 2 : 1;
+    uint64_t *counts = g_new(uint64_t, size);
+    guint mine = 0, mine_end = 0;
+    for (int k = 0; k < size; k++) {
+        guint before = nodes->len;
+        append_nodes(t, nodes, k);
+        counts[k] = (uint64_t)parts * (nodes->len - before) + 1;
+        if (k == rank)
+            mine = before, mine_end = nodes->len;
+    }
+    double *send = g_new(double, counts[rank]), *recv = g_new(double, (gsize)parts * nodes->len + (gsize)size), *to = send;
+    for (guint k = mine; k < mine_end; k++) {
+        node *n = &g_array_index(nodes, node, k);
+        node_product(t, n->level, n->first, n->product);
+        memcpy(to, n->product, parts * sizeof *to);
+        to += parts;
+    }
+    *to = r->status != DOME_OK;
+
+    int status = dome__allgatherv(r->env->transport, DOME_F64, send, counts, recv);
+    if (status != DOME_OK) {
+        status = dome__fail_transport(r->env, status);
+    } else {
+        const double *from = recv;
+        bool failed = false;
+        guint k = 0;
+        for (int task = 0; task < size; task++) {
+            for (uint64_t count = counts[task]; count > 1; count -= parts, k++, from += parts)
+                memcpy(g_array_index(nodes, node, k).product, from, parts * sizeof *from);
+            failed |= *from++ != 0;
+        }
+        if (failed)
+            status = fail_together(r);
+    }
+    g_free(send);
+    g_free(recv);
+    g_free(counts);
+    return status;
+}
+
+static int multiply_up(reduction *r, double product[2])
+{
+    const dvec *x = r->x;
+    tree t = {
+        .r = r, .kernel = dome__product_kernel(x->type), .is_complex = is_complex(x), .blocks = dome_layout_blocks(x->layout)};
+    product[0] = 1;
+    product[1] = 0;
+    while (t.blocks > (uint64_t)1 << t.top)
+        t.top++;
+    if (r->alone) {
+        if (t.blocks)
+            node_product(&t, t.top, 0, product);
+        return fail_alone(r);
+    }
+    GArray *nodes = g_array_new(FALSE, TRUE, sizeof(node));
+    int status = exchange_nodes(&t, nodes);
+    if (status == DOME_OK && nodes->len) {
+        g_array_sort(nodes, node_order);
+        const node *next = &g_array_index(nodes, node, 0);
+        upper_product(&t, t.top, 0, &next, product);
+    }
+    g_array_free(nodes, TRUE);
+    return status;
+}
+
+double dvec_prod(const dvec *x)
+{
+    reduction r;
+    double product[2];
+    if (begin(&r, DOME_OP_DVEC_PROD, x, NULL, false, REALS) != DOME_OK)
+        return NAN;
+    return end(&r, multiply_up(&r, product)) == DOME_OK ? product[0] : NAN;
+}
+
+int dvec_prod_c128(const dvec *x, double result[2])
+{
+    reduction r;
+    double product[2];
+    if (result)
+        result[0] = result[1] = NAN;
+    int status = begin(&r, DOME_OP_DVEC_PROD, x, NULL, false, NUMBERS);
+    if (status != DOME_OK)
+        return status;
+    if (!result)
+        return end(&r, dome__fail(r.env, DOME_ERR_ARGUMENT, "there is no place for the result"));
+    status = multiply_up(&r, product);
+    if (status == DOME_OK)
+        memcpy(result, product, sizeof product);
+    return end(&r, status);
+}
+
+/* ---- smallest and largest ---- */
+
+typedef struct extreme_visit {
+    dome_extreme_kernel kernel;
+    bool largest;
+    dome_extreme best;
+} extreme_visit;
+
+static void visit_extreme(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+{
+    (void)y;
+    extreme_visit *v = ctx;
+    v->kernel(&v->best, x, values, first, v->largest);
+}
+
+/* A dome_extreme as words, and whether a task has failed. */
+enum { EXTREME_WORDS = 4 };
+
+static void combine_extremes(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    (void)count, (void)ctx;
+    uint64_t *a = inout;
+    const uint64_t *b = in;
+    dome_extreme best = {a[0], a[1], a[2]}, other = {b[0], b[1], b[2]};
+    dome__extreme_merge(&best, &other);
+    a[0] = best.key;
+    a[1] = best.position;
+    a[2] = best.bits;
+    a[3] |= b[3];
+}
+
+static int find_extreme(reduction *r, bool largest, dome_extreme *best)
+{
+    if (r->x->length == 0)
+        return dome__fail(r->env, DOME_ERR_ARGUMENT, "the vector is empty");
+    extreme_visit v = {dome__extreme_kernel(r->x->type), largest, DOME_EXTREME_NONE};
+    for_blocks(r, visit_extreme, &v);
+    *best = v.best;
+    if (r->alone)
+        return fail_alone(r);
+
+    uint64_t word[EXTREME_WORDS] = {v.best.key, v.best.position, v.best.bits, r->status != DOME_OK};
+    int status = dome__allreduce(r->env->transport, DOME_U64, word, EXTREME_WORDS, combine_extremes, NULL);
+    if (status != DOME_OK)
+        return dome__fail_transport(r->env, status);
+    if (word[3])
+        return fail_together(r);
+    *best = (dome_extreme){word[0], word[1], word[2]};
+    return DOME_OK;
+}
+
+static bool is_unsigned(const dvec *x)
+{
+    return is_kind(x, DOME_KIND_U8, DOME_KIND_U64);
+}
+
+static double extreme_f64(dome_operation_code code, const dvec *x, bool largest)
+{
+    reduction r;
+    dome_extreme best;
+    if (begin(&r, code, x, NULL, false, REALS) != DOME_OK)
+        return NAN;
+    if (end(&r, find_extreme(&r, largest, &best)) != DOME_OK)
+        return NAN;
+    if (is_unsigned(x))
+        return (double)best.bits;
+    if (is_integer(x))
+        return (double)(int64_t)best.bits;
+    double value;
+    memcpy(&value, &best.bits, sizeof value);
+    return isnan(value) ? NAN : value;
+}
+
+static int64_t extreme_i64(dome_operation_code code, const dvec *x, bool largest)
+{
+    reduction r;
+    dome_extreme best;
+    if (begin(&r, code, x, NULL, false, INTEGERS) != DOME_OK)
+        return 0;
+    int status = find_extreme(&r, largest, &best);
+    if (status == DOME_OK && is_unsigned(x) && best.bits > INT64_MAX)
+        status = dome__fail(r.env, DOME_ERR_RANGE, "the result, %" G_GUINT64_FORMAT ", does not fit into an int64_t", best.bits);
+    return end(&r, status) == DOME_OK ? (int64_t)best.bits : 0;
+}
+
+static size_t extreme_position(dome_operation_code code, const dvec *x, bool largest)
+{
+    reduction r;
+    dome_extreme best;
+    if (begin(&r, code, x, NULL, false, REALS) != DOME_OK)
+        return 0;
+    return end(&r, find_extreme(&r, largest, &best)) == DOME_OK ? (size_t)best.position : 0;
+}
+
+double dvec_min_value(const dvec *x)
+{
+    return extreme_f64(DOME_OP_DVEC_MIN_VALUE, x, false);
+}
+
+double dvec_max_value(const dvec *x)
+{
+    return extreme_f64(DOME_OP_DVEC_MAX_VALUE, x, true);
+}
+
+int64_t dvec_min_value_i64(const dvec *x)
+{
+    return extreme_i64(DOME_OP_DVEC_MIN_VALUE, x, false);
+}
+
+int64_t dvec_max_value_i64(const dvec *x)
+{
+    return extreme_i64(DOME_OP_DVEC_MAX_VALUE, x, true);
+}
+
+size_t dvec_argmin(const dvec *x)
+{
+    return extreme_position(DOME_OP_DVEC_ARGMIN, x, false);
+}
+
+size_t dvec_argmax(const dvec *x)
+{
+    return extreme_position(DOME_OP_DVEC_ARGMAX, x, true);
+}
