@@ -181,14 +181,22 @@ static void transpose(entry *entries, uint64_t n)
     }
 }
 
+bool mm_alloc(mm_matrix *matrix)
+{
+    /* In double, so that numbers too large for size_t are seen. */
+    if ((double)matrix->n + (double)matrix->entries >= (double)(SIZE_MAX / 16))
+        return false;
+    matrix->row = malloc((size_t)(matrix->n + 1) * sizeof *matrix->row);
+    matrix->column = malloc((size_t)matrix->entries * sizeof *matrix->column);
+    matrix->value = malloc((size_t)matrix->entries * sizeof *matrix->value);
+    return matrix->row && matrix->column && matrix->value;
+}
+
 /* Takes the entries into rows with ascending columns. `other` is room for as many entries. */
 static bool build(reader *in, mm_matrix *matrix, entry *entries, entry *other)
 {
     uint64_t n = matrix->entries;
-    matrix->row = malloc((matrix->n + 1) * sizeof *matrix->row);
-    matrix->column = malloc(n * sizeof *matrix->column);
-    matrix->value = malloc(n * sizeof *matrix->value);
-    if (!matrix->row || !matrix->column || !matrix->value)
+    if (!mm_alloc(matrix))
         return fail(in, "not enough memory for %" PRIu64 " entries", n);
     transpose(entries, n);
     sort_by_row(other, entries, n, matrix->row, matrix->n);
@@ -233,7 +241,7 @@ static bool read_banner(reader *in, bool *integer, bool *symmetric)
 static bool read_sizes(reader *in, bool symmetric, uint64_t *n, uint64_t *promised)
 {
     word w[3];
-    uint64_t columns;
+    uint64_t columns = 0;
     int words = next_data_line(in, w, 3);
     if (words < 0)
         return fail(in, "the file ends before the line of sizes");
@@ -259,7 +267,7 @@ static bool read_entries(reader *in, mm_matrix *matrix, bool integer, bool symme
     word w[3];
     uint64_t filled = 0;
     for (uint64_t k = 0; k < promised; k++) {
-        entry e;
+        entry e = {0};
         int words = next_data_line(in, w, 3);
         if (words < 0)
             return fail(in, "the file ends after %" PRIu64 " of %" PRIu64 " entries", k, promised);
@@ -286,7 +294,7 @@ bool mm_parse(mm_matrix *matrix, const char *text, size_t bytes, char error[MM_E
 {
     reader in = {text, bytes ? text + bytes : text, 0, error};
     bool integer = false, symmetric = false;
-    uint64_t promised;
+    uint64_t promised = 0;
     memset(matrix, 0, sizeof *matrix);
     if (!read_banner(&in, &integer, &symmetric) || !read_sizes(&in, symmetric, &matrix->n, &promised))
         return false;

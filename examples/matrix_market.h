@@ -26,6 +26,8 @@ bool mm_parse(mm_matrix *matrix, const char *text, size_t bytes, char error[MM_E
 bool mm_load(const char *path, char **text, size_t *bytes, char error[MM_ERROR]);
 bool mm_read(mm_matrix *matrix, const char *path, char error[MM_ERROR]);
 
+/* Room for n rows and `entries` entries, both set by the caller: for a matrix that arrives otherwise. False without memory. */
+bool mm_alloc(mm_matrix *matrix);
 void mm_clear(mm_matrix *matrix);
 
 #endif

@@ -1,0 +1,88 @@
+/* The product of two matrices: C = A B. The rows of A and C are spread over the tasks, every task holds all of B.
+ *
+ *     matmul A.npy B.npy C.npy
+ *     matmul --generate N A.npy B.npy    writes two N x N matrices of random numbers
+ *
+ * The local products are made block by block, a block being 64 rows of A whoever owns them, so C has the same bits for any number
+ * of tasks. (BLAS has its own rules about bits: equal libraries on equal processors with equal numbers of threads. The
+ * plain loop, which stands in where BLAS is missing, has none.) */
+#ifdef HAVE_CBLAS
+#include <cblas.h>
+#endif
+#include <dome/dome.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct factor {
+    const double *b;
+    size_t inner, columns;
+};
+
+static void multiply_rows(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const struct factor *f = ctx;
+    const double *a = in[0];
+    double *c = out;
+    (void)first;
+#ifdef HAVE_CBLAS
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)count, (int)f->columns, (int)f->inner, 1, a, (int)f->inner, f->b,
+                (int)f->columns, 0, c, (int)f->columns);
+#else
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < f->inner; k++)
+            for (size_t j = 0; j < f->columns; j++)
+                c[i * f->columns + j] = (k ? c[i * f->columns + j] : 0) + a[i * f->inner + k] * f->b[k * f->columns + j];
+#endif
+}
+
+static int fail(dome_env *env, int status, const char *text)
+{
+    if (dome_rank(env) == 0)
+        fprintf(stderr, "matmul: %s\n", text);
+    dome_finalize(env);
+    return status;
+}
+
+static int generate(dome_env *env, const char *size, const char *const path[2])
+{
+    char *end;
+    long n = strtol(size, &end, 10);
+    if (*end || n < 1 || n > INT_MAX)
+        return fail(env, 2, "--generate takes the number of rows, 1 or more");
+    for (int i = 0; i < 2; i++) {
+        dvec *x = dvec_new_with(env, i ? "B" : "A", DOME_F64, (size_t)n, &(dvec_options){.width = (size_t)n});
+        dvec_random(x, (uint64_t)i + 1);
+        dvec_write(x, path[i]);
+        dvec_free(x);
+    }
+    return dome_finalize(env);
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    if (argc == 5 && strcmp(argv[1], "--generate") == 0)
+        return generate(env, argv[2], (const char *const[]){argv[3], argv[4]});
+    if (argc != 4 || argv[1][0] == '-')
+        return fail(env, 2, "usage: matmul A.npy B.npy C.npy, or matmul --generate N A.npy B.npy");
+
+    dvec *a = dvec_read_with(env, "A", argv[1], &(dvec_options){.block = 64});
+    dvec *b = dvec_read_with(env, "B", argv[2], &(dvec_options){.distribution = DOME_WHOLE});
+    if (dvec_type(a) != DOME_F64 || dvec_type(b) != DOME_F64)
+        return fail(env, 1, "the matrices must be of doubles (float64)");
+    if (dvec_width(a) != dvec_length(b))
+        return fail(env, 1, "A has not as many columns as B has rows");
+    if (dvec_width(a) > INT_MAX || dvec_width(b) > INT_MAX)
+        return fail(env, 1, "rows are too long for BLAS");
+    dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), &(dvec_options){.width = dvec_width(b), .block = 64});
+
+    struct factor factor = {dvec_whole(b), dvec_width(a), dvec_width(b)};
+    dvec_map(c, multiply_rows, &factor, 1, &a);
+
+    dvec_write(c, argv[3]);
+    double norm = dvec_norm2(c);
+    dome_print(env, "%s: %zu x %zu, norm %.15e  %a\n", argv[3], dvec_length(c), dvec_width(c), norm, norm);
+    return dome_finalize(env);
+}
