@@ -111,29 +111,6 @@ static void become_first(dome_env *env, const char *hub, char **arguments)
     gather_program(env, program, message);
 }
 
-/* Rank 0 of tasks that were spawned together. */
-static void become_leader(dome_env *env, char **arguments, int siblings)
-{
-    dome_launch launch;
-    dome_launch_request request = {.timeout = env->options.timeout, .only_listen = true};
-    char *message = NULL;
-    if (env->options.tasks && siblings > 1 && env->options.tasks != siblings) {
-        char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
-                                     env->options.tasks, siblings);
-        die(env, 2, text);
-    }
-    if (!dome__launch_open(&launch, &request, &message))
-        die(env, 1, message);
-    dome__launch_fork_hub(&launch);
-    if (siblings == 1 && env->options.tasks > 1) {
-        become_first(env, launch.hub, arguments);
-        return;
-    }
-    watch_rank0(env, launch.hub);
-    dome_pvm_program *program = dome__pvm_lead(launch.hub, env->options.timeout, &message);
-    gather_program(env, program, message);
-}
-
 static void become_other(dome_env *env)
 {
     char *message = NULL;
@@ -158,21 +135,44 @@ static void become_other(dome_env *env)
     stand(env, transport);
 }
 
+/* Spawned from the console: the first of the tasks spawned together leads. Which one that is shows only after
+ * enrolling, when it is too late to fork a hub. */
+static void become_sibling(dome_env *env, char **arguments)
+{
+    dome_launch launch;
+    dome_launch_request request = {.timeout = env->options.timeout, .only_listen = true};
+    char *message = NULL;
+    int place;
+    if (!dome__launch_open(&launch, &request, &message))
+        die(env, 1, message);
+    dome__launch_fork_hub(&launch);
+    int siblings = dome__pvm_siblings(&place);
+    if (place > 0) {
+        dome__launch_drop_hub(&launch);
+        become_other(env);
+    } else if (siblings == 1 && env->options.tasks > 1) {
+        become_first(env, launch.hub, arguments);
+    } else {
+        watch_rank0(env, launch.hub);
+        if (env->options.tasks && env->options.tasks != siblings) {
+            char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
+                                         env->options.tasks, siblings);
+            die(env, 2, text);
+        }
+        dome_pvm_program *program = dome__pvm_lead(launch.hub, env->options.timeout, &message);
+        gather_program(env, program, message);
+    }
+}
+
 static void become_one_of_many(dome_env *env, char **arguments)
 {
     const char *hub = g_getenv("DOME_HUB");
     char *own_hub = NULL, *message = NULL;
-    int place = 0;
     if (dome__pvm_spawned()) {
-        if (g_getenv("DOME_JOIN")) {
+        if (g_getenv("DOME_JOIN"))
             become_other(env);
-            return;
-        }
-        int siblings = dome__pvm_siblings(&place);
-        if (place == 0)
-            become_leader(env, arguments, siblings);
         else
-            become_other(env);
+            become_sibling(env, arguments);
         return;
     }
     if (!hub) {

@@ -378,4 +378,11 @@ void dome__launch_fork_hub(dome_launch *launch)
         fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
         exit(1);
     }
+    launch->hub_pid = pid;
+}
+
+void dome__launch_drop_hub(dome_launch *launch)
+{
+    kill(launch->hub_pid, SIGKILL);
+    waitpid(launch->hub_pid, NULL, 0);
 }

@@ -16,6 +16,7 @@ typedef struct dome_launch {
     pid_t daemon;
     int guard_fd; /* open while this process lives: a guard takes the private machine down should it be killed */
     pid_t guard;
+    pid_t hub_pid;   /* of the child that dome__launch_fork_hub made */
     char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
 
@@ -33,8 +34,12 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
 /* Forks. Returns in the child, which goes on as rank 0; the parent becomes the hub and ends with the program's status. */
 void dome__launch_fork(dome_launch *launch);
 
-/* The other way around, for a process that has to stay rank 0: the child becomes the hub. */
+/* The other way around, for a process that has to stay rank 0: the child becomes the hub. Before this process enrols in PVM, since
+ * the two must not share its connection. */
 void dome__launch_fork_hub(dome_launch *launch);
+
+/* This process is not rank 0 after all: ends the child. */
+void dome__launch_drop_hub(dome_launch *launch);
 
 /* True when the user's virtual machine can be reached; says so, once, if a daemon has left its file behind. */
 bool dome__launch_machine_there(void);
