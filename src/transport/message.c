@@ -91,11 +91,24 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Waiting for another task is not computing, and the watcher wants to know of it. */
+static uint64_t begin_wait(dome_transport *t)
+{
+    __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
+    return now_ns();
+}
+
+static void end_wait(dome_transport *t, uint64_t start)
+{
+    __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
+    t->wait_ns += now_ns() - start;
+}
+
 static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes)
 {
-    uint64_t start = now_ns();
+    uint64_t start = begin_wait(t);
     int status = t->ops->send(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
-    t->wait_ns += now_ns() - start;
+    end_wait(t, start);
     if (!status) {
         t->messages++;
         t->bytes += bytes;
@@ -106,9 +119,9 @@ static int put(dome_transport *t, int dest, int channel, const uint8_t *head_byt
 static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes)
 {
     uint8_t head_bytes[HEAD_BYTES];
-    uint64_t start = now_ns();
+    uint64_t start = begin_wait(t);
     int status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
-    t->wait_ns += now_ns() - start;
+    end_wait(t, start);
     if (!status)
         decode(h, head_bytes);
     return status;
@@ -116,9 +129,9 @@ static int take_head(dome_transport *t, int source, int channel, head *h, uint64
 
 static int take_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
 {
-    uint64_t start = now_ns();
+    uint64_t start = begin_wait(t);
     int status = t->ops->recv_data(t, source, channel, data, bytes);
-    t->wait_ns += now_ns() - start;
+    end_wait(t, start);
     return status;
 }
 
