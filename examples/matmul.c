@@ -6,7 +6,7 @@
  * The local products are made block by block, a block being 64 rows of A whoever owns them, so C has the same bits for any number
  * of tasks. (BLAS has its own rules about bits: equal libraries on equal processors with equal numbers of threads. The
  * plain loop, which stands in where BLAS is missing, has none.) */
-#ifdef DOME_HAVE_CBLAS
+#ifdef HAVE_CBLAS
 #include <cblas.h>
 #endif
 #include <dome/dome.h>
@@ -26,7 +26,7 @@ static void multiply_rows(void *ctx, size_t first, size_t count, void *out, cons
     const double *a = in[0];
     double *c = out;
     (void)first;
-#ifdef DOME_HAVE_CBLAS
+#ifdef HAVE_CBLAS
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)count, (int)f->columns, (int)f->inner, 1, a, (int)f->inner, f->b,
                 (int)f->columns, 0, c, (int)f->columns);
 #else

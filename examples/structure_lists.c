@@ -58,7 +58,7 @@ static int cost(const dome_object *object, uint64_t first, uint64_t count, doubl
 {
     const lists *l = dome_object_content(object);
     for (uint64_t b = 0; b < count; b++) {
-        uint64_t n;
+        uint64_t n = 0;
         const struct list *list = find_block(l, first + b, &n);
         if (!list)
             return DOME_ERR_ARGUMENT;
@@ -75,7 +75,7 @@ static int packed_bytes(const dome_object *object, uint64_t first, uint64_t coun
     const lists *l = dome_object_content(object);
     *bytes = 0;
     for (uint64_t b = 0; b < count; b++) {
-        uint64_t n;
+        uint64_t n = 0;
         const struct list *list = find_block(l, first + b, &n);
         if (!list)
             return DOME_ERR_ARGUMENT;
@@ -94,7 +94,7 @@ static int pack(const dome_object *object, uint64_t first, uint64_t count, dome_
         return DOME_ERR_ARGUMENT;
     char *to = buffer;
     for (uint64_t b = 0; b < count; b++) {
-        uint64_t n;
+        uint64_t n = 0;
         const struct list *list = find_block(l, first + b, &n);
         for (uint64_t i = 0; i < n; i++) {
             uint64_t length = list[i].count;
@@ -133,7 +133,7 @@ static int unpack(dome_object *object, uint64_t first, uint64_t count, dome_form
     const lists *l = dome_object_content(object);
     const char *from = buffer, *end = bytes > 0 ? from + bytes : from;
     for (uint64_t b = 0; b < count; b++) {
-        uint64_t n;
+        uint64_t n = 0;
         struct list *list = find_block(l, first + b, &n);
         if (!list)
             return DOME_ERR_ARGUMENT;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#ifdef DOME_HAVE_CBLAS
+#ifdef HAVE_CBLAS
 #include <cblas.h>
 #endif
 #include <limits.h>
@@ -44,7 +44,7 @@ static int receive_values(int tid, int tag, double *value, size_t n)
 
 static void multiply(double *c, const double *a, const double *b, size_t rows, size_t inner, size_t columns)
 {
-#ifdef DOME_HAVE_CBLAS
+#ifdef HAVE_CBLAS
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1, a, (int)inner, b, (int)columns,
                 0, c, (int)columns);
 #else

@@ -4,7 +4,7 @@
  */
 #include "../npy_f64.h"
 
-#ifdef DOME_HAVE_CBLAS
+#ifdef HAVE_CBLAS
 #include <cblas.h>
 #endif
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 static void multiply(npy_matrix *c, const npy_matrix *a, const npy_matrix *b)
 {
-#ifdef DOME_HAVE_CBLAS
+#ifdef HAVE_CBLAS
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)a->rows, (int)b->columns, (int)a->columns, 1, a->value,
                 (int)a->columns, b->value, (int)b->columns, 0, c->value, (int)b->columns);
 #else
