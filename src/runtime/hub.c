@@ -434,16 +434,22 @@ static void handle_signals(state *s)
     }
 }
 
+/* A task that has not beaten yet is starting: spawning and joining have limits of their own, which come first. */
 static void silence(state *s)
 {
-    double limit = MAX(s->hub->timeout - CLAMP(s->hub->timeout / 10, 0.02, 1.0) - 0.5, s->hub->timeout / 2);
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
+    double limit = MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2), start_limit = 1.5 * MAX(s->hub->timeout, 10);
     for (guint i = 0; i < s->clients->len; i++) {
         client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->bye && c->channel == DOME_WIRE_WATCH && c->beaten && s->now - c->heard > limit) {
-            char *how =
-                g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", s->now - c->heard);
+        double silent = s->now - c->heard;
+        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH) || silent <= (c->beaten ? limit : start_limit))
+            continue;
+        if (c->greeted) {
+            char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
             lost(s, c, how);
             g_free(how);
+        } else {
+            closed(s, c); /* a stranger */
         }
     }
 }
@@ -531,7 +537,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             const client *c = s.clients->pdata[i];
             p[2 + i] = (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = POLLIN};
         }
-        bool hurry = s.noticed || s.told || s.rank0_ended || !hub->rank0_is_child;
+        bool hurry = s.noticed || s.told || s.rank0_ended;
         poll(p, n + 2, hurry ? 10 : (int)(period * 250) + 1);
         s.now = monotonic();
         /* What tasks said last comes before the news that they are gone. */
