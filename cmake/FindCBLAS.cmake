@@ -1,0 +1,26 @@
+# Finds a BLAS with the C interface (cblas.h): target CBLAS::CBLAS, variable CBLAS_FOUND.
+include(CheckCSourceCompiles)
+include(FindPackageHandleStandardArgs)
+
+find_package(PkgConfig QUIET)
+set(works "")
+foreach(package openblas cblas blas-netlib blas)
+    pkg_check_modules(CBLAS_${package} QUIET IMPORTED_TARGET ${package})
+    if(TARGET PkgConfig::CBLAS_${package})
+        set(CMAKE_REQUIRED_LIBRARIES PkgConfig::CBLAS_${package})
+        set(CMAKE_REQUIRED_QUIET ON)
+        check_c_source_compiles("#include <cblas.h>\nint main(void) { return (int)cblas_ddot(0, 0, 1, 0, 1); }"
+                                CBLAS_${package}_WORKS)
+        unset(CMAKE_REQUIRED_LIBRARIES)
+        if(CBLAS_${package}_WORKS)
+            set(works ${package})
+            break()
+        endif()
+    endif()
+endforeach()
+
+find_package_handle_standard_args(CBLAS REQUIRED_VARS works)
+if(CBLAS_FOUND AND NOT TARGET CBLAS::CBLAS)
+    add_library(CBLAS::CBLAS INTERFACE IMPORTED)
+    target_link_libraries(CBLAS::CBLAS INTERFACE PkgConfig::CBLAS_${works})
+endif()
