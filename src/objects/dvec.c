@@ -40,6 +40,21 @@ void dvec__replace(dvec *x, void *data)
 
 /* ---- state ---- */
 
+int dvec__agree(dome_env *env, int status, const char *text)
+{
+    if (env->errors_return)
+        return dome__agree(env, status, text);
+    return status == DOME_OK ? DOME_OK : dome__fail(env, status, "%s", text ? text : dome_status_text(status));
+}
+
+int dvec__agree_memory(const dvec *x, bool have, const char *what)
+{
+    char *text = have ? NULL : g_strdup_printf("no memory for %s of '%s'", what, dvec_name(x));
+    int status = dvec__agree(x->env, have ? DOME_OK : DOME_ERR_MEMORY, text);
+    g_free(text);
+    return status;
+}
+
 int dvec__sync(const dvec *x)
 {
     return x->pending > 0 ? dome__eval_run(x->env, x) : DOME_OK;
@@ -245,8 +260,8 @@ static int vec_adopt(dome_object *object, const dome_layout *layout)
         }
         dvec__replace(x, data);
         x->local = local;
-        x->version++;
     }
+    x->version++;
     uint8_t *dirty = adopted_dirty(x, layout);
     g_free(x->dirty);
     x->dirty = dirty;
@@ -290,8 +305,9 @@ static void vec_destroy(dome_object *object)
     dvec__storage_free(x->data);
     dome_layout_unref(x->layout);
     g_free(x->dirty);
-    free(x->whole);
-    free(x->halo);
+    dvec__storage_free(x->whole);
+    dvec__storage_free(x->halo);
+    dome_layout_unref(x->halo_layout);
     g_free(x);
 }
 
@@ -355,24 +371,6 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
     return DOME_OK;
 }
 
-/* dvec_new does not communicate; but where errors are returned, all tasks have to come to the same end. */
-static int agree_on_memory(dome_env *env, bool have, const char *name, uint64_t local, uint64_t element)
-{
-    char *text = NULL;
-    int status = DOME_OK;
-    if (!have) {
-        status = DOME_ERR_MEMORY;
-        text = g_strdup_printf("no memory for %" G_GUINT64_FORMAT " elements of %" G_GUINT64_FORMAT " bytes of '%s'", local,
-                               element, name ? name : "");
-    }
-    if (env->errors_return && env->transport->size > 1)
-        status = dome__agree(env, status, text);
-    else if (!have)
-        status = dome__fail(env, status, "%s", text);
-    g_free(text);
-    return status;
-}
-
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
 {
     dome_operation op;
@@ -397,7 +395,12 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
         x->data = dvec__storage(bytes);
         have = x->data != NULL;
     }
-    status = agree_on_memory(env, have, name, x->local, x->width * type->size);
+    char *text =
+        have ? NULL
+             : g_strdup_printf("no memory for %" G_GUINT64_FORMAT " elements of %" G_GUINT64_FORMAT " values of type %s of '%s'",
+                               x->local, x->width, type->name, name ? name : "");
+    status = dvec__agree(env, have ? DOME_OK : DOME_ERR_MEMORY, text);
+    g_free(text);
     if (status == DOME_OK) {
         x->object = dome_object_new(env, name, &vec_ops, x);
         if (!x->object)

@@ -22,9 +22,12 @@ struct dvec {
     uint64_t version; /* goes up when its values change or move */
     uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL before the first mark_saved (all are) */
 
-    void *whole; /* dvec_whole's copy, of whole_version */
-    uint64_t whole_version;
-    void *halo; /* dvec_halo's copies */
+    void *whole; /* dvec_whole's copy */
+
+    void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
+    size_t halo_below, halo_above;
+    bool halo_periodic;
+    dome_layout *halo_layout;
 };
 
 #define DVEC_VALUE(x)   dome_type_size((x)->type)
@@ -60,6 +63,13 @@ int dvec__redistribute(dvec *z, const dvec *x);
 
 /* Puts new storage in the place of x's data and frees the old. */
 void dvec__replace(dvec *x, void *data);
+
+/* A failure that this task may have found alone (status is not DOME_OK; text may be NULL). Where errors end the program, its line is
+ * reported at once; where they are returned, all tasks agree on it (collective). */
+int dvec__agree(dome_env *env, int status, const char *text);
+
+/* The same for memory: fails unless have. */
+int dvec__agree_memory(const dvec *x, bool have, const char *what);
 
 /* Aligned storage that is all zero. NULL when memory is out; bytes 0 gives NULL too. */
 void *dvec__storage(uint64_t bytes);
