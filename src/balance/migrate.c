@@ -1,0 +1,262 @@
+#include "balance/migrate.h"
+
+#include "objects/object_private.h"
+#include "transport/message.h"
+
+#include <dome/env.h>
+
+#include <string.h>
+
+/* Bytes that a message of a migration should not pass; a single block may. */
+#define MESSAGE_BYTES (UINT64_C(4) << 20)
+
+/* Before the data of a message: first block and number of blocks, big-endian. */
+enum { HEAD = 16 };
+
+/* ---- who gives what to whom ---- */
+
+static int block_spans(const dome_layout *layout, int rank, dome_span spans[2])
+{
+    uint64_t start, count = dome_layout_run(layout, rank, &start), to_end = dome_layout_blocks(layout) - start;
+    if (count == 0)
+        return 0;
+    spans[0] = (dome_span){start, MIN(count, to_end)};
+    if (count <= to_end)
+        return 1;
+    spans[1] = (dome_span){0, count - to_end};
+    return 2;
+}
+
+int dome__moves(const dome_layout *was, int from, const dome_layout *becomes, int to, dome_span moves[DOME_MOVES])
+{
+    dome_span old[2], new[2];
+    int nold = block_spans(was, from, old), nnew = block_spans(becomes, to, new), count = 0;
+    for (int i = 0; i < nold; i++) {
+        for (int j = 0; j < nnew; j++) {
+            uint64_t begin = MAX(old[i].first, new[j].first);
+            uint64_t end = MIN(old[i].first + old[i].count, new[j].first + new[j].count);
+            if (begin < end)
+                moves[count++] = (dome_span){begin, end - begin};
+        }
+    }
+    return count;
+}
+
+/* This task's exchange with the one k ranks above it and the one k ranks below. */
+typedef struct round {
+    int dest, source, nout, nin;
+    dome_span out[DOME_MOVES], in[DOME_MOVES];
+} round;
+
+/* The rounds in which this task has something to do. */
+static GArray *make_plan(const dome_transport *t, const dome_layout *was, const dome_layout *becomes)
+{
+    GArray *plan = g_array_new(FALSE, FALSE, sizeof(round));
+    for (int k = 1; k < t->size; k++) {
+        round r = {.dest = (t->rank + k) % t->size, .source = (t->rank + (t->size - k)) % t->size};
+        r.nout = dome__moves(was, t->rank, becomes, r.dest, r.out);
+        r.nin = dome__moves(was, r.source, becomes, t->rank, r.in);
+        if (r.nout > 0 || r.nin > 0)
+            g_array_append_val(plan, r);
+    }
+    return plan;
+}
+
+/* ---- messages ---- */
+
+/* What has come for an object and waits until the object has adopted the new layout. */
+typedef struct parcel {
+    uint8_t *message; /* head and data */
+    uint64_t bytes;   /* of the data */
+    uint64_t first, count;
+    dome_format format;
+} parcel;
+
+static void parcel_clear(void *data)
+{
+    g_free(((parcel *)data)->message);
+}
+
+static uint64_t get_u64(const uint8_t *from)
+{
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return GUINT64_FROM_BE(value);
+}
+
+static void put_u64(uint8_t *to, uint64_t value)
+{
+    value = GUINT64_TO_BE(value);
+    memcpy(to, &value, sizeof value);
+}
+
+/* As many blocks from the start of a range as fit into a message, at least one. Sizes need not be equal from block to block. */
+static int fitting(const dome_object *object, const dome_span *range, dome_format format, uint64_t *count, uint64_t *bytes)
+{
+    int status = dome_object_packed_bytes(object, range->first, range->count, format, bytes);
+    *count = range->count;
+    while (status == DOME_OK && *bytes > MESSAGE_BYTES && *count > 1) {
+        *count = CLAMP((uint64_t)((double)*count * ((double)MESSAGE_BYTES / (double)*bytes)), 1, *count / 2);
+        status = dome_object_packed_bytes(object, range->first, *count, format, bytes);
+    }
+    return status;
+}
+
+/* A failure that this task alone finds while the data is on its way: there is no way back for the others. */
+static void give_up(const dome_object *object, int status, const char *what) __attribute__((noreturn));
+
+static void give_up(const dome_object *object, int status, const char *what)
+{
+    dome_abort(dome_object_env(object), "dome_env_relayout: '%s' %s: %s", dome_object_name(object), what,
+               dome_status_text(status));
+}
+
+static int send_some(const dome_object *object, int dest, dome_span **ranges, int *left)
+{
+    dome_transport *t = dome_object_env(object)->transport;
+    dome_format format = dome__format_with(t, dest);
+    dome_span *range = *ranges;
+    uint64_t count, bytes;
+
+    int status = fitting(object, range, format, &count, &bytes);
+    if (status != DOME_OK)
+        give_up(object, status, "cannot say how large its blocks are");
+    uint8_t *message = bytes <= PTRDIFF_MAX - HEAD ? g_try_malloc((gsize)bytes + HEAD) : NULL;
+    if (!message)
+        give_up(object, DOME_ERR_MEMORY, "cannot be packed");
+    put_u64(message, range->first);
+    put_u64(message + 8, count);
+    status = dome_object_pack(object, range->first, count, format, message + HEAD, bytes);
+    if (status != DOME_OK)
+        give_up(object, status, "cannot be packed");
+    status = dome__send(t, dest, DOME_CHANNEL_DATA, DOME_U8, message, bytes + HEAD);
+    g_free(message);
+    if (status != DOME_OK)
+        return dome__fail_transport(dome_object_env(object), status);
+    range->first += count;
+    range->count -= count;
+    if (range->count == 0) {
+        (*ranges)++;
+        (*left)--;
+    }
+    return DOME_OK;
+}
+
+static int receive_some(const dome_object *object, int source, dome_span **ranges, int *left, GArray *parcels)
+{
+    dome_transport *t = dome_object_env(object)->transport;
+    dome_span *range = *ranges;
+    void *message;
+    uint64_t bytes;
+
+    int status = dome__recv_new(t, source, DOME_CHANNEL_DATA, DOME_U8, &message, &bytes);
+    if (status != DOME_OK)
+        return dome__fail_transport(dome_object_env(object), status);
+    parcel p = {.message = message, .bytes = bytes - HEAD, .format = dome__format_with(t, source)};
+    if (bytes >= HEAD) {
+        p.first = get_u64(p.message);
+        p.count = get_u64(p.message + 8);
+    }
+    g_array_append_val(parcels, p);
+    if (bytes < HEAD || p.first != range->first || p.count == 0 || p.count > range->count)
+        give_up(object, DOME_ERR_COMM, "got other blocks than expected");
+    range->first += p.count;
+    range->count -= p.count;
+    if (range->count == 0) {
+        (*ranges)++;
+        (*left)--;
+    }
+    return DOME_OK;
+}
+
+/* ---- objects ---- */
+
+/* Gives away what leaves and takes in what comes. What comes has to wait for the new layout: an object's extra memory is what it
+ * gains and one message. */
+static int exchange(const dome_object *object, const GArray *plan, GArray *parcels)
+{
+    int status = DOME_OK;
+    for (guint i = 0; i < plan->len && status == DOME_OK; i++) {
+        round r = g_array_index(plan, round, i);
+        dome_span *out = r.out, *in = r.in;
+        while (status == DOME_OK && (r.nout > 0 || r.nin > 0)) {
+            if (r.nout > 0)
+                status = send_some(object, r.dest, &out, &r.nout);
+            if (status == DOME_OK && r.nin > 0)
+                status = receive_some(object, r.source, &in, &r.nin, parcels);
+        }
+    }
+    return status;
+}
+
+static int move_object(dome_object *object, const dome_layout *layout, const GArray *plan)
+{
+    GArray *parcels = g_array_new(FALSE, FALSE, sizeof(parcel));
+    g_array_set_clear_func(parcels, parcel_clear);
+    int status = exchange(object, plan, parcels);
+    if (status == DOME_OK) {
+        int adopted = dome_object_adopt(object, layout);
+        if (adopted != DOME_OK)
+            give_up(object, adopted, "cannot take the new layout");
+        for (guint i = 0; i < parcels->len; i++) {
+            parcel *p = &g_array_index(parcels, parcel, i);
+            int unpacked = dome_object_unpack(object, p->first, p->count, p->format, p->message + HEAD, p->bytes);
+            if (unpacked != DOME_OK)
+                give_up(object, unpacked, "cannot be unpacked");
+            g_clear_pointer(&p->message, g_free);
+        }
+    }
+    g_array_unref(parcels);
+    return status;
+}
+
+static bool follows(const dome_object *object, const dome_layout *layout, dome_object_info *info)
+{
+    return dome_object_describe(object, info) == DOME_OK && info->distribution == DOME_DYNAMIC &&
+           info->length == dome_layout_length(layout) && dome_layout_block_size(info->layout) == dome_layout_block_size(layout);
+}
+
+static int move_all(dome_env *env, const dome_layout *layout)
+{
+    dome_object_info info;
+    /* All deferred work first: it may fail, and afterwards nothing may. */
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
+        int status = follows(o, layout, &info) ? dome_object_sync(o) : DOME_OK;
+        if (status != DOME_OK)
+            return status;
+    }
+    dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
+    GArray *plan = make_plan(env->transport, was, layout);
+    int status = DOME_OK;
+    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
+        if (follows(o, layout, &info))
+            status = move_object(o, layout, plan);
+    if (status == DOME_OK)
+        dome__env_set_layout(env, layout);
+    g_array_unref(plan);
+    dome_layout_unref(was);
+    return status;
+}
+
+int dome_env_relayout(dome_env *env, const dome_layout *layout)
+{
+    dome_operation op;
+    uint64_t hash = 0;
+    if (layout) {
+        uint64_t start;
+        dome_layout_run(layout, 0, &start);
+        hash = dome__hash(dome__hash(dome_layout_length(layout), dome_layout_block_size(layout)), start);
+        for (int r = 0; r < dome_layout_tasks(layout); r++)
+            hash = dome__hash(hash, dome_layout_run(layout, r, NULL));
+    }
+    dome__begin(&op, env, DOME_OP_RELAYOUT, NULL, hash);
+    int status;
+    if (!layout)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no layout");
+    else if (dome_layout_tasks(layout) != env->transport->size)
+        status = dome__fail(env, DOME_ERR_LAYOUT, "the layout is for %d tasks, but the program has %d", dome_layout_tasks(layout),
+                            env->transport->size);
+    else
+        status = move_all(env, layout);
+    return dome__end(&op, status);
+}
