@@ -1,0 +1,327 @@
+/* Every collective, checked against what it must give: with many counts, roots and types, and with skewed counts. Used on
+ * processes joined by socket pairs (tests/unit/test_transport.c) and on the real transport (tests/multi/collectives.c). */
+#ifndef DOME_TESTS_COLLECTIVE_CHECKS_H
+#define DOME_TESTS_COLLECTIVE_CHECKS_H
+
+#include "transport/collective.h"
+#include "transport/message.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct check {
+    dome_transport *t;
+    dome_type type;
+    uint64_t random; /* state; the same on all tasks */
+    const char *what;
+    int failures;
+} check;
+
+static uint64_t check_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint64_t check_random(check *c)
+{
+    return check_mix(c->random += UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Elements `first` ... of an endless known sequence: any bits, made from the portable form. */
+static void *check_values(const check *c, uint64_t stream, uint64_t first, uint64_t count)
+{
+    size_t portable = dome_type_portable_size(c->type), size = dome_type_size(c->type);
+    uint64_t start = first * portable, words = (start % 8 + count * portable) / 8 + 1;
+    uint64_t *bits = g_new(uint64_t, words);
+    for (uint64_t i = 0; i < words; i++)
+        bits[i] = GUINT64_TO_LE(check_mix(stream * UINT64_C(0x9e3779b97f4a7c15) + start / 8 + i));
+    void *values = g_malloc0(count * size + 1);
+    dome_type_unpack(c->type, DOME_PORTABLE, values, (char *)bits + start % 8, count);
+    g_free(bits);
+    return values;
+}
+
+static void *check_room(const check *c, uint64_t count)
+{
+    char *room = g_malloc(count * dome_type_size(c->type) + 1);
+    memset(room, 0x5a, count * dome_type_size(c->type) + 1);
+    return room;
+}
+
+static void check_say(check *c, const char *what, uint64_t place)
+{
+    fprintf(stderr, "task %d of %d: %s of %s: %s (element %" PRIu64 ")\n", c->t->rank, c->t->size, c->what,
+            dome_type_name(c->type), what, place);
+    c->failures++;
+}
+
+static void check_status(check *c, int status)
+{
+    if (status)
+        check_say(c, c->t->reason, 0);
+}
+
+/* Compares data with count elements of a stream, padding left out, and sees that the byte behind was left alone. */
+static void check_same(check *c, const void *data, uint64_t count, uint64_t stream, uint64_t first)
+{
+    size_t size = dome_type_size(c->type), portable = dome_type_portable_size(c->type);
+    void *expected = check_values(c, stream, first, count);
+    char *a = g_malloc(portable), *b = g_malloc(portable);
+    bool equal = !memcmp(data, expected, count * size);
+    for (uint64_t i = 0; i < count && !equal; i++) {
+        const char *x = (const char *)data + i * size, *y = (const char *)expected + i * size;
+        if (!memcmp(x, y, size))
+            continue;
+        dome_type_pack(c->type, DOME_PORTABLE, a, x, 1);
+        dome_type_pack(c->type, DOME_PORTABLE, b, y, 1);
+        if (memcmp(a, b, portable)) {
+            check_say(c, "wrong value", i);
+            break;
+        }
+    }
+    g_free(a);
+    g_free(b);
+    g_free(expected);
+}
+
+static void check_bound(check *c, const void *data, uint64_t count)
+{
+    if (((const char *)data)[count * dome_type_size(c->type)] != 0x5a)
+        check_say(c, "written behind the end", count);
+}
+
+static void check_barrier(check *c)
+{
+    c->what = "barrier";
+    uint64_t before = c->t->messages, rounds = 0;
+    while ((1 << rounds) < c->t->size)
+        rounds++;
+    check_status(c, dome__barrier(c->t));
+    if (c->t->messages - before != rounds)
+        check_say(c, "not of logarithmic depth", c->t->messages - before);
+}
+
+static void check_bcast(check *c, int root, uint64_t count)
+{
+    c->what = "bcast";
+    uint64_t stream = check_random(c);
+    void *data = check_room(c, count);
+    if (c->t->rank == root) {
+        void *values = check_values(c, stream, 0, count);
+        memcpy(data, values, count * dome_type_size(c->type));
+        g_free(values);
+    }
+    check_status(c, dome__bcast(c->t, root, c->type, data, count));
+    check_same(c, data, count, stream, 0);
+    check_bound(c, data, count);
+    g_free(data);
+}
+
+/* Pairs (a, b) stand for x -> a * x + b, of which composition is associative but does not commute. An odd last value is added. */
+static void check_compose(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    uint64_t *f = inout;
+    const uint64_t *g = in;
+    for (uint64_t i = 0; i + 1 < count; i += 2) {
+        f[i + 1] = g[i] * f[i + 1] + g[i + 1];
+        f[i] *= g[i];
+    }
+    if (count % 2)
+        f[count - 1] += g[count - 1];
+    ++*(uint64_t *)ctx;
+}
+
+static void check_reduce(check *c, int root, uint64_t count, bool all)
+{
+    c->what = all ? "allreduce" : "reduce";
+    dome_type type = c->type;
+    c->type = DOME_U64;
+    uint64_t stream = check_random(c) >> 8, combined = 0, ignored = 0, rounds = 0;
+    while ((1 << rounds) < c->t->size)
+        rounds++;
+    uint64_t *data = check_values(c, stream + (uint64_t)c->t->rank, 0, count), *expected = check_values(c, stream, 0, count);
+    for (int r = 1; r < c->t->size; r++) {
+        uint64_t *next = check_values(c, stream + (uint64_t)r, 0, count);
+        check_compose(expected, next, count, &ignored);
+        g_free(next);
+    }
+    if (all)
+        check_status(c, dome__allreduce(c->t, DOME_U64, data, count, check_compose, &combined));
+    else
+        check_status(c, dome__reduce(c->t, root, DOME_U64, data, count, check_compose, &combined));
+    if ((all || c->t->rank == root) && count && memcmp(data, expected, count * sizeof *data))
+        check_say(c, "wrong result", 0);
+    if (combined > rounds)
+        check_say(c, "not of logarithmic depth", combined);
+    g_free(data);
+    g_free(expected);
+    c->type = type;
+}
+
+static void check_gather(check *c, int root, uint64_t count, bool all)
+{
+    c->what = all ? "allgather" : "gather";
+    uint64_t stream = check_random(c) >> 8, total = count * (uint64_t)c->t->size;
+    void *send = check_values(c, stream + (uint64_t)c->t->rank, 7, count), *recv = check_room(c, total);
+    if (all)
+        check_status(c, dome__allgather(c->t, c->type, send, count, recv));
+    else
+        check_status(c, dome__gather(c->t, root, c->type, send, count, c->t->rank == root ? recv : NULL));
+    for (int r = 0; r < c->t->size && (all || c->t->rank == root); r++)
+        check_same(c, (char *)recv + (uint64_t)r * count * dome_type_size(c->type), count, stream + (uint64_t)r, 7);
+    check_bound(c, recv, total);
+    g_free(send);
+    g_free(recv);
+}
+
+/* Mostly nothing, some a little, now and then much. */
+static uint64_t check_skewed(check *c)
+{
+    uint64_t dice = check_random(c);
+    if (dice % 8 < 4)
+        return 0;
+    return dice % 8 < 7 ? 1 + (dice >> 8) % 40 : (dice >> 8) % 30000;
+}
+
+static void check_gatherv(check *c, int root, bool all)
+{
+    c->what = all ? "allgatherv" : "gatherv";
+    int size = c->t->size;
+    uint64_t stream = check_random(c) >> 8, total = 0;
+    uint64_t *counts = g_new(uint64_t, size);
+    for (int r = 0; r < size; r++)
+        total += counts[r] = check_skewed(c);
+    void *send = check_values(c, stream + (uint64_t)c->t->rank, 0, counts[c->t->rank]), *recv = check_room(c, total);
+    uint64_t before = c->t->messages;
+    if (all)
+        check_status(c, dome__allgatherv(c->t, c->type, send, counts, recv));
+    else
+        check_status(c, dome__gatherv(c->t, root, c->type, send, counts, c->t->rank == root ? recv : NULL));
+    if (!total && c->t->messages != before)
+        check_say(c, "nothing was sent in messages", c->t->messages - before);
+    uint64_t at = 0;
+    for (int r = 0; r < size && (all || c->t->rank == root); at += counts[r++])
+        check_same(c, (char *)recv + at * dome_type_size(c->type), counts[r], stream + (uint64_t)r, 0);
+    check_bound(c, recv, total);
+    g_free(send);
+    g_free(recv);
+    g_free(counts);
+}
+
+static void check_alltoall(check *c, uint64_t count)
+{
+    c->what = "alltoall";
+    int size = c->t->size, rank = c->t->rank;
+    uint64_t stream = check_random(c) >> 16, total = count * (uint64_t)size;
+    void *send = check_values(c, stream + (uint64_t)rank, 0, total), *recv = check_room(c, total);
+    check_status(c, dome__alltoall(c->t, c->type, send, count, recv));
+    for (int r = 0; r < size; r++)
+        check_same(c, (char *)recv + (uint64_t)r * count * dome_type_size(c->type), count, stream + (uint64_t)r,
+                   (uint64_t)rank * count);
+    check_bound(c, recv, total);
+    g_free(send);
+    g_free(recv);
+}
+
+static void check_alltoallv(check *c, bool nothing)
+{
+    c->what = "alltoallv";
+    int size = c->t->size, rank = c->t->rank;
+    uint64_t stream = check_random(c) >> 16, out = 0, in = 0;
+    uint64_t *counts = g_new0(uint64_t, size * size), *recv_counts = g_new(uint64_t, size);
+    for (int i = 0; i < size * size && !nothing; i++)
+        counts[i] = check_skewed(c);
+    uint64_t partners = 0;
+    for (int r = 0; r < size; r++) {
+        out += counts[rank * size + r];
+        in += recv_counts[r] = counts[r * size + rank];
+        partners += r != rank && counts[rank * size + r];
+    }
+    void *send = check_values(c, stream + (uint64_t)rank, 0, out), *recv = check_room(c, in);
+    uint64_t before = c->t->messages, bytes = c->t->bytes;
+    check_status(c, dome__alltoallv(c->t, c->type, send, counts + rank * size, recv, recv_counts));
+    if (c->t->messages - before != partners)
+        check_say(c, "number of messages", c->t->messages - before);
+    if ((c->t->bytes != bytes) != (partners != 0))
+        check_say(c, "bytes were not counted", c->t->bytes - bytes);
+    uint64_t at = 0;
+    for (int r = 0; r < size; at += recv_counts[r++]) {
+        uint64_t place = 0;
+        for (int i = 0; i < rank; i++)
+            place += counts[r * size + i];
+        check_same(c, (char *)recv + at * dome_type_size(c->type), recv_counts[r], stream + (uint64_t)r, place);
+    }
+    check_bound(c, recv, in);
+    g_free(send);
+    g_free(recv);
+    g_free(counts);
+    g_free(recv_counts);
+}
+
+/* Messages between each two tasks: each way at once, of a length that the receiver does not know. */
+static void check_pairs(check *c, uint64_t count)
+{
+    c->what = "send and receive";
+    int size = c->t->size, rank = c->t->rank;
+    uint64_t stream = check_random(c) >> 16;
+    void *send = check_values(c, stream + (uint64_t)rank, 0, count);
+    for (int i = 1; i < size; i++) {
+        int dest = (rank + i) % size, source = (rank + size - i) % size;
+        void *recv = NULL;
+        uint64_t got = 0;
+        check_status(c, dome__send(c->t, dest, DOME_CHANNEL_DATA, c->type, send, count));
+        check_status(c, dome__recv_new(c->t, source, DOME_CHANNEL_DATA, c->type, &recv, &got));
+        if (got != count)
+            check_say(c, "wrong length", got);
+        else
+            check_same(c, recv, count, stream + (uint64_t)source, 0);
+        if (!count && recv)
+            check_say(c, "storage for nothing", 0);
+        g_free(recv);
+    }
+    g_free(send);
+}
+
+/* Returns the number of failures this task has found; each is a line on standard error. */
+static int check_collectives(dome_transport *t, const dome_type *types, size_t ntypes, uint64_t seed)
+{
+    static const uint64_t counts[] = {0, 1, 2, 3, 5, 8, 61, 1000, 16385};
+    check c = {.t = t, .random = seed};
+    for (size_t k = 0; k < ntypes; k++) {
+        c.type = types[k];
+        uint64_t edge = (128 << 10) / dome_type_portable_size(c.type); /* where the long forms begin */
+        for (size_t n = 0; n < G_N_ELEMENTS(counts) + 2 && !c.failures; n++) {
+            uint64_t count = n < G_N_ELEMENTS(counts) ? counts[n] : edge + (n == G_N_ELEMENTS(counts));
+            int root = (int)(check_random(&c) % (uint64_t)t->size);
+            check_barrier(&c);
+            check_bcast(&c, root, count);
+            check_reduce(&c, root, count, false);
+            check_reduce(&c, root, count, true);
+            check_gather(&c, root, count, false);
+            check_gather(&c, root, count, true);
+            check_alltoall(&c, count);
+            check_pairs(&c, count);
+        }
+        for (int root = 0; root < t->size && !c.failures; root++) {
+            check_bcast(&c, root, 3);
+            check_bcast(&c, root, edge + 5);
+            check_reduce(&c, root, 4, false);
+            check_gather(&c, root, 2, false);
+            check_gatherv(&c, root, false);
+        }
+        for (int round = 0; round < 10 && !c.failures; round++) {
+            check_gatherv(&c, (int)(check_random(&c) % (uint64_t)t->size), false);
+            check_gatherv(&c, 0, true);
+            check_alltoallv(&c, round == 0);
+        }
+    }
+    if (!c.failures)
+        check_barrier(&c);
+    return c.failures;
+}
+
+#endif
