@@ -219,15 +219,11 @@ static bool follows(const dome_object *object, const dome_layout *layout, dome_o
 static int move_all(dome_env *env, const dome_layout *layout)
 {
     dome_object_info info;
-    /* All deferred work first: it may fail, and afterwards nothing may. */
-    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
-        int status = follows(o, layout, &info) ? dome_object_sync(o) : DOME_OK;
-        if (status != DOME_OK)
-            return status;
-    }
+    int status = dome__env_sync(env); /* it may fail; once data moves, nothing may */
+    if (status != DOME_OK)
+        return status;
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
     GArray *plan = make_plan(env->transport, was, layout);
-    int status = DOME_OK;
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
         if (follows(o, layout, &info))
             status = move_object(o, layout, plan);

@@ -47,6 +47,17 @@ int dvec__agree(dome_env *env, int status, const char *text)
     return status == DOME_OK ? DOME_OK : dome__fail(env, status, "%s", text ? text : dome_status_text(status));
 }
 
+int dvec__settle(const dvec *x, const dvec *y)
+{
+    char *text = NULL;
+    int status = x->pending > 0 ? dome__eval_try(x->env, x, &text) : DOME_OK;
+    if (status == DOME_OK && y && y->pending > 0)
+        status = dome__eval_try(x->env, y, &text);
+    status = dvec__agree(x->env, status, text);
+    g_free(text);
+    return status;
+}
+
 int dvec__agree_memory(const dvec *x, bool have, const char *what)
 {
     char *text = have ? NULL : g_strdup_printf("no memory for %s of '%s'", what, dvec_name(x));
@@ -130,9 +141,18 @@ static int vec_describe(const dome_object *object, dome_object_info *info)
     return DOME_OK;
 }
 
+/* As dvec__sync, but slots do not report. */
+static int quiet_sync(const dvec *x)
+{
+    char *text = NULL;
+    int status = x->pending > 0 ? dome__eval_try(x->env, x, &text) : DOME_OK;
+    g_free(text);
+    return status;
+}
+
 static int vec_sync(dome_object *object)
 {
-    return dvec__sync(self(object));
+    return quiet_sync(self(object));
 }
 
 /* A run of blocks as elements; false unless this task owns them all. local is their place in memory. */
@@ -170,7 +190,7 @@ static int vec_pack(const dome_object *object, uint64_t first, uint64_t count, d
     uint64_t local;
     if (!owned(x, first, count, &elements, &local) || bytes != elements.count * x->width * dome_type_bytes(x->type, format))
         return DOME_ERR_ARGUMENT;
-    int status = dvec__sync(x);
+    int status = quiet_sync(x);
     if (status == DOME_OK && elements.count > 0)
         dome_type_pack(x->type, format, buffer, x->data + local * DVEC_ELEMENT(x), (size_t)(elements.count * x->width));
     return status;
@@ -193,7 +213,7 @@ static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_
         return DOME_ERR_ARGUMENT;
     if (bytes != elements.count * x->width * dome_type_bytes(x->type, format))
         return DOME_ERR_FORMAT;
-    int status = dvec__sync(x);
+    int status = quiet_sync(x);
     if (status != DOME_OK || elements.count == 0)
         return status;
     dome_type_unpack(x->type, format, x->data + local * DVEC_ELEMENT(x), buffer, (size_t)(elements.count * x->width));
@@ -228,7 +248,7 @@ static int vec_adopt(dome_object *object, const dome_layout *layout)
         dome_layout_block_size(layout) != dome_layout_block_size(x->layout) ||
         dome_layout_tasks(layout) != dome_layout_tasks(x->layout))
         return DOME_ERR_ARGUMENT;
-    int status = dvec__sync(x);
+    int status = quiet_sync(x);
     if (status != DOME_OK)
         return status;
 
@@ -278,7 +298,7 @@ static int vec_changed(const dome_object *object, uint64_t first, uint64_t count
     uint64_t local;
     if (!owned(x, first, count, &elements, &local))
         return DOME_ERR_ARGUMENT;
-    int status = dvec__sync(x);
+    int status = quiet_sync(x);
     if (status != DOME_OK)
         return status;
     for (uint64_t k = 0; k < count; k++)
@@ -289,7 +309,7 @@ static int vec_changed(const dome_object *object, uint64_t first, uint64_t count
 static int vec_mark_saved(dome_object *object)
 {
     dvec *x = self(object);
-    int status = dvec__sync(x);
+    int status = quiet_sync(x);
     if (status != DOME_OK)
         return status;
     uint64_t start, blocks = dome_layout_run(x->layout, x->layout_rank, &start);
@@ -301,7 +321,7 @@ static int vec_mark_saved(dome_object *object)
 static void vec_destroy(dome_object *object)
 {
     dvec *x = self(object);
-    dvec__sync(x); /* others may be waiting to read it */
+    quiet_sync(x); /* others may be waiting to read it */
     dvec__storage_free(x->data);
     dome_layout_unref(x->layout);
     g_free(x->dirty);
@@ -428,7 +448,7 @@ void dvec_free(dvec *x)
     dome_operation op;
     dome_env *env = x->env;
     dome__begin(&op, env, DOME_OP_DVEC_FREE, x->object, 0);
-    int status = dvec__sync(x);
+    int status = dvec__settle(x, NULL);
     op.object = NULL;
     dome_object_free(x->object);
     dome__end(&op, status);
@@ -475,7 +495,7 @@ int dvec_local(dvec *x, dvec_span spans[2])
 {
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 0);
-    int status = dvec__sync(x);
+    int status = dvec__settle(x, NULL);
     if (dome__end(&op, status) != DOME_OK)
         return -status;
     dvec__written(x);
@@ -486,7 +506,7 @@ int dvec_local_const(const dvec *x, dvec_span spans[2])
 {
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
-    int status = dvec__sync(x);
+    int status = dvec__settle(x, NULL);
     if (dome__end(&op, status) != DOME_OK)
         return -status;
     return dvec__spans(x, spans);
@@ -501,11 +521,11 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     for (int i = 0; i < nin; i++) {
         int status = dvec__conforms(out, in[i], false, false);
         if (status == DOME_OK)
-            status = dvec__sync(in[i]);
+            status = dvec__settle(in[i], NULL);
         if (status != DOME_OK)
             return status;
     }
-    return dvec__sync(out);
+    return dvec__settle(out, NULL);
 }
 
 int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])

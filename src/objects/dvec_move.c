@@ -123,9 +123,7 @@ static int wants_own(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 
 int dvec__redistribute(dvec *z, const dvec *x)
 {
-    int status = dvec__sync(x);
-    if (status == DOME_OK)
-        status = dvec__sync(z);
+    int status = dvec__settle(x, z);
     if (status == DOME_OK)
         status = dvec__fetch(x, wants_own, z, z->data);
     if (status == DOME_OK)
@@ -202,9 +200,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 {
     int status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK)
-        status = dvec__sync(x);
-    if (status == DOME_OK)
-        status = dvec__sync(z);
+        status = dvec__settle(x, z);
     if (status != DOME_OK)
         return status;
 
@@ -293,7 +289,7 @@ const void *dvec_whole(const dvec *x)
     dome__begin(&op, x->env, DOME_OP_DVEC_WHOLE, x->object, 0);
 
     const void *result = nothing;
-    int status = dvec__sync(x);
+    int status = dvec__settle(x, NULL);
     if (status == DOME_OK && x->length > 0) {
         if (x->distribution == DOME_WHOLE) {
             result = x->data;
@@ -384,7 +380,7 @@ static int halo_fetch(dvec *x, const halo *h)
 {
     uint64_t elements = 0;
     dvec_want wants[DVEC_WANTS];
-    int status = dvec__sync(x);
+    int status = dvec__settle(x, NULL);
     if (status != DOME_OK)
         return status;
     if (h->periodic && (h->below > x->length || h->above > x->length))
@@ -680,10 +676,8 @@ static int check_gather(const dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK)
         status = check_index_type(index);
     if (status == DOME_OK)
-        status = dvec__sync(x);
-    if (status == DOME_OK)
-        status = dvec__sync(index);
-    return status == DOME_OK ? dvec__sync(z) : status;
+        status = dvec__settle(x, index);
+    return status == DOME_OK ? dvec__settle(z, NULL) : status;
 }
 
 int dvec_gather(dvec *z, const dvec *x, const dvec *index)
@@ -793,10 +787,8 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
         status = dome__fail(z->env, DOME_ERR_LAYOUT, "'%s' is DOME_WHOLE, but not both of '%s' and '%s' are", dvec_name(z),
                             dvec_name(x), dvec_name(index));
     if (status == DOME_OK)
-        status = dvec__sync(x);
-    if (status == DOME_OK)
-        status = dvec__sync(index);
-    return status == DOME_OK ? dvec__sync(z) : status;
+        status = dvec__settle(x, index);
+    return status == DOME_OK ? dvec__settle(z, NULL) : status;
 }
 
 int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
@@ -1015,9 +1007,7 @@ int dvec_scan(dvec *z, const dvec *x)
     if (status == DOME_OK && kind > DOME_KIND_F64)
         status = dome__fail(z->env, DOME_ERR_TYPE, "elements of type %s cannot be scanned", dome_type_name(z->type));
     if (status == DOME_OK)
-        status = dvec__sync(x);
-    if (status == DOME_OK)
-        status = dvec__sync(z);
+        status = dvec__settle(x, z);
     if (status == DOME_OK) {
         /* Where there are many tasks, what they tell each other about a column adds up. */
         uint64_t columns = (uint64_t)CLAMP(2048 / z->env->transport->size, 1, SCAN_COLUMNS);

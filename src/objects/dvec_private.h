@@ -36,6 +36,10 @@ struct dvec {
 /* Does recorded work that x takes part in. Every access to x->data comes after it. */
 int dvec__sync(const dvec *x);
 
+/* The same for two vectors (y may be NULL) in an operation that all tasks take part in: a failure is agreed on as in
+ * dvec__agree. */
+int dvec__settle(const dvec *x, const dvec *y);
+
 /* Values are about to change: for whole vectors, or for the elements of one span. */
 void dvec__written(dvec *x);
 

@@ -1,4 +1,6 @@
 #include "objects/object_private.h"
+
+#include "objects/eval.h"
 #include "objects/type_private.h"
 
 #include <string.h>
@@ -259,6 +261,20 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     } else {
         g_ptr_array_insert(env->layouts, (gint)at, reference);
     }
+}
+
+int dome__env_sync(dome_env *env)
+{
+    char *text = NULL;
+    int status = dome__eval_try(env, NULL, &text);
+    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));) {
+        status = dome_object_sync(o);
+        if (status != DOME_OK)
+            text = g_strdup_printf("'%s' cannot complete its deferred work: %s", o->name, dome_status_text(status));
+    }
+    status = dome__agree(env, status, text);
+    g_free(text);
+    return status;
 }
 
 /* ---- slots with their defaults ---- */

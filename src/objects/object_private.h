@@ -7,4 +7,7 @@
 /* Makes layout the one that dynamic objects of its length and block size share. Takes a reference of its own. */
 void dome__env_set_layout(dome_env *env, const dome_layout *layout);
 
+/* Completes all deferred work. Collective: what one task found is the failure of all. */
+int dome__env_sync(dome_env *env);
+
 #endif
