@@ -6,14 +6,15 @@
 
 /* A message travels as one or more PVM messages: PVM's lengths are int, and its receiver holds a message whole. The first starts
  * with the number of data bytes and the head. */
-enum { PIECE = 32 << 20, IN_PLACE = 2048, TAG = 0x446f10 };
+enum { PIECE = 32 << 20, IN_PLACE = 2048, TAG = 0x446f10, NUMBERS = 1 << 20 };
 
 typedef struct provider {
     int *tids;
     int context;
-    int context_before; /* of the user's own PVM calls, while ours are made */
-    uint64_t left;      /* bytes still in the message recv_head began */
-    int in_buffer;      /* of those, in the PVM message at hand */
+    uint32_t *sent, *taken; /* PVM messages so far, by rank and channel */
+    int context_before;     /* of the user's own PVM calls, while ours are made */
+    uint64_t left;          /* bytes still in the message recv_head began */
+    int in_buffer;          /* of those, in the PVM message at hand */
 } provider;
 
 static void enter(provider *p)
@@ -24,6 +25,14 @@ static void enter(provider *p)
 static void leave(provider *p)
 {
     pvm_setcontext(p->context_before);
+}
+
+/* PVM lets messages overtake each other while it sets up the direct route between two tasks: one goes through the daemons, the
+ * next by the new route. Their numbers, as tags, put them in order again. */
+static int next_tag(uint32_t *counts, int rank, int channel)
+{
+    uint32_t number = counts[(size_t)rank * DOME_CHANNELS + (size_t)channel]++ % NUMBERS;
+    return TAG + channel + DOME_CHANNELS * (int)number;
 }
 
 static int failed(dome_transport *t, int rank, const char *what, int code)
@@ -51,7 +60,7 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
         if (piece)
             code = pvm_pkbyte((char *)at, piece, 1);
         if (code >= 0)
-            code = pvm_send(p->tids[dest], TAG + channel);
+            code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
         if (code < 0)
             break;
         at += piece;
@@ -65,7 +74,7 @@ static int next_piece(dome_transport *t, int source, int channel)
 {
     provider *p = t->provider;
     enter(p);
-    int buffer = pvm_recv(p->tids[source], TAG + channel), bytes = 0, tag, from;
+    int buffer = pvm_recv(p->tids[source], next_tag(p->taken, source, channel)), bytes = 0, tag, from;
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &from);
     leave(p);
@@ -116,6 +125,8 @@ static void pvm_transport_close(dome_transport *t)
 {
     provider *p = t->provider;
     pvm_exit();
+    g_free(p->sent);
+    g_free(p->taken);
     g_free(p->tids);
     g_free(p);
 }
@@ -134,6 +145,8 @@ dome_transport *dome__transport_pvm_new(const dome_pvm_program *program)
     provider *p = g_new0(provider, 1);
     p->tids = g_memdup2(program->tids, (gsize)program->size * sizeof *program->tids);
     p->context = program->context;
+    p->sent = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
+    p->taken = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
     dome_transport *t = g_new0(dome_transport, 1);
     t->ops = &pvm_ops;
     t->provider = p;
