@@ -1,0 +1,639 @@
+#include "objects/kernels.h"
+#include "objects/kernels_reduce.h"
+
+#include "../reference_sum.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+static dome_type const types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,  DOME_U16,
+                                  DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
+
+static bool is_integer(dome_type type)
+{
+    return dome_type_kind_of(type) <= DOME_KIND_U64;
+}
+
+static bool is_complex(dome_type type)
+{
+    return type == DOME_C64 || type == DOME_C128;
+}
+
+/* ---- which operation has which types ---- */
+
+static void test_table(void)
+{
+    for (size_t k = 0; k < G_N_ELEMENTS(types); k++) {
+        dome_type t = types[k];
+        for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM; code++) {
+            bool has;
+            switch (code) {
+            case DOME_OP_DVEC_MIN:
+            case DOME_OP_DVEC_MAX:
+            case DOME_OP_DVEC_MINS:
+            case DOME_OP_DVEC_MAXS:
+            case DOME_OP_DVEC_LT:
+            case DOME_OP_DVEC_LE:
+            case DOME_OP_DVEC_GT:
+            case DOME_OP_DVEC_GE:
+            case DOME_OP_DVEC_LTS:
+            case DOME_OP_DVEC_LES:
+            case DOME_OP_DVEC_GTS:
+            case DOME_OP_DVEC_GES:
+                has = !is_complex(t);
+                break;
+            case DOME_OP_DVEC_SQRT:
+            case DOME_OP_DVEC_EXP:
+            case DOME_OP_DVEC_LOG:
+            case DOME_OP_DVEC_SIN:
+            case DOME_OP_DVEC_COS:
+                has = !is_integer(t);
+                break;
+            case DOME_OP_DVEC_AND:
+            case DOME_OP_DVEC_OR:
+            case DOME_OP_DVEC_XOR:
+            case DOME_OP_DVEC_NOT:
+                has = t == DOME_U8;
+                break;
+            default:
+                has = true;
+            }
+            g_assert_cmpint(dome__kernel((dome_operation_code)code, t, t) != NULL, ==, has);
+        }
+        for (size_t j = 0; j < G_N_ELEMENTS(types); j++)
+            g_assert_cmpint(dome__kernel(DOME_OP_DVEC_CONVERT, t, types[j]) != NULL, ==, is_complex(t) || !is_complex(types[j]));
+        g_assert_nonnull(dome__sum_kernel(DOME_TERMS_SUM, t));
+        g_assert_nonnull(dome__sum_kernel(DOME_TERMS_DOT, t));
+        g_assert_nonnull(dome__sum_kernel(DOME_TERMS_SQUARES, t));
+        g_assert_cmpint(dome__sum_kernel(DOME_TERMS_SCALED, t) != NULL, ==, !is_integer(t));
+        g_assert_nonnull(dome__product_kernel(t));
+        g_assert_cmpint(dome__extreme_kernel(t) != NULL, ==, !is_complex(t));
+    }
+}
+
+/* ---- single values ---- */
+
+static uint64_t run2(dome_operation_code code, dome_type type, void *z, const void *x, const void *y, uint64_t count)
+{
+    dome_kernel_args args = {.out = z, .in = {x, y}, .width = 1, .bytes = dome_type_size(type)};
+    return dome__kernel(code, type, type)(&args, count);
+}
+
+static uint64_t run1(dome_operation_code code, dome_type type, void *z, const void *x, double a, uint64_t count)
+{
+    dome_kernel_args args = {.out = z, .in = {x}, .a = a, .width = 1, .bytes = dome_type_size(type)};
+    return dome__kernel(code, type, type)(&args, count);
+}
+
+#define BINARY(T, KIND, CODE, x, y, expected)                                                                                    \
+    do {                                                                                                                         \
+        T xs = (x), ys = (y), zs = 99;                                                                                           \
+        g_assert_cmpuint(run2(DOME_OP_DVEC_##CODE, DOME_##KIND, &zs, &xs, &ys, 1), ==, 1);                                       \
+        g_assert_true(zs == (T)(expected));                                                                                      \
+    } while (0)
+#define FAILS(T, KIND, CODE, x, y)                                                                                               \
+    do {                                                                                                                         \
+        T xs = (x), ys = (y), zs = 99;                                                                                           \
+        g_assert_cmpuint(run2(DOME_OP_DVEC_##CODE, DOME_##KIND, &zs, &xs, &ys, 1), ==, 0);                                       \
+        g_assert_true(zs == 0);                                                                                                  \
+    } while (0)
+#define UNARY(T, KIND, CODE, x, expected)                                                                                        \
+    do {                                                                                                                         \
+        T xs = (x), zs = 99;                                                                                                     \
+        g_assert_cmpuint(run1(DOME_OP_DVEC_##CODE, DOME_##KIND, &zs, &xs, 0, 1), ==, 1);                                         \
+        g_assert_true(zs == (T)(expected));                                                                                      \
+    } while (0)
+
+static void test_integers(void)
+{
+    BINARY(int8_t, I8, ADD, 127, 1, -128);
+    BINARY(int8_t, I8, SUB, -128, 1, 127);
+    BINARY(int8_t, I8, MUL, -128, -1, -128);
+    BINARY(int16_t, I16, MUL, 32767, 32767, 1);
+    BINARY(uint16_t, U16, MUL, 65535, 65535, 1);
+    BINARY(uint16_t, U16, SUB, 0, 1, 65535);
+    BINARY(int32_t, I32, ADD, INT32_MAX, 1, INT32_MIN);
+    BINARY(int64_t, I64, ADD, INT64_MAX, 1, INT64_MIN);
+    BINARY(int64_t, I64, MUL, INT64_MAX, 2, -2);
+    BINARY(uint64_t, U64, MUL, UINT64_MAX, UINT64_MAX, 1);
+    BINARY(int8_t, I8, DIV, -128, -1, -128);
+    BINARY(int16_t, I16, DIV, INT16_MIN, -1, INT16_MIN);
+    BINARY(int32_t, I32, DIV, INT32_MIN, -1, INT32_MIN);
+    BINARY(int64_t, I64, DIV, INT64_MIN, -1, INT64_MIN);
+    BINARY(int64_t, I64, DIV, -7, 2, -3);
+    BINARY(int64_t, I64, DIV, 7, -2, -3);
+    BINARY(uint64_t, U64, DIV, UINT64_MAX, 2, INT64_MAX);
+    FAILS(int8_t, I8, DIV, 5, 0);
+    FAILS(uint32_t, U32, DIV, 0, 0);
+    FAILS(int64_t, I64, DIV, INT64_MIN, 0);
+    UNARY(int8_t, I8, NEG, -128, -128);
+    UNARY(int64_t, I64, NEG, INT64_MIN, INT64_MIN);
+    UNARY(uint8_t, U8, NEG, 1, 255);
+    UNARY(int16_t, I16, ABS, -32768, -32768);
+    UNARY(int32_t, I32, ABS, -5, 5);
+    UNARY(uint64_t, U64, ABS, UINT64_MAX, UINT64_MAX);
+    BINARY(int32_t, I32, MIN, -1, 1, -1);
+    BINARY(uint32_t, U32, MIN, UINT32_MAX, 1, 1);
+    BINARY(int64_t, I64, MAX, INT64_MIN, INT64_MAX, INT64_MAX);
+
+    BINARY(int32_t, I32, POW, 3, 4, 81);
+    BINARY(int32_t, I32, POW, -2, 31, INT32_MIN);
+    BINARY(int32_t, I32, POW, 2, 32, 0);
+    BINARY(int8_t, I8, POW, 3, 5, -13); /* 243 */
+    BINARY(int64_t, I64, POW, 0, 0, 1);
+    BINARY(int64_t, I64, POW, 2, -1, 0);
+    BINARY(int64_t, I64, POW, 1, -3, 1);
+    BINARY(int64_t, I64, POW, -1, -3, -1);
+    BINARY(int64_t, I64, POW, -1, INT64_MIN, 1);
+    BINARY(int64_t, I64, POW, -1, INT64_MAX, -1);
+    BINARY(uint8_t, U8, POW, 3, 255, 171);                                    /* 3^255 mod 256 = 3^-1 */
+    BINARY(uint64_t, U64, POW, 7, UINT64_MAX, UINT64_C(7905747460161236407)); /* 7^-1 mod 2^64 */
+    FAILS(int64_t, I64, POW, 0, -1);
+    FAILS(int8_t, I8, POW, 0, -128);
+}
+
+/* The first value without a result is told; the others are right. */
+static void test_failures(void)
+{
+    int32_t x[50], y[50], z[50];
+    for (int i = 0; i < 50; i++)
+        x[i] = 1000 + i, y[i] = i < 20 || i % 7 ? i + 1 : 0;
+    g_assert_cmpuint(run2(DOME_OP_DVEC_DIV, DOME_I32, z, x, y, 50), ==, 21);
+    for (int i = 0; i < 50; i++)
+        g_assert_cmpint(z[i], ==, y[i] ? x[i] / y[i] : 0);
+    g_assert_cmpuint(run2(DOME_OP_DVEC_DIV, DOME_I32, z, x, y, 21), ==, 21);
+    memcpy(z, y, sizeof z);
+    g_assert_cmpuint(run1(DOME_OP_DVEC_POWS, DOME_I32, z, z, -1, 50), ==, 21);
+}
+
+/* Equal but for NaN's sign and payload; zeros told apart. */
+static bool same(double a, double b)
+{
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void check_f64(dome_operation_code code, double x, double y, double expected)
+{
+    double z = 99, w = 99;
+    float xf = (float)x, yf = (float)y, zf = 99;
+    run2(code, DOME_F64, &z, &x, &y, 1);
+    g_assert_true(same(z, expected));
+    run2(code, DOME_F32, &zf, &xf, &yf, 1);
+    g_assert_true(same(zf, expected));
+    run1(code + (DOME_OP_DVEC_ADDS - DOME_OP_DVEC_ADD), DOME_F64, &w, &x, y, 1);
+    g_assert_true(same(w, expected));
+}
+
+static void test_floats(void)
+{
+    check_f64(DOME_OP_DVEC_MIN, 1, 2, 1);
+    check_f64(DOME_OP_DVEC_MIN, NAN, 2, NAN);
+    check_f64(DOME_OP_DVEC_MIN, 2, NAN, NAN);
+    check_f64(DOME_OP_DVEC_MIN, NAN, -INFINITY, NAN);
+    check_f64(DOME_OP_DVEC_MIN, 0.0, -0.0, -0.0);
+    check_f64(DOME_OP_DVEC_MIN, -0.0, 0.0, 0.0);
+    check_f64(DOME_OP_DVEC_MAX, INFINITY, NAN, NAN);
+    check_f64(DOME_OP_DVEC_MAX, -INFINITY, -3, -3);
+    check_f64(DOME_OP_DVEC_MAX, 0.0, -0.0, -0.0);
+    check_f64(DOME_OP_DVEC_DIV, 1, 0, INFINITY);
+    check_f64(DOME_OP_DVEC_DIV, 1, -0.0, -INFINITY);
+    check_f64(DOME_OP_DVEC_DIV, 0, 0, NAN);
+    check_f64(DOME_OP_DVEC_POW, 2, -2, 0.25);
+    check_f64(DOME_OP_DVEC_POW, 0, 0, 1);
+    check_f64(DOME_OP_DVEC_SUB, INFINITY, INFINITY, NAN);
+
+    /* not contracted: with a fused multiply-add the result would not be 0 */
+    double x[40], y[40];
+    for (int i = 0; i < 40; i++)
+        x[i] = 1 + 0x1p-30, y[i] = -(x[i] * x[i]);
+    run1(DOME_OP_DVEC_AXPY, DOME_F64, y, x, x[0], 40);
+    for (int i = 0; i < 40; i++)
+        g_assert_true(y[i] == 0);
+
+    float f = 1, g = 0; /* the scalar is rounded to float first */
+    run1(DOME_OP_DVEC_ADDS, DOME_F32, &g, &f, 0x1p-24 + 0x1p-60, 1);
+    g_assert_true(g == 1);
+    double zero = 0, minus = 1;
+    run1(DOME_OP_DVEC_NEG, DOME_F64, &minus, &zero, 0, 1);
+    g_assert_true(same(minus, -0.0));
+}
+
+static void check_c128(dome_operation_code code, double xr, double xi, double yr, double yi, double zr, double zi)
+{
+    double x[2] = {xr, xi}, y[2] = {yr, yi}, z[2];
+    run2(code, DOME_C128, z, x, y, 1);
+    g_assert_true(same(z[0], zr) && same(z[1], zi));
+    float xf[2] = {(float)xr, (float)xi}, yf[2] = {(float)yr, (float)yi}, zf[2];
+    if (fabs(xr) < 1e18 && fabs(yr) < 1e18) {
+        run2(code, DOME_C64, zf, xf, yf, 1);
+        g_assert_true(same(zf[0], (float)zr) && same(zf[1], (float)zi));
+    }
+}
+
+static void test_complex(void)
+{
+    check_c128(DOME_OP_DVEC_ADD, 1, 2, 3, -4, 4, -2);
+    check_c128(DOME_OP_DVEC_MUL, 1, 2, 3, 4, -5, 10);
+    check_c128(DOME_OP_DVEC_MUL, INFINITY, 0, 1, 0, INFINITY, NAN); /* inf * 0 by parts, unlike C's own */
+    check_c128(DOME_OP_DVEC_DIV, -5, 10, 3, 4, 1, 2);
+    check_c128(DOME_OP_DVEC_DIV, -5, 10, 4, 3, 0.4, 2.2);
+    check_c128(DOME_OP_DVEC_DIV, 1e300, 1e300, 1e300, 1e300, 1, 0);
+    check_c128(DOME_OP_DVEC_DIV, 1, 0, 0, 0, NAN, NAN);
+
+    double x[2] = {3e300, -4e300}, z[2];
+    run1(DOME_OP_DVEC_ABS, DOME_C128, z, x, 0, 1);
+    g_assert_true(fabs(z[0] - 5e300) < 1e285 && z[1] == 0);
+    double y[2] = {3, INFINITY};
+    run1(DOME_OP_DVEC_MULS, DOME_C128, z, y, 2, 1); /* the parts apart: no NaN */
+    g_assert_true(z[0] == 6 && isinf(z[1]));
+    run1(DOME_OP_DVEC_ADDS, DOME_C128, z, y, 2, 1);
+    g_assert_true(z[0] == 5 && isinf(z[1]));
+    double minus[2] = {-4, 0};
+    run1(DOME_OP_DVEC_SQRT, DOME_C128, z, minus, 0, 1);
+    g_assert_true(z[0] == 0 && z[1] == 2);
+    uint8_t mask[2] = {9, 9};
+    run1(DOME_OP_DVEC_EQS, DOME_C128, mask, minus, -4, 1);
+    run2(DOME_OP_DVEC_NE, DOME_C128, mask + 1, minus, minus, 1);
+    g_assert_true(mask[0] == 1 && mask[1] == 0);
+}
+
+static void test_comparisons(void)
+{
+    const double x[6] = {1, 2, 2, NAN, 1, 0.0}, y[6] = {2, 1, 2, 1, NAN, -0.0};
+    static const struct {
+        dome_operation_code code;
+        uint8_t expected[6];
+    } cases[] = {{DOME_OP_DVEC_EQ, {0, 0, 1, 0, 0, 1}}, {DOME_OP_DVEC_NE, {1, 1, 0, 1, 1, 0}},
+                 {DOME_OP_DVEC_LT, {1, 0, 0, 0, 0, 0}}, {DOME_OP_DVEC_LE, {1, 0, 1, 0, 0, 1}},
+                 {DOME_OP_DVEC_GT, {0, 1, 0, 0, 0, 0}}, {DOME_OP_DVEC_GE, {0, 1, 1, 0, 0, 1}}};
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        uint8_t mask[6], one;
+        run2(cases[k].code, DOME_F64, mask, x, y, 6);
+        g_assert_cmpmem(mask, 6, cases[k].expected, 6);
+        for (int i = 0; i < 6; i++) {
+            run1(cases[k].code + (DOME_OP_DVEC_EQS - DOME_OP_DVEC_EQ), DOME_F64, &one, x + i, y[i], 1);
+            g_assert_cmpuint(one, ==, mask[i]);
+        }
+    }
+    const uint8_t a[4] = {0, 0, 7, 255}, b[4] = {0, 2, 0, 1};
+    uint8_t z[4];
+    run2(DOME_OP_DVEC_AND, DOME_U8, z, a, b, 4);
+    g_assert_cmpmem(z, 4, "\0\0\0\1", 4);
+    run2(DOME_OP_DVEC_OR, DOME_U8, z, a, b, 4);
+    g_assert_cmpmem(z, 4, "\0\1\1\1", 4);
+    run2(DOME_OP_DVEC_XOR, DOME_U8, z, a, b, 4);
+    g_assert_cmpmem(z, 4, "\0\1\1\0", 4);
+    run1(DOME_OP_DVEC_NOT, DOME_U8, z, a, 0, 4);
+    g_assert_cmpmem(z, 4, "\1\1\0\0", 4);
+}
+
+/* ---- conversions ---- */
+
+#define CONVERT(X, XK, x, Z, ZK, expected)                                                                                       \
+    do {                                                                                                                         \
+        X from = (x);                                                                                                            \
+        Z to = 99;                                                                                                               \
+        dome_kernel_args args = {.out = &to, .in = {&from}, .width = 1};                                                         \
+        g_assert_cmpuint(dome__kernel(DOME_OP_DVEC_CONVERT, DOME_##ZK, DOME_##XK)(&args, 1), ==, 1);                             \
+        g_assert_true(to == (expected));                                                                                         \
+    } while (0)
+
+static void test_conversions(void)
+{
+    CONVERT(double, F64, 1e30, int8_t, I8, 127);
+    CONVERT(double, F64, 127.99, int8_t, I8, 127);
+    CONVERT(double, F64, -128.99, int8_t, I8, -128);
+    CONVERT(double, F64, -1.99, int8_t, I8, -1);
+    CONVERT(double, F64, NAN, int8_t, I8, 0);
+    CONVERT(double, F64, -INFINITY, int64_t, I64, INT64_MIN);
+    CONVERT(double, F64, INFINITY, int64_t, I64, INT64_MAX);
+    CONVERT(double, F64, 0x1p63, int64_t, I64, INT64_MAX);
+    CONVERT(double, F64, 0x1.fffffffffffffp62, int64_t, I64, INT64_C(0x7ffffffffffffc00));
+    CONVERT(double, F64, 0x1p64, uint64_t, U64, UINT64_MAX);
+    CONVERT(double, F64, 0x1.fffffffffffffp63, uint64_t, U64, UINT64_C(0xfffffffffffff800));
+    CONVERT(double, F64, -0.5, uint64_t, U64, 0);
+    CONVERT(double, F64, -5, uint16_t, U16, 0);
+    CONVERT(double, F64, 4294967295.5, uint32_t, U32, UINT32_MAX);
+    CONVERT(float, F32, 0x1p31f, int32_t, I32, INT32_MAX);
+    CONVERT(float, F32, -0x1p31f, int32_t, I32, INT32_MIN);
+    CONVERT(float, F32, 3e9f, uint32_t, U32, UINT32_C(3000000000));
+    CONVERT(float, F32, NAN, uint64_t, U64, 0);
+    CONVERT(int64_t, I64, -1, uint8_t, U8, 0);
+    CONVERT(int64_t, I64, 256, uint8_t, U8, 255);
+    CONVERT(int64_t, I64, INT64_MIN, int32_t, I32, INT32_MIN);
+    CONVERT(int64_t, I64, INT64_MAX, uint64_t, U64, (uint64_t)INT64_MAX);
+    CONVERT(uint64_t, U64, UINT64_MAX, int64_t, I64, INT64_MAX);
+    CONVERT(uint64_t, U64, UINT64_MAX, int8_t, I8, 127);
+    CONVERT(uint64_t, U64, UINT64_MAX, double, F64, 0x1p64);
+    CONVERT(uint64_t, U64, UINT64_C(0x8000008000000001), float, F32, 0x1.000002p63f); /* rounded once */
+    CONVERT(int64_t, I64, INT64_C(0x4000004000000001), float, F32, 0x1.000002p62f);
+    CONVERT(int8_t, I8, -128, double, F64, -128);
+    CONVERT(double, F64, 1e300, float, F32, INFINITY);
+    CONVERT(double, F64, 0x1.000001p0, float, F32, 1.0f);
+
+    double z[2];
+    int16_t i = -7;
+    dome_kernel_args args = {.out = z, .in = {&i}, .width = 1};
+    dome__kernel(DOME_OP_DVEC_CONVERT, DOME_C128, DOME_I16)(&args, 1);
+    g_assert_true(z[0] == -7 && same(z[1], 0));
+    float f[2] = {1.5f, -2.5f};
+    args.in[0] = f;
+    dome__kernel(DOME_OP_DVEC_CONVERT, DOME_C128, DOME_C64)(&args, 1);
+    g_assert_true(z[0] == 1.5 && z[1] == -2.5);
+
+    g_assert_true(dome__exact_in(DOME_I8, -128) && dome__exact_in(DOME_I8, 127));
+    g_assert_false(dome__exact_in(DOME_I8, 128) || dome__exact_in(DOME_I8, -129) || dome__exact_in(DOME_I8, 0.5));
+    g_assert_false(dome__exact_in(DOME_I8, NAN) || dome__exact_in(DOME_U8, -1) || dome__exact_in(DOME_U64, 0x1p64));
+    g_assert_true(dome__exact_in(DOME_I64, -0x1p63) && dome__exact_in(DOME_U64, 0x1p63) && dome__exact_in(DOME_U8, -0.0));
+    g_assert_false(dome__exact_in(DOME_I64, 0x1p63) || dome__exact_in(DOME_I64, INFINITY));
+    g_assert_true(dome__exact_in(DOME_F32, 1e300) && dome__exact_in(DOME_C64, NAN));
+}
+
+/* ---- loops: all lengths, in place and not ---- */
+
+static void random_values(GRand *rand, dome_type type, void *to, size_t count)
+{
+    char *byte = to;
+    for (size_t i = 0; i < count * dome_type_size(type); i++)
+        byte[i] = (char)g_rand_int(rand);
+    if (is_integer(type))
+        return;
+    for (size_t i = 0; i < count * dome_type_size(type) / (type == DOME_F32 || type == DOME_C64 ? 4 : 8); i++)
+        if (type == DOME_F32 || type == DOME_C64)
+            ((float *)to)[i] = (float)g_rand_double_range(rand, -4, 4);
+        else
+            ((double *)to)[i] = g_rand_double_range(rand, -4, 4);
+}
+
+/* A run of any length gives what values one by one give, and so it does where the output is an input. */
+static void test_runs(void)
+{
+    enum { MAX_COUNT = 67 };
+    static const dome_operation_code codes[] = {DOME_OP_DVEC_ADD,  DOME_OP_DVEC_SUB,    DOME_OP_DVEC_MUL,  DOME_OP_DVEC_DIV,
+                                                DOME_OP_DVEC_MIN,  DOME_OP_DVEC_MAX,    DOME_OP_DVEC_POW,  DOME_OP_DVEC_ADDS,
+                                                DOME_OP_DVEC_MULS, DOME_OP_DVEC_NEG,    DOME_OP_DVEC_ABS,  DOME_OP_DVEC_SQRT,
+                                                DOME_OP_DVEC_AND,  DOME_OP_DVEC_NOT,    DOME_OP_DVEC_COPY, DOME_OP_DVEC_EXP,
+                                                DOME_OP_DVEC_DIVS, DOME_OP_DVEC_SELECT, DOME_OP_DVEC_AXPY};
+    GRand *rand = g_rand_new_with_seed(4);
+    _Alignas(16) char x[16 * MAX_COUNT], y[16 * MAX_COUNT], z[16 * MAX_COUNT], w[16 * MAX_COUNT], one[16 * MAX_COUNT];
+    uint8_t mask[MAX_COUNT];
+    for (size_t k = 0; k < G_N_ELEMENTS(types); k++)
+        for (size_t c = 0; c < G_N_ELEMENTS(codes); c++)
+            for (uint64_t count = 0; count <= MAX_COUNT; count += 1 + count / 5) {
+                dome_kernel kernel = dome__kernel(codes[c], types[k], types[k]);
+                size_t bytes = dome_type_size(types[k]);
+                if (!kernel)
+                    continue;
+                random_values(rand, types[k], x, MAX_COUNT);
+                random_values(rand, types[k], y, MAX_COUNT);
+                random_values(rand, DOME_U8, mask, MAX_COUNT);
+                for (int i = 0; i < MAX_COUNT; i++)
+                    mask[i] &= 1;
+                bool select = codes[c] == DOME_OP_DVEC_SELECT, axpy = codes[c] == DOME_OP_DVEC_AXPY;
+                dome_kernel_args args = {.a = 3, .width = 1, .bytes = bytes, .in = {x, y}};
+                memcpy(z, y, sizeof z);
+                memcpy(one, y, sizeof one);
+                if (select)
+                    args.in[0] = mask, args.in[1] = x, args.in[2] = y;
+                args.out = z;
+                kernel(&args, count);
+                for (uint64_t i = 0; i < count; i++) {
+                    dome_kernel_args a = args;
+                    a.out = one + i * bytes;
+                    for (int j = 0; j < 3; j++)
+                        if (args.in[j])
+                            a.in[j] = (const char *)args.in[j] + i * (args.in[j] == mask ? 1 : bytes);
+                    kernel(&a, 1);
+                }
+                g_assert_cmpmem(z, count * bytes, one, count * bytes);
+                g_assert_cmpmem(z + count * bytes, sizeof z - count * bytes, y + count * bytes, sizeof z - count * bytes);
+                if (axpy)
+                    continue;
+                memcpy(w, x, sizeof w);
+                args.out = w;
+                args.in[select ? 1 : 0] = w;
+                kernel(&args, count);
+                g_assert_cmpmem(w, count * bytes, one, count * bytes);
+                memcpy(w, y, sizeof w);
+                args.out = w;
+                args.in[select ? 1 : 0] = x;
+                args.in[select ? 2 : 1] = w;
+                kernel(&args, count);
+                g_assert_cmpmem(w, count * bytes, one, count * bytes);
+            }
+    g_rand_free(rand);
+}
+
+static void test_bytes(void)
+{
+    enum { BYTES = 11, COUNT = 100 };
+    char value[BYTES] = "0123456789", z[BYTES * COUNT + 1], x[BYTES * COUNT], y[BYTES * COUNT];
+    uint8_t mask[COUNT];
+    z[BYTES * COUNT] = '!';
+    dome_kernel_args args = {.out = z, .value = value, .bytes = BYTES, .width = 1};
+    g_assert_cmpuint(dome__kernel_fill_value(&args, COUNT), ==, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        g_assert_cmpmem(z + BYTES * i, BYTES, value, BYTES);
+    g_assert_cmpint(z[BYTES * COUNT], ==, '!');
+    g_assert_cmpuint(dome__kernel_fill_value(&args, 0), ==, 0);
+
+    for (int i = 0; i < COUNT; i++) {
+        mask[i] = i % 3 == 0;
+        memset(x + BYTES * i, 'x', BYTES);
+        memset(y + BYTES * i, 'y', BYTES);
+    }
+    args = (dome_kernel_args){.out = z, .in = {mask, x, y}, .bytes = 16, .width = 1};
+    /* 16 bytes of c128 stand for any type that is chosen by bytes */
+    g_assert_cmpuint(dome__kernel(DOME_OP_DVEC_SELECT, DOME_C128, DOME_C128)(&args, 60), ==, 60);
+    for (int i = 0; i < 60; i++)
+        for (int b = 0; b < 16; b++)
+            g_assert_cmpint(z[16 * i + b], ==, i % 3 == 0 ? 'x' : 'y');
+}
+
+static void test_index(void)
+{
+    uint64_t z[12];
+    dome_kernel_args args = {.out = z, .first = UINT64_C(5000000000), .width = 3};
+    dome__kernel(DOME_OP_DVEC_INDEX, DOME_U64, NULL)(&args, 12);
+    for (uint64_t i = 0; i < 12; i++)
+        g_assert_cmpuint(z[i], ==, UINT64_C(5000000000) + i / 3);
+    int8_t c[5];
+    args = (dome_kernel_args){.out = c, .first = 125, .width = 1};
+    dome__kernel(DOME_OP_DVEC_INDEX, DOME_I8, NULL)(&args, 5);
+    g_assert_cmpmem(c, 5, ((const int8_t[]){125, 126, 127, 127, 127}), 5);
+}
+
+/* ---- reductions ---- */
+
+/* A block's sum as kernels_reduce.h describes it. */
+static double block_sum(const double *term, uint64_t count)
+{
+    double s[16] = {0};
+    for (uint64_t i = 0; i < count; i++)
+        s[i % 16] += term[i];
+    for (int j = 0; j < 8; j++)
+        s[j] += s[j + 8];
+    for (int j = 0; j < 4; j++)
+        s[j] += s[j + 4];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+static void test_block_sums(void)
+{
+    enum { COUNT = 200 };
+    GRand *rand = g_rand_new_with_seed(5);
+    double x[2 * COUNT], y[2 * COUNT], re[COUNT], im[COUNT], squares[COUNT], dot[COUNT];
+    float f[COUNT];
+    for (uint64_t count = 0; count <= COUNT; count += 1 + count / 9) {
+        random_values(rand, DOME_C128, x, COUNT);
+        random_values(rand, DOME_C128, y, COUNT);
+        dome_exact_sum sums[2];
+        dome__exact_init(&sums[0]);
+        dome__sum_kernel(DOME_TERMS_SUM, DOME_F64)(x, NULL, count, NULL, sums);
+        g_assert_true(dome__exact_round(sums) == block_sum(x, count));
+
+        for (uint64_t i = 0; i < count; i++)
+            dot[i] = x[i] * y[i];
+        dome__exact_init(&sums[0]);
+        dome__sum_kernel(DOME_TERMS_DOT, DOME_F64)(x, y, count, NULL, sums);
+        g_assert_true(dome__exact_round(sums) == block_sum(dot, count));
+
+        random_values(rand, DOME_F32, f, COUNT);
+        for (uint64_t i = 0; i < count; i++)
+            squares[i] = (double)f[i] * (double)f[i];
+        dome__exact_init(&sums[0]);
+        dome__sum_kernel(DOME_TERMS_SQUARES, DOME_F32)(f, NULL, count, NULL, sums);
+        g_assert_true(dome__exact_round(sums) == block_sum(squares, count));
+
+        for (uint64_t i = 0; i < count; i++) {
+            const double *a = x + 2 * i, *b = y + 2 * i;
+            re[i] = a[0] * b[0] + a[1] * b[1];
+            im[i] = a[0] * b[1] - a[1] * b[0];
+        }
+        dome__exact_init(&sums[0]);
+        dome__exact_init(&sums[1]);
+        dome__sum_kernel(DOME_TERMS_DOT, DOME_C128)(x, y, count, NULL, sums);
+        g_assert_true(dome__exact_round(&sums[0]) == block_sum(re, count));
+        g_assert_true(dome__exact_round(&sums[1]) == block_sum(im, count));
+    }
+    g_rand_free(rand);
+}
+
+static void test_integer_sums(void)
+{
+    enum { COUNT = 100 };
+    GRand *rand = g_rand_new_with_seed(6);
+    for (int k = DOME_KIND_I8; k <= DOME_KIND_U64; k++)
+        for (int round = 0; round < 50; round++) {
+            dome_type type = types[k];
+            bool has_sign = k <= DOME_KIND_I64;
+            size_t bytes = dome_type_size(type);
+            _Alignas(8) char x[8 * COUNT], y[8 * COUNT];
+            random_values(rand, type, x, COUNT);
+            random_values(rand, type, y, COUNT);
+            if (round == 0) /* all the smallest of signed types, or all the largest of unsigned ones */
+                for (size_t i = 0; i < COUNT * bytes; i++)
+                    x[i] = y[i] = has_sign ? (i % bytes == (G_BYTE_ORDER == G_BIG_ENDIAN ? 0 : bytes - 1) ? -128 : 0) : -1;
+            reference_sum sum = {0}, dot = {0};
+            for (size_t i = 0; i < COUNT; i++) {
+                uint64_t v[2] = {0, 0};
+                bool s[2];
+                for (int j = 0; j < 2; j++) {
+                    dome_kernel_args args = {.out = &v[j], .in = {(j ? y : x) + i * bytes}, .width = 1};
+                    dome__kernel(DOME_OP_DVEC_CONVERT, has_sign ? DOME_I64 : DOME_U64, type)(&args, 1);
+                    s[j] = has_sign && v[j] >> 63;
+                    v[j] = s[j] ? 0 - v[j] : v[j];
+                }
+                reference_add_scaled(&sum, s[0], v[0], 0);
+                reference_add_product(&dot, s[0], v[0], s[1], v[1]);
+            }
+            dome_exact_sum a, b;
+            dome__exact_init(&a);
+            dome__exact_init(&b);
+            dome__sum_kernel(DOME_TERMS_SUM, type)(x, NULL, COUNT, NULL, &a);
+            dome__sum_kernel(DOME_TERMS_DOT, type)(x, y, COUNT, NULL, &b);
+            g_assert_true(dome__exact_round(&a) == reference_round(&sum));
+            g_assert_true(dome__exact_round(&b) == reference_round(&dot));
+            int64_t got, want;
+            g_assert_cmpint(dome__exact_i64(&b, &got), ==, reference_i64(&dot, &want));
+            if (reference_i64(&dot, &want))
+                g_assert_cmpint(got, ==, want);
+        }
+    g_rand_free(rand);
+}
+
+static void check_extreme(dome_type type, const void *x, uint64_t count, bool largest, uint64_t position, double value)
+{
+    dome_extreme best = DOME_EXTREME_NONE;
+    size_t bytes = dome_type_size(type);
+    dome__extreme_kernel(type)(&best, x, count, 0, largest);
+    g_assert_cmpuint(best.position, ==, position);
+    double found;
+    memcpy(&found, &best.bits, sizeof found);
+    if (is_integer(type))
+        found = dome_type_kind_of(type) <= DOME_KIND_I64 ? (double)(int64_t)best.bits : (double)best.bits;
+    g_assert_true(same(found, value));
+
+    /* in two parts, the second first */
+    dome_extreme parts = DOME_EXTREME_NONE;
+    uint64_t half = count / 2;
+    dome__extreme_kernel(type)(&parts, (const char *)x + half * bytes, count - half, half, largest);
+    dome__extreme_kernel(type)(&parts, x, half, 0, largest);
+    g_assert_true(parts.position == best.position && parts.key == best.key);
+}
+
+static void test_extremes(void)
+{
+    double d[40];
+    for (int i = 0; i < 40; i++)
+        d[i] = (i * 17) % 40 - 20;
+    check_extreme(DOME_F64, d, 40, false, 0, -20);
+    check_extreme(DOME_F64, d, 40, true, 7, 19);
+    d[30] = -20;
+    check_extreme(DOME_F64, d, 40, false, 0, -20);
+    d[25] = -INFINITY;
+    check_extreme(DOME_F64, d, 40, false, 25, -INFINITY);
+    d[33] = INFINITY;
+    check_extreme(DOME_F64, d, 40, true, 33, INFINITY);
+    d[35] = d[38] = NAN;
+    check_extreme(DOME_F64, d, 40, false, 35, NAN);
+    check_extreme(DOME_F64, d, 40, true, 35, NAN);
+    const double zeros[4] = {1, 0.0, -0.0, 0.0}, infinite[3] = {INFINITY, INFINITY, INFINITY};
+    check_extreme(DOME_F64, zeros, 4, false, 1, 0.0);
+    check_extreme(DOME_F64, zeros + 2, 2, false, 0, -0.0);
+    check_extreme(DOME_F64, infinite, 3, false, 0, INFINITY);
+    const float f[3] = {-1e-45f, 0, -1e-45f};
+    check_extreme(DOME_F32, f, 3, false, 0, (double)-1e-45f);
+    check_extreme(DOME_F32, f, 3, true, 1, 0);
+    const int64_t i[4] = {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN};
+    check_extreme(DOME_I64, i, 4, false, 1, -0x1p63);
+    check_extreme(DOME_I64, i, 4, true, 0, 0x1p63);
+    const uint64_t u[3] = {5, UINT64_MAX, 0};
+    check_extreme(DOME_U64, u, 3, false, 2, 0);
+    check_extreme(DOME_U64, u, 3, true, 1, 0x1p64);
+    const int8_t c[3] = {-1, -128, 127};
+    check_extreme(DOME_I8, c, 3, false, 1, -128);
+    check_extreme(DOME_I8, c, 3, true, 2, 127);
+    const int64_t most[1] = {INT64_MAX}; /* its key is that of "none" */
+    check_extreme(DOME_I64, most, 1, false, 0, 0x1p63);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/kernels/table", test_table);
+    g_test_add_func("/kernels/integers", test_integers);
+    g_test_add_func("/kernels/failures", test_failures);
+    g_test_add_func("/kernels/floats", test_floats);
+    g_test_add_func("/kernels/complex", test_complex);
+    g_test_add_func("/kernels/comparisons", test_comparisons);
+    g_test_add_func("/kernels/conversions", test_conversions);
+    g_test_add_func("/kernels/runs", test_runs);
+    g_test_add_func("/kernels/bytes", test_bytes);
+    g_test_add_func("/kernels/index", test_index);
+    g_test_add_func("/kernels/block-sums", test_block_sums);
+    g_test_add_func("/kernels/integer-sums", test_integer_sums);
+    g_test_add_func("/kernels/extremes", test_extremes);
+    return g_test_run();
+}
