@@ -1,0 +1,70 @@
+#!/bin/bash
+# cg solves the real matrix with the same bits for any number of tasks, and refuses what it should.
+. "$(dirname "$0")/common"
+cp "$matrix" lund_a.mtx
+
+for tasks in $counts; do
+    run "$tasks" cg lund_a.mtx
+    well "$tasks tasks"
+    [ -f expected ] || cp out expected
+    same "$tasks tasks" expected out
+done
+cat expected
+awk '/^relative residual:/ { found = ($3 + 0 < 1e-10 && $4 ~ /^0x1\.[0-9a-f]*p-[0-9]+$/) } END { exit !found }' expected ||
+    fail "the relative residual is not below 1e-10"
+
+# The twin brackets its sums differently, so only most of the digits agree.
+"$examples/sequential/cg" lund_a.mtx >twin || fail "sequential: status $?"
+for file in expected twin; do
+    awk '/^norm/ { printf "%.10e\n", $5 }' $file >$file.norm
+done
+same "norm of the solution" expected.norm twin.norm
+
+run "$most" cg --tolerance 1e-4 lund_a.mtx
+well "--tolerance"
+awk '/^relative residual:/ { found = ($3 <= 1e-4 && $3 > 1e-11) } END { exit !found }' out || fail "--tolerance: $(cat out)"
+
+run "$most" cg --max-iterations 3 lund_a.mtx
+refused "--max-iterations" 1 "the tolerance was not reached"
+grep -q '^iterations: *3$' out || fail "--max-iterations 3: $(cat out)"
+
+for arguments in "" "--tolerance" "--tolerance 0 lund_a.mtx" "--tolerance x lund_a.mtx" "--max-iterations -1 lund_a.mtx" \
+    "lund_a.mtx lund_a.mtx" "--other lund_a.mtx"; do
+    run "$most" cg $arguments
+    refused "arguments '$arguments'" 2 "cg: usage: cg"
+done
+
+banner="%%MatrixMarket matrix coordinate real"
+bad() {
+    local text=$1
+    cat >bad.mtx
+    run "$most" cg bad.mtx
+    refused "$text" 1 "$text"
+    [ ! -s out ] || fail "$text: printed $(cat out)"
+    "$examples/sequential/cg" bad.mtx >out 2>err
+    status=$?
+    refused "sequential: $text" 1 "${text#*: line}"
+}
+bad "bad.mtx: line 1: not a Matrix Market file" <<<"hello"
+bad "bad.mtx: line 0: the file is empty" </dev/null
+bad "bad.mtx: line 4: row 3 is outside 1 ... 2" <<<"$banner symmetric
+2 2 2
+1 1 1
+3 2 1"
+bad "bad.mtx: line 4: the file ends after 2 of 3 entries" <<<"$banner general
+2 2 3
+1 1 1.00000000000
+2 2 1.00000000000"
+bad "the format is array" <<<"%%MatrixMarket matrix array real general"
+bad "not positive definite" <<<"$banner general
+2 2 2
+1 1 1
+2 2 -1"
+bad "not positive definite" <<<"$banner symmetric
+2 2 3
+1 1 1
+2 1 2
+2 2 1"
+run "$most" cg missing.mtx
+refused "no file" 1 "missing.mtx: No such file or directory"
+finish
