@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TAG_START = 0x446f00, TAG_READY, TAG_EXIT };
+enum { TAG_START = 0x446f00, TAG_READY };
 
 /* The daemon uses select, two descriptors for each task. */
 enum { TASKS_PER_HOST = 480, TASKS = 960 };
@@ -318,13 +318,15 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
     for (int r = 1; r <= n; r++)
         pvm_send(p->tids[r], TAG_START);
     pvm_setcontext(p->context);
-    pvm_notify(PvmTaskExit, TAG_EXIT, n, p->tids + 1);
+    /* A task that stands may send messages of the program at once: only words of this kind are received here. That a task has
+     * ended comes with the same tag and its tid, which is larger than any rank. */
+    pvm_notify(PvmTaskExit, TAG_READY, n, p->tids + 1);
     bool *stands = g_new0(bool, p->size);
     int ready = 0;
     gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
     while (ready < n && !*message) {
         double left = (double)(until - g_get_monotonic_time()) * 1e-6;
-        int buffer = left > 0 ? receive_within(-1, -1, left) : 0, bytes, tag, from, rank = -1, tid = 0;
+        int buffer = left > 0 ? receive_within(-1, TAG_READY, left) : 0, word = -1;
         if (buffer < 0) {
             *message = g_strdup_printf("the PVM daemon does not answer (PVM error %d)", buffer);
         } else if (buffer == 0) {
@@ -333,18 +335,16 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
                 r++;
             *message = g_strdup_printf("task %d on host %s did not join the program within %g s", r, p->hosts[r], timeout);
         } else {
-            pvm_bufinfo(buffer, &bytes, &tag, &from);
-            if (tag == TAG_READY && pvm_upkint(&rank, 1, 1) >= 0 && rank > 0 && rank < p->size && !stands[rank]) {
-                stands[rank] = true;
+            pvm_upkint(&word, 1, 1);
+            if (word > 0 && word < p->size && !stands[word]) {
+                stands[word] = true;
                 ready++;
-            } else if (tag == TAG_EXIT && pvm_upkint(&tid, 1, 1) >= 0) {
-                for (int r = 1; r < p->size; r++)
-                    if (p->tids[r] == tid)
-                        *message = g_strdup_printf(
-                            "task %d on host %s ended before it joined the program: it was killed, cannot run there, or "
-                            "left before dome_init",
-                            r, p->hosts[r]);
             }
+            for (int r = 1; r < p->size; r++)
+                if (p->tids[r] == word)
+                    *message = g_strdup_printf("task %d on host %s ended before it joined the program: it was killed, cannot run "
+                                               "there, or left before dome_init",
+                                               r, p->hosts[r]);
         }
     }
     g_free(stands);
