@@ -1,0 +1,1380 @@
+/* Random chains of operations against a plain sequential reference, bit for bit.
+ *
+ *     differential [SEED [CHAINS [LENGTH]]]
+ *
+ * Chain k is made from SEED + k alone: "differential SEED+k 1" runs it again. Every task holds the whole reference and compares
+ * its own part. The reference shares no code with the library: it has its own block rule, exact sums, random numbers and
+ * arithmetic, value by value. LENGTH, if given, is the length of all vectors. */
+#include "../reference_sum.h"
+
+#include <complex.h>
+#include <dome/dome.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the chain's own random numbers ---- */
+
+static uint64_t rng_state;
+
+static uint64_t rng(void)
+{
+    uint64_t z = rng_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint64_t below(uint64_t n)
+{
+    return rng() % n;
+}
+
+static bool chance(int percent)
+{
+    return below(100) < (uint64_t)percent;
+}
+
+/* ---- the state of a chain ---- */
+
+/* A vector and what it ought to hold. */
+typedef struct model {
+    dvec *v;
+    dome_type type;
+    dome_type_kind kind;
+    uint64_t n, width, count; /* count: values */
+    uint64_t block;
+    dome_distribution distribution;
+    unsigned char *data;
+    const char *name;
+} model;
+
+static dome_env *env;
+static uint64_t seed, operations;
+static bool wild; /* infinities, NaN, numbers of all sizes */
+static char *chain_log;
+static size_t log_used, log_size;
+
+static void note(const char *text)
+{
+    size_t length = strlen(text);
+    if (log_used + length + 3 > log_size) {
+        log_size = 2 * log_size + length + 3;
+        chain_log = realloc(chain_log, log_size);
+    }
+    log_used += (size_t)sprintf(chain_log + log_used, "%s; ", text);
+}
+
+#define LOG(...)                                                                                                                 \
+    do {                                                                                                                         \
+        char line_[200];                                                                                                         \
+        snprintf(line_, sizeof line_, __VA_ARGS__);                                                                              \
+        note(line_);                                                                                                             \
+        operations++;                                                                                                            \
+    } while (0)
+
+#define DIFFERS(...)                                                                                                             \
+    do {                                                                                                                         \
+        char why_[300];                                                                                                          \
+        snprintf(why_, sizeof why_, __VA_ARGS__);                                                                                \
+        fprintf(stderr, "chain with seed %llu: %s\n", (unsigned long long)seed, chain_log);                                      \
+        dome_abort(env, "chain with seed %llu: %s", (unsigned long long)seed, why_);                                             \
+    } while (0)
+
+static bool is_integer(dome_type_kind kind)
+{
+    return kind <= DOME_KIND_U64;
+}
+
+static bool is_signed(dome_type_kind kind)
+{
+    return kind <= DOME_KIND_I64;
+}
+
+static bool is_complex(dome_type_kind kind)
+{
+    return kind == DOME_KIND_C64 || kind == DOME_KIND_C128;
+}
+
+static bool is_float(dome_type_kind kind)
+{
+    return kind == DOME_KIND_F32 || kind == DOME_KIND_F64;
+}
+
+static bool is_single(dome_type_kind kind)
+{
+    return kind == DOME_KIND_F32 || kind == DOME_KIND_C64;
+}
+
+/* ---- single values ---- */
+
+/* Integers as 64 bits with their sign extended; floating point as doubles. */
+typedef struct value {
+    uint64_t u;
+    double re, im;
+} value;
+
+static value load(const model *m, uint64_t i)
+{
+    value v = {0, 0, 0};
+    const unsigned char *at = m->data + i * dome_type_size(m->type);
+#define LOAD_INTEGER(KIND, T)                                                                                                    \
+    case DOME_KIND_##KIND: {                                                                                                     \
+        T t;                                                                                                                     \
+        memcpy(&t, at, sizeof t);                                                                                                \
+        v.u = (uint64_t)t;                                                                                                       \
+        break;                                                                                                                   \
+    }
+    float f[2];
+    switch (m->kind) {
+        LOAD_INTEGER(I8, int8_t)
+        LOAD_INTEGER(I16, int16_t)
+        LOAD_INTEGER(I32, int32_t)
+        LOAD_INTEGER(I64, int64_t)
+        LOAD_INTEGER(U8, uint8_t)
+        LOAD_INTEGER(U16, uint16_t)
+        LOAD_INTEGER(U32, uint32_t)
+        LOAD_INTEGER(U64, uint64_t)
+    case DOME_KIND_F32:
+        memcpy(f, at, sizeof *f);
+        v.re = f[0];
+        break;
+    case DOME_KIND_C64:
+        memcpy(f, at, sizeof f);
+        v.re = f[0];
+        v.im = f[1];
+        break;
+    case DOME_KIND_C128:
+        memcpy(&v.im, at + sizeof(double), sizeof v.im);
+        memcpy(&v.re, at, sizeof v.re);
+        break;
+    default:
+        memcpy(&v.re, at, sizeof v.re);
+    }
+    return v;
+}
+
+static void store(model *m, uint64_t i, value v)
+{
+    unsigned char *at = m->data + i * dome_type_size(m->type);
+    float f[2] = {(float)v.re, (float)v.im};
+    double d[2] = {v.re, v.im};
+    uint8_t u8 = (uint8_t)v.u;
+    uint16_t u16 = (uint16_t)v.u;
+    uint32_t u32 = (uint32_t)v.u;
+    switch (m->kind) {
+    case DOME_KIND_F32:
+    case DOME_KIND_C64:
+        memcpy(at, f, dome_type_size(m->type));
+        break;
+    case DOME_KIND_F64:
+    case DOME_KIND_C128:
+        memcpy(at, d, dome_type_size(m->type));
+        break;
+    default:
+        switch (dome_type_size(m->type)) {
+        case 1:
+            memcpy(at, &u8, 1);
+            break;
+        case 2:
+            memcpy(at, &u16, 2);
+            break;
+        case 4:
+            memcpy(at, &u32, 4);
+            break;
+        default:
+            memcpy(at, &v.u, 8);
+        }
+    }
+}
+
+/* To the precision of a type. Operations on floats done in double and rounded here are those of float: 53 bits are more than
+ * twice 24 and 2 (S. Figueroa, "When is double rounding innocuous?", 1995). */
+static double rounded(dome_type_kind kind, double x)
+{
+    if (!is_single(kind))
+        return x;
+    volatile float f = (float)x; /* gcc 12 forgets to round where it vectorizes (double)(float)x */
+    return (double)f;
+}
+
+static double as_double(dome_type_kind kind, value v)
+{
+    return !is_integer(kind) ? v.re : is_signed(kind) ? (double)(int64_t)v.u : (double)v.u;
+}
+
+static value from_scalar(dome_type_kind kind, double a)
+{
+    return (value){is_integer(kind) ? a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a : 0, rounded(kind, a), 0};
+}
+
+enum { ADD, SUB, MUL, DIV, MIN, MAX, POW, BINARIES };
+static const char *const binary_names[] = {"add", "sub", "mul", "div", "min", "max", "pow"};
+
+static uint64_t integer_power(uint64_t x, uint64_t y)
+{
+    if (y == 0)
+        return 1;
+    uint64_t half = integer_power(x, y / 2);
+    return half * half * (y % 2 ? x : 1);
+}
+
+static value binary_integer(int op, bool has_sign, value x, value y)
+{
+    bool xs = has_sign && x.u >> 63, ys = has_sign && y.u >> 63;
+    uint64_t xm = xs ? 0 - x.u : x.u, ym = ys ? 0 - y.u : y.u;
+    bool less = xs != ys ? xs : x.u < y.u;
+    switch (op) {
+    case ADD:
+        return (value){.u = x.u + y.u};
+    case SUB:
+        return (value){.u = x.u - y.u};
+    case MUL:
+        return (value){.u = x.u * y.u};
+    case DIV:
+        return (value){.u = xs != ys ? 0 - xm / ym : xm / ym};
+    case MIN:
+        return less ? x : y;
+    case MAX:
+        return less ? y : x;
+    default:
+        if (ys)
+            return (value){.u = xm == 1 ? (xs && ym % 2 ? UINT64_MAX : 1) : 0};
+        return (value){.u = integer_power(x.u, y.u)};
+    }
+}
+
+static value complex_function(dome_type_kind kind, double complex (*f)(double complex), float complex (*ff)(float complex),
+                              value x)
+{
+    if (kind == DOME_KIND_C64) {
+        float parts[2] = {(float)x.re, (float)x.im};
+        float complex c;
+        memcpy(&c, parts, sizeof c);
+        c = ff(c);
+        return (value){.re = crealf(c), .im = cimagf(c)};
+    }
+    double complex c;
+    memcpy(&c, &x.re, sizeof c);
+    c = f(c);
+    return (value){.re = creal(c), .im = cimag(c)};
+}
+
+static value complex_power(dome_type_kind kind, value x, value y)
+{
+    if (kind == DOME_KIND_C64) {
+        float parts[4] = {(float)x.re, (float)x.im, (float)y.re, (float)y.im};
+        float complex c[2];
+        memcpy(c, parts, sizeof c);
+        float complex z = cpowf(c[0], c[1]);
+        return (value){.re = crealf(z), .im = cimagf(z)};
+    }
+    double complex c[2];
+    memcpy(&c[0], &x.re, sizeof *c);
+    memcpy(&c[1], &y.re, sizeof *c);
+    double complex z = cpow(c[0], c[1]);
+    return (value){.re = creal(z), .im = cimag(z)};
+}
+
+#define R(expression) rounded(kind, expression)
+
+static value binary_complex(int op, dome_type_kind kind, value x, value y)
+{
+    switch (op) {
+    case ADD:
+        return (value){.re = R(x.re + y.re), .im = R(x.im + y.im)};
+    case SUB:
+        return (value){.re = R(x.re - y.re), .im = R(x.im - y.im)};
+    case MUL:
+        return (value){.re = R(R(x.re * y.re) - R(x.im * y.im)), .im = R(R(x.re * y.im) + R(x.im * y.re))};
+    case POW:
+        return complex_power(kind, x, y);
+    }
+    if (fabs(y.re) >= fabs(y.im)) {
+        double r = R(y.im / y.re), d = R(y.re + R(y.im * r));
+        return (value){.re = R(R(x.re + R(x.im * r)) / d), .im = R(R(x.im - R(x.re * r)) / d)};
+    }
+    double r = R(y.re / y.im), d = R(R(y.re * r) + y.im);
+    return (value){.re = R(R(R(x.re * r) + x.im) / d), .im = R(R(R(x.im * r) - x.re) / d)};
+}
+
+static value binary(int op, dome_type_kind kind, value x, value y)
+{
+    if (is_integer(kind))
+        return binary_integer(op, is_signed(kind), x, y);
+    if (is_complex(kind))
+        return binary_complex(op, kind, x, y);
+    switch (op) {
+    case ADD:
+        return (value){.re = R(x.re + y.re)};
+    case SUB:
+        return (value){.re = R(x.re - y.re)};
+    case MUL:
+        return (value){.re = R(x.re * y.re)};
+    case DIV:
+        return (value){.re = R(x.re / y.re)};
+    case MIN:
+        return isnan(x.re) || x.re < y.re ? x : y;
+    case MAX:
+        return isnan(x.re) || x.re > y.re ? x : y;
+    default:
+        return (value){.re = kind == DOME_KIND_F32 ? (double)powf((float)x.re, (float)y.re) : pow(x.re, y.re)};
+    }
+}
+
+/* x op a, where a scalar is real. */
+static value with_scalar(int op, dome_type_kind kind, value x, double a)
+{
+    value y = from_scalar(kind, a);
+    if (!is_complex(kind) || op == POW)
+        return binary(op, kind, x, y);
+    switch (op) {
+    case ADD:
+        return (value){.re = R(x.re + y.re), .im = x.im};
+    case SUB:
+        return (value){.re = R(x.re - y.re), .im = x.im};
+    case MUL:
+        return (value){.re = R(x.re * y.re), .im = R(x.im * y.re)};
+    default:
+        return (value){.re = R(x.re / y.re), .im = R(x.im / y.re)};
+    }
+}
+
+enum { NEG, ABS, SQRT, EXP, LOG, SIN, COS, UNARIES };
+static const char *const unary_names[] = {"neg", "abs", "sqrt", "exp", "log", "sin", "cos"};
+
+static value unary(int op, dome_type_kind kind, value x)
+{
+    static double (*const real[])(double) = {[SQRT] = sqrt, [EXP] = exp, [LOG] = log, [SIN] = sin, [COS] = cos};
+    static float (*const single[])(float) = {[SQRT] = sqrtf, [EXP] = expf, [LOG] = logf, [SIN] = sinf, [COS] = cosf};
+    static double complex (*const pairs[])(double complex) = {
+        [SQRT] = csqrt, [EXP] = cexp, [LOG] = clog, [SIN] = csin, [COS] = ccos};
+    static float complex (*const single_pairs[])(float complex) = {
+        [SQRT] = csqrtf, [EXP] = cexpf, [LOG] = clogf, [SIN] = csinf, [COS] = ccosf};
+    if (op == NEG)
+        return (value){.u = 0 - x.u, .re = -x.re, .im = -x.im};
+    if (op == ABS) {
+        if (is_integer(kind))
+            return (value){.u = is_signed(kind) && x.u >> 63 ? 0 - x.u : x.u};
+        if (is_float(kind))
+            return (value){.re = fabs(x.re)};
+        return (value){.re = kind == DOME_KIND_C64 ? (double)hypotf((float)x.re, (float)x.im) : hypot(x.re, x.im)};
+    }
+    if (is_complex(kind))
+        return complex_function(kind, pairs[op], single_pairs[op], x);
+    return (value){.re = kind == DOME_KIND_F32 ? (double)single[op]((float)x.re) : real[op](x.re)};
+}
+
+enum { EQ, NE, LT, LE, GT, GE, COMPARISONS };
+static const char *const comparison_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+
+static bool compared(int op, dome_type_kind kind, value x, value y)
+{
+    bool equal, less, greater;
+    if (is_integer(kind)) {
+        bool xs = is_signed(kind) && x.u >> 63, ys = is_signed(kind) && y.u >> 63;
+        equal = x.u == y.u;
+        less = xs != ys ? xs : x.u < y.u;
+        greater = !equal && !less;
+    } else {
+        equal = x.re == y.re && x.im == y.im;
+        less = x.re < y.re;
+        greater = x.re > y.re;
+    }
+    switch (op) {
+    case EQ:
+        return equal;
+    case NE:
+        return !equal;
+    case LT:
+        return less;
+    case LE:
+        return less || equal;
+    case GT:
+        return greater;
+    default:
+        return greater || equal;
+    }
+}
+
+static value converted(dome_type_kind to, dome_type_kind from, value x)
+{
+    if (!is_integer(to)) {
+        /* 64-bit integers to float in one step: twice rounded could differ */
+        if (is_integer(from) && is_single(to))
+            return (value){.re = is_signed(from) ? (float)(int64_t)x.u : (float)x.u};
+        if (is_integer(from))
+            return (value){.re = as_double(from, x)};
+        return (value){.re = rounded(to, x.re), .im = rounded(to, x.im)};
+    }
+    int bits = 8 << (is_signed(to) ? to - DOME_KIND_I8 : to - DOME_KIND_U8);
+    uint64_t most = is_signed(to) ? ((uint64_t)1 << (bits - 1)) - 1 : UINT64_MAX >> (64 - bits);
+    uint64_t least_size = is_signed(to) ? most + 1 : 0; /* of the smallest number */
+    bool negative;
+    uint64_t size;
+    if (is_integer(from)) {
+        negative = is_signed(from) && x.u >> 63;
+        size = negative ? 0 - x.u : x.u;
+    } else {
+        if (isnan(x.re))
+            return (value){.u = 0};
+        negative = x.re < 0;
+        double whole = trunc(fabs(x.re));
+        size = whole >= 0x1p64 ? UINT64_MAX : (uint64_t)whole;
+    }
+    uint64_t limit = negative ? least_size : most;
+    size = size > limit ? limit : size;
+    return (value){.u = negative ? 0 - size : size};
+}
+
+/* ---- making and comparing ---- */
+
+static double any_double(bool single)
+{
+    if (!wild)
+        return chance(50) ? (double)(int64_t)below(200) - 100 : ((double)below(1 << 20) - (1 << 19)) * 0x1p-12;
+    switch (below(14)) {
+    case 0:
+        return chance(50) ? INFINITY : -INFINITY;
+    case 1:
+        return NAN;
+    case 2:
+        return chance(50) ? 0.0 : -0.0;
+    case 3:
+        return single ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    case 4:
+        return (chance(50) ? 1 : -1) * (single ? 0x1p-149 : 0x1p-1074) * (double)below(1000);
+    case 5:
+        return (double)(int64_t)below(5) - 2;
+    default: {
+        double size =
+            ldexp(1 + (double)below((uint64_t)1 << 52) * 0x1p-52, single ? (int)below(250) - 125 : (int)below(2040) - 1020);
+        return chance(50) ? size : -size;
+    }
+    }
+}
+
+static value any_value(dome_type_kind kind)
+{
+    if (is_integer(kind)) {
+        uint64_t u = wild && chance(70) ? rng() >> below(64) : below(100);
+        if (wild && chance(5))
+            u = chance(50) ? (uint64_t)INT64_MIN : (uint64_t)INT64_MAX;
+        return (value){.u = chance(30) ? 0 - u : u};
+    }
+    double re = rounded(kind, any_double(is_single(kind)));
+    return (value){.re = re, .im = is_complex(kind) ? rounded(kind, any_double(is_single(kind))) : 0};
+}
+
+/* A scalar that the type holds. */
+static double any_scalar(dome_type_kind kind)
+{
+    switch (kind) {
+    case DOME_KIND_I8:
+    case DOME_KIND_I16:
+    case DOME_KIND_I32:
+    case DOME_KIND_I64:
+        return (double)(int64_t)below(256) - 128;
+    case DOME_KIND_U8:
+    case DOME_KIND_U16:
+    case DOME_KIND_U32:
+    case DOME_KIND_U64:
+        return (double)below(256);
+    default:
+        return any_double(false);
+    }
+}
+
+static bool same_double(double a, double b)
+{
+    return isnan(a) ? isnan(b) : !isnan(b) && memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool same_value(dome_type_kind kind, value a, value b)
+{
+    return is_integer(kind) ? a.u == b.u : same_double(a.re, b.re) && same_double(a.im, b.im);
+}
+
+/* Compares values first ... of a model with what lies at data. */
+static void compare_run(const model *m, uint64_t first, uint64_t count, const void *data)
+{
+    size_t bytes = dome_type_size(m->type);
+    if (count == 0 || memcmp(data, m->data + first * bytes, count * bytes) == 0)
+        return;
+    model got = *m;
+    got.data = (unsigned char *)data;
+    for (uint64_t i = 0; i < count; i++) {
+        value want = load(m, first + i), have = load(&got, i);
+        if (!same_value(m->kind, want, have))
+            DIFFERS("value %llu of %s is (%a %a %lld), not (%a %a %lld)", (unsigned long long)(first + i), m->name, have.re,
+                    have.im, (long long)have.u, want.re, want.im, (long long)want.u);
+    }
+}
+
+static void must(int status, const char *what)
+{
+    if (status != DOME_OK)
+        DIFFERS("%s failed: %s", what, dome_error_message(env));
+}
+
+static void check_model(const model *m)
+{
+    dvec_span span[2];
+    int spans = dvec_local_const(m->v, span);
+    if (spans < 0)
+        DIFFERS("no local part of %s: %s", m->name, dome_error_message(env));
+    uint64_t owned = 0;
+    for (int s = 0; s < spans; s++) {
+        compare_run(m, span[s].first * m->width, span[s].count * m->width, span[s].data);
+        owned += span[s].count;
+    }
+    if (dome_size(env) == 1 && owned != m->n)
+        DIFFERS("the local part of %s has %llu elements", m->name, (unsigned long long)owned);
+}
+
+/* New values, written by each task into its part. */
+static void write_model(model *m)
+{
+    LOG("%s = new values", m->name);
+    for (uint64_t i = 0; i < m->count; i++)
+        store(m, i, any_value(m->kind));
+    dvec_span span[2];
+    int spans = dvec_local(m->v, span);
+    size_t bytes = dome_type_size(m->type) * m->width;
+    for (int s = 0; s < spans; s++)
+        memcpy(span[s].data, m->data + span[s].first * bytes, span[s].count * bytes);
+}
+
+static model new_model(const char *name, dome_type type, uint64_t n, uint64_t width, uint64_t block,
+                       dome_distribution distribution)
+{
+    uint64_t rule = 1; /* the block rule, below 2^30 elements */
+    while (rule < 1024 && rule * 2 <= n / 256)
+        rule *= 2;
+    model m = {.type = type,
+               .kind = dome_type_kind_of(type),
+               .n = n,
+               .width = width,
+               .count = n * width,
+               .block = block ? block : rule,
+               .distribution = distribution,
+               .name = name};
+    m.v = dvec_new_with(env, name, type, n, &(dvec_options){.distribution = distribution, .width = width, .block = block});
+    if (!m.v)
+        DIFFERS("no vector %s: %s", name, dome_error_message(env));
+    m.data = calloc(m.count + 1, dome_type_size(type));
+    return m;
+}
+
+static void free_model(model *m)
+{
+    dvec_free(m->v);
+    free(m->data);
+}
+
+/* ---- reductions ---- */
+
+/* The sum of a block's terms: 16 partial sums, then pairs. */
+static double block_sum(const double *term, uint64_t count)
+{
+    double s[16] = {0};
+    for (uint64_t i = 0; i < count; i++)
+        s[i % 16] += term[i];
+    for (int half = 8; half; half /= 2)
+        for (int j = 0; j < half; j++)
+            s[j] += s[j + half];
+    return s[0];
+}
+
+/* Sums term(i) over the blocks. */
+static double sum_terms(const model *m, double (*term)(const model *x, const model *y, uint64_t i), const model *y)
+{
+    reference_sum sum;
+    memset(&sum, 0, sizeof sum);
+    uint64_t step = m->block * m->width;
+    double *terms = malloc((step + 1) * sizeof *terms);
+    for (uint64_t first = 0; first < m->count; first += step) {
+        uint64_t count = m->count - first < step ? m->count - first : step;
+        for (uint64_t i = 0; i < count; i++)
+            terms[i] = term(m, y, first + i);
+        reference_add(&sum, block_sum(terms, count));
+    }
+    free(terms);
+    return reference_round(&sum);
+}
+
+static double term_re(const model *x, const model *y, uint64_t i)
+{
+    (void)y;
+    return load(x, i).re;
+}
+
+static double term_im(const model *x, const model *y, uint64_t i)
+{
+    (void)y;
+    return load(x, i).im;
+}
+
+static double term_product(const model *x, const model *y, uint64_t i)
+{
+    return load(x, i).re * load(y, i).re;
+}
+
+static double term_dot_re(const model *x, const model *y, uint64_t i)
+{
+    value a = load(x, i), b = load(y, i);
+    return a.re * b.re + a.im * b.im;
+}
+
+static double term_dot_im(const model *x, const model *y, uint64_t i)
+{
+    value a = load(x, i), b = load(y, i);
+    return a.re * b.im - a.im * b.re;
+}
+
+static double term_square(const model *x, const model *y, uint64_t i)
+{
+    (void)y;
+    value a = load(x, i);
+    return is_complex(x->kind) ? a.re * a.re + a.im * a.im : a.re * a.re;
+}
+
+static int norm_exponent;
+
+static double term_scaled_square(const model *x, const model *y, uint64_t i)
+{
+    (void)y;
+    value a = load(x, i);
+    double first = ldexp(1, -(norm_exponent / 2)), second = ldexp(1, -(norm_exponent - norm_exponent / 2));
+    double re = a.re * first * second, im = a.im * first * second;
+    return is_complex(x->kind) ? re * re + im * im : re * re;
+}
+
+static void add_integer(reference_sum *sum, dome_type_kind kind, value v)
+{
+    bool negative = is_signed(kind) && v.u >> 63;
+    reference_add_scaled(sum, negative, negative ? 0 - v.u : v.u, 0);
+}
+
+static void add_product(reference_sum *sum, dome_type_kind kind, value x, value y)
+{
+    bool xs = is_signed(kind) && x.u >> 63, ys = is_signed(kind) && y.u >> 63;
+    reference_add_product(sum, xs, xs ? 0 - x.u : x.u, ys, ys ? 0 - y.u : y.u);
+}
+
+static double reference_norm(const model *m)
+{
+    if (is_integer(m->kind)) {
+        reference_sum sum;
+        memset(&sum, 0, sizeof sum);
+        for (uint64_t i = 0; i < m->count; i++)
+            add_product(&sum, m->kind, load(m, i), load(m, i));
+        return sqrt(reference_round(&sum));
+    }
+    double sum = sum_terms(m, term_square, NULL), largest = 0;
+    if (isnan(sum) || (sum >= 0x1p-900 && !isinf(sum)))
+        return sqrt(sum);
+    for (uint64_t i = 0; i < m->count; i++)
+        largest = fmax(largest, fmax(fabs(load(m, i).re), fabs(load(m, i).im)));
+    if (largest == 0 || isinf(largest))
+        return largest;
+    frexp(largest, &norm_exponent);
+    return ldexp(sqrt(sum_terms(m, term_scaled_square, NULL)), norm_exponent);
+}
+
+static value multiplied(value a, value b, bool is_pair)
+{
+    if (!is_pair)
+        return (value){.re = a.re * b.re};
+    return (value){.re = a.re * b.re - a.im * b.im, .im = a.re * b.im + a.im * b.re};
+}
+
+static value block_product(const model *m, uint64_t block)
+{
+    bool pair = is_complex(m->kind);
+    value s[16];
+    for (int j = 0; j < 16; j++)
+        s[j] = (value){.re = 1};
+    uint64_t first = block * m->block * m->width, count = m->block * m->width;
+    for (uint64_t i = 0; i < count && first + i < m->count; i++) {
+        value x = load(m, first + i);
+        if (is_integer(m->kind))
+            x.re = as_double(m->kind, x);
+        s[i % 16] = multiplied(s[i % 16], x, pair);
+    }
+    for (int half = 8; half; half /= 2)
+        for (int j = 0; j < half; j++)
+            s[j] = multiplied(s[j], s[j + half], pair);
+    return s[0];
+}
+
+/* Blocks first ... first + span - 1, span a power of two: the halves' products multiplied. */
+static value tree_product(const model *m, uint64_t first, uint64_t span, uint64_t blocks)
+{
+    if (span == 1)
+        return block_product(m, first);
+    value left = tree_product(m, first, span / 2, blocks);
+    if (first + span / 2 >= blocks)
+        return left;
+    return multiplied(left, tree_product(m, first + span / 2, span / 2, blocks), is_complex(m->kind));
+}
+
+static value reference_product(const model *m)
+{
+    uint64_t blocks = (m->n + m->block - 1) / m->block, span = 1;
+    if (!m->count)
+        return (value){.re = 1};
+    while (span < blocks)
+        span *= 2;
+    return tree_product(m, 0, span, blocks);
+}
+
+static uint64_t reference_extreme(const model *m, bool largest)
+{
+    uint64_t best = 0;
+    for (uint64_t i = 0; i < m->count; i++) {
+        value x = load(m, i), b = load(m, best);
+        if (is_float(m->kind) && isnan(x.re))
+            return i;
+        if (compared(largest ? GT : LT, m->kind, x, b))
+            best = i;
+    }
+    return best;
+}
+
+static void expect(double got, double want, int status, const char *what, const model *m)
+{
+    if (dome_error_status(env) != status)
+        DIFFERS("%s of %s: status %d, not %d: %s", what, m->name, dome_error_status(env), status, dome_error_message(env));
+    if (!same_double(got, want))
+        DIFFERS("%s of %s is %a, not %a", what, m->name, got, want);
+    dome_error_clear(env);
+}
+
+static void expect_i64(int64_t got, int64_t want, int status, const char *what, const model *m)
+{
+    if (dome_error_status(env) != status)
+        DIFFERS("%s of %s: status %d, not %d: %s", what, m->name, dome_error_status(env), status, dome_error_message(env));
+    if (got != want)
+        DIFFERS("%s of %s is %lld, not %lld", what, m->name, (long long)got, (long long)want);
+    dome_error_clear(env);
+}
+
+static void reduce_sum(const model *x)
+{
+    LOG("sum %s", x->name);
+    double result[2];
+    if (is_integer(x->kind)) {
+        reference_sum sum;
+        memset(&sum, 0, sizeof sum);
+        for (uint64_t i = 0; i < x->count; i++)
+            add_integer(&sum, x->kind, load(x, i));
+        int64_t want = 0;
+        bool fits = reference_i64(&sum, &want);
+        expect(dvec_sum(x->v), reference_round(&sum), DOME_OK, "sum", x);
+        expect_i64(dvec_sum_i64(x->v), fits ? want : 0, fits ? DOME_OK : DOME_ERR_RANGE, "sum_i64", x);
+        return;
+    }
+    double re = sum_terms(x, term_re, NULL), im = is_complex(x->kind) ? sum_terms(x, term_im, NULL) : 0;
+    expect(dvec_sum(x->v), is_complex(x->kind) ? NAN : re, is_complex(x->kind) ? DOME_ERR_TYPE : DOME_OK, "sum", x);
+    expect_i64(dvec_sum_i64(x->v), 0, DOME_ERR_TYPE, "sum_i64", x);
+    must(dvec_sum_c128(x->v, result), "sum_c128");
+    expect(result[0], re, DOME_OK, "real part of sum_c128", x);
+    expect(result[1], im, DOME_OK, "imaginary part of sum_c128", x);
+}
+
+static void reduce_dot(const model *x, const model *y)
+{
+    LOG("dot %s %s", x->name, y->name);
+    double result[2];
+    if (is_integer(x->kind)) {
+        reference_sum sum;
+        memset(&sum, 0, sizeof sum);
+        for (uint64_t i = 0; i < x->count; i++)
+            add_product(&sum, x->kind, load(x, i), load(y, i));
+        int64_t want = 0;
+        bool fits = reference_i64(&sum, &want);
+        expect(dvec_dot(x->v, y->v), reference_round(&sum), DOME_OK, "dot", x);
+        expect_i64(dvec_dot_i64(x->v, y->v), fits ? want : 0, fits ? DOME_OK : DOME_ERR_RANGE, "dot_i64", x);
+        return;
+    }
+    must(dvec_dot_c128(x->v, y->v, result), "dot_c128");
+    if (is_complex(x->kind)) {
+        expect(result[0], sum_terms(x, term_dot_re, y), DOME_OK, "real part of dot_c128", x);
+        expect(result[1], sum_terms(x, term_dot_im, y), DOME_OK, "imaginary part of dot_c128", x);
+    } else {
+        double want = sum_terms(x, term_product, y);
+        expect(result[0], want, DOME_OK, "dot_c128", x);
+        expect(dvec_dot(x->v, y->v), want, DOME_OK, "dot", x);
+    }
+}
+
+static void reduce_extremes(const model *x)
+{
+    LOG("extremes of %s", x->name);
+    for (int largest = 0; largest < 2; largest++) {
+        int status = is_complex(x->kind) ? DOME_ERR_TYPE : x->n == 0 ? DOME_ERR_ARGUMENT : DOME_OK;
+        uint64_t at = status == DOME_OK ? reference_extreme(x, largest) : 0;
+        double want = status == DOME_OK ? as_double(x->kind, load(x, at)) : NAN;
+        expect(largest ? dvec_max_value(x->v) : dvec_min_value(x->v), want, status, largest ? "max" : "min", x);
+        expect_i64((int64_t)(largest ? dvec_argmax(x->v) : dvec_argmin(x->v)), (int64_t)at, status, "argmin/max", x);
+        if (status == DOME_OK && is_integer(x->kind)) {
+            bool fits = is_signed(x->kind) || load(x, at).u <= INT64_MAX;
+            expect_i64(largest ? dvec_max_value_i64(x->v) : dvec_min_value_i64(x->v), fits ? (int64_t)load(x, at).u : 0,
+                       fits ? DOME_OK : DOME_ERR_RANGE, "min/max_i64", x);
+        }
+    }
+}
+
+static void reduce(const model *x, const model *y)
+{
+    double result[2];
+    switch (below(5)) {
+    case 0:
+        reduce_sum(x);
+        break;
+    case 1:
+        if (!is_integer(x->kind) || x->count <= 20000) /* the reference multiplies bit by bit */
+            reduce_dot(x, y);
+        break;
+    case 2:
+        LOG("norm %s", x->name);
+        if (!is_integer(x->kind) || x->count <= 20000)
+            expect(dvec_norm2(x->v), x->n ? reference_norm(x) : NAN, x->n ? DOME_OK : DOME_ERR_ARGUMENT, "norm2", x);
+        break;
+    case 3: {
+        LOG("product of %s", x->name);
+        value product = reference_product(x);
+        bool pair = is_complex(x->kind);
+        expect(dvec_prod(x->v), pair ? NAN : product.re, pair ? DOME_ERR_TYPE : DOME_OK, "prod", x);
+        must(dvec_prod_c128(x->v, result), "prod_c128");
+        expect(result[0], product.re, DOME_OK, "real part of prod_c128", x);
+        expect(result[1], product.im, DOME_OK, "imaginary part of prod_c128", x);
+        break;
+    }
+    default:
+        reduce_extremes(x);
+    }
+}
+
+/* ---- movement ---- */
+
+static void move_scan(model *z, const model *x)
+{
+    LOG("%s = scan %s", z->name, x->name);
+    value *in = malloc((x->count + 1) * sizeof *in);
+    for (uint64_t i = 0; i < x->count; i++)
+        in[i] = load(x, i);
+    for (uint64_t k = 0; k < x->width; k++) {
+        reference_sum before;
+        memset(&before, 0, sizeof before);
+        double s = 0, p = 0;
+        uint64_t total = 0;
+        for (uint64_t i = 0; i < x->n; i++) {
+            if (i % x->block == 0) {
+                if (i > 0)
+                    reference_add(&before, s);
+                p = reference_round(&before);
+                s = 0;
+            }
+            s += in[i * x->width + k].re;
+            total += in[i * x->width + k].u;
+            store(z, i * x->width + k, (value){.u = total, .re = p + s});
+        }
+    }
+    free(in);
+    must(dvec_scan(z->v, x->v), "scan");
+}
+
+static void move_shift(model *z, const model *x)
+{
+    int64_t k = (int64_t)below(5) - 2;
+    if (chance(60))
+        k = (int64_t)(rng() >> (chance(20) ? 0 : 64 - 12));
+    if (x->n && chance(40))
+        k = (int64_t)below(2 * x->n + 1) - (int64_t)x->n;
+    bool around = chance(50), zero = chance(30);
+    LOG("%s = shift%s %s by %lld", z->name, around ? "" : "_fill", x->name, (long long)k);
+    size_t bytes = dome_type_size(x->type) * x->width;
+    model fill = *x;
+    unsigned char fill_data[16] = {0};
+    fill.data = fill_data;
+    if (!zero)
+        store(&fill, 0, any_value(x->kind));
+    unsigned char *in = malloc(x->n * bytes + 1);
+    memcpy(in, x->data, x->n * bytes);
+    for (uint64_t i = 0; i < x->n; i++) {
+        /* i - k without overflow */
+        uint64_t n = x->n, back = k >= 0 ? (uint64_t)k : 0 - (uint64_t)k, from;
+        bool inside;
+        if (k >= 0) {
+            from = (i + (n - back % n)) % n;
+            inside = back <= i;
+        } else {
+            from = (i + back % n) % n;
+            inside = back < n - i;
+        }
+        if (around || inside)
+            memcpy(z->data + i * bytes, in + from * bytes, bytes);
+        else
+            for (uint64_t j = 0; j < x->width; j++)
+                store(z, i * x->width + j, load(&fill, 0));
+    }
+    free(in);
+    must(around ? dvec_shift(z->v, x->v, k) : dvec_shift_fill(z->v, x->v, k, zero ? NULL : fill_data), "shift");
+}
+
+static void new_indices(model *index, uint64_t n)
+{
+    LOG("new indices");
+    bool few = chance(30);
+    for (uint64_t i = 0; i < index->count; i++)
+        store(index, i, (value){.u = few ? below(n < 3 ? n : 3) : below(n)});
+    dvec_span span[2];
+    int spans = dvec_local(index->v, span);
+    for (int s = 0; s < spans; s++)
+        memcpy(span[s].data, index->data + span[s].first * dome_type_size(index->type),
+               span[s].count * dome_type_size(index->type));
+}
+
+static void move_gather(model *z, const model *x, model *index)
+{
+    if (x->n == 0)
+        return;
+    new_indices(index, x->n);
+    LOG("%s = gather %s", z->name, x->name);
+    size_t bytes = dome_type_size(x->type) * x->width;
+    unsigned char *in = malloc(x->n * bytes);
+    memcpy(in, x->data, x->n * bytes);
+    for (uint64_t i = 0; i < z->n; i++)
+        memcpy(z->data + i * bytes, in + load(index, i).u * bytes, bytes);
+    free(in);
+    must(dvec_gather(z->v, x->v, index->v), "gather");
+}
+
+static void move_scatter(model *z, const model *x, model *index)
+{
+    if (z->n == 0)
+        return;
+    new_indices(index, z->n);
+    LOG("%s = scatter %s", z->name, x->name);
+    size_t bytes = dome_type_size(x->type) * x->width;
+    unsigned char *in = malloc(x->n * bytes);
+    memcpy(in, x->data, x->n * bytes);
+    for (uint64_t i = 0; i < x->n; i++)
+        memcpy(z->data + load(index, i).u * bytes, in + i * bytes, bytes);
+    free(in);
+    must(dvec_scatter(z->v, x->v, index->v), "scatter");
+}
+
+/* A random layout: some tasks own nothing, the first block stands anywhere. */
+static void relayout(uint64_t n, uint64_t block)
+{
+    int size = dome_size(env);
+    uint64_t blocks = (n + block - 1) / block, *counts = calloc((size_t)size, sizeof *counts), left = blocks;
+    for (int r = 0; r < size; r++)
+        if (chance(70)) {
+            counts[r] = below(left + 1);
+            left -= counts[r];
+        }
+    counts[below((uint64_t)size)] += left;
+    uint64_t start = blocks ? below(blocks) : 0;
+    LOG("relayout from block %llu", (unsigned long long)start);
+    dome_layout *layout = dome_layout_new(n, block, size, start, counts);
+    if (!layout)
+        DIFFERS("no layout of %llu blocks from block %llu", (unsigned long long)blocks, (unsigned long long)start);
+    must(dome_env_relayout(env, layout), "relayout");
+    dome_layout_unref(layout);
+    free(counts);
+}
+
+/* A user's kernel that depends on how it is called: values of a block in reverse order. */
+static void reverse_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    (void)first;
+    size_t bytes = *(size_t *)ctx;
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)out + i * bytes, (const char *)in[0] + (count - 1 - i) * bytes, bytes);
+}
+
+static void move_map(model *z, const model *x)
+{
+    LOG("%s = map %s", z->name, x->name);
+    size_t bytes = dome_type_size(x->type) * x->width;
+    for (uint64_t first = 0; first < x->n; first += x->block) {
+        uint64_t count = x->n - first < x->block ? x->n - first : x->block;
+        for (uint64_t i = 0; i < count; i++)
+            memcpy(z->data + (first + i) * bytes, x->data + (first + count - 1 - i) * bytes, bytes);
+    }
+    must(dvec_map(z->v, reverse_kernel, &bytes, 1, (dvec *const[]){x->v}), "map");
+}
+
+/* ---- element-wise ---- */
+
+/* Philox4x32-10, once more, from the paper's description. */
+static void philox(uint64_t key, uint64_t counter, uint32_t c[4])
+{
+    uint32_t k[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
+    c[0] = (uint32_t)counter;
+    c[1] = (uint32_t)(counter >> 32);
+    c[2] = c[3] = 0;
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = UINT64_C(0xD2511F53) * c[0], p1 = UINT64_C(0xCD9E8D57) * c[2];
+        uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ k[0], (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ k[1], (uint32_t)p0};
+        memcpy(c, next, sizeof next);
+        k[0] += 0x9E3779B9;
+        k[1] += 0xBB67AE85;
+    }
+}
+
+static void do_random(model *z)
+{
+    uint64_t s = rng() >> below(64);
+    LOG("%s = random %llu", z->name, (unsigned long long)s);
+    for (uint64_t i = 0; i < z->count; i++) {
+        uint32_t w[4];
+        philox(s, i, w);
+        value v = {.u = (uint64_t)w[1] << 32 | w[0]};
+        uint64_t second = (uint64_t)w[3] << 32 | w[2];
+        if (is_single(z->kind)) {
+            v.re = (double)(w[0] / 256) / 16777216;
+            v.im = (double)(w[1] / 256) / 16777216;
+        } else {
+            v.re = (double)(v.u / 2048) / 9007199254740992;
+            v.im = (double)(second / 2048) / 9007199254740992;
+        }
+        store(z, i, v);
+    }
+    must(dvec_random(z->v, s), "random");
+}
+
+static bool has_zero(const model *m)
+{
+    for (uint64_t i = 0; i < m->count; i++)
+        if (load(m, i).u == 0)
+            return true;
+    return false;
+}
+
+static void do_binary(model *z, const model *x, const model *y)
+{
+    static int (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_add, dvec_sub, dvec_mul, dvec_div,
+                                                                   dvec_min, dvec_max, dvec_pow};
+    int op = (int)below(BINARIES);
+    if (is_integer(x->kind) && op == DIV && has_zero(y))
+        op = MUL;
+    if (is_integer(x->kind) && op == POW && is_signed(x->kind) && has_zero(x))
+        op = ADD;
+    LOG("%s = %s %s %s", z->name, binary_names[op], x->name, y->name);
+    if (is_complex(x->kind) && (op == MIN || op == MAX)) {
+        expect_i64(f[op](z->v, x->v, y->v), DOME_ERR_TYPE, DOME_ERR_TYPE, binary_names[op], x);
+        return;
+    }
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, binary(op, x->kind, load(x, i), load(y, i)));
+    must(f[op](z->v, x->v, y->v), binary_names[op]);
+}
+
+static void do_scalar(model *z, const model *x)
+{
+    static int (*const f[])(dvec *, const dvec *, double) = {dvec_adds, dvec_subs, dvec_muls, dvec_divs,
+                                                             dvec_mins, dvec_maxs, dvec_pows};
+    int op = (int)below(BINARIES);
+    double a = any_scalar(x->kind);
+    if (is_integer(x->kind) && a <= 0 && (op == DIV || op == POW))
+        a = 1 - a - (a == -128);
+    LOG("%s = %s %s %a", z->name, binary_names[op], x->name, a);
+    if (is_complex(x->kind) && (op == MIN || op == MAX)) {
+        expect_i64(f[op](z->v, x->v, a), DOME_ERR_TYPE, DOME_ERR_TYPE, binary_names[op], x);
+        return;
+    }
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, with_scalar(op, x->kind, load(x, i), a));
+    must(f[op](z->v, x->v, a), binary_names[op]);
+}
+
+static void do_axpy(model *y, const model *x)
+{
+    double a = any_scalar(x->kind);
+    LOG("%s += %a %s", y->name, a, x->name);
+    for (uint64_t i = 0; i < y->count; i++)
+        store(y, i, binary(ADD, x->kind, load(y, i), with_scalar(MUL, x->kind, load(x, i), a)));
+    must(dvec_axpy(y->v, a, x->v), "axpy");
+}
+
+static void do_unary(model *z, const model *x)
+{
+    static int (*const f[])(dvec *, const dvec *) = {dvec_neg, dvec_abs, dvec_sqrt, dvec_exp, dvec_log, dvec_sin, dvec_cos};
+    int op = (int)below(UNARIES);
+    LOG("%s = %s %s", z->name, unary_names[op], x->name);
+    if (is_integer(x->kind) && op >= SQRT) {
+        expect_i64(f[op](z->v, x->v), DOME_ERR_TYPE, DOME_ERR_TYPE, unary_names[op], x);
+        return;
+    }
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, unary(op, x->kind, load(x, i)));
+    must(f[op](z->v, x->v), unary_names[op]);
+}
+
+static void do_compare(model *mask, const model *x, const model *y)
+{
+    static int (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_eq, dvec_ne, dvec_lt, dvec_le, dvec_gt, dvec_ge};
+    static int (*const fs[])(dvec *, const dvec *, double) = {dvec_eqs, dvec_nes, dvec_lts, dvec_les, dvec_gts, dvec_ges};
+    int op = (int)below(is_complex(x->kind) ? LT : COMPARISONS);
+    bool scalar = chance(40);
+    double a = any_scalar(x->kind);
+    value one = from_scalar(x->kind, a);
+    LOG("mask = %s %s %s %a", comparison_names[op], x->name, scalar ? "scalar" : y->name, a);
+    for (uint64_t i = 0; i < mask->count; i++)
+        store(mask, i, (value){.u = compared(op, x->kind, load(x, i), scalar ? one : load(y, i))});
+    must(scalar ? fs[op](mask->v, x->v, a) : f[op](mask->v, x->v, y->v), comparison_names[op]);
+}
+
+static void do_logic(model *mask, const model *other)
+{
+    static int (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_and, dvec_or, dvec_xor};
+    int op = (int)below(4);
+    LOG("mask = logic %d %s", op, other->name);
+    for (uint64_t i = 0; i < mask->count; i++) {
+        bool x = load(mask, i).u, y = load(other, i).u;
+        store(mask, i, (value){.u = op == 0 ? x && y : op == 1 ? x || y : op == 2 ? x != y : !y});
+    }
+    must(op < 3 ? f[op](mask->v, mask->v, other->v) : dvec_not(mask->v, other->v), "logic");
+}
+
+static void do_select(model *z, const model *mask, const model *x, const model *y)
+{
+    LOG("%s = select mask %s %s", z->name, x->name, y->name);
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, load(mask, i).u ? load(x, i) : load(y, i));
+    must(dvec_select(z->v, mask->v, x->v, y->v), "select");
+}
+
+static void do_convert(model *z, const model *x)
+{
+    LOG("%s = convert %s", z->name, x->name);
+    if (is_complex(x->kind) && !is_complex(z->kind)) {
+        expect_i64(dvec_convert(z->v, x->v), DOME_ERR_TYPE, DOME_ERR_TYPE, "convert", x);
+        return;
+    }
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, converted(z->kind, x->kind, load(x, i)));
+    must(dvec_convert(z->v, x->v), "convert");
+}
+
+static void do_fill(model *z)
+{
+    value v = any_value(z->kind);
+    double a = any_scalar(z->kind);
+    bool number = chance(50);
+    LOG("%s = fill", z->name);
+    if (number)
+        v = from_scalar(z->kind, a);
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, v);
+    model one = *z;
+    unsigned char data[16];
+    one.data = data;
+    store(&one, 0, v);
+    must(number ? dvec_fill(z->v, a) : dvec_fill_value(z->v, data), "fill");
+}
+
+static void do_index(model *z)
+{
+    LOG("%s = index", z->name);
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, converted(z->kind, DOME_KIND_U64, (value){.u = i / z->width}));
+    must(dvec_index(z->v), "index");
+}
+
+static void do_copy(model *z, const model *x)
+{
+    LOG("%s = copy %s", z->name, x->name);
+    memmove(z->data, x->data, z->count * dome_type_size(z->type));
+    must(dvec_copy(z->v, x->v), "copy");
+}
+
+/* ---- chains ---- */
+
+static dome_type const types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,  DOME_U16,
+                                  DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
+
+static uint64_t any_length(void)
+{
+    switch (below(8)) {
+    case 0:
+        return below(4);
+    case 1: /* around the lengths where the block size doubles */
+        return ((uint64_t)256 << below(5)) + below(3) - 1;
+    case 2: /* around multiples of a block */
+        return 64 * (1 + below(60)) + below(3) - 1;
+    case 3:
+        return below(20000);
+    default:
+        return below(1500);
+    }
+}
+
+enum { VECTORS = 3 };
+
+static void run_chain(uint64_t length)
+{
+    rng_state = seed * 0x2545f4914f6cdd1du + 1;
+    log_used = 0;
+    wild = chance(50);
+    dome_type type = types[below(12)], other_type = types[below(12)];
+    static const uint64_t widths[] = {1, 1, 1, 2, 3, 7, 16, 17};
+    uint64_t width = widths[below(8)], n = any_length(), block = chance(25) ? (uint64_t)1 << below(11) : 0;
+    bool huge = below(250) == 0;
+    if (huge) {
+        n = 1000000 + below(3) - 1;
+        width = 1;
+        block = 0;
+    }
+    if (length) {
+        n = length;
+        width = 1;
+    }
+    dome_distribution distribution = chance(70) ? DOME_DYNAMIC : chance(60) ? DOME_BLOCK : DOME_WHOLE;
+    LOG("%llu x %llu of %s, block %llu, distribution %d, %s", (unsigned long long)n, (unsigned long long)width,
+        dome_type_name(type), (unsigned long long)block, (int)distribution, wild ? "wild" : "tame");
+
+    model v[VECTORS], mask = new_model("mask", DOME_U8, n, width, block, distribution);
+    static const char *const names[] = {"a", "b", "c"};
+    for (int k = 0; k < VECTORS; k++)
+        v[k] = new_model(names[k], type, n, width, block, distribution);
+    model other = new_model("other", other_type, n, width, block, distribution);
+    model whole = new_model("whole", type, n, width, block, DOME_WHOLE);
+    model index = new_model("index", chance(50) ? DOME_I64 : DOME_U32, n, 1, block, distribution);
+    for (int k = 0; k < VECTORS; k++)
+        if (chance(80))
+            write_model(&v[k]);
+
+    int steps = (huge || length > 100000 ? 8 : 10) + (int)below(30);
+    for (int step = 0; step < steps; step++) {
+        model *z = &v[below(VECTORS)], *x = &v[below(VECTORS)], *y = &v[below(VECTORS)];
+        if (chance(10))
+            y = &whole;
+        switch (below(29)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            do_binary(z, x, y);
+            break;
+        case 4:
+        case 5:
+        case 6:
+            do_scalar(z, x);
+            break;
+        case 7:
+            do_axpy(z, y);
+            break;
+        case 8:
+        case 9:
+            do_unary(z, y);
+            break;
+        case 10:
+            do_compare(&mask, x, y);
+            break;
+        case 11:
+            do_logic(&mask, &mask);
+            break;
+        case 12:
+            do_select(z, &mask, x, y);
+            break;
+        case 13:
+            do_convert(&other, x);
+            break;
+        case 14:
+            do_convert(z, &other);
+            break;
+        case 15:
+            if (chance(50))
+                do_fill(chance(80) ? z : &whole);
+            else
+                do_index(chance(80) ? z : &whole);
+            break;
+        case 16:
+            do_random(chance(80) ? z : &whole);
+            break;
+        case 17:
+            do_copy(z, y);
+            break;
+        case 18:
+            do_copy(&whole, x);
+            break;
+        case 19:
+            if (is_complex(x->kind))
+                expect_i64(dvec_scan(z->v, x->v), DOME_ERR_TYPE, DOME_ERR_TYPE, "scan", x);
+            else
+                move_scan(z, x);
+            break;
+        case 20:
+            move_shift(z, x);
+            break;
+        case 21:
+            if (z != x)
+                move_gather(z, x, &index);
+            break;
+        case 22:
+            if (z != x)
+                move_scatter(z, x, &index);
+            break;
+        case 23:
+            if (z != x)
+                move_map(z, x);
+            break;
+        case 24:
+            if (distribution == DOME_DYNAMIC)
+                relayout(n, v[0].block);
+            break;
+        case 25: {
+            LOG("whole %s", x->name);
+            const void *all = dvec_whole(x->v);
+            if (!all && n)
+                DIFFERS("no whole of %s: %s", x->name, dome_error_message(env));
+            compare_run(x, 0, x->count, all);
+            break;
+        }
+        default:
+            if (chance(80))
+                reduce(x, y);
+            else if (chance(50))
+                reduce(&other, &other);
+            else
+                reduce(&mask, &mask);
+        }
+        if (chance(15))
+            check_model(z);
+        if (chance(10))
+            write_model(z);
+    }
+    for (int k = 0; k < VECTORS; k++)
+        check_model(&v[k]);
+    check_model(&mask);
+    check_model(&other);
+    check_model(&whole);
+    for (int k = 0; k < VECTORS; k++)
+        free_model(&v[k]);
+    free_model(&mask);
+    free_model(&other);
+    free_model(&whole);
+    free_model(&index);
+}
+
+int main(int argc, char **argv)
+{
+    env = dome_init(&argc, &argv);
+    dome_set_errors_return(env);
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, chains = argc > 2 ? strtoull(argv[2], NULL, 10) : 300;
+    uint64_t length = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+    for (uint64_t k = 0; k < chains; k++) {
+        seed = first + k;
+        run_chain(length);
+    }
+    free(chain_log);
+    dome_print(env, "ok: %llu chains from seed %llu, %llu operations, %d task%s\n", (unsigned long long)chains,
+               (unsigned long long)first, (unsigned long long)operations, dome_size(env), dome_size(env) == 1 ? "" : "s");
+    return dome_finalize(env);
+}
