@@ -971,6 +971,7 @@ static void move_scatter(model *z, const model *x, model *index)
 static void relayout(uint64_t n, uint64_t block)
 {
     int size = dome_size(env);
+    const uint64_t next = rng() + rng_state; /* however many numbers this takes, the chain goes on alike */
     uint64_t blocks = (n + block - 1) / block, *counts = calloc((size_t)size, sizeof *counts), left = blocks;
     for (int r = 0; r < size; r++)
         if (chance(70)) {
@@ -979,6 +980,7 @@ static void relayout(uint64_t n, uint64_t block)
         }
     counts[below((uint64_t)size)] += left;
     uint64_t start = blocks ? below(blocks) : 0;
+    rng_state = next;
     LOG("relayout from block %llu", (unsigned long long)start);
     dome_layout *layout = dome_layout_new(n, block, size, start, counts);
     if (!layout)

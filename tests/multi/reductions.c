@@ -1,0 +1,410 @@
+/* Reductions: known values, hard cases, errors; on layouts of all kinds. */
+#include <dome/dome.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dome_env *env;
+static unsigned checks;
+
+#define CHECK(condition)                                                                                                         \
+    do {                                                                                                                         \
+        checks++;                                                                                                                \
+        if (!(condition))                                                                                                        \
+            dome_abort(env, "line %d: %s does not hold (%s)", __LINE__, #condition, dome_error_message(env));                    \
+    } while (0)
+
+/* The next call must have failed like this. */
+#define FAILED(status, word)                                                                                                     \
+    do {                                                                                                                         \
+        CHECK(dome_error_status(env) == (status));                                                                               \
+        CHECK(strstr(dome_error_message(env), (word)));                                                                          \
+        dome_error_clear(env);                                                                                                   \
+    } while (0)
+
+static bool same(double a, double b)
+{
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* x[i] = f(i) */
+static void set(dvec *x, double (*f)(uint64_t i))
+{
+    dvec_span span[2];
+    int spans = dvec_local(x, span);
+    for (int s = 0; s < spans; s++)
+        for (size_t j = 0; j < span[s].count; j++) {
+            double value = f(span[s].first + j);
+            if (dvec_type(x) == DOME_F64)
+                ((double *)span[s].data)[j] = value;
+            else if (dvec_type(x) == DOME_I64)
+                ((int64_t *)span[s].data)[j] = (int64_t)value;
+            else
+                ((uint64_t *)span[s].data)[j] = (uint64_t)value;
+        }
+}
+
+/* Layouts to try: even, turned around the ring, all on one task, every other task empty. */
+enum { LAYOUTS = 4 };
+
+static void relayout(uint64_t n, int which)
+{
+    int size = dome_size(env);
+    uint64_t block = dome_block_size(n), blocks = (n + block - 1) / block;
+    uint64_t *counts = calloc((size_t)size, sizeof *counts), left = blocks;
+    for (int r = 0; r < size; r++) {
+        uint64_t share = which == 2 ? 0 : which == 3 ? (r % 2 ? 0 : 2 * blocks / (uint64_t)size) : blocks / (uint64_t)size;
+        counts[r] = share < left ? share : left;
+        left -= counts[r];
+    }
+    counts[size - 1] += left;
+    dome_layout *layout = dome_layout_new(n, block, size, which == 0 || !blocks ? 0 : blocks / 2, counts);
+    CHECK(layout);
+    CHECK(dome_env_relayout(env, layout) == DOME_OK);
+    dome_layout_unref(layout);
+    free(counts);
+}
+
+/* ---- sums that must come out exactly ---- */
+
+static double cancelling(uint64_t i)
+{
+    /* huge numbers that cancel between far-away blocks, and one small one */
+    return i == 5 ? 1 : i == 100 ? 0x1p1000 : i == 9900 ? -0x1p1000 : 0;
+}
+
+static double ramp(uint64_t i)
+{
+    return (double)i;
+}
+
+static double tenth(uint64_t i)
+{
+    (void)i;
+    return 0.1;
+}
+
+static double tiny(uint64_t i)
+{
+    return i % 2 ? 0x1p-1074 : -0x1p-1074 * 3;
+}
+
+static double largest(uint64_t i)
+{
+    return i < 4 ? 0x1.fffffffffffffp1023 : 0;
+}
+
+static void test_sums(void)
+{
+    enum { N = 10000 };
+    dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N);
+    double tenths = 0;
+    for (int k = 0; k < LAYOUTS; k++) {
+        relayout(N, k);
+        set(x, cancelling);
+        CHECK(dvec_sum(x) == 1);
+        set(x, ramp);
+        CHECK(dvec_sum(x) == N * (N - 1) / 2.0);
+        CHECK(dvec_norm2(x) == sqrt((double)(N - 1) * N * (2 * N - 1) / 6));
+        dvec_fill(y, 2);
+        CHECK(dvec_dot(x, y) == N * (N - 1.0));
+        set(x, tenth);
+        if (k == 0)
+            tenths = dvec_sum(x);
+        CHECK(same(dvec_sum(x), tenths) && fabs(tenths - N / 10.0) < 1e-10);
+        set(x, tiny);
+        CHECK(dvec_sum(x) == -0x1p-1074 * N);
+        dvec_fill(x, -0.0);
+        CHECK(same(dvec_sum(x), 0.0));
+    }
+    dvec_free(x);
+    dvec_free(y);
+
+    /* the interleaving of one block, by hand */
+    enum { M = 40 };
+    dvec *z = dvec_new_with(env, "z", DOME_F64, M, &(dvec_options){.block = 64});
+    double value[M], s[16] = {0};
+    for (int i = 0; i < M; i++)
+        value[i] = 1 / (i + 1.0);
+    dvec_span span[2];
+    int spans = dvec_local(z, span);
+    for (int k = 0; k < spans; k++)
+        memcpy(span[k].data, value + span[k].first, span[k].count * sizeof *value);
+    for (int i = 0; i < M; i++)
+        s[i % 16] += value[i];
+    for (int half = 8; half; half /= 2)
+        for (int j = 0; j < half; j++)
+            s[j] += s[j + half];
+    CHECK(same(dvec_sum(z), s[0]));
+    dvec_free(z);
+}
+
+static double extremes(uint64_t i)
+{
+    return i % 3 == 0 ? -0x1p63 : i % 3 == 1 ? 0x1.fffffffffffffp62 : -1;
+}
+
+static void test_integers(void)
+{
+    enum { N = 3000 };
+    dvec *x = dvec_new(env, "x", DOME_I64, N), *u = dvec_new(env, "u", DOME_U64, N);
+    for (int k = 0; k < LAYOUTS; k++) {
+        relayout(N, k);
+        set(x, extremes);
+        /* 1000 times (-2^63 + 2^63 - 1024 + ... - 1) */
+        CHECK(dvec_sum_i64(x) == -1000 * INT64_C(1025) + 1000 * (INT64_C(0x7ffffffffffffc00) - INT64_MAX + 1023));
+        CHECK(dvec_min_value_i64(x) == INT64_MIN && dvec_argmin(x) == 0);
+        CHECK(dvec_max_value_i64(x) == INT64_C(0x7ffffffffffffc00) && dvec_argmax(x) == 1);
+        CHECK(dvec_min_value(x) == -0x1p63);
+        CHECK(dvec_dot_i64(x, x) == 0);
+        FAILED(DOME_ERR_RANGE, "dvec_dot");
+        CHECK(fabs(dvec_norm2(x) / sqrt(2000 * 0x1p126) - 1) < 1e-15);
+        dvec_fill(x, -0x1p63);
+        CHECK(dvec_sum_i64(x) == 0);
+        FAILED(DOME_ERR_RANGE, "'x'");
+        CHECK(dvec_sum(x) == -0x1p63 * N);
+        uint64_t most = UINT64_MAX;
+        dvec_fill_value(u, &most);
+        CHECK(dvec_sum(u) == 0x1p64 * N && dvec_max_value(u) == 0x1p64);
+        CHECK(dvec_max_value_i64(u) == 0);
+        FAILED(DOME_ERR_RANGE, "18446744073709551615");
+        dvec_fill(u, 7);
+        CHECK(dvec_sum_i64(u) == 7 * N && dvec_dot_i64(u, u) == 49 * N && dvec_min_value_i64(u) == 7);
+    }
+    dvec_free(x);
+    dvec_free(u);
+}
+
+/* ---- the norm at the ends of the range ---- */
+
+static double three_four(uint64_t i)
+{
+    return i == 17 ? 3 : i == 1234 ? -4 : 0;
+}
+
+static void test_norm(void)
+{
+    enum { N = 2000 };
+    dvec *x = dvec_new(env, "x", DOME_F64, N), *c = dvec_new(env, "c", DOME_C128, N);
+    static const int exponents[] = {1020, 600, 480, 0, -480, -600, -1000, -1074};
+    for (int k = 0; k < LAYOUTS; k++) {
+        relayout(N, k);
+        for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+            set(x, three_four);
+            dvec_muls(x, x, ldexp(1, exponents[e]));
+            CHECK(dvec_norm2(x) == ldexp(5, exponents[e]));
+            dvec_convert(c, x);
+            CHECK(dvec_norm2(c) == ldexp(5, exponents[e]));
+        }
+        set(x, largest);
+        CHECK(same(dvec_norm2(x), INFINITY)); /* twice the largest number: really too large */
+        dvec_divs(x, x, 2);
+        CHECK(dvec_norm2(x) == 0x1.fffffffffffffp1023);
+        dvec_fill(x, 0);
+        CHECK(same(dvec_norm2(x), 0.0));
+        dvec_fill(x, -INFINITY);
+        CHECK(same(dvec_norm2(x), INFINITY) && same(dvec_sum(x), -INFINITY));
+        dvec_fill(x, NAN);
+        CHECK(isnan(dvec_norm2(x)) && isnan(dvec_sum(x)) && isnan(dvec_prod(x)) && isnan(dvec_max_value(x)));
+        CHECK(dvec_argmin(x) == 0 && dvec_argmax(x) == 0);
+    }
+    dvec_free(x);
+    dvec_free(c);
+}
+
+/* ---- products, complex numbers ---- */
+
+static double near_one(uint64_t i)
+{
+    return 1 + (double)(i % 97) * 0x1p-20;
+}
+
+static void test_products(void)
+{
+    enum { N = 5000 };
+    dvec *x = dvec_new(env, "x", DOME_F64, N), *c = dvec_new(env, "c", DOME_C64, N);
+    double first = 0, part[2], unit[2] = {0};
+    const float i[2] = {0, 1}; /* its powers go round */
+    for (int k = 0; k < LAYOUTS; k++) {
+        relayout(N, k);
+        set(x, near_one);
+        double product = dvec_prod(x);
+        if (k == 0)
+            first = product;
+        CHECK(same(product, first) && product > 1 && product < 2);
+        dvec_fill(x, 2);
+        CHECK(same(dvec_prod(x), INFINITY));
+        dvec_fill(x, -1);
+        CHECK(dvec_prod(x) == 1);
+        dvec_fill_value(c, i);
+        CHECK(dvec_prod_c128(c, unit) == DOME_OK && unit[0] == 1 && unit[1] == 0); /* i^5000 */
+        CHECK(dvec_sum_c128(c, part) == DOME_OK && part[0] == 0 && part[1] == N);
+        CHECK(dvec_dot_c128(c, c, part) == DOME_OK && part[0] == N && part[1] == 0);
+        CHECK(dvec_norm2(c) == sqrt(N));
+    }
+    dvec_free(x);
+    dvec_free(c);
+}
+
+/* ---- shapes and distributions ---- */
+
+static void test_shapes(void)
+{
+    static const uint64_t lengths[] = {0, 1, 2, 3, 7, 511, 512, 513};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (int d = 0; d < 3; d++) {
+            uint64_t n = lengths[k];
+            dvec_options options = {.distribution = (dome_distribution)d, .width = 3};
+            dvec *x = dvec_new_with(env, "x", DOME_I32, n, &options), *w = dvec_new_with(env, "w", DOME_I32, n, &options);
+            double c[2];
+            dvec_index(x);
+            dvec_fill(w, 2);
+            CHECK(dvec_sum_i64(x) == (int64_t)(3 * n * (n ? n - 1 : 0) / 2));
+            CHECK(dvec_dot_i64(x, w) == (int64_t)(3 * n * (n ? n - 1 : 0)));
+            CHECK(dvec_sum(x) == 3.0 * (double)(n * (n ? n - 1 : 0) / 2));
+            CHECK(dvec_sum_c128(x, c) == DOME_OK && c[0] == dvec_sum(x) && c[1] == 0);
+            if (n < 100) /* later factors would overflow, and 0 times infinity is NaN */
+                CHECK(dvec_prod(x) == (n == 0 ? 1 : 0));
+            if (n) {
+                CHECK(dvec_max_value_i64(x) == (int64_t)n - 1 && dvec_argmax(x) == 3 * (n - 1));
+                CHECK(dvec_min_value(x) == 0 && dvec_argmin(x) == 0);
+            } else {
+                CHECK(isnan(dvec_min_value(x)));
+                FAILED(DOME_ERR_ARGUMENT, "empty");
+                CHECK(dvec_argmax(x) == 0);
+                FAILED(DOME_ERR_ARGUMENT, "empty");
+                CHECK(isnan(dvec_norm2(x)));
+                FAILED(DOME_ERR_ARGUMENT, "empty");
+            }
+            dvec_free(x);
+            dvec_free(w);
+        }
+
+    /* one operand everywhere, the other spread, in either order */
+    enum { N = 4000 };
+    dvec *x = dvec_new(env, "x", DOME_F64, N);
+    dvec *w = dvec_new_with(env, "w", DOME_F64, N, &(dvec_options){.distribution = DOME_WHOLE});
+    set(x, ramp);
+    dvec_index(w);
+    for (int k = 0; k < LAYOUTS; k++) {
+        relayout(N, k);
+        CHECK(dvec_dot(x, w) == dvec_dot(x, x) && dvec_dot(w, x) == dvec_dot(x, x) && dvec_dot(w, w) == dvec_dot(x, x));
+    }
+    dvec_free(x);
+    dvec_free(w);
+}
+
+/* ---- misuse, and failures that one task alone finds ---- */
+
+static void test_errors(void)
+{
+    enum { N = 1000 };
+    dvec *x = dvec_new(env, "x", DOME_F64, N), *i = dvec_new(env, "i", DOME_I32, N), *c = dvec_new(env, "c", DOME_C128, N);
+    dvec *shorter = dvec_new(env, "shorter", DOME_F64, N - 1), *j = dvec_new(env, "j", DOME_I32, N);
+    dvec *mask = dvec_new(env, "mask", DOME_U8, N);
+    CHECK(isnan(dvec_sum(c)));
+    FAILED(DOME_ERR_TYPE, "c128");
+    CHECK(isnan(dvec_dot(x, i)));
+    FAILED(DOME_ERR_TYPE, "'i'");
+    CHECK(isnan(dvec_dot(x, shorter)));
+    FAILED(DOME_ERR_SHAPE, "'shorter'");
+    CHECK(dvec_sum_i64(x) == 0);
+    FAILED(DOME_ERR_TYPE, "f64");
+    CHECK(isnan(dvec_dot(x, NULL)));
+    FAILED(DOME_ERR_ARGUMENT, "NULL");
+    CHECK(dvec_sum_c128(x, NULL) == DOME_ERR_ARGUMENT);
+    FAILED(DOME_ERR_ARGUMENT, "result");
+    CHECK(dvec_add(x, x, i) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "dvec_add of 'x'");
+    CHECK(dvec_add(x, x, shorter) == DOME_ERR_SHAPE);
+    FAILED(DOME_ERR_SHAPE, "'shorter'");
+    CHECK(dvec_sqrt(i, i) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "i32");
+    CHECK(dvec_min(c, c, c) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "c128");
+    CHECK(dvec_and(i, i, i) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "i32");
+    CHECK(dvec_lt(i, x, x) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "mask");
+    CHECK(dvec_lt(mask, x, i) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "'i' of type i32");
+    CHECK(dvec_lt(mask, c, c) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "c128");
+    CHECK(dvec_adds(i, i, 0.5) == DOME_ERR_RANGE);
+    FAILED(DOME_ERR_RANGE, "0.5");
+    CHECK(dvec_fill(i, 1e10) == DOME_ERR_RANGE);
+    FAILED(DOME_ERR_RANGE, "i32");
+    CHECK(dvec_divs(i, i, 0) == DOME_ERR_RANGE);
+    FAILED(DOME_ERR_RANGE, "zero");
+    CHECK(dvec_convert(x, c) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "c128");
+    CHECK(dvec_select(x, i, x, x) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "mask");
+    CHECK(dvec_fill_value(x, NULL) == DOME_ERR_ARGUMENT);
+    FAILED(DOME_ERR_ARGUMENT, "NULL");
+    CHECK(dvec_add(NULL, x, x) == DOME_ERR_ARGUMENT);
+    FAILED(DOME_ERR_ARGUMENT, "NULL");
+
+    /* Element 777 is divided by zero; only its owner sees that, but every task hears of it, in every kind of reduction. */
+    for (int k = 0; k < LAYOUTS; k++) {
+        relayout(N, k);
+        for (int how = 0; how < 4; how++) {
+            double pair[2];
+            dvec_index(i);
+            dvec_subs(j, i, 777);
+            dvec_fill(i, 100);
+            dvec_div(i, i, j);
+            switch (how) {
+            case 0:
+                CHECK(isnan(dvec_sum(i)));
+                break;
+            case 1:
+                CHECK(isnan(dvec_prod(i)));
+                break;
+            case 2:
+                CHECK(dvec_argmin(i) == 0);
+                break;
+            default:
+                CHECK(dvec_dot_c128(i, j, pair) == DOME_ERR_RANGE);
+            }
+            CHECK(strstr(dome_error_message(env), "dvec_div into 'i'"));
+            FAILED(DOME_ERR_RANGE, "element 777 ");
+            CHECK(dvec_max_value(i) == 100); /* the others are there, and the failure is told once */
+        }
+        dvec_index(i);
+        dvec_pows(i, i, -1);
+        CHECK(isnan(dvec_norm2(i)));
+        FAILED(DOME_ERR_RANGE, "element 0 is 0 raised to a negative power");
+        CHECK(dvec_sum(i) == 1);
+
+        /* more operations than are kept: the failure waits for a call that needs a value */
+        dvec_index(j);
+        CHECK(dvec_div(i, i, j) == DOME_OK);
+        for (int m = 0; m < 200; m++)
+            CHECK(dvec_adds(i, i, 1) == DOME_OK);
+        CHECK(isnan(dvec_sum(i)));
+        FAILED(DOME_ERR_RANGE, "element 0 is an integer divided by zero");
+        CHECK(dvec_sum_i64(i) == 200 * N + 1); /* 1 / 1 */
+    }
+    dvec_free(x);
+    dvec_free(i);
+    dvec_free(c);
+    dvec_free(shorter);
+    dvec_free(j);
+    dvec_free(mask);
+}
+
+int main(int argc, char **argv)
+{
+    env = dome_init(&argc, &argv);
+    dome_set_errors_return(env);
+    test_sums();
+    test_integers();
+    test_norm();
+    test_products();
+    test_shapes();
+    test_errors();
+    dome_print(env, "ok: %u checks on %d task%s\n", checks, dome_size(env), dome_size(env) == 1 ? "" : "s");
+    return dome_finalize(env);
+}
