@@ -63,7 +63,7 @@ bad "not positive definite" <<<"$banner general
 bad "not positive definite" <<<"$banner symmetric
 2 2 3
 1 1 1
-2 1 2
+2 1 -2
 2 2 1"
 run "$most" cg missing.mtx
 refused "no file" 1 "missing.mtx: No such file or directory"
