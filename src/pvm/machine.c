@@ -178,14 +178,19 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, double 
 
 void dome__pvm_write_rsh(const char *directory)
 {
-    /* A login without a terminal has none of the user's PVM settings. What PVM asks for is the last argument. */
+    /* What PVM asks for is the last argument. A login without a terminal has none of the user's PVM settings. The files of the
+     * daemon, its log among them, get a directory there, which a shell that outlives it takes away. */
     static const char script[] =
         "#!/bin/sh\n"
         "# Starts a pvmd on another host: HOST [-l USER] [-n] COMMAND\n"
         "host=$1; shift; user=\n"
         "while [ $# -gt 1 ]; do case $1 in -l) user=$2; shift 2 ;; *) shift ;; esac; done\n"
-        "exec ${DOME_RSH:-ssh -o BatchMode=yes} ${user:+-l \"$user\"} \"$host\" \\\n"
-        "    'PVM_ROOT=${PVM_ROOT:-" DEFAULT_ROOT "}; PVM_ALLOW_ROOT=1; export PVM_ROOT PVM_ALLOW_ROOT;' \"$1\"\n";
+        "exec ${DOME_RSH:-ssh -o BatchMode=yes} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
+        "    \"'\"'PVM_ROOT=${PVM_ROOT:-" DEFAULT_ROOT "}; PVM_ALLOW_ROOT=1; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
+        "export PVM_ROOT PVM_ALLOW_ROOT PVM_TMP; '\"$1\"'; status=$?; dir=$PVM_TMP; unset PVM_TMP; "
+        "(cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
+        "do while kill -0 $p; do sleep 0.5; done; done; rm -rf \"$dir\") </dev/null >/dev/null 2>&1 & "
+        "exit $status'\"'\"\n";
     char *path = g_build_filename(directory, "rsh", NULL);
     if (g_file_set_contents(path, script, -1, NULL) && chmod(path, 0700) == 0) {
         const char *own = g_getenv("PVM_RSH");

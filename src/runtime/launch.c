@@ -135,7 +135,7 @@ static void start_guard(dome_launch *launch)
     _exit(0);
 }
 
-/* The address other hosts can use: that of the host's name, unless it is loopback; then that of an interface. */
+/* What other hosts can use: this host's name, unless that is loopback; then the address of an interface. */
 static char *outside_address(void)
 {
     char name[256] = "", text[INET_ADDRSTRLEN];
@@ -145,7 +145,7 @@ static char *outside_address(void)
     if (getaddrinfo(name, NULL, &hints, &list) == 0) {
         const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)list->ai_addr;
         if (ntohl(in->sin_addr.s_addr) >> 24 != 127)
-            found = g_strdup(inet_ntop(AF_INET, &in->sin_addr, text, sizeof text));
+            found = g_strdup(name);
         freeaddrinfo(list);
     }
     struct ifaddrs *interfaces = NULL;
