@@ -1,0 +1,64 @@
+#!/bin/bash
+# Three hosts, daemons started through ssh: a private machine by `dome run --hosts`, and one of the user's own.
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 3 "$@"
+cg=$DOME_BUILD_DIR/examples/cg
+matrix=$DOME_SOURCE_DIR/examples/data/lund_a.mtx
+where=$DOME_BUILD_DIR/tests/cluster/where
+
+say "six tasks on three hosts, a private machine"
+run alone on h1 "$cg" --dome-transport self "$matrix"
+ended_well alone
+[ -s alone.out ] || fail "cg prints nothing"
+run hosts on h1 "$dome" run --hosts "$work/hosts" -n 6 "$cg" "$matrix"
+ended_well hosts
+same alone.out hosts.out "cg on one host and on three"
+clean hosts
+
+say "its tasks are where they should be, in the user's directory"
+run where on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $where"
+ended_well where
+printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" "3 h1 $work" "4 h2 $work" "5 h3 $work" >expected
+same expected where.out where
+run default on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts $where"
+ended_well default
+head -3 expected >expected.3
+same expected.3 default.out "one task for each host by default"
+clean where
+
+say "several at a time"
+pids=()
+for i in 1 2 3; do
+    run "many$i" on h$i sh -c "printf 'h1\nh2\nh3\n' | grep -v h$i >$work/others.$i;
+        exec $dome run --hosts $work/others.$i -n 5 $cg $matrix" &
+    pids+=($!)
+done
+wait "${pids[@]}"
+for i in 1 2 3; do
+    [ -z "$(errors many$i)" ] || fail "many$i: $(errors many$i)"
+    same alone.out many$i.out "three programs at once"
+done
+clean many
+
+say "a virtual machine of the user's: one task for each host"
+vm_start h1 h2 h3
+run own on h1 sh -c "cd $work && exec $where"
+ended_well own
+same expected.3 own.out "one task for each host by default"
+run own_cg on h1 "$cg" --dome-tasks 6 "$matrix"
+ended_well own_cg
+same alone.out own_cg.out "cg on one host and on three"
+run own_run on h1 "$dome" run -n 5 "$cg" "$matrix"
+ended_well own_run
+same alone.out own_run.out "cg by dome run in the user's virtual machine"
+
+say "typed into its console"
+vm_type "spawn -6 -> $cg $matrix"
+until_true vm_shows finished || fail "spawn: no end: $(cat console.out)"
+sed -n 's/^\(pvm> \)*\[[0-9]*:t[0-9a-f]*\] //p' console.out | grep -v '^EOF$' >spawned.out
+same alone.out spawned.out "cg typed into the console"
+"$lab" ps | grep -F "$cg" && fail "tasks are left in the virtual machine"
+vm_stop
+clean console
+
+finish
