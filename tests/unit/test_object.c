@@ -1,0 +1,349 @@
+#include "objects/dvec_private.h"
+
+#include <dome/dome.h>
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+static dome_env *env;
+
+static void expect(int status, const char *word)
+{
+    g_assert_cmpint(dome_error_status(env), ==, status);
+    if (word && !strstr(dome_error_message(env), word))
+        g_error("'%s' is not in: %s", word, dome_error_message(env));
+    dome_error_clear(env);
+}
+
+/* ---- a structure with nothing but the required slots: one replicated word ---- */
+
+static int destroyed;
+
+static int word_describe(const dome_object *object, dome_object_info *info)
+{
+    (void)object;
+    info->type = DOME_U64;
+    info->length = 1;
+    info->distribution = DOME_WHOLE;
+    return DOME_OK;
+}
+
+static int word_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    (void)object, (void)first;
+    *bytes = count * dome_type_bytes(DOME_U64, format);
+    return DOME_OK;
+}
+
+static int word_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
+{
+    (void)first, (void)bytes;
+    dome_type_pack(DOME_U64, format, buffer, dome_object_content(object), (size_t)count);
+    return DOME_OK;
+}
+
+static int word_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                       uint64_t bytes)
+{
+    (void)first;
+    if (bytes != 8)
+        return DOME_ERR_FORMAT;
+    dome_type_unpack(DOME_U64, format, dome_object_content(object), buffer, (size_t)count);
+    return DOME_OK;
+}
+
+static void word_destroy(dome_object *object)
+{
+    (void)object;
+    destroyed++;
+}
+
+static const dome_object_ops word_ops = {.size = sizeof(dome_object_ops),
+                                         .kind = "word",
+                                         .describe = word_describe,
+                                         .packed_bytes = word_bytes,
+                                         .pack = word_pack,
+                                         .unpack = word_unpack,
+                                         .destroy = word_destroy};
+
+static void test_registry(void)
+{
+    uint64_t word = 1;
+    size_t before = dome_object_count(env);
+    destroyed = 0;
+    dome_object *a = dome_object_new(env, "a", &word_ops, &word), *b = dome_object_new(env, NULL, &word_ops, &word),
+                *c = dome_object_new(env, "", &word_ops, &word);
+    g_assert_cmpuint(dome_object_count(env), ==, before + 3);
+    g_assert_cmpuint(dome_object_id(b), ==, dome_object_id(a) + 1);
+    g_assert_true(g_str_has_prefix(dome_object_name(b), "word-"));
+    g_assert_cmpstr(dome_object_name(b), !=, dome_object_name(c));
+    g_assert_true(dome_object_find(env, "a") == a);
+    g_assert_true(dome_object_find(env, dome_object_name(b)) == b);
+    g_assert_null(dome_object_find(env, "nobody"));
+    g_assert_true(dome_object_content(a) == &word && dome_object_env(a) == env && dome_object_operations(a) == &word_ops);
+
+    dome_object *o = NULL;
+    while ((o = dome_object_next(env, o)) && o != a)
+        ;
+    g_assert_true(o == a && dome_object_next(env, a) == b && dome_object_next(env, b) == c && !dome_object_next(env, c));
+
+    g_assert_null(dome_object_new(env, "a", &word_ops, &word));
+    expect(DOME_ERR_NAME, "'a'");
+    uint64_t last = dome_object_id(c);
+    dome_object_free(b);
+    g_assert_cmpint(destroyed, ==, 1);
+    g_assert_true(dome_object_next(env, a) == c);
+    b = dome_object_new(env, "b", &word_ops, &word);
+    g_assert_cmpuint(dome_object_id(b), ==, last + 1); /* ids are never used again */
+    dome_object_free(a);
+    a = dome_object_new(env, "a", &word_ops, &word);
+    g_assert_nonnull(a);
+    dome_object_free(NULL);
+    dome_object_free(a);
+    dome_object_free(b);
+    dome_object_free(c);
+    g_assert_cmpint(destroyed, ==, 5);
+    g_assert_cmpuint(dome_object_count(env), ==, before);
+}
+
+static int word_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
+{
+    return word_unpack(object, first, count, DOME_PORTABLE, buffer, bytes);
+}
+
+static void test_tables(void)
+{
+    uint64_t word;
+#define WITHOUT(slot)                                                                                                            \
+    do {                                                                                                                         \
+        dome_object_ops ops = word_ops;                                                                                          \
+        ops.slot = 0;                                                                                                            \
+        g_assert_null(dome_object_new(env, "t", &ops, &word));                                                                   \
+        expect(DOME_ERR_ARGUMENT, NULL);                                                                                         \
+    } while (0)
+    WITHOUT(size);
+    WITHOUT(kind);
+    WITHOUT(describe);
+    WITHOUT(packed_bytes);
+    WITHOUT(pack);
+    WITHOUT(unpack);
+    WITHOUT(destroy);
+    dome_object_ops half = word_ops;
+    half.read = word_read;
+    g_assert_null(dome_object_new(env, "t", &half, &word));
+    expect(DOME_ERR_ARGUMENT, "write");
+    g_assert_null(dome_object_new(env, "t", NULL, &word));
+    expect(DOME_ERR_ARGUMENT, "table");
+}
+
+static void test_defaults(void)
+{
+    uint64_t word = 0x0102030405060708, bytes;
+    dome_object *o = dome_object_new(env, "word", &word_ops, &word);
+    dome_object_info info;
+    g_assert_cmpint(dome_object_describe(o, &info), ==, DOME_OK);
+    g_assert_cmpuint(info.width, ==, 1);
+    g_assert_cmpint(dome_object_sync(o), ==, DOME_OK);
+    double cost = 0;
+    g_assert_cmpint(dome_object_cost(o, 0, 1, &cost), ==, DOME_OK);
+    g_assert_cmpfloat(cost, >, 0);
+    bool changed = false;
+    g_assert_cmpint(dome_object_mark_saved(o), ==, DOME_OK);
+    g_assert_cmpint(dome_object_changed(o, 0, 1, &changed), ==, DOME_OK);
+    g_assert_true(changed);
+    g_assert_cmpint(dome_object_adopt(o, NULL), ==, DOME_ERR_STATE);
+
+    unsigned char buffer[8];
+    g_assert_cmpint(dome_object_write_bytes(o, 0, 1, &bytes), ==, DOME_OK);
+    g_assert_cmpuint(bytes, ==, 8);
+    g_assert_cmpint(dome_object_write(o, 0, 1, buffer, 8), ==, DOME_OK);
+    g_assert_cmpmem(buffer, 8, "\1\2\3\4\5\6\7\10", 8);
+    buffer[7] = 9;
+    g_assert_cmpint(dome_object_read(o, 0, 1, buffer, 8), ==, DOME_OK);
+    g_assert_cmpuint(word, ==, 0x0102030405060709);
+    dome_object_free(o);
+
+    dvec *x = dvec_new(env, "x", DOME_F64, 10 * 1024 * 256 + 5);
+    double costs[3];
+    uint64_t blocks = dome_layout_blocks(dome_env_layout(env, dvec_length(x), 0));
+    g_assert_cmpint(dome_object_cost(dvec_object(x), blocks - 2, 2, costs), ==, DOME_OK);
+    g_assert_cmpfloat(costs[0], ==, 1024);
+    g_assert_cmpfloat(costs[1], ==, 5);
+    dvec_free(x);
+}
+
+static void test_layouts(void)
+{
+    const dome_layout *a = dome_env_layout(env, 1000, 0), *b = dome_env_layout(env, 1000, 8);
+    g_assert_true(dome_env_layout(env, 1000, dome_block_size(1000)) == a);
+    g_assert_true(a != b);
+    for (uint64_t n = 0; n < 2000; n += 7)
+        g_assert_cmpuint(dome_layout_length(dome_env_layout(env, n, 0)), ==, n);
+    g_assert_true(dome_env_layout(env, 1000, 0) == a);
+    g_assert_true(dome_env_layout(env, 1000, 8) == b);
+    g_assert_null(dome_env_layout(env, 1000, 3));
+    g_assert_cmpint(dome_env_relayout(env, NULL), ==, DOME_ERR_ARGUMENT);
+    expect(DOME_ERR_ARGUMENT, "layout");
+    dome_layout *two = dome_layout_even(1000, 0, 2);
+    g_assert_cmpint(dome_env_relayout(env, two), ==, DOME_ERR_LAYOUT);
+    expect(DOME_ERR_LAYOUT, "2 tasks");
+    dome_layout_unref(two);
+}
+
+static void test_scalar_numbers(void)
+{
+    dscalar *i8 = dscalar_new(env, "i8", DOME_I8), *u64 = dscalar_new(env, "u64", DOME_U64),
+            *i64 = dscalar_new(env, "i64", DOME_I64), *f32 = dscalar_new(env, "f32", DOME_F32),
+            *f64 = dscalar_new(env, "f64", DOME_F64), *c = dscalar_new(env, "c", DOME_C128);
+    g_assert_cmpint(dscalar_get_i64(i8), ==, 0);
+    g_assert_cmpint(dscalar_set_i64(i8, -128), ==, DOME_OK);
+    g_assert_cmpint(dscalar_get_i64(i8), ==, -128);
+    g_assert_cmpint(dscalar_set_i64(i8, 128), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, "128");
+    g_assert_cmpint(dscalar_set_f64(i8, 1.5), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, "1.5");
+    g_assert_cmpint(dscalar_set_f64(i8, NAN), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, "i8");
+    g_assert_cmpint(dscalar_get_i64(i8), ==, -128);
+
+    g_assert_cmpint(dscalar_set_i64(u64, -1), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, "-1");
+    g_assert_cmpint(dscalar_set_f64(u64, 18446744073709549568.0), ==, DOME_OK);
+    g_assert_cmpfloat(dscalar_get_f64(u64), ==, 18446744073709549568.0);
+    g_assert_cmpint(dscalar_get_i64(u64), ==, 0);
+    expect(DOME_ERR_RANGE, "int64_t");
+    g_assert_cmpint(dscalar_set_f64(u64, 18446744073709551616.0), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, NULL);
+    uint64_t most = UINT64_MAX;
+    g_assert_cmpint(dscalar_set(u64, &most), ==, DOME_OK);
+    g_assert_true(isnan(dscalar_get_f64(u64))); /* would round */
+    expect(DOME_ERR_RANGE, "double");
+
+    g_assert_cmpint(dscalar_set_i64(i64, INT64_MIN), ==, DOME_OK);
+    g_assert_cmpint(dscalar_get_i64(i64), ==, INT64_MIN);
+    g_assert_cmpfloat(dscalar_get_f64(i64), ==, -9223372036854775808.0);
+    g_assert_cmpint(dscalar_set_i64(i64, INT64_MAX), ==, DOME_OK);
+    g_assert_true(isnan(dscalar_get_f64(i64)));
+    expect(DOME_ERR_RANGE, NULL);
+
+    g_assert_cmpint(dscalar_set_f64(f32, 0.5), ==, DOME_OK);
+    g_assert_cmpfloat(dscalar_get_f64(f32), ==, 0.5);
+    g_assert_cmpint(dscalar_set_f64(f32, 0.1), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, NULL);
+    g_assert_cmpint(dscalar_set_i64(f32, 16777217), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, NULL);
+
+    g_assert_cmpint(dscalar_set_f64(f64, -0.0), ==, DOME_OK);
+    g_assert_true(signbit(dscalar_get_f64(f64)));
+    g_assert_cmpint(dscalar_set_f64(f64, NAN), ==, DOME_OK);
+    g_assert_true(isnan(dscalar_get_f64(f64)));
+    g_assert_cmpint(dscalar_get_i64(f64), ==, 0);
+    expect(DOME_ERR_RANGE, NULL);
+
+    const double with_imaginary[2] = {1, 2};
+    g_assert_cmpint(dscalar_set_f64(c, 3), ==, DOME_OK);
+    g_assert_cmpint(dscalar_get_i64(c), ==, 3);
+    g_assert_cmpint(dscalar_set(c, with_imaginary), ==, DOME_OK);
+    g_assert_true(isnan(dscalar_get_f64(c)));
+    expect(DOME_ERR_RANGE, NULL);
+    double back[2];
+    g_assert_cmpint(dscalar_get(c, back), ==, DOME_OK);
+    g_assert_cmpmem(back, sizeof back, with_imaginary, sizeof with_imaginary);
+
+    g_assert_null(dscalar_new(env, "i8", DOME_I8));
+    expect(DOME_ERR_NAME, "i8");
+    g_assert_cmpstr(dscalar_name(c), ==, "c");
+    g_assert_true(dscalar_type(c) == DOME_C128);
+    dscalar_free(NULL);
+    dscalar_free(i8);
+    dscalar_free(u64);
+    dscalar_free(i64);
+    dscalar_free(f32);
+    dscalar_free(f64);
+    dscalar_free(c);
+}
+
+static void test_vector_arguments(void)
+{
+    g_assert_null(dvec_new(env, "v", NULL, 3));
+    expect(DOME_ERR_ARGUMENT, "no type");
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, &(dvec_options){.block = 3}));
+    expect(DOME_ERR_ARGUMENT, "power of two");
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, &(dvec_options){.distribution = 9}));
+    expect(DOME_ERR_ARGUMENT, "distribution");
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, SIZE_MAX / 2, &(dvec_options){.width = 3}));
+    expect(DOME_ERR_ARGUMENT, "counted");
+    g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX));
+    expect(DOME_ERR_MEMORY, "'v'");
+    g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX / 64));
+    expect(DOME_ERR_MEMORY, "'v'");
+    dvec *v = dvec_new(env, "v", DOME_F64, 3);
+    g_assert_null(dvec_new(env, "v", DOME_F64, 3));
+    expect(DOME_ERR_NAME, "'v'");
+    g_assert_cmpuint(dome_object_count(env), ==, 1);
+
+    dvec *longer = dvec_new(env, "longer", DOME_F64, 4), *other = dvec_new(env, "other", DOME_I8, 3),
+         *fixed = dvec_new_with(env, "fixed", DOME_F64, 3, &(dvec_options){.distribution = DOME_BLOCK}),
+         *whole = dvec_new_with(env, "whole", DOME_F64, 3, &(dvec_options){.distribution = DOME_WHOLE}),
+         *blocked = dvec_new_with(env, "blocked", DOME_F64, 3, &(dvec_options){.block = 2}),
+         *wide = dvec_new_with(env, "wide", DOME_F64, 3, &(dvec_options){.width = 2});
+    g_assert_cmpint(dvec_shift(v, longer, 1), ==, DOME_ERR_SHAPE);
+    expect(DOME_ERR_SHAPE, "'longer'");
+    g_assert_cmpint(dvec_shift(v, other, 1), ==, DOME_ERR_TYPE);
+    expect(DOME_ERR_TYPE, "i8");
+    g_assert_cmpint(dvec_shift(v, fixed, 1), ==, DOME_ERR_LAYOUT);
+    expect(DOME_ERR_LAYOUT, "DOME_BLOCK");
+    g_assert_cmpint(dvec_shift(v, blocked, 1), ==, DOME_ERR_SHAPE);
+    expect(DOME_ERR_SHAPE, "blocks");
+    g_assert_cmpint(dvec_shift(v, wide, 1), ==, DOME_ERR_SHAPE);
+    expect(DOME_ERR_SHAPE, "width");
+    g_assert_cmpint(dvec_shift(v, NULL, 1), ==, DOME_ERR_ARGUMENT);
+    expect(DOME_ERR_ARGUMENT, "NULL");
+    g_assert_cmpint(dvec_shift(v, whole, 1), ==, DOME_OK);
+    g_assert_cmpint(dvec_gather(v, longer, v), ==, DOME_ERR_TYPE);
+    expect(DOME_ERR_TYPE, "integer");
+    g_assert_cmpint(dvec_map(v, NULL, NULL, 0, NULL), ==, DOME_ERR_ARGUMENT);
+    expect(DOME_ERR_ARGUMENT, "kernel");
+    dvec_halo_span spans[2];
+    g_assert_cmpint(dvec_halo(v, 4, 0, true, spans), ==, -DOME_ERR_ARGUMENT);
+    expect(DOME_ERR_ARGUMENT, "longer than");
+    dvec_free(NULL);
+    dvec *all[] = {v, longer, other, fixed, whole, blocked, wide};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        dvec_free(all[i]);
+    g_assert_cmpuint(dome_object_count(env), ==, 0);
+}
+
+static void test_storage(void)
+{
+    g_assert_null(dvec__storage(0));
+    g_assert_null(dvec__storage(UINT64_MAX));
+    for (uint64_t bytes = 1; bytes < 5000000; bytes = bytes * 3 + 1) {
+        char *data = dvec__storage(bytes);
+        g_assert_nonnull(data);
+        g_assert_cmpuint((uintptr_t)data % 64, ==, 0);
+        for (uint64_t i = 0; i < bytes; i++)
+            g_assert_cmpint(data[i], ==, 0);
+        memset(data, 1, (size_t)bytes);
+        dvec__storage_free(data);
+    }
+    dvec__storage_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    char *arguments[] = {argv[0], "--dome-transport", "self", NULL}, **init_argv = arguments;
+    int init_argc = 3;
+    g_test_init(&argc, &argv, NULL);
+    env = dome_init(&init_argc, &init_argv);
+    dome_set_errors_return(env);
+    g_test_add_func("/object/registry", test_registry);
+    g_test_add_func("/object/tables", test_tables);
+    g_test_add_func("/object/defaults", test_defaults);
+    g_test_add_func("/object/layouts", test_layouts);
+    g_test_add_func("/object/scalar_numbers", test_scalar_numbers);
+    g_test_add_func("/object/vector_arguments", test_vector_arguments);
+    g_test_add_func("/object/storage", test_storage);
+    int failed = g_test_run();
+    return dome_finalize(env) | failed;
+}

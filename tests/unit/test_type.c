@@ -1,0 +1,216 @@
+#include <dome/dome.h>
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+static dome_env *env;
+
+static void test_basic(void)
+{
+    const struct {
+        dome_type type;
+        const char *name;
+        size_t size;
+    } all[] = {{DOME_I8, "i8", 1},   {DOME_I16, "i16", 2}, {DOME_I32, "i32", 4}, {DOME_I64, "i64", 8},
+               {DOME_U8, "u8", 1},   {DOME_U16, "u16", 2}, {DOME_U32, "u32", 4}, {DOME_U64, "u64", 8},
+               {DOME_F32, "f32", 4}, {DOME_F64, "f64", 8}, {DOME_C64, "c64", 8}, {DOME_C128, "c128", 16}};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        g_assert_cmpstr(dome_type_name(all[i].type), ==, all[i].name);
+        g_assert_cmpint(dome_type_kind_of(all[i].type), ==, i);
+        g_assert_cmpuint(dome_type_size(all[i].type), ==, all[i].size);
+        g_assert_cmpuint(dome_type_portable_size(all[i].type), ==, all[i].size);
+        g_assert_cmpuint(dome_type_bytes(all[i].type, DOME_NATIVE), ==, all[i].size);
+        g_assert_cmpuint(dome_type_fields(all[i].type, NULL), ==, 0);
+        for (size_t j = 0; j < G_N_ELEMENTS(all); j++)
+            g_assert_cmpint(dome_type_equal(all[i].type, all[j].type), ==, i == j);
+    }
+}
+
+static void check_portable(dome_type type, const void *value, const char *bytes, size_t size)
+{
+    char packed[64], back[64];
+    g_assert_cmpuint(dome_type_portable_size(type), ==, size);
+    dome_type_pack(type, DOME_PORTABLE, packed, value, 1);
+    g_assert_cmpmem(packed, size, bytes, size);
+    dome_type_unpack(type, DOME_PORTABLE, back, packed, 1);
+    g_assert_cmpmem(back, dome_type_size(type), value, dome_type_size(type));
+}
+
+#define CHECK_PORTABLE(type, ctype, value, bytes)                                                                                \
+    do {                                                                                                                         \
+        ctype v = value;                                                                                                         \
+        check_portable(type, &v, bytes, sizeof(bytes) - 1);                                                                      \
+    } while (0)
+
+/* Bytes written down by hand: what any machine must produce. */
+static void test_portable(void)
+{
+    CHECK_PORTABLE(DOME_I8, int8_t, -2, "\xfe");
+    CHECK_PORTABLE(DOME_U8, uint8_t, 200, "\xc8");
+    CHECK_PORTABLE(DOME_I16, int16_t, -2, "\xff\xfe");
+    CHECK_PORTABLE(DOME_U16, uint16_t, 0x1234, "\x12\x34");
+    CHECK_PORTABLE(DOME_I32, int32_t, INT32_MIN, "\x80\0\0\0");
+    CHECK_PORTABLE(DOME_U32, uint32_t, 0x12345678, "\x12\x34\x56\x78");
+    CHECK_PORTABLE(DOME_I64, int64_t, INT64_MIN, "\x80\0\0\0\0\0\0\0");
+    CHECK_PORTABLE(DOME_I64, int64_t, INT64_MAX, "\x7f\xff\xff\xff\xff\xff\xff\xff");
+    CHECK_PORTABLE(DOME_U64, uint64_t, UINT64_C(0x0123456789abcdef), "\x01\x23\x45\x67\x89\xab\xcd\xef");
+    CHECK_PORTABLE(DOME_F32, float, -1.5f, "\xbf\xc0\0\0");
+    CHECK_PORTABLE(DOME_F64, double, 1.0, "\x3f\xf0\0\0\0\0\0\0");
+    float c64[2] = {1, -2};
+    check_portable(DOME_C64, c64, "\x3f\x80\0\0\xc0\0\0\0", 8);
+    double c128[2] = {1, -2};
+    check_portable(DOME_C128, c128, "\x3f\xf0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16);
+}
+
+/* Long runs at odd addresses, and NaN payloads, come back as they were. */
+static void test_runs(void)
+{
+    const dome_type types[] = {DOME_I8, DOME_I16, DOME_I32, DOME_I64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
+    enum { COUNT = 1001 };
+    for (size_t t = 0; t < G_N_ELEMENTS(types); t++) {
+        size_t bytes = COUNT * dome_type_size(types[t]);
+        unsigned char *from = g_malloc(bytes), *packed = g_malloc(bytes + 1), *back = g_malloc(bytes);
+        for (size_t i = 0; i < bytes; i++)
+            from[i] = (unsigned char)g_test_rand_int();
+        for (int format = DOME_NATIVE; format <= DOME_PORTABLE; format++) {
+            dome_type_pack(types[t], format, packed + 1, from, COUNT);
+            memset(back, 0, bytes);
+            dome_type_unpack(types[t], format, back, packed + 1, COUNT);
+            g_assert_cmpmem(back, bytes, from, bytes);
+        }
+        g_free(from);
+        g_free(packed);
+        g_free(back);
+    }
+}
+
+typedef struct point {
+    int16_t x, y;
+} point;
+
+typedef struct particle {
+    uint8_t tag;
+    double mass;
+    point at[2];
+    int8_t charge;
+} particle;
+
+static dome_type point_type(void)
+{
+    const dome_field fields[] = {{"x", DOME_I16, offsetof(point, x), 1}, {"y", DOME_I16, offsetof(point, y), 1}};
+    return dome_type_struct(env, "point", sizeof(point), fields, 2);
+}
+
+static dome_type particle_type(void)
+{
+    const dome_field fields[] = {{"tag", DOME_U8, offsetof(particle, tag), 1},
+                                 {"mass", DOME_F64, offsetof(particle, mass), 1},
+                                 {"at", point_type(), offsetof(particle, at), 2},
+                                 {"charge", DOME_I8, offsetof(particle, charge), 1}};
+    return dome_type_struct(env, "particle", sizeof(particle), fields, 4);
+}
+
+static void test_struct(void)
+{
+    dome_type type = particle_type();
+    const dome_field *fields;
+    g_assert_nonnull(type);
+    g_assert_cmpstr(dome_type_name(type), ==, "particle");
+    g_assert_cmpint(dome_type_kind_of(type), ==, DOME_KIND_STRUCT);
+    g_assert_cmpuint(dome_type_size(type), ==, sizeof(particle));
+    g_assert_cmpuint(dome_type_portable_size(type), ==, 1 + 8 + 8 + 1);
+    g_assert_cmpuint(dome_type_fields(type, &fields), ==, 4);
+    g_assert_cmpstr(fields[2].name, ==, "at");
+    g_assert_true(dome_type_equal(fields[2].type, point_type()));
+    g_assert_true(particle_type() == type);
+    g_assert_false(dome_type_equal(type, point_type()));
+
+    particle p = {.tag = 7, .mass = 1.0, .at = {{1, -2}, {3, 4}}, .charge = -1}, back;
+    const char expected[] = "\x07\x3f\xf0\0\0\0\0\0\0\0\x01\xff\xfe\0\x03\0\x04\xff";
+    char packed[sizeof expected];
+    dome_type_pack(type, DOME_PORTABLE, packed, &p, 1);
+    g_assert_cmpmem(packed, 18, expected, 18);
+    memset(&back, 0x55, sizeof back);
+    dome_type_unpack(type, DOME_PORTABLE, &back, packed, 1);
+    g_assert_true(back.tag == 7 && back.mass == 1.0 && back.charge == -1);
+    g_assert_cmpmem(back.at, sizeof back.at, p.at, sizeof p.at);
+    g_assert_cmpint(((unsigned char *)&back)[1], ==, 0x55); /* padding */
+}
+
+/* Many elements: more than are converted at a time; padding neither travels nor changes. */
+static void test_struct_runs(void)
+{
+    enum { COUNT = 3000 };
+    dome_type type = particle_type();
+    particle *from = g_new0(particle, COUNT), *back = g_new(particle, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        from[i] = (particle){(uint8_t)i, i * 0.5, {{(int16_t)i, (int16_t)-i}, {(int16_t)(3 * i), 0}}, (int8_t)(i % 5)};
+    for (int format = DOME_NATIVE; format <= DOME_PORTABLE; format++) {
+        size_t bytes = COUNT * dome_type_bytes(type, format);
+        char *a = g_malloc(bytes), *b = g_malloc(bytes);
+        dome_type_pack(type, format, a, from, COUNT);
+        memset(back, 0xaa, COUNT * sizeof *back);
+        dome_type_unpack(type, format, back, a, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            g_assert_true(back[i].tag == from[i].tag && back[i].mass == from[i].mass && back[i].charge == from[i].charge);
+            g_assert_cmpmem(back[i].at, sizeof back[i].at, from[i].at, sizeof from[i].at);
+            g_assert_cmpint(((unsigned char *)&back[i])[1], ==, 0xaa);
+        }
+        dome_type_pack(type, format, b, back, COUNT); /* other padding, same bytes */
+        g_assert_cmpmem(a, bytes, b, bytes);
+        g_free(a);
+        g_free(b);
+    }
+    g_free(from);
+    g_free(back);
+}
+
+static void refuse(int status, const char *word, const char *name, size_t size, const dome_field *fields, size_t nfields)
+{
+    dome_error_clear(env);
+    g_assert_null(dome_type_struct(env, name, size, fields, nfields));
+    g_assert_cmpint(dome_error_status(env), ==, status);
+    g_assert_nonnull(strstr(dome_error_message(env), word));
+    dome_error_clear(env);
+}
+
+static void test_refused(void)
+{
+    const dome_field good[] = {{"a", DOME_I32, 0, 1}};
+    const dome_field outside[] = {{"a", DOME_I32, 5, 1}}, many[] = {{"a", DOME_I32, 0, SIZE_MAX / 2}};
+    const dome_field far[] = {{"a", DOME_I32, SIZE_MAX - 2, 1}}, none[] = {{"a", DOME_I32, 0, 0}};
+    const dome_field overlap[] = {{"b", DOME_I32, 4, 1}, {"a", DOME_I64, 0, 1}};
+    const dome_field twice[] = {{"a", DOME_I32, 0, 1}, {"a", DOME_I32, 4, 1}};
+    const dome_field untyped[] = {{"a", NULL, 0, 1}}, unnamed[] = {{"", DOME_I8, 0, 1}};
+    refuse(DOME_ERR_ARGUMENT, "no fields", "r", 8, NULL, 0);
+    refuse(DOME_ERR_ARGUMENT, "no fields", "r", 8, good, 0);
+    refuse(DOME_ERR_ARGUMENT, "outside", "r", 8, outside, 1);
+    refuse(DOME_ERR_ARGUMENT, "outside", "r", 8, many, 1);
+    refuse(DOME_ERR_ARGUMENT, "outside", "r", 8, far, 1);
+    refuse(DOME_ERR_ARGUMENT, "count 0", "r", 8, none, 1);
+    refuse(DOME_ERR_ARGUMENT, "overlap", "r", 8, overlap, 2);
+    refuse(DOME_ERR_ARGUMENT, "two fields", "r", 8, twice, 2);
+    refuse(DOME_ERR_ARGUMENT, "no type", "r", 8, untyped, 1);
+    refuse(DOME_ERR_ARGUMENT, "no name", "r", 8, unnamed, 1);
+    refuse(DOME_ERR_ARGUMENT, "name", NULL, 8, good, 1);
+    refuse(DOME_ERR_NAME, "basic", "f64", 8, good, 1);
+    g_assert_nonnull(dome_type_struct(env, "r", 8, good, 1));
+    refuse(DOME_ERR_NAME, "differently", "r", 12, good, 1);
+}
+
+int main(int argc, char **argv)
+{
+    char *arguments[] = {argv[0], "--dome-transport", "self", NULL}, **init_argv = arguments;
+    int init_argc = 3;
+    g_test_init(&argc, &argv, NULL);
+    env = dome_init(&init_argc, &init_argv);
+    dome_set_errors_return(env);
+    g_test_add_func("/type/basic", test_basic);
+    g_test_add_func("/type/portable", test_portable);
+    g_test_add_func("/type/runs", test_runs);
+    g_test_add_func("/type/struct", test_struct);
+    g_test_add_func("/type/struct_runs", test_struct_runs);
+    g_test_add_func("/type/refused", test_refused);
+    int failed = g_test_run();
+    return dome_finalize(env) | failed;
+}
