@@ -108,7 +108,7 @@ static gboolean parse_flag(const char *name, const char *value, gpointer data, G
     }
 
 static const GOptionEntry entries[] = {
-    VALUE("dome-tasks", parse_tasks, "run as N tasks (default: one on each host of the virtual machine)", "N"),
+    VALUE("dome-tasks", parse_tasks, "run as N tasks (default: one on each host, or each processor of this one)", "N"),
     VALUE("dome-transport", parse_transport, "how tasks communicate; self: one task, no daemon", "pvm|self"),
     VALUE("dome-timeout", parse_timeout, "give a task or host up when it is silent for so long (default 10)", "SECONDS"),
     VALUE("dome-output", parse_output, "whose standard output is shown; all: with the rank before each line", "rank0|all"),
