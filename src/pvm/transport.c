@@ -63,7 +63,7 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
             code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
         if (code < 0)
             break;
-        at += piece;
+        at = piece ? at + piece : at; /* there may be no data at all */
         left -= (uint64_t)piece;
     }
     leave(p);
