@@ -101,7 +101,7 @@ static bool read_address(int fd, char *line, size_t size, double timeout)
     return false;
 }
 
-pid_t dome__pvm_daemon_start(const char *directory, const char *address, double timeout, char **message)
+pid_t dome__pvm_daemon_start(const char *directory, const char *address, int guard_fd, double timeout, char **message)
 {
     char *program = g_build_filename(g_getenv("PVM_ROOT"), "lib", "pvmd", NULL);
     if (access(program, X_OK) != 0) {
@@ -132,6 +132,9 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, double 
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent)
             _exit(1);
+        pid_t self = getpid();
+        if (write(guard_fd, &self, sizeof self) == sizeof self)
+            prctl(PR_SET_PDEATHSIG, 0); /* from here on the guard ends it */
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);

@@ -315,8 +315,11 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
     }
     int n = p->size - 1;
     pack_program(p);
+    /* Through the daemons: a direct route would wait until the other has enrolled. */
+    pvm_setopt(PvmRoute, PvmAllowDirect);
     for (int r = 1; r <= n; r++)
         pvm_send(p->tids[r], TAG_START);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setcontext(p->context);
     /* A task that stands may send messages of the program at once: only words of this kind are received here. That a task has
      * ended comes with the same tag and its tid, which is larger than any rank. */

@@ -18,9 +18,10 @@ bool dome__pvm_environment(void);
 /* True if a daemon of this user answers. *stale gets the name of an address file that nobody answers to (g_free'd), else NULL. */
 bool dome__pvm_daemon_answers(char **stale);
 
-/* Starts a pvmd with its files in directory, as a child of this process that ends with it, on address (NULL: this machine alone).
- * Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with *message (g_free'd). */
-pid_t dome__pvm_daemon_start(const char *directory, const char *address, double timeout, char **message);
+/* Starts a pvmd with its files in directory, as a child of this process, on address (NULL: this machine alone). It
+ * writes its pid to guard_fd; if it cannot, it ends with this process. Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0
+ * with *message (g_free'd). */
+pid_t dome__pvm_daemon_start(const char *directory, const char *address, int guard_fd, double timeout, char **message);
 
 /* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with what they need in their environment.
  * Before dome__pvm_daemon_start. */

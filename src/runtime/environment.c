@@ -56,7 +56,7 @@ static void stand(dome_env *env, dome_transport *transport)
     transport->owner = env;
     transport->describe = describe;
     if (env->watch)
-        dome__watch_start(env->watch, env, transport->size);
+        dome__watch_stand(env->watch, transport);
 }
 
 static void become_self(dome_env *env)
@@ -86,6 +86,12 @@ static void gather_program(dome_env *env, dome_pvm_program *program, char *messa
     stand(env, transport);
 }
 
+static void begin_watch(dome_env *env)
+{
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, NULL);
+    dome__watch_start(env->watch);
+}
+
 static void watch_rank0(dome_env *env, const char *hub)
 {
     dome_hub_address address;
@@ -95,6 +101,7 @@ static void watch_rank0(dome_env *env, const char *hub)
     env->watch = dome__watch_open(&address, 0, host, 0, true, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         die(env, 1, message);
+    begin_watch(env);
     dome__hub_address_clear(&address);
     g_free(host);
 }
@@ -127,6 +134,7 @@ static void become_other(dome_env *env)
                                   env->options.timeout, env->options.output, &message);
     if (!env->watch)
         die(env, 1, message);
+    begin_watch(env);
     dome__hub_address_clear(&address);
     dome_transport *transport = dome__transport_pvm_new(program);
     dome__pvm_ready(program);
@@ -298,9 +306,11 @@ int dome_finalize(dome_env *env)
     dome__end(&op, DOME_OK);
     int status = env->error_status ? 1 : 0;
     fflush(NULL);
+    if (env->watch)
+        dome__watch_leave(env->watch);
+    dome__transport_free(env->transport);
     dome__watch_close(env->watch);
     env->watch = NULL;
-    dome__transport_free(env->transport);
     dome__options_clear(&env->options);
     g_strfreev(env->hosts);
     g_free(env->error_message);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -24,7 +25,7 @@ typedef struct client {
     int rank, pid, tid;
     char *host;
     GByteArray *in; /* frames, or a line of output that is not complete */
-    double heard;
+    double heard, greeted_at;
     bool exiting; /* said that it leaves without dome_finalize */
     int exit_status;
 
@@ -58,6 +59,7 @@ typedef struct state {
     pid_t killer;
     bool interrupted; /* by a signal from the keyboard or a user: no line about it */
     bool daemon_ended;
+    bool overslept; /* this process has been stopped for so long that the tasks have given it up */
 } state;
 
 static double monotonic(void)
@@ -103,7 +105,6 @@ static void notice(state *s, bool ask_operation, int exit_status, char *text)
         return;
     for (guint i = 0; i < s->clients->len; i++) {
         client *c = s->clients->pdata[i];
-        c->answered = false;
         if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
             dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_QUERY));
     }
@@ -195,6 +196,10 @@ static void closed(state *s, client *c)
         return;
     if (c->rank == 0 && s->hub->rank0_is_child)
         return; /* waitpid tells more */
+    if (s->overslept) {
+        notice(s, false, 1, g_strdup("")); /* rank 0 has said why */
+        return;
+    }
     if (c->exiting)
         notice(s, false, c->exit_status ? c->exit_status : 1,
                g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host,
@@ -255,6 +260,7 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
         c->greeted = kind == DOME_WIRE_HELLO && !reader.bad && strcmp(cookie, s->hub->cookie) == 0 && channel <= DOME_WIRE_STDERR;
         g_free(cookie);
         if (c->greeted) {
+            c->greeted_at = s->now;
             GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
             dome__wire_put_string(welcome, s->hub->cookie);
             dome__wire_send(c->fd, welcome);
@@ -281,7 +287,8 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
         c->idle = c->waiting && c->beaten && sequence == c->sequence && progress == c->progress ? c->idle + 1 : 0;
         c->sequence = sequence;
         c->progress = progress;
-        c->beaten = c->answered = true;
+        c->beaten = true;
+        c->answered = dome__wire_get_u32(&reader) > 0; /* there is one query in the life of a program */
         if (!s->told && !s->noticed)
             compare(s, c);
         break;
@@ -414,7 +421,9 @@ static void handle_signals(state *s)
                     s->killer = 0;
             }
             if (s->daemon_ended && !s->rank0_ended)
-                notice(s, true, 1, g_strdup_printf("the PVM daemon of this run (pid %d) ended", (int)s->hub->daemon));
+                notice(s, true, 1,
+                       g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon,
+                                       g_get_host_name()));
         } else if (number == SIGTSTP) {
             to_all_watches(s, DOME_WIRE_PAUSE);
             raise(SIGSTOP);
@@ -426,25 +435,40 @@ static void handle_signals(state *s)
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
                 kill(s->hub->rank0, SIGCONT);
         } else if (s->hub->rank0_is_child && !s->rank0_ended) {
-            /* From the keyboard it reached rank 0 as well; sent to this process it did not. */
+            /* From the keyboard it reached rank 0 as well; sent to this process it did not, nor does the hangup that a session's
+             * first process gets. */
             s->interrupted = true;
-            if (info.ssi_code != SI_KERNEL)
+            if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
                 kill(s->hub->rank0, number);
         }
     }
 }
 
-/* A task that has not beaten yet is starting: spawning and joining have limits of their own, which come first. */
-static void silence(state *s)
+/* The tasks count with the same. */
+static double silence_limit(const state *s)
 {
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
-    double limit = MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2), start_limit = 1.5 * MAX(s->hub->timeout, 10);
+    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
+}
+
+/* A task that has not come to its first operation is starting: spawning and joining have limits of their own, which come first.
+ */
+static void silence(state *s)
+{
+    double limit = silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
     for (guint i = 0; i < s->clients->len; i++) {
         client *c = s->clients->pdata[i];
         double silent = s->now - c->heard;
-        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH) || silent <= (c->beaten ? limit : start_limit))
+        bool starting = !c->greeted || !c->sequence;
+        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
             continue;
-        if (c->greeted) {
+        if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
+            continue;
+        if (c->greeted && starting && silent <= limit) {
+            char *how = g_strdup_printf("it did not get through its start within %.1f s", start_limit);
+            lost(s, c, how);
+            g_free(how);
+        } else if (c->greeted) {
             char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
             lost(s, c, how);
             g_free(how);
@@ -479,11 +503,17 @@ static void kill_rest(state *s)
     g_free(tids);
 }
 
-static bool all_closed(const state *s)
+/* Nobody waits for a task that has been silent for long: it cannot be reached, and ends by itself. */
+static bool silent(const state *s, const client *c)
+{
+    return s->now - c->heard > silence_limit(s->hub) / 2;
+}
+
+static bool all_closed(const state *s, bool but_silent)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed)
+        if (c->greeted && !c->closed && !(but_silent && (c->channel != DOME_WIRE_WATCH || silent(s, c))))
             return false;
     }
     return true;
@@ -496,18 +526,22 @@ static bool over(state *s)
         bool answered = true;
         for (guint i = 0; i < s->clients->len; i++) {
             const client *c = s->clients->pdata[i];
-            if (s->ask_operation && c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH && !c->answered)
+            if (s->ask_operation && c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH && !c->answered && !silent(s, c))
                 answered = false;
         }
         if (answered || s->now - s->noticed_at > 0.2)
             tell(s);
     }
     if (s->told) {
-        if (rank0 && all_closed(s) && !s->killer)
+        if (rank0 && all_closed(s, false) && !s->killer)
             return true;
         if (!s->killed && s->now - s->told_at > 0.3)
             kill_rest(s);
-        return s->killed && s->now - s->killed_at > 2.5;
+        if (!s->killed)
+            return false;
+        /* The news of a kill on another host, or the lack of it. */
+        double waited = s->now - s->killed_at;
+        return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
     }
     if (!s->hub->rank0_is_child) { /* rank 0 may live on in its own code after dome_finalize */
         bool any = false;
@@ -515,10 +549,43 @@ static bool over(state *s)
             const client *c = s->clients->pdata[i];
             any |= c->greeted && c->channel == DOME_WIRE_WATCH;
         }
-        return any ? all_closed(s) : getppid() != s->hub->rank0;
+        return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
     /* A task may have work of its own after dome_finalize; its output line closes when its process ends. */
-    return rank0 && (all_closed(s) || s->now - s->rank0_ended_at > s->hub->timeout);
+    return rank0 && (all_closed(s, false) || s->now - s->rank0_ended_at > s->hub->timeout);
+}
+
+/* Tasks that had not joined the program when their daemon was killed are nobody's but, by adoption, this process's. */
+static void end_orphans(const char *directory)
+{
+    char *id = g_path_get_basename(directory), *machine = g_strdup_printf("PVM_VMID=%s", id);
+    GDir *proc = g_dir_open("/proc", 0, NULL);
+    const char *name;
+    while (proc && (name = g_dir_read_name(proc))) {
+        char *stat_path = g_build_filename("/proc", name, "stat", NULL), *stat = NULL;
+        char *environ_path = g_build_filename("/proc", name, "environ", NULL), *environment = NULL;
+        gsize length = 0;
+        int parent = 0;
+        char *after = g_ascii_isdigit(name[0]) && g_file_get_contents(stat_path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+        if (after && sscanf(after, ") %*c %d", &parent) == 1 && parent == getpid() &&
+            g_file_get_contents(environ_path, &environment, &length, NULL)) {
+            bool task = false, of_machine = false;
+            for (const char *at = environment; at < environment + length; at += strlen(at) + 1) {
+                task |= strcmp(at, "DOME_JOIN=1") == 0;
+                of_machine |= strcmp(at, machine) == 0;
+            }
+            if (task && of_machine)
+                kill(atoi(name), SIGKILL);
+        }
+        g_free(stat);
+        g_free(environment);
+        g_free(stat_path);
+        g_free(environ_path);
+    }
+    if (proc)
+        g_dir_close(proc);
+    g_free(machine);
+    g_free(id);
 }
 
 int dome__hub_run(dome_hub *hub, int *signal_number)
@@ -527,6 +594,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     struct pollfd *p = NULL;
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
     while (!over(&s)) {
         guint n = s.clients->len;
@@ -539,7 +607,9 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         }
         bool hurry = s.noticed || s.told || s.rank0_ended;
         poll(p, n + 2, hurry ? 10 : (int)(period * 250) + 1);
+        double before = s.now;
         s.now = monotonic();
+        s.overslept |= s.now - before > silence_limit(&s);
         /* What tasks said last comes before the news that they are gone. */
         for (guint i = 0; i < n; i++)
             if (p[2 + i].revents)
@@ -566,7 +636,11 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             status = WEXITSTATUS(s.rank0_status);
         }
     }
-    dome__hub_take_down(s.daemon_ended ? 0 : hub->daemon, hub->directory);
+    if (!s.daemon_ended)
+        dome__hub_take_down(hub->daemon, NULL);
+    if (hub->daemon > 0)
+        end_orphans(hub->directory);
+    dome__hub_take_down(0, hub->directory);
     for (guint i = 0; i < s.clients->len; i++) {
         client *c = s.clients->pdata[i];
         if (!c->closed)

@@ -102,7 +102,10 @@ static void start_guard(dome_launch *launch)
     launch->guard = fork();
     if (launch->guard != 0) {
         close(ends[0]);
-        launch->guard_fd = ends[1];
+        if (launch->guard > 0)
+            launch->guard_fd = ends[1];
+        else
+            close(ends[1]);
         return;
     }
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
@@ -120,6 +123,9 @@ static void start_guard(dome_launch *launch)
         continue;
     while (read(ends[0], &end, 1) < 0 && errno == EINTR)
         continue;
+    /* Rank 0 has something to say before the daemon takes it along. */
+    for (int i = 0; i < 30 && access(launch->directory, F_OK) == 0; i++)
+        g_usleep(10000);
     if (access(launch->directory, F_OK) == 0) {
         /* The daemon takes its address file away when it ends; its pid may stay as a zombie for longer. */
         char *id = g_path_get_basename(launch->directory);
@@ -242,10 +248,8 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
     start_guard(launch);
     if (request->hosts)
         dome__pvm_write_rsh(launch->directory);
-    launch->daemon = dome__pvm_daemon_start(launch->directory, address, MAX(request->timeout, 10), message);
+    launch->daemon = dome__pvm_daemon_start(launch->directory, address, launch->guard_fd, MAX(request->timeout, 10), message);
     g_free(address);
-    ssize_t told = write(launch->guard_fd, &launch->daemon, sizeof launch->daemon);
-    (void)told; /* without a guard only a kill of this process leaves the machine behind */
     return launch->daemon > 0 && (!request->hosts || add_hosts(request->hosts, message));
 #else
     (void)launch;

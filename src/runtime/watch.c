@@ -25,12 +25,16 @@ struct dome_watch {
     bool running;
     pid_t pid;
     pthread_mutex_t send;
-    int rank, size, tid;
+    pid_t parent;
+    int rank, tid;
     char *host;
     double timeout;
     GByteArray *in;
     bool paused;
-    dome_env *env;
+    uint32_t queries;      /* from the hub so far */
+    pthread_mutex_t state; /* of the next two */
+    const dome_transport *transport;
+    double left; /* when dome__watch_leave was called; 0: not yet */
 
     /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
     atomic_uint_fast64_t turn;
@@ -198,9 +202,11 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->tid = tid;
     watch->timeout = timeout;
     watch->pid = getpid();
+    watch->parent = getppid();
     watch->in = g_byte_array_new();
     watch->wake[0] = watch->wake[1] = -1;
     pthread_mutex_init(&watch->send, NULL);
+    pthread_mutex_init(&watch->state, NULL);
     watch->fd = join(watch, DOME_WIRE_WATCH, watch->in);
     bool good = watch->fd >= 0;
     if (good && !own_output) {
@@ -252,43 +258,77 @@ static void end_now(int status)
     _exit(status);
 }
 
-/* The hub is gone or silent: nobody else will end this task. */
-static void hub_lost(dome_watch *watch, const char *how)
+typedef struct place {
+    uint64_t sequence, history;
+    uint32_t operation;
+    const char *object; /* NULL: none */
+} place;
+
+static place read_place(dome_watch *watch)
 {
-    if (watch->rank == 0) {
-        char *line =
-            g_strdup_printf("dome: the process that watched over the program %s; ending (task 0 on host %s)\n", how, watch->host);
-        ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
-        (void)ignored;
-    }
-    flush_output();
-    /* On this host the guard takes a private virtual machine down; on others nobody but its tasks knows. */
-    if (watch->address.directory[0] && access(watch->address.directory, F_OK) < 0 && watch->rank != 0)
-        kill(getppid(), SIGTERM);
-    _exit(1);
+    place p;
+    uint64_t turn;
+    do {
+        turn = atomic_load_explicit(&watch->turn, memory_order_acquire);
+        p.sequence = __atomic_load_n(&watch->sequence, __ATOMIC_RELAXED);
+        p.history = __atomic_load_n(&watch->history, __ATOMIC_RELAXED);
+        p.operation = __atomic_load_n(&watch->operation, __ATOMIC_RELAXED);
+        p.object = __atomic_load_n(&watch->object, __ATOMIC_RELAXED);
+        atomic_thread_fence(memory_order_acquire);
+    } while ((turn & 1) || turn != atomic_load_explicit(&watch->turn, memory_order_relaxed));
+    return p;
 }
 
 static void send_beat(dome_watch *watch)
 {
-    uint64_t turn, sequence, history;
-    uint32_t operation;
-    const char *object;
-    do {
-        turn = atomic_load_explicit(&watch->turn, memory_order_acquire);
-        sequence = __atomic_load_n(&watch->sequence, __ATOMIC_RELAXED);
-        history = __atomic_load_n(&watch->history, __ATOMIC_RELAXED);
-        operation = __atomic_load_n(&watch->operation, __ATOMIC_RELAXED);
-        object = __atomic_load_n(&watch->object, __ATOMIC_RELAXED);
-        atomic_thread_fence(memory_order_acquire);
-    } while ((turn & 1) || turn != atomic_load_explicit(&watch->turn, memory_order_relaxed));
-    const dome_transport *transport = watch->env->transport;
+    place p = read_place(watch);
     GByteArray *frame = dome__wire_new(DOME_WIRE_BEAT);
-    dome__wire_put_u64(frame, sequence);
-    dome__wire_put_u64(frame, history);
-    dome__wire_put_u32(frame, operation);
-    dome__wire_put_u32(frame, (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED));
-    dome__wire_put_u64(frame, __atomic_load_n(&transport->progress, __ATOMIC_RELAXED));
-    dome__wire_put_string(frame, object ? object : "");
+    dome__wire_put_u64(frame, p.sequence);
+    dome__wire_put_u64(frame, p.history);
+    dome__wire_put_u32(frame, p.operation);
+    pthread_mutex_lock(&watch->state);
+    const dome_transport *transport = watch->transport;
+    dome__wire_put_u32(frame, transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0);
+    dome__wire_put_u64(frame, transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0);
+    pthread_mutex_unlock(&watch->state);
+    dome__wire_put_string(frame, p.object ? p.object : "");
+    dome__wire_put_u32(frame, watch->queries);
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+/* The hub is gone or silent: nobody else will end this task. */
+static void hub_lost(dome_watch *watch, const char *how)
+{
+    place p = read_place(watch);
+    if (watch->rank == 0) {
+        bool inside = p.operation != DOME_OP_NONE, object = inside && p.object && p.object[0];
+        char *line =
+            g_strdup_printf("dome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n", how,
+                            watch->host, inside ? dome__operation_name(p.operation) : "the program's own code",
+                            object ? " of '" : "", object ? p.object : "", object ? "'" : "");
+        ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
+        (void)ignored;
+    }
+    flush_output();
+    /* On the hub's host the guard takes a private virtual machine down, and this task with it; on others nobody but the tasks
+     * knows. */
+    const char *directory = watch->address.directory;
+    if (directory[0] && watch->rank != 0) {
+        for (int i = 0; i < 100 && access(directory, F_OK) == 0; i++)
+            g_usleep(10000);
+        if (watch->parent > 1 && getppid() == watch->parent)
+            kill(watch->parent, SIGTERM);
+    }
+    _exit(1);
+}
+
+static void send_fail(dome_watch *watch, int exit_status, const char *line)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
+    dome__wire_put_u32(frame, (uint32_t)exit_status);
+    dome__wire_put_string(frame, line);
     pthread_mutex_lock(&watch->send);
     dome__wire_send(watch->fd, frame);
     pthread_mutex_unlock(&watch->send);
@@ -329,6 +369,7 @@ static void *watch_main(void *argument)
             dome_wire_reader reader;
             switch (dome__wire_open(&reader, frame)) {
             case DOME_WIRE_QUERY:
+                watch->queries++;
                 send_beat(watch);
                 break;
             case DOME_WIRE_END:
@@ -348,16 +389,41 @@ static void *watch_main(void *argument)
             hub_lost(watch, "speaks nonsense");
         if (t - heard > limit && !watch->paused)
             hub_lost(watch, "does not answer");
+        pthread_mutex_lock(&watch->state);
+        bool stuck = watch->left > 0 && t - watch->left > limit && !watch->paused;
+        pthread_mutex_unlock(&watch->state);
+        if (stuck) {
+            char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
+                                         watch->rank, watch->host);
+            send_fail(watch, 1, line);
+            g_free(line);
+            pthread_mutex_lock(&watch->state);
+            watch->left = 0; /* the hub's answer ends this process */
+            pthread_mutex_unlock(&watch->state);
+        }
     }
     g_byte_array_free(frame, TRUE);
     return NULL;
 }
 
-void dome__watch_start(dome_watch *watch, dome_env *env, int size)
+void dome__watch_stand(dome_watch *watch, const dome_transport *transport)
+{
+    pthread_mutex_lock(&watch->state);
+    watch->transport = transport;
+    pthread_mutex_unlock(&watch->state);
+}
+
+void dome__watch_leave(dome_watch *watch)
+{
+    pthread_mutex_lock(&watch->state);
+    watch->transport = NULL;
+    watch->left = now();
+    pthread_mutex_unlock(&watch->state);
+}
+
+void dome__watch_start(dome_watch *watch)
 {
     static bool registered;
-    watch->env = env;
-    watch->size = size;
     the_watch = watch;
     if (!registered) {
         pthread_atfork(NULL, NULL, leave_fork);
@@ -387,12 +453,7 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
 void dome__watch_fail(dome_watch *watch, int exit_status, const char *line)
 {
     if (watch->fd >= 0 && watch->pid == getpid()) {
-        GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
-        dome__wire_put_u32(frame, (uint32_t)exit_status);
-        dome__wire_put_string(frame, line);
-        pthread_mutex_lock(&watch->send);
-        dome__wire_send(watch->fd, frame);
-        pthread_mutex_unlock(&watch->send);
+        send_fail(watch, exit_status, line);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
          * thread; if the hub is gone, that thread cleans up and ends it. Without a thread or an answer we go on our own. */
@@ -426,5 +487,6 @@ void dome__watch_close(dome_watch *watch)
     g_byte_array_free(watch->in, TRUE);
     g_free(watch->host);
     pthread_mutex_destroy(&watch->send);
+    pthread_mutex_destroy(&watch->state);
     g_free(watch);
 }

@@ -21,8 +21,15 @@ void dome__hub_address_clear(dome_hub_address *address);
 dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
                              double timeout, dome_output output, char **message);
 
-/* The program's size is known and the environment stands: starts the thread. */
-void dome__watch_start(dome_watch *watch, dome_env *env, int size);
+/* Starts the thread. */
+void dome__watch_start(dome_watch *watch);
+
+/* The program stands: beats tell of its transport from now on. */
+void dome__watch_stand(dome_watch *watch, const dome_transport *transport);
+
+/* The program is over for this task, and its transport is about to be closed: should that take longer than the timeout, the
+ * daemon does not answer. */
+void dome__watch_leave(dome_watch *watch);
 
 /* The operation under way, for beats. NULL name: the program's own code. object's name must live on (interned). */
 void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, const char *object);
