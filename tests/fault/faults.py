@@ -1,0 +1,345 @@
+"""What happens when something happens to a program: each kind of loss, at each place, and tasks that do the wrong thing.
+
+    faults.py [PART-OF-A-NAME]"""
+
+import os
+import re
+import signal
+import sys
+import time
+
+import harness
+from harness import Failure, Run, check, only_line
+
+WORKER = harness.PROGRAMS + "/worker"
+TIMEOUT = 10  # the library's default
+SLACK = 3  # for a machine that has more to do than this: what hangs, hangs for good
+
+# Where a program is, as the line says.
+WHERE = {
+    "own": "the program's own code",
+    "map": "(dvec_map of 'y'|dome_finalize)",
+    "barrier": "(dome_barrier|the program's own code)",
+    "sum": "(dvec_sum of 'x'|the program's own code)",
+    "wait": "dvec_sum of 'x'",
+    "finalize": "dome_finalize",
+    "mixed": r"(dome_\w+|dvec_\w+ of '\w+'|the program's own code)",
+}
+
+
+def start(tasks, place, argument=None, rank=0, timeout=None, **more):
+    arguments = [WORKER, "%MARKS%", str(rank), place] + ([str(argument)] if argument is not None else [])
+    arguments += ["--dome-tasks", str(tasks)] + (["--dome-timeout", str(timeout)] if timeout else [])
+    return Run(arguments, **more)
+
+
+def settle(place):
+    """Marks are made just before a task is where it should be."""
+    if place in ("map", "wait", "finalize"):
+        time.sleep(0.1)
+
+
+def is_over(run, since, timeout, status=None, signal_allowed=False):
+    """The program has ended, with all its processes and files, and not with success."""
+    got = run.wait()
+    run.check_clean()
+    took = time.monotonic() - since
+    check(took <= timeout + SLACK, "it took %.1f s with a timeout of %g s: %s" % (took, timeout, "; ".join(run.lines())))
+    check(got != 0, "it ended with status 0")
+    check(status is None or got == status, "it ended with status %d instead of %s" % (got, status))
+    return "%.2f s: %s" % (took, "; ".join(run.lines()))
+
+
+def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None):
+    with start(tasks, place, argument) as run:
+        run.wait_marks("there", tasks)
+        settle(place)
+        since = time.monotonic()
+        os.kill(run.rank(rank), number)
+        note = is_over(run, since, TIMEOUT, -number if rank == 0 and number != signal.SIGKILL else None)
+        only_line(run, r"task %d on host \S+ is lost: its process (ended|was ended by signal %d \(.*\)); the program was in %s"
+                  % (rank, number, WHERE[place]))
+        return note
+
+
+def kill_hub(tasks, place):
+    with start(tasks, place, rank=1) as run:
+        run.wait_marks("there", tasks)
+        settle(place)
+        since = time.monotonic()
+        os.kill(run.pid, signal.SIGKILL)
+        note = is_over(run, since, TIMEOUT)
+        only_line(run, r"the process that watched over the program is gone; ending task 0 on host \S+, in %s" % WHERE[place])
+        return note
+
+
+def kill_daemon(tasks, place, number=signal.SIGKILL):
+    with start(tasks, place) as run:
+        run.wait_marks("there", tasks)
+        settle(place)
+        since = time.monotonic()
+        os.kill(run.daemon(), number)
+        note = is_over(run, since, TIMEOUT)
+        # Whoever notices first; a daemon that is asked to end takes its tasks along.
+        lines = [r"the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in %s",
+                 r"%s: the PVM daemon of this host does not answer \(task \d+ on host \S+\)"]
+        if number == signal.SIGTERM:
+            lines.append(r"task \d+ on host \S+ is lost: its process .*; the program was in %s")
+        only_line(run, "(" + "|".join(line % WHERE["mixed" if number == signal.SIGTERM else place] for line in lines) + ")")
+        return note
+
+
+def kill_everything(tasks, place):
+    """All but the hub at once, the daemon included."""
+    with start(tasks, place) as run:
+        run.wait_marks("there", tasks)
+        since = time.monotonic()
+        for p in run.processes():
+            if p.pid != run.pid:
+                harness.kill(p.pid)
+        note = is_over(run, since, TIMEOUT)
+        only_line(run, r".*(task \d+ on host|the PVM daemon).*")
+        return note
+
+
+def at_start(tasks, who):
+    """The other tasks sleep before dome_init; rank 0 waits for them."""
+    with start(tasks, "start") as run:
+        run.wait_marks("born", tasks - 1)
+        since = time.monotonic()
+        if who == "task":
+            born = [int(n.split(".")[1]) for n in os.listdir(run.marks)]
+            os.kill(max(born), signal.SIGKILL)
+            pattern = r"task \d+ on host \S+ ended before it joined the program.*"
+        elif who == "rank 0":
+            child = [p.pid for p in run.processes() if p.parent == run.pid and p.session != p.pid]
+            check(len(child) == 1, "rank 0 is not to be found")
+            os.kill(child[0], signal.SIGKILL)
+            pattern = r"task 0 on host \S+ is lost: its process was ended by signal 9 \(Killed\); the program was in dome_init"
+        elif who == "hub":
+            os.kill(run.pid, signal.SIGKILL)
+            pattern = r"the process that watched over the program is gone; ending task 0 on host \S+, in dome_init"
+        elif who == "daemon":
+            os.kill(run.daemon(), signal.SIGKILL)
+            pattern = r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in dome_init|the PVM daemon does not answer.*)"
+        else:  # nobody: they just do not come
+            pattern = r"task \d+ on host \S+ did not join the program within 10 s.*"
+        note = is_over(run, since, TIMEOUT)
+        only_line(run, pattern)
+        return note
+
+
+def stop_rank(tasks, place, rank, timeout):
+    with start(tasks, place, timeout=timeout, rank=(rank + 1) % tasks) as run:
+        run.wait_marks("there", tasks)
+        settle(place)
+        since = time.monotonic()
+        os.kill(run.rank(rank), signal.SIGSTOP)
+        note = is_over(run, since, timeout)
+        only_line(run, r"task %d on host \S+ is lost: nothing heard from it for [\d.]+ s \(.*\); the program was in %s"
+                  % (rank, WHERE[place]))
+        return note
+
+
+def stop_hub(tasks, place, timeout):
+    """The tasks end; the hub, which somebody has stopped, ends when it is let go on."""
+    with start(tasks, place, timeout=timeout) as run:
+        run.wait_marks("there", tasks)
+        since = time.monotonic()
+        os.kill(run.pid, signal.SIGSTOP)
+        ranks = [run.rank(r) for r in range(tasks)]
+        harness.wait_until(lambda: not any(harness.Process.at(p) for p in ranks), "the tasks to end")
+        took = time.monotonic() - since
+        check(took <= timeout + SLACK, "it took %.1f s" % took)
+        os.kill(run.pid, signal.SIGCONT)
+        note = is_over(run, time.monotonic(), timeout)
+        only_line(run, r"the process that watched over the program does not answer; ending task 0 on host \S+, in %s" % WHERE[place])
+        return note
+
+
+def stop_daemon(tasks, timeout):
+    """Nobody needs the daemon any more but for saying goodbye, and that must not hang."""
+    with start(tasks, "steps", 50, timeout=timeout) as run:
+        run.wait_marks("there", tasks)
+        wait_for_routes(run, tasks)
+        os.kill(run.daemon(), signal.SIGSTOP)
+        since = time.monotonic()
+        note = is_over(run, since, timeout + 3)
+        only_line(run, r"dome_finalize: the PVM daemon of this host does not answer \(task \d+ on host \S+\)")
+        return note
+
+
+def wait_for_routes(run, tasks):
+    """A few steps, so that the direct routes between tasks stand."""
+    time.sleep(0.2)
+
+
+def interrupted(tasks, place, number, by):
+    with start(tasks, place, pty=(by == "keyboard")) as run:
+        run.wait_marks("there", tasks)
+        since = time.monotonic()
+        if by == "keyboard":
+            os.write(run.keyboard, {signal.SIGINT: b"\x03", signal.SIGQUIT: b"\x1c"}[number])
+        else:
+            os.kill(run.pid, number)
+        note = is_over(run, since, TIMEOUT, -number)
+        only_line(run, r".*signal %d \(.*\).*" % number)
+        return note
+
+
+def terminal_gone(tasks, place):
+    with start(tasks, place, pty=True) as run:
+        run.wait_marks("there", tasks)
+        since = time.monotonic()
+        os.close(run.keyboard)
+        run.keyboard = None
+        return is_over(run, since, TIMEOUT, -signal.SIGHUP)
+
+
+def stopped_from_keyboard(tasks, timeout):
+    """Control-Z for longer than the timeout, then on: nothing is lost."""
+    with start(tasks, "steps", 100, timeout=timeout, pty=True) as run:
+        run.wait_marks("there", tasks)
+        os.write(run.keyboard, b"\x1a")
+
+        def stopped():
+            hub = harness.Process.at(run.pid)
+            return hub and hub.state == "T"
+
+        harness.wait_until(stopped, "the program to stop")
+        time.sleep(timeout * 1.5)
+        os.killpg(run.pid, signal.SIGCONT)
+        status = run.wait()
+        run.check_clean()
+        check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
+        check(run.output() == b"all steps done\n", "output %r" % run.output())
+        check(not run.lines(), " | ".join(run.lines()))
+
+
+def leaves(tasks, rank, place, status):
+    with start(tasks, place, status, rank) as run:
+        note = is_over(run, run.began, TIMEOUT, status if status else 1)
+        only_line(run, r"task %d on host \S+ ended with exit status %d without dome_finalize.*" % (rank, status))
+        return note
+
+
+def leaves_quickly(tasks, rank, status):
+    """_exit says nothing on its way out."""
+    with start(tasks, "quick-exit", status, rank) as run:
+        note = is_over(run, run.began, TIMEOUT)
+        only_line(run, r"task %d on host \S+ (is lost: its process ended; the program was in .*|ended with exit status %d without "
+                  r"dome_finalize)" % (rank, status))
+        return note
+
+
+def raises(tasks, rank, number):
+    with start(tasks, "raise", int(number), rank) as run:
+        note = is_over(run, run.began, TIMEOUT, -number if rank == 0 and number != signal.SIGKILL else None)
+        only_line(run, r"task %d on host \S+ is lost: its process (ended|was ended by signal %d \(.*\)); the program was in .*"
+                  % (rank, number))
+        return note
+
+
+def aborts(tasks, rank):
+    with start(tasks, "dome-abort", "no bread", rank) as run:
+        note = is_over(run, run.began, TIMEOUT, 1)
+        only_line(run, r"no way to go on: no bread \(task %d on host \S+\)" % rank)
+        return note
+
+
+def disagree(tasks, rank, how):
+    with start(tasks, "disagree", how, rank) as run:
+        note = is_over(run, run.began, TIMEOUT, 2)
+        only_line(run, r".*tasks disagree about the.*: task \d+ on host \S+ is in .*task \d+ on host \S+.*")
+        tasks_named = set(re.findall(r"task (\d+) on host \S+ (?:is )?in ", run.lines()[0]))
+        check(len(tasks_named) == 2, "two tasks should be named")
+        check(str(rank) in tasks_named, "task %d, which differs, is not named: %s" % (rank, run.lines()[0]))
+        return note
+
+
+def after_finalize(tasks, rank, milliseconds):
+    """Tasks may live on after dome_finalize, for a while."""
+    with start(tasks, "after", milliseconds, rank) as run:
+        status = run.wait()
+        run.check_clean()
+        check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
+        check(not run.lines(), " | ".join(run.lines()))
+
+
+def killed_after_finalize(tasks, rank):
+    with start(tasks, "after", 5000, rank) as run:
+        run.wait_marks("over", tasks)
+        time.sleep(0.05)
+        os.kill(run.rank(rank), signal.SIGKILL)
+        status = run.wait()
+        run.check_clean()
+        check((status != 0) == (rank == 0), "status %d" % status)
+        check(not run.lines(), " | ".join(run.lines()))
+
+
+def children_may_end(tasks):
+    with start(tasks, "fork-exit") as run:
+        status = run.wait()
+        run.check_clean()
+        check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
+        check(run.output() == b"children may end\n", "output %r" % run.output())
+
+
+def all_cases():
+    cases = []
+
+    def case(name, function, *arguments):
+        cases.append((name, function) + arguments)
+
+    for place in "own", "map", "barrier", "sum", "wait", "finalize":
+        for rank in range(4):
+            case("kill -9 task %d in %s" % (rank, place), kill_rank, 4, place, rank)
+        case("kill -9 hub in %s" % place, kill_hub, 4, place)
+        case("kill -9 daemon in %s" % place, kill_daemon, 4, place)
+    case("kill -9 task 1 in mixed", kill_rank, 4, "mixed", 1, signal.SIGKILL, 7)
+    for tasks in 2, 3, 7:
+        case("kill -9 last of %d in sum" % tasks, kill_rank, tasks, "sum", tasks - 1)
+    for rank in 0, 2:
+        for number in signal.SIGTERM, signal.SIGSEGV, signal.SIGINT:
+            case("kill -%s task %d in sum" % (number.name, rank), kill_rank, 4, "sum", rank, number)
+    case("kill -TERM daemon in sum", kill_daemon, 4, "sum", signal.SIGTERM)
+    case("kill all but the hub", kill_everything, 4, "sum")
+    for who in "task", "rank 0", "hub", "daemon", "nobody":
+        case("at start: %s" % who, at_start, 4, who)
+    for place in "own", "barrier", "wait":
+        for rank in 0, 2:
+            case("stop task %d in %s" % (rank, place), stop_rank, 4, place, rank, 4)
+    case("stop hub in sum", stop_hub, 4, "sum", 4)
+    case("stop daemon before the end", stop_daemon, 4, 4)
+    for place in "own", "sum", "finalize":
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            case("%s by kill in %s" % (number.name, place), interrupted, 4, place, number, "kill")
+        for number in signal.SIGINT, signal.SIGQUIT:
+            case("%s by keyboard in %s" % (number.name, place), interrupted, 4, place, number, "keyboard")
+    case("terminal gone", terminal_gone, 4, "sum")
+    case("control-Z and on", stopped_from_keyboard, 4, 2)
+    for rank in 0, 1, 3:
+        for status in 0, 5:
+            case("task %d exits with %d" % (rank, status), leaves, 4, rank, "exit", status)
+            case("task %d exits with %d, others compute" % (rank, status), leaves, 4, rank, "exit-computing", status)
+        case("task %d calls _exit" % rank, leaves_quickly, 4, rank, 5)
+        for number in signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL:
+            case("task %d raises %s" % (rank, number.name), raises, 4, rank, number)
+        case("task %d calls dome_abort" % rank, aborts, 4, rank)
+    hows = "operation object order argument root count scalar more more-deferred create length finalize"
+    for how in hows.split():
+        case("disagree: %s, 2 tasks" % how, disagree, 2, 1, how)
+        case("disagree: %s, 4 tasks" % how, disagree, 4, 2, how)
+    case("disagree: operation, rank 0", disagree, 4, 0, "operation")
+    case("disagree: finalize, rank 0", disagree, 4, 0, "finalize")
+    for rank in 0, 2:
+        case("task %d works on after dome_finalize" % rank, after_finalize, 4, rank, 500)
+        case("task %d killed after dome_finalize" % rank, killed_after_finalize, 4, rank)
+    case("a forked child of a task ends", children_may_end, 4)
+    return cases
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    sys.exit(1 if harness.run_all([c for c in all_cases() if wanted in c[0]], 4) else 0)

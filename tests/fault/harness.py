@@ -1,0 +1,270 @@
+"""Starts Dome programs, does things to their processes, and looks at how they end and at what they leave.
+
+Every run has a temporary directory of its own, which has to be empty in the end, and a mark in its environment by which all of its
+processes are found, whoever started them."""
+
+import concurrent.futures
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+import uuid
+
+BUILD = os.environ.get("DOME_BUILD_DIR", "build")
+PROGRAMS = os.path.join(os.path.abspath(BUILD), "tests", "programs")
+DOME = os.path.join(os.path.abspath(BUILD), "tools", "dome")
+ROOT_NOTICE = "dome: running as root"
+HANG = 120  # far beyond any limit of the library: what takes longer hangs
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def short_parent():
+    parent = os.environ.get("TMPDIR", "/tmp")
+    return parent if len(parent) <= 24 else "/tmp"
+
+
+def clean_environment():
+    return {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("PVM", "DOME_")) or k in ("PVM_ROOT", "PVM_ARCH", "PVM_ALLOW_ROOT")
+    }
+
+
+def wait_until(condition, what, seconds=HANG):
+    until = time.monotonic() + seconds
+    pause = 0.002
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > until:
+            raise Failure("waited %g s for %s" % (seconds, what))
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+class Process:
+    """A process as /proc shows it; None from at() if it is gone or a zombie."""
+
+    @staticmethod
+    def at(pid):
+        try:
+            with open("/proc/%d/stat" % pid) as f:
+                text = f.read()
+        except (OSError, ValueError):
+            return None
+        after = text[text.rindex(")") + 2 :].split()
+        if after[0] in "ZX":
+            return None
+        p = Process()
+        p.pid = pid
+        p.name = text[text.index("(") + 1 : text.rindex(")")]
+        p.state, p.parent, p.session = after[0], int(after[1]), int(after[3])
+        return p
+
+
+def marked(mark):
+    """All live processes with this text in their environment."""
+    found = []
+    wanted = mark.encode()
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/environ" % name, "rb") as f:
+                if wanted not in f.read():
+                    continue
+        except OSError:
+            continue
+        p = Process.at(int(name))
+        if p:
+            found.append(p)
+    return found
+
+
+def kill(pid, number=signal.SIGKILL):
+    """False if it has gone already."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class Run:
+    def __init__(self, arguments, environment=None, stdin=subprocess.DEVNULL, stdout=None, pty=False, cwd=None):
+        self.base = tempfile.mkdtemp(prefix="dome-run.", dir=short_parent())
+        self.tmp = os.path.join(self.base, "t")
+        self.marks = os.path.join(self.base, "m")
+        os.mkdir(self.tmp)
+        os.mkdir(self.marks)
+        self.mark = "DOME_TEST_RUN=" + uuid.uuid4().hex
+        env = clean_environment()
+        env.update(TMPDIR=self.tmp, PVM_TMP=self.tmp)
+        env.update([self.mark.split("=")])
+        for name, value in (environment or {}).items():
+            if value is None:
+                env.pop(name, None)
+            else:
+                env[name] = value.replace("%TMP%", self.tmp)
+        self.arguments = [a.replace("%MARKS%", self.marks) for a in arguments]
+        self.keyboard = None
+        self.out_path, self.err_path = self.base + "/out", self.base + "/err"
+        err = open(self.err_path, "wb")
+        out = stdout if stdout is not None else open(self.out_path, "wb")
+        start = dict(env=env, stdout=out, stderr=err, stdin=stdin, cwd=cwd)
+        if pty:
+            self.keyboard, slave = os.openpty()
+            start.update(stdin=slave, start_new_session=True)
+
+            def take_terminal():
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+            start["preexec_fn"] = take_terminal
+        self.process = subprocess.Popen(self.arguments, **start)
+        if pty:
+            os.close(slave)
+        for f in (err, out):
+            if f is not stdout:
+                f.close()
+        self.pid = self.process.pid
+        self.began = time.monotonic()
+
+    # ---- who is who ----
+
+    def processes(self):
+        return marked(self.mark)
+
+    def daemon(self):
+        for p in self.processes():
+            if p.name.startswith("pvmd"):
+                return p.pid
+        return None
+
+    def rank(self, r):
+        try:
+            with open("%s/rank.%d" % (self.marks, r)) as f:
+                return int(f.read())
+        except OSError:
+            return None
+
+    def have(self, name, count):
+        return len([n for n in os.listdir(self.marks) if re.fullmatch(name + r"\.\d+", n)]) >= count
+
+    def wait_marks(self, name, count):
+        wait_until(lambda: self.have(name, count) or self.process.poll() is not None, "tasks to be there")
+        check(self.have(name, count), "the program ended early with status %s: %s" % (self.process.poll(), self.errors()))
+
+    # ---- the end ----
+
+    def wait(self):
+        """Until the process that was started has ended: its status, negative for a signal."""
+        try:
+            return self.process.wait(HANG)
+        except subprocess.TimeoutExpired:
+            raise Failure("the program hangs")
+
+    def wait_gone(self):
+        def gone():
+            return not self.processes()
+
+        try:
+            wait_until(gone, "its processes to end", 60)
+        except Failure:
+            left = ["%d %s (%s)" % (p.pid, p.name, p.state) for p in self.processes()]
+            raise Failure("processes are left: " + ", ".join(left))
+
+    def output(self):
+        with open(self.out_path, "rb") as f:
+            return f.read()
+
+    def errors(self):
+        with open(self.err_path, "rb") as f:
+            return f.read().decode(errors="replace")
+
+    def lines(self):
+        """Lines of standard error but for the word about root."""
+        return [l for l in self.errors().split("\n") if l and not l.startswith(ROOT_NOTICE)]
+
+    def check_clean(self):
+        self.wait_gone()
+        left = sorted(os.listdir(self.tmp))
+        check(not left, "files are left: " + ", ".join(left))
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for p in self.processes():
+            kill(p.pid)
+        if self.keyboard is not None:
+            os.close(self.keyboard)
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+
+def only_line(run, pattern):
+    """Exactly one line on standard error, and it says so."""
+    lines = run.lines()
+    check(len(lines) == 1, "%d lines instead of one: %s" % (len(lines), " | ".join(lines)))
+    check(re.fullmatch("dome: " + pattern, lines[0]), "the line is not %r: %s" % (pattern, lines[0]))
+
+
+def run_all(cases, jobs):
+    """cases: (name, function, arguments...). Runs them several at a time; the number of failures."""
+    failed = 0
+    lock = threading.Lock()
+    begin = time.monotonic()
+
+    def one(case):
+        name, function, *arguments = case
+        start = time.monotonic()
+        try:
+            note = function(*arguments)
+            result = "ok    "
+        except (Failure, OSError, ValueError, TypeError) as e:
+            note, result = str(e) if isinstance(e, Failure) else repr(e), "FAILED"
+        with lock:
+            print("%s %-58s %5.1f s%s" % (result, name, time.monotonic() - start, "  " + note if note else ""), flush=True)
+        return result != "ok    "
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        failed = sum(pool.map(one, cases))
+    print("%d of %d failed, %.0f s" % (failed, len(cases), time.monotonic() - begin))
+    return failed
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(77)
+
+
+def need_pvm():
+    if not os.access("/proc/self/environ", os.R_OK):
+        skip("there is no /proc to find processes in")
+    if not shutil.which("pvmd") and not os.path.exists(os.environ.get("PVM_ROOT", "/usr/lib/pvm3") + "/lib/pvmd"):
+        skip("PVM is not installed")
+    if not os.path.exists(PROGRAMS + "/worker"):
+        print("%s/worker is not built: set DOME_BUILD_DIR" % PROGRAMS)
+        sys.exit(1)

@@ -1,0 +1,238 @@
+/* A Dome program for the fault tests: it goes to a place named on the command line and stays there, or does something wrong.
+ *
+ *     worker MARKS RANK PLACE [ARGUMENT]
+ *
+ * Every task writes MARKS/rank.N (its pid) once it has joined, and MARKS/there.N just before it is where it should be. RANK is
+ * the task that differs from the others where one does. */
+#include <dome/dome.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *marks;
+
+static void mark(const char *name, int number)
+{
+    char path[4096], made[4096 + 16];
+    snprintf(path, sizeof path, "%s/%s.%d", marks, name, number);
+    snprintf(made, sizeof made, "%s.new", path);
+    FILE *file = fopen(made, "w");
+    if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) || rename(made, path)) {
+        fprintf(stderr, "worker: cannot write %s\n", path);
+        _exit(9);
+    }
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static void compute(double seconds)
+{
+    volatile double x = 1;
+    for (double until = dome_wtime() + seconds; dome_wtime() < until;)
+        for (int i = 0; i < 1000; i++)
+            x = x * 0.999 + 0.001;
+}
+
+static void slow_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    double *y = out;
+    (void)first;
+    (void)in;
+    compute(*(double *)ctx);
+    for (size_t i = 0; i < count; i++)
+        y[i] = 1;
+}
+
+/* Collectives of all kinds, chosen alike by all tasks. */
+static void mixed(dome_env *env, dvec *x, dvec *y, dvec *index, unsigned seed)
+{
+    double value = 3;
+    for (;;) {
+        seed = seed * 1103515245u + 12345u;
+        switch (seed >> 16 & 7) {
+        case 0:
+            dome_barrier(env);
+            break;
+        case 1:
+            dome_bcast(env, (int)(seed >> 20) % dome_size(env), DOME_F64, &value, 1);
+            break;
+        case 2:
+            dvec_adds(x, x, 1);
+            dvec_sum(x);
+            break;
+        case 3:
+            dvec_shift(y, x, 100);
+            break;
+        case 4:
+            dvec_gather(y, x, index);
+            break;
+        case 5:
+            dvec_scan(y, x);
+            break;
+        case 6:
+            dvec_whole(x);
+            break;
+        default:
+            dvec_argmax(y);
+            break;
+        }
+    }
+}
+
+static int wrong_number(int signal_number)
+{
+    raise(signal_number);
+    return 0;
+}
+
+/* What one task does otherwise than the rest: "they disagree". */
+static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *y)
+{
+    dscalar *s = dscalar_new(env, "s", DOME_F64);
+    dome_barrier(env);
+    mark("there", dome_rank(env));
+    if (strcmp(how, "operation") == 0) {
+        if (other)
+            dvec_sum(x);
+        else
+            dome_barrier(env);
+    } else if (strcmp(how, "object") == 0) {
+        dvec_sum(other ? x : y);
+    } else if (strcmp(how, "order") == 0) {
+        dvec_sum(other ? x : y);
+        dvec_sum(other ? y : x);
+    } else if (strcmp(how, "argument") == 0) {
+        dvec_fill(x, other ? 1 : 2);
+        dvec_sum(x);
+    } else if (strcmp(how, "root") == 0) {
+        double value = 0;
+        dome_bcast(env, other ? 0 : 1, DOME_F64, &value, 1);
+    } else if (strcmp(how, "count") == 0) {
+        double values[2] = {0};
+        dome_bcast(env, 0, DOME_F64, values, other ? 1 : 2);
+    } else if (strcmp(how, "scalar") == 0) {
+        dscalar_set_f64(s, other ? 1 : 2);
+        dome_barrier(env);
+    } else if (strcmp(how, "more") == 0) {
+        if (other)
+            dome_barrier(env);
+        dvec_sum(x);
+    } else if (strcmp(how, "more-deferred") == 0) {
+        if (other)
+            dvec_adds(x, x, 1);
+        dvec_sum(x);
+    } else if (strcmp(how, "create") == 0) {
+        dvec_new(env, other ? "a" : "b", DOME_F64, 10);
+        dome_barrier(env);
+    } else if (strcmp(how, "length") == 0) {
+        dvec_new(env, "a", DOME_F64, other ? 10 : 11);
+        dome_barrier(env);
+    } else if (strcmp(how, "finalize") == 0) {
+        if (!other)
+            dvec_sum(x);
+    } else {
+        fprintf(stderr, "worker: there is no disagreement called %s\n", how);
+        exit(9);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 3 && strcmp(argv[3], "start") == 0 && getenv("DOME_JOIN")) {
+        marks = argv[1];
+        mark("born", (int)getpid());
+        sleep(60);
+    }
+    dome_env *env = dome_init(&argc, &argv);
+    if (argc < 4)
+        return 9;
+    marks = argv[1];
+    const char *place = argv[3], *argument = argc > 4 ? argv[4] : "";
+    int rank = dome_rank(env), differs = atoi(argv[2]);
+    bool other = rank == differs;
+    mark("rank", rank);
+    dvec *x = dvec_new(env, "x", DOME_F64, 100000);
+    dvec *y = dvec_new(env, "y", DOME_F64, 100000);
+    dvec *index = dvec_new(env, "index", DOME_I64, 100000);
+    dvec_index(index);
+    if (strcmp(place, "disagree") == 0) {
+        disagree(env, other, argument, x, y);
+        return dome_finalize(env);
+    }
+    if (strcmp(place, "finalize") != 0)
+        dome_barrier(env);
+    mark("there", rank);
+    if (strcmp(place, "own") == 0) {
+        compute(60);
+    } else if (strcmp(place, "map") == 0) {
+        double seconds = 60;
+        dvec_map(y, slow_kernel, &seconds, 0, NULL);
+    } else if (strcmp(place, "barrier") == 0) {
+        for (;;)
+            dome_barrier(env);
+    } else if (strcmp(place, "sum") == 0) {
+        for (;;)
+            dvec_sum(x);
+    } else if (strcmp(place, "mixed") == 0) {
+        mixed(env, x, y, index, (unsigned)atoi(argument));
+    } else if (strcmp(place, "wait") == 0) { /* all wait for one, which does not come */
+        if (other)
+            sleep(60);
+        dvec_sum(x);
+    } else if (strcmp(place, "finalize") == 0) {
+        if (other)
+            sleep(60);
+        return dome_finalize(env);
+    } else if (strcmp(place, "after") == 0) {
+        int status = dome_finalize(env);
+        mark("over", rank);
+        if (other)
+            sleep_ms(atoi(argument));
+        return status;
+    } else if (strcmp(place, "steps") == 0) { /* comes to an end by itself */
+        for (int i = 0; i < atoi(argument); i++) {
+            compute(0.01);
+            dvec_sum(x);
+        }
+        dome_print(env, "all steps done\n");
+    } else if (strcmp(place, "exit") == 0) {
+        if (other)
+            exit(atoi(argument));
+        dvec_sum(x);
+    } else if (strcmp(place, "quick-exit") == 0) {
+        if (other)
+            _exit(atoi(argument));
+        dvec_sum(x);
+    } else if (strcmp(place, "exit-computing") == 0) { /* nobody waits for the one who leaves */
+        if (other)
+            exit(atoi(argument));
+        compute(60);
+    } else if (strcmp(place, "raise") == 0) {
+        if (other)
+            return wrong_number(atoi(argument));
+        dvec_sum(x);
+    } else if (strcmp(place, "dome-abort") == 0) {
+        if (other)
+            dome_abort(env, "no way to go on: %s", argument);
+        dvec_sum(x);
+    } else if (strcmp(place, "fork-exit") == 0) { /* a child that a task forks is not the task */
+        if (fork() == 0)
+            exit(3);
+        sleep_ms(300);
+        dvec_sum(x);
+        dome_print(env, "children may end\n");
+    } else {
+        fprintf(stderr, "worker: there is no place called %s\n", place);
+        exit(9);
+    }
+    return dome_finalize(env);
+}
