@@ -506,7 +506,7 @@ static void kill_rest(state *s)
 /* Nobody waits for a task that has been silent for long: it cannot be reached, and ends by itself. */
 static bool silent(const state *s, const client *c)
 {
-    return s->now - c->heard > silence_limit(s->hub) / 2;
+    return s->now - c->heard > silence_limit(s) / 2;
 }
 
 static bool all_closed(const state *s, bool but_silent)
@@ -661,6 +661,7 @@ void dome__hub_take_down(pid_t daemon, const char *directory)
 {
     if (daemon > 0) {
         kill(daemon, SIGTERM);
+        kill(daemon, SIGCONT); /* should somebody have stopped it */
         pid_t ended = 0;
         for (int i = 0; i < 3000 && (ended = waitpid(daemon, NULL, WNOHANG)) == 0; i++)
             g_usleep(1000);

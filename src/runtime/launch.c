@@ -130,8 +130,10 @@ static void start_guard(dome_launch *launch)
         /* The daemon takes its address file away when it ends; its pid may stay as a zombie for longer. */
         char *id = g_path_get_basename(launch->directory);
         char *file = g_strdup_printf("%s/pvmd.%u.%s", launch->directory, (unsigned)geteuid(), id);
-        if (daemon > 0)
+        if (daemon > 0) {
             kill(daemon, SIGTERM);
+            kill(daemon, SIGCONT);
+        }
         for (int i = 0; i < 300 && access(file, F_OK) == 0; i++)
             g_usleep(10000);
         if (daemon > 0 && access(file, F_OK) == 0)
