@@ -1,0 +1,55 @@
+/* A program for faults of hosts: phase PLACE. It says "there" when all tasks have joined and stays in PLACE. */
+#include <dome/dome.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void compute(void)
+{
+    volatile double x = 1;
+    for (double until = dome_wtime() + 120; dome_wtime() < until;)
+        for (int i = 0; i < 1000; i++)
+            x = x * 0.999 + 0.001;
+}
+
+static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    (void)ctx;
+    (void)first;
+    (void)in;
+    memset(out, 0, count * sizeof(double));
+    compute();
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    const char *place = argc > 1 ? argv[1] : "";
+    dvec *x = dvec_new(env, "x", DOME_F64, 100000);
+    dvec_sum(x);
+    dome_barrier(env);
+    dome_print(env, "there\n");
+    fflush(stdout);
+    if (strcmp(place, "own") == 0) {
+        compute();
+    } else if (strcmp(place, "map") == 0) {
+        dvec_map(x, kernel, NULL, 0, NULL);
+        dvec_sum(x);
+    } else if (strcmp(place, "sum") == 0) {
+        for (;;)
+            dvec_sum(x);
+    } else if (strcmp(place, "exchange") == 0) {
+        dvec *y = dvec_new(env, "y", DOME_F64, 100000);
+        for (;;)
+            dvec_shift(y, x, 50000);
+    } else if (strcmp(place, "wait") == 0) { /* for rank 0 */
+        if (dome_rank(env) == 0)
+            compute();
+        dvec_sum(x);
+    } else {
+        fprintf(stderr, "phase: there is no place called '%s'\n", place);
+        return 9;
+    }
+    return dome_finalize(env);
+}
