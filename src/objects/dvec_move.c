@@ -20,6 +20,19 @@ static int spans_of(const dvec *x, int rank, dome_span spans[2])
     return dome_layout_spans(x->layout, x->distribution == DOME_WHOLE ? 0 : rank, spans);
 }
 
+static int check_values(const dvec *z, const dvec *x)
+{
+    if (x->env != z->env)
+        return dome__fail(z->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(x));
+    if (!dome_type_equal(x->type, z->type))
+        return dome__fail(z->env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", dvec_name(x), dome_type_name(x->type),
+                          dvec_name(z), dome_type_name(z->type));
+    if (x->width != z->width)
+        return dome__fail(z->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT,
+                          dvec_name(x), x->width, dvec_name(z), z->width);
+    return DOME_OK;
+}
+
 /* ---- fetching ranges ---- */
 
 typedef struct piece {
@@ -123,7 +136,12 @@ static int wants_own(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 
 int dvec__redistribute(dvec *z, const dvec *x)
 {
-    int status = dvec__settle(x, z);
+    int status = check_values(z, x);
+    if (status == DOME_OK && x->length != z->length)
+        status = dome__fail(z->env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT,
+                            dvec_name(x), x->length, dvec_name(z), z->length);
+    if (status == DOME_OK)
+        status = dvec__settle(x, z);
     if (status == DOME_OK)
         status = dvec__fetch(x, wants_own, z, z->data);
     if (status == DOME_OK)
@@ -228,6 +246,8 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 
 int dvec_shift(dvec *z, const dvec *x, int64_t k)
 {
+    if (!z)
+        return dvec__no_vector(DOME_OP_DVEC_SHIFT, x);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, dome__hash(dome__hash(0, id_of(x)), (uint64_t)k));
     uint64_t n = z->length, distance = 0;
@@ -242,6 +262,8 @@ int dvec_shift(dvec *z, const dvec *x, int64_t k)
 
 int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value)
 {
+    if (!z)
+        return dvec__no_vector(DOME_OP_DVEC_SHIFT, x);
     dome_operation op;
     uint64_t hash = dome__hash(dome__hash(1, id_of(x)), (uint64_t)k);
     if (value) {
@@ -284,6 +306,8 @@ static int fetch_whole(const dvec *x, void *out)
 
 const void *dvec_whole(const dvec *x)
 {
+    if (!x)
+        return dvec__no_vector(DOME_OP_DVEC_WHOLE, NULL), NULL;
     static const char nothing[16];
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_WHOLE, x->object, 0);
@@ -396,6 +420,8 @@ static int halo_fetch(dvec *x, const halo *h)
 
 int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span spans[2])
 {
+    if (!x)
+        return -dvec__no_vector(DOME_OP_DVEC_HALO, NULL);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_HALO, x->object, dome__hash(dome__hash(dome__hash(0, below), above), periodic));
 
@@ -470,25 +496,21 @@ static int check_index_type(const dvec *index)
     return DOME_OK;
 }
 
-static int check_values(const dvec *z, const dvec *x)
-{
-    if (x->env != z->env)
-        return dome__fail(z->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(x));
-    if (!dome_type_equal(x->type, z->type))
-        return dome__fail(z->env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", dvec_name(x), dome_type_name(x->type),
-                          dvec_name(z), dome_type_name(z->type));
-    if (x->width != z->width)
-        return dome__fail(z->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT,
-                          dvec_name(x), x->width, dvec_name(z), z->width);
-    return DOME_OK;
-}
-
 static void *try_array(uint64_t count, uint64_t size)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
         return NULL;
     return g_try_malloc((gsize)MAX(bytes, 1));
+}
+
+/* Room for elements of x. Padding that comes from a machine with other formats is undefined unless it is 0 before. */
+static void *try_elements(const dvec *x, uint64_t count)
+{
+    void *elements = try_array(count, DVEC_ELEMENT(x));
+    if (elements && !x->type->dense)
+        memset(elements, 0, (size_t)(count * DVEC_ELEMENT(x)));
+    return elements;
 }
 
 /* This task's part of an index vector, as uint64_t, in the order of shape's elements; index follows shape's layout or is whole.
@@ -597,9 +619,9 @@ static int mail_open(mail *m, const dvec *target, const uint64_t *indices, uint6
     }
     m->items = try_array(count, words * sizeof(uint64_t));
     m->order = try_array(count, sizeof(uint64_t));
-    m->elements = try_array(count, DVEC_ELEMENT(target));
+    m->elements = try_elements(target, count);
     m->in_items = try_array(m->in_total, words * sizeof(uint64_t));
-    m->in_elements = try_array(m->in_total, DVEC_ELEMENT(target));
+    m->in_elements = try_elements(target, m->in_total);
     status = dvec__agree_memory(target, m->items && m->order && m->elements && m->in_items && m->in_elements,
                                 "an exchange of elements");
     if (status != DOME_OK)
@@ -682,6 +704,8 @@ static int check_gather(const dvec *z, const dvec *x, const dvec *index)
 
 int dvec_gather(dvec *z, const dvec *x, const dvec *index)
 {
+    if (!z)
+        return dvec__no_vector(DOME_OP_DVEC_GATHER, x);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_GATHER, z->object, dome__hash(dome__hash(0, id_of(x)), id_of(index)));
 
@@ -793,6 +817,8 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
 
 int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
 {
+    if (!z)
+        return dvec__no_vector(DOME_OP_DVEC_SCATTER, x);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCATTER, z->object, dome__hash(dome__hash(0, id_of(x)), id_of(index)));
 
@@ -999,6 +1025,8 @@ static int scan_group(const scan *s)
 
 int dvec_scan(dvec *z, const dvec *x)
 {
+    if (!z)
+        return dvec__no_vector(DOME_OP_DVEC_SCAN, x);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dome__hash(0, id_of(x)));
 

@@ -46,6 +46,10 @@ void dvec__written(dvec *x);
 /* Whether x can take part in one element-wise operation with z as `output`: 0, or fails with the line. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);
 
+/* The end of an operation whose output is NULL; other is another operand, which may be NULL too (then there is no environment, and
+ * the process ends). */
+int dvec__no_vector(dome_operation_code code, const dvec *other);
+
 /* This task's spans of x with pointers; returns their number. x is synced. */
 int dvec__spans(const dvec *x, dvec_span spans[2]);
 
@@ -62,7 +66,7 @@ typedef int (*dvec_wants)(void *ctx, int rank, dvec_want wants[DVEC_WANTS]);
  * synced; out is none of x's memory. */
 int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out);
 
-/* z = x for vectors of equal type, length and width and different distributions (or block sizes). Collective. */
+/* z = x for vectors of different distributions or block sizes; fails unless type, length and width are equal. Collective. */
 int dvec__redistribute(dvec *z, const dvec *x);
 
 /* Puts new storage in the place of x's data and frees the old. */

@@ -1,5 +1,6 @@
 /* The battery for distributed vectors: every type, struct types included, all distributions, widths, lengths. */
 #include "conformance.h"
+#include "mixed_formats.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -131,13 +132,19 @@ int main(int argc, char **argv)
                 size_t turn = t + l + (size_t)d;
                 if (d != DOME_DYNAMIC && turn % 3 != 0)
                     continue;
-                shape shape = {types[t], lengths[l], {.distribution = d, .width = 1 + turn % 3, .block = turn % 4 == 3 ? 64 : 0}};
-                run(env, &shape, false, ++runs);
+                shape kind = {types[t], lengths[l], {.distribution = d, .width = 1 + turn % 3, .block = turn % 4 == 3 ? 64 : 0}};
+                run(env, &kind, false, ++runs);
             }
         }
     }
-    shape shape = {DOME_F64, 700, {.width = 2}};
-    run(env, &shape, true, ++runs);
+    shape deferred = {DOME_F64, 700, {.width = 2}};
+    run(env, &deferred, true, ++runs);
+
+    pretend_mixed_formats(env);
+    for (size_t t = 0; t < ntypes; t++) {
+        shape mixed = {types[t], 300 + t, {.width = 1 + t % 2}};
+        run(env, &mixed, false, ++runs);
+    }
     dome_print(env, "ok conformance of dvec: %zu kinds, %d tasks\n", runs, dome_size(env));
     return dome_finalize(env);
 }
