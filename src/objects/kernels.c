@@ -106,16 +106,17 @@ UNSIGNED_LIST(UNSIGNED_VALUE)
     }                                                                                                                            \
     static inline s mul_one_##s(s x, s y)                                                                                        \
     {                                                                                                                            \
-        return (s){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};                                                        \
+        return (s){DOME_ROUNDED(x.re * y.re) - DOME_ROUNDED(x.im * y.im),                                                        \
+                   DOME_ROUNDED(x.re * y.im) + DOME_ROUNDED(x.im * y.re)};                                                       \
     }                                                                                                                            \
     static inline s div_one_##s(s x, s y)                                                                                        \
     {                                                                                                                            \
         if (fabs##f(y.re) >= fabs##f(y.im)) {                                                                                    \
-            P r = y.im / y.re, d = y.re + y.im * r;                                                                              \
-            return (s){(x.re + x.im * r) / d, (x.im - x.re * r) / d};                                                            \
+            P r = y.im / y.re, d = y.re + DOME_ROUNDED(y.im * r);                                                                \
+            return (s){(x.re + DOME_ROUNDED(x.im * r)) / d, (x.im - DOME_ROUNDED(x.re * r)) / d};                                \
         }                                                                                                                        \
-        P r = y.re / y.im, d = y.re * r + y.im;                                                                                  \
-        return (s){(x.re * r + x.im) / d, (x.im * r - x.re) / d};                                                                \
+        P r = y.re / y.im, d = DOME_ROUNDED(y.re * r) + y.im;                                                                    \
+        return (s){(DOME_ROUNDED(x.re * r) + x.im) / d, (DOME_ROUNDED(x.im * r) - x.re) / d};                                    \
     }                                                                                                                            \
     static inline P _Complex to_c_##s(s x)                                                                                       \
     {                                                                                                                            \
@@ -408,7 +409,7 @@ UNSIGNED_LIST(INTEGER)
     BOTH(min, s, T, T, x < y || x != x ? x : y)                                                                                  \
     BOTH(max, s, T, T, x > y || x != x ? x : y)                                                                                  \
     BOTH(pow, s, T, T, pow##f(x, y))                                                                                             \
-    AXPY(s, T, T, y + a * x)                                                                                                     \
+    AXPY(s, T, T, y + DOME_ROUNDED(a * x))                                                                                       \
     UNARY(neg, s, T, -x)                                                                                                         \
     UNARY(abs, s, T, fabs##f(x))                                                                                                 \
     UNARY(sqrt, s, T, sqrt##f(x))                                                                                                \
@@ -433,7 +434,7 @@ FLOAT_LIST(FLOATING)
     SCALAR(muls, s, s, s, P, ((s){x.re * y, x.im * y}))                                                                          \
     SCALAR(divs, s, s, s, P, ((s){x.re / y, x.im / y}))                                                                          \
     SCALAR(pows, s, s, s, P, from_c_##s(cpow##f(to_c_##s(x), to_c_##s((s){y, 0}))))                                              \
-    AXPY(s, s, P, ((s){y.re + a * x.re, y.im + a * x.im}))                                                                       \
+    AXPY(s, s, P, ((s){y.re + DOME_ROUNDED(a * x.re), y.im + DOME_ROUNDED(a * x.im)}))                                           \
     UNARY(neg, s, s, ((s){-x.re, -x.im}))                                                                                        \
     UNARY(abs, s, s, ((s){hypot##f(x.re, x.im), 0}))                                                                             \
     UNARY(sqrt, s, s, from_c_##s(csqrt##f(to_c_##s(x))))                                                                         \

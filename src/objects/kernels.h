@@ -20,6 +20,17 @@
 
 #include <dome/type.h>
 
+/* A product that is rounded before it is added to something. -ffp-contract=off should say that already, but gcc from 12 on turns
+ * (a b - c d, a d + c b) into fused operations even so, where it vectorizes for processors that have them. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#define DOME_ROUNDED(product) __builtin_assoc_barrier(product)
+#endif
+#endif
+#ifndef DOME_ROUNDED
+#define DOME_ROUNDED(product) (product)
+#endif
+
 typedef struct dome_kernel_args {
     void *out;
     const void *in[3];

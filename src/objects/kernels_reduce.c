@@ -1,5 +1,7 @@
 #include "objects/kernels_reduce.h"
 
+#include "objects/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -79,9 +81,10 @@ static inline double multiply_parts(double s[PARTS])
 
 #define FLOAT_KERNELS(K, s, T)                                                                                                   \
     FLOAT_SUM(sum, s, T, , (double)x[i])                                                                                         \
-    FLOAT_SUM(dot, s, T, , (double)x[i] * (double)y[i])                                                                          \
-    FLOAT_SUM(squares, s, T, , (double)x[i] * (double)x[i])                                                                      \
-    FLOAT_SUM(scaled, s, T, const double first = scale[0]; const double second = scale[1], SCALED(x[i]) * SCALED(x[i]))          \
+    FLOAT_SUM(dot, s, T, , DOME_ROUNDED((double)x[i] * (double)y[i]))                                                            \
+    FLOAT_SUM(squares, s, T, , DOME_ROUNDED((double)x[i] * (double)x[i]))                                                        \
+    FLOAT_SUM(scaled, s, T, const double first = scale[0];                                                                       \
+              const double second = scale[1], DOME_ROUNDED(SCALED(x[i]) * SCALED(x[i])))                                         \
     static void product_##s(const void *xv, uint64_t n, double product[2])                                                       \
     {                                                                                                                            \
         const T *x = xv;                                                                                                         \
@@ -109,10 +112,12 @@ FLOAT_LIST(FLOAT_KERNELS)
 
 #define COMPLEX_KERNELS(K, s, T)                                                                                                 \
     COMPLEX_SUM(sum, s, T, RE(x), IM(x))                                                                                         \
-    COMPLEX_SUM(dot, s, T, RE(x) * RE(y) + IM(x) * IM(y), RE(x) * IM(y) - IM(x) * RE(y))                                         \
-    FLOAT_SUM(squares, s, T, , RE(x) * RE(x) + IM(x) * IM(x))                                                                    \
+    COMPLEX_SUM(dot, s, T, DOME_ROUNDED(RE(x) * RE(y)) + DOME_ROUNDED(IM(x) * IM(y)),                                            \
+                DOME_ROUNDED(RE(x) * IM(y)) - DOME_ROUNDED(IM(x) * RE(y)))                                                       \
+    FLOAT_SUM(squares, s, T, , DOME_ROUNDED(RE(x) * RE(x)) + DOME_ROUNDED(IM(x) * IM(x)))                                        \
     FLOAT_SUM(scaled, s, T, const double first = scale[0];                                                                       \
-              const double second = scale[1], SCALED(RE(x)) * SCALED(RE(x)) + SCALED(IM(x)) * SCALED(IM(x)))                     \
+              const double second = scale[1],                                                                                    \
+              DOME_ROUNDED(SCALED(RE(x)) * SCALED(RE(x))) + DOME_ROUNDED(SCALED(IM(x)) * SCALED(IM(x))))                         \
     static void product_##s(const void *xv, uint64_t n, double product[2])                                                       \
     {                                                                                                                            \
         const T *x = xv;                                                                                                         \
@@ -132,8 +137,8 @@ void dome__multiply(bool is_complex, double product[2], const double factor[2])
         product[0] *= factor[0];
         return;
     }
-    double re = product[0] * factor[0] - product[1] * factor[1];
-    product[1] = product[0] * factor[1] + product[1] * factor[0];
+    double re = DOME_ROUNDED(product[0] * factor[0]) - DOME_ROUNDED(product[1] * factor[1]);
+    product[1] = DOME_ROUNDED(product[0] * factor[1]) + DOME_ROUNDED(product[1] * factor[0]);
     product[0] = re;
 }
 

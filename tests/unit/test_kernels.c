@@ -241,6 +241,31 @@ static void test_complex(void)
     check_c128(DOME_OP_DVEC_DIV, 1e300, 1e300, 1e300, 1e300, 1, 0);
     check_c128(DOME_OP_DVEC_DIV, 1, 0, 0, 0, NAN, NAN);
 
+    /* each product rounded on its own, also where a compiler would like to fuse it with the sum */
+    enum { COUNT = 33 };
+    double a[2 * COUNT], b[2 * COUNT], c[2 * COUNT], all[2] = {1, 0};
+    GRand *rand = g_rand_new_with_seed(7);
+    for (int i = 0; i < 2 * COUNT; i++)
+        a[i] = g_rand_double_range(rand, -2, 2), b[i] = g_rand_double_range(rand, -2, 2);
+    g_rand_free(rand);
+    run2(DOME_OP_DVEC_MUL, DOME_C128, c, a, b, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        volatile double p[4] = {a[2 * i] * b[2 * i], a[2 * i + 1] * b[2 * i + 1], a[2 * i] * b[2 * i + 1],
+                                a[2 * i + 1] * b[2 * i]};
+        g_assert_true(c[2 * i] == p[0] - p[1] && c[2 * i + 1] == p[2] + p[3]);
+    }
+    dome__product_kernel(DOME_C128)(a, 16, all); /* then in pairs */
+    double s[32];
+    memcpy(s, a, sizeof s);
+    for (int half = 8; half; half /= 2)
+        for (int j = 0; j < half; j++) {
+            double *x = s + 2 * j, *y = s + 2 * (j + half);
+            volatile double p[4] = {x[0] * y[0], x[1] * y[1], x[0] * y[1], x[1] * y[0]};
+            x[0] = p[0] - p[1];
+            x[1] = p[2] + p[3];
+        }
+    g_assert_true(all[0] == s[0] && all[1] == s[1]);
+
     double x[2] = {3e300, -4e300}, z[2];
     run1(DOME_OP_DVEC_ABS, DOME_C128, z, x, 0, 1);
     g_assert_true(fabs(z[0] - 5e300) < 1e285 && z[1] == 0);
