@@ -103,6 +103,8 @@ static const char *why_not_spawned(int code)
         return "it is no longer part of the machine";
     case PvmDenied:
         return "it refuses";
+    case PvmSysErr:
+        return "its PVM daemon does not answer";
     default:
         return "PVM cannot start it";
     }

@@ -230,8 +230,9 @@ bool dome__launch_machine_there(void)
 static void end_guard(const dome_launch *launch)
 {
     if (launch->guard_fd >= 0) {
-        close(launch->guard_fd);
+        kill(launch->guard, SIGKILL); /* there is nothing left to guard */
         waitpid(launch->guard, NULL, 0);
+        close(launch->guard_fd);
     }
 }
 
