@@ -1,0 +1,630 @@
+/* Vectors as .npy files. Rank 0 opens the file; the others find out whether they see the same one, and if so read and write
+ * their own part of it. Those that do not send their part to rank 0, or get it from there. */
+#define _FILE_OFFSET_BITS 64
+
+#include "objects/dvec_private.h"
+#include "objects/npy.h"
+#include "objects/type_private.h"
+#include "transport/collective.h"
+#include "transport/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Parts are converted and sent in pieces of about this many bytes. */
+static const uint64_t PIECE_BYTES = 8 << 20;
+
+/* What tells whether a file that a task finds under a name is rank 0's. */
+typedef struct identity {
+    uint64_t inode, bytes, seconds, nanoseconds;
+} identity;
+
+enum { IDENTITY_WORDS = 4 };
+
+/* One reading or writing of a vector on this task. */
+typedef struct transfer {
+    dome_env *env;
+    dvec *x;
+    const char *path;
+    dome_npy npy;
+    int file; /* -1: not seen */
+    char *buffer;
+    uint64_t piece; /* values that fit into it */
+    int status;     /* the first failure of this task, */
+    char *text;     /* and what to say of it */
+    int broken;     /* communication has failed: reported already, and the end of it */
+} transfer;
+
+static void note(transfer *f, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void note(transfer *f, int status, const char *format, ...)
+{
+    if (f->status)
+        return;
+    va_list args;
+    va_start(args, format);
+    f->text = g_strdup_vprintf(format, args);
+    va_end(args);
+    f->status = status;
+}
+
+static void note_errno(transfer *f, const char *what)
+{
+    int code = errno;
+    note(f, code == ENOMEM ? DOME_ERR_MEMORY : DOME_ERR_IO, "'%s' cannot be %s: %s", f->path, what, g_strerror(code));
+}
+
+/* Takes message, which goes on from the file's name. */
+static void note_format(transfer *f, char *message)
+{
+    note(f, DOME_ERR_FORMAT, "'%s' %s", f->path, message);
+    g_free(message);
+}
+
+/* What any task has noted is the failure of all, and temporary is then removed before the program may end of it. */
+static int agree(transfer *f, const char *temporary)
+{
+    dome_transport *t = f->env->transport;
+    int64_t worst = f->status;
+    int failed = dome__allreduce(t, DOME_I64, &worst, 1, dome__combine_max_i64, NULL);
+    if ((failed || worst) && temporary)
+        unlink(temporary);
+    if (failed)
+        return dome__fail_transport(f->env, failed);
+    return worst ? dome__agree(f->env, f->status, f->text) : DOME_OK;
+}
+
+static identity identify(const struct stat *s)
+{
+    return (identity){(uint64_t)s->st_ino, (uint64_t)s->st_size, (uint64_t)s->st_mtim.tv_sec, (uint64_t)s->st_mtim.tv_nsec};
+}
+
+/* Opens path on a task other than rank 0 if it is rank 0's file there. */
+static int open_same(const char *path, int flags, const identity *expected, bool times)
+{
+    struct stat s;
+    int file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return -1;
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode)) {
+        identity found = identify(&s);
+        if (found.inode == expected->inode && found.bytes == expected->bytes &&
+            (!times || (found.seconds == expected->seconds && found.nanoseconds == expected->nanoseconds)))
+            return file;
+    }
+    close(file);
+    return -1;
+}
+
+static bool pread_all(int file, void *data, uint64_t bytes, uint64_t offset)
+{
+    for (char *at = data; bytes;) {
+        ssize_t n = pread(file, at, MIN(bytes, 1u << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n ? errno : EIO;
+            return false;
+        }
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return true;
+}
+
+static bool pwrite_all(int file, const void *data, uint64_t bytes, uint64_t offset)
+{
+    for (const char *at = data; bytes;) {
+        ssize_t n = pwrite(file, at, MIN(bytes, 1u << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n ? errno : ENOSPC;
+            return false;
+        }
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return true;
+}
+
+static uint64_t offset_of(const transfer *f, uint64_t value)
+{
+    return f->npy.header_bytes + value * f->npy.item.bytes;
+}
+
+static void make_buffer(transfer *f)
+{
+    f->piece = MAX(1, PIECE_BYTES / f->npy.item.bytes);
+    f->buffer = g_try_malloc(f->piece * f->npy.item.bytes);
+    if (!f->buffer)
+        note(f, DOME_ERR_MEMORY, "no memory to convert '%s'", f->path);
+}
+
+static void finish(transfer *f)
+{
+    if (f->file >= 0)
+        close(f->file);
+    g_free(f->buffer);
+    g_free(f->text);
+    dome__npy_clear(&f->npy);
+}
+
+/* Reports that a message could not be sent or received. */
+static void check(transfer *f, int failed)
+{
+    if (failed && !f->broken)
+        f->broken = dome__fail_transport(f->env, failed);
+}
+
+/* Tells rank 0 which tasks see the file; the result is for rank 0 alone, g_free'd by the caller. */
+static uint8_t *gather_seen(transfer *f)
+{
+    uint8_t mine = f->file >= 0, *seen = g_malloc0((gsize)f->env->transport->size);
+    check(f, dome__gather(f->env->transport, 0, DOME_U8, &mine, 1, seen));
+    return seen;
+}
+
+/* What is done with a piece of a rank's part: count values of the vector from value first on, which lie at data if the
+ * rank is this task's. False if there is no going on. */
+typedef bool (*piece_step)(transfer *f, int rank, uint64_t first, uint64_t count, char *data);
+
+static void for_pieces(transfer *f, int rank, piece_step step)
+{
+    const dvec *x = f->x;
+    dome_span spans[2];
+    char *data = rank == f->env->transport->rank ? x->data : NULL;
+    int nspans = dome_layout_spans(x->layout, x->distribution == DOME_WHOLE ? 0 : rank, spans);
+    bool on = !f->broken;
+    for (int s = 0; s < nspans; s++) {
+        uint64_t first = spans[s].first * x->width, end = first + spans[s].count * x->width;
+        while (on && first < end) {
+            uint64_t count = MIN(end - first, f->piece);
+            on = step(f, rank, first, count, data) && !f->broken;
+            first += count;
+            data = data ? data + count * DVEC_VALUE(x) : NULL;
+        }
+    }
+}
+
+/* ---- reading ---- */
+
+static bool read_own(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
+{
+    (void)rank;
+    bool native = dome__npy_is_native(&f->npy.item, f->x->type);
+    if (!pread_all(f->file, native ? data : f->buffer, count * f->npy.item.bytes, offset_of(f, first)))
+        note_errno(f, "read");
+    else if (!native)
+        dome__npy_unpack(&f->npy.item, f->x->type, data, f->buffer, count);
+    return !f->status;
+}
+
+/* An empty message says that no more will come, because rank 0 has failed. */
+static bool serve(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
+{
+    (void)data;
+    uint64_t bytes = count * f->npy.item.bytes;
+    if (!f->status && !pread_all(f->file, f->buffer, bytes, offset_of(f, first)))
+        note_errno(f, "read");
+    check(f, dome__send(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, f->buffer, f->status ? 0 : bytes));
+    return !f->status;
+}
+
+static bool take_served(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
+{
+    (void)rank, (void)first;
+    void *packed;
+    uint64_t bytes;
+    check(f, dome__recv_new(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, &packed, &bytes));
+    if (!f->broken && bytes == count * f->npy.item.bytes)
+        dome__npy_unpack(&f->npy.item, f->x->type, data, packed, count);
+    else if (!f->broken)
+        note(f, DOME_ERR_IO, "'%s' cannot be read by rank 0", f->path);
+    g_free(packed);
+    return !f->status;
+}
+
+/* Rank 0 opens the file and gives its header. */
+static char *open_first(transfer *f, identity *id)
+{
+    struct stat s;
+    char *message = NULL, start[DOME_NPY_START], *header = NULL;
+    f->file = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (f->file < 0 || fstat(f->file, &s) < 0) {
+        note_errno(f, "opened");
+        return NULL;
+    }
+    if (!S_ISREG(s.st_mode)) {
+        note(f, DOME_ERR_IO, "'%s' is not a regular file", f->path);
+        return NULL;
+    }
+    *id = identify(&s);
+    size_t bytes = (size_t)MIN(id->bytes, (uint64_t)DOME_NPY_START);
+    if (!pread_all(f->file, start, bytes, 0)) {
+        note_errno(f, "read");
+        return NULL;
+    }
+    if (!dome__npy_start(start, bytes, &f->npy.header_bytes, &message)) {
+        note_format(f, message);
+        return NULL;
+    }
+    bytes = (size_t)MIN(f->npy.header_bytes, id->bytes);
+    header = g_malloc(bytes);
+    if (!pread_all(f->file, header, bytes, 0))
+        note_errno(f, "read");
+    else if (!dome__npy_parse(&f->npy, header, bytes, &message) || !dome__npy_check_size(&f->npy, id->bytes, &message))
+        note_format(f, message);
+    return header;
+}
+
+/* All tasks get the file's identity and header, and parse it alike. */
+static int share_header(transfer *f, char **header, identity *id)
+{
+    dome_transport *t = f->env->transport;
+    uint64_t words[IDENTITY_WORDS + 1] = {id->inode, id->bytes, id->seconds, id->nanoseconds, f->npy.header_bytes};
+    int failed = dome__bcast(t, 0, DOME_U64, words, IDENTITY_WORDS + 1);
+    if (!failed) {
+        *id = (identity){words[0], words[1], words[2], words[3]};
+        if (t->rank > 0)
+            *header = g_malloc(words[IDENTITY_WORDS]);
+        failed = dome__bcast(t, 0, DOME_U8, *header, words[IDENTITY_WORDS]);
+    }
+    if (failed)
+        return dome__fail_transport(f->env, failed);
+    char *message = NULL;
+    if (t->rank > 0 && !dome__npy_parse(&f->npy, *header, words[IDENTITY_WORDS], &message))
+        note_format(f, message);
+    return f->status ? dome__fail(f->env, f->status, "%s", f->text) : DOME_OK;
+}
+
+#define ALIGNMENT_OF(ctype)                                                                                                      \
+    offsetof(                                                                                                                    \
+        struct {                                                                                                                 \
+            char c;                                                                                                              \
+            ctype x;                                                                                                             \
+        },                                                                                                                       \
+        x)
+
+static size_t alignment(dome_type type)
+{
+    static const size_t of_kind[] = {
+#define KIND_ALIGNMENT(name, ctype, suffix) ALIGNMENT_OF(ctype),
+        DOME_TYPE_LIST(KIND_ALIGNMENT)
+#undef KIND_ALIGNMENT
+    };
+    const dome_field *fields;
+    size_t nfields = dome_type_fields(type, &fields), most = 1;
+    if (nfields == 0)
+        return of_kind[dome_type_kind_of(type)];
+    for (size_t i = 0; i < nfields; i++)
+        most = MAX(most, alignment(fields[i].type));
+    return most;
+}
+
+/* The program's own type for such items, if it has described one. Of several the first by name, so that all tasks choose alike.
+ */
+static dome_type known_type(dome_env *env, const dome_npy_item *item)
+{
+    GHashTableIter i;
+    void *type;
+    dome_type best = NULL;
+    g_hash_table_iter_init(&i, env->types);
+    while (g_hash_table_iter_next(&i, NULL, &type))
+        if (dome__npy_fits(item, type) && (!best || strcmp(dome_type_name(type), dome_type_name(best)) < 0))
+            best = type;
+    return best;
+}
+
+/* The type items of a file get in memory. A structure that the program has not described is laid out as C does. NULL on failure.
+ */
+static dome_type type_of(dome_env *env, const dome_npy_item *item)
+{
+    static const dome_type basic[] = {
+#define TYPE_OF_KIND(name, ctype, suffix) &dome_type_##suffix,
+        DOME_TYPE_LIST(TYPE_OF_KIND)
+#undef TYPE_OF_KIND
+    };
+    if (item->kind != DOME_KIND_STRUCT)
+        return basic[item->kind];
+    dome_type type = known_type(env, item);
+    if (type)
+        return type;
+    dome_field *fields = g_new0(dome_field, item->nfields);
+    size_t size = 0, most = 1;
+    bool good = true;
+    for (size_t i = 0; i < item->nfields && good; i++) {
+        const dome_npy_item *f = &item->fields[i];
+        dome_type inner = type_of(env, f);
+        good = inner != NULL;
+        if (!good)
+            break;
+        size_t align = alignment(inner);
+        most = MAX(most, align);
+        size = (size + align - 1) / align * align;
+        fields[i] = (dome_field){f->name, inner, size, (size_t)f->count};
+        if (f->count > (SIZE_MAX / 4 - size) / dome_type_size(inner)) {
+            dome__fail(env, DOME_ERR_MEMORY, "elements of this file are too long for this machine");
+            good = false;
+        } else {
+            size += (size_t)f->count * dome_type_size(inner);
+        }
+    }
+    if (good) {
+        char *descr = dome__npy_descr(item);
+        char *name = g_strdup_printf("npy-%016" PRIx64, dome__hash_bytes(0, descr, strlen(descr)));
+        type = dome_type_struct(env, name, (size + most - 1) / most * most, fields, item->nfields);
+        g_free(name);
+        g_free(descr);
+    }
+    g_free(fields);
+    return type;
+}
+
+static dvec *new_vector(transfer *f, const char *name, const dvec_options *options)
+{
+    dome_env *env = f->env;
+    dvec_options o = options ? *options : (dvec_options){0};
+    if (o.width && o.width != f->npy.width) {
+        dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" PRIu64 ", not %zu", f->path, f->npy.width, o.width);
+        return NULL;
+    }
+    if (f->npy.length > SIZE_MAX || f->npy.width > SIZE_MAX)
+        note(f, DOME_ERR_MEMORY, "'%s' is too long for this machine", f->path);
+    if (agree(f, NULL))
+        return NULL;
+    o.width = (size_t)f->npy.width;
+    dome_type type = type_of(env, &f->npy.item);
+    return type ? dvec_new_with(env, name, type, (size_t)f->npy.length, &o) : NULL;
+}
+
+static int read_parts(transfer *f, const identity *id)
+{
+    dome_transport *t = f->env->transport;
+    make_buffer(f);
+    int status = agree(f, NULL);
+    if (status)
+        return status;
+    if (t->rank > 0)
+        f->file = open_same(f->path, O_RDONLY, id, true);
+    uint8_t *seen = gather_seen(f);
+    for_pieces(f, t->rank, f->file >= 0 ? read_own : take_served);
+    for (int r = 1; r < t->size && t->rank == 0; r++)
+        if (!seen[r])
+            for_pieces(f, r, serve);
+    g_free(seen);
+    return f->broken ? f->broken : agree(f, NULL);
+}
+
+dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options)
+{
+    dome_operation op;
+    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
+    hash = dome__hash_bytes(hash, path ? path : "", path ? strlen(path) : 0);
+    if (options)
+        hash = dome__hash(dome__hash(dome__hash(hash, options->distribution), options->width), options->block);
+    dome__begin(&op, env, DOME_OP_DVEC_READ, NULL, hash);
+    if (!path || !*path) {
+        dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "no file is named"));
+        return NULL;
+    }
+
+    transfer f = {.env = env, .path = path, .file = -1};
+    identity id = {0};
+    char *header = env->transport->rank == 0 ? open_first(&f, &id) : NULL;
+    int status = agree(&f, NULL);
+    if (!status)
+        status = share_header(&f, &header, &id);
+    if (!status) {
+        f.x = new_vector(&f, name, options);
+        status = f.x ? read_parts(&f, &id) : env->error_status;
+    }
+    if (status && f.x) {
+        dome_object_free(f.x->object);
+        f.x = NULL;
+    }
+    g_free(header);
+    finish(&f);
+    dome__end(&op, status);
+    return f.x;
+}
+
+dvec *dvec_read(dome_env *env, const char *name, const char *path)
+{
+    return dvec_read_with(env, name, path, NULL);
+}
+
+/* ---- writing ---- */
+
+/* The form of a piece in the file. */
+static const void *packed(transfer *f, const char *data, uint64_t count)
+{
+    if (dome__npy_is_native(&f->npy.item, f->x->type))
+        return data;
+    dome__npy_pack(&f->npy.item, f->x->type, f->buffer, data, count);
+    return f->buffer;
+}
+
+static bool write_own(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
+{
+    (void)rank;
+    if (!pwrite_all(f->file, packed(f, data, count), count * f->npy.item.bytes, offset_of(f, first)))
+        note_errno(f, "written");
+    return !f->status;
+}
+
+static bool hand_over(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
+{
+    (void)rank, (void)first;
+    uint64_t bytes = count * f->npy.item.bytes;
+    check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, packed(f, data, count), bytes));
+    return true;
+}
+
+/* Goes on taking pieces in after a failure: their sender does not know of it yet. */
+static bool take_over(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
+{
+    (void)data;
+    uint64_t bytes = count * f->npy.item.bytes;
+    check(f, dome__recv(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, f->buffer, bytes));
+    if (!f->broken && !f->status && !pwrite_all(f->file, f->buffer, bytes, offset_of(f, first)))
+        note_errno(f, "written");
+    return true;
+}
+
+/* The file grows under this name, beside the one it will have. */
+static char *temporary_name(const char *path, uint64_t process, uint64_t number)
+{
+    char *folder = g_path_get_dirname(path);
+    char *name = g_strdup_printf("%s/.dome-%" PRIu64 "-%" PRIu64 ".npy", folder, process, number);
+    g_free(folder);
+    return name;
+}
+
+/* Rank 0 makes the file in its full length, with its header. number says which it has become. */
+static bool make_file(transfer *f, const char *target, const char *header, uint64_t *number, identity *id)
+{
+    struct stat s, before;
+    bool there = stat(target, &before) == 0;
+    if (there && !S_ISREG(before.st_mode)) {
+        note(f, DOME_ERR_IO, "'%s' is there and not a regular file", f->path);
+        return false;
+    }
+    char *name = NULL;
+    uint64_t bytes;
+    for (*number = 0; f->file < 0; ++*number) {
+        name = temporary_name(target, (uint64_t)getpid(), *number);
+        f->file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (f->file >= 0 || errno != EEXIST)
+            break;
+        g_free(name);
+    }
+    if (f->file < 0) {
+        note_errno(f, "written");
+    } else if (!dome__npy_file_bytes(&f->npy, &bytes)) {
+        note(f, DOME_ERR_IO, "'%s' would be longer than any file can be", f->path);
+    } else if (!pwrite_all(f->file, header, f->npy.header_bytes, 0) || ftruncate(f->file, (off_t)bytes) < 0 ||
+               fstat(f->file, &s) < 0) {
+        note_errno(f, "written");
+    } else {
+        *id = identify(&s);
+        if (there && fchmod(f->file, before.st_mode & 0777) < 0)
+            note_errno(f, "given the rights it has");
+    }
+    if (f->status && f->file >= 0)
+        unlink(name);
+    g_free(name);
+    return !f->status;
+}
+
+static void flush(transfer *f)
+{
+    if (f->file >= 0 && fsync(f->file) < 0 && errno != EINVAL)
+        note_errno(f, "written");
+    if (f->file >= 0 && close(f->file) < 0)
+        note_errno(f, "written");
+    f->file = -1;
+}
+
+static void put_in_place(transfer *f, const char *temporary, const char *target)
+{
+    if (rename(temporary, target) < 0) {
+        note_errno(f, "written");
+        return;
+    }
+    char *folder = g_path_get_dirname(target);
+    int directory = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (directory >= 0) {
+        if (fsync(directory) < 0 && errno != EINVAL)
+            note_errno(f, "written for good");
+        close(directory);
+    }
+    g_free(folder);
+}
+
+static void write_parts(transfer *f)
+{
+    dome_transport *t = f->env->transport;
+    bool whole = f->x->distribution == DOME_WHOLE;
+    uint8_t *seen = gather_seen(f);
+    if (!whole || t->rank == 0)
+        for_pieces(f, t->rank, f->file >= 0 ? write_own : hand_over);
+    for (int r = 1; r < t->size && t->rank == 0 && !whole; r++)
+        if (!seen[r])
+            for_pieces(f, r, take_over);
+    g_free(seen);
+    flush(f);
+}
+
+/* Rank 0's part of a write: where the file will be, and where it is until it is complete. */
+typedef struct place {
+    char *resolved; /* through symbolic links */
+    const char *target;
+    char *temporary;
+} place;
+
+static int write_file(transfer *f, place *p)
+{
+    dome_transport *t = f->env->transport;
+    identity id = {0};
+    uint64_t number = 0;
+    char *header = dome__npy_header(&f->npy);
+    if (t->rank == 0) {
+        if (g_file_test(f->path, G_FILE_TEST_IS_SYMLINK))
+            p->resolved = realpath(f->path, NULL);
+        p->target = p->resolved ? p->resolved : f->path;
+        if (make_file(f, p->target, header, &number, &id))
+            p->temporary = temporary_name(p->target, (uint64_t)getpid(), number);
+    }
+    g_free(header);
+    make_buffer(f);
+    int status = agree(f, p->temporary);
+    if (status)
+        return status;
+
+    uint64_t words[] = {id.inode, id.bytes, (uint64_t)getpid(), number};
+    check(f, dome__bcast(t, 0, DOME_U64, words, G_N_ELEMENTS(words)));
+    if (!f->broken && t->rank > 0) {
+        char *name = temporary_name(f->path, words[2], words[3]);
+        f->file = open_same(name, O_WRONLY, &(identity){.inode = words[0], .bytes = words[1]}, false);
+        g_free(name);
+    }
+    if (!f->broken)
+        write_parts(f);
+    if (f->broken && p->temporary)
+        unlink(p->temporary);
+    status = f->broken ? f->broken : agree(f, p->temporary);
+    if (status)
+        return status;
+    if (t->rank == 0)
+        put_in_place(f, p->temporary, p->target);
+    return agree(f, p->temporary);
+}
+
+int dvec_write(const dvec *x, const char *path)
+{
+    dome_operation op;
+    dome__begin(&op, x->env, DOME_OP_DVEC_WRITE, x->object, dome__hash_bytes(0, path ? path : "", path ? strlen(path) : 0));
+    if (!path || !*path)
+        return dome__end(&op, dome__fail(x->env, DOME_ERR_ARGUMENT, "no file is named"));
+    int status = dvec__settle(x, NULL);
+    if (!status) {
+        transfer f = {.env = x->env, .x = (dvec *)x, .path = path, .file = -1};
+        dome__npy_describe(&f.npy, x->type, x->length, x->width);
+        place p = {0};
+        status = write_file(&f, &p);
+        g_free(p.temporary);
+        free(p.resolved);
+        finish(&f);
+    }
+    return dome__end(&op, status);
+}

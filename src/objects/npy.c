@@ -1,0 +1,695 @@
+#include "objects/npy.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const char MAGIC[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+enum { ALIGNMENT = 64, DEPTH = 16 };
+
+static const uint64_t HEADER_LIMIT = 16 << 20, ITEM_LIMIT = 1 << 30;
+
+/* NumPy leaves room in the header for the first dimension to grow to this many digits. */
+enum { GROWTH_DIGITS = 21 };
+
+static bool refuse(char **message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(char **message, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    *message = g_strdup_vprintf(format, args);
+    va_end(args);
+    return false;
+}
+
+static void clear_item(dome_npy_item *item)
+{
+    for (size_t i = 0; i < item->nfields; i++)
+        clear_item(&item->fields[i]);
+    g_free(item->fields);
+    g_free(item->name);
+    *item = (dome_npy_item){0};
+}
+
+void dome__npy_clear(dome_npy *npy)
+{
+    clear_item(&npy->item);
+    *npy = (dome_npy){0};
+}
+
+/* ---- the start ---- */
+
+bool dome__npy_start(const void *start, size_t bytes, uint64_t *header_bytes, char **message)
+{
+    const uint8_t *p = start;
+    if (bytes < sizeof MAGIC || memcmp(p, MAGIC, sizeof MAGIC) != 0)
+        return refuse(message, bytes == 0 ? "is empty" : "is not a .npy file");
+    if (bytes < DOME_NPY_START)
+        return refuse(message, "is truncated: it ends within its header");
+    unsigned major = p[6], minor = p[7];
+    if (major < 1 || major > 3 || minor != 0)
+        return refuse(message, "has .npy version %u.%u, of which Dome knows nothing", major, minor);
+    uint64_t text =
+        major == 1 ? p[8] | (uint64_t)p[9] << 8 : p[8] | (uint64_t)p[9] << 8 | (uint64_t)p[10] << 16 | (uint64_t)p[11] << 24;
+    *header_bytes = text + (major == 1 ? 10 : 12);
+    if (*header_bytes > HEADER_LIMIT)
+        return refuse(message, "has a header of %" PRIu64 " bytes, more than a .npy file needs", *header_bytes);
+    if (*header_bytes < DOME_NPY_START)
+        return refuse(message, "has an empty header");
+    return true;
+}
+
+/* ---- a parser for the few Python literals a header is made of ---- */
+
+typedef struct parser {
+    const char *begin, *at, *end;
+    bool utf8; /* or Latin-1 */
+    char **message;
+} parser;
+
+/* Text from the file in a message: printable and not too long. */
+static char *quoted(const char *text, size_t bytes)
+{
+    GString *s = g_string_new("'");
+    for (size_t i = 0; i < bytes && i < 40; i++)
+        g_string_append_c(s, g_ascii_isprint(text[i]) ? text[i] : '?');
+    g_string_append(s, bytes > 40 ? "...'" : "'");
+    return g_string_free(s, FALSE);
+}
+
+static bool expected(parser *p, const char *what)
+{
+    if (*p->message)
+        return false;
+    size_t left = (size_t)(p->end - p->at);
+    char *found = left ? quoted(p->at, MIN(left, 12)) : g_strdup("the header ends");
+    refuse(p->message, "has a damaged header: %s expected at byte %zu, but %s%s", what, (size_t)(p->at - p->begin),
+           left ? "there is " : "", found);
+    g_free(found);
+    return false;
+}
+
+static void skip_space(parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
+        p->at++;
+}
+
+/* Takes the character c, if it is next. */
+static bool take(parser *p, char c)
+{
+    skip_space(p);
+    if (p->at == p->end || *p->at != c)
+        return false;
+    p->at++;
+    return true;
+}
+
+static bool need(parser *p, char c)
+{
+    char what[] = {'\'', c, '\'', 0};
+    return take(p, c) || expected(p, what);
+}
+
+static bool take_word(parser *p, const char *word)
+{
+    size_t bytes = strlen(word);
+    skip_space(p);
+    if ((size_t)(p->end - p->at) < bytes || memcmp(p->at, word, bytes) != 0)
+        return false;
+    p->at += bytes;
+    return true;
+}
+
+static bool hex(parser *p, int digits, gunichar *value)
+{
+    *value = 0;
+    for (int i = 0; i < digits; i++, p->at++) {
+        if (p->at == p->end || !g_ascii_isxdigit(*p->at))
+            return false;
+        *value = *value * 16 + (gunichar)g_ascii_xdigit_value(*p->at);
+    }
+    return true;
+}
+
+static bool escape(parser *p, GString *text)
+{
+    static const char plain[] = "\\\\''\"\"n\nt\tr\r";
+    gunichar value;
+    if (p->at == p->end)
+        return false;
+    char c = *p->at++;
+    for (size_t i = 0; i + 1 < sizeof plain; i += 2)
+        if (plain[i] == c) {
+            g_string_append_c(text, plain[i + 1]);
+            return true;
+        }
+    if (c != 'x' && c != 'u' && c != 'U')
+        return false;
+    if (!hex(p, c == 'x' ? 2 : c == 'u' ? 4 : 8, &value) || value == 0 || !g_unichar_validate(value))
+        return false;
+    g_string_append_unichar(text, value);
+    return true;
+}
+
+/* A string, as UTF-8. */
+static bool string(parser *p, char **result)
+{
+    skip_space(p);
+    const char *begin = p->at;
+    if (p->at < p->end && *p->at == 'u')
+        p->at++;
+    if (p->at == p->end || (*p->at != '\'' && *p->at != '"')) {
+        p->at = begin;
+        return expected(p, "a string");
+    }
+    char quote = *p->at++;
+    GString *text = g_string_new(NULL);
+    bool good = true;
+    while (good && p->at < p->end && *p->at != quote) {
+        char c = *p->at++;
+        if (c == '\\')
+            good = escape(p, text);
+        else if (c == '\0' || c == '\n')
+            good = false;
+        else if ((c & 0x80) && !p->utf8)
+            g_string_append_unichar(text, (uint8_t)c);
+        else
+            g_string_append_c(text, c);
+    }
+    if (!good || p->at == p->end || !g_utf8_validate(text->str, (gssize)text->len, NULL)) {
+        g_string_free(text, TRUE);
+        p->at = begin;
+        return expected(p, "a well-formed string");
+    }
+    p->at++;
+    *result = g_string_free(text, FALSE);
+    return true;
+}
+
+static bool integer(parser *p, uint64_t *result)
+{
+    skip_space(p);
+    const char *begin = p->at;
+    if (p->at == p->end || !g_ascii_isdigit(*p->at))
+        return expected(p, "a number that is not negative");
+    *result = 0;
+    for (; p->at < p->end && g_ascii_isdigit(*p->at); p->at++)
+        if (__builtin_mul_overflow(*result, 10u, result) || __builtin_add_overflow(*result, (uint64_t)(*p->at - '0'), result)) {
+            p->at = begin;
+            return expected(p, "a number below 2^64");
+        }
+    if (p->at < p->end && *p->at == 'L') /* written by Python 2 */
+        p->at++;
+    return true;
+}
+
+/* A tuple of numbers: their product without the first, the first, and how many there are. */
+static bool numbers(parser *p, uint64_t *first, uint64_t *rest, unsigned *count)
+{
+    *count = 0;
+    *first = *rest = 1;
+    if (!need(p, '('))
+        return false;
+    while (!take(p, ')')) {
+        uint64_t value;
+        if (!integer(p, &value))
+            return false;
+        if (*count == 0)
+            *first = value;
+        else if (__builtin_mul_overflow(*rest, value, rest))
+            return refuse(p->message, "has a shape of more than 2^64 values");
+        ++*count;
+        if (take(p, ','))
+            continue;
+        if (*count == 1)
+            return expected(p, "','");
+        if (!need(p, ')'))
+            return false;
+        break;
+    }
+    return true;
+}
+
+/* ---- dtypes ---- */
+
+static bool basic(parser *p, const char *dtype, dome_npy_item *item, bool *padding)
+{
+    static const struct {
+        const char *code;
+        dome_type_kind kind;
+    } known[] = {{"b1", DOME_KIND_U8},   {"i1", DOME_KIND_I8},  {"i2", DOME_KIND_I16}, {"i4", DOME_KIND_I32},
+                 {"i8", DOME_KIND_I64},  {"u1", DOME_KIND_U8},  {"u2", DOME_KIND_U16}, {"u4", DOME_KIND_U32},
+                 {"u8", DOME_KIND_U64},  {"f4", DOME_KIND_F32}, {"f8", DOME_KIND_F64}, {"c8", DOME_KIND_C64},
+                 {"c16", DOME_KIND_C128}};
+    const char *code = dtype;
+    char order = '|';
+    *padding = false;
+    if (*code && strchr("<>|=", *code))
+        order = *code++;
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
+        if (strcmp(code, known[i].code) != 0)
+            continue;
+        item->kind = known[i].kind;
+        item->bytes = g_ascii_strtoull(code + 1, NULL, 10);
+        item->big_endian = order == '>';
+        if (item->bytes > 1 && order != '<' && order != '>')
+            break;
+        return true;
+    }
+    char *shown = quoted(dtype, strlen(dtype));
+    const char *end = code + (*code != 0);
+    while (g_ascii_isdigit(*end))
+        end++;
+    bool sized = *code && end > code + 1;
+    if (*code == 'O') {
+        refuse(p->message, "holds Python objects (dtype %s), which only Python can read", shown);
+    } else if (*code == 'V' && sized && !*end) {
+        if (strlen(code + 1) > 9 || (item->bytes = g_ascii_strtoull(code + 1, NULL, 10)) == 0)
+            refuse(p->message, "holds raw bytes without a type (dtype %s)", shown);
+        *padding = true;
+    } else if (*code == 'U' || *code == 'S' || *code == 'a') {
+        refuse(p->message, "holds strings (dtype %s), which no type of Dome's does", shown);
+    } else if (*code == 'M' || *code == 'm') {
+        refuse(p->message, "holds dates or times (dtype %s), which no type of Dome's does", shown);
+    } else if (item->bytes > 1) {
+        refuse(p->message, "does not say its order of bytes (dtype %s)", shown);
+    } else if (*code && strchr("biufc", *code) && sized && !*end) {
+        refuse(p->message, "has dtype %s, which no type of Dome's can hold", shown);
+    } else {
+        refuse(p->message, "has a dtype that means nothing: %s", shown);
+    }
+    g_free(shown);
+    return *p->message == NULL;
+}
+
+static bool dtype(parser *p, dome_npy_item *item, bool *padding, int depth);
+
+static bool field_name(parser *p, char **name)
+{
+    char *title = NULL;
+    if (!take(p, '('))
+        return string(p, name);
+    bool good = string(p, &title) && need(p, ',') && string(p, name) && need(p, ')');
+    g_free(title);
+    return good;
+}
+
+/* ('name', dtype) or ('name', dtype, shape) */
+static bool field(parser *p, dome_npy_item *item, bool *padding, int depth)
+{
+    if (!need(p, '(') || !field_name(p, &item->name) || !need(p, ',') || !dtype(p, item, padding, depth))
+        return false;
+    item->count = 1;
+    if (!take(p, ','))
+        return need(p, ')');
+    if (take(p, ')'))
+        return true;
+    uint64_t first = 1, rest = 1;
+    unsigned dimensions;
+    skip_space(p);
+    bool tuple = p->at < p->end && *p->at == '(';
+    if (!(tuple ? numbers(p, &first, &rest, &dimensions) : integer(p, &first)))
+        return false;
+    take(p, ',');
+    if (!need(p, ')'))
+        return false;
+    if (__builtin_mul_overflow(first, rest, &item->count) || item->count > ITEM_LIMIT)
+        return refuse(p->message, "has elements that are too long");
+    return item->count > 0 || refuse(p->message, "has a field of no values");
+}
+
+/* A list of fields. Padding stands in it as fields without a name. */
+static bool structure(parser *p, dome_npy_item *item, int depth)
+{
+    GArray *fields = g_array_new(FALSE, TRUE, sizeof(dome_npy_item));
+    GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+    bool good = depth < DEPTH || refuse(p->message, "has structures nested too deeply");
+    item->kind = DOME_KIND_STRUCT;
+    item->bytes = 0;
+    while (good && !take(p, ']')) {
+        dome_npy_item one = {0};
+        bool padding = false;
+        good = field(p, &one, &padding, depth + 1);
+        if (good && !padding && !*one.name)
+            good = refuse(p->message, "has a field without a name");
+        if (good && padding && *one.name) {
+            char *shown = quoted(one.name, strlen(one.name));
+            good = refuse(p->message, "holds raw bytes without a type in field %s", shown);
+            g_free(shown);
+        }
+        if (good && !padding && !g_hash_table_add(names, one.name)) {
+            char *shown = quoted(one.name, strlen(one.name));
+            good = refuse(p->message, "has two fields called %s", shown);
+            g_free(shown);
+        }
+        one.offset = item->bytes;
+        if (good) {
+            item->bytes += one.count * one.bytes; /* both at most ITEM_LIMIT */
+            good = item->bytes <= ITEM_LIMIT || refuse(p->message, "has elements that are too long");
+        }
+        if (good && !take(p, ','))
+            good = take(p, ']') ? (p->at--, true) : expected(p, "',' or ']'");
+        if (padding || (!good && !one.name))
+            clear_item(&one);
+        else
+            g_array_append_val(fields, one);
+    }
+    g_hash_table_destroy(names);
+    item->nfields = fields->len;
+    item->fields = (dome_npy_item *)g_array_free(fields, FALSE);
+    if (good && item->nfields == 0)
+        return refuse(p->message, "has elements without fields");
+    return good;
+}
+
+static bool dtype(parser *p, dome_npy_item *item, bool *padding, int depth)
+{
+    *padding = false;
+    if (take(p, '['))
+        return structure(p, item, depth);
+    char *text = NULL;
+    if (!string(p, &text))
+        return false;
+    bool good = basic(p, text, item, padding);
+    g_free(text);
+    return good;
+}
+
+/* ---- headers ---- */
+
+enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL_KEYS = 7 };
+
+static bool entry(parser *p, dome_npy *npy, unsigned *keys)
+{
+    static const char *const names[] = {"descr", "fortran_order", "shape"};
+    char *name = NULL;
+    if (!string(p, &name))
+        return false;
+    unsigned key = 0;
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        if (!strcmp(name, names[i]))
+            key = 1u << i;
+    if (!key || *keys & key) {
+        char *shown = quoted(name, strlen(name));
+        refuse(p->message, key ? "has a header with %s twice" : "has a header with %s, of which Dome knows nothing", shown);
+        g_free(shown);
+        g_free(name);
+        return false;
+    }
+    g_free(name);
+    *keys |= key;
+    if (!need(p, ':'))
+        return false;
+    bool padding;
+    unsigned dimensions;
+    switch (key) {
+    case DESCR:
+        if (!dtype(p, &npy->item, &padding, 0))
+            return false;
+        npy->item.count = 1;
+        return !padding || refuse(p->message, "holds raw bytes without a type");
+    case ORDER:
+        if (take_word(p, "True"))
+            return refuse(p->message, "is in Fortran order; numpy.ascontiguousarray gives one in C order");
+        return take_word(p, "False") || expected(p, "True or False");
+    default:
+        if (!numbers(p, &npy->length, &npy->width, &dimensions))
+            return false;
+        if (dimensions == 0)
+            return refuse(p->message, "holds a single value without dimensions, not a vector");
+        return npy->width > 0 || refuse(p->message, "has elements without values");
+    }
+}
+
+bool dome__npy_parse(dome_npy *npy, const void *header, size_t bytes, char **message)
+{
+    *npy = (dome_npy){0};
+    *message = NULL;
+    if (!dome__npy_start(header, bytes, &npy->header_bytes, message))
+        return false;
+    if (bytes < npy->header_bytes)
+        return refuse(message, "is truncated: it ends within its header");
+    const char *begin = header;
+    int major = begin[6];
+    parser p = {.begin = begin,
+                .at = begin + (major == 1 ? 10 : 12),
+                .end = begin + npy->header_bytes,
+                .utf8 = major == 3,
+                .message = message};
+    unsigned keys = 0;
+    if (!need(&p, '{'))
+        return false;
+    while (!take(&p, '}')) {
+        if (!entry(&p, npy, &keys))
+            return false;
+        if (!take(&p, ',')) {
+            if (!need(&p, '}'))
+                return false;
+            break;
+        }
+    }
+    skip_space(&p);
+    if (p.at != p.end)
+        return expected(&p, "nothing more");
+    if (keys != ALL_KEYS)
+        return refuse(message, "has a header without '%s'",
+                      !(keys & DESCR)   ? "descr"
+                      : !(keys & ORDER) ? "fortran_order"
+                                        : "shape");
+    return true;
+}
+
+bool dome__npy_file_bytes(const dome_npy *npy, uint64_t *bytes)
+{
+    return !__builtin_mul_overflow(npy->length, npy->width, bytes) && !__builtin_mul_overflow(*bytes, npy->item.bytes, bytes) &&
+           !__builtin_add_overflow(*bytes, npy->header_bytes, bytes) && *bytes <= INT64_MAX;
+}
+
+bool dome__npy_check_size(const dome_npy *npy, uint64_t file_bytes, char **message)
+{
+    uint64_t bytes;
+    if (!dome__npy_file_bytes(npy, &bytes))
+        return refuse(message, "is truncated: its header promises more data than any file can hold");
+    if (file_bytes < bytes)
+        return refuse(message, "is truncated: it has %" PRIu64 " bytes of the %" PRIu64 " that its header promises", file_bytes,
+                      bytes);
+    if (file_bytes > bytes)
+        return refuse(message, "has %" PRIu64 " bytes, %" PRIu64 " more than its header promises", file_bytes,
+                      file_bytes - bytes);
+    return true;
+}
+
+/* ---- writing ---- */
+
+static void describe(dome_npy_item *item, dome_type type)
+{
+    const dome_field *fields;
+    size_t nfields = dome_type_fields(type, &fields);
+    item->kind = dome_type_kind_of(type);
+    item->count = 1;
+    item->bytes = dome_type_portable_size(type);
+    item->nfields = nfields;
+    item->fields = nfields ? g_new0(dome_npy_item, nfields) : NULL;
+    uint64_t offset = 0;
+    for (size_t i = 0; i < nfields; i++) {
+        describe(&item->fields[i], fields[i].type);
+        item->fields[i].name = g_strdup(fields[i].name);
+        item->fields[i].count = fields[i].count;
+        item->fields[i].offset = offset;
+        offset += fields[i].count * item->fields[i].bytes;
+    }
+}
+
+void dome__npy_describe(dome_npy *npy, dome_type type, uint64_t length, uint64_t width)
+{
+    *npy = (dome_npy){.length = length, .width = width};
+    describe(&npy->item, type);
+}
+
+/* A Python string in ASCII. */
+static void write_string(GString *out, const char *text)
+{
+    bool utf8 = g_utf8_validate(text, -1, NULL);
+    g_string_append_c(out, '\'');
+    while (*text) {
+        gunichar c = utf8 ? g_utf8_get_char(text) : (uint8_t)*text;
+        text = utf8 ? g_utf8_next_char(text) : text + 1;
+        if (c == '\'' || c == '\\')
+            g_string_append_printf(out, "\\%c", (char)c);
+        else if (c >= 0x20 && c < 0x7f)
+            g_string_append_c(out, (char)c);
+        else
+            g_string_append_printf(out, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
+    }
+    g_string_append_c(out, '\'');
+}
+
+static void write_descr(GString *out, const dome_npy_item *item)
+{
+    if (item->kind != DOME_KIND_STRUCT) {
+        char letter = item->kind >= DOME_KIND_C64   ? 'c'
+                      : item->kind >= DOME_KIND_F32 ? 'f'
+                      : item->kind >= DOME_KIND_U8  ? 'u'
+                                                    : 'i';
+        char order = item->bytes == 1 ? '|' : item->big_endian ? '>' : '<';
+        g_string_append_printf(out, "'%c%c%" PRIu64 "'", order, letter, item->bytes);
+        return;
+    }
+    g_string_append_c(out, '[');
+    for (size_t i = 0; i < item->nfields; i++) {
+        const dome_npy_item *f = &item->fields[i];
+        g_string_append(out, i ? ", (" : "(");
+        write_string(out, f->name);
+        g_string_append(out, ", ");
+        write_descr(out, f);
+        if (f->count != 1)
+            g_string_append_printf(out, ", (%" PRIu64 ",)", f->count);
+        g_string_append_c(out, ')');
+    }
+    g_string_append_c(out, ']');
+}
+
+char *dome__npy_descr(const dome_npy_item *item)
+{
+    GString *out = g_string_new(NULL);
+    write_descr(out, item);
+    return g_string_free(out, FALSE);
+}
+
+char *dome__npy_header(dome_npy *npy)
+{
+    GString *text = g_string_new("{'descr': ");
+    write_descr(text, &npy->item);
+    g_string_append_printf(text, ", 'fortran_order': False, 'shape': (%" PRIu64 ",", npy->length);
+    if (npy->width != 1)
+        g_string_append_printf(text, " %" PRIu64, npy->width);
+    g_string_append(text, "), }");
+    char digits[GROWTH_DIGITS + 1];
+    for (int grown = g_snprintf(digits, sizeof digits, "%" PRIu64, npy->length); grown < GROWTH_DIGITS; grown++)
+        g_string_append_c(text, ' ');
+
+    /* Spaces and a newline, so that the data begin at a multiple of 64 bytes. */
+    size_t start = 10;
+    size_t bytes = (start + text->len + 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+    if (bytes - start > UINT16_MAX) {
+        start = 12;
+        bytes = (start + text->len + 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+    }
+    uint8_t *header = g_malloc(bytes);
+    memset(header, ' ', bytes);
+    memcpy(header, MAGIC, sizeof MAGIC);
+    header[6] = start == 10 ? 1 : 2;
+    header[7] = 0;
+    for (size_t i = 8; i < start; i++)
+        header[i] = (uint8_t)((bytes - start) >> 8 * (i - 8));
+    memcpy(header + start, text->str, text->len);
+    header[bytes - 1] = '\n';
+    g_string_free(text, TRUE);
+    npy->header_bytes = bytes;
+    return (char *)header;
+}
+
+/* ---- elements ---- */
+
+bool dome__npy_fits(const dome_npy_item *item, dome_type type)
+{
+    const dome_field *fields;
+    size_t nfields = dome_type_fields(type, &fields);
+    if (item->kind != dome_type_kind_of(type) || item->nfields != nfields)
+        return false;
+    for (size_t i = 0; i < nfields; i++)
+        if (strcmp(item->fields[i].name, fields[i].name) != 0 || item->fields[i].count != fields[i].count ||
+            !dome__npy_fits(&item->fields[i], fields[i].type))
+            return false;
+    return true;
+}
+
+static bool swapped(const dome_npy_item *item)
+{
+    return item->bytes > 1 && item->big_endian != (G_BYTE_ORDER == G_BIG_ENDIAN);
+}
+
+bool dome__npy_is_native(const dome_npy_item *item, dome_type type)
+{
+    const dome_field *fields;
+    if (item->kind != DOME_KIND_STRUCT)
+        return !swapped(item);
+    dome_type_fields(type, &fields);
+    if (item->bytes != dome_type_size(type))
+        return false;
+    uint64_t covered = 0;
+    for (size_t i = 0; i < item->nfields; i++) {
+        const dome_npy_item *f = &item->fields[i];
+        if (f->offset != fields[i].offset || !dome__npy_is_native(f, fields[i].type))
+            return false;
+        covered += f->count * f->bytes;
+    }
+    return covered == item->bytes;
+}
+
+#define SWAP_LOOP(bits)                                                                                                          \
+    for (uint64_t i = 0; i < count; i++) {                                                                                       \
+        uint##bits##_t value;                                                                                                    \
+        memcpy(&value, (const char *)from + i * sizeof value, sizeof value);                                                     \
+        value = __builtin_bswap##bits(value);                                                                                    \
+        memcpy((char *)to + i * sizeof value, &value, sizeof value);                                                             \
+    }
+
+/* count items of `atom` bytes, the order of bytes turned around. */
+static void swap(void *to, const void *from, uint64_t atom, uint64_t count)
+{
+    switch (atom) {
+    case 2:
+        SWAP_LOOP(16)
+        break;
+    case 4:
+        SWAP_LOOP(32)
+        break;
+    case 8:
+        SWAP_LOOP(64)
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+static void copy_basic(const dome_npy_item *item, void *to, const void *from, uint64_t count)
+{
+    int parts = item->kind == DOME_KIND_C64 || item->kind == DOME_KIND_C128 ? 2 : 1;
+    if (swapped(item))
+        swap(to, from, item->bytes / (uint64_t)parts, count * (uint64_t)parts);
+    else if (count)
+        memcpy(to, from, count * item->bytes);
+}
+
+void dome__npy_pack(const dome_npy_item *item, dome_type type, void *packed, const void *elements, uint64_t count)
+{
+    const dome_field *fields;
+    if (item->kind != DOME_KIND_STRUCT) {
+        copy_basic(item, packed, elements, count);
+        return;
+    }
+    dome_type_fields(type, &fields);
+    for (uint64_t e = 0; e < count; e++)
+        for (size_t i = 0; i < item->nfields; i++)
+            dome__npy_pack(&item->fields[i], fields[i].type, (char *)packed + e * item->bytes + item->fields[i].offset,
+                           (const char *)elements + e * dome_type_size(type) + fields[i].offset, item->fields[i].count);
+}
+
+void dome__npy_unpack(const dome_npy_item *item, dome_type type, void *elements, const void *packed, uint64_t count)
+{
+    const dome_field *fields;
+    if (item->kind != DOME_KIND_STRUCT) {
+        copy_basic(item, elements, packed, count);
+        return;
+    }
+    dome_type_fields(type, &fields);
+    for (uint64_t e = 0; e < count; e++)
+        for (size_t i = 0; i < item->nfields; i++)
+            dome__npy_unpack(&item->fields[i], fields[i].type, (char *)elements + e * dome_type_size(type) + fields[i].offset,
+                             (const char *)packed + e * item->bytes + item->fields[i].offset, item->fields[i].count);
+}
