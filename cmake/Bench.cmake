@@ -18,7 +18,7 @@ foreach(source IN LISTS bench_sources)
         add_executable(bench_${name} ${source})
         set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
         target_compile_options(bench_${name} PRIVATE -Wall -Wextra)
-        target_link_libraries(bench_${name} PRIVATE dome)
+        target_link_libraries(bench_${name} PRIVATE dome_internal) # some measure parts that are not public
     endif()
 endforeach()
 if(bench_sources)
