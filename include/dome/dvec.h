@@ -6,7 +6,8 @@
  * Conventions
  * - "Collective in order": every task makes the same calls in the same order with equal arguments, but the call does
  *   not communicate. "Collective": it may also communicate and wait. Tasks that disagree are found at the next
- *   communication and told (DOME_ERR_MISMATCH).
+ *   communication and told (DOME_ERR_MISMATCH). After dome_set_errors_return, both kinds may communicate, so that a failure
+ *   that one task finds (memory, deferred work) is returned on all of them.
  * - The output comes first: dvec_add(z, x, y) is z = x + y. An output may be one of the inputs.
  * - Functions return a dome_status unless they return a value. How failures are reported: error.h.
  * - Element-wise functions may only record their work. It is done when a value is needed: by a reduction, a raw pointer, a

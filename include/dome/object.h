@@ -122,8 +122,10 @@ int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const 
  * moves. block_size 0 means dome_block_size(length). */
 const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t block_size);
 
-/* Moves every dynamic object that follows the layout of the same length and block size to `layout`. Collective; all tasks give
- * equal layouts. */
+/* Moves every dynamic object that follows the layout of the same length and block size to `layout`; objects made later follow it
+ * too. Collective; all tasks give equal layouts. Objects move one after the other; while one moves, a task needs memory for
+ * what it gains and for the new part beside the old. DOME_ERR_ARGUMENT, DOME_ERR_LAYOUT, or what deferred work fails with:
+ * then nothing has moved. A failure once data moves ends the program. */
 int dome_env_relayout(dome_env *env, const dome_layout *layout);
 
 #ifdef __cplusplus
