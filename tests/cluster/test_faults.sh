@@ -3,41 +3,7 @@
 # operation, and no task of it is left anywhere.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 3 "$@"
-phase=$DOME_BUILD_DIR/tests/cluster/phase
-timeout=4
-
-start() { # NAME PLACE
-    : >"$work/$1.out" # `until_true` looks at it
-    run "$1" on h1 "$dome" run --hosts "$work/hosts" -n 6 "$phase" "$2" --dome-timeout $timeout &
-    program=$!
-    until_true grep -q there "$work/$1.out" || fail "$1: it does not start: $(errors "$1")"
-}
-
-# The tasks of the program on these hosts.
-tasks() {
-    "$lab" ps "$@" | grep -F "$phase"
-}
-
-no_tasks() {
-    [ -z "$(tasks "$@")" ]
-}
-
-# NAME: since $since, no longer than the timeout and what a busy machine may add.
-in_time() {
-    local took
-    took=$(awk -v a="$since" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }')
-    echo "   $1: $took s"
-    awk -v t="$took" -v most="$((timeout + 2))" 'BEGIN { exit !(t <= most) }' || fail "$1: over only after $took s"
-}
-
-operation_of() {
-    case $1 in
-    own) echo "was in the program's own code" ;;
-    map) echo "was in dvec_(map|sum) of 'x'" ;;
-    sum | wait) echo "was in dvec_sum of 'x'" ;;
-    exchange) echo "was in dvec_shift of 'y'" ;;
-    esac
-}
+. "$here/faults"
 
 # FAULT HOST PLACE
 case_of() {
@@ -67,12 +33,6 @@ case_of() {
     stop) "$lab" go "$host" ;;
     esac
     clean "$name"
-}
-
-run() {
-    local name=$1
-    shift
-    "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null
 }
 
 for place in ${*:-own map sum exchange wait}; do
