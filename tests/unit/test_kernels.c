@@ -351,8 +351,11 @@ static void test_conversions(void)
     CONVERT(uint64_t, U64, UINT64_MAX, int64_t, I64, INT64_MAX);
     CONVERT(uint64_t, U64, UINT64_MAX, int8_t, I8, 127);
     CONVERT(uint64_t, U64, UINT64_MAX, double, F64, 0x1p64);
-    CONVERT(uint64_t, U64, UINT64_C(0x8000008000000001), float, F32, 0x1.000002p63f); /* rounded once */
-    CONVERT(int64_t, I64, INT64_C(0x4000004000000001), float, F32, 0x1.000002p62f);
+    volatile int64_t between = INT64_C(0x4000004000000001);
+    if ((float)between == 0x1.000002p62f) { /* rounded once; valgrind's processor rounds to double first */
+        CONVERT(uint64_t, U64, UINT64_C(0x8000008000000001), float, F32, 0x1.000002p63f);
+        CONVERT(int64_t, I64, between, float, F32, 0x1.000002p62f);
+    }
     CONVERT(int8_t, I8, -128, double, F64, -128);
     CONVERT(double, F64, 1e300, float, F32, INFINITY);
     CONVERT(double, F64, 0x1.000001p0, float, F32, 1.0f);
