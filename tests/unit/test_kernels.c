@@ -404,7 +404,7 @@ static void test_runs(void)
                                                 DOME_OP_DVEC_AND,  DOME_OP_DVEC_NOT,    DOME_OP_DVEC_COPY, DOME_OP_DVEC_EXP,
                                                 DOME_OP_DVEC_DIVS, DOME_OP_DVEC_SELECT, DOME_OP_DVEC_AXPY};
     GRand *rand = g_rand_new_with_seed(4);
-    _Alignas(16) char x[16 * MAX_COUNT], y[16 * MAX_COUNT], z[16 * MAX_COUNT], w[16 * MAX_COUNT], one[16 * MAX_COUNT];
+    _Alignas(16) char x[16 * MAX_COUNT] = {0}, y[16 * MAX_COUNT] = {0}, z[16 * MAX_COUNT], w[16 * MAX_COUNT], one[16 * MAX_COUNT];
     uint8_t mask[MAX_COUNT];
     for (size_t k = 0; k < G_N_ELEMENTS(types); k++)
         for (size_t c = 0; c < G_N_ELEMENTS(codes); c++)
