@@ -121,6 +121,30 @@ static const char *operation_text(const client *c, char *buffer, size_t size)
     return buffer;
 }
 
+static void send_end(const state *s, client *c, const char *text)
+{
+    GByteArray *end = dome__wire_new(DOME_WIRE_END);
+    dome__wire_put_u32(end, (uint32_t)s->exit_status);
+    dome__wire_put_string(end, text);
+    dome__wire_send(c->fd, end);
+}
+
+/* The console hears a task only while the task lives: when rank 0 is gone, another says the line. NULL while rank 0 is there. */
+static const client *speaker_for_rank0(const state *s)
+{
+    const client *speaker = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *c = s->clients->pdata[i];
+        if (!c->greeted || c->closed || c->channel != DOME_WIRE_WATCH)
+            continue;
+        if (c->rank == 0)
+            return NULL;
+        if (!speaker || c->rank < speaker->rank)
+            speaker = c;
+    }
+    return speaker;
+}
+
 /* Step two: the line is printed and everybody is told to end. */
 static void tell(state *s)
 {
@@ -142,22 +166,20 @@ static void tell(state *s)
         if (lowest)
             operation_text(lowest, where, sizeof where);
     }
-    if (s->noticed[0]) {
-        char *line = where[0] ? g_strdup_printf("dome: %s; the program was in %s", s->noticed, where)
-                              : g_strdup_printf("dome: %s", s->noticed);
+    char *line = !s->noticed[0] ? g_strdup("")
+                 : where[0]     ? g_strdup_printf("dome: %s; the program was in %s\n", s->noticed, where)
+                                : g_strdup_printf("dome: %s\n", s->noticed);
+    const client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
+    if (line[0] && !speaker)
         say(line);
-        g_free(line);
-    }
     s->told = true;
     s->told_at = s->now;
     for (guint i = 0; i < s->clients->len; i++) {
         client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH) {
-            GByteArray *end = dome__wire_new(DOME_WIRE_END);
-            dome__wire_put_u32(end, (uint32_t)s->exit_status);
-            dome__wire_send(c->fd, end);
-        }
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            send_end(s, c, c == speaker ? line : "");
     }
+    g_free(line);
 }
 
 /* Lines of other tasks' output appear whole, with the rank before them. */
@@ -264,11 +286,8 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
             GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
             dome__wire_put_string(welcome, s->hub->cookie);
             dome__wire_send(c->fd, welcome);
-            if (s->told && c->channel == DOME_WIRE_WATCH) {
-                GByteArray *end = dome__wire_new(DOME_WIRE_END);
-                dome__wire_put_u32(end, (uint32_t)s->exit_status);
-                dome__wire_send(c->fd, end);
-            }
+            if (s->told && c->channel == DOME_WIRE_WATCH)
+                send_end(s, c, "");
         } else {
             c->closed = true; /* a stranger */
             close(c->fd);
@@ -392,6 +411,8 @@ static void rank0_ended(state *s, int status)
                WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started", WTERMSIG(status),
                                                      strsignal(WTERMSIG(status)))
                                    : g_strdup(""));
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
+        notice(s, false, code, g_strdup("")); /* "| head" has read enough: no error to anybody */
     } else if (s->interrupted && WIFSIGNALED(status)) {
         notice(s, !watch->bye, code, g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
     } else if (!watch->bye && WIFSIGNALED(status)) {

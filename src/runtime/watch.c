@@ -26,6 +26,7 @@ struct dome_watch {
     pid_t pid;
     pthread_mutex_t send;
     pid_t parent;
+    int first_stderr; /* what it was before it went to the hub; -1: it did not */
     int rank, tid;
     char *host;
     double timeout;
@@ -204,12 +205,13 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->pid = getpid();
     watch->parent = getppid();
     watch->in = g_byte_array_new();
-    watch->wake[0] = watch->wake[1] = -1;
+    watch->wake[0] = watch->wake[1] = watch->first_stderr = -1;
     pthread_mutex_init(&watch->send, NULL);
     pthread_mutex_init(&watch->state, NULL);
     watch->fd = join(watch, DOME_WIRE_WATCH, watch->in);
     bool good = watch->fd >= 0;
     if (good && !own_output) {
+        watch->first_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
         good = redirect(watch, DOME_WIRE_STDERR, STDERR_FILENO);
         if (good && output == DOME_OUTPUT_ALL) {
             good = redirect(watch, DOME_WIRE_STDOUT, STDOUT_FILENO);
@@ -372,9 +374,14 @@ static void *watch_main(void *argument)
                 watch->queries++;
                 send_beat(watch);
                 break;
-            case DOME_WIRE_END:
-                end_now((int)dome__wire_get_u32(&reader));
+            case DOME_WIRE_END: {
+                int status = (int)dome__wire_get_u32(&reader);
+                char *text = dome__wire_get_string(&reader);
+                if (text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, text, strlen(text)) < 0)
+                    status = 1;
+                end_now(status);
                 break;
+            }
             case DOME_WIRE_PAUSE:
                 watch->paused = true;
                 break;
@@ -479,6 +486,8 @@ void dome__watch_close(dome_watch *watch)
     }
     if (the_watch == watch)
         the_watch = NULL;
+    if (watch->first_stderr >= 0)
+        close(watch->first_stderr);
     if (watch->wake[0] >= 0) {
         close(watch->wake[0]);
         close(watch->wake[1]);

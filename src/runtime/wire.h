@@ -16,7 +16,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_FAIL,      /* task: status, line */
     DOME_WIRE_EXITING,   /* task: exit status; left without dome_finalize */
     DOME_WIRE_BYE,       /* task: dome_finalize is done */
-    DOME_WIRE_END,       /* hub: exit status; end at once */
+    DOME_WIRE_END,       /* hub: exit status, text for standard error; end at once */
     DOME_WIRE_PAUSE,     /* hub: stopped from the keyboard; expect silence */
     DOME_WIRE_RESUME     /* hub: going on */
 } dome_wire_kind;
