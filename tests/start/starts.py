@@ -1,0 +1,412 @@
+"""All ways to start a program, and what stands in the way.
+
+    starts.py [PART-OF-A-NAME]"""
+
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
+
+import harness
+from harness import DOME, PROGRAMS, Run, check, only_line, wait_until
+
+STARTER = PROGRAMS + "/starter"
+EXAMPLE = os.path.join(os.path.abspath(harness.BUILD), "examples", "inner_product")
+
+
+def ends(run, status=0):
+    got = run.wait()
+    run.check_clean()
+    check(got == status, "status %d instead of %d: %s" % (got, status, "; ".join(run.lines())))
+
+
+def quiet(run):
+    check(not run.lines(), "on standard error: " + " | ".join(run.lines()))
+
+
+def prints(run, text):
+    got = run.output().decode()
+    check(got == text, "it printed %r instead of %r" % (got[:200], text[:200]))
+
+
+def says(arguments, text, environment=None, status=0):
+    with Run(arguments, environment) as run:
+        ends(run, status)
+        prints(run, text)
+        quiet(run)
+
+
+def refuses(arguments, status, pattern, environment=None):
+    with Run(arguments, environment) as run:
+        ends(run, status)
+        prints(run, "")
+        only_line(run, pattern)
+        return run.lines()[0]
+
+
+def sum_of(tasks):
+    return "%d tasks, sum 500\n" % tasks
+
+
+def root_is_told():
+    """One line about what was set, if it was; none for others."""
+    with Run([STARTER, "sum", "--dome-tasks", "2"], {"PVM_ALLOW_ROOT": None}) as run:
+        ends(run)
+        told = [l for l in run.errors().split("\n") if l.startswith(harness.ROOT_NOTICE)]
+        check(len(told) == (1 if os.geteuid() == 0 else 0), "told %d times" % len(told))
+    with Run([STARTER, "sum", "--dome-tasks", "2"], {"PVM_ALLOW_ROOT": "1"}) as run:
+        ends(run)
+        check(run.errors() == "", run.errors())
+
+
+# ---- output, input ----
+
+
+def much_output(tasks):
+    n = 200000
+    with Run([STARTER, "lines", str(n), "--dome-tasks", str(tasks)], stdout=subprocess.PIPE) as run:
+        got = run.process.stdout.read()
+        run.process.stdout.close()
+        ends(run)
+        check(got == b"".join(b"line %d\n" % i for i in range(n)), "the output is not what was printed")
+
+
+def output_closed_early(tasks):
+    """... | head -1"""
+    with Run([STARTER, "lines", "2000000", "--dome-tasks", str(tasks)], stdout=subprocess.PIPE) as run:
+        check(run.process.stdout.readline() == b"line 0\n", "no first line")
+        run.process.stdout.close()
+        status = run.wait()
+        run.check_clean()
+        check(status == -signal.SIGPIPE, "status %d, as of a program without Dome it would be %d" % (status, -signal.SIGPIPE))
+        quiet(run)
+
+
+def order_of_streams():
+    """Standard output and standard error into one file stay in order."""
+    base = harness.tempfile.mkdtemp(prefix="dome-both.", dir=harness.short_parent())
+    try:
+        with open(base + "/both", "ab") as both:
+            with Run(["/bin/sh", "-c", 'exec "$0" "$@" 2>&1', STARTER, "unbuffered", "500", "--dome-tasks", "3"],
+                     {"PVM_ALLOW_ROOT": "1"}, stdout=both) as run:
+                ends(run)
+        with open(base + "/both") as f:
+            check(f.read() == "".join("out %d\nerr %d\n" % (i, i) for i in range(500)), "the order is lost")
+    finally:
+        shutil.rmtree(base)
+
+
+def input_arrives(tasks):
+    data = os.urandom(300000)
+    with Run([STARTER, "copy", "--dome-tasks", str(tasks)], stdin=subprocess.PIPE) as run:
+        run.process.stdin.write(data)
+        run.process.stdin.close()
+        ends(run)
+        check(run.output() == data, "%d bytes came back of %d" % (len(run.output()), len(data)))
+
+
+def each_speaks(tasks, options, others):
+    with Run([STARTER, "each", "--dome-tasks", str(tasks)] + options) as run:
+        ends(run)
+        wanted = ["task 0 says", "something"]
+        for r in range(1, tasks) if others else ():
+            wanted += ["[%d] task %d says" % (r, r), "[%d] something" % r]
+        check(sorted(run.output().decode().split("\n")[:-1]) == sorted(wanted), "output %r" % run.output())
+        own = [l for l in run.output().decode().split("\n") if l and not l.startswith("[")]
+        check(own == ["task 0 says", "something"], "task 0's own output is %r" % own)
+        complaints = ["task 0 complains"] + ["[%d] task %d complains" % (r, r) for r in range(1, tasks)]
+        check(sorted(run.lines()) == sorted(complaints), "complaints: " + " | ".join(run.lines()))
+
+
+def directory_goes_along(tasks):
+    with Run([STARTER, "directory", "--dome-tasks", str(tasks)], {"STARTER_VALUE": "a b;c"}, cwd="/usr") as run:
+        ends(run)
+        quiet(run)
+        prints(run, "/usr a b;c\n")
+
+
+# ---- virtual machines that are there already ----
+
+
+class Machine:
+    """A user's own virtual machine of this host, and its console."""
+
+    def __init__(self):
+        self.tmp = harness.tempfile.mkdtemp(prefix="dome-vm.", dir=harness.short_parent())
+        self.environment = harness.clean_environment()
+        self.environment.setdefault("PVM_ROOT", "/usr/lib/pvm3")
+        self.environment.update(PVM_TMP=self.tmp, PVM_ALLOW_ROOT="1", HOME=self.tmp)
+        self.daemon = subprocess.Popen([self.environment["PVM_ROOT"] + "/lib/pvmd"], env=self.environment, start_new_session=True,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.address = self.daemon.stdout.readline()
+
+    def for_run(self):
+        return {"PVM_TMP": self.tmp, "PVM_ALLOW_ROOT": "1", "PVM_ROOT": self.environment["PVM_ROOT"]}
+
+    def alive(self):
+        return self.daemon.poll() is None
+
+    def children(self):
+        found = []
+        for name in os.listdir("/proc"):
+            p = harness.Process.at(int(name)) if name.isdigit() else None
+            if p and p.parent == self.daemon.pid:
+                found.append(p)
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.alive():
+            self.daemon.terminate()
+        self.daemon.wait()
+        self.daemon.stdout.close()
+        shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+class Console:
+    def __init__(self, machine):
+        self.out = open(machine.tmp + "/console", "wb+")
+        self.process = subprocess.Popen(["pvm"], env=machine.environment, stdin=subprocess.PIPE, stdout=self.out,
+                                        stderr=subprocess.STDOUT, start_new_session=True)
+
+    def type(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def text(self):
+        with open(self.out.name, "rb") as f:
+            return f.read().decode(errors="replace")
+
+    def wait_for(self, pattern):
+        def there():
+            self.type("")  # it looks at messages after each line
+            time.sleep(0.05)
+            return re.search(pattern, self.text())
+
+        try:
+            return wait_until(there, "the console", 30)
+        except harness.Failure:
+            raise harness.Failure("not on the console: %r; there is %r" % (pattern, self.text()))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.out.close()
+
+
+def console(count, options=""):
+    with Machine() as machine, Console(machine) as typed:
+        typed.type("spawn -%d -> %s sum %s" % (count, STARTER, options))
+        typed.wait_for(r"\[1:t[0-9a-f]+\] %d tasks, sum 500" % count)
+        typed.wait_for(r"\[1\] finished")
+        check(len(re.findall("tasks, sum", typed.text())) == 1, "printed more than once: %r" % typed.text())
+        check("dome:" not in typed.text(), "console: %r" % typed.text())
+        wait_until(lambda: not [p for p in machine.children() if p.name == "starter"], "the tasks to end")
+        typed.type("halt")
+        typed.process.wait(60)
+        machine.daemon.wait(60)
+        left = [n for n in os.listdir(machine.tmp) if n not in ("console",) and not n.startswith("pvml.")]
+        check(not left, "files are left: " + ", ".join(left))
+
+
+def console_loss(number):
+    """A task of a program from the console is lost: the others end, the machine stays."""
+    with Machine() as machine, Console(machine) as typed:
+        marks = machine.tmp + "/marks"
+        os.mkdir(marks)
+        typed.type("spawn -4 -> %s/worker %s 0 sum" % (PROGRAMS, marks))
+        wait_until(lambda: len(glob.glob(marks + "/there.?")) == 4, "the tasks")
+        pids = []
+        for r in range(4):
+            with open(marks + "/rank.%d" % r) as f:
+                pids.append(int(f.read()))
+        os.kill(pids[number], signal.SIGKILL)
+        typed.wait_for(r"dome: task %d on host \S+ is lost: .*; the program was in (dvec_sum of 'x'|the program's own code)"
+                       % number)
+        wait_until(lambda: not any(harness.Process.at(p) for p in pids), "the tasks to end")
+        typed.wait_for(r"\[1\] finished")
+        check(machine.alive(), "the machine is gone")
+        check(len(re.findall("dome:", typed.text())) == 1, "console: %r" % typed.text())
+
+
+def in_machine(arguments, tasks):
+    with Machine() as machine:
+        with Run(arguments, machine.for_run()) as run:
+            ends(run)
+            quiet(run)
+            prints(run, sum_of(tasks))
+        check(machine.alive(), "the user's machine is gone")
+        with Run(arguments, machine.for_run()) as run:  # again, and it is as good as new
+            ends(run)
+            prints(run, sum_of(tasks))
+        left = [n for n in os.listdir(machine.tmp) if not re.match(r"pvm[dl]\.|pvm\d|pvmtmp", n)]
+        check(not left, "files are left: " + ", ".join(left))
+
+
+def loss_in_machine():
+    with Machine() as machine:
+        arguments = [PROGRAMS + "/worker", "%MARKS%", "0", "sum", "--dome-tasks", "4"]
+        with Run(arguments, machine.for_run()) as run:
+            run.wait_marks("there", 4)
+            ranks = [run.rank(r) for r in range(4)]
+            os.kill(ranks[2], signal.SIGKILL)
+            check(run.wait() != 0, "status 0")
+            only_line(run, r"task 2 on host \S+ is lost: .*")
+            wait_until(lambda: not any(harness.Process.at(p) for p in ranks), "the tasks to end")
+        check(machine.alive(), "the user's machine is gone")
+
+
+def stale_file():
+    """What a killed daemon leaves is recognised at once, named, and not touched."""
+    with Run(["/bin/sh", "-c", 'echo /nowhere/pvmd.sock >"$PVM_TMP/pvmd.$(id -u)"; exec "$0" "$@"', STARTER, "sum", "--dome-tasks",
+              "3"]) as run:
+        status = run.wait()
+        run.wait_gone()
+        check(status == 0, "status %d: %s" % (status, run.errors()))
+        prints(run, sum_of(3))
+        name = "pvmd.%d" % os.getuid()
+        only_line(run, r"\S+/%s was left behind by a PVM daemon that has ended; using a private virtual machine \(rm .*\)" % name)
+        check(os.listdir(run.tmp) == [name], "files: %s" % os.listdir(run.tmp))
+
+
+def stale_address():
+    """The same with the address of a port where nobody listens."""
+    with Run(["/bin/sh", "-c", 'echo 7f000001:0001 >"$PVM_TMP/pvmd.$(id -u)"; exec "$0" "$@"', STARTER, "sum", "--dome-tasks",
+              "3"]) as run:
+        status = run.wait()
+        check(status == 0, "status %d: %s" % (status, run.errors()))
+        prints(run, sum_of(3))
+
+
+def no_pvm():
+    with Run(["/bin/sh", "-c", 'exec "$0" sum --dome-tasks 4', STARTER],
+             {"PVM_ROOT": "%TMP%", "PATH": "/nowhere"}) as run:
+        ends(run, 1)
+        prints(run, "")
+        only_line(run, r"no PVM daemon .* install the package pvm.*--dome-transport self.*")
+
+
+def no_pvm_needed(options):
+    says([STARTER, "sum"] + options, sum_of(1), {"PVM_ROOT": "/nowhere", "PATH": "/nowhere"})
+
+
+def broken_daemon():
+    """A pvmd that does not work."""
+    with Run(["/bin/sh", "-c", 'mkdir -p "$PVM_ROOT/lib"; printf "#!/bin/sh\\necho no such luck >&2\\nexit 1\\n" >"$PVM_ROOT/lib/pvmd";'
+              'chmod +x "$PVM_ROOT/lib/pvmd"; "$0" sum --dome-tasks 4; s=$?; rm -r "$PVM_ROOT"; exit $s', STARTER],
+             {"PVM_ROOT": "%TMP%/root"}) as run:
+        ends(run, 1)
+        only_line(run, r"the PVM daemon \S+ did not start: no such luck")
+
+
+def no_room():
+    """The temporary directory cannot be written to."""
+    if os.geteuid() == 0 and not os.path.isdir("/proc/self/fd"):
+        return "not tried"
+    with Run([STARTER, "sum", "--dome-tasks", "4"], {"TMPDIR": "/proc/self/fd"}) as run:
+        ends(run, 1)
+        only_line(run, r"cannot make a directory in /proc/self/fd for the private virtual machine: .*")
+
+
+def all_cases():
+    cases = []
+
+    def case(name, function, *arguments):
+        cases.append((name, function) + arguments)
+
+    for tasks in 1, 2, 3, 4, 7:
+        case("shell, %d tasks" % tasks, says, [STARTER, "sum", "--dome-tasks", str(tasks)], sum_of(tasks))
+        case("dome run -n %d" % tasks, says, [DOME, "run", "-n", str(tasks), STARTER, "sum"], sum_of(tasks))
+        if os.path.exists(EXAMPLE):
+            case("inner_product, %d tasks" % tasks, says, [EXAMPLE, "--dome-tasks", str(tasks)], "The dot product is 32153.6\n")
+    case("shell, one process", says, [STARTER, "sum", "--dome-transport", "self"], sum_of(1))
+    case("shell, one task on PVM", says, [STARTER, "sum", "--dome-tasks", "1", "--dome-transport", "pvm"], sum_of(1))
+    case("dome run, one process", says, [DOME, "run", STARTER, "sum", "--dome-transport", "self"], sum_of(1))
+    case("dome run, program's own option", says, [DOME, "run", STARTER, "sum", "--dome-tasks", "3"], sum_of(3))
+    case("dome run --", says, [DOME, "run", "-n", "2", "--", STARTER, "sum"], sum_of(2))
+    case("DOME_OPTIONS", says, [STARTER, "sum"], sum_of(3), {"DOME_OPTIONS": "--dome-tasks 3"})
+    case("DOME_OPTIONS and argument", says, [STARTER, "sum", "--dome-tasks=2"], sum_of(2), {"DOME_OPTIONS": "--dome-tasks 3"})
+    case("root is told", root_is_told)
+    case("arguments", says,
+         [STARTER, "arguments", "a b", "--dome-tasks", "3", "-x", "--dome-timeout=5", "", "--", "--dome-tasks", "'$HOME'"],
+         "1: a b\n2: -x\n3: \n4: --\n5: --dome-tasks\n6: '$HOME'\n")
+    case("directory and environment", directory_goes_along, 3)
+
+    for tasks in 1, 4:
+        for status in 0, 3, 255:
+            case("status %d, %d tasks" % (status, tasks), says, [STARTER, "status", str(status), "--dome-tasks", str(tasks)], "",
+                 None, status)
+        case("much output, %d tasks" % tasks, much_output, tasks)
+        case("output closed early, %d tasks" % tasks, output_closed_early, tasks)
+        case("input, %d tasks" % tasks, input_arrives, tasks)
+    case("dome run, status", says, [DOME, "run", "-n", "3", STARTER, "status", "7"], "", None, 7)
+    case("order of streams", order_of_streams)
+    case("other tasks' output", each_speaks, 4, ["--dome-output", "all"], True)
+    case("other tasks' errors alone", each_speaks, 4, [], False)
+
+    for count in 1, 4:
+        case("console, spawn -%d" % count, console, count)
+    case("console, --dome-tasks 3", console_tasks, 3)
+    for rank in 0, 2:
+        case("console, task %d lost" % rank, console_loss, rank)
+    case("in a machine, one task per host", in_machine, [STARTER, "sum"], 1)
+    case("in a machine, 4 tasks", in_machine, [STARTER, "sum", "--dome-tasks", "4"], 4)
+    case("in a machine, dome run", in_machine, [DOME, "run", "-n", "4", STARTER, "sum"], 4)
+    case("in a machine, task lost", loss_in_machine)
+    case("stale daemon file", stale_file)
+    case("stale daemon address", stale_address)
+
+    case("unknown option", refuses, [STARTER, "--dome-task", "3"], 2, r"unknown option --dome-task; did you mean --dome-tasks\?")
+    for option, value in (("tasks", "0"), ("tasks", "-1"), ("tasks", "four"), ("tasks", "99999999999999999999"), ("timeout", "0"),
+                          ("timeout", "soon"), ("transport", "mpi"), ("output", "none")):
+        case("--dome-%s %s" % (option, value), refuses, [STARTER, "--dome-" + option, value], 2,
+             r"--dome-%s takes .*, not '%s'" % (option, re.escape(value)))
+    case("bad DOME_OPTIONS", refuses, [STARTER], 2, r"in DOME_OPTIONS: .*", {"DOME_OPTIONS": "--dome-tasks many"})
+    case("no value", refuses, [STARTER, "--dome-tasks"], 2, r".*--dome-tasks.*")
+    case("two tasks in one process", refuses, [STARTER, "--dome-tasks", "2", "--dome-transport", "self"], 2, r"--dome-transport self .*")
+    case("--dome-tasks 100000", refuses, [STARTER, "sum", "--dome-tasks", "100000"], 1, r"100000 tasks are more than .*")
+    case("dome run: no such program", refuses, [DOME, "run", "-n", "2", "/nowhere/program"], 127, r"run: there is no program .*")
+    case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 127, r"run: there is no program .*")
+    case("dome run: not a Dome program", not_a_dome_program)
+    case("no PVM", no_pvm)
+    for options in ["--dome-tasks", "1"], ["--dome-transport", "self"]:
+        case("no PVM needed: %s" % " ".join(options), no_pvm_needed, options)
+    case("broken daemon", broken_daemon)
+    case("no room for files", no_room)
+    return cases
+
+
+def console_tasks(tasks):
+    """One copy from the console starts the others itself."""
+    with Machine() as machine, Console(machine) as typed:
+        typed.type("spawn -> %s sum --dome-tasks %d" % (STARTER, tasks))
+        typed.wait_for(r"%d tasks, sum 500" % tasks)
+        typed.wait_for(r"\[1\] finished")
+        check("dome:" not in typed.text(), "console: %r" % typed.text())
+
+
+def not_a_dome_program():
+    """It runs once, without its other tasks, and its status is kept."""
+    with Run([DOME, "run", "-n", "2", "/bin/sh", "-c", "echo once; exit 4"]) as run:
+        ends(run, 4)
+        prints(run, "once\n")
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    if not shutil.which("pvm"):
+        harness.skip("the PVM console is not installed")
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    sys.exit(1 if harness.run_all([c for c in all_cases() if wanted in c[0]], 4) else 0)
