@@ -126,13 +126,15 @@ int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width
     return DOME_OK;
 }
 
-int dvec__no_vector(dome_operation_code code, const dvec *other)
+int dvec__no_vector(dome_operation_code code)
 {
-    if (!other)
-        return dome__fail(NULL, DOME_ERR_ARGUMENT, "%s: the vector is NULL", dome__operation_name(code));
+    dome_env *env = dome__this_env();
+    if (!env)
+        return dome__fail(NULL, DOME_ERR_ARGUMENT, "%s: a vector is NULL, and dome_init has not been called",
+                          dome__operation_name(code));
     dome_operation op;
-    dome__begin(&op, other->env, code, other->object, 0);
-    return dome__end(&op, dome__fail(other->env, DOME_ERR_ARGUMENT, "a vector is NULL"));
+    dome__begin(&op, env, code, NULL, 0);
+    return dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "a vector is NULL"));
 }
 
 /* ---- operation table ---- */
@@ -503,7 +505,7 @@ dome_object *dvec_object(const dvec *x)
 int dvec_local(dvec *x, dvec_span spans[2])
 {
     if (!x)
-        return -dvec__no_vector(DOME_OP_DVEC_LOCAL, NULL);
+        return -dvec__no_vector(DOME_OP_DVEC_LOCAL);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 0);
     int status = dvec__settle(x, NULL);
@@ -516,7 +518,7 @@ int dvec_local(dvec *x, dvec_span spans[2])
 int dvec_local_const(const dvec *x, dvec_span spans[2])
 {
     if (!x)
-        return -dvec__no_vector(DOME_OP_DVEC_LOCAL, NULL);
+        return -dvec__no_vector(DOME_OP_DVEC_LOCAL);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
     int status = dvec__settle(x, NULL);
@@ -544,7 +546,7 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
 int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
     if (!out)
-        return dvec__no_vector(DOME_OP_DVEC_MAP, NULL);
+        return dvec__no_vector(DOME_OP_DVEC_MAP);
     dome_operation op;
     uint64_t hash = dome__hash(0, (uint64_t)nin);
     for (int i = 0; in && i < nin && i < DVEC_MAP_MAX; i++)

@@ -13,17 +13,6 @@ static uint64_t hash_of(const dvec *const in[3])
     return hash;
 }
 
-/* A NULL where a vector should be: told by the environment of another operand, if there is one. */
-static int no_vector(dome_operation_code code, const dvec *a, const dvec *b, const dvec *c, const dvec *d)
-{
-    const dvec *some = a ? a : b ? b : c ? c : d;
-    if (!some)
-        return DOME_ERR_ARGUMENT;
-    dome_operation op;
-    dome__begin(&op, some->env, code, some->object, 0);
-    return dome__end(&op, dome__fail(some->env, DOME_ERR_ARGUMENT, "a vector is NULL"));
-}
-
 static int no_kernel(const dvec *x)
 {
     return dome__fail(x->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
@@ -56,7 +45,7 @@ static bool is_integer(dome_type type)
 static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
 {
     if (!z || !x || (binary && !y))
-        return no_vector(code, z, x, y, NULL);
+        return dvec__no_vector(code);
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
     dome__begin(&op, z->env, code, z->object, hash_of(work.in));
@@ -72,7 +61,7 @@ static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec 
 static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 {
     if (!z || !x)
-        return no_vector(code, z, x, NULL, NULL);
+        return dvec__no_vector(code);
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
     dome__begin(&op, z->env, code, z->object, dome__hash_double(hash_of(work.in), a));
@@ -90,7 +79,7 @@ static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
 {
     if (!mask || !x || (!with_scalar && !y))
-        return no_vector(code, mask, x, y, NULL);
+        return dvec__no_vector(code);
     dome_operation op;
     dome_env *env = mask->env;
     dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
@@ -174,7 +163,7 @@ int dvec_random(dvec *z, uint64_t seed)
 int dvec_copy(dvec *z, const dvec *x)
 {
     if (!z || !x)
-        return no_vector(DOME_OP_DVEC_COPY, z, x, NULL, NULL);
+        return dvec__no_vector(DOME_OP_DVEC_COPY);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_COPY, .out = z, .in = {x}};
     dome__begin(&op, z->env, DOME_OP_DVEC_COPY, z->object, hash_of(work.in));
@@ -192,7 +181,7 @@ int dvec_copy(dvec *z, const dvec *x)
 int dvec_convert(dvec *z, const dvec *x)
 {
     if (!z || !x)
-        return no_vector(DOME_OP_DVEC_CONVERT, z, x, NULL, NULL);
+        return dvec__no_vector(DOME_OP_DVEC_CONVERT);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_CONVERT, .out = z, .in = {x}};
     dome__begin(&op, z->env, DOME_OP_DVEC_CONVERT, z->object, hash_of(work.in));
@@ -208,7 +197,7 @@ int dvec_convert(dvec *z, const dvec *x)
 int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
 {
     if (!z || !mask || !x || !y)
-        return no_vector(DOME_OP_DVEC_SELECT, z, mask, x, y);
+        return dvec__no_vector(DOME_OP_DVEC_SELECT);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_SELECT, .out = z, .in = {mask, x, y}};
     dome__begin(&op, z->env, DOME_OP_DVEC_SELECT, z->object, hash_of(work.in));

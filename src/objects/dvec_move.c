@@ -247,7 +247,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 int dvec_shift(dvec *z, const dvec *x, int64_t k)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SHIFT, x);
+        return dvec__no_vector(DOME_OP_DVEC_SHIFT);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, dome__hash(dome__hash(0, id_of(x)), (uint64_t)k));
     uint64_t n = z->length, distance = 0;
@@ -263,7 +263,7 @@ int dvec_shift(dvec *z, const dvec *x, int64_t k)
 int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SHIFT, x);
+        return dvec__no_vector(DOME_OP_DVEC_SHIFT);
     dome_operation op;
     uint64_t hash = dome__hash(dome__hash(1, id_of(x)), (uint64_t)k);
     if (value) {
@@ -307,7 +307,7 @@ static int fetch_whole(const dvec *x, void *out)
 const void *dvec_whole(const dvec *x)
 {
     if (!x)
-        return dvec__no_vector(DOME_OP_DVEC_WHOLE, NULL), NULL;
+        return dvec__no_vector(DOME_OP_DVEC_WHOLE), NULL;
     static const char nothing[16];
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_WHOLE, x->object, 0);
@@ -421,7 +421,7 @@ static int halo_fetch(dvec *x, const halo *h)
 int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span spans[2])
 {
     if (!x)
-        return -dvec__no_vector(DOME_OP_DVEC_HALO, NULL);
+        return -dvec__no_vector(DOME_OP_DVEC_HALO);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_HALO, x->object, dome__hash(dome__hash(dome__hash(0, below), above), periodic));
 
@@ -705,7 +705,7 @@ static int check_gather(const dvec *z, const dvec *x, const dvec *index)
 int dvec_gather(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_GATHER, x);
+        return dvec__no_vector(DOME_OP_DVEC_GATHER);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_GATHER, z->object, dome__hash(dome__hash(0, id_of(x)), id_of(index)));
 
@@ -818,7 +818,7 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
 int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SCATTER, x);
+        return dvec__no_vector(DOME_OP_DVEC_SCATTER);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCATTER, z->object, dome__hash(dome__hash(0, id_of(x)), id_of(index)));
 
@@ -1026,7 +1026,7 @@ static int scan_group(const scan *s)
 int dvec_scan(dvec *z, const dvec *x)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SCAN, x);
+        return dvec__no_vector(DOME_OP_DVEC_SCAN);
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dome__hash(0, id_of(x)));
 

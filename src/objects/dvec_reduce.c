@@ -41,17 +41,14 @@ typedef enum accepts { INTEGERS, REALS, NUMBERS } accepts;
  * called; otherwise r->status may hold a failure of this task alone. y is NULL but for products of two vectors. */
 static int begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
-    const dvec *some = x ? x : y;
-    if (!some)
-        return DOME_ERR_ARGUMENT;
-    *r = (reduction){.env = some->env, .x = x, .y = y, .lead = x};
-    dome__begin(&r->op, r->env, code, some->object, y ? dome__hash(0, dome_object_id(y->object)) : 0);
+    if (!x || (two && !y))
+        return dvec__no_vector(code);
+    *r = (reduction){.env = x->env, .x = x, .y = y, .lead = x};
+    dome__begin(&r->op, r->env, code, x->object, y ? dome__hash(0, dome_object_id(y->object)) : 0);
 
     int status = DOME_OK;
-    if (!x || (two && !y))
-        status = dome__fail(r->env, DOME_ERR_ARGUMENT, "a vector is NULL");
-    else if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) ||
-             (what == INTEGERS && !is_integer(x)))
+    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) ||
+        (what == INTEGERS && !is_integer(x)))
         status = dome__fail(r->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
     if (status == DOME_OK && two) {
         if (x->distribution == DOME_WHOLE)

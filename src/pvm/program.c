@@ -346,7 +346,7 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
                 ready++;
             }
             for (int r = 1; r < p->size; r++)
-                if (p->tids[r] == word)
+                if (p->tids[r] == word && !stands[r]) /* later losses are the hub's */
                     *message = g_strdup_printf("task %d on host %s ended before it joined the program: it was killed, cannot run "
                                                "there, or left before dome_init",
                                                r, p->hosts[r]);

@@ -18,6 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+static dome_env *this_env;
+
+dome_env *dome__this_env(void)
+{
+    return this_env;
+}
+
 static void die(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 
 /* Before the environment stands there is no operation to name. */
@@ -249,6 +256,7 @@ dome_env *dome_init(int *argc, char ***argv)
         become_one_of_many(env, arguments);
     }
     g_strfreev(arguments);
+    this_env = env;
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     dome__end(&op, DOME_OK);
@@ -315,6 +323,7 @@ int dome_finalize(dome_env *env)
     g_strfreev(env->hosts);
     g_free(env->error_message);
     g_free(env);
+    this_env = NULL;
     return status;
 }
 

@@ -125,6 +125,9 @@ int dome__fail_transport(dome_env *env, int status);
  * has failed, every task fails with the status and text of the lowest such rank. For use before data is touched. */
 int dome__agree(dome_env *env, int status, const char *text);
 
+/* This process's environment: there is one. NULL before dome_init and after dome_finalize. */
+dome_env *dome__this_env(void);
+
 const char *dome__operation_name(uint32_t code);
 
 /* Mixes a value into a hash; start with 0. Doubles by dome__hash_double, which takes all NaNs as one. */
