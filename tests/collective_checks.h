@@ -76,7 +76,7 @@ static void check_same(check *c, const void *data, uint64_t count, uint64_t stre
     size_t size = dome_type_size(c->type), portable = dome_type_portable_size(c->type);
     void *expected = check_values(c, stream, first, count);
     char *a = g_malloc(portable), *b = g_malloc(portable);
-    bool equal = !memcmp(data, expected, count * size);
+    bool equal = !count || !memcmp(data, expected, count * size);
     for (uint64_t i = 0; i < count && !equal; i++) {
         const char *x = (const char *)data + i * size, *y = (const char *)expected + i * size;
         if (!memcmp(x, y, size))
