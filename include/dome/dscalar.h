@@ -2,7 +2,8 @@
  *
  * A dscalar is replicated: all tasks set it to the same value. That is checked: the value enters the program's history,
  * and tasks whose histories differ are told so at the next communication.
- * Setting is collective in order (dvec.h); getting is not, so one task alone may do it. Neither communicates. Any basic type; conversions must be exact (DOME_ERR_RANGE otherwise).
+ * Setting is collective in order (dvec.h); getting is not, so one task alone may do it. Neither communicates. Any basic type;
+ * conversions must be exact (DOME_ERR_RANGE otherwise).
  */
 #ifndef DOME_DSCALAR_H
 #define DOME_DSCALAR_H
