@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEFAULT_ROOT "/usr/lib/pvm3"
@@ -167,8 +168,10 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int gua
         *message = g_strdup_printf("the PVM daemon %s did not start%s%s", program, text && text[0] ? ": " : "", text ? text : "");
         g_free(text);
         g_free(log);
-        if (pid > 0)
+        if (pid > 0) {
             kill(pid, SIGKILL);
+            waitpid(pid, NULL, 0);
+        }
         pid = 0;
     }
     close(out[0]);

@@ -595,8 +595,17 @@ static void end_orphans(const char *directory)
                 task |= strcmp(at, "DOME_JOIN=1") == 0;
                 of_machine |= strcmp(at, machine) == 0;
             }
-            if (task && of_machine)
+            /* It may not have come to its own program yet. */
+            char *exe_path = g_build_filename("/proc", name, "exe", NULL), *exe = g_file_read_link(exe_path, NULL);
+            char *base = exe ? g_path_get_basename(exe) : g_strdup("");
+            task |= g_str_has_prefix(base, "pvmd");
+            if (task && of_machine) {
                 kill(atoi(name), SIGKILL);
+                waitpid(atoi(name), NULL, 0); /* it may still make files until it is gone */
+            }
+            g_free(base);
+            g_free(exe);
+            g_free(exe_path);
         }
         g_free(stat);
         g_free(environment);
@@ -684,7 +693,8 @@ void dome__hub_take_down(pid_t daemon, const char *directory)
         kill(daemon, SIGTERM);
         kill(daemon, SIGCONT); /* should somebody have stopped it */
         pid_t ended = 0;
-        for (int i = 0; i < 3000 && (ended = waitpid(daemon, NULL, WNOHANG)) == 0; i++)
+        /* A millisecond is enough, unless the signal finds it in the wrong place: its handler does more than a handler may. */
+        for (int i = 0; i < 1000 && (ended = waitpid(daemon, NULL, WNOHANG)) == 0; i++)
             g_usleep(1000);
         if (ended == 0) {
             kill(daemon, SIGKILL);
