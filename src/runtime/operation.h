@@ -2,7 +2,9 @@
  *
  *     int dvec_add(dvec *z, const dvec *x, const dvec *y)
  *     {
- *  *         int status = ...;                       // check, then dispatch; failures by dome__fail
+ *         dome_operation op;
+ *         dome__begin(&op, z->env, DOME_OP_DVEC_ADD, z->object, hash of the other arguments);
+ *         int status = ...;                       // check, then dispatch; failures by dome__fail
  *         return dome__end(&op, status);
  *     }
  *
