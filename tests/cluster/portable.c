@@ -1,0 +1,180 @@
+/* What must have the same bits whatever machines the tasks run on: portable PLACE NAME. PLACE/NAME.*.npy are written and read
+ * back; rank 0 prints results in hexadecimal. */
+#include <dome/dome.h>
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define N 40000
+
+typedef struct particle {
+    int8_t kind;
+    double x[3];
+    int64_t id;
+    float weight;
+    uint16_t tag;
+} particle;
+
+static dome_type describe(dome_env *env)
+{
+    static const dome_field fields[] = {
+        {"kind", DOME_I8, offsetof(particle, kind), 1},      {"x", DOME_F64, offsetof(particle, x), 3},
+        {"id", DOME_I64, offsetof(particle, id), 1},         {"weight", DOME_F32, offsetof(particle, weight), 1},
+        {"tag", DOME_U16, offsetof(particle, tag), 1},
+    };
+    return dome_type_struct(env, "particle", sizeof(particle), fields, sizeof fields / sizeof fields[0]);
+}
+
+static void make_particles(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    particle *p = out;
+    const double *value = in[0];
+    (void)ctx;
+    for (size_t i = 0; i < count; i++) {
+        memset(&p[i], 0, sizeof p[i]);
+        p[i].kind = (int8_t)(first + i);
+        for (int k = 0; k < 3; k++)
+            p[i].x[k] = value[i] / (k + 3);
+        p[i].id = (first + i) % 3 ? INT64_MIN + (int64_t)(first + i) : INT64_MAX - (int64_t)(first + i);
+        p[i].weight = (float)value[i];
+        p[i].tag = (uint16_t)(first * 7 + i);
+    }
+}
+
+static void extremes(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    static const int64_t some[] = {INT64_MIN, INT64_MAX, -1, 0, 1, (int64_t)1 << 40, -7, INT64_MIN + 1};
+    int64_t *v = out;
+    (void)ctx;
+    (void)in;
+    for (size_t i = 0; i < count; i++)
+        v[i] = some[(first + i) % 8] ^ (int64_t)((first + i) / 8);
+}
+
+/* A permutation: 7919 has no factor in common with N. */
+static void scattered(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    int64_t *v = out;
+    (void)in;
+    for (size_t i = 0; i < count; i++)
+        v[i] = (int64_t)(((first + i) * 7919 + *(size_t *)ctx) % N);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * 0x9e3779b97f4a7c15u + (hash >> 29);
+}
+
+/* Of the values, not of the bytes in memory. */
+static uint64_t hash_particles(const particle *p, size_t n)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        uint32_t weight;
+        hash = mix(hash, (uint64_t)p[i].kind);
+        for (int k = 0; k < 3; k++) {
+            memcpy(&bits, &p[i].x[k], sizeof bits);
+            hash = mix(hash, bits);
+        }
+        memcpy(&weight, &p[i].weight, sizeof weight);
+        hash = mix(mix(mix(hash, (uint64_t)p[i].id), weight), p[i].tag);
+    }
+    return hash;
+}
+
+static uint64_t hash_f64(const double *v, size_t n)
+{
+    uint64_t hash = 0, bits;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &v[i], sizeof bits);
+        hash = mix(hash, bits);
+    }
+    return hash;
+}
+
+static uint64_t hash_i64(const int64_t *v, size_t n)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < n; i++)
+        hash = mix(hash, (uint64_t)v[i]);
+    return hash;
+}
+
+static const char *file(const char *place, const char *name, const char *what)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s.npy", place, name, what);
+    return path;
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    if (argc != 3)
+        dome_abort(env, "portable PLACE NAME");
+    const char *place = argv[1], *name = argv[2];
+
+    dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N), *z = dvec_new(env, "z", DOME_F64, N);
+    dvec *f = dvec_new(env, "f", DOME_F32, N), *index = dvec_new(env, "index", DOME_I64, N);
+    dvec *wide = dvec_new(env, "wide", DOME_I64, N), *moved = dvec_new(env, "moved", DOME_I64, N);
+    size_t offset = 12345;
+    dvec_random(x, 1);
+    dvec_random(y, 2);
+    dvec_subs(y, y, 0.5);
+    dvec_map(index, scattered, &offset, 0, NULL);
+    dvec_map(wide, extremes, NULL, 0, NULL);
+
+    double sum = dvec_sum(x), dot = dvec_dot(x, y), norm = dvec_norm2(y);
+    double least = dvec_min_value(y), most = dvec_max_value(y);
+    dome_print(env, "sum %a dot %a norm %a min %a max %a\n", sum, dot, norm, least, most);
+    size_t argmin = dvec_argmin(y), argmax = dvec_argmax(y);
+    dome_print(env, "at %zu %zu\n", argmin, argmax);
+    dvec_convert(f, y);
+    double small = dvec_sum(f);
+    dome_print(env, "float sum %a\n", small);
+
+    int64_t low = dvec_min_value_i64(wide), high = dvec_max_value_i64(wide);
+    dome_print(env, "integers %" PRId64 " to %" PRId64 "\n", low, high);
+    int64_t value = dome_rank(env) == 0 ? INT64_MIN + 1 : 0;
+    dome_bcast(env, 0, DOME_I64, &value, 1);
+    int64_t back = value;
+    dome_bcast(env, dome_size(env) - 1, DOME_I64, &back, 1);
+    dome_print(env, "sent around %" PRId64 "\n", back);
+    dscalar *s = dscalar_new(env, "s", DOME_I64);
+    dscalar_set_i64(s, back);
+    int64_t scalar = dscalar_get_i64(s);
+    dome_print(env, "scalar %" PRId64 "\n", scalar);
+
+    dvec_gather(z, x, index);
+    dome_print(env, "gathered %016" PRIx64 "\n", hash_f64(dvec_whole(z), N));
+    dvec_scatter(z, y, index);
+    dome_print(env, "scattered %016" PRIx64 "\n", hash_f64(dvec_whole(z), N));
+    dvec_scan(z, y);
+    dome_print(env, "scanned %016" PRIx64 "\n", hash_f64(dvec_whole(z), N));
+    dvec_shift(moved, wide, 15001);
+    dvec_scatter(wide, moved, index);
+    dome_print(env, "integers moved %016" PRIx64 "\n", hash_i64(dvec_whole(wide), N));
+
+    dome_type type = describe(env);
+    dvec *p = dvec_new(env, "p", type, N), *q = dvec_new(env, "q", type, N);
+    dvec_map(p, make_particles, NULL, 1, &x);
+    dvec_shift(q, p, -9999);
+    dvec_gather(p, q, index);
+    dome_print(env, "particles %016" PRIx64 "\n", hash_particles(dvec_whole(p), N));
+
+    dvec_write(z, file(place, name, "f64"));
+    dvec_write(wide, file(place, name, "i64"));
+    dvec_write(p, file(place, name, "particles"));
+    dvec *z2 = dvec_read(env, "z2", file(place, name, "f64"));
+    dvec *wide2 = dvec_read(env, "wide2", file(place, name, "i64"));
+    dome_print(env, "read %016" PRIx64 "\n", hash_f64(dvec_whole(z2), N));
+    dome_print(env, "read %016" PRIx64 "\n", hash_i64(dvec_whole(wide2), N));
+    dvec *mask = dvec_new(env, "mask", DOME_U8, N);
+    dvec_ne(mask, z, z2);
+    double different = dvec_sum(mask);
+    dome_print(env, "different %g\n", different);
+    return dome_finalize(env);
+}
