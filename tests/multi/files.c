@@ -309,7 +309,7 @@ static void check_failed(int status, const char *words)
         snprintf(line, sizeof line, "%s", dome_error_message(env));
     dome_bcast(env, 0, DOME_U8, line, sizeof line);
     size_t task = (size_t)(strstr(line, " (task") - line); /* what each task finds by itself, each reports */
-    CHECK(!strncmp(line, dome_error_message(env), status < DOME_ERR_MEMORY ? task : sizeof line), "rank 0 has: %s", line);
+    CHECK(!strncmp(line, dome_error_message(env), status < DOME_ERR_MEMORY ? task : sizeof line), "rank 0 has: %.300s", line);
     dome_error_clear(env);
 }
 
