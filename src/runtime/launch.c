@@ -78,18 +78,35 @@ static void sweep(const char *parent)
     g_free(mine);
 }
 
-static char *make_directory(int *lock_fd, char **message)
+/* A name for the directory. It is made only when the guard knows of it. */
+static char *choose_directory(void)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     const char *parent = g_get_tmp_dir();
     if (strlen(parent) > 48) /* local sockets have short names */
         parent = "/tmp";
     sweep(parent);
-    char *directory = g_strdup_printf("%s/" PREFIX "%u-XXXXXX", parent, (unsigned)geteuid());
-    if (g_mkdtemp(directory) && (*lock_fd = lock_directory(directory)) >= 0)
-        return directory;
-    *message = g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s", parent, g_strerror(errno));
-    g_free(directory);
-    return NULL;
+    guint8 random[9];
+    while (getrandom(random, sizeof random, 0) != sizeof random)
+        continue; /* a signal came */
+    char id[sizeof random] = "";
+    for (size_t i = 0; i + 1 < sizeof random; i++)
+        id[i] = letters[random[i] % 32];
+    return g_strdup_printf("%s/" PREFIX "%u-%s", parent, (unsigned)geteuid(), id);
+}
+
+static bool make_directory(dome_launch *launch, char **message)
+{
+    bool made = g_mkdir(launch->directory, 0700) == 0;
+    if (made && (launch->lock_fd = lock_directory(launch->directory)) >= 0)
+        return true;
+    int error = errno;
+    char *parent = g_path_get_dirname(launch->directory);
+    *message = g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s", parent, g_strerror(error));
+    g_free(parent);
+    if (!made)
+        g_clear_pointer(&launch->directory, g_free); /* nothing of ours is there to take away */
+    return false;
 }
 
 /* Takes the private machine down when the process that started it is killed. It is small, of a session of its own, and not a
@@ -113,7 +130,6 @@ static void start_guard(dome_launch *launch)
     for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
         signal(ignored[i], SIG_IGN);
     close(ends[1]);
-    close(launch->lock_fd);
     int null = open("/dev/null", O_RDWR); /* nobody who reads our output waits for this process */
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
@@ -244,11 +260,11 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return true;
     if (root)
         fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
-    launch->directory = make_directory(&launch->lock_fd, message);
-    if (!launch->directory)
+    launch->directory = choose_directory();
+    start_guard(launch);
+    if (!make_directory(launch, message))
         return false;
     char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
-    start_guard(launch);
     if (request->hosts)
         dome__pvm_write_rsh(launch->directory);
     launch->daemon = dome__pvm_daemon_start(launch->directory, address, launch->guard_fd, MAX(request->timeout, 10), message);
