@@ -235,8 +235,9 @@ int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]
 int dvec_write(const dvec *x, const char *path);
 
 /* A new vector called name from a .npy file of any byte order: one dimension gives width 1, more give the product of the others
- * as width. bool becomes DOME_U8; structured dtypes become struct types. Each task reads its own part, or gets it from rank 0
- * where it cannot see the file. Collective. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (not .npy, truncated, object dtype,
+ * as width. bool becomes DOME_U8. A structured dtype becomes the struct type that was described before with the same fields in
+ * the same order, or else a new one that is laid out as C does. Each task reads its own part, or gets it from rank 0 where it
+ * cannot see the file. Collective. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (not .npy, truncated, object dtype,
  * Fortran order, ...). */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);

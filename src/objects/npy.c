@@ -351,8 +351,10 @@ static bool structure(parser *p, dome_npy_item *item, int depth)
             item->bytes += one.count * one.bytes; /* both at most ITEM_LIMIT */
             good = item->bytes <= ITEM_LIMIT || refuse(p->message, "has elements that are too long");
         }
-        if (good && !take(p, ','))
-            good = take(p, ']') ? (p->at--, true) : expected(p, "',' or ']'");
+        if (good && !take(p, ',')) {
+            skip_space(p);
+            good = (p->at < p->end && *p->at == ']') || expected(p, "',' or ']'");
+        }
         if (padding || (!good && !one.name))
             clear_item(&one);
         else
@@ -360,7 +362,7 @@ static bool structure(parser *p, dome_npy_item *item, int depth)
     }
     g_hash_table_destroy(names);
     item->nfields = fields->len;
-    item->fields = (dome_npy_item *)g_array_free(fields, FALSE);
+    item->fields = (dome_npy_item *)(void *)g_array_free(fields, FALSE);
     if (good && item->nfields == 0)
         return refuse(p->message, "has elements without fields");
     return good;
