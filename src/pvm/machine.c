@@ -191,7 +191,7 @@ void dome__pvm_write_rsh(const char *directory)
         "# Starts a pvmd on another host: HOST [-l USER] [-n] COMMAND\n"
         "host=$1; shift; user=\n"
         "while [ $# -gt 1 ]; do case $1 in -l) user=$2; shift 2 ;; *) shift ;; esac; done\n"
-        "exec ${DOME_RSH:-ssh -o BatchMode=yes} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
+        "exec ${DOME_RSH:-ssh -o BatchMode=yes -o ConnectTimeout=10} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
         "    \"'\"'PVM_ROOT=${PVM_ROOT:-" DEFAULT_ROOT "}; PVM_ALLOW_ROOT=1; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
         "export PVM_ROOT PVM_ALLOW_ROOT PVM_TMP; '\"$1\"'; status=$?; dir=$PVM_TMP; unset PVM_TMP; "
         "(cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
@@ -228,6 +228,26 @@ static const char *why_not_added(int code)
     }
 }
 
+/* What the command that should have started a pvmd on host said last: PVM puts that into its daemon's log. NULL if nothing. */
+static char *said_by_rsh(const char *host)
+{
+    char *log = g_strdup_printf("%s/pvml.%u.%s", g_getenv("PVM_TMP"), (unsigned)geteuid(), g_getenv("PVM_VMID"));
+    char *before = g_strdup_printf(" stderr@%s: ", host), *text = NULL, *found = NULL;
+    if (g_file_get_contents(log, &text, NULL, NULL)) {
+        for (char *at = strstr(text, before); at; at = strstr(at, before)) {
+            at += strlen(before);
+            char *line = g_strndup(at, strcspn(at, "\r\n"));
+            bool guess = strstr(line, "WIN32"); /* PVM tries that too */
+            g_free(guess ? line : found);
+            found = guess ? found : line;
+        }
+    }
+    g_free(text);
+    g_free(before);
+    g_free(log);
+    return found;
+}
+
 bool dome__pvm_add_hosts(char **lines, char **message)
 {
     guint n = g_strv_length(lines);
@@ -248,8 +268,10 @@ bool dome__pvm_add_hosts(char **lines, char **message)
         int code = cc < 0 ? cc : infos[i];
         if (code < 0 && code != PvmDupHost) {
             char *host = g_strndup(lines[i], strcspn(lines[i], " \t"));
-            g_string_append_printf(failed, "%shost %s cannot be added: %s (PVM error %d)", failed->len ? "; " : "", host,
-                                   why_not_added(code), code);
+            char *said = code == PvmCantStart ? said_by_rsh(host) : NULL;
+            g_string_append_printf(failed, "%shost %s cannot be added: %s%s (PVM error %d)", failed->len ? "; " : "", host,
+                                   said ? "its pvmd could not be started: " : "", said ? said : why_not_added(code), code);
+            g_free(said);
             g_free(host);
         }
     }
