@@ -185,6 +185,31 @@ static char *outside_address(void)
     return found;
 }
 
+/* PVM itself starts daemons that cannot reach this one, and waits for them. */
+static bool usable_outside(const char *address, char **message)
+{
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list = NULL;
+    if (!address) {
+        *message = g_strdup("hosts cannot be added: this one has no address but loopback");
+        return false;
+    }
+    int failed = getaddrinfo(address, NULL, &hints, &list);
+    if (failed) {
+        *message =
+            g_strdup_printf("hosts cannot be added: the address %s of this host is not known: %s", address, gai_strerror(failed));
+        return false;
+    }
+    const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)list->ai_addr;
+    bool good = ntohl(in->sin_addr.s_addr) >> 24 != 127;
+    if (!good)
+        *message =
+            g_strdup_printf("hosts cannot be added: %s is a loopback address, by which no other host reaches this one: give "
+                            "another by --address",
+                            address);
+    freeaddrinfo(list);
+    return good;
+}
+
 /* Host names of a private machine are looked up by a pvmd that listens on `address`; adding hosts is done by a process that
  * enrols and leaves, so that this one stays outside of PVM. */
 static bool add_hosts(char **lines, char **message)
@@ -260,11 +285,17 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return true;
     if (root)
         fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
+    char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
+    if (request->hosts && !usable_outside(address, message)) {
+        g_free(address);
+        return false;
+    }
     launch->directory = choose_directory();
     start_guard(launch);
-    if (!make_directory(launch, message))
+    if (!make_directory(launch, message)) {
+        g_free(address);
         return false;
-    char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
+    }
     if (request->hosts)
         dome__pvm_write_rsh(launch->directory);
     launch->daemon = dome__pvm_daemon_start(launch->directory, address, launch->guard_fd, MAX(request->timeout, 10), message);
