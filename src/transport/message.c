@@ -11,7 +11,7 @@
 enum { HEAD_BYTES = 56, HEAD_MAGIC = 0x646f6d65, HEAD_VERSION = 1 };
 
 /* Portable data is converted on its way. A message of more bytes than this is sent in several, which the receiver joins. */
-static const uint64_t PIECE_BYTES = 64 << 20;
+static const uint64_t PIECE_BYTES = 8 << 20;
 
 typedef struct head {
     uint32_t magic;

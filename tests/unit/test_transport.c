@@ -72,7 +72,7 @@ static void test_many_tasks(void)
 /* A message that is converted in several pieces, with the extremes where the pieces meet and numbers here and there. */
 static int long_portable(dome_transport *t, void *ctx)
 {
-    const uint64_t count = (66u << 20) / 8, edge = (64u << 20) / 8, step = 1021;
+    const uint64_t count = (9u << 20) / 8, edge = (8u << 20) / 8, step = 1021;
     int64_t *data = g_new0(int64_t, count);
     (void)ctx;
     if (t->rank == 0) {
