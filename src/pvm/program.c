@@ -17,8 +17,13 @@ typedef struct machine {
     struct pvmhostinfo *info;
 } machine;
 
+/* From here until the transport stands, SIGPIPE is held. */
 static bool enrol(char **message)
 {
+    static bool held;
+    if (!held)
+        dome__pvm_hold_pipe();
+    held = true;
     if (pvm_mytid() < 0) {
         *message = g_strdup("cannot enrol in the PVM virtual machine: its daemon does not answer");
         return false;
@@ -305,7 +310,9 @@ void dome__pvm_ready(const dome_pvm_program *p)
 {
     pvm_initsend(PvmDataDefault);
     pvm_pkint((int *)&p->rank, 1, 1);
+    dome__pvm_hold_pipe();
     pvm_send(p->tids[0], TAG_READY);
+    dome__pvm_release_pipe();
 }
 
 bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **message)

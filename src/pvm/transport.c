@@ -1,8 +1,11 @@
 #include "pvm/pvm.h"
 
 #include <glib.h>
+#include <pthread.h>
 #include <pvm3.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 /* A message travels as one or more PVM messages: PVM's lengths are int, and its receiver holds a message whole. The first starts
  * with the number of data bytes and the head. */
@@ -17,14 +20,41 @@ typedef struct provider {
     int in_buffer;          /* of those, in the PVM message at hand */
 } provider;
 
+static int pipe_held; /* PVM is used by one thread only */
+static sigset_t mask_before;
+
+void dome__pvm_hold_pipe(void)
+{
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (pipe_held++ == 0)
+        pthread_sigmask(SIG_BLOCK, &pipe, &mask_before);
+}
+
+void dome__pvm_release_pipe(void)
+{
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (--pipe_held > 0)
+        return;
+    if (!sigismember(&mask_before, SIGPIPE))
+        while (sigtimedwait(&pipe, NULL, &(struct timespec){0}) == SIGPIPE)
+            continue;
+    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+}
+
 static void enter(provider *p)
 {
+    dome__pvm_hold_pipe();
     p->context_before = pvm_setcontext(p->context);
 }
 
 static void leave(provider *p)
 {
     pvm_setcontext(p->context_before);
+    dome__pvm_release_pipe();
 }
 
 /* PVM lets messages overtake each other while it sets up the direct route between two tasks: one goes through the daemons, the
@@ -124,7 +154,9 @@ static int pvm_transport_recv_data(dome_transport *t, int source, int channel, v
 static void pvm_transport_close(dome_transport *t)
 {
     provider *p = t->provider;
+    dome__pvm_hold_pipe();
     pvm_exit();
+    dome__pvm_release_pipe();
     g_free(p->sent);
     g_free(p->taken);
     g_free(p->tids);
@@ -149,6 +181,7 @@ dome_transport *dome__transport_pvm_new(const dome_pvm_program *program)
     p->taken = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
     dome_transport *t = g_new0(dome_transport, 1);
     t->ops = &pvm_ops;
+    dome__pvm_release_pipe(); /* held since this process enrolled */
     t->provider = p;
     t->rank = program->rank;
     t->size = program->size;
