@@ -233,10 +233,12 @@ static void closed(state *s, client *c)
 static void mismatch(state *s, const client *a, const client *b)
 {
     char first[160], second[160];
+    operation_text(a, first, sizeof first);
+    operation_text(b, second, sizeof second);
     notice(s, false, 2,
-           g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s",
-                           a->rank, a->host, operation_text(a, first, sizeof first), b->rank, b->host,
-                           operation_text(b, second, sizeof second)));
+           g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
+                           a->rank, a->host, first, b->rank, b->host, second,
+                           strcmp(first, second) ? "" : ", with other arguments or after other operations"));
 }
 
 /* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
