@@ -48,7 +48,10 @@ def anybody(run, choice):
         return run.pid
     if choice.who == "daemon" and daemons:
         return daemons[0]
-    tasks = sorted(p.pid for p in processes if p.parent in daemons or (p.parent == run.pid and p.session != p.pid))
+    if not daemons:
+        return run.pid
+    # Rank 0 is made after the daemon, the guard before it.
+    tasks = sorted(p.pid for p in processes if p.parent in daemons or (p.parent == run.pid and p.pid > daemons[0]))
     return tasks[int(choice.pick * len(tasks))] if tasks else run.pid
 
 
