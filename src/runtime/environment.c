@@ -301,7 +301,11 @@ int dome_finalize(dome_env *env)
         return 0;
     dome_operation op;
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
-    int failed = dome__eval_run(env, NULL);
+    /* a failure that one task finds in its recorded work is everybody's: all wait for each other below, or none */
+    char *text;
+    int failed = dome__eval_try(env, NULL, &text);
+    failed = dome__agree(env, failed, text);
+    g_free(text);
     if (!failed) {
         if (env->options.profile)
             print_profile(env);
