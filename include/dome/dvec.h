@@ -65,7 +65,7 @@ int dvec_fill(dvec *z, double value);
 /* All values become *value, one value of the vector's own type, struct types included. Copied before the call returns. */
 int dvec_fill_value(dvec *z, const void *value);
 
-/* z = x. Between different distributions of one length and type it communicates (then it is collective). */
+/* z = x. Between different distributions or block sizes of one length, width and type it communicates (then it is collective). */
 int dvec_copy(dvec *z, const dvec *x);
 
 /* z = x converted to z's type, value by value. To integers: rounded towards zero, held at the limits of the type, NaN becomes 0.

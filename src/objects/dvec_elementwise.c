@@ -106,7 +106,7 @@ static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dv
 int dvec_fill(dvec *z, double value)
 {
     if (!z)
-        return DOME_ERR_ARGUMENT;
+        return dvec__no_vector(DOME_OP_DVEC_FILL);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z, .scalar.f64 = value};
     dome__begin(&op, z->env, DOME_OP_DVEC_FILL, z->object, dome__hash_double(0, value));
@@ -119,7 +119,7 @@ int dvec_fill(dvec *z, double value)
 int dvec_fill_value(dvec *z, const void *value)
 {
     if (!z)
-        return DOME_ERR_ARGUMENT;
+        return dvec__no_vector(DOME_OP_DVEC_FILL);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z};
     uint64_t hash = 0;
@@ -141,7 +141,7 @@ int dvec_fill_value(dvec *z, const void *value)
 int dvec_index(dvec *z)
 {
     if (!z)
-        return DOME_ERR_ARGUMENT;
+        return dvec__no_vector(DOME_OP_DVEC_INDEX);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_INDEX, .out = z};
     dome__begin(&op, z->env, DOME_OP_DVEC_INDEX, z->object, 0);
@@ -151,7 +151,7 @@ int dvec_index(dvec *z)
 int dvec_random(dvec *z, uint64_t seed)
 {
     if (!z)
-        return DOME_ERR_ARGUMENT;
+        return dvec__no_vector(DOME_OP_DVEC_RANDOM);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_RANDOM, .out = z, .scalar.u64 = seed};
     dome__begin(&op, z->env, DOME_OP_DVEC_RANDOM, z->object, dome__hash(0, seed));
@@ -168,7 +168,8 @@ int dvec_copy(dvec *z, const dvec *x)
     dome_eval_op work = {.code = DOME_OP_DVEC_COPY, .out = z, .in = {x}};
     dome__begin(&op, z->env, DOME_OP_DVEC_COPY, z->object, hash_of(work.in));
     int status = DOME_OK;
-    if (z->distribution == x->distribution || x->distribution == DOME_WHOLE) {
+    bool aligned = dome_layout_block_size(z->layout) == dome_layout_block_size(x->layout) || z->length != x->length;
+    if (aligned && (z->distribution == x->distribution || x->distribution == DOME_WHOLE)) {
         status = dvec__conforms(z, x, true, true);
         if (status == DOME_OK && z != x)
             status = dome__eval_record(z->env, &work);

@@ -1252,6 +1252,7 @@ static void run_chain(uint64_t length)
         v[k] = new_model(names[k], type, n, width, block, distribution);
     model other = new_model("other", other_type, n, width, block, distribution);
     model whole = new_model("whole", type, n, width, block, DOME_WHOLE);
+    model blocked = new_model("blocked", type, n, width, (uint64_t)1 << below(8), distribution);
     model index = new_model("index", chance(50) ? DOME_I64 : DOME_U32, n, 1, block, distribution);
     for (int k = 0; k < VECTORS; k++)
         if (chance(80))
@@ -1309,7 +1310,16 @@ static void run_chain(uint64_t length)
             do_copy(z, y);
             break;
         case 18:
-            do_copy(&whole, x);
+            switch (below(3)) {
+            case 0:
+                do_copy(&whole, x);
+                break;
+            case 1:
+                do_copy(&blocked, chance(70) ? x : &whole);
+                break;
+            default:
+                do_copy(chance(70) ? z : &whole, &blocked);
+            }
             break;
         case 19:
             if (is_complex(x->kind))
@@ -1334,7 +1344,7 @@ static void run_chain(uint64_t length)
             break;
         case 24:
             if (distribution == DOME_DYNAMIC)
-                relayout(n, v[0].block);
+                relayout(n, chance(70) ? v[0].block : blocked.block);
             break;
         case 25: {
             LOG("whole %s", x->name);
@@ -1362,11 +1372,13 @@ static void run_chain(uint64_t length)
     check_model(&mask);
     check_model(&other);
     check_model(&whole);
+    check_model(&blocked);
     for (int k = 0; k < VECTORS; k++)
         free_model(&v[k]);
     free_model(&mask);
     free_model(&other);
     free_model(&whole);
+    free_model(&blocked);
     free_model(&index);
 }
 

@@ -345,6 +345,10 @@ static void test_errors(void)
     FAILED(DOME_ERR_ARGUMENT, "NULL");
     CHECK(dvec_add(NULL, x, x) == DOME_ERR_ARGUMENT);
     FAILED(DOME_ERR_ARGUMENT, "NULL");
+    CHECK(dvec_fill(NULL, 1) == DOME_ERR_ARGUMENT);
+    FAILED(DOME_ERR_ARGUMENT, "dvec_fill: a vector is NULL");
+    CHECK(dvec_random(NULL, 1) == DOME_ERR_ARGUMENT);
+    FAILED(DOME_ERR_ARGUMENT, "NULL");
 
     /* Element 777 is divided by zero; only its owner sees that, but every task hears of it, in every kind of reduction. */
     for (int k = 0; k < LAYOUTS; k++) {
