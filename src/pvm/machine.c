@@ -252,12 +252,12 @@ bool dome__pvm_add_hosts(char **lines, char **message)
 {
     guint n = g_strv_length(lines);
     GString *failed = g_string_new(NULL);
+    pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0) {
         *message = g_strdup("cannot enrol in the PVM virtual machine");
         g_string_free(failed, TRUE);
         return false;
     }
-    pvm_setopt(PvmAutoErr, 0);
     int *infos = g_new0(int, n + 1);
     char **full = g_new0(char *, n + 1);
     for (guint i = 0; i < n; i++)

@@ -24,11 +24,11 @@ static bool enrol(char **message)
     if (!held)
         dome__pvm_hold_pipe();
     held = true;
+    pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0) {
         *message = g_strdup("cannot enrol in the PVM virtual machine: its daemon does not answer");
         return false;
     }
-    pvm_setopt(PvmAutoErr, 0);
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setopt(PvmFragSize, 65536);
     return true;
@@ -378,9 +378,9 @@ void dome__pvm_program_free(dome_pvm_program *p)
 void dome__pvm_kill_tasks(const int *tids, int n)
 {
     g_unsetenv("PVMEPID");
+    pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0)
         return;
-    pvm_setopt(PvmAutoErr, 0);
     for (int i = 0; i < n; i++)
         pvm_sendsig(tids[i], 9);
     pvm_exit();

@@ -627,6 +627,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
     double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
     while (!over(&s)) {
         guint n = s.clients->len;
