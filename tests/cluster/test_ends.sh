@@ -1,0 +1,66 @@
+#!/bin/bash
+# Other ends of a program on three hosts of a private machine: signals to the command, a daemon that is killed, hosts that go
+# while the program starts.
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 3 "$@"
+. "$here/faults"
+seed=${1:-$RANDOM}
+RANDOM=$seed
+
+# The pid, for the lab, of what matches on a host.
+pid_on() { # HOST PATTERN
+    "$lab" ps "$1" | awk -v p="$2" '$0 ~ p { print $2; exit }'
+}
+
+for signal in INT TERM HUP KILL; do
+    name=signal.$signal
+    say "SIG$signal to dome run"
+    start $name sum
+    since=$(now)
+    kill -$signal "$(pid_on h1 'tools/dome run')"
+    wait $program
+    status=$?
+    [ $status -ne 0 ] || fail "$name: status 0"
+    until_true no_tasks || fail "$name: tasks are left: $(tasks)"
+    in_time "$name, all tasks"
+    clean $name
+done
+
+for host in h2 h3; do
+    name=daemon.$host
+    say "SIGKILL to the daemon on $host"
+    start $name sum
+    since=$(now)
+    kill -KILL "$(pid_on $host 'pvmd -s')"
+    wait $program
+    status=$?
+    until_true no_tasks || fail "$name: tasks are left: $(tasks)"
+    in_time "$name"
+    failed_with $name "task [0-9] on host $host"
+    clean $name
+done
+
+say "faults while the program starts, seed $seed (test_ends.sh SEED repeats them)"
+for i in 1 2 3 4 5 6; do
+    fault=$([ $((RANDOM % 2)) = 0 ] && echo kill || echo cut)
+    host=h$((RANDOM % 2 + 2))
+    delay=$(printf '0.%03d' $((RANDOM % 500)))
+    name=start.$i
+    say "$fault $host after $delay s"
+    run $name on h1 "$dome" run --hosts "$work/hosts" -n 6 "$phase" sum --dome-timeout $timeout &
+    program=$!
+    sleep "$delay"
+    since=$(now)
+    "$lab" $fault $host
+    wait $program
+    status=$?
+    failed_with $name "host $host"
+    until_true no_tasks || fail "$name: tasks are left: $(tasks)"
+    # A daemon that was cut off before it had joined the machine does not know the program: PVM ends it after some minutes.
+    "$lab" mend $host
+    "$lab" kill $host
+    on $host find /tmp -xdev -mindepth 1 -maxdepth 1 -name 'dome-host.*' -exec rm -r {} +
+    "$lab" sshd $host
+    clean $name
+done
+finish
