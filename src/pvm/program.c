@@ -146,7 +146,7 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
     machine m;
     int arches, me = pvm_mytid();
     if (pvm_config(&m.hosts, &arches, &m.info) < 0) {
-        *message = g_strdup("PVM does not say which hosts it has");
+        *message = g_strdup("the PVM daemon does not say which hosts its machine has");
         return NULL;
     }
     if (size == 0)
@@ -262,7 +262,7 @@ dome_pvm_program *dome__pvm_lead(const char *hub, double timeout, char **message
     machine m;
     int arches, *tids, n = pvm_siblings(&tids);
     if (n < 1 || pvm_config(&m.hosts, &arches, &m.info) < 0) {
-        *message = g_strdup("PVM does not say which tasks were started together");
+        *message = g_strdup("the PVM daemon does not say which tasks were started together");
         return NULL;
     }
     dome_pvm_program *p = g_new0(dome_pvm_program, 1);
