@@ -185,6 +185,18 @@ static char *outside_address(void)
     return found;
 }
 
+/* What a machine of this host alone needs only where this host's name means nothing to the host itself. */
+static char *inside_address(void)
+{
+    char name[256] = "";
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list = NULL;
+    gethostname(name, sizeof name - 1);
+    if (getaddrinfo(name, NULL, &hints, &list) != 0)
+        return g_strdup("127.0.0.1");
+    freeaddrinfo(list);
+    return NULL;
+}
+
 /* PVM itself starts daemons that cannot reach this one, and waits for them. */
 static bool usable_outside(const char *address, char **message)
 {
@@ -285,7 +297,7 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return true;
     if (root)
         fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
-    char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : NULL;
+    char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : inside_address();
     if (request->hosts && !usable_outside(address, message)) {
         g_free(address);
         return false;
