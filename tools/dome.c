@@ -92,7 +92,7 @@ static int run(int argc, char **argv)
     const char *before = g_getenv("DOME_OPTIONS");
     if (!options.help && !options.version && tasks != 1 && g_strcmp0(options.transport, "self") != 0) {
         dome_launch launch;
-        dome_launch_request request = {.timeout = options.timeout, .hosts = hosts, .address = address};
+        dome_launch_request request = {.timeout = options.timeout, .hosts = hosts, .address = address, .before_init = true};
         if (!dome__launch_open(&launch, &request, &message))
             die(1, "%s", message);
         if (!tasks && launch.directory && !hosts)

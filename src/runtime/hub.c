@@ -41,7 +41,7 @@ typedef struct client {
 typedef struct state {
     dome_hub *hub;
     GPtrArray *clients;
-    double now;
+    double now, began;
 
     bool rank0_ended;
     int rank0_status; /* as waitpid gives it */
@@ -451,9 +451,11 @@ static void handle_signals(state *s)
             to_all_watches(s, DOME_WIRE_PAUSE);
             raise(SIGSTOP);
         } else if (number == SIGCONT) {
-            s->now = monotonic();
-            for (guint i = 0; i < s->clients->len; i++)
-                ((client *)s->clients->pdata[i])->heard = s->now;
+            s->now = s->began = monotonic();
+            for (guint i = 0; i < s->clients->len; i++) {
+                client *c = s->clients->pdata[i];
+                c->heard = c->greeted_at = s->now;
+            }
             to_all_watches(s, DOME_WIRE_RESUME);
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
                 kill(s->hub->rank0, SIGCONT);
@@ -479,8 +481,10 @@ static double silence_limit(const state *s)
 static void silence(state *s)
 {
     double limit = silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
+    bool rank0 = false;
     for (guint i = 0; i < s->clients->len; i++) {
         client *c = s->clients->pdata[i];
+        rank0 |= c->greeted && c->rank == 0;
         double silent = s->now - c->heard;
         bool starting = !c->greeted || !c->sequence;
         if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
@@ -499,6 +503,10 @@ static void silence(state *s)
             closed(s, c); /* a stranger */
         }
     }
+    if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
+        notice(s, false, 1,
+               g_strdup_printf("task 0 on host %s is lost: it did not get through its start within %.1f s", g_get_host_name(),
+                               start_limit));
 }
 
 /* Whoever has been told to end and has not is ended. */
@@ -629,6 +637,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
     double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
+    s.began = s.now;
     while (!over(&s)) {
         guint n = s.clients->len;
         p = g_renew(struct pollfd, p, n + 2);

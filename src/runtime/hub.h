@@ -15,6 +15,7 @@ typedef struct dome_hub {
     double timeout;        /* seconds of silence after which a task counts as lost */
     pid_t rank0;           /* pid of rank 0 */
     bool rank0_is_child;   /* else the hub is rank 0's child (started from the console) */
+    bool rank0_in_init;    /* it is in dome_init already, and not before it for as long as it likes */
     pid_t daemon;          /* pvmd of a private virtual machine, a child; 0 if none */
     const char *directory; /* of that machine; NULL if none */
     int signal_fd;         /* signalfd for dome__hub_signals */

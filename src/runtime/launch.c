@@ -360,7 +360,12 @@ static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
 
 bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message)
 {
-    *launch = (dome_launch){.timeout = request->timeout, .listen_fd = -1, .signal_fd = -1, .lock_fd = -1, .guard_fd = -1};
+    *launch = (dome_launch){.timeout = request->timeout,
+                            .before_init = request->before_init,
+                            .listen_fd = -1,
+                            .signal_fd = -1,
+                            .lock_fd = -1,
+                            .guard_fd = -1};
     bool good = request->only_listen || start_machine(launch, request, message);
     bool outside = request->only_listen || request->hosts || !launch->directory;
     good = good && listen_for_tasks(launch, outside, message);
@@ -409,6 +414,7 @@ void dome__launch_fork(dome_launch *launch)
     dome_hub hub = hub_of(launch);
     hub.rank0 = pid;
     hub.rank0_is_child = true;
+    hub.rank0_in_init = !launch->before_init;
     int number, status = dome__hub_run(&hub, &number);
     end_guard(launch);
     if (number && number != SIGKILL) { /* whoever waits for us sees how rank 0 ended */

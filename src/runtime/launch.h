@@ -9,6 +9,7 @@
 
 typedef struct dome_launch {
     double timeout;
+    bool before_init;
     int listen_fd, signal_fd;
     char *cookie;
     char *directory; /* of a private virtual machine; NULL if none */
@@ -16,8 +17,8 @@ typedef struct dome_launch {
     pid_t daemon;
     int guard_fd; /* open while this process lives: a guard takes the private machine down should it be killed */
     pid_t guard;
-    pid_t hub_pid;   /* of the child that dome__launch_fork_hub made */
-    char *hub; /* the hub's address as text: watch.h */
+    pid_t hub_pid; /* of the child that dome__launch_fork_hub made */
+    char *hub;     /* the hub's address as text: watch.h */
 } dome_launch;
 
 typedef struct dome_launch_request {
@@ -25,6 +26,7 @@ typedef struct dome_launch_request {
     const char *address; /* of this host for others; NULL: found out */
     char **hosts;        /* hostfile lines to add to a private machine; NULL: none */
     bool only_listen;    /* the virtual machine is there already (started from the console) */
+    bool before_init;    /* for a program that has not come to dome_init yet */
 } dome_launch_request;
 
 /* Finds the user's virtual machine or starts a private one, and listens for tasks. False with *message (g_free'd); then nothing
@@ -34,8 +36,8 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
 /* Forks. Returns in the child, which goes on as rank 0; the parent becomes the hub and ends with the program's status. */
 void dome__launch_fork(dome_launch *launch);
 
-/* The other way around, for a process that has to stay rank 0: the child becomes the hub. Before this process enrols in PVM, since
- * the two must not share its connection. */
+/* The other way around, for a process that has to stay rank 0: the child becomes the hub. Before this process enrols in PVM,
+ * since the two must not share its connection. */
 void dome__launch_fork_hub(dome_launch *launch);
 
 /* This process is not rank 0 after all: ends the child. */
