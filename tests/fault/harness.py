@@ -178,7 +178,7 @@ class Run:
         try:
             return self.process.wait(HANG)
         except subprocess.TimeoutExpired:
-            raise Failure("the program hangs")
+            raise Failure("the program hangs: " + self.describe())
 
     def wait_gone(self):
         def gone():
@@ -187,8 +187,12 @@ class Run:
         try:
             wait_until(gone, "its processes to end", 60)
         except Failure:
-            left = ["%d %s (%s)" % (p.pid, p.name, p.state) for p in self.processes()]
-            raise Failure("processes are left: " + ", ".join(left))
+            raise Failure("processes are left: " + self.describe())
+
+    def describe(self):
+        """Its processes, with their parents and states."""
+        all_of_them = ["%d %s, child of %d (%s)" % (p.pid, p.name, p.parent, p.state) for p in self.processes()]
+        return "started %d; there are %s; %s" % (self.pid, ", ".join(all_of_them), " | ".join(self.lines()))
 
     def output(self):
         with open(self.out_path, "rb") as f:

@@ -50,8 +50,15 @@ def anybody(run, choice):
         return daemons[0]
     if not daemons:
         return run.pid
-    # Rank 0 is made after the daemon, the guard before it.
-    tasks = sorted(p.pid for p in processes if p.parent in daemons or (p.parent == run.pid and p.pid > daemons[0]))
+    # Rank 0 is made after the daemon; the guard before it, and it leads a session.
+    with open("/proc/sys/kernel/pid_max") as f:
+        pids = int(f.read())
+    tasks = sorted(
+        p.pid
+        for p in processes
+        if p.parent in daemons
+        or (p.parent == run.pid and p.session != p.pid and (p.pid - daemons[0]) % pids < pids // 2)
+    )
     return tasks[int(choice.pick * len(tasks))] if tasks else run.pid
 
 
