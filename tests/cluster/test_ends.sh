@@ -40,12 +40,28 @@ for host in h2 h3; do
     clean $name
 done
 
+say "a host without tasks is cut off: the program goes on to its end"
+run idle on h1 "$dome" run --hosts "$work/hosts" -n 2 "$phase" short --dome-timeout $timeout &
+program=$!
+until_true grep -q there idle.out || fail "idle: it does not start: $(errors idle)"
+"$lab" cut h3
+wait $program
+status=$?
+ended_well idle
+"$lab" mend h3
+clean idle h1 h2
+"$lab" kill h3
+on h3 find /tmp -xdev -mindepth 1 -maxdepth 1 -name 'dome-host.*' -exec rm -r {} +
+"$lab" sshd h3
+
 say "faults while the program starts, seed $seed (test_ends.sh SEED repeats them)"
 for i in 1 2 3 4 5 6; do
-    fault=$([ $((RANDOM % 2)) = 0 ] && echo kill || echo cut)
+    faults=(kill cut)
+    fault=${faults[RANDOM % 2]} # no subshell, in which RANDOM would be another
     host=h$((RANDOM % 2 + 2))
-    delay=$(printf '0.%03d' $((RANDOM % 500)))
+    printf -v delay '0.%03d' $((RANDOM % 900))
     name=start.$i
+    : >$name.out
     say "$fault $host after $delay s"
     run $name on h1 "$dome" run --hosts "$work/hosts" -n 6 "$phase" sum --dome-timeout $timeout &
     program=$!
