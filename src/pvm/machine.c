@@ -184,14 +184,16 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int gua
 
 void dome__pvm_write_rsh(const char *directory)
 {
-    /* What PVM asks for is the last argument. A login without a terminal has none of the user's PVM settings. The files of the
-     * daemon, its log among them, get a directory there, which a shell that outlives it takes away. */
+    /* PVM waits a minute for an answer, and never ends a command that gives none. What it asks for is the last argument. A login
+     * without a terminal has none of the user's PVM settings. The files of the daemon, its log among them, get a directory there,
+     * which a shell that outlives it takes away. */
     static const char script[] =
         "#!/bin/sh\n"
         "# Starts a pvmd on another host: HOST [-l USER] [-n] COMMAND\n"
         "host=$1; shift; user=\n"
         "while [ $# -gt 1 ]; do case $1 in -l) user=$2; shift 2 ;; *) shift ;; esac; done\n"
-        "exec ${DOME_RSH:-ssh -o BatchMode=yes -o ConnectTimeout=10} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
+        "ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=2'\n"
+        "exec timeout --foreground 20 ${DOME_RSH:-$ssh} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
         "    \"'\"'PVM_ROOT=${PVM_ROOT:-" DEFAULT_ROOT "}; PVM_ALLOW_ROOT=1; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
         "export PVM_ROOT PVM_ALLOW_ROOT PVM_TMP; '\"$1\"'; status=$?; dir=$PVM_TMP; unset PVM_TMP; "
         "(cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
