@@ -336,6 +336,8 @@ def all_cases():
     case("dome run, one process", says, [DOME, "run", STARTER, "sum", "--dome-transport", "self"], sum_of(1))
     case("dome run, program's own option", says, [DOME, "run", STARTER, "sum", "--dome-tasks", "3"], sum_of(3))
     case("dome run --", says, [DOME, "run", "-n", "2", "--", STARTER, "sum"], sum_of(2))
+    case("dome run, long before dome_init", says, [DOME, "run", "-n", "2", "/bin/sh", "-c", 'sleep 17; exec "$0" sum', STARTER],
+         sum_of(2))
     case("DOME_OPTIONS", says, [STARTER, "sum"], sum_of(3), {"DOME_OPTIONS": "--dome-tasks 3"})
     case("DOME_OPTIONS and argument", says, [STARTER, "sum", "--dome-tasks=2"], sum_of(2), {"DOME_OPTIONS": "--dome-tasks 3"})
     case("root is told", root_is_told)
