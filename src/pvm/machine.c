@@ -221,6 +221,9 @@ static const char *why_not_added(int code)
                "there?";
     case PvmDupHost:
         return "it is in the machine already";
+    case PvmDSysErr:
+        return "this host's pvmd cannot start others: does `getent services exec` print a line? If not, install the package "
+               "netbase";
     case PvmBadVersion:
         return "its pvmd is of another version";
     case PvmNoHost:
