@@ -138,9 +138,9 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
     return started == count ? count : code < 0 ? code : PvmSysErr;
 }
 
-dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub, double timeout, char **message)
+dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
+                                  void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
-    (void)timeout;
     if (!enrol(message))
         return NULL;
     machine m;
@@ -181,6 +181,7 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
             count++;
         if (!count)
             continue;
+        starting(ctx, host->hi_name);
         int got = spawn_on(path, arguments, host, m.info[first].hi_arch, count, tids);
         if (got < count) {
             *message =
@@ -256,9 +257,8 @@ static int receive_within(int from, int tag, double seconds)
     return pvm_trecv(from, tag, &limit);
 }
 
-dome_pvm_program *dome__pvm_lead(const char *hub, double timeout, char **message)
+dome_pvm_program *dome__pvm_lead(const char *hub, char **message)
 {
-    (void)timeout;
     machine m;
     int arches, *tids, n = pvm_siblings(&tids);
     if (n < 1 || pvm_config(&m.hosts, &arches, &m.info) < 0) {

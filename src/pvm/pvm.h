@@ -51,9 +51,11 @@ int dome__pvm_siblings(int *place);
 
 /* What each first step returns: a program, or NULL with *message (g_free'd).
  * start: rank 0 enrols and spawns the others with arguments (argv without the program's name); size 0 means one task per host.
+ *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for one that has died.
  * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
-dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub, double timeout, char **message);
-dome_pvm_program *dome__pvm_lead(const char *hub, double timeout, char **message);
+dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
+                                  void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+dome_pvm_program *dome__pvm_lead(const char *hub, char **message);
 dome_pvm_program *dome__pvm_join(double timeout, char **message);
 
 /* join's second step: this task stands. */

@@ -113,6 +113,14 @@ static void watch_rank0(dome_env *env, const char *hub)
     g_free(host);
 }
 
+/* Should the start get stuck, the hub's line names the host. */
+static void note_starting(void *watch, const char *host)
+{
+    char *text = g_strdup_printf("tasks on host %s", host);
+    dome__watch_note(watch, 0, 0, DOME_OP_INIT, g_intern_string(text));
+    g_free(text);
+}
+
 /* Rank 0 started from the shell or by `dome run`: the hub is there. */
 static void become_first(dome_env *env, const char *hub, char **arguments)
 {
@@ -120,7 +128,8 @@ static void become_first(dome_env *env, const char *hub, char **arguments)
     watch_rank0(env, hub);
     dome__pvm_environment();
     dome_pvm_program *program =
-        dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, env->options.timeout, &message);
+        dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, note_starting, env->watch, &message);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, NULL);
     g_free(path);
     gather_program(env, program, message);
 }
@@ -174,7 +183,7 @@ static void become_sibling(dome_env *env, char **arguments)
                                          env->options.tasks, siblings);
             die(env, 2, text);
         }
-        dome_pvm_program *program = dome__pvm_lead(launch.hub, env->options.timeout, &message);
+        dome_pvm_program *program = dome__pvm_lead(launch.hub, &message);
         gather_program(env, program, message);
     }
 }
