@@ -342,10 +342,13 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
         if (buffer < 0) {
             *message = g_strdup_printf("the PVM daemon does not answer (PVM error %d)", buffer);
         } else if (buffer == 0) {
-            int r = 1;
-            while (r < p->size && stands[r])
-                r++;
-            *message = g_strdup_printf("task %d on host %s did not join the program within %g s", r, p->hosts[r], timeout);
+            GString *absent = g_string_new(NULL);
+            for (int r = 1, named = 0; r < p->size && named < 8; r++)
+                if (!stands[r])
+                    g_string_append_printf(absent, "%stask %d on host %s", named++ ? ", " : "", r, p->hosts[r]);
+            *message = g_strdup_printf("%d of %d tasks did not join the program within %g s: %s%s", n - ready, p->size, timeout,
+                                       absent->str, n - ready > 8 ? ", ..." : "");
+            g_string_free(absent, TRUE);
         } else {
             pvm_upkint(&word, 1, 1);
             if (word > 0 && word < p->size && !stands[word]) {

@@ -16,6 +16,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,9 +246,25 @@ static bool add_hosts(char **lines, char **message)
     close(out[1]);
     GString *text = g_string_new(NULL);
     char buffer[1024];
-    ssize_t n;
-    while ((n = read(out[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
-        g_string_append_len(text, buffer, n > 0 ? n : 0);
+    ssize_t n = 1;
+    /* PVM waits for minutes for a host that is lost after its daemon was started. */
+    int seconds = 25 + (int)g_strv_length(lines);
+    gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+    while (pid > 0 && n > 0) {
+        gint64 left = until - g_get_monotonic_time();
+        struct pollfd p = {.fd = out[0], .events = POLLIN};
+        int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
+        if (ready == 0) {
+            kill(pid, SIGKILL);
+            char *names = g_strjoinv(", ", lines);
+            g_string_printf(text, "hosts cannot be added: no answer within %d s from all of: %s (host down or link cut)", seconds,
+                            names);
+            g_free(names);
+            break;
+        }
+        n = ready > 0 ? read(out[0], buffer, sizeof buffer) : 1;
+        g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
+    }
     close(out[0]);
     int status = 1;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
