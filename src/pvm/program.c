@@ -346,8 +346,8 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
             for (int r = 1, named = 0; r < p->size && named < 8; r++)
                 if (!stands[r])
                     g_string_append_printf(absent, "%stask %d on host %s", named++ ? ", " : "", r, p->hosts[r]);
-            *message = g_strdup_printf("%d of %d tasks did not join the program within %g s: %s%s", n - ready, p->size, timeout,
-                                       absent->str, n - ready > 8 ? ", ..." : "");
+            *message =
+                g_strdup_printf("%s%s did not join the program within %g s", absent->str, n - ready > 8 ? ", ..." : "", timeout);
             g_string_free(absent, TRUE);
         } else {
             pvm_upkint(&word, 1, 1);

@@ -70,7 +70,7 @@ for i in 1 2 3 4 5 6; do
     "$lab" $fault $host
     wait $program
     status=$?
-    failed_with $name "host $host"
+    failed_with $name "\\b$host\\b"
     until_true no_tasks || fail "$name: tasks are left: $(tasks)"
     # A daemon that was cut off before it had joined the machine does not know the program: PVM ends it after some minutes.
     "$lab" mend $host
