@@ -191,7 +191,10 @@ static void relay(client *c, bool last)
         guint length = end ? (guint)(end - c->in->data) + 1 : c->in->len;
         if (!length || (!end && !last && length < 8192))
             break;
-        fprintf(to, "[%d] %.*s%s", c->rank, (int)length, (const char *)c->in->data, end ? "" : "\n");
+        /* PVM's library has words about the end of its daemon, which is reported in ours. */
+        bool word = c->channel == DOME_WIRE_STDERR && length > 8 && memcmp(c->in->data, "libpvm [", 8) == 0;
+        if (!word)
+            fprintf(to, "[%d] %.*s%s", c->rank, (int)length, (const char *)c->in->data, end ? "" : "\n");
         g_byte_array_remove_range(c->in, 0, length);
     }
     fflush(to);
