@@ -123,7 +123,7 @@ def at_start(tasks, who):
             os.kill(run.daemon(), signal.SIGKILL)
             pattern = r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in dome_init|the PVM daemon does not answer.*)"
         else:  # nobody: they just do not come
-            pattern = r"task \d+ on host \S+ did not join the program within 10 s.*"
+            pattern = r"task \d+ on host \S+(, task \d+ on host \S+)* did not join the program within 10 s.*"
         note = is_over(run, since, TIMEOUT)
         only_line(run, pattern)
         return note
