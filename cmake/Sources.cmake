@@ -4,6 +4,10 @@ if(DOME_PVM)
     file(GLOB DOME_PVM_SOURCES CONFIGURE_DEPENDS src/pvm/*.c)
     list(APPEND DOME_SOURCES ${DOME_PVM_SOURCES})
 endif()
+if(DOME_CHECKPOINT)
+    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/ckpt/*.c)
+    list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
+endif()
 
 # Loops over elements.
 file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/objects/*.c)

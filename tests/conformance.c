@@ -450,6 +450,29 @@ static void check_relayout(battery *b, int rounds)
     dome_object_free(twin);
 }
 
+/* Many more layouts, every other time back to one it had before. */
+static void check_many_layouts(battery *b)
+{
+    uint64_t *before = portable_hashes(b);
+    dome_layout *home = dome_layout_ref(b->info.layout);
+    for (int round = 0; round < b->c->layouts; round++) {
+        dome_layout *layout = round % 2 ? dome_layout_ref(home) : random_layout(b, 1 + (int)next_random(b, 4));
+        EXPECT_STATUS(DOME_OK, dome_env_relayout(b->env, layout));
+        look(b);
+        expect_content(b, true, "after many moves");
+        if (next_random(b, 20) == 0) {
+            dome_layout_unref(home);
+            home = dome_layout_ref(layout);
+        }
+        dome_layout_unref(layout);
+    }
+    uint64_t *after = portable_hashes(b);
+    EXPECT(memcmp(before, after, 2 * b->blocks * sizeof *before) == 0, "portable bytes are not the same after many moves");
+    dome_layout_unref(home);
+    free(before);
+    free(after);
+}
+
 /* Layouts that are not for this object are refused and leave it as it is. */
 static void check_refused_layouts(battery *b)
 {
@@ -487,6 +510,7 @@ void conformance_run(dome_env *env, const conformance *c, uint64_t seed)
     check_changed(b);
     if (b->info.distribution == DOME_DYNAMIC) {
         check_refused_layouts(b);
+        check_many_layouts(b);
         check_relayout(b, 12);
     }
     dome_object_free(b->object);

@@ -24,6 +24,8 @@ typedef struct conformance {
     void (*alter)(dome_object *object, void *ctx);
 
     void *ctx;
+
+    int layouts; /* random ones that a dynamic object goes through besides, and looks at itself in each */
 } conformance;
 
 /* Runs everything. seed chooses the random layouts and must be equal on all tasks. */

@@ -182,8 +182,8 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index);
  * wins. index as in dvec_gather, with x's layout. */
 int dvec_scatter(dvec *z, const dvec *x, const dvec *index);
 
-/* All elements, on every task, read-only, as n * width values. Valid until x is written, moved or freed, or dvec_whole(x) is
- * called again. NULL on failure. */
+/* All elements, on every task, read-only, as n * width values. Valid until x is written or freed, or dvec_whole(x) is called
+ * again; also while data moves. NULL on failure. */
 const void *dvec_whole(const dvec *x);
 
 /* ---- the local part ---- */
@@ -196,8 +196,12 @@ typedef struct dvec_span {
 } dvec_span;
 
 /* This task's elements, to read and write. Fills 0, 1 or 2 spans (two when the task's run passes the end of the vector) and
- * returns their number; negative on failure (-status). Pointers are valid until the next Dome call that is collective, or until x
- * is used by another Dome call. Collective in order. */
+ * returns their number; negative on failure (-status). Collective in order.
+ *
+ * Pointers are valid until x is used by another Dome call, or until the next call in which data may move from task to task. These
+ * are the reductions, dvec_map, dvec_scan, dvec_shift, dvec_gather, dvec_scatter, dome_checkpoint, dome_barrier and
+ * dome_env_relayout. Calls that give out pointers never move data, so pointers to several vectors can be held together.
+ * --dome-check-pointers finds a program that holds one for too long. */
 int dvec_local(dvec *x, dvec_span spans[2]);
 
 /* The same to read only: x does not count as written. */
@@ -226,6 +230,12 @@ typedef void (*dvec_kernel)(void *ctx, size_t first, size_t count, void *out, co
  * free. out may be among the inputs. At most DVEC_MAP_MAX inputs. Collective in order. */
 #define DVEC_MAP_MAX 16
 int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
+
+/* The same for kernels whose result for an element does not depend on the range in which it is computed: the kernel may be called
+ * for several blocks at once, as many as the library finds good. It saves calls, and lets one BLAS call cover the whole local
+ * part. A kernel that does not keep this promise gives results that depend on the layout. Load balancing takes the elements to
+ * cost the same here: where they do not, dvec_map tells it so. */
+int dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
 /* ---- files ---- */
 

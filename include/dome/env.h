@@ -45,14 +45,14 @@ const char *dome_host(const dome_env *env, int rank); /* name of the host a task
 /* Prints once, on rank 0's standard output, and not once per task. Every task calls it; it does not communicate. */
 void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
 
-/* The loop boundary: call it once per iteration of the main loop, on every task. It is where checkpoints are written and
- * membership may change; this version of the library does neither, so it only marks the boundary. Returns a status. */
+/* The loop boundary: call it once per iteration of the main loop, on every task. Data may move here (docs/balancing.md). It is where
+ * checkpoints will be written and membership will change; this version of the library does neither. Returns a status. */
 int dome_checkpoint(dome_env *env);
 
 /* Whether the program goes on from a checkpoint and should skip its initialisation. False in this version. */
 bool dome_is_restarting(const dome_env *env);
 
-/* Waits until every task has called it. Collective. */
+/* Waits until every task has called it. Collective; data may move. */
 int dome_barrier(dome_env *env);
 
 /* Copies count elements of rank root to all tasks. Collective; root, type and count equal everywhere. */

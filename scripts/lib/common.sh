@@ -45,6 +45,8 @@ need_build_tools() {
     has ninja || need make "runs the build" has make
     need pkg-config "says where libraries are" has pkg-config
     need libglib2.0-dev "GLib: options, containers, tests" has_library glib-2.0
+    need libtirpc-dev "XDR: descriptions in checkpoints" has_library libtirpc
+    need libxxhash-dev "checksums of checkpoints" has_library libxxhash
     need pvm-dev "PVM3: headers and library" has_header pvm3.h
     need pvm "PVM3: the daemon that starts tasks" has_pvm
 }

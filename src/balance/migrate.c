@@ -107,8 +107,19 @@ static void give_up(const dome_object *object, int status, const char *what) __a
 
 static void give_up(const dome_object *object, int status, const char *what)
 {
-    dome_abort(dome_object_env(object), "dome_env_relayout: '%s' %s: %s", dome_object_name(object), what,
-               dome_status_text(status));
+    dome_abort(dome_object_env(object), "'%s' %s while data moves: %s", dome_object_name(object), what, dome_status_text(status));
+}
+
+static void count_moved(dome_env *env, int dest, uint64_t count, uint64_t bytes)
+{
+    int rank = env->transport->rank, last = env->transport->size - 1, distance = ABS(dest - rank);
+    if (distance == 1)
+        env->moved.to_neighbours += count;
+    else if (distance == last)
+        env->moved.around += count;
+    else
+        env->moved.further += count;
+    env->moved.bytes += bytes;
 }
 
 static int send_some(const dome_object *object, int dest, dome_span **ranges, int *left)
@@ -133,6 +144,7 @@ static int send_some(const dome_object *object, int dest, dome_span **ranges, in
     g_free(message);
     if (status != DOME_OK)
         return dome__fail_transport(dome_object_env(object), status);
+    count_moved(dome_object_env(object), dest, count, bytes);
     range->first += count;
     range->count -= count;
     if (range->count == 0) {
@@ -216,12 +228,10 @@ static bool follows(const dome_object *object, const dome_layout *layout, dome_o
            info->length == dome_layout_length(layout) && dome_layout_block_size(info->layout) == dome_layout_block_size(layout);
 }
 
-static int move_all(dome_env *env, const dome_layout *layout)
+int dome__relayout(dome_env *env, const dome_layout *layout)
 {
     dome_object_info info;
-    int status = dome__env_sync(env); /* it may fail; once data moves, nothing may */
-    if (status != DOME_OK)
-        return status;
+    int status = DOME_OK;
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
     GArray *plan = make_plan(env->transport, was, layout);
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
@@ -234,18 +244,20 @@ static int move_all(dome_env *env, const dome_layout *layout)
     return status;
 }
 
+uint64_t dome__layout_hash(const dome_layout *layout)
+{
+    uint64_t start;
+    dome_layout_run(layout, 0, &start);
+    uint64_t hash = dome__hash(dome__hash(dome_layout_length(layout), dome_layout_block_size(layout)), start);
+    for (int r = 0; r < dome_layout_tasks(layout); r++)
+        hash = dome__hash(hash, dome_layout_run(layout, r, NULL));
+    return hash;
+}
+
 int dome_env_relayout(dome_env *env, const dome_layout *layout)
 {
     dome_operation op;
-    uint64_t hash = 0;
-    if (layout) {
-        uint64_t start;
-        dome_layout_run(layout, 0, &start);
-        hash = dome__hash(dome__hash(dome_layout_length(layout), dome_layout_block_size(layout)), start);
-        for (int r = 0; r < dome_layout_tasks(layout); r++)
-            hash = dome__hash(hash, dome_layout_run(layout, r, NULL));
-    }
-    dome__begin(&op, env, DOME_OP_RELAYOUT, NULL, hash);
+    dome__begin(&op, env, DOME_OP_RELAYOUT, NULL, layout ? dome__layout_hash(layout) : 0);
     int status;
     if (!layout)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no layout");
@@ -253,6 +265,8 @@ int dome_env_relayout(dome_env *env, const dome_layout *layout)
         status = dome__fail(env, DOME_ERR_LAYOUT, "the layout is for %d tasks, but the program has %d", dome_layout_tasks(layout),
                             env->transport->size);
     else
-        status = move_all(env, layout);
+        status = dome__env_sync(env); /* it may fail; once data moves, nothing may */
+    if (status == DOME_OK)
+        status = dome__relayout(env, layout);
     return dome__end(&op, status);
 }

@@ -10,4 +10,19 @@
 #define DOME_MOVES 4
 int dome__moves(const dome_layout *was, int from, const dome_layout *becomes, int to, dome_span moves[DOME_MOVES]);
 
+/* What this task has sent, from the beginning of the program: blocks (one for each object), by where they went. */
+typedef struct dome_moved {
+    uint64_t to_neighbours; /* one rank up or down */
+    uint64_t around;        /* between the last rank and the first */
+    uint64_t further;
+    uint64_t bytes;
+} dome_moved;
+
+/* The same for equal layouts. */
+uint64_t dome__layout_hash(const dome_layout *layout);
+
+/* Moves every dynamic object that follows the layout of the same length and block size. Deferred work is done. A failure of the
+ * transport is reported; other failures end the program. Collective. */
+int dome__relayout(dome_env *env, const dome_layout *layout);
+
 #endif

@@ -4,25 +4,133 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- what a rank knows of its speed ---- */
+
+#define MEMORY        2.0  /* seconds that an estimate rests on at most: slow changes are followed */
+#define FIRST_SPREAD  0.03 /* of measurements over a second, until there is something to compare with */
+#define SPREAD_WEIGHT 0.2  /* of a new deviation */
+#define DEVIATION     1.25 /* standard deviation over mean deviation, of normal noise */
+#define IN_DOUBT      4    /* standard deviations between a measurement and the estimate */
+#define LEAST_DOUBT   0.05 /* within these limits */
+#define MOST_DOUBT    0.3
+#define TRIAL_FAILED  0.9   /* less than this of what the trial was based on */
+#define DRIFT         0.5   /* growth per phase of the estimate of a rank that has nothing to do */
+#define DRIFT_FROM    0.001 /* of the mean: or a rank that stood still when it was measured would never come back */
+enum { PATIENCE = 7 };      /* trials get rarer by up to two to this */
+
+static bool known(double rate)
+{
+    return rate > 0 && isfinite(rate);
+}
+
+/* Of the difference between a measurement and an estimate, each over its seconds, where spread is 1. */
+static double deviation_over(double seconds, double more_seconds)
+{
+    return sqrt(1 / seconds + 1 / more_seconds);
+}
+
+static void fold_spread(dome_speed *speed, double deviation, double seconds)
+{
+    double sample = DEVIATION * deviation / deviation_over(seconds, speed->seconds);
+    speed->spread += SPREAD_WEIGHT * (sample - speed->spread);
+}
+
+static void rest_on(dome_speed *speed, double rate, double seconds)
+{
+    speed->rate = rate;
+    speed->seconds = MIN(seconds, MEMORY);
+    speed->noise = speed->spread / sqrt(speed->seconds);
+}
+
+static void drift(dome_speed *speed, double mean)
+{
+    speed->idle++;
+    speed->doubt = 0;
+    if (known(mean) && speed->rate > 0 && speed->rate < mean)
+        speed->rate = MIN(MAX(speed->rate, DRIFT_FROM * mean) * (1 + ldexp(DRIFT, -speed->patience)), mean);
+}
+
+/* The first measurement ever, or after a time without blocks: what there was to compare it with was made up. */
+static void end_trial(dome_speed *speed, double measured, double seconds)
+{
+    bool failed = measured < TRIAL_FAILED * speed->rate;
+    speed->patience = failed ? MIN(speed->patience + 1, PATIENCE) : 0;
+    speed->spread = MAX(speed->spread, FIRST_SPREAD);
+    speed->idle = 0;
+    rest_on(speed, measured, seconds);
+}
+
+bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean)
+{
+    if (!known(measured)) {
+        drift(speed, mean);
+        return false;
+    }
+    if (!(seconds > 0))
+        return false;
+    if (!(speed->rate > 0) || speed->idle) {
+        end_trial(speed, measured, seconds);
+        return false;
+    }
+    double doubt = speed->doubt, deviation = fabs(measured - speed->rate) / speed->rate;
+    double explained = IN_DOUBT * speed->spread * deviation_over(seconds, speed->seconds);
+    speed->doubt = 0;
+    /* one that was taken over more time than all that is known is better than that */
+    if (deviation <= CLAMP(explained, LEAST_DOUBT, MOST_DOUBT) || (speed->seconds < seconds && seconds <= MEMORY)) {
+        fold_spread(speed, deviation, seconds);
+        double all = speed->seconds + seconds;
+        rest_on(speed, speed->rate + seconds / all * (measured - speed->rate), all);
+        return false;
+    }
+    if (doubt > 0 && (doubt > speed->rate) == (measured > speed->rate)) {
+        /* The first of the two was measured while the speed changed; the second may be short. */
+        rest_on(speed, CLAMP(measured, doubt / 2, doubt * 2), seconds);
+        return false;
+    }
+    speed->doubt = measured;
+    if (doubt > 0) { /* far off first to one side and then to the other: that is noise */
+        fold_spread(speed, MIN(deviation, MOST_DOUBT), seconds);
+        rest_on(speed, speed->rate, speed->seconds);
+    }
+    return doubt == 0;
+}
+
 /* ---- reading a load ---- */
+
+static double block_cost(const dome_load *load, uint64_t block)
+{
+    return load->costs ? load->costs[block] : 1;
+}
 
 static double mean_rate(const dome_load *load)
 {
     double sum = 0;
-    int known = 0;
+    int count = 0;
     for (int r = 0; r < load->ranks; r++)
-        if (load->rates[r] > 0 && isfinite(load->rates[r])) {
+        if (known(load->rates[r])) {
             sum += load->rates[r];
-            known++;
+            count++;
         }
-    return known ? sum / known : 1;
+    return count ? sum / count : 1;
 }
 
 static double *rates_of(const dome_load *load)
 {
     double mean = mean_rate(load), *rates = g_new(double, load->ranks);
     for (int r = 0; r < load->ranks; r++)
-        rates[r] = load->rates[r] > 0 && isfinite(load->rates[r]) ? load->rates[r] : mean;
+        rates[r] = known(load->rates[r]) ? load->rates[r] : mean;
+    return rates;
+}
+
+/* The same, but a rank that has no blocks counts as if one and a half of them were its share at most. */
+static double *cautious_rates_of(const dome_load *load)
+{
+    double *rates = rates_of(load), sum = 0;
+    for (int r = 0; r < load->ranks; r++)
+        sum += rates[r];
+    for (int r = 0; r < load->ranks; r++)
+        if (load->counts[r] == 0)
+            rates[r] = MIN(rates[r], 1.5 * sum / (double)load->blocks);
     return rates;
 }
 
@@ -40,7 +148,7 @@ static prefix prefix_from(const dome_load *load, uint64_t origin)
         p.sums = g_new(double, load->blocks + 1);
         p.sums[0] = 0;
         for (uint64_t b = 0; b < load->blocks; b++)
-            p.sums[b + 1] = p.sums[b] + load->costs[(origin + b) % load->blocks];
+            p.sums[b + 1] = p.sums[b] + block_cost(load, (origin + b) % load->blocks);
         if (p.sums[load->blocks] <= 0)
             g_clear_pointer(&p.sums, g_free); /* nothing has cost anything yet */
     }
@@ -52,126 +160,178 @@ static double before(const prefix *p, uint64_t place)
     return p->sums ? p->sums[place] : (double)place;
 }
 
-/* The place whose prefix comes nearest to `cost`, at or after `low`. */
-static uint64_t nearest(const prefix *p, double cost, uint64_t low)
+/* The last place in [from, to] whose prefix is not more than `cost`. */
+static uint64_t last_within(const prefix *p, double cost, uint64_t from, uint64_t to)
 {
-    uint64_t high = p->load->blocks;
-    if (!p->sums) {
-        double place = round(cost);
-        return place <= (double)low ? low : place >= (double)high ? high : (uint64_t)place;
-    }
-    uint64_t begin = low;
-    while (begin < high) {
-        uint64_t middle = begin + (high - begin) / 2;
-        if (p->sums[middle] < cost)
-            begin = middle + 1;
+    while (from < to) {
+        uint64_t middle = from + (to - from + 1) / 2;
+        if (before(p, middle) <= cost)
+            from = middle;
         else
-            high = middle;
+            to = middle - 1;
     }
-    return begin > low && cost - p->sums[begin - 1] < p->sums[begin] - cost ? begin - 1 : begin;
+    return from;
 }
 
-/* ---- dividing places [from, to) among ranks first ... first + n - 1 ---- */
+/* ---- dividing blocks of equal cost ---- */
 
-/* Blocks of cost 1: whole shares first; what is left goes one by one to whoever is done with it first. */
+/* Ranks in a heap: on top the one that would be done first with one block more than it has. */
+typedef struct heap {
+    const double *rates;
+    const uint64_t *counts;
+    int *ranks, n;
+} heap;
+
+static bool earlier(const heap *h, int a, int b)
+{
+    double ta = (double)(h->counts[a] + 1) / h->rates[a], tb = (double)(h->counts[b] + 1) / h->rates[b];
+    return ta < tb || (ta == tb && a < b);
+}
+
+static void sift_down(heap *h, int at)
+{
+    for (int child; (child = 2 * at + 1) < h->n; at = child) {
+        if (child + 1 < h->n && earlier(h, h->ranks[child + 1], h->ranks[child]))
+            child++;
+        if (!earlier(h, h->ranks[child], h->ranks[at]))
+            break;
+        int swap = h->ranks[at];
+        h->ranks[at] = h->ranks[child];
+        h->ranks[child] = swap;
+    }
+}
+
+/* Whole shares first; what is left, fewer than n, goes one by one to whoever is done with it first. */
 static void divide_equal(const double *rates, int n, uint64_t blocks, uint64_t *counts)
 {
     double sum = 0;
-    uint64_t given = 0;
+    uint64_t left = blocks;
     for (int r = 0; r < n; r++)
         sum += rates[r];
     for (int r = 0; r < n; r++) {
-        counts[r] = MIN((uint64_t)floor((double)blocks * (rates[r] / sum)), blocks - given);
-        given += counts[r];
+        counts[r] = MIN((uint64_t)floor((double)blocks * (rates[r] / sum)), left);
+        left -= counts[r];
     }
-    /* Fewer than n are left. A heap of (time if one more, rank). */
-    int *heap = g_new(int, n);
+    heap h = {rates, counts, g_new(int, n), n};
     for (int r = 0; r < n; r++)
-        heap[r] = r;
-#define TIME_WITH_ONE_MORE(r) ((double)(counts[r] + 1) / rates[r])
-#define EARLIER(a, b)                                                                                                            \
-    (TIME_WITH_ONE_MORE(a) < TIME_WITH_ONE_MORE(b) || (TIME_WITH_ONE_MORE(a) == TIME_WITH_ONE_MORE(b) && (a) < (b)))
-    for (int top = n / 2 - 1, left = (int)(blocks - given); top >= 0 || left > 0;) {
-        int at = top >= 0 ? top : 0;
-        if (top >= 0) {
-            top--;
-        } else {
-            counts[heap[0]]++;
-            left--;
-        }
-        for (int child; (child = 2 * at + 1) < n; at = child) {
-            if (child + 1 < n && EARLIER(heap[child + 1], heap[child]))
-                child++;
-            if (!EARLIER(heap[child], heap[at]))
-                break;
-            int swap = heap[at];
-            heap[at] = heap[child];
-            heap[child] = swap;
-        }
+        h.ranks[r] = r;
+    for (int at = n / 2 - 1; at >= 0; at--)
+        sift_down(&h, at);
+    for (; left > 0; left--) {
+        counts[h.ranks[0]]++;
+        sift_down(&h, 0);
     }
-#undef EARLIER
-#undef TIME_WITH_ONE_MORE
-    g_free(heap);
+    g_free(h.ranks);
 }
 
-/* Takes blocks rank after rank as long as they fit into `seconds` each; whether all did. */
-static bool fits(const prefix *p, const double *rates, int n, uint64_t from, uint64_t to, double seconds, uint64_t *counts)
+/* ---- dividing blocks of unequal cost ---- */
+
+/* Ranks `rates[0 ... n - 1]` share the places [from, to). Between ranks r - 1 and r is boundary r; `ends` holds boundaries 0 ...
+ * n. */
+typedef struct job {
+    const prefix *p;
+    const double *rates;
+    int n;
+    uint64_t from, to;
+} job;
+
+/* The latest boundaries with which no rank takes more than `seconds`; whether that is enough for all blocks. */
+static bool latest_ends(const job *j, double seconds, uint64_t *ends)
 {
-    uint64_t at = from;
-    for (int r = 0; r < n; r++) {
-        double limit = before(p, at) + rates[r] * seconds;
-        uint64_t begin = at, end = to;
-        while (begin < end) { /* the last place whose prefix does not pass the limit */
-            uint64_t middle = begin + (end - begin + 1) / 2;
-            if (before(p, middle) <= limit)
-                begin = middle;
-            else
-                end = middle - 1;
-        }
-        counts[r] = begin - at;
-        at = begin;
-    }
-    return at == to;
+    ends[0] = j->from;
+    for (int r = 0; r < j->n; r++)
+        ends[r + 1] = last_within(j->p, before(j->p, ends[r]) + j->rates[r] * seconds, ends[r], j->to);
+    return ends[j->n] == j->to;
 }
 
-static void divide(const prefix *p, const double *rates, int n, uint64_t from, uint64_t to, uint64_t *counts)
+/* The earliest ones. */
+static void earliest_ends(const job *j, double seconds, uint64_t *ends)
 {
-    if (!p->sums) {
-        divide_equal(rates, n, to - from, counts);
-        return;
+    ends[j->n] = j->to;
+    for (int r = j->n - 1; r >= 0; r--) {
+        double least = before(j->p, ends[r + 1]) - j->rates[r] * seconds;
+        uint64_t place = last_within(j->p, least, j->from, ends[r + 1]);
+        ends[r] = place < ends[r + 1] && before(j->p, place) < least ? place + 1 : place;
     }
-    double sum = 0, total = before(p, to) - before(p, from), slowest = INFINITY;
-    for (int r = 0; r < n; r++) {
-        sum += rates[r];
-        slowest = MIN(slowest, rates[r]);
+}
+
+/* The smallest largest time there is, nearly, by bisection. */
+static double least_seconds(const job *j, uint64_t *ends)
+{
+    double total = before(j->p, j->to) - before(j->p, j->from), sum = 0, fastest = 0;
+    for (int r = 0; r < j->n; r++) {
+        sum += j->rates[r];
+        fastest = MAX(fastest, j->rates[r]);
     }
-    /* Bisection between the bound and what always fits: the fastest rank takes all. */
-    double low = total / sum, high = low, fastest = 0;
-    for (int r = 0; r < n; r++)
-        fastest = MAX(fastest, rates[r]);
-    high = total / fastest * (1 + 1e-9) + 1e-300;
-    uint64_t *trial = g_new(uint64_t, n);
-    memset(counts, 0, (size_t)n * sizeof *counts);
-    if (!fits(p, rates, n, from, to, high, counts))
-        counts[n - 1] += to - from; /* rounding; the caller's numbers are at their end */
-    for (int i = 0; i < 40 && high - low > 1e-4 * low; i++) {
+    double low = total / sum, high = total / fastest * (1 + 1e-9); /* a bound, and enough for the fastest rank to take all */
+    for (int i = 0; i < 60 && high - low > 1e-4 * low; i++) {
         double middle = low + (high - low) / 2;
-        if (fits(p, rates, n, from, to, middle, trial)) {
-            memcpy(counts, trial, (size_t)n * sizeof *counts);
+        if (latest_ends(j, middle, ends))
             high = middle;
-        } else {
+        else
             low = middle;
-        }
     }
-    g_free(trial);
+    return high;
 }
 
-/* ---- policies ---- */
+/* Of the divisions that are about as good as the best one, one that moves little: a boundary stays where it was (`old`) if it
+ * can, else it comes as near as can be to where the costs before it are in proportion to the rates. */
+static void divide_unequal(const job *j, const int64_t *old, uint64_t *counts)
+{
+    const double slack = 1.0001;
+    uint64_t *ends = g_new(uint64_t, j->n + 1);
+    double seconds = least_seconds(j, ends) * slack, base = before(j->p, j->from), sum = 0, passed = 0;
+    for (int r = 0; r < j->n; r++)
+        sum += j->rates[r];
+    earliest_ends(j, seconds, ends);
+    uint64_t at = j->from;
+    for (int r = 0; r < j->n; r++) {
+        passed += j->rates[r];
+        uint64_t latest = last_within(j->p, before(j->p, at) + j->rates[r] * seconds, at, j->to);
+        uint64_t earliest = CLAMP(ends[r + 1], at, latest), next = j->to;
+        if (r < j->n - 1 && old[r + 1] >= (int64_t)earliest && old[r + 1] <= (int64_t)latest) {
+            next = (uint64_t)old[r + 1];
+        } else if (r < j->n - 1) {
+            double share = base + (before(j->p, j->to) - base) * (passed / sum);
+            next = CLAMP(last_within(j->p, share, at, j->to), earliest, latest);
+        }
+        counts[r] = next - at;
+        at = next;
+    }
+    g_free(ends);
+}
+
+/* ---- global ---- */
+
+static void divide(const job *j, const int64_t *old, uint64_t *counts)
+{
+    if (j->p->sums && before(j->p, j->to) > before(j->p, j->from))
+        divide_unequal(j, old, counts);
+    else
+        divide_equal(j->rates, j->n, j->to - j->from, counts);
+}
 
 static void keep(const dome_load *load, dome_division *division)
 {
     division->start = load->start;
     memcpy(division->counts, load->counts, (size_t)load->ranks * sizeof *load->counts);
+}
+
+/* Places of the boundaries below all ranks as they are, seen from a block `turn` places after the present start. */
+static int64_t *old_places(const dome_load *load, int64_t turn)
+{
+    int64_t *places = g_new(int64_t, load->ranks), at = -turn;
+    for (int r = 0; r < load->ranks; r++) {
+        places[r] = at;
+        at += (int64_t)load->counts[r];
+    }
+    return places;
+}
+
+static uint64_t turned(const dome_load *load, int64_t turn)
+{
+    int64_t blocks = (int64_t)load->blocks, start = ((int64_t)load->start + turn) % blocks;
+    return (uint64_t)(start < 0 ? start + blocks : start);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -180,20 +340,28 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Turning the whole division around the ring changes no rank's share of equal blocks: the median of the boundaries' ways moves
- * least. */
-static uint64_t least_moving_start(const dome_load *load, const uint64_t *counts)
+/* Turning a division around the ring changes no rank's number of blocks: the median of the boundaries' ways moves least. */
+static int64_t least_moving_turn(const dome_load *load, const uint64_t *counts)
 {
-    int64_t *ways = g_new(int64_t, load->ranks), was = 0, becomes = 0;
+    int64_t *ways = old_places(load, 0), place = 0;
     for (int r = 0; r < load->ranks; r++) {
-        ways[r] = was - becomes;
-        was += (int64_t)load->counts[r];
-        becomes += (int64_t)counts[r];
+        ways[r] -= place;
+        place += (int64_t)counts[r];
     }
     qsort(ways, (size_t)load->ranks, sizeof *ways, compare_places);
-    int64_t blocks = (int64_t)load->blocks, start = ((int64_t)load->start + ways[load->ranks / 2]) % blocks;
+    int64_t turn = ways[load->ranks / 2];
     g_free(ways);
-    return (uint64_t)(start < 0 ? start + blocks : start);
+    return turn;
+}
+
+static void divide_all(const dome_load *load, const double *rates, int64_t turn, dome_division *division)
+{
+    division->start = turned(load, turn);
+    prefix p = prefix_from(load, division->start);
+    int64_t *old = old_places(load, turn);
+    divide(&(job){&p, rates, load->ranks, 0, load->blocks}, old, division->counts);
+    g_free(old);
+    g_free(p.sums);
 }
 
 void dome__policy_global(const dome_load *load, dome_division *division)
@@ -201,13 +369,135 @@ void dome__policy_global(const dome_load *load, dome_division *division)
     keep(load, division);
     if (load->ranks < 2 || load->blocks == 0)
         return;
-    double *rates = rates_of(load);
-    prefix p = prefix_from(load, load->start);
-    divide(&p, rates, load->ranks, 0, load->blocks, division->counts);
-    if (load->topology == DOME_RING && !p.sums)
-        division->start = least_moving_start(load, division->counts);
-    g_free(p.sums);
+    double *rates = cautious_rates_of(load);
+    divide_all(load, rates, 0, division);
+    int64_t turn = load->topology == DOME_RING ? least_moving_turn(load, division->counts) : 0;
+    if (turn && !load->costs) {
+        division->start = turned(load, turn);
+    } else if (turn) { /* other blocks come together: take it if it is as good and moves less */
+        dome_division other = {0, g_new(uint64_t, load->ranks)};
+        uint64_t busiest;
+        divide_all(load, rates, turn, &other);
+        if (dome__division_time(load, &other) <= 1.01 * dome__division_time(load, division) &&
+            dome__division_moves(load, &other, &busiest) < dome__division_moves(load, division, &busiest)) {
+            division->start = other.start;
+            memcpy(division->counts, other.counts, (size_t)load->ranks * sizeof *other.counts);
+        }
+        g_free(other.counts);
+    }
     g_free(rates);
+}
+
+/* ---- ring and groups ---- */
+
+#define DAMPING  0.5  /* of what would level two sides, since both have another neighbour */
+#define MOMENTUM 0.45 /* of what crossed the boundary last; more makes long rings faster and short ones swing */
+#define SLACK    0.5  /* times the noise is how far the times of two sides may differ */
+
+double dome__ring_flow(const dome_side *below, const dome_side *above, dome_flow *flow)
+{
+    double up = known(above->rate) ? above->rate : known(below->rate) ? below->rate : 1;
+    double down = known(below->rate) ? below->rate : up;
+    double here = below->cost * (up / (up + down)), there = above->cost * (down / (up + down));
+    double level = here - there; /* 0 when both take the same time */
+    if (fabs(level) <= SLACK * MAX(below->noise, above->noise) * MAX(here, there))
+        level = 0;
+    *flow = CLAMP(DAMPING * level + MOMENTUM * *flow, -above->cost / 2, below->cost / 2);
+    return *flow;
+}
+
+uint64_t dome__ring_blocks(const dome_side *giver, const dome_side *taker, bool up, const double *costs, double each,
+                           uint64_t most, double cost)
+{
+    bool both = known(giver->rate) && known(taker->rate);
+    double part = both ? giver->rate / (giver->rate + taker->rate) : 0.5; /* more than this of a block must be wanted */
+    if (!up)
+        part = (1 + part) / 2; /* or two neighbours would give to a rank the one block that it lacks, and get both back */
+    uint64_t count = 0;
+    if (!costs) {
+        double blocks = each > 0 ? ceil(cost / each - part) : 0;
+        return blocks <= 0 ? 0 : blocks >= (double)most ? most : (uint64_t)blocks;
+    }
+    for (uint64_t k = 0; k < most && cost > part * costs[k]; k++) {
+        cost -= costs[k];
+        if (costs[k] > 0) /* what costs nothing goes only with what comes after it */
+            count = k + 1;
+    }
+    return count;
+}
+
+/* Groups of ranks, or single ranks, on the ring. */
+typedef struct groups {
+    const dome_load *load;
+    const prefix *p;
+    int n;
+    uint64_t *ends;  /* n + 1 places: group g owns [ends[g], ends[g + 1]) */
+    dome_side *side; /* of each group */
+} groups;
+
+static groups find_groups(const dome_load *load, const prefix *p, const double *rates, int size)
+{
+    int n = (load->ranks + size - 1) / size;
+    groups all = {load, p, n, g_new(uint64_t, n + 1), g_new0(dome_side, n)};
+    uint64_t place = 0;
+    for (int r = 0; r < load->ranks; r++) {
+        if (r % size == 0)
+            all.ends[r / size] = place;
+        place += load->counts[r];
+        all.side[r / size].rate += rates[r];
+        if (load->noises) /* squares */
+            all.side[r / size].noise += (rates[r] * load->noises[r]) * (rates[r] * load->noises[r]);
+    }
+    all.ends[n] = place;
+    for (int g = 0; g < n; g++) {
+        all.side[g].noise = sqrt(all.side[g].noise) / all.side[g].rate;
+        all.side[g].cost = before(p, all.ends[g + 1]) - before(p, all.ends[g]);
+    }
+    return all;
+}
+
+/* Costs of the group's `most` last blocks, the last one first; or of its first ones. NULL if all are 1. */
+static double *leaving(const groups *all, int group, bool up, uint64_t most)
+{
+    if (!all->p->sums)
+        return NULL;
+    double *costs = g_new(double, most);
+    for (uint64_t k = 0; k < most; k++) {
+        uint64_t place = up ? all->ends[group + 1] - 1 - k : all->ends[group] + k;
+        costs[k] = block_cost(all->load, (all->p->origin + place) % all->load->blocks);
+    }
+    return costs;
+}
+
+static uint64_t given(const groups *all, int group, bool up, uint64_t most, double cost)
+{
+    const dome_side *taker = &all->side[(group + (up ? 1 : all->n - 1)) % all->n];
+    double *costs = leaving(all, group, up, most);
+    uint64_t count = dome__ring_blocks(&all->side[group], taker, up, costs, 1, most, cost);
+    g_free(costs);
+    return count;
+}
+
+/* Blocks that cross each boundary upwards. */
+static int64_t *crossings(const groups *all, dome_flow *flow)
+{
+    int first = all->load->topology == DOME_RING && all->n > 2 ? 0 : 1;
+    double *wanted = g_new0(double, all->n);
+    int64_t *up = g_new0(int64_t, all->n);
+    for (int g = first; g < all->n; g++)
+        wanted[g] = dome__ring_flow(&all->side[(g + all->n - 1) % all->n], &all->side[g], &flow[g]);
+    for (int g = 0; g < all->n; g++) {
+        uint64_t blocks = all->ends[g + 1] - all->ends[g], half = blocks - blocks / 2, above = 0;
+        int next = (g + 1) % all->n;
+        if (wanted[next] > 0) {
+            above = given(all, g, true, half, wanted[next]);
+            up[next] = (int64_t)above;
+        }
+        if (wanted[g] < 0)
+            up[g] = -(int64_t)given(all, g, false, MIN(half, blocks - above), -wanted[g]);
+    }
+    g_free(wanted);
+    return up;
 }
 
 void dome__policy_groups(const dome_load *load, int group, dome_flow *flow, dome_division *division)
@@ -220,106 +510,83 @@ void dome__policy_groups(const dome_load *load, int group, dome_flow *flow, dome
     if (load->ranks < 2 || load->blocks == 0)
         return;
     group = MAX(group, 1);
-    int groups = (load->ranks + group - 1) / group;
-    double *rates = rates_of(load);
+    double *rates = cautious_rates_of(load);
     prefix p = prefix_from(load, load->start);
+    groups all = find_groups(load, &p, rates, group);
+    int64_t *up = crossings(&all, flow), turn = -up[0];
 
-    /* Boundary g is where group g begins; boundary `groups` is the end, which on a ring is boundary 0 again. */
-    uint64_t *was = g_new(uint64_t, groups + 1), *becomes = g_new(uint64_t, groups + 1), place = 0;
-    double *cost = g_new0(double, groups), *rate = g_new0(double, groups);
-    for (int r = 0; r < load->ranks; r++) {
-        int g = r / group;
-        if (r % group == 0)
-            was[g] = place;
-        place += load->counts[r];
-        rate[g] += rates[r];
-    }
-    was[groups] = load->blocks;
-    for (int g = 0; g < groups; g++)
-        cost[g] = before(&p, was[g + 1]) - before(&p, was[g]);
-
-    /* Each boundary moves by half of what would level its two groups, since both of them have another neighbour, and by part of
-     * what moved it last time. The first boundary moves only on a ring. */
-    double average = before(&p, load->blocks) / (double)load->blocks;
-    int64_t turn = 0; /* what boundary 0 moves by */
-    for (int g = load->topology == DOME_RING && groups > 2 ? 0 : 1; g < groups; g++) {
-        int below = (g + groups - 1) % groups;
-        double level = (cost[below] * rate[g] - cost[g] * rate[below]) / (rate[below] + rate[g]);
-        flow[g] = 0.5 * level + 0.45 * flow[g];
-        /* Upwards through the boundary flows cost of the group below: the boundary moves down. A rank gives at most half of what
-         * it has to each side, so data goes to a neighbour and no further. */
-        double most_up = cost[below] / 2, most_down = -cost[g] / 2;
-        flow[g] = CLAMP(flow[g], most_down, most_up);
-        if (g == 0)
-            turn = -(int64_t)round(flow[0] / average);
-        else
-            becomes[g] = nearest(&p, before(&p, was[g]) - flow[g], 0);
-    }
-    becomes[0] = 0;
-    becomes[groups] = load->blocks;
-    if (load->topology != DOME_RING || groups <= 2)
-        turn = 0;
-    /* In equal blocks the places stay inside: halves from both sides do not cross. With unequal costs a boundary block may. */
-    for (int g = 1; g < groups; g++)
-        becomes[g] = CLAMP(becomes[g], becomes[g - 1], load->blocks);
-
+    /* What crosses a boundary upwards puts it down. Seen from the new first block they stand `turn` places nearer. */
+    for (int g = 0; g < all.n; g++)
+        all.ends[g] = (uint64_t)((int64_t)all.ends[g] - up[g] - turn);
+    division->start = turned(load, turn);
     if (turn) {
-        /* Seen from the new first block, all other boundaries stand `turn` places nearer or further. */
-        int64_t shifted = (int64_t)load->blocks;
-        division->start = (uint64_t)((((int64_t)load->start + turn) % shifted + shifted) % shifted);
-        for (int g = 1; g < groups; g++)
-            becomes[g] = (uint64_t)CLAMP((int64_t)becomes[g] - turn, 0, shifted);
-        for (int g = 1; g < groups; g++)
-            becomes[g] = CLAMP(becomes[g], becomes[g - 1], load->blocks);
         g_free(p.sums);
         p = prefix_from(load, division->start);
     }
-    for (int g = 0; g < groups; g++) {
+    int64_t *old = old_places(load, turn);
+    for (int g = 0; g < all.n; g++) {
         int first = g * group, n = MIN(group, load->ranks - first);
-        divide(&p, rates + first, n, becomes[g], becomes[g + 1], division->counts + first);
+        divide(&(job){&p, rates + first, n, all.ends[g], all.ends[g + 1]}, old + first, division->counts + first);
     }
-    g_free(cost);
-    g_free(rate);
-    g_free(was);
-    g_free(becomes);
+    g_free(old);
+    g_free(up);
+    g_free(all.ends);
+    g_free(all.side);
     g_free(p.sums);
     g_free(rates);
 }
 
 /* ---- judging ---- */
 
-double dome__division_time(const dome_load *load, const dome_division *division)
+static double mean_noise(const dome_load *load)
 {
-    double *rates = rates_of(load), longest = 0;
-    uint64_t at = division->start;
+    double sum = 0;
+    for (int r = 0; load->noises && r < load->ranks; r++)
+        sum += load->noises[r];
+    return sum / load->ranks;
+}
+
+/* sure: times its noise, or the mean noise if that is more, is how much faster a rank might be than it is believed to be. */
+static double layout_time(const dome_load *load, uint64_t start, const uint64_t *counts, double sure)
+{
+    double *rates = rates_of(load), mean = mean_noise(load), longest = 0;
+    uint64_t at = start;
     for (int r = 0; r < load->ranks; r++) {
-        double cost = 0;
+        double cost = load->costs ? 0 : (double)counts[r];
         if (load->costs)
-            for (uint64_t k = 0; k < division->counts[r]; k++)
+            for (uint64_t k = 0; k < counts[r]; k++)
                 cost += load->costs[(at + k) % load->blocks];
-        else
-            cost = (double)division->counts[r];
-        longest = MAX(longest, cost / rates[r]);
-        at = load->blocks ? (at + division->counts[r]) % load->blocks : 0;
+        double noise = load->noises ? MAX(load->noises[r], mean) : 0;
+        longest = MAX(longest, cost / (rates[r] * (1 + sure * noise)));
+        at = load->blocks ? (at + counts[r]) % load->blocks : 0;
     }
     g_free(rates);
     return longest;
 }
 
+double dome__division_time(const dome_load *load, const dome_division *division)
+{
+    return layout_time(load, division->start, division->counts, 0);
+}
+
 double dome__load_time(const dome_load *load)
 {
-    return dome__division_time(load, &(dome_division){load->start, (uint64_t *)load->counts});
+    return layout_time(load, load->start, load->counts, 0);
 }
 
 double dome__oracle_time(const dome_load *load)
 {
-    double *rates = rates_of(load), rate = 0, cost = 0;
-    for (int r = 0; r < load->ranks; r++)
+    double *rates = rates_of(load), rate = 0, fastest = 0, cost = 0, dearest = 0;
+    for (int r = 0; r < load->ranks; r++) {
         rate += rates[r];
-    for (uint64_t b = 0; b < load->blocks; b++)
-        cost += load->costs ? load->costs[b] : 1;
+        fastest = MAX(fastest, rates[r]);
+    }
+    for (uint64_t b = 0; b < load->blocks; b++) {
+        cost += block_cost(load, b);
+        dearest = MAX(dearest, block_cost(load, b));
+    }
     g_free(rates);
-    return cost / rate;
+    return MAX(cost / rate, dearest / fastest);
 }
 
 /* Common blocks of two runs on the ring. */
@@ -351,34 +618,83 @@ uint64_t dome__division_moves(const dome_load *load, const dome_division *divisi
     return moved;
 }
 
-double dome__rate_update(double estimate, double measured, double mean)
+/* ---- when ---- */
+
+#define SURE          2 /* times the noise is what a gain must exceed */
+#define LEAST_GAIN    0.005
+#define GROWTH        1.5  /* of the interval, at most */
+#define LOSS          0.3  /* of the time, while a change has not been seen yet */
+#define HORIZON       3    /* intervals, at least */
+#define CALM_PART     0.6  /* of the time since data has moved */
+#define LEAST_HORIZON 1.0  /* seconds */
+#define TRIAL_COST    0.02 /* of the time until the next phase */
+#define HASTE         1    /* phases that the shortest interval is as long as */
+
+/* Noise falls with the square root of the time measured: the shortest interval is one over which it comes down to QUIET, but not
+ * more than PATIENT seconds. */
+#define QUIET   0.1
+#define PATIENT 1.0
+
+void dome__schedule_init(dome_schedule *schedule)
 {
-    if (!(measured > 0) || !isfinite(measured))
-        return estimate > 0 ? estimate + 0.05 * (mean - estimate) : mean;
-    if (!(estimate > 0))
-        return measured;
-    /* A large change is believed at once; a small one is mostly noise. */
-    double change = fabs(measured - estimate) / estimate;
-    return change > 0.25 ? measured : estimate + 0.5 * (measured - estimate);
+    *schedule = (dome_schedule){.interval = 0.05, .shortest = 0.05, .longest = 20};
 }
 
-bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, uint64_t busiest)
+/* Seconds for which things may be hoped to stay as they are: about as long as they have. */
+static double horizon(const dome_schedule *schedule)
 {
-    const double noise = 0.02;
-    double gain = now - then;
-    return busiest > 0 && gain > noise * now && gain * (double)schedule->interval > (double)busiest * schedule->move_seconds;
+    double calm = MAX(CALM_PART * schedule->calm, schedule->between);
+    return MAX(MAX(calm, HORIZON * schedule->interval), LEAST_HORIZON);
 }
 
-void dome__schedule_next(dome_schedule *schedule, bool moved, double expected, double measured, double seconds_per_operation)
+bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving)
 {
-    bool drifted = expected > 0 && measured > 0 && fabs(measured - expected) > 0.1 * expected;
-    if (moved || drifted)
-        schedule->interval = MAX(schedule->interval / 2, schedule->shortest);
-    else
-        schedule->interval = MIN(schedule->interval * 2, schedule->longest);
-    if (seconds_per_operation > 0) {
-        double floor_operations = ceil(1000 * schedule->phase_seconds / seconds_per_operation);
-        if ((double)schedule->interval < floor_operations)
-            schedule->interval = (uint64_t)MIN(floor_operations, (double)schedule->longest);
+    if (!(now > 0) || !isfinite(now))
+        return false;
+    double gain = (now - then) / now;
+    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * horizon(schedule) > moving;
+}
+
+/* Whether a rank without blocks gets some. */
+static bool is_trial(const dome_load *load, const dome_division *division)
+{
+    for (int r = 0; r < load->ranks; r++)
+        if (load->counts[r] == 0 && division->counts[r] > 0)
+            return true;
+    return false;
+}
+
+bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
+                         double moving)
+{
+    uint64_t busiest;
+    double now = layout_time(load, load->start, load->counts, SURE);
+    dome_schedule sure = *schedule;
+    if (load->noises)
+        sure.noise = 0; /* it is in `now` */
+    if (dome__division_moves(load, division, &busiest) == 0)
+        return false;
+    return dome__schedule_pays(&sure, now, then, moving) ||
+           (is_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
+}
+
+/* Phases that are held every T seconds cost phase / T of the time; a change that comes every `calm` seconds is seen after T / 2
+ * on average, and until then LOSS of the time is lost. T is best where both cost the same (as for checkpoints: Young, A first
+ * order approximation to the optimum checkpoint interval, 1974). */
+static double best_interval(const dome_schedule *schedule)
+{
+    return sqrt(2 * schedule->phase * MAX(schedule->calm, schedule->between) / LOSS);
+}
+
+void dome__schedule_next(dome_schedule *schedule, bool moved, bool doubt)
+{
+    double rough = schedule->spread / QUIET;
+    double least = MAX(CLAMP(rough * rough, schedule->shortest, PATIENT), HASTE * schedule->phase);
+    schedule->calm += schedule->interval;
+    if (moved) {
+        schedule->between = schedule->between > 0 ? (schedule->between + schedule->calm) / 2 : schedule->calm;
+        schedule->calm = 0;
     }
+    double next = moved || doubt ? 0 : MIN(GROWTH * schedule->interval, best_interval(schedule));
+    schedule->interval = MIN(MAX(next, least), schedule->longest);
 }

@@ -5,38 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- storage ---- */
-
-#define ALIGNMENT 64
-
-/* calloc, because fresh pages from the system are zero already; the address it gave lies before the aligned data. */
-void *dvec__storage(uint64_t bytes)
-{
-    if (bytes == 0 || bytes > PTRDIFF_MAX - ALIGNMENT - sizeof(void *))
-        return NULL;
-    char *base = calloc(1, (size_t)bytes + ALIGNMENT + sizeof(void *));
-    if (!base)
-        return NULL;
-    char *data = base + sizeof(void *);
-    data += ALIGNMENT - (uintptr_t)data % ALIGNMENT;
-    memcpy(data - sizeof(void *), &base, sizeof base);
-    return data;
-}
-
-void dvec__storage_free(void *data)
-{
-    if (data) {
-        void *base;
-        memcpy(&base, (char *)data - sizeof(void *), sizeof base);
-        free(base);
-    }
-}
-
 void dvec__replace(dvec *x, void *data)
 {
-    dvec__storage_free(x->data);
+    dome__storage_retire(x->data, dvec_name(x));
     x->data = data;
 }
+
+/* Storage of vectors whose data may move has this part of its size more: address space, and no memory until it is used. */
+#define GROWTH_PART 4
 
 /* ---- state ---- */
 
@@ -250,6 +226,54 @@ static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
     return dirty;
 }
 
+/* Copies the elements that are kept from one set of spans to another. */
+static void copy_kept(char *to, const dome_span becomes[], int nbecomes, const char *from, const dome_span was[], int nwas,
+                      uint64_t element)
+{
+    for (int i = 0; i < nbecomes; i++) {
+        const char *source = from;
+        for (int j = 0; j < nwas; j++) {
+            uint64_t begin = MAX(was[j].first, becomes[i].first);
+            uint64_t end = MIN(was[j].first + was[j].count, becomes[i].first + becomes[i].count);
+            if (begin < end)
+                memmove(to + (begin - becomes[i].first) * element, source + (begin - was[j].first) * element,
+                        (size_t)((end - begin) * element));
+            source += was[j].count * element;
+        }
+        to += becomes[i].count * element;
+    }
+}
+
+/* Makes x's storage fit another layout. Memory that has been in use is faster than fresh pages: a run that stays in one piece and
+ * fits stays where it is, and new storage has some room to grow. */
+static int take_layout(dvec *x, const dome_layout *layout)
+{
+    dome_span was[2], becomes[2];
+    int nwas = dome_layout_spans(x->layout, x->layout_rank, was);
+    int nbecomes = dome_layout_spans(layout, x->layout_rank, becomes);
+    bool stays = nwas == nbecomes;
+    for (int s = 0; s < nwas && stays; s++)
+        stays = was[s].first == becomes[s].first && was[s].count == becomes[s].count;
+    bool fresh = x->env->options.check_pointers;
+    if (stays && !fresh)
+        return DOME_OK;
+
+    uint64_t local = dome_layout_local(layout, x->layout_rank), element = DVEC_ELEMENT(x), bytes;
+    if (__builtin_mul_overflow(local, element, &bytes))
+        return DOME_ERR_MEMORY;
+    if (!fresh && nwas == 1 && nbecomes == 1 && bytes <= dome__storage_capacity(x->data)) {
+        copy_kept(x->data, becomes, nbecomes, x->data, was, nwas, element);
+    } else {
+        char *data = dome__storage(bytes + bytes / GROWTH_PART);
+        if (bytes > 0 && !data)
+            return DOME_ERR_MEMORY;
+        copy_kept(data, becomes, nbecomes, x->data, was, nwas, element);
+        dvec__replace(x, data);
+    }
+    x->local = local;
+    return DOME_OK;
+}
+
 static int vec_adopt(dome_object *object, const dome_layout *layout)
 {
     dvec *x = self(object);
@@ -260,38 +284,10 @@ static int vec_adopt(dome_object *object, const dome_layout *layout)
         dome_layout_tasks(layout) != dome_layout_tasks(x->layout))
         return DOME_ERR_ARGUMENT;
     int status = quiet_sync(x);
+    if (status == DOME_OK)
+        status = take_layout(x, layout);
     if (status != DOME_OK)
         return status;
-
-    dome_span was[2], becomes[2];
-    int nwas = dome_layout_spans(x->layout, x->layout_rank, was);
-    int nbecomes = dome_layout_spans(layout, x->layout_rank, becomes);
-    bool stays = nwas == nbecomes;
-    for (int s = 0; s < nwas && stays; s++)
-        stays = was[s].first == becomes[s].first && was[s].count == becomes[s].count;
-
-    if (!stays) {
-        uint64_t local = dome_layout_local(layout, x->layout_rank), element = DVEC_ELEMENT(x);
-        uint64_t bytes;
-        char *data = NULL;
-        if (__builtin_mul_overflow(local, element, &bytes) || (bytes > 0 && !(data = dvec__storage(bytes))))
-            return DOME_ERR_MEMORY;
-        uint64_t to = 0;
-        for (int i = 0; i < nbecomes; i++) {
-            uint64_t from = 0;
-            for (int j = 0; j < nwas; j++) {
-                uint64_t begin = MAX(was[j].first, becomes[i].first);
-                uint64_t end = MIN(was[j].first + was[j].count, becomes[i].first + becomes[i].count);
-                if (begin < end)
-                    memcpy(data + (to + begin - becomes[i].first) * element, x->data + (from + begin - was[j].first) * element,
-                           (size_t)((end - begin) * element));
-                from += was[j].count;
-            }
-            to += becomes[i].count;
-        }
-        dvec__replace(x, data);
-        x->local = local;
-    }
     x->version++;
     uint8_t *dirty = adopted_dirty(x, layout);
     g_free(x->dirty);
@@ -333,11 +329,11 @@ static void vec_destroy(dome_object *object)
 {
     dvec *x = self(object);
     quiet_sync(x); /* others may be waiting to read it */
-    dvec__storage_free(x->data);
+    dome__storage_retire(x->data, dvec_name(x));
     dome_layout_unref(x->layout);
     g_free(x->dirty);
-    dvec__storage_free(x->whole);
-    dvec__storage_free(x->halo);
+    dome__storage_retire(x->whole, dvec_name(x));
+    dome__storage_retire(x->halo, dvec_name(x));
     dome_layout_unref(x->halo_layout);
     g_free(x);
 }
@@ -423,7 +419,8 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
         have = !__builtin_mul_overflow(x->local, element, &bytes);
     }
     if (have && bytes > 0) {
-        x->data = dvec__storage(bytes);
+        bool grows = x->distribution == DOME_DYNAMIC && env->transport->size > 1;
+        x->data = dome__storage(bytes + (grows ? bytes / GROWTH_PART : 0));
         have = x->data != NULL;
     }
     char *text =
@@ -438,7 +435,7 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
             status = env->error_status ? env->error_status : DOME_ERR_NAME;
     }
     if (status != DOME_OK) {
-        dvec__storage_free(x->data);
+        dome__storage_free(x->data);
         dome_layout_unref(x->layout);
         g_free(x);
         x = NULL;
@@ -543,12 +540,45 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     return dvec__settle(out, NULL);
 }
 
-int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+/* One call of the kernel for every block, or for each span of them. */
+static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
+{
+    dvec_span spans[2];
+    uint64_t position = 0, most = runs ? UINT64_MAX : dome_layout_block_size(out->layout);
+    int nspans = dvec__spans(out, spans);
+    dome_block_clock clock;
+    dome__block_clock_start(&clock, out->env, out->distribution == DOME_DYNAMIC && !runs ? out->layout : NULL);
+    for (int s = 0; s < nspans; s++) {
+        for (uint64_t done = 0, count; done < spans[s].count; done += count) {
+            uint64_t first = spans[s].first + done;
+            count = MIN(most, spans[s].count - done);
+            const void *pointers[DVEC_MAP_MAX];
+            for (int i = 0; i < nin; i++) {
+                uint64_t at = in[i]->distribution == out->distribution ? position + done : first;
+                pointers[i] = in[i]->data + at * DVEC_ELEMENT(in[i]);
+            }
+            kernel(ctx, (size_t)first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
+            dome__block_clock_tick(&clock, first, count);
+        }
+        position += spans[s].count;
+    }
+    dome__block_clock_stop(&clock);
+}
+
+static uint64_t map_bytes(const dvec *out, int nin, dvec *const in[])
+{
+    uint64_t element = DVEC_ELEMENT(out);
+    for (int i = 0; i < nin; i++)
+        element += DVEC_ELEMENT(in[i]);
+    return out->local * element;
+}
+
+static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
 {
     if (!out)
         return dvec__no_vector(DOME_OP_DVEC_MAP);
     dome_operation op;
-    uint64_t hash = dome__hash(0, (uint64_t)nin);
+    uint64_t hash = dome__hash(runs, (uint64_t)nin);
     for (int i = 0; in && i < nin && i < DVEC_MAP_MAX; i++)
         hash = dome__hash(hash, in[i] ? dome_object_id(in[i]->object) : 0);
     dome__begin(&op, out->env, DOME_OP_DVEC_MAP, out->object, hash);
@@ -556,22 +586,18 @@ int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)
         return dome__end(&op, status);
-
-    dvec_span spans[2];
-    uint64_t block = dome_layout_block_size(out->layout), position = 0;
-    int nspans = dvec__spans(out, spans);
-    for (int s = 0; s < nspans; s++) {
-        for (uint64_t done = 0; done < spans[s].count; done += block) {
-            uint64_t first = spans[s].first + done, count = MIN(block, spans[s].count - done);
-            const void *pointers[DVEC_MAP_MAX];
-            for (int i = 0; i < nin; i++) {
-                uint64_t at = in[i]->distribution == out->distribution ? position + done : first;
-                pointers[i] = in[i]->data + at * DVEC_ELEMENT(in[i]);
-            }
-            kernel(ctx, (size_t)first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
-        }
-        position += spans[s].count;
-    }
+    map_spans(out, kernel, ctx, nin, in, runs);
     dvec__written(out);
+    dome__count_bytes(&op, map_bytes(out, nin, in));
     return dome__end(&op, DOME_OK);
+}
+
+int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+{
+    return map(out, kernel, ctx, nin, in, false);
+}
+
+int dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+{
+    return map(out, kernel, ctx, nin, in, true);
 }

@@ -224,10 +224,10 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 
     char *data = z->data;
     if (z == x) {
-        data = dvec__storage(z->local * DVEC_ELEMENT(z));
+        data = dome__storage(z->local * DVEC_ELEMENT(z));
         status = dvec__agree_memory(z, data || z->local == 0, "the shifted elements");
         if (status != DOME_OK) {
-            dvec__storage_free(data);
+            dome__storage_free(data);
             return status;
         }
     }
@@ -238,7 +238,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
         if (status == DOME_OK)
             dvec__replace(z, data);
         else
-            dvec__storage_free(data);
+            dome__storage_free(data);
     }
     dvec__written(z);
     return status;
@@ -322,13 +322,13 @@ const void *dvec_whole(const dvec *x)
             uint64_t bytes;
             if (!cache->whole) {
                 if (!__builtin_mul_overflow(x->length, (uint64_t)DVEC_ELEMENT(x), &bytes))
-                    cache->whole = dvec__storage(bytes);
+                    cache->whole = dome__storage(bytes);
                 status = dvec__agree_memory(x, cache->whole != NULL, "all elements");
             }
             if (status == DOME_OK)
                 status = fetch_whole(x, cache->whole);
             else
-                g_clear_pointer(&cache->whole, dvec__storage_free);
+                g_clear_pointer(&cache->whole, dome__storage_free);
             result = cache->whole;
         }
     }
@@ -384,12 +384,12 @@ static int halo_room(dvec *x, const halo *h, uint64_t elements)
 {
     if (x->halo_layout == x->layout && x->halo_below == h->below && x->halo_above == h->above && x->halo_periodic == h->periodic)
         return DOME_OK;
-    g_clear_pointer(&x->halo, dvec__storage_free);
+    dome__storage_retire(g_steal_pointer(&x->halo), dvec_name(x));
     g_clear_pointer(&x->halo_layout, dome_layout_unref);
 
     uint64_t bytes = 0;
     if (!__builtin_mul_overflow(elements, (uint64_t)DVEC_ELEMENT(x), &bytes))
-        x->halo = dvec__storage(bytes);
+        x->halo = dome__storage(bytes);
     int status = dvec__agree_memory(x, x->halo || elements == 0, "the neighbouring elements");
     if (status == DOME_OK) {
         x->halo_layout = dome_layout_ref(x->layout);
@@ -715,7 +715,7 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK)
         status = take_indices(index, z, x->length, dvec_name(x), &indices);
     if (status == DOME_OK && z == x) {
-        out = dvec__storage(z->local * DVEC_ELEMENT(z));
+        out = dome__storage(z->local * DVEC_ELEMENT(z));
         status = dvec__agree_memory(z, out || z->local == 0, "the gathered elements");
     }
     if (status == DOME_OK) {
@@ -726,7 +726,7 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
         if (status == DOME_OK)
             dvec__replace(z, out);
         else
-            dvec__storage_free(out);
+            dome__storage_free(out);
     }
     g_free(indices);
     return dome__end(&op, status);
@@ -832,7 +832,7 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK) {
         bool have = z->local == 0 || (s.winner = g_try_new0(uint64_t, z->local));
         if (z == x) { /* elements that have been overwritten may still have to be sent */
-            s.data = dvec__storage(z->local * DVEC_ELEMENT(z));
+            s.data = dome__storage(z->local * DVEC_ELEMENT(z));
             have = have && (s.data || z->local == 0);
         }
         status = dvec__agree_memory(z, have, "the scattered elements");
@@ -847,7 +847,7 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
         if (status == DOME_OK)
             dvec__replace(z, s.data);
         else
-            dvec__storage_free(s.data);
+            dome__storage_free(s.data);
     }
     g_free(s.winner);
     g_free(indices);

@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_DVEC_PRIVATE_H
 #define DOME_SRC_DVEC_PRIVATE_H
 
+#include "objects/storage.h"
 #include "runtime/environment.h"
 
 #include <dome/dvec.h>
@@ -68,18 +69,14 @@ int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out);
 /* z = x for vectors of different distributions or block sizes; fails unless type, length and width are equal. Collective. */
 int dvec__redistribute(dvec *z, const dvec *x);
 
-/* Puts new storage in the place of x's data and frees the old. */
+/* Puts new storage in the place of x's data and retires the old. */
 void dvec__replace(dvec *x, void *data);
 
-/* A failure that this task may have found alone (status is not DOME_OK; text may be NULL). Where errors end the program, its line is
- * reported at once; where they are returned, all tasks agree on it (collective). */
+/* A failure that this task may have found alone (status is not DOME_OK; text may be NULL). Where errors end the program, its line
+ * is reported at once; where they are returned, all tasks agree on it (collective). */
 int dvec__agree(dome_env *env, int status, const char *text);
 
 /* The same for memory: fails unless have. */
 int dvec__agree_memory(const dvec *x, bool have, const char *what);
-
-/* Aligned storage that is all zero. NULL when memory is out; bytes 0 gives NULL too. */
-void *dvec__storage(uint64_t bytes);
-void dvec__storage_free(void *data);
 
 #endif

@@ -67,6 +67,7 @@ static int begin(reduction *r, dome_operation_code code, const dvec *x, const dv
 
 static int end(reduction *r, int status)
 {
+    dome__count_bytes(&r->op, r->lead->local * (DVEC_ELEMENT(r->x) + (r->y ? DVEC_ELEMENT(r->y) : 0)));
     g_free(r->text);
     return dome__end(&r->op, status);
 }

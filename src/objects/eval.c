@@ -11,12 +11,16 @@
  * finds its operands in the cache but is not called too often. */
 #define CHUNK_VALUES 4096
 
+/* A list of more pieces than this is long enough for its operations to be timed apart in one of them. */
+#define MANY_PIECES 8
+
 /* Recorded operations whose outputs share a layout, in the order of the calls. A vector with recorded work is in one list
  * only: work in another list that it takes part in is run first. So lists do not depend on each other. */
 typedef struct eval_list {
     dome_layout *layout;
     int rank;
-    unsigned count;
+    unsigned count, done; /* done: those in front that have been run ahead of need (dome__eval_settle) */
+    char *failure;        /* the first of theirs; nobody has asked for the values yet */
     dome_eval_op op[OPERATIONS_MAX];
 } eval_list;
 
@@ -38,6 +42,7 @@ static void list_free(eval_list *list)
     for (unsigned k = 0; k < list->count; k++)
         g_free(list->op[k].value);
     dome_layout_unref(list->layout);
+    g_free(list->failure);
     g_free(list);
 }
 
@@ -110,9 +115,9 @@ static void apply(prepared *p, uint64_t first, uint64_t place, uint64_t count)
         p->bad = first * p->args.width + done;
 }
 
-static void note_failure(dome_eval *eval, const dome_eval_op *op, uint64_t bad)
+static void note_failure(eval_list *list, const dome_eval_op *op, uint64_t bad)
 {
-    if (eval->failure)
+    if (list->failure)
         return;
     bool power = op->code == DOME_OP_DVEC_POW || op->code == DOME_OP_DVEC_POWS;
     GString *text = g_string_new(NULL);
@@ -121,8 +126,7 @@ static void note_failure(dome_eval *eval, const dome_eval_op *op, uint64_t bad)
     if (op->out->width > 1)
         g_string_append_printf(text, ", value %" G_GUINT64_FORMAT ",", bad % op->out->width);
     g_string_append(text, power ? " is 0 raised to a negative power" : " is an integer divided by zero");
-    eval->status = DOME_ERR_RANGE;
-    eval->failure = g_string_free(text, FALSE);
+    list->failure = g_string_free(text, FALSE);
 }
 
 static void count_pending(const dome_eval_op *op, int by)
@@ -133,38 +137,95 @@ static void count_pending(const dome_eval_op *op, int by)
             ((dvec *)op->in[k])->pending += by;
 }
 
-/* Runs a list and takes it out of the evaluator. */
-static void run_list(dome_eval *eval, eval_list *list)
+static uint64_t bytes_of(const eval_list *list, const dome_eval_op *op)
 {
-    g_ptr_array_remove(eval->lists, list);
+    uint64_t element = DVEC_ELEMENT(op->out);
+    for (int k = 0; k < 3; k++)
+        element += op->in[k] ? DVEC_ELEMENT(op->in[k]) : 0;
+    return element * dome_layout_local(list->layout, list->rank);
+}
 
-    prepared work[OPERATIONS_MAX];
-    for (unsigned k = 0; k < list->count; k++) {
-        count_pending(&list->op[k], -1);
-        work[k] = prepare(list, &list->op[k]);
+/* Tells the clock what the rest of a list took. weight: of each operation, in any unit. */
+static void charge(const eval_list *list, const double weight[], uint64_t ns)
+{
+    dome_env *env = list->op[0].out->env;
+    double sum = 0;
+    for (unsigned k = list->done; k < list->count; k++)
+        sum += weight[k - list->done];
+    for (unsigned k = list->done; k < list->count; k++) {
+        const dome_eval_op *op = &list->op[k];
+        uint64_t part = sum > 0 ? (uint64_t)((double)ns * (weight[k - list->done] / sum)) : 0;
+        env->clock[op->code].compute_ns += part;
+        env->clock[op->code].bytes += bytes_of(list, op);
+        dome__object_charge(op->out->object, part);
     }
-    for (unsigned k = 0; k < list->count; k++)
-        dvec__written(list->op[k].out);
+    env->eval_ns += ns;
+}
+
+/* All operations on one piece; their times, if weight is not NULL. */
+static void run_piece(prepared work[], unsigned n, uint64_t first, uint64_t place, uint64_t count, double weight[])
+{
+    uint64_t before = weight ? dome__now_ns() : 0;
+    for (unsigned k = 0; k < n; k++) {
+        apply(&work[k], first, place, count);
+        if (weight) {
+            uint64_t now = dome__now_ns();
+            weight[k] = (double)(now - before);
+            before = now;
+        }
+    }
+}
+
+/* Runs what has not been run of a list. */
+static void run_rest(eval_list *list)
+{
+    unsigned n = list->count - list->done;
+    const dome_eval_op *op = list->op + list->done;
+    if (n == 0)
+        return;
+    uint64_t begin = dome__now_ns();
+    prepared work[OPERATIONS_MAX];
+    double weight[OPERATIONS_MAX];
+    for (unsigned k = 0; k < n; k++) {
+        work[k] = prepare(list, &op[k]);
+        weight[k] = (double)bytes_of(list, &op[k]);
+    }
+    for (unsigned k = 0; k < n; k++)
+        dvec__written(op[k].out);
 
     uint64_t widest = 1;
-    for (unsigned k = 0; k < list->count; k++)
+    for (unsigned k = 0; k < n; k++)
         widest = MAX(widest, work[k].args.width);
     uint64_t block = dome_layout_block_size(list->layout);
     uint64_t chunk = block * MAX(1, CHUNK_VALUES / widest / block);
 
     dome_span span[2];
     int spans = dome_layout_spans(list->layout, list->rank, span);
-    uint64_t place = 0;
+    uint64_t place = 0, probe = MANY_PIECES * chunk;
     for (int s = 0; s < spans; s++)
         for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
             count = MIN(chunk, span[s].count - done);
-            for (unsigned k = 0; k < list->count; k++)
-                apply(&work[k], span[s].first + done, place, count);
+            run_piece(work, n, span[s].first + done, place, count, place == probe ? weight : NULL);
         }
 
-    for (unsigned k = 0; k < list->count; k++)
+    for (unsigned k = 0; k < n; k++)
         if (work[k].bad != UINT64_MAX)
-            note_failure(eval, &list->op[k], work[k].bad);
+            note_failure(list, &op[k], work[k].bad);
+    charge(list, weight, dome__since_ns(begin));
+    list->done = list->count;
+}
+
+/* Runs a list and takes it out of the evaluator, which has its failure from now on. */
+static void run_list(dome_eval *eval, eval_list *list)
+{
+    g_ptr_array_remove(eval->lists, list);
+    for (unsigned k = 0; k < list->count; k++)
+        count_pending(&list->op[k], -1);
+    run_rest(list);
+    if (list->failure && !eval->failure) {
+        eval->status = DOME_ERR_RANGE;
+        eval->failure = g_steal_pointer(&list->failure);
+    }
     list_free(list);
 }
 
@@ -190,6 +251,22 @@ static eval_list *list_of(const dome_eval *eval, const dvec *x)
     return NULL;
 }
 
+/* A list that has failed stays, so that its vectors still have something pending: who needs one of them gets the failure. */
+bool dome__eval_settle(dome_env *env)
+{
+    dome_eval *eval = env->eval;
+    bool ok = eval->status == DOME_OK;
+    for (guint k = eval->lists->len; k-- > 0;) {
+        eval_list *list = g_ptr_array_index(eval->lists, k);
+        run_rest(list);
+        if (list->failure)
+            ok = false;
+        else
+            run_list(eval, list);
+    }
+    return ok;
+}
+
 int dome__eval_try(dome_env *env, const dvec *x, char **text)
 {
     dome_eval *eval = env->eval;
@@ -200,10 +277,9 @@ int dome__eval_try(dome_env *env, const dvec *x, char **text)
         eval_list *list = list_of(eval, x);
         if (list)
             run_list(eval, list);
-    } else {
-        while (eval->lists->len)
-            run_list(eval, g_ptr_array_index(eval->lists, 0));
     }
+    while (!x && eval->lists->len)
+        run_list(eval, g_ptr_array_index(eval->lists, 0));
     int status = eval->status;
     *text = eval->failure;
     eval->status = DOME_OK;
@@ -248,7 +324,8 @@ int dome__eval_record(dome_env *env, const dome_eval_op *op)
         list = g_new(eval_list, 1);
         list->layout = dome_layout_ref(op->out->layout);
         list->rank = op->out->layout_rank;
-        list->count = 0;
+        list->count = list->done = 0;
+        list->failure = NULL;
         g_ptr_array_add(eval->lists, list);
     }
     list->op[list->count++] = *op;

@@ -33,4 +33,7 @@ int dome__eval_run(dome_env *env, const dvec *x);
  * For operations that tell the other tasks, and for slots, which do not print. */
 int dome__eval_try(dome_env *env, const dvec *x, char **text);
 
+/* Runs everything, and leaves a failure to be reported by the operation that needs a value. Whether there is none. */
+bool dome__eval_settle(dome_env *env);
+
 #endif

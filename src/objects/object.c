@@ -1,5 +1,6 @@
 #include "objects/object_private.h"
 
+#include "balance/balance.h"
 #include "objects/eval.h"
 #include "objects/type_private.h"
 
@@ -11,6 +12,7 @@ struct dome_object {
     dome_env *env;
     char *name;
     uint64_t id;
+    uint64_t compute_ns, reported_ns;
 };
 
 /* A slot, or NULL where it is empty or the table is from before it existed. */
@@ -174,6 +176,23 @@ uint64_t dome_object_id(const dome_object *object)
     return object->id;
 }
 
+void dome__object_charge(const dome_object *object, uint64_t ns)
+{
+    ((dome_object *)object)->compute_ns += ns;
+}
+
+uint64_t dome__object_compute_ns(const dome_object *object)
+{
+    return object->compute_ns;
+}
+
+uint64_t dome__object_recent_ns(dome_object *object)
+{
+    uint64_t recent = object->compute_ns - object->reported_ns;
+    object->reported_ns = object->compute_ns;
+    return recent;
+}
+
 /* ---- registry ---- */
 
 void dome__registry_init(dome_env *env)
@@ -242,7 +261,7 @@ const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t bloc
         block_size = dome_block_size(length);
     guint at = layout_index(env, length, block_size, &found);
     if (!found) {
-        dome_layout *layout = dome_layout_even(length, block_size, env->transport->size);
+        dome_layout *layout = dome__balance_first_layout(env, length, block_size);
         if (!layout)
             return NULL;
         g_ptr_array_insert(env->layouts, (gint)at, layout);
@@ -261,6 +280,19 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     } else {
         g_ptr_array_insert(env->layouts, (gint)at, reference);
     }
+}
+
+bool dome__env_settle(dome_env *env)
+{
+    bool ok = dome__eval_settle(env); /* if not, to sync the vector concerned would take its failure away */
+    for (dome_object *o = NULL; ok && (o = dome_object_next(env, o));)
+        ok = dome_object_sync(o) == DOME_OK;
+    return ok;
+}
+
+bool dome__object_has_cost(const dome_object *object)
+{
+    return SLOT(object, cost) != NULL;
 }
 
 int dome__env_sync(dome_env *env)

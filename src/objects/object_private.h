@@ -10,4 +10,11 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout);
 /* Completes all deferred work. Collective: what one task found is the failure of all. */
 int dome__env_sync(dome_env *env);
 
+/* The same without agreeing or reporting: failures stay for the operations that need the values. Whether there are none here. Not
+ * collective. */
+bool dome__env_settle(dome_env *env);
+
+/* Whether the object says itself what its blocks cost. */
+bool dome__object_has_cost(const dome_object *object);
+
 #endif

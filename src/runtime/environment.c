@@ -1,7 +1,9 @@
 #include "runtime/environment.h"
 
+#include "balance/balance.h"
 #include "objects/eval.h"
 #include "runtime/launch.h"
+#include "runtime/profile.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
 
@@ -255,6 +257,9 @@ dome_env *dome_init(int *argc, char ***argv)
     }
     dome__registry_init(env);
     env->eval = dome__eval_new();
+    env->block_times = g_ptr_array_new_with_free_func(dome__block_times_free);
+    if (env->options.check_pointers)
+        dome__storage_check(env);
     if (g_strcmp0(env->options.transport, "self") == 0) {
         if (env->options.tasks > 1)
             die(NULL, 2, "--dome-transport self runs one task: leave out --dome-tasks or use --dome-transport pvm");
@@ -266,42 +271,11 @@ dome_env *dome_init(int *argc, char ***argv)
     }
     g_strfreev(arguments);
     this_env = env;
+    env->balance = dome__balance_new(&env->options, env->transport);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     dome__end(&op, DOME_OK);
     return env;
-}
-
-/* Where the time went, over all tasks, on rank 0's standard error. */
-static void print_profile(dome_env *env)
-{
-    enum { COLUMNS = 3, CELLS = DOME_OPERATIONS * COLUMNS };
-    dome_transport *t = env->transport;
-    uint64_t mine[CELLS], *all = t->rank == 0 ? g_new0(uint64_t, (gsize)t->size * CELLS) : NULL;
-    for (int i = 0; i < DOME_OPERATIONS; i++) {
-        mine[i * COLUMNS] = env->clock[i].count;
-        mine[i * COLUMNS + 1] = env->clock[i].compute_ns;
-        mine[i * COLUMNS + 2] = env->clock[i].wait_ns;
-    }
-    if (dome__gather(t, 0, DOME_U64, mine, CELLS, all) || t->rank != 0) {
-        g_free(all);
-        return;
-    }
-    fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest\n", t->size, t->size == 1 ? "" : "s");
-    fprintf(stderr, "%-22s %10s %12s %12s %12s %12s\n", "operation", "calls", "compute", "largest", "wait", "largest");
-    for (int i = 1; i < DOME_OPERATIONS; i++) {
-        double sum[2] = {0}, most[2] = {0};
-        for (int r = 0; r < t->size; r++)
-            for (int k = 0; k < 2; k++) {
-                double seconds = (double)all[(size_t)r * CELLS + (size_t)i * COLUMNS + 1 + (size_t)k] * 1e-9;
-                sum[k] += seconds;
-                most[k] = MAX(most[k], seconds);
-            }
-        if (env->clock[i].count)
-            fprintf(stderr, "%-22s %10" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f\n", dome__operation_name((uint32_t)i),
-                    env->clock[i].count, sum[0] / t->size, most[0], sum[1] / t->size, most[1]);
-    }
-    g_free(all);
 }
 
 int dome_finalize(dome_env *env)
@@ -317,14 +291,19 @@ int dome_finalize(dome_env *env)
     g_free(text);
     if (!failed) {
         if (env->options.profile)
-            print_profile(env);
-        failed = dome__barrier(env->transport);
+            failed = dome__profile_print(env);
+        if (!failed)
+            failed = dome__barrier(env->transport);
         if (failed)
             dome__fail_transport(env, failed);
     }
     dome__registry_free(env);
     dome__eval_free(env->eval);
+    dome__storage_check_no_more();
     dome__end(&op, DOME_OK);
+    dome__balance_free(env->balance);
+    env->balance = NULL;
+    g_ptr_array_unref(env->block_times);
     int status = env->error_status ? 1 : 0;
     fflush(NULL);
     if (env->watch)

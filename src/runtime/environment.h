@@ -2,21 +2,17 @@
 #ifndef DOME_SRC_ENVIRONMENT_H
 #define DOME_SRC_ENVIRONMENT_H
 
+#include "balance/migrate.h"
+#include "runtime/clock.h"
 #include "runtime/operation.h"
 #include "runtime/options.h"
 #include "transport/transport.h"
 
 #include <glib.h>
 
-typedef struct dome_eval dome_eval;   /* deferred element-wise work: src/objects/eval.h */
-typedef struct dome_watch dome_watch; /* this task's line to the hub: src/runtime/watch.h */
-
-/* The operation clock: what each operation has cost this task. */
-typedef struct dome_clock_entry {
-    uint64_t count;
-    uint64_t compute_ns; /* waiting excluded */
-    uint64_t wait_ns;
-} dome_clock_entry;
+typedef struct dome_eval dome_eval;       /* deferred element-wise work: src/objects/eval.h */
+typedef struct dome_balance dome_balance; /* load balancing: src/balance/balance.h */
+typedef struct dome_watch dome_watch;     /* this task's line to the hub: src/runtime/watch.h */
 
 struct dome_env {
     dome_transport *transport;
@@ -33,8 +29,17 @@ struct dome_env {
 
     /* operation.c */
     dome_operation *operation; /* innermost under way; NULL in the program's own code */
+    uint32_t coming;           /* code of the operation that waits for a phase of balancing */
     uint64_t sequence, history;
+
+    /* clock.c */
     dome_clock_entry clock[DOME_OPERATIONS];
+    uint64_t eval_ns;       /* spent in running recorded work, within other operations */
+    GPtrArray *block_times; /* dome_block_times */
+
+    /* src/balance */
+    dome_balance *balance; /* NULL: nothing is balanced */
+    dome_moved moved;
 
     bool errors_return;
     int error_status;
@@ -46,5 +51,12 @@ struct dome_env {
 /* src/objects/object.c: the registry's part of life. */
 void dome__registry_init(dome_env *env);
 void dome__registry_free(dome_env *env); /* destroys what is left, newest first */
+
+/* Adds to an object's computing time, and what it is by now. */
+void dome__object_charge(const dome_object *object, uint64_t ns);
+uint64_t dome__object_compute_ns(const dome_object *object);
+
+/* The part of it that came after the last call of this. */
+uint64_t dome__object_recent_ns(dome_object *object);
 
 #endif

@@ -1,5 +1,6 @@
 #include "runtime/operation.h"
 
+#include "balance/balance.h"
 #include "runtime/environment.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
@@ -7,15 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 const char *dome__operation_name(uint32_t code)
 {
@@ -56,8 +49,18 @@ static const char *name_of(const dome_object *object)
     return object ? dome_object_name(object) : NULL;
 }
 
+/* Recorded and run later: only their number is known when they are called. */
+static bool is_deferred(dome_operation_code code)
+{
+    return code >= DOME_OP_DVEC_FILL && code <= DOME_OP_DVEC_RANDOM;
+}
+
 void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments)
 {
+    if (!env->operation && dome__balance_due(env, code)) {
+        env->coming = (uint32_t)code;
+        dome__balance(env, code, object);
+    }
     *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
     env->operation = op;
     if (op->outer)
@@ -72,7 +75,10 @@ void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, co
     }
     if (env->watch)
         dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, name_of(object));
-    op->start_ns = now_ns();
+    if (!is_deferred(code)) {
+        op->start_eval_ns = env->eval_ns;
+        op->start_ns = dome__now_ns();
+    }
 }
 
 int dome__end(dome_operation *op, int status)
@@ -82,13 +88,23 @@ int dome__end(dome_operation *op, int status)
     if (op->outer)
         return status;
     dome_clock_entry *entry = &env->clock[op->code];
-    uint64_t total = now_ns() - op->start_ns, wait = env->transport ? env->transport->wait_ns - op->start_wait_ns : 0;
     entry->count++;
-    entry->wait_ns += wait;
-    entry->compute_ns += total > wait ? total - wait : 0;
+    if (!is_deferred(op->code)) {
+        uint64_t total = dome__since_ns(op->start_ns), wait = env->transport ? env->transport->wait_ns - op->start_wait_ns : 0;
+        uint64_t elsewhere = wait + env->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
+        entry->wait_ns += wait;
+        entry->compute_ns += compute;
+        if (op->object)
+            dome__object_charge(op->object, compute);
+    }
     if (env->watch)
         dome__watch_note(env->watch, env->sequence, env->history, DOME_OP_NONE, NULL);
     return status;
+}
+
+void dome__count_bytes(const dome_operation *op, uint64_t bytes)
+{
+    op->env->clock[op->code].bytes += bytes;
 }
 
 static int exit_status_of(int status)

@@ -22,6 +22,7 @@
     X(CHECKPOINT, "dome_checkpoint")                                                                                             \
     X(BARRIER, "dome_barrier")                                                                                                   \
     X(BCAST, "dome_bcast")                                                                                                       \
+    X(BALANCE, "load balancing")                                                                                                 \
     X(RELAYOUT, "dome_env_relayout")                                                                                             \
     X(TYPE_STRUCT, "dome_type_struct")                                                                                           \
     X(OBJECT_NEW, "dome_object_new")                                                                                             \
@@ -105,16 +106,20 @@ typedef struct dome_operation {
     dome_env *env;
     dome_operation_code code;
     const dome_object *object;
-    uint64_t start_ns, start_wait_ns;
+    uint64_t start_ns, start_wait_ns, start_eval_ns;
     struct dome_operation *outer;
 } dome_operation;
 
-/* Enters an operation. object may be NULL. arguments is a hash (dome__hash) of what else all tasks must agree on: ids of the
- * other operands, scalars, lengths. op stays at its address until dome__end. Nested operations do not enter the history. */
+/* Enters an operation. If data may move in it and load balancing is due, that happens before. object may be NULL. arguments is a
+ * hash (dome__hash) of what else all tasks must agree on: ids of the other operands, scalars, lengths. op stays at its address
+ * until dome__end. Nested operations do not enter the history. */
 void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments);
 
 /* Leaves it: adds its computing time (waiting excluded) to the clock. Returns status. */
 int dome__end(dome_operation *op, int status);
+
+/* Counts bytes of vectors that an operation has read or written, for the profile. */
+void dome__count_bytes(const dome_operation *op, uint64_t bytes);
 
 /* Reports a failure of the operation under way: one line made of its name, its object, the text, task and host. Ends the program,
  * or records the line and returns status after dome_set_errors_return. */

@@ -9,6 +9,7 @@
 #define MIN_TIMEOUT     0.1
 #define MAX_TIMEOUT     86400.0
 #define MAX_TASKS       1000000
+#define MAX_COUNT       1000000000
 
 static GQuark error_quark(void)
 {
@@ -83,6 +84,53 @@ static gboolean parse_output(const char *name, const char *value, gpointer data,
     return TRUE;
 }
 
+/* A choice among words, whose place is the value of the option. */
+static gboolean parse_word(const char *name, const char *value, const char *const words[], const char *wanted, int *place,
+                           GError **error)
+{
+    for (*place = 0; words[*place]; ++*place)
+        if (strcmp(value, words[*place]) == 0)
+            return TRUE;
+    return bad_value(error, name, value, wanted);
+}
+
+static gboolean parse_balance(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"global", "ring", "random", "none", NULL}; /* as in dome_balancing */
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'none', 'global', 'ring' or 'random'", &place, error))
+        return FALSE;
+    options->balance = (dome_balancing)place;
+    return TRUE;
+}
+
+static gboolean parse_topology(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"ring", "linear", NULL}; /* as in dome_topology */
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'ring' or 'linear'", &place, error))
+        return FALSE;
+    options->topology = (dome_topology)place;
+    return TRUE;
+}
+
+static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    guint64 count;
+    if (!g_ascii_string_to_unsigned(value, 10, 1, MAX_COUNT, &count, NULL))
+        return bad_value(error, name, value, "a whole number from 1 to " G_STRINGIFY(MAX_COUNT));
+    if (strcmp(name, "--dome-balance-every") == 0)
+        options->balance_every = count;
+    else if (strcmp(name, "--dome-balance-phases") == 0)
+        options->balance_phases = count;
+    else
+        options->balance_group = (int)count;
+    return TRUE;
+}
+
 static gboolean parse_flag(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -90,6 +138,8 @@ static gboolean parse_flag(const char *name, const char *value, gpointer data, G
     (void)error;
     if (strcmp(name, "--dome-profile") == 0)
         options->profile = true;
+    else if (strcmp(name, "--dome-check-pointers") == 0)
+        options->check_pointers = true;
     else if (strcmp(name, "--dome-version") == 0)
         options->version = true;
     else
@@ -112,6 +162,14 @@ static const GOptionEntry entries[] = {
     VALUE("dome-transport", parse_transport, "how tasks communicate; self: one task, no daemon", "pvm|self"),
     VALUE("dome-timeout", parse_timeout, "give a task or host up when it is silent for so long (default 10)", "SECONDS"),
     VALUE("dome-output", parse_output, "whose standard output is shown; all: with the rank before each line", "rank0|all"),
+    VALUE("dome-balance", parse_balance,
+          "who decides where data goes: one task, neighbours, nobody; random: for finding mistakes (default global)",
+          "none|global|ring|random"),
+    VALUE("dome-balance-every", parse_count, "balance every so many operations (default: as often as it pays)", "OPS"),
+    VALUE("dome-balance-phases", parse_count, "balance so many times at most (default: no limit)", "N"),
+    VALUE("dome-balance-group", parse_count, "ring: groups of so many tasks decide together (default 1)", "TASKS"),
+    VALUE("dome-topology", parse_topology, "ring: data may go around the ends; linear: it may not (default ring)", "ring|linear"),
+    FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
     FLAG("dome-profile", "print what each operation cost when the program ends"),
     FLAG("dome-version", "print the version of Dome and end"),
     FLAG("dome-help", "print this and end"),
@@ -301,7 +359,7 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
 
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
 {
-    *options = (dome_options){.timeout = DEFAULT_TIMEOUT};
+    *options = (dome_options){.timeout = DEFAULT_TIMEOUT, .balance_group = 1};
     *message = NULL;
     bool ok = true;
     if (environment)

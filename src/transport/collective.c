@@ -243,11 +243,9 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
 
 /* Recursive doubling over a power of two of groups in rank order. The ranks beyond it stand in pairs at the low end: the
  * even one of a pair gives its part to the odd one and gets the result back. */
-int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+static int allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
     int size = t->size, power = 1;
-    if (size == 1)
-        return DOME_OK;
     while (power <= size / 2)
         power *= 2;
     int extra = size - power;
@@ -283,6 +281,18 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
     if (!status && paired)
         status = put(t, t->rank - 1, type, data, count);
     g_free(theirs);
+    return status;
+}
+
+int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+{
+    if (t->size == 1)
+        return DOME_OK;
+    /* The flag goes the way of the data: every task has heard of every other's. */
+    t->flag = t->asks;
+    int status = allreduce(t, type, data, count, combine, ctx);
+    t->asked = t->asked || t->flag;
+    t->flag = false;
     return status;
 }
 

@@ -6,9 +6,9 @@
 #include <time.h>
 
 /* The head of every message, big-endian: magic (4 bytes), version, format, kind of type, channel (1 byte each), then 8 bytes
- * each: portable size of an element, number of elements of the whole message, sequence, history, object; operation and the
- * sender's rank (4 bytes each). */
-enum { HEAD_BYTES = 56, HEAD_MAGIC = 0x646f6d65, HEAD_VERSION = 1 };
+ * each: portable size of an element, number of elements of the whole message, sequence, history, object; operation, the sender's
+ * rank, and flags (4 bytes each). */
+enum { HEAD_BYTES = 60, HEAD_MAGIC = 0x646f6d65, HEAD_VERSION = 2 };
 
 /* Portable data is converted on its way. A message of more bytes than this is sent in several, which the receiver joins. */
 static const uint64_t PIECE_BYTES = 8 << 20;
@@ -18,7 +18,7 @@ typedef struct head {
     uint8_t version, format, kind, channel;
     uint64_t element, count;
     dome_stamp stamp;
-    uint32_t rank;
+    uint32_t rank, flags;
 } head;
 
 static uint8_t *put_u32(uint8_t *p, uint32_t value)
@@ -64,7 +64,8 @@ static void encode(uint8_t bytes[HEAD_BYTES], const head *h)
     p = put_u64(p, h->stamp.history);
     p = put_u64(p, h->stamp.object);
     p = put_u32(p, h->stamp.operation);
-    put_u32(p, h->rank);
+    p = put_u32(p, h->rank);
+    put_u32(p, h->flags);
 }
 
 static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
@@ -82,6 +83,7 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
     h->stamp.object = get_u64(&p);
     h->stamp.operation = get_u32(&p);
     h->rank = get_u32(&p);
+    h->flags = get_u32(&p);
 }
 
 static uint64_t now_ns(void)
@@ -198,6 +200,7 @@ int dome__send(dome_transport *t, int dest, int channel, dome_type type, const v
         .count = count,
         .stamp = t->stamp,
         .rank = (uint32_t)t->rank,
+        .flags = t->flag,
     };
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
@@ -263,6 +266,7 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
         return dome__transport_error(t, DOME_ERR_COMM,
                                      "a message from task %d has %" PRIu64 " bytes instead of %" PRIu64 " elements of %" PRIu64,
                                      source, bytes, h->count, element);
+    t->flag = t->flag || (h->flags & 1);
     return DOME_OK;
 }
 

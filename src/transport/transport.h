@@ -51,6 +51,9 @@ struct dome_transport {
     int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
     uint64_t progress;        /* goes up when anything arrives: likewise */
     uint64_t messages, bytes; /* sent so far */
+    bool asks;                /* this task wants all to know something: the next all-reduce tells them */
+    bool asked;               /* a task has asked in an all-reduce: the same on all tasks after it */
+    bool flag;                /* travels with messages: what is known of that in the all-reduce under way */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void *owner;                                /* the dome_env */

@@ -23,12 +23,13 @@ WHERE = {
     "sum": "(dvec_sum of 'x'|the program's own code)",
     "wait": "dvec_sum of 'x'",
     "finalize": "dome_finalize",
+    "move": "(load balancing|dome_barrier|the program's own code)",
     "mixed": r"(dome_\w+|dvec_\w+ of '\w+'|the program's own code)",
 }
 
 
-def start(tasks, place, argument=None, rank=0, timeout=None, **more):
-    arguments = [WORKER, "%MARKS%", str(rank), place] + ([str(argument)] if argument is not None else [])
+def start(tasks, place, argument=None, rank=0, timeout=None, options=(), **more):
+    arguments = [WORKER, "%MARKS%", str(rank), place] + ([str(argument)] if argument is not None else []) + list(options)
     arguments += ["--dome-tasks", str(tasks)] + (["--dome-timeout", str(timeout)] if timeout else [])
     return Run(arguments, **more)
 
@@ -59,6 +60,26 @@ def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None):
         note = is_over(run, since, TIMEOUT, -number if rank == 0 and number != signal.SIGKILL else None)
         only_line(run, r"task %d on host \S+ is lost: its process (ended|was ended by signal %d \(.*\)); the program was in %s"
                   % (rank, number, WHERE[place]))
+        return note
+
+
+def while_data_moves(tasks, who, number, after):
+    """Blocks are on their way nearly all the time. who: a rank, "hub" or "daemon"."""
+    timeout = 4 if number == signal.SIGSTOP else TIMEOUT
+    waits_for = (who + 1) % tasks if isinstance(who, int) else 1
+    with start(tasks, "move", rank=waits_for, timeout=timeout, options=["--dome-balance", "random"]) as run:
+        run.wait_marks("there", tasks)
+        time.sleep(after)
+        since = time.monotonic()
+        os.kill({"hub": run.pid, "daemon": run.daemon()}[who] if isinstance(who, str) else run.rank(who), number)
+        note = is_over(run, since, timeout)
+        if who == "hub":
+            only_line(run, r"the process that watched over the program is gone; ending task 0 on host \S+, in %s" % WHERE["move"])
+        elif who == "daemon":
+            only_line(run, r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in %s|.*does not answer.*)"
+                      % WHERE["move"])
+        else:
+            only_line(run, r"task %d on host \S+ is lost: .*; the program was in %s" % (who, WHERE["move"]))
         return note
 
 
@@ -296,6 +317,13 @@ def all_cases():
             case("kill -9 task %d in %s" % (rank, place), kill_rank, 4, place, rank)
         case("kill -9 hub in %s" % place, kill_hub, 4, place)
         case("kill -9 daemon in %s" % place, kill_daemon, 4, place)
+    for tasks, rank in (2, 1), (3, 0), (4, 2), (7, 6):
+        for after in 0.03, 0.2:
+            case("kill -9 task %d of %d while data moves, after %g s" % (rank, tasks, after), while_data_moves, tasks, rank,
+                 signal.SIGKILL, after)
+    case("stop task 2 while data moves", while_data_moves, 4, 2, signal.SIGSTOP, 0.1)
+    case("kill -9 hub while data moves", while_data_moves, 3, "hub", signal.SIGKILL, 0.1)
+    case("kill -9 daemon while data moves", while_data_moves, 4, "daemon", signal.SIGKILL, 0.1)
     case("kill -9 task 1 in mixed", kill_rank, 4, "mixed", 1, signal.SIGKILL, 7)
     for tasks in 2, 3, 7:
         case("kill -9 last of %d in sum" % tasks, kill_rank, tasks, "sum", tasks - 1)

@@ -106,14 +106,21 @@ static void alter_deferred(dome_object *object, void *ctx)
 
 static const char *const distributions[] = {"dynamic", "block", "whole"};
 
+/* For each of some ninety dynamic kinds: ten thousand. */
+enum { LAYOUTS = 110 };
+
 static void run(dome_env *env, const shape *shape, bool deferred, uint64_t seed)
 {
     char what[160];
     snprintf(what, sizeof what, "dvec, %s, length %zu, width %zu, block %zu, %s%s", dome_type_name(shape->type), shape->n,
              shape->options.width, shape->options.block, distributions[shape->options.distribution],
              deferred ? ", altered by deferred work" : "");
-    conformance c = {
-        .what = what, .make = make, .check = check, .alter = deferred ? alter_deferred : alter, .ctx = (void *)shape};
+    conformance c = {.what = what,
+                     .make = make,
+                     .check = check,
+                     .alter = deferred ? alter_deferred : alter,
+                     .ctx = (void *)shape,
+                     .layouts = LAYOUTS};
     conformance_run(env, &c, seed);
 }
 

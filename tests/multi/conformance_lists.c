@@ -64,6 +64,9 @@ static void alter(dome_object *object, void *ctx)
             push(dome_object_env(object), l, i, 0.5);
 }
 
+/* For each of the lengths: ten thousand. */
+enum { LAYOUTS = 1250 };
+
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
@@ -71,7 +74,7 @@ int main(int argc, char **argv)
     for (size_t t = 0; t < count; t++) {
         char what[64];
         snprintf(what, sizeof what, "%zu lists", lengths[t]);
-        conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = &lengths[t]};
+        conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = &lengths[t], .layouts = LAYOUTS};
         conformance_run(env, &c, t);
     }
     dome_print(env, "ok conformance of lists: %zu lengths, %d tasks\n", count, dome_size(env));

@@ -88,6 +88,19 @@ static void mixed(dome_env *env, dvec *x, dvec *y, dvec *index, unsigned seed)
     }
 }
 
+/* Much data, which --dome-balance random sends around all the time. */
+static void move(dome_env *env)
+{
+    enum { VECTORS = 3, LENGTH = 1000000 };
+    dvec *v[VECTORS];
+    for (int k = 0; k < VECTORS; k++)
+        dvec_index(v[k] = dvec_new(env, NULL, DOME_F64, LENGTH));
+    dome_barrier(env);
+    mark("there", dome_rank(env));
+    for (;;)
+        dome_barrier(env);
+}
+
 static int wrong_number(int signal_number)
 {
     raise(signal_number);
@@ -168,6 +181,8 @@ int main(int argc, char **argv)
         disagree(env, other, argument, x, y);
         return dome_finalize(env);
     }
+    if (strcmp(place, "move") == 0)
+        move(env);
     if (strcmp(place, "finalize") != 0)
         dome_barrier(env);
     mark("there", rank);

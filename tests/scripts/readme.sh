@@ -24,7 +24,7 @@ for page in *.md docs/*.md; do
     done
 done
 
-for script in scripts/* .ci/run; do
+for script in scripts/* tools/dome-lab* .ci/run; do
     [ -d "$script" ] && continue
     [ -x "$script" ] || fail "$script is not executable"
     case $(head -1 "$script") in

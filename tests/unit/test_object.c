@@ -316,18 +316,18 @@ static void test_vector_arguments(void)
 
 static void test_storage(void)
 {
-    g_assert_null(dvec__storage(0));
-    g_assert_null(dvec__storage(UINT64_MAX));
+    g_assert_null(dome__storage(0));
+    g_assert_null(dome__storage(UINT64_MAX));
     for (uint64_t bytes = 1; bytes < 5000000; bytes = bytes * 3 + 1) {
-        char *data = dvec__storage(bytes);
+        char *data = dome__storage(bytes);
         g_assert_nonnull(data);
         g_assert_cmpuint((uintptr_t)data % 64, ==, 0);
         for (uint64_t i = 0; i < bytes; i++)
             g_assert_cmpint(data[i], ==, 0);
         memset(data, 1, (size_t)bytes);
-        dvec__storage_free(data);
+        dome__storage_free(data);
     }
-    dvec__storage_free(NULL);
+    dome__storage_free(NULL);
 }
 
 /* Too large a request is an answer here, not an error. */

@@ -64,6 +64,12 @@ static void test_defaults(void)
     g_assert_null(p.options.transport);
     g_assert_cmpfloat(p.options.timeout, ==, 10.0);
     g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_FIRST);
+    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_GLOBAL);
+    g_assert_cmpuint(p.options.balance_every, ==, 0);
+    g_assert_cmpuint(p.options.balance_phases, ==, 0);
+    g_assert_cmpint(p.options.balance_group, ==, 1);
+    g_assert_cmpint(p.options.topology, ==, DOME_RING);
+    g_assert_false(p.options.check_pointers);
     g_assert_false(p.options.profile);
     g_assert_false(p.options.help);
     g_assert_false(p.options.version);
@@ -83,6 +89,23 @@ static void test_all(void)
     g_assert_true(p.options.help);
     g_assert_true(p.options.version);
     g_assert_cmpstr(p.rest, ==, "prog");
+    clear(&p);
+
+    p = parse(NULL, "prog --dome-balance ring --dome-balance-every=100 --dome-balance-phases 3 --dome-balance-group 4 "
+                    "--dome-topology linear --dome-check-pointers");
+    g_assert_cmpstr(p.message, ==, NULL);
+    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_RING);
+    g_assert_cmpuint(p.options.balance_every, ==, 100);
+    g_assert_cmpuint(p.options.balance_phases, ==, 3);
+    g_assert_cmpint(p.options.balance_group, ==, 4);
+    g_assert_cmpint(p.options.topology, ==, DOME_LINEAR);
+    g_assert_true(p.options.check_pointers);
+    clear(&p);
+    p = parse("--dome-balance none", "prog --dome-balance random");
+    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_RANDOM);
+    clear(&p);
+    p = parse("--dome-balance none", "prog");
+    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_NONE);
     clear(&p);
 }
 
@@ -188,6 +211,14 @@ static void test_bad_values(void)
         g_free(message);
     }
     expect_message(NULL, "prog --dome-transport mpi", "--dome-transport takes 'pvm' or 'self', not 'mpi'");
+    expect_message(NULL, "prog --dome-balance some", "--dome-balance takes 'none', 'global', 'ring' or 'random', not 'some'");
+    expect_message(NULL, "prog --dome-topology torus", "--dome-topology takes 'ring' or 'linear', not 'torus'");
+    expect_message(NULL, "prog --dome-balance-every 0",
+                   "--dome-balance-every takes a whole number from 1 to 1000000000, not '0'");
+    expect_message(NULL, "prog --dome-balance-phases x",
+                   "--dome-balance-phases takes a whole number from 1 to 1000000000, not 'x'");
+    expect_message(NULL, "prog --dome-balance-group -1",
+                   "--dome-balance-group takes a whole number from 1 to 1000000000, not '-1'");
     expect_message(NULL, "prog --dome-output none", "--dome-output takes 'rank0' or 'all', not 'none'");
     expect_message(NULL, "prog --dome-transport self --dome-tasks 2",
                    "--dome-transport self runs one task, but --dome-tasks says 2");

@@ -57,7 +57,7 @@ static int owner(uint64_t blocks, int ranks, uint64_t start, const uint64_t *cou
 static void test_equal(void)
 {
     fixture f;
-    for (int topology = DOME_LINEAR; topology <= DOME_RING; topology++) {
+    for (int topology = DOME_RING; topology <= DOME_LINEAR; topology++) {
         prepare(&f, 6, 240, (dome_topology)topology);
         dome__policy_global(&f.load, &f.division);
         check_whole(&f);
@@ -169,7 +169,7 @@ static void test_ring_neighbours(void)
 static void test_ring_converges(void)
 {
     fixture f;
-    for (int topology = DOME_LINEAR; topology <= DOME_RING; topology++) {
+    for (int topology = DOME_RING; topology <= DOME_LINEAR; topology++) {
         prepare(&f, 6, 960, (dome_topology)topology);
         f.rates[0] = 1.0 / 3;
         for (int phase = 0; phase < (topology == DOME_RING ? 10 : 25); phase++) {
@@ -181,38 +181,421 @@ static void test_ring_converges(void)
     }
 }
 
-static void test_rates(void)
+/* One of six slowed to a third, from 96 to 512 blocks: ten phases bring the ring near the oracle, but for a block's worth. */
+static void test_ring_anchor(void)
 {
-    g_assert_cmpfloat(dome__rate_update(0, 5, 9), ==, 5);
-    g_assert_cmpfloat(dome__rate_update(10, 2, 9), ==, 2); /* a large change is believed at once */
-    double small = dome__rate_update(10, 10.4, 9);
-    g_assert_cmpfloat(small, >, 10);
-    g_assert_cmpfloat(small, <, 10.4);
-    double rate = 0.1; /* without blocks for long: believed to be like the others in the end */
+    fixture f;
+    for (uint64_t blocks = 96; blocks <= 512; blocks++) {
+        prepare(&f, 6, blocks, DOME_RING);
+        f.rates[blocks % 6] = 1.0 / 3;
+        f.load.start = blocks / 3;
+        for (int phase = 0; phase < 10; phase++) {
+            dome__policy_groups(&f.load, 1, f.flow, &f.division);
+            check_whole(&f);
+            take(&f);
+        }
+        g_assert_cmpfloat(dome__load_time(&f.load), <=, 1.1 * dome__oracle_time(&f.load) + 1);
+    }
+}
+
+/* From anywhere the ring comes to rest: no block goes to and fro for ever. */
+static void test_ring_rests(void)
+{
+    fixture f;
+    GRand *random = g_rand_new_with_seed(3);
+    for (int round = 0; round < 300; round++) {
+        int ranks = g_rand_int_range(random, 2, 40);
+        uint64_t blocks = (uint64_t)g_rand_int_range(random, 1, 20 * ranks), moved = 0, busiest;
+        prepare(&f, ranks, blocks, round % 2 ? DOME_RING : DOME_LINEAR);
+        for (int r = 0; r < ranks; r++)
+            f.rates[r] = pow(10, 2 * g_rand_double(random));
+        for (int phase = 0; phase < 1000; phase++) {
+            dome__policy_groups(&f.load, 1, f.flow, &f.division);
+            if (phase >= 900)
+                moved += dome__division_moves(&f.load, &f.division, &busiest);
+            take(&f);
+        }
+        g_assert_cmpuint(moved, ==, 0);
+    }
+    g_rand_free(random);
+}
+
+/* The policy is made of the parts that a rank can use which knows its neighbours only. */
+static void test_ring_parts(void)
+{
+    fixture f;
+    prepare(&f, 5, 200, DOME_RING);
+    dome_flow flow[5] = {0};
+    dome_side side[5];
+    for (int r = 0; r < 5; r++)
+        f.rates[r] = 1 + r;
+    for (int phase = 0; phase < 6; phase++) {
+        int64_t up[5] = {0};
+        double wanted[5];
+        for (int r = 0; r < 5; r++)
+            side[r] = (dome_side){f.rates[r], (double)f.counts[r], 0};
+        for (int r = 0; r < 5; r++) {
+            int below = (r + 4) % 5;
+            wanted[r] = dome__ring_flow(&side[below], &side[r], &flow[r]);
+        }
+        for (int r = 0; r < 5; r++) {
+            int below = (r + 4) % 5, above = (r + 1) % 5;
+            uint64_t half = f.counts[r] - f.counts[r] / 2, gone = 0;
+            if (wanted[above] > 0)
+                up[above] = (int64_t)(gone = dome__ring_blocks(&side[r], &side[above], true, NULL, 1, half, wanted[above]));
+            if (wanted[r] < 0)
+                up[r] = -(int64_t)dome__ring_blocks(&side[r], &side[below], false, NULL, 1, MIN(half, f.counts[r] - gone),
+                                                    -wanted[r]);
+        }
+        dome__policy_groups(&f.load, 1, f.flow, &f.division);
+        for (int r = 0; r < 5; r++)
+            g_assert_cmpint((int64_t)f.next[r], ==, (int64_t)f.counts[r] + up[r] - up[(r + 1) % 5]);
+        take(&f);
+    }
+}
+
+static void test_ring_flow(void)
+{
+    dome_side fast = {3, 30, 0}, slow = {1, 30, 0}, nothing = {1, 0, 0}, one = {0.01, 1, 0};
+    dome_flow flow = 0, other = 0;
+    double down = dome__ring_flow(&slow, &fast, &flow);
+    g_assert_cmpfloat(down, >, 0); /* to the fast one */
+    g_assert_cmpfloat(dome__ring_flow(&fast, &slow, &other), ==, -down);
+    g_assert_cmpfloat(dome__ring_flow(&slow, &fast, &flow), >, down); /* momentum */
+    flow = 0;
+    g_assert_cmpfloat(dome__ring_flow(&fast, &nothing, &flow), >, 0); /* a rank with nothing can gain */
+    flow = 0;
+    double last = dome__ring_flow(&one, &nothing, &flow);
+    g_assert_cmpuint(dome__ring_blocks(&one, &nothing, true, NULL, 1, 1, last), ==, 1); /* a rank with one block can lose it */
+    flow = 0;
+    g_assert_cmpfloat(dome__ring_flow(&(dome_side){0, 5, 0}, &(dome_side){NAN, 5, 0}, &flow), ==, 0); /* nothing known */
+}
+
+static void test_ring_blocks(void)
+{
+    const dome_side a = {1, 10, 0}, b = {1, 10, 0}, slow = {0.01, 0, 0};
+    const double costs[] = {1, 0, 4, 1};
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 1, 10, 2.4), ==, 2);
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 1, 10, 2.6), ==, 3);
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, false, NULL, 1, 10, 2.6), ==, 2); /* more reluctant downwards */
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, false, NULL, 1, 10, 2.8), ==, 3);
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 1, 2, 2.6), ==, 2);
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 1, 10, -1), ==, 0);
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 0, 10, 1), ==, 0);
+    g_assert_cmpuint(dome__ring_blocks(&a, &slow, true, NULL, 1, 10, 0.9), ==, 0); /* it would hold up both */
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, costs, 0, 4, 1.5), ==, 1);    /* the block that costs nothing stays */
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, costs, 0, 4, 3.5), ==, 3);
+    g_assert_cmpuint(dome__ring_blocks(&a, &b, true, costs, 0, 4, 100), ==, 4);
+}
+
+/* Costs that differ: as good as can be, and nothing moves that need not. */
+static void test_costs_move_little(void)
+{
+    fixture f;
+    for (int topology = DOME_RING; topology <= DOME_LINEAR; topology++) {
+        prepare(&f, 6, 240, (dome_topology)topology);
+        for (int b = 0; b < 240; b++)
+            f.costs[b] = 1 + 0.001 * (b % 7);
+        f.costs[100] = 20; /* rank 2 */
+        f.load.costs = f.costs;
+        uint64_t busiest;
+        double now = dome__load_time(&f.load), oracle = dome__oracle_time(&f.load);
+        dome__policy_global(&f.load, &f.division);
+        check_whole(&f);
+        g_assert_cmpfloat(now, >, 1.3 * oracle);
+        g_assert_cmpfloat(dome__division_time(&f.load, &f.division), <, 1.03 * oracle);
+        take(&f);
+        dome__policy_global(&f.load, &f.division);
+        g_assert_cmpuint(dome__division_moves(&f.load, &f.division, &busiest), ==, 0);
+    }
+    prepare(&f, 6, 240, DOME_RING); /* all in one block */
+    for (int b = 0; b < 240; b++)
+        f.costs[b] = b == 17 ? 1e9 : 1;
+    f.load.costs = f.costs;
+    dome__policy_global(&f.load, &f.division);
+    check_whole(&f);
+    g_assert_cmpfloat(dome__division_time(&f.load, &f.division), <, 1e9 + 1e6);
+    g_assert_cmpfloat(dome__oracle_time(&f.load), ==, 1e9);
+    f.rates[3] = 2;
+    g_assert_cmpfloat(dome__oracle_time(&f.load), ==, 5e8);
+}
+
+/* A hundred thousand ranks. */
+static void test_many(void)
+{
+    enum { RANKS = 100000 };
+    const uint64_t blocks = 16 * RANKS;
+    uint64_t *counts = g_new(uint64_t, RANKS), *next = g_new(uint64_t, RANKS);
+    double *rates = g_new(double, RANKS), *costs = g_new(double, blocks);
+    dome_flow *flow = g_new0(dome_flow, RANKS);
+    GRand *random = g_rand_new_with_seed(5);
+    for (int r = 0; r < RANKS; r++) {
+        counts[r] = 16;
+        rates[r] = pow(4, g_rand_double(random));
+    }
+    for (uint64_t b = 0; b < blocks; b++)
+        costs[b] = 1 + (double)(b % 3);
+    dome_load load = {.ranks = RANKS, .blocks = blocks, .counts = counts, .rates = rates, .topology = DOME_RING};
+    dome_division division = {0, next};
+    for (int group = 1; group <= RANKS; group = group == 1 ? 500 : group * 200) {
+        for (int unequal = 0; unequal < 2; unequal++) {
+            load.costs = unequal ? costs : NULL;
+            dome__policy_groups(&load, group, flow, &division);
+            double then = dome__division_time(&load, &division);
+            g_assert_cmpfloat(then, <, dome__load_time(&load));
+            if (group == RANKS)
+                g_assert_cmpfloat(then, <, 1.2 * dome__oracle_time(&load)); /* a block is much here */
+        }
+    }
+    g_rand_free(random);
+    g_free(flow);
+    g_free(costs);
+    g_free(rates);
+    g_free(next);
+    g_free(counts);
+}
+
+/* What may be noise of measurement moves nothing. */
+static void test_noises(void)
+{
+    fixture f;
+    double noises[6] = {0};
+    dome_schedule s;
+    dome__schedule_init(&s);
+    s.interval = 10;
+    prepare(&f, 6, 960, DOME_RING);
+    f.load.noises = noises;
+    f.rates[2] = 0.8;
+    noises[3] = 0.2; /* of another */
+    dome__policy_global(&f.load, &f.division);
+    double then = dome__division_time(&f.load, &f.division);
+    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    noises[2] = 0.15;
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    for (int r = 0; r < 6; r++)
+        noises[r] = 0.6;
+    dome__policy_groups(&f.load, 1, f.flow, &f.division);
+    g_assert_cmpmem(f.next, 6 * sizeof *f.next, f.counts, 6 * sizeof *f.counts);
+}
+
+/* A rank without blocks is not given its whole share at once, and the trial pays though it gains nothing. */
+static void test_trial(void)
+{
+    fixture f;
+    prepare(&f, 6, 384, DOME_RING);
+    f.counts[3] = 0;
+    f.counts[4] = 128;
+    f.rates[4] = 2;
+    dome__policy_global(&f.load, &f.division);
+    check_whole(&f);
+    g_assert_cmpuint(f.next[3], >=, 1);
+    g_assert_cmpuint(f.next[3], <=, 2);
+    dome_schedule s;
+    dome__schedule_init(&s);
+    double then = dome__division_time(&f.load, &f.division);
+    g_assert_false(dome__schedule_pays(&s, dome__load_time(&f.load), then, 0));
+    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0.01));
+    memcpy(f.next, f.counts, sizeof f.next);
+    f.division.start = f.load.start;
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0));
+}
+
+static void test_speed(void)
+{
+    dome_speed s = {0};
+    g_assert_false(dome__speed_update(&s, 0, 1, 1)); /* nothing is known */
+    g_assert_cmpfloat(s.rate, ==, 0);
+    g_assert_false(dome__speed_update(&s, 5, 1, 9));
+    g_assert_cmpfloat(s.rate, ==, 5);
+    g_assert_false(dome__speed_update(&s, 5.5, 1, 9));
+    g_assert_cmpfloat(s.rate, ==, 5.25); /* both counted for one second */
+    g_assert_cmpfloat(s.noise, >, 0);
+    g_assert_cmpfloat(s.noise, <, 0.2);
+    g_assert_false(dome__speed_update(&s, 5.5, 0, 9)); /* over no time it says nothing */
+    g_assert_cmpfloat(s.rate, ==, 5.25);
+    g_assert_true(dome__speed_update(&s, 1, 1, 9)); /* it stood still for a moment */
+    g_assert_cmpfloat(s.rate, ==, 5.25);
+    g_assert_false(dome__speed_update(&s, 5.25, 1, 9));
+    g_assert_cmpfloat(s.rate, ==, 5.25);
+    g_assert_true(dome__speed_update(&s, 1, 1, 9)); /* it is slow now */
+    g_assert_false(dome__speed_update(&s, 0.8, 1, 9));
+    g_assert_cmpfloat(s.rate, ==, 0.8);
+    g_assert_true(dome__speed_update(&s, 4, 1, 9)); /* first to one side, then to the other: nothing is confirmed */
+    dome__speed_update(&s, 0.2, 1, 9);
+    g_assert_cmpfloat(s.rate, ==, 0.8);
+    bool doubt = true;
+    for (int i = 0; i < 10; i++)
+        doubt = dome__speed_update(&s, i % 2 ? 0.2 : 4, 1, 9);
+    g_assert_cmpfloat(s.rate, ==, 0.8);
+    g_assert_false(doubt); /* noise for ever does not make phases follow each other for ever */
+}
+
+/* The longer is measured, the surer is the estimate; and what looks like noise over a short time does not over a long one. */
+static void test_speed_noise(void)
+{
+    GRand *random = g_rand_new_with_seed(3);
+    for (double seconds = 0.05; seconds < 2; seconds *= 2) {
+        dome_speed s = {0};
+        double worst = 0, noise = 0;
+        for (int i = 0; i < 400; i++) {
+            double error = 0.02 / sqrt(seconds) * sqrt(12) * (g_rand_double(random) - 0.5); /* 2 % over a second */
+            dome__speed_update(&s, 1 + error, seconds, 1);
+            if (i < 200)
+                continue;
+            worst = MAX(worst, fabs(s.rate - 1));
+            noise += s.noise / 200;
+        }
+        g_assert_cmpfloat(noise, >, 0.009); /* 2 % over the square root of 2 s is 1.4 % */
+        g_assert_cmpfloat(noise, <, 0.02);
+        g_assert_cmpfloat(worst, <, 0.06);
+    }
+    g_rand_free(random);
+    dome_speed s = {0};
+    for (int i = 0; i < 50; i++)
+        dome__speed_update(&s, 1 + 0.02 * (i % 2 ? 1 : -1), 1, 1);
+    g_assert_false(dome__speed_update(&s, 0.9, 0.1, 1));
+    g_assert_true(dome__speed_update(&s, 0.8, 10, 1));
+    g_assert_false(dome__speed_update(&s, 0.8, 10, 1));
+    g_assert_cmpfloat(s.rate, ==, 0.8);
+}
+
+/* Phases until the estimate has come to `share` of the mean. */
+static int idle_phases(dome_speed *s, double share)
+{
+    int phases = 0;
+    for (; s->rate < share && phases < 1000000; phases++)
+        g_assert_false(dome__speed_update(s, phases % 2 ? 0 : NAN, 1, 1));
+    return phases;
+}
+
+static void test_speed_trials(void)
+{
+    dome_speed s = {0};
+    int first = 0, before = 0;
+    dome__speed_update(&s, 0.01, 1, 1);
+    for (int trial = 0; trial < 30; trial++) {
+        int phases = idle_phases(&s, 0.1);
+        g_assert_cmpint(phases, >, 0);
+        g_assert_cmpint(phases, <, 10000); /* the patience has an end */
+        g_assert_cmpint(phases, >=, before);
+        first = first ? first : phases;
+        before = phases;
+        dome__speed_update(&s, 0.01, 1, 1); /* still slow */
+        g_assert_cmpfloat(s.rate, ==, 0.01);
+    }
+    g_assert_cmpint(before, >, 50 * first);
+    idle_phases(&s, 0.1);
+    dome__speed_update(&s, 1, 1, 1); /* recovered: believed at once */
+    g_assert_cmpfloat(s.rate, ==, 1);
+    dome__speed_update(&s, NAN, 1, 0.5);
+    g_assert_cmpfloat(s.rate, ==, 1);
+    dome_speed dead = {.rate = 1e-300}; /* stood still when it was measured */
+    g_assert_cmpint(idle_phases(&dead, 0.1), <, 50);
     for (int i = 0; i < 100; i++)
-        rate = dome__rate_update(rate, 0, 1);
-    g_assert_cmpfloat(rate, >, 0.9);
-    g_assert_cmpfloat(dome__rate_update(1, NAN, 1), ==, 1);
+        dome__speed_update(&dead, 0, 1, 1);
+    g_assert_cmpfloat(dead.rate, ==, 1);
+    dome__speed_update(&dead, 0, 1, NAN);
+    g_assert_cmpfloat(dead.rate, ==, 1);
+}
+
+/* A rank at a hundredth for long, which then is as fast as the others: its trials are few, and it gets its share back. */
+static void test_recovery(void)
+{
+    for (int group = 1; group <= 6; group += 5) {
+        fixture f;
+        dome_speed speeds[6] = {0};
+        dome_schedule s;
+        int trials = 0, slow = 2000, phase = 0;
+        prepare(&f, 6, 384, DOME_RING);
+        dome__schedule_init(&s);
+        for (; phase < slow || (f.counts[0] < 60 && phase < slow + 500); phase++) {
+            for (int r = 0; r < 6; r++) {
+                double speed = r == 0 && phase < slow ? 0.01 : 1;
+                bool doubt = dome__speed_update(&speeds[r], f.counts[r] ? speed : 0, s.interval, 1);
+                f.rates[r] = speeds[r].rate;
+                dome__schedule_next(&s, false, doubt);
+            }
+            dome__policy_groups(&f.load, group, f.flow, &f.division);
+            check_whole(&f);
+            double then = group == 6 ? dome__division_time(&f.load, &f.division) : dome__oracle_time(&f.load);
+            if (dome__division_pays(&s, &f.load, &f.division, then, 1e-6)) {
+                trials += f.counts[0] == 0 && f.next[0] > 0;
+                take(&f);
+            }
+            if (phase == slow - 1)
+                g_assert_cmpint(trials, <, slow / 20);
+        }
+        g_assert_cmpuint(f.counts[0], >=, 60);
+    }
+}
+
+static void test_pays(void)
+{
+    dome_schedule s;
+    dome__schedule_init(&s);
+    s.interval = 10;
+    g_assert_true(dome__schedule_pays(&s, 1, 0.5, 1));
+    g_assert_false(dome__schedule_pays(&s, 1, 0.5, 16));   /* dearer than what it saves */
+    g_assert_true(dome__schedule_pays(&s, 1e-6, 5e-7, 1)); /* in any unit */
+    g_assert_false(dome__schedule_pays(&s, 1, 0.999, 0));  /* not worth the trouble */
+    g_assert_false(dome__schedule_pays(&s, 1, 1, 0));
+    g_assert_false(dome__schedule_pays(&s, 0, 0, 0));
+    g_assert_true(dome__schedule_pays(&s, 1, 0.9, 0));
+    s.noise = 0.06;
+    g_assert_false(dome__schedule_pays(&s, 1, 0.9, 0)); /* may be noise */
+}
+
+/* When moving is dear it is done in the end, before much more is lost by waiting than it takes. */
+static void test_pays_later(void)
+{
+    dome_schedule s;
+    for (double moving = 0.1; moving < 20; moving *= 1.7) {
+        double lost = 0;
+        dome__schedule_init(&s);
+        s.phase = 0.01;
+        while (!dome__schedule_pays(&s, 1, 0.5, moving)) {
+            dome__schedule_next(&s, false, false);
+            lost += 0.5 * s.interval;
+            g_assert_cmpfloat(lost, <, 2.5 * moving);
+        }
+    }
 }
 
 static void test_schedule(void)
 {
-    dome_schedule s = {.interval = 8, .shortest = 4, .longest = 64, .move_seconds = 0.1};
-    g_assert_true(dome__schedule_pays(&s, 1, 0.5, 10));
-    g_assert_false(dome__schedule_pays(&s, 1, 0.99, 1));  /* within the noise */
-    g_assert_false(dome__schedule_pays(&s, 1, 0.5, 100)); /* dearer than what it saves */
-    g_assert_false(dome__schedule_pays(&s, 1, 0.5, 0));
-    for (int i = 0; i < 10; i++)
-        dome__schedule_next(&s, false, 1, 1.01, 1);
-    g_assert_cmpuint(s.interval, ==, 64);
-    dome__schedule_next(&s, false, 1, 1.5, 1);
-    g_assert_cmpuint(s.interval, ==, 32);
-    for (int i = 0; i < 10; i++)
-        dome__schedule_next(&s, true, 1, 1, 1);
-    g_assert_cmpuint(s.interval, ==, 4);
-    s.phase_seconds = 0.01; /* a phase must not cost more than a thousandth of what lies between */
-    dome__schedule_next(&s, true, 1, 1, 1);
-    g_assert_cmpuint(s.interval, ==, 10);
+    dome_schedule s;
+    dome__schedule_init(&s);
+    s.phase = 0.001;
+    g_assert_cmpfloat(s.interval, ==, s.shortest);
+    double calm = 0, before = s.interval;
+    for (int i = 0; i < 1000; i++, before = s.interval) {
+        calm += s.interval;
+        dome__schedule_next(&s, false, false);
+        g_assert_cmpfloat(s.interval, >=, before);
+        g_assert_cmpfloat(s.interval, <=, 1.5 * before);
+    }
+    g_assert_cmpfloat(s.interval, >, 0.9 * sqrt(2 * 0.001 * calm / 0.3)); /* Young's */
+    g_assert_cmpfloat(s.interval, <, 1.1 * sqrt(2 * 0.001 * calm / 0.3));
+    dome__schedule_next(&s, false, true);
+    g_assert_cmpfloat(s.interval, ==, s.shortest);
+    for (int i = 0; i < 1000; i++) /* data moves every 20 phases */
+        dome__schedule_next(&s, i % 20 == 0, false);
+    g_assert_cmpfloat(s.interval, <, 0.15);
+    s.spread = 0.05; /* noise gets less in a longer time */
+    dome__schedule_next(&s, true, false);
+    g_assert_cmpfloat(s.interval, >, 0.24);
+    g_assert_cmpfloat(s.interval, <, 0.26);
+    s.spread = 10;
+    dome__schedule_next(&s, true, false);
+    g_assert_cmpfloat(s.interval, <, s.longest);
+    s.spread = 0;
+    s.phase = 0.2;
+    dome__schedule_next(&s, true, false);
+    g_assert_cmpfloat(s.interval, ==, 0.2);
+    s.phase = 50; /* measured while a task stood still: the limit holds */
+    dome__schedule_next(&s, true, false);
+    g_assert_cmpfloat(s.interval, ==, s.longest);
 }
 
 int main(int argc, char **argv)
@@ -224,7 +607,21 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/bad-cases", test_bad_cases);
     g_test_add_func("/policy/ring-neighbours", test_ring_neighbours);
     g_test_add_func("/policy/ring-converges", test_ring_converges);
-    g_test_add_func("/policy/rates", test_rates);
+    g_test_add_func("/policy/ring-anchor", test_ring_anchor);
+    g_test_add_func("/policy/ring-rests", test_ring_rests);
+    g_test_add_func("/policy/ring-parts", test_ring_parts);
+    g_test_add_func("/policy/ring-flow", test_ring_flow);
+    g_test_add_func("/policy/ring-blocks", test_ring_blocks);
+    g_test_add_func("/policy/costs-move-little", test_costs_move_little);
+    g_test_add_func("/policy/many", test_many);
+    g_test_add_func("/policy/speed-noise", test_speed_noise);
+    g_test_add_func("/policy/noises", test_noises);
+    g_test_add_func("/policy/trial", test_trial);
+    g_test_add_func("/policy/speed", test_speed);
+    g_test_add_func("/policy/speed-trials", test_speed_trials);
+    g_test_add_func("/policy/recovery", test_recovery);
+    g_test_add_func("/policy/pays", test_pays);
+    g_test_add_func("/policy/pays-later", test_pays_later);
     g_test_add_func("/policy/schedule", test_schedule);
     return g_test_run();
 }

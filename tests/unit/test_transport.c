@@ -111,6 +111,7 @@ static int golden(dome_transport *t, void *ctx)
     if (t->rank == 0) {
         const int64_t values[] = {INT64_MIN, -7, INT64_C(1) << 40};
         t->stamp = (dome_stamp){.sequence = 3, .history = 4, .object = 5, .operation = 6};
+        t->flag = true;
         g_assert_cmpint(dome__send(t, 1, DOME_CHANNEL_DATA, DOME_I64, values, 3), ==, DOME_OK);
         return 0;
     }
@@ -118,7 +119,7 @@ static int golden(dome_transport *t, void *ctx)
                                             'o',
                                             'm',
                                             'e',
-                                            1,
+                                            2,
                                             DOME_PORTABLE,
                                             DOME_KIND_I64,
                                             DOME_CHANNEL_DATA,
@@ -169,7 +170,11 @@ static int golden(dome_transport *t, void *ctx)
                                             0,
                                             0,
                                             0,
-                                            0};
+                                            0,
+                                            0,
+                                            0,
+                                            0,
+                                            1};
     static const uint8_t data_expected[] = {0x80, 0,    0,    0,    0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
                                             0xff, 0xff, 0xff, 0xf9, 0, 0, 1, 0, 0,    0,    0,    0};
     uint8_t head_bytes[sizeof head_expected], data[sizeof data_expected];
@@ -240,12 +245,12 @@ static void test_mismatches(void)
 /* Heads that no Dome of this version sends. */
 static int strangers(dome_transport *t, void *ctx)
 {
-    static const uint8_t good[56] = {
-        'd', 'o', 'm', 'e', 1, DOME_NATIVE, DOME_KIND_F64, DOME_CHANNEL_DATA, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 2};
+    static const uint8_t good[60] = {
+        'd', 'o', 'm', 'e', 2, DOME_NATIVE, DOME_KIND_F64, DOME_CHANNEL_DATA, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 2};
     static const struct {
         int byte;
         uint8_t value;
-    } damage[] = {{0, 'D'},   {4, 2}, {5, DOME_PORTABLE}, {7, DOME_CHANNEL_CONTROL}, {23, 3}, {23, 1}, {23, 0},
+    } damage[] = {{0, 'D'},   {4, 1}, {5, DOME_PORTABLE}, {7, DOME_CHANNEL_CONTROL}, {23, 3}, {23, 1}, {23, 0},
                   {16, 0xff}, {55, 1}};
     const double values[2] = {1, 2};
     double got[2] = {0, 0};

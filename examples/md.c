@@ -1,0 +1,281 @@
+/* Molecular dynamics of a Lennard-Jones fluid at constant energy, by the velocity Verlet method, in reduced units: what LAMMPS
+ * calls the melt.
+ *
+ *     md [--steps N] [--thermo N] [--cells N|XxYxZ] [--density D] [--temperature T]
+ *     md [--steps N] [--thermo N] FILE.data
+ *
+ * It starts from a LAMMPS data file, or from a face-centred cubic lattice of N x N x N cells with four atoms each, and random
+ * velocities. Every so many steps it prints temperature, potential and total energy per atom, and pressure.
+ *
+ * Every task has all positions for the forces on its own atoms. What the program has to remember from step to step is in x, v and
+ * step; lists of neighbours are made from positions, and are no part of the result (lennard_jones.h). */
+#include "lennard_jones.h"
+#include "md_options.h"
+
+#include <dome/dome.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double dt = 0.005;
+
+struct md {
+    md_options options;
+    lammps_atoms file;
+    lj_fluid fluid;
+    double *scratch;        /* for the forces on the atoms of a block */
+    int64_t step;           /* for messages */
+    int halves;             /* kicks in one go */
+    double shift[3], scale; /* of velocities */
+};
+
+/* Velocity Verlet moves atoms in between two kicks of half a step. The second of one step and the first of the next are at the
+ * same positions: where nobody looks at the velocities in between, they share the forces. */
+static void kick(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    struct md *md = ctx;
+    const double *old = in[0];
+    double *v = out;
+    lj_forces(&md->fluid, first, count, md->scratch);
+    for (size_t k = 0; k < 3 * count; k++) {
+        double half = dt / 2 * md->scratch[k], once = old[k] + half;
+        v[k] = md->halves == 1 ? once : once + half;
+    }
+}
+
+static void drift(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const struct md *md = ctx;
+    const double *old = in[0], *v = in[1];
+    double *x = out;
+    (void)first;
+    for (size_t k = 0; k < 3 * count; k++)
+        x[k] = lj_into_box(old[k] + dt * v[k], md->fluid.side[k % 3]);
+}
+
+/* Kinetic energy, potential energy and virial of each atom. */
+static void energies(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    struct md *md = ctx;
+    const double *v = in[0];
+    int64_t *parts = out;
+    lj_energies(&md->fluid, first, count, md->scratch);
+    for (size_t i = 0; i < count; i++, v += 3) {
+        parts[3 * i] = lj_fixed((v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / 2);
+        parts[3 * i + 1] = lj_fixed(md->scratch[2 * i]);
+        parts[3 * i + 2] = lj_fixed(md->scratch[2 * i + 1]);
+    }
+}
+
+static void velocities(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const double *v = in[0];
+    int64_t *parts = out;
+    (void)ctx, (void)first;
+    for (size_t k = 0; k < 3 * count; k++)
+        parts[k] = lj_fixed(v[k]);
+}
+
+/* Integers whose sum changes with any bit of the values. */
+static void mix(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const double *value = in[0];
+    int64_t *number = out;
+    (void)ctx, (void)first;
+    for (size_t k = 0; k < 3 * count; k++) {
+        uint64_t bits;
+        memcpy(&bits, &value[k], sizeof bits);
+        number[k] = (int64_t)(bits * 0x9E3779B97F4A7C15 >> 32);
+    }
+}
+
+static void pick(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const int64_t *parts = in[0];
+    (void)first;
+    for (size_t i = 0; i < count; i++)
+        ((int64_t *)out)[i] = parts[3 * i + *(int *)ctx];
+}
+
+/* What one task finds ends all of them. */
+static void check(dome_env *env, const struct md *md)
+{
+    if (md->fluid.problem)
+        dome_abort(env, "md: step %" PRId64 ": %s", md->step, md->fluid.problem);
+}
+
+/* Sums of the three integers that a kernel makes of each atom. The vectors for it are not kept: checkpoints need not have them.
+ */
+static void sum(dome_env *env, struct md *md, dvec_kernel kernel, dvec *in, int64_t sums[3])
+{
+    dvec *parts = dvec_new_with(env, "parts", DOME_I64, md->fluid.atoms, &(dvec_options){.width = 3});
+    dvec *part = dvec_new(env, "part", DOME_I64, md->fluid.atoms);
+    dvec_map(parts, kernel, md, 1, &in);
+    check(env, md);
+    for (int d = 0; d < 3; d++) {
+        dvec_map(part, pick, &d, 1, &parts);
+        sums[d] = dvec_sum_i64(part);
+    }
+    dvec_free(part);
+    dvec_free(parts);
+}
+
+static void from_file(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    memcpy(out, (const double *)ctx + 3 * first, 3 * count * sizeof(double));
+    (void)in;
+}
+
+static void from_lattice(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const struct md *md = ctx;
+    (void)in;
+    for (size_t i = 0; i < count; i++)
+        md_lattice_place(&md->options, md->fluid.side, first + i, (double *)out + 3 * i);
+}
+
+static void adjust(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    const struct md *md = ctx;
+    const double *v = in[0];
+    (void)first;
+    for (size_t k = 0; k < 3 * count; k++)
+        ((double *)out)[k] = (v[k] - md->shift[k % 3]) * md->scale;
+}
+
+/* Random velocities with a total momentum of 0 and the temperature wanted. */
+static void launch(dome_env *env, struct md *md, dvec *v)
+{
+    int64_t sums[3];
+    dvec_random(v, 1);
+    sum(env, md, velocities, v, sums);
+    for (int d = 0; d < 3; d++)
+        md->shift[d] = (double)sums[d] * 0x1p-36 / (double)md->fluid.atoms;
+    md->scale = 1;
+    dvec_map(v, adjust, md, 1, &v);
+    sum(env, md, energies, v, sums);
+    memset(md->shift, 0, sizeof md->shift);
+    md->scale = sqrt(md->options.temperature / lj_temperature(&md->fluid, sums[0]));
+    dvec_map(v, adjust, md, 1, &v);
+}
+
+static void initialise(dome_env *env, struct md *md, dvec *x, dvec *v)
+{
+    if (md->options.path) {
+        dvec_map(x, from_file, md->file.x, 0, NULL);
+        dvec_map(v, from_file, md->file.v, 0, NULL);
+    } else {
+        dvec_map(x, from_lattice, md, 0, NULL);
+        lj_positions(&md->fluid, dvec_whole(x));
+        launch(env, md, v);
+    }
+}
+
+/* Rank 0 reads the file, so only its host needs to have it. */
+static void read_file(dome_env *env, struct md *md)
+{
+    lammps_atoms *file = &md->file;
+    char error[LAMMPS_ERROR];
+    if (dome_rank(env) == 0 && !md_read_file(file, md->options.path, error))
+        dome_abort(env, "md: %s", error);
+    dome_bcast(env, 0, DOME_U64, &file->n, 1);
+    dome_bcast(env, 0, DOME_F64, file->side, 3);
+    if (dome_rank(env) != 0 && !lammps_alloc(file))
+        dome_abort(env, "md: not enough memory for %" PRIu64 " atoms", file->n);
+    dome_bcast(env, 0, DOME_F64, file->x, 3 * file->n);
+    dome_bcast(env, 0, DOME_F64, file->v, 3 * file->n);
+}
+
+static void set_up(dome_env *env, struct md *md)
+{
+    double lattice[3], *side = lattice;
+    uint64_t atoms = md_lattice_atoms(&md->options);
+    if (md->options.path) {
+        read_file(env, md);
+        atoms = md->file.n;
+        side = md->file.side;
+    } else {
+        md_lattice_box(&md->options, lattice);
+    }
+    size_t block = dome_block_size(atoms);
+    const char *problem = lj_init(&md->fluid, atoms, side, block);
+    md->scratch = malloc(3 * block * sizeof *md->scratch);
+    if (problem || !md->scratch)
+        dome_abort(env, "md: %s", problem ? problem : "not enough memory");
+}
+
+static void kick_all(dome_env *env, struct md *md, dvec *v, int halves)
+{
+    md->halves = halves;
+    dvec_map(v, kick, md, 1, &v);
+    check(env, md);
+}
+
+static void report(dome_env *env, struct md *md, dvec *v)
+{
+    int64_t sums[3];
+    char line[LJ_LINE];
+    sum(env, md, energies, v, sums);
+    lj_thermo_line(&md->fluid, (uint64_t)md->step, sums, line);
+    dome_print(env, "%s\n", line);
+}
+
+static uint64_t bits_of(dome_env *env, struct md *md, dvec *values)
+{
+    int64_t sums[3];
+    sum(env, md, mix, values, sums);
+    return (uint64_t)sums[0] + 3 * (uint64_t)sums[1] + 5 * (uint64_t)sums[2];
+}
+
+static int show_usage(dome_env *env, bool wanted)
+{
+    if (dome_rank(env) == 0)
+        fprintf(wanted ? stdout : stderr, "%s%s", wanted ? "" : "md: ", wanted ? md_help : md_usage);
+    dome_finalize(env);
+    return wanted ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    struct md md = {0};
+    if (!md_parse(&md.options, argc, argv))
+        return show_usage(env, md.options.help);
+    set_up(env, &md);
+
+    const dvec_options three = {.width = 3};
+    dvec *x = dvec_new_with(env, "x", DOME_F64, md.fluid.atoms, &three);
+    dvec *v = dvec_new_with(env, "v", DOME_F64, md.fluid.atoms, &three);
+    dscalar *at = dscalar_new(env, "step", DOME_I64);
+    if (!dome_is_restarting(env)) {
+        initialise(env, &md, x, v);
+        dome_print(env, "%zu atoms in a box of %g x %g x %g\n%s\n", md.fluid.atoms, md.fluid.side[0], md.fluid.side[1],
+                   md.fluid.side[2], LJ_THERMO_HEAD);
+    }
+    lammps_clear(&md.file);
+
+    int64_t steps = (int64_t)md.options.steps, every = (int64_t)md.options.thermo;
+    for (;;) {
+        int64_t step = md.step = dscalar_get_i64(at);
+        bool reports = step == 0 || step == steps || (every > 0 && step % every == 0);
+        lj_positions(&md.fluid, dvec_whole(x));
+        if (reports && step > 0)
+            kick_all(env, &md, v, 1);
+        if (reports)
+            report(env, &md, v);
+        if (step >= steps)
+            break;
+        kick_all(env, &md, v, reports ? 1 : 2);
+        dvec_map(x, drift, &md, 2, (dvec *[]){x, v});
+        dscalar_set_i64(at, step + 1);
+        dome_checkpoint(env);
+    }
+
+    uint64_t x_bits = bits_of(env, &md, x), v_bits = bits_of(env, &md, v);
+    dome_print(env, "after %" PRId64 " steps: positions %" PRIx64 ", velocities %" PRIx64 "\n", steps, x_bits, v_bits);
+    lj_clear(&md.fluid);
+    free(md.scratch);
+    return dome_finalize(env);
+}

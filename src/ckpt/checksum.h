@@ -1,0 +1,17 @@
+/* The checksum of checkpoints: XXH3 with 128 bits, seed 0. docs/checkpoint-format.md says why this one. */
+#ifndef DOME_SRC_CKPT_CHECKSUM_H
+#define DOME_SRC_CKPT_CHECKSUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the canonical form of XXH3: the high 64 bits first, big-endian, as they stand in a file. */
+typedef struct dome_ckpt_sum {
+    uint8_t bytes[16];
+} dome_ckpt_sum;
+
+dome_ckpt_sum dome__ckpt_sum(const void *data, size_t bytes);
+bool dome__ckpt_sum_equal(const dome_ckpt_sum *a, const dome_ckpt_sum *b);
+
+#endif

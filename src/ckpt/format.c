@@ -1,0 +1,309 @@
+#include "ckpt/format_private.h"
+
+#include "objects/type_private.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const dome_type basic_types[] = {
+#define TYPE_ADDRESS(name, ctype, suffix) &dome_type_##suffix,
+    DOME_TYPE_LIST(TYPE_ADDRESS)
+#undef TYPE_ADDRESS
+};
+
+bool dome__ckpt_refuse(char **message, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    *message = g_strdup_vprintf(format, args);
+    va_end(args);
+    return false;
+}
+
+char *dome__ckpt_shown(const char *name)
+{
+    enum { LONGEST = 60 };
+    GString *s = g_string_new("'");
+    bool utf8 = g_utf8_validate(name, -1, NULL);
+    const char *p = name;
+    for (int i = 0; *p && i < LONGEST; i++) {
+        const char *next = utf8 ? g_utf8_next_char(p) : p + 1;
+        if (utf8 ? g_unichar_isprint(g_utf8_get_char(p)) : g_ascii_isprint(*p))
+            g_string_append_len(s, p, next - p);
+        else
+            g_string_append_c(s, '?');
+        p = next;
+    }
+    g_string_append(s, *p ? "...'" : "'");
+    return g_string_free(s, FALSE);
+}
+
+/* ---- life ---- */
+
+static void clear_counter(void *item)
+{
+    g_free(((dome_ckpt_counter *)item)->name);
+}
+
+static void clear_field(void *item)
+{
+    g_free(((dome_ckpt_field *)item)->name);
+}
+
+static void clear_struct(void *item)
+{
+    dome_ckpt_struct *s = item;
+    g_free(s->name);
+    if (s->fields)
+        g_array_unref(s->fields);
+}
+
+static void clear_object(void *item)
+{
+    dome_ckpt_object *o = item;
+    g_free(o->name);
+    g_free(o->kind);
+}
+
+static GArray *array(size_t item, GDestroyNotify clear)
+{
+    GArray *a = g_array_new(FALSE, TRUE, (guint)item);
+    if (clear)
+        g_array_set_clear_func(a, clear);
+    return a;
+}
+
+GArray *dome__ckpt_fields_new(void)
+{
+    return array(sizeof(dome_ckpt_field), clear_field);
+}
+
+dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop)
+{
+    dome_ckpt *ckpt = g_new0(dome_ckpt, 1);
+    ckpt->program = g_strdup(program);
+    ckpt->number = number;
+    ckpt->loop = loop;
+    ckpt->earlier = array(sizeof(dome_ckpt_earlier), NULL);
+    ckpt->counters = array(sizeof(dome_ckpt_counter), clear_counter);
+    ckpt->structs = array(sizeof(dome_ckpt_struct), clear_struct);
+    ckpt->objects = array(sizeof(dome_ckpt_object), clear_object);
+    return ckpt;
+}
+
+void dome__ckpt_free(dome_ckpt *ckpt)
+{
+    if (!ckpt)
+        return;
+    g_free(ckpt->program);
+    g_array_unref(ckpt->earlier);
+    g_array_unref(ckpt->counters);
+    g_array_unref(ckpt->structs);
+    g_array_unref(ckpt->objects);
+    g_free(ckpt->table);
+    g_free(ckpt);
+}
+
+/* ---- names ---- */
+
+static bool check_name(const char *what, const char *name, char **message)
+{
+    if (!*name)
+        return dome__ckpt_refuse(message, "cannot hold %s without a name", what);
+    if (strlen(name) > DOME_CKPT_NAME_MAX)
+        return dome__ckpt_refuse(message, "cannot hold %s with a name of %zu bytes", what, strlen(name));
+    return true;
+}
+
+bool dome__ckpt_add_counter(dome_ckpt *ckpt, const char *name, uint64_t value, char **message)
+{
+    if (!check_name("a counter", name, message))
+        return false;
+    for (guint i = 0; i < ckpt->counters->len; i++)
+        if (strcmp(g_array_index(ckpt->counters, dome_ckpt_counter, i).name, name) == 0)
+            return dome__ckpt_refuse(message, "cannot hold two counters called '%s'", name);
+    dome_ckpt_counter counter = {g_strdup(name), value};
+    g_array_append_val(ckpt->counters, counter);
+    return true;
+}
+
+/* ---- types ---- */
+
+static const dome_ckpt_struct *struct_of(const dome_ckpt *ckpt, uint32_t type)
+{
+    return &g_array_index(ckpt->structs, dome_ckpt_struct, type - DOME_CKPT_FIRST_STRUCT);
+}
+
+bool dome__ckpt_type_exists(const dome_ckpt *ckpt, uint32_t type)
+{
+    return type < DOME_CKPT_FIRST_STRUCT || type - DOME_CKPT_FIRST_STRUCT < ckpt->structs->len;
+}
+
+uint64_t dome__ckpt_type_bytes(const dome_ckpt *ckpt, uint32_t type)
+{
+    if (type == DOME_CKPT_NO_TYPE)
+        return 0;
+    return type < DOME_CKPT_FIRST_STRUCT ? basic_types[type - 1]->portable : struct_of(ckpt, type)->bytes;
+}
+
+const char *dome__ckpt_type_name(const dome_ckpt *ckpt, uint32_t type)
+{
+    if (type == DOME_CKPT_NO_TYPE)
+        return "none";
+    return type < DOME_CKPT_FIRST_STRUCT ? basic_types[type - 1]->name : struct_of(ckpt, type)->name;
+}
+
+bool dome__ckpt_type_fits(const dome_ckpt *ckpt, uint32_t type, dome_type program)
+{
+    if (type == DOME_CKPT_NO_TYPE || !program)
+        return type == DOME_CKPT_NO_TYPE && !program;
+    if (type < DOME_CKPT_FIRST_STRUCT)
+        return basic_types[type - 1] == program;
+
+    const dome_ckpt_struct *s = struct_of(ckpt, type);
+    if (program->kind != DOME_KIND_STRUCT || strcmp(s->name, program->name) != 0 || s->fields->len != program->nfields)
+        return false;
+    for (guint i = 0; i < s->fields->len; i++) {
+        const dome_ckpt_field *f = &g_array_index(s->fields, dome_ckpt_field, i);
+        const dome_field *g = &program->fields[i];
+        if (strcmp(f->name, g->name) != 0 || f->count != g->count || !dome__ckpt_type_fits(ckpt, f->type, g->type))
+            return false;
+    }
+    return true;
+}
+
+bool dome__ckpt_struct_bytes(const dome_ckpt *ckpt, const GArray *fields, uint64_t *bytes)
+{
+    *bytes = 0;
+    for (guint i = 0; i < fields->len; i++) {
+        const dome_ckpt_field *f = &g_array_index(fields, dome_ckpt_field, i);
+        uint64_t field;
+        if (__builtin_mul_overflow(f->count, dome__ckpt_type_bytes(ckpt, f->type), &field) ||
+            __builtin_add_overflow(*bytes, field, bytes))
+            return false;
+    }
+    return true;
+}
+
+/* The number of a type; a struct is added behind those that it is made of. */
+static bool add_type(dome_ckpt *ckpt, dome_type type, uint32_t *number, char **message)
+{
+    *number = DOME_CKPT_NO_TYPE;
+    if (!type)
+        return true;
+    if (type->kind != DOME_KIND_STRUCT) {
+        *number = (uint32_t)type->kind + 1;
+        return true;
+    }
+    for (guint i = 0; i < ckpt->structs->len; i++)
+        if (strcmp(struct_of(ckpt, DOME_CKPT_FIRST_STRUCT + i)->name, type->name) == 0) {
+            *number = DOME_CKPT_FIRST_STRUCT + i;
+            return dome__ckpt_type_fits(ckpt, *number, type) ||
+                   dome__ckpt_refuse(message, "cannot hold two types called '%s'", type->name);
+        }
+    if (!check_name("a type", type->name, message))
+        return false;
+
+    dome_ckpt_struct s = {.fields = dome__ckpt_fields_new()};
+    bool good = true;
+    for (size_t i = 0; good && i < type->nfields; i++) {
+        dome_ckpt_field field = {.count = type->fields[i].count};
+        good = check_name("a field", type->fields[i].name, message) && add_type(ckpt, type->fields[i].type, &field.type, message);
+        if (good) {
+            field.name = g_strdup(type->fields[i].name);
+            g_array_append_val(s.fields, field);
+        }
+    }
+    if (good && !dome__ckpt_struct_bytes(ckpt, s.fields, &s.bytes))
+        good = dome__ckpt_refuse(message, "cannot hold type '%s': its elements are too long", type->name);
+    if (!good) {
+        clear_struct(&s);
+        return false;
+    }
+    s.name = g_strdup(type->name);
+    *number = DOME_CKPT_FIRST_STRUCT + ckpt->structs->len;
+    g_array_append_val(ckpt->structs, s);
+    return true;
+}
+
+/* ---- objects ---- */
+
+uint64_t dome__ckpt_block_elements(const dome_ckpt_object *object, uint64_t block)
+{
+    if (object->block_size == 0)
+        return object->length;
+    uint64_t first = block * object->block_size;
+    return MIN(object->block_size, object->length - first);
+}
+
+bool dome__ckpt_object_layout(const dome_ckpt *ckpt, dome_ckpt_object *object)
+{
+    uint64_t values, bytes, size = object->block_size;
+    if (size == 0 && object->distribution != DOME_WHOLE)
+        return false;
+    if ((size & (size - 1)) != 0)
+        return false;
+    object->blocks = size == 0 ? 1 : object->length / size + (object->length % size != 0);
+    if (!object->fixed)
+        return true;
+    return object->type != DOME_CKPT_NO_TYPE && !__builtin_mul_overflow(object->length, object->width, &values) &&
+           !__builtin_mul_overflow(values, dome__ckpt_type_bytes(ckpt, object->type), &bytes);
+}
+
+uint64_t dome__ckpt_fixed_length(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block)
+{
+    return dome__ckpt_block_elements(object, block) * object->width * dome__ckpt_type_bytes(ckpt, object->type);
+}
+
+static void add_entries(dome_ckpt *ckpt, dome_ckpt_object *object)
+{
+    object->first_entry = ckpt->entries;
+    if (object->blocks == 0)
+        return;
+    ckpt->entries += object->blocks;
+    ckpt->table = g_renew(dome_ckpt_entry, ckpt->table, ckpt->entries);
+    memset(ckpt->table + object->first_entry, 0, object->blocks * sizeof *ckpt->table);
+    for (uint64_t b = 0; object->fixed && b < object->blocks; b++)
+        ckpt->table[object->first_entry + b].length = dome__ckpt_fixed_length(ckpt, object, b);
+}
+
+bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
+                           char **message)
+{
+    dome_ckpt_object object = {.length = info->length, .width = info->width, .distribution = info->distribution, .fixed = fixed};
+    if (!check_name("an object", name, message) || !check_name("a kind", kind, message))
+        return false;
+    if (dome__ckpt_find(ckpt, name))
+        return dome__ckpt_refuse(message, "cannot hold two objects called '%s'", name);
+    if (!add_type(ckpt, info->type, &object.type, message))
+        return false;
+    object.block_size = info->layout ? dome_layout_block_size(info->layout) : 0;
+    if (!dome__ckpt_object_layout(ckpt, &object))
+        return dome__ckpt_refuse(message, "cannot hold object '%s': its description makes no sense", name);
+    if (object.blocks > DOME_CKPT_ENTRIES_MAX - ckpt->entries)
+        return dome__ckpt_refuse(message, "cannot hold object '%s': too many blocks", name);
+    object.name = g_strdup(name);
+    object.kind = g_strdup(kind);
+    add_entries(ckpt, &object);
+    g_array_append_val(ckpt->objects, object);
+    return true;
+}
+
+const dome_ckpt_object *dome__ckpt_object(const dome_ckpt *ckpt, size_t index)
+{
+    return index < ckpt->objects->len ? &g_array_index(ckpt->objects, dome_ckpt_object, index) : NULL;
+}
+
+const dome_ckpt_object *dome__ckpt_find(const dome_ckpt *ckpt, const char *name)
+{
+    for (guint i = 0; i < ckpt->objects->len; i++)
+        if (strcmp(dome__ckpt_object(ckpt, i)->name, name) == 0)
+            return dome__ckpt_object(ckpt, i);
+    return NULL;
+}
+
+dome_ckpt_entry *dome__ckpt_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block)
+{
+    return block < object->blocks ? &ckpt->table[object->first_entry + block] : NULL;
+}

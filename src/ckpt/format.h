@@ -1,0 +1,137 @@
+/* The file of a checkpoint, as pure functions on memory. docs/checkpoint-format.md is the specification: header, directory, table
+ * of blocks, data. The first three together are called the head here; a checksum in the header covers them.
+ *
+ * Writing: dome__ckpt_new, add counters and objects, fill length and sum of each entry of the table, dome__ckpt_plan. From then
+ * on the place of every block is known. Tasks that did the same with equal numbers have equal heads. dome__ckpt_encode gives the
+ * bytes. Reading: dome__ckpt_head_bytes of a file's first bytes, then dome__ckpt_decode of the head.
+ *
+ * Functions that fail return false or NULL and give *message, g_free'd by the caller, which goes on from "'FILE' ". */
+#ifndef DOME_SRC_CKPT_FORMAT_H
+#define DOME_SRC_CKPT_FORMAT_H
+
+#include "ckpt/checksum.h"
+
+#include <dome/object.h>
+#include <glib.h>
+
+enum { DOME_CKPT_VERSION = 1, DOME_CKPT_HEADER = 64, DOME_CKPT_ENTRY = 40 };
+
+/* A checkpoint refers to at most so many others. */
+enum { DOME_CKPT_EARLIER_MAX = 16 };
+
+/* Types by number: 0 is none, 1 to 12 are the basic types in the order of DOME_TYPE_LIST, 13 and up the structs of the file. */
+enum { DOME_CKPT_NO_TYPE = 0, DOME_CKPT_FIRST_STRUCT = DOME_KIND_STRUCT + 1 };
+
+typedef struct dome_ckpt_field {
+    char *name;
+    uint32_t type;
+    uint64_t count;
+} dome_ckpt_field;
+
+typedef struct dome_ckpt_struct {
+    char *name;
+    GArray *fields; /* of dome_ckpt_field */
+    uint64_t bytes; /* of one element in portable form; not in the file */
+} dome_ckpt_struct;
+
+typedef struct dome_ckpt_counter {
+    char *name;
+    uint64_t value;
+} dome_ckpt_counter;
+
+typedef struct dome_ckpt_object {
+    char *name, *kind;
+    uint32_t type;
+    uint64_t length, width;
+    dome_distribution distribution;
+    uint64_t block_size; /* elements; 0: the whole object is one block */
+    uint64_t blocks;
+    bool fixed;           /* a block has the bytes of its elements in portable form; else as many as its entry says */
+    uint64_t first_entry; /* in the table; not in the file */
+} dome_ckpt_object;
+
+/* Another checkpoint that holds blocks of this one. */
+typedef struct dome_ckpt_earlier {
+    uint64_t number, file_bytes;
+    dome_ckpt_sum sum; /* of its head */
+} dome_ckpt_earlier;
+
+/* Where the bytes of a block are: in the file of the checkpoint `source`, which may be this one. 0: the block is not in this
+ * piece. */
+typedef struct dome_ckpt_entry {
+    uint64_t source, offset, length;
+    dome_ckpt_sum sum;
+} dome_ckpt_entry;
+
+typedef struct dome_ckpt {
+    char *program;
+    uint64_t number;        /* 1, 2, ... */
+    uint64_t loop;          /* loop boundaries passed */
+    uint32_t piece, pieces; /* 0 of 0: the whole; 1 to pieces: what one host has */
+    GArray *earlier, *counters, *structs, *objects;
+    uint64_t entries;
+    dome_ckpt_entry *table; /* all blocks of the first object, then of the second, ... */
+
+    /* Known once planned or decoded; sum: once encoded or decoded. */
+    uint64_t head_bytes, file_bytes;
+    dome_ckpt_sum sum;
+} dome_ckpt;
+
+/* ---- describing ---- */
+
+dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop);
+void dome__ckpt_free(dome_ckpt *ckpt);
+bool dome__ckpt_add_counter(dome_ckpt *ckpt, const char *name, uint64_t value, char **message);
+
+/* Objects in order of creation. fixed as in dome_ckpt_object. The object's entries have the length that is known (fixed) or 0. */
+bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
+                           char **message);
+
+const dome_ckpt_object *dome__ckpt_object(const dome_ckpt *ckpt, size_t index);
+const dome_ckpt_object *dome__ckpt_find(const dome_ckpt *ckpt, const char *name); /* NULL if there is none */
+dome_ckpt_entry *dome__ckpt_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block);
+
+/* Bytes of one value in portable form. */
+uint64_t dome__ckpt_type_bytes(const dome_ckpt *ckpt, uint32_t type);
+
+/* Whether a type of the program is the one in the file: names, and names, counts and types of fields in their order. Offsets and
+ * padding are each machine's own. */
+bool dome__ckpt_type_fits(const dome_ckpt *ckpt, uint32_t type, dome_type program);
+const char *dome__ckpt_type_name(const dome_ckpt *ckpt, uint32_t type); /* "none" for DOME_CKPT_NO_TYPE */
+
+/* ---- planning ---- */
+
+/* Says where each block goes. A block with the bytes (length and sum) of the same block in `previous` becomes a reference to the
+ * file that holds them; the others get places in this file, in order. previous is the one
+ * before in the directory, encoded or decoded, or NULL: then all is written here. In a piece (set piece and pieces before)
+ * entries whose source is 0 are absent and stay so; for a whole checkpoint the source need not be set. References that would keep
+ * too much alive are given up (see the specification). */
+bool dome__ckpt_plan(dome_ckpt *ckpt, const dome_ckpt *previous, char **message);
+
+/* Bytes of data that this file holds, after planning. */
+uint64_t dome__ckpt_data_bytes(const dome_ckpt *ckpt);
+
+/* ---- bytes ---- */
+
+/* The head: head_bytes bytes, g_free'd by the caller. Sets ckpt->sum. */
+void *dome__ckpt_encode(dome_ckpt *ckpt);
+
+/* How long the head is of a file of file_bytes bytes that begins with these (DOME_CKPT_HEADER, or fewer where it is shorter). */
+bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes, uint64_t *head_bytes, char **message);
+
+/* Reads a head of that length, checking all of it. Memory used is in proportion to `bytes`. NULL on failure. */
+dome_ckpt *dome__ckpt_decode(const void *head, size_t bytes, uint64_t file_bytes, char **message);
+
+/* Whether two are pieces of one checkpoint, or the whole and a piece: all alike but where bytes are. */
+bool dome__ckpt_same(const dome_ckpt *a, const dome_ckpt *b);
+
+/* The description of the whole of which this is a piece, with a table that is still to be filled. */
+dome_ckpt *dome__ckpt_whole_of(const dome_ckpt *piece);
+
+/* A name from a file or program as messages show it: printable, not too long. g_free'd by the caller. */
+char *dome__ckpt_shown(const char *name);
+
+/* Keeps a message and returns false. */
+bool dome__ckpt_refuse(char **message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,27 @@
+/* What the files of the format share. */
+#ifndef DOME_SRC_CKPT_FORMAT_PRIVATE_H
+#define DOME_SRC_CKPT_FORMAT_PRIVATE_H
+
+#include "ckpt/format.h"
+
+enum { DOME_CKPT_NAME_MAX = 65535 };
+
+/* Far more than memory holds, and few enough that their bytes can be counted. */
+static const uint64_t DOME_CKPT_ENTRIES_MAX = UINT64_C(1) << 40;
+
+GArray *dome__ckpt_fields_new(void);
+bool dome__ckpt_type_exists(const dome_ckpt *ckpt, uint32_t type);
+
+/* Portable bytes of a struct of these fields; false if they cannot be counted. */
+bool dome__ckpt_struct_bytes(const dome_ckpt *ckpt, const GArray *fields, uint64_t *bytes);
+
+/* Sets the number of blocks; false if the description makes no sense or its bytes cannot be counted. */
+bool dome__ckpt_object_layout(const dome_ckpt *ckpt, dome_ckpt_object *object);
+
+uint64_t dome__ckpt_block_elements(const dome_ckpt_object *object, uint64_t block);
+uint64_t dome__ckpt_fixed_length(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block);
+
+/* Bytes of header, directory and table; 0 if they are too many. */
+uint64_t dome__ckpt_count_head(dome_ckpt *ckpt);
+
+#endif

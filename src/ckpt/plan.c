@@ -1,0 +1,149 @@
+#include "ckpt/format_private.h"
+
+#include <string.h>
+
+/* How much of an earlier file a checkpoint uses. */
+typedef struct use {
+    dome_ckpt_earlier file;
+    uint64_t live; /* bytes that are referred to */
+    bool given_up;
+} use;
+
+static use *find_use(GArray *uses, uint64_t number)
+{
+    guint at;
+    for (at = 0; at < uses->len; at++)
+        if (g_array_index(uses, use, at).file.number == number)
+            return &g_array_index(uses, use, at);
+    return NULL;
+}
+
+/* The files that blocks can be in: the one before, and those it refers to. In order of numbers. */
+static GArray *candidates(const dome_ckpt *previous)
+{
+    GArray *uses = g_array_new(FALSE, TRUE, sizeof(use));
+    for (guint i = 0; i < previous->earlier->len; i++) {
+        use u = {.file = g_array_index(previous->earlier, dome_ckpt_earlier, i)};
+        g_array_append_val(uses, u);
+    }
+    use u = {.file = {previous->number, previous->file_bytes, previous->sum}};
+    g_array_append_val(uses, u);
+    return uses;
+}
+
+/* An entry whose bytes are those of an entry of the previous checkpoint points where that one points. Entries of the blocks of
+ * this file have source 0 until they get their places. */
+static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *uses)
+{
+    GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < previous->objects->len; i++)
+        g_hash_table_insert(names, dome__ckpt_object(previous, i)->name, (void *)dome__ckpt_object(previous, i));
+    for (guint i = 0; i < ckpt->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(ckpt, i), *old = g_hash_table_lookup(names, object->name);
+        for (uint64_t b = 0; old && b < MIN(object->blocks, old->blocks); b++) {
+            dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
+            const dome_ckpt_entry *o = dome__ckpt_entry(previous, old, b);
+            if (e->source == 0 || o->source == 0 || e->length == 0 || e->length != o->length ||
+                !dome__ckpt_sum_equal(&e->sum, &o->sum))
+                continue;
+            e->source = o->source;
+            e->offset = o->offset;
+            find_use(uses, o->source)->live += e->length;
+        }
+    }
+    g_hash_table_destroy(names);
+}
+
+/* Whether a uses less of its file than b of its own. */
+static bool less_used(const use *a, const use *b)
+{
+    return (unsigned __int128)a->live * b->file.file_bytes < (unsigned __int128)b->live * a->file.file_bytes;
+}
+
+/* Gives up the least used files until what is kept on disk for this checkpoint's sake is at most twice what it would have if it
+ * held all of its data. */
+static void give_up(GArray *uses, uint64_t full)
+{
+    for (;;) {
+        use *least = NULL;
+        guint count = 0;
+        uint64_t kept = 0;
+        for (guint i = 0; i < uses->len; i++) {
+            use *u = &g_array_index(uses, use, i);
+            if (u->live == 0)
+                u->given_up = true;
+            if (u->given_up)
+                continue;
+            count++;
+            kept += u->file.file_bytes;
+            if (!least || less_used(u, least))
+                least = u;
+        }
+        if (!least || (count <= DOME_CKPT_EARLIER_MAX && kept / 2 <= full))
+            return;
+        least->given_up = true;
+    }
+}
+
+static bool refers(const dome_ckpt *ckpt, const dome_ckpt_entry *e)
+{
+    return e->source != 0 && e->source != ckpt->number;
+}
+
+static void choose_references(dome_ckpt *ckpt, const dome_ckpt *previous)
+{
+    GArray *uses = candidates(previous);
+    uint64_t full = dome__ckpt_count_head(ckpt);
+    find_references(ckpt, previous, uses);
+    for (uint64_t i = 0; i < ckpt->entries; i++)
+        full += ckpt->table[i].length;
+    give_up(uses, full);
+    for (uint64_t i = 0; i < ckpt->entries; i++)
+        if (refers(ckpt, &ckpt->table[i]) && find_use(uses, ckpt->table[i].source)->given_up)
+            ckpt->table[i].source = ckpt->number;
+    for (guint i = 0; i < uses->len; i++)
+        if (!g_array_index(uses, use, i).given_up)
+            g_array_append_val(ckpt->earlier, g_array_index(uses, use, i).file);
+    g_array_unref(uses);
+}
+
+static bool place(dome_ckpt *ckpt, char **message)
+{
+    ckpt->head_bytes = dome__ckpt_count_head(ckpt);
+    if (ckpt->head_bytes == 0)
+        return dome__ckpt_refuse(message, "cannot hold a directory of more than 2^32 bytes");
+    uint64_t offset = ckpt->head_bytes;
+    for (uint64_t i = 0; i < ckpt->entries; i++) {
+        dome_ckpt_entry *e = &ckpt->table[i];
+        if (e->source != ckpt->number)
+            continue;
+        e->offset = offset;
+        if (__builtin_add_overflow(offset, e->length, &offset) || offset > INT64_MAX)
+            return dome__ckpt_refuse(message, "cannot hold more than 2^63 bytes");
+    }
+    ckpt->file_bytes = offset;
+    return true;
+}
+
+bool dome__ckpt_plan(dome_ckpt *ckpt, const dome_ckpt *previous, char **message)
+{
+    for (uint64_t i = 0; i < ckpt->entries; i++) {
+        dome_ckpt_entry *e = &ckpt->table[i];
+        if (ckpt->pieces == 0 || e->source != 0)
+            e->source = ckpt->number;
+        else
+            *e = (dome_ckpt_entry){0};
+    }
+    g_array_set_size(ckpt->earlier, 0);
+    /* Pieces of another division are other files. */
+    bool usable = previous && strcmp(previous->program, ckpt->program) == 0 && previous->number < ckpt->number &&
+                  previous->piece == ckpt->piece && previous->pieces == ckpt->pieces;
+    if (usable)
+        choose_references(ckpt, previous);
+    return place(ckpt, message);
+}
+
+uint64_t dome__ckpt_data_bytes(const dome_ckpt *ckpt)
+{
+    return ckpt->file_bytes - ckpt->head_bytes;
+}

@@ -1,0 +1,262 @@
+#include "ckpt/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct dome_ckpt_file {
+    int fd;
+    char *path;
+    dome_ckpt *ckpt;
+    dome_ckpt_file **earlier; /* opened when first needed; as many as ckpt->earlier */
+};
+
+/* ---- names ---- */
+
+static const char PREFIX[] = "ckpt-", SUFFIX[] = ".dckpt";
+
+char *dome__ckpt_file_path(const char *directory, uint64_t number, uint32_t piece, uint32_t pieces)
+{
+    char *of = pieces > 0 ? g_strdup_printf(".%uof%u", piece, pieces) : g_strdup("");
+    char *path = g_strdup_printf("%s/%s%08" PRIu64 "%s%s", directory, PREFIX, number, of, SUFFIX);
+    g_free(of);
+    return path;
+}
+
+static uint64_t digits(const char **at)
+{
+    char *end;
+    if (!g_ascii_isdigit(**at))
+        return 0;
+    errno = 0;
+    uint64_t value = g_ascii_strtoull(*at, &end, 10);
+    *at = end;
+    return errno == 0 ? value : 0;
+}
+
+bool dome__ckpt_parse_name(const char *name, uint64_t *number, uint32_t *piece, uint32_t *pieces)
+{
+    *piece = *pieces = 0;
+    if (!g_str_has_prefix(name, PREFIX))
+        return false;
+    const char *at = name + strlen(PREFIX);
+    *number = digits(&at);
+    if (*number > 0 && *at == '.' && g_ascii_isdigit(at[1])) {
+        at++;
+        uint64_t first = digits(&at), second = 0;
+        if (g_str_has_prefix(at, "of")) {
+            at += 2;
+            second = digits(&at);
+        }
+        if (first == 0 || first > second || second > UINT32_MAX)
+            return false;
+        *piece = (uint32_t)first;
+        *pieces = (uint32_t)second;
+    }
+    if (*number == 0 || strcmp(at, SUFFIX) != 0)
+        return false;
+    /* One checkpoint has one name. */
+    char *same = dome__ckpt_file_path(".", *number, *piece, *pieces);
+    bool canonical = strcmp(same + 2, name) == 0;
+    g_free(same);
+    return canonical;
+}
+
+/* ---- opening ---- */
+
+/* Puts the file before a message, and says what it is. */
+static void name_file(const char *path, char **message)
+{
+    char *text = *message;
+    *message = g_strdup_printf("checkpoint '%s' %s", path, text);
+    g_free(text);
+}
+
+static bool read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char **message)
+{
+    char *to = buffer;
+    while (bytes > 0) {
+        ssize_t n = pread(fd, to, MIN(bytes, (uint64_t)1 << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return dome__ckpt_refuse(message, "cannot be read: %s", strerror(errno));
+        if (n == 0)
+            return dome__ckpt_refuse(message, "is truncated: it ends at byte %" PRIu64, offset);
+        to += n;
+        bytes -= (uint64_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+static dome_ckpt *read_head(int fd, char **message)
+{
+    struct stat st;
+    uint8_t header[DOME_CKPT_HEADER];
+    uint64_t head_bytes;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        dome__ckpt_refuse(message, "is not a file");
+        return NULL;
+    }
+    uint64_t file_bytes = (uint64_t)st.st_size, start = MIN(file_bytes, sizeof header);
+    if (!read_at(fd, header, start, 0, message) || !dome__ckpt_head_bytes(header, start, file_bytes, &head_bytes, message))
+        return NULL;
+    void *head = head_bytes <= G_MAXSIZE ? g_try_malloc(head_bytes) : NULL;
+    if (!head) {
+        dome__ckpt_refuse(message, "has a head of %" PRIu64 " bytes, more than there is memory for", head_bytes);
+        return NULL;
+    }
+    dome_ckpt *ckpt = read_at(fd, head, head_bytes, 0, message) ? dome__ckpt_decode(head, head_bytes, file_bytes, message) : NULL;
+    g_free(head);
+    return ckpt;
+}
+
+dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
+{
+    dome_ckpt *ckpt = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        dome__ckpt_refuse(message, "cannot be opened: %s", strerror(errno));
+    else
+        ckpt = read_head(fd, message);
+    if (!ckpt) {
+        if (fd >= 0)
+            close(fd);
+        name_file(path, message);
+        return NULL;
+    }
+    dome_ckpt_file *file = g_new(dome_ckpt_file, 1);
+    *file = (dome_ckpt_file){fd, g_strdup(path), ckpt, g_new0(dome_ckpt_file *, ckpt->earlier->len)};
+    return file;
+}
+
+void dome__ckpt_close(dome_ckpt_file *file)
+{
+    if (!file)
+        return;
+    for (guint i = 0; i < file->ckpt->earlier->len; i++)
+        dome__ckpt_close(file->earlier[i]);
+    g_free(file->earlier);
+    close(file->fd);
+    g_free(file->path);
+    dome__ckpt_free(file->ckpt);
+    g_free(file);
+}
+
+const dome_ckpt *dome__ckpt_head(const dome_ckpt_file *file)
+{
+    return file->ckpt;
+}
+
+const char *dome__ckpt_path(const dome_ckpt_file *file)
+{
+    return file->path;
+}
+
+/* ---- earlier files ---- */
+
+/* The file is in the same directory, and is the one that was meant: its head has the checksum that was noted. */
+static dome_ckpt_file *open_earlier(dome_ckpt_file *file, guint index, char **message)
+{
+    if (file->earlier[index])
+        return file->earlier[index];
+    const dome_ckpt_earlier *e = &g_array_index(file->ckpt->earlier, dome_ckpt_earlier, index);
+    char *directory = g_path_get_dirname(file->path);
+    char *path = dome__ckpt_file_path(directory, e->number, file->ckpt->piece, file->ckpt->pieces);
+    char *reason = NULL;
+    dome_ckpt_file *earlier = dome__ckpt_open(path, &reason);
+    if (earlier && (earlier->ckpt->file_bytes != e->file_bytes || !dome__ckpt_sum_equal(&earlier->ckpt->sum, &e->sum))) {
+        dome__ckpt_refuse(&reason, "checkpoint '%s' is another one than was there before", path);
+        dome__ckpt_close(earlier);
+        earlier = NULL;
+    }
+    if (!earlier) {
+        dome__ckpt_refuse(message, "needs an earlier one: %s", reason);
+        name_file(file->path, message);
+    }
+    g_free(reason);
+    g_free(path);
+    g_free(directory);
+    return file->earlier[index] = earlier;
+}
+
+bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message)
+{
+    for (guint i = 0; i < file->ckpt->earlier->len; i++)
+        if (!open_earlier(file, i, message))
+            return false;
+    return true;
+}
+
+static dome_ckpt_file *holder(dome_ckpt_file *file, uint64_t source, char **message)
+{
+    if (source == file->ckpt->number)
+        return file;
+    for (guint i = 0; i < file->ckpt->earlier->len; i++)
+        if (g_array_index(file->ckpt->earlier, dome_ckpt_earlier, i).number == source)
+            return open_earlier(file, i, message);
+    g_assert_not_reached(); /* decoding has seen to it */
+}
+
+/* ---- blocks ---- */
+
+static bool block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder, const dome_ckpt_object *object, uint64_t block,
+                        const char *reason, char **message)
+{
+    char *name = dome__ckpt_shown(object->name);
+    char *where = holder == file ? g_strdup("") : g_strdup_printf(" (in '%s')", holder->path);
+    dome__ckpt_refuse(message, "checkpoint '%s': object %s, block %" PRIu64 "%s: %s", file->path, name, block, where, reason);
+    g_free(where);
+    g_free(name);
+    return false;
+}
+
+bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message)
+{
+    const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
+    if (!e)
+        return block_fails(file, file, object, block, "there is no such block", message);
+    if (e->source == 0)
+        return block_fails(file, file, object, block, "is not in this piece", message);
+    dome_ckpt_file *from = holder(file, e->source, message);
+    char *reason = NULL;
+    if (!from)
+        return false;
+    if (!read_at(from->fd, buffer, e->length, e->offset, &reason)) {
+        block_fails(file, from, object, block, reason, message);
+        g_free(reason);
+        return false;
+    }
+    dome_ckpt_sum sum = dome__ckpt_sum(buffer, e->length);
+    return dome__ckpt_sum_equal(&sum, &e->sum) ||
+           block_fails(file, from, object, block, "is damaged (checksum differs)", message);
+}
+
+bool dome__ckpt_verify(dome_ckpt_file *file, char **message)
+{
+    uint64_t room = 0;
+    char *buffer = NULL;
+    bool good = dome__ckpt_check_earlier(file, message);
+    for (guint i = 0; good && i < file->ckpt->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(file->ckpt, i);
+        for (uint64_t b = 0; good && b < object->blocks; b++) {
+            const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, b);
+            if (e->source == 0)
+                continue;
+            if (e->length > room || !buffer) {
+                g_free(buffer);
+                room = MAX(e->length, 1 << 16);
+                buffer = room <= G_MAXSIZE ? g_try_malloc(room) : NULL;
+                if (!buffer)
+                    return block_fails(file, file, object, b, "no memory for it", message);
+            }
+            good = dome__ckpt_read(file, object, b, buffer, message);
+        }
+    }
+    g_free(buffer);
+    return good;
+}

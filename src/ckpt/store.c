@@ -1,0 +1,533 @@
+#include "ckpt/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char LOCK_NAME[] = "lock", PART[] = ".part";
+
+struct dome_store {
+    char *directory, *program;
+    int lock;
+};
+
+static bool fail(char **message, const char *path, const char *what)
+{
+    int error = errno;
+    return dome__ckpt_refuse(message, "checkpoint '%s' cannot be %s: %s", path, what, strerror(error));
+}
+
+static bool directory_fails(char **message, const char *directory, const char *what)
+{
+    int error = errno;
+    return dome__ckpt_refuse(message, "checkpoint directory '%s' cannot be %s: %s", directory, what, strerror(error));
+}
+
+static char *part_path(const char *directory, const dome_ckpt *ckpt)
+{
+    char *path = dome__ckpt_file_path(directory, ckpt->number, ckpt->piece, ckpt->pieces);
+    char *part = g_strconcat(path, PART, NULL);
+    g_free(path);
+    return part;
+}
+
+/* ---- the lock ---- */
+
+/* Who holds it, as the holder wrote it there. */
+static char *lock_holder(int fd)
+{
+    char text[256];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    g_strchomp(text);
+    return *text ? dome__ckpt_shown(text) : g_strdup("another program");
+}
+
+static bool take_lock(dome_store *store, char **message)
+{
+    char *path = g_build_filename(store->directory, LOCK_NAME, NULL);
+    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    g_free(path);
+    if (store->lock < 0)
+        return directory_fails(message, store->directory, "written to");
+    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK)
+            return directory_fails(message, store->directory, "locked");
+        char *holder = lock_holder(store->lock);
+        dome__ckpt_refuse(message, "checkpoint directory '%s' is in use by %s", store->directory, holder);
+        g_free(holder);
+        return false;
+    }
+    char *text = g_strdup_printf("%s, process %d on %s\n", store->program, (int)getpid(), g_get_host_name());
+    bool good = ftruncate(store->lock, 0) == 0 && pwrite(store->lock, text, strlen(text), 0) == (ssize_t)strlen(text);
+    g_free(text);
+    return good || directory_fails(message, store->directory, "written to");
+}
+
+/* ---- what is there ---- */
+
+static bool is_part(const char *name)
+{
+    uint64_t number;
+    uint32_t piece, pieces;
+    if (!g_str_has_suffix(name, PART))
+        return false;
+    char *whole = g_strndup(name, strlen(name) - strlen(PART));
+    bool part = dome__ckpt_parse_name(whole, &number, &piece, &pieces);
+    g_free(whole);
+    return part;
+}
+
+/* The names in a directory; NULL if it cannot be read. */
+static GPtrArray *read_names(const char *directory, char **message)
+{
+    DIR *d = opendir(directory);
+    if (!d) {
+        directory_fails(message, directory, "read");
+        return NULL;
+    }
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    errno = 0;
+    for (struct dirent *e; (e = readdir(d)); errno = 0)
+        g_ptr_array_add(names, g_strdup(e->d_name));
+    if (errno != 0) {
+        directory_fails(message, directory, "read");
+        g_clear_pointer(&names, g_ptr_array_unref);
+    }
+    closedir(d);
+    return names;
+}
+
+static bool remove_parts(const char *directory, char **message)
+{
+    GPtrArray *names = read_names(directory, message);
+    bool good = names != NULL;
+    for (guint i = 0; good && i < names->len; i++) {
+        if (!is_part(g_ptr_array_index(names, i)))
+            continue;
+        char *path = g_build_filename(directory, g_ptr_array_index(names, i), NULL);
+        if (unlink(path) != 0 && errno != ENOENT)
+            good = fail(message, path, "removed");
+        g_free(path);
+    }
+    if (names)
+        g_ptr_array_unref(names);
+    return good;
+}
+
+dome_store *dome__store_open(const char *directory, const char *program, char **message)
+{
+    dome_store *store = g_new(dome_store, 1);
+    *store = (dome_store){g_strdup(directory), g_strdup(program), -1};
+    bool good = g_mkdir_with_parents(directory, 0777) == 0 || directory_fails(message, directory, "made");
+    if (good && take_lock(store, message) && remove_parts(directory, message))
+        return store;
+    dome__store_close(store);
+    return NULL;
+}
+
+void dome__store_close(dome_store *store)
+{
+    if (!store)
+        return;
+    if (store->lock >= 0)
+        close(store->lock);
+    g_free(store->directory);
+    g_free(store->program);
+    g_free(store);
+}
+
+static void free_item(void *data)
+{
+    dome_store_item *item = data;
+    dome__ckpt_close(item->file);
+    g_free(item->path);
+    g_free(item->damage);
+    g_free(item);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const dome_store_item *x = *(dome_store_item *const *)a, *y = *(dome_store_item *const *)b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (x->pieces != y->pieces)
+        return x->pieces < y->pieces ? -1 : 1;
+    return x->piece < y->piece ? -1 : x->piece > y->piece;
+}
+
+/* Whether a file is what its name says. */
+static bool named_right(const dome_store_item *item, char **message)
+{
+    const dome_ckpt *ckpt = dome__ckpt_head(item->file);
+    if (ckpt->number == item->number && ckpt->piece == item->piece && ckpt->pieces == item->pieces)
+        return true;
+    return dome__ckpt_refuse(message, "checkpoint '%s' is number %" PRIu64 ", piece %u of %u: it was renamed", item->path,
+                             ckpt->number, ckpt->piece, ckpt->pieces);
+}
+
+static void open_item(dome_store_item *item)
+{
+    item->file = dome__ckpt_open(item->path, &item->damage);
+    if (item->file && !named_right(item, &item->damage)) {
+        dome__ckpt_close(item->file);
+        item->file = NULL;
+    }
+    if (item->file)
+        dome__ckpt_check_earlier(item->file, &item->damage);
+}
+
+/* Without opening them. */
+static GPtrArray *list_names(const char *directory, char **message)
+{
+    GPtrArray *names = read_names(directory, message);
+    if (!names)
+        return NULL;
+    GPtrArray *items = g_ptr_array_new_with_free_func(free_item);
+    for (guint i = 0; i < names->len; i++) {
+        dome_store_item item = {0};
+        const char *name = g_ptr_array_index(names, i);
+        if (!dome__ckpt_parse_name(name, &item.number, &item.piece, &item.pieces))
+            continue;
+        item.path = g_strdup_printf("%s/%s", directory, name);
+        dome_store_item *kept = g_new(dome_store_item, 1);
+        *kept = item;
+        g_ptr_array_add(items, kept);
+    }
+    g_ptr_array_unref(names);
+    g_ptr_array_sort(items, by_number);
+    return items;
+}
+
+GPtrArray *dome__store_list(const char *directory, char **message)
+{
+    GPtrArray *items = list_names(directory, message);
+    for (guint i = 0; items && i < items->len;) {
+        dome_store_item *item = g_ptr_array_index(items, i);
+        open_item(item);
+        if (!item->file && access(item->path, F_OK) != 0 && errno == ENOENT)
+            g_ptr_array_remove_index(items, i);
+        else
+            i++;
+    }
+    return items;
+}
+
+static bool is_program(const dome_store_item *item, const char *program, char **message)
+{
+    const dome_ckpt *ckpt = dome__ckpt_head(item->file);
+    if (strcmp(ckpt->program, program) == 0)
+        return true;
+    char *theirs = dome__ckpt_shown(ckpt->program), *ours = dome__ckpt_shown(program);
+    dome__ckpt_refuse(message, "checkpoint '%s' is of program %s, not of %s", item->path, theirs, ours);
+    g_free(theirs);
+    g_free(ours);
+    return false;
+}
+
+/* Opens an item and says what keeps it from being used. */
+static dome_ckpt_file *usable(dome_store_item *item, const char *program, bool verify, char **reason)
+{
+    open_item(item);
+    if (item->damage)
+        *reason = g_steal_pointer(&item->damage);
+    else if (is_program(item, program, reason) && (!verify || dome__ckpt_verify(item->file, reason)))
+        return g_steal_pointer(&item->file);
+    return NULL;
+}
+
+dome_ckpt_file *dome__store_newest(const char *directory, const char *program, bool verify, char **skipped, char **message)
+{
+    dome_ckpt_file *file = NULL;
+    *skipped = NULL;
+    GPtrArray *items = list_names(directory, message);
+    if (!items)
+        return NULL;
+    GString *lines = g_string_new(NULL);
+    for (guint i = items->len; i > 0 && !file; i--) {
+        dome_store_item *item = g_ptr_array_index(items, i - 1);
+        char *reason = NULL;
+        if (item->pieces > 0)
+            continue;
+        file = usable(item, program, verify, &reason);
+        if (reason)
+            g_string_append_printf(lines, "%s%s", lines->len ? "\n" : "", reason);
+        g_free(reason);
+    }
+    if (!file)
+        dome__ckpt_refuse(message, "checkpoint directory '%s' has no checkpoint that can be used", directory);
+    *skipped = g_string_free(lines, lines->len == 0);
+    g_ptr_array_unref(items);
+    return file;
+}
+
+bool dome__store_next_number(const char *directory, uint64_t *number, char **message)
+{
+    GPtrArray *items = list_names(directory, message);
+    if (!items)
+        return false;
+    *number = 1;
+    if (items->len > 0)
+        *number = ((dome_store_item *)g_ptr_array_index(items, items->len - 1))->number + 1;
+    g_ptr_array_unref(items);
+    return *number > 0 || dome__ckpt_refuse(message, "checkpoint directory '%s' has no number left", directory);
+}
+
+/* ---- writing ---- */
+
+static int open_part(const char *path, int flags, char **message)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (fd < 0)
+        fail(message, path, "opened");
+    return fd;
+}
+
+int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **message)
+{
+    char *path = part_path(directory, ckpt);
+    int fd = open_part(path, O_CREAT | O_TRUNC, message);
+    if (fd >= 0) {
+        int error = posix_fallocate(fd, 0, (off_t)ckpt->file_bytes);
+        /* Where a file system cannot set room aside, writing will tell. */
+        if (error == EOPNOTSUPP || error == EINVAL)
+            error = ftruncate(fd, (off_t)ckpt->file_bytes) == 0 ? 0 : errno;
+        if (error != 0) {
+            errno = error;
+            fail(message, path, "written");
+            close(fd);
+            unlink(path);
+            fd = -1;
+        }
+    }
+    g_free(path);
+    return fd;
+}
+
+int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **message)
+{
+    char *path = part_path(directory, ckpt);
+    int fd = open_part(path, 0, message);
+    g_free(path);
+    return fd;
+}
+
+bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message)
+{
+    const char *from = data;
+    while (bytes > 0) {
+        ssize_t n = pwrite(fd, from, MIN(bytes, (uint64_t)1 << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
+        from += n;
+        bytes -= (uint64_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+bool dome__store_sync(int fd, char **message)
+{
+    return fsync(fd) == 0 || dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
+}
+
+/* A name is on disk once the directory is. */
+static bool sync_directory(const char *directory, char **message)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    if (!good)
+        directory_fails(message, directory, "written to");
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **message)
+{
+    char *part = part_path(directory, ckpt), *path = dome__ckpt_file_path(directory, ckpt->number, ckpt->piece, ckpt->pieces);
+    void *head = dome__ckpt_encode(ckpt);
+    bool good = dome__store_write(fd, head, ckpt->head_bytes, 0, message) && dome__store_sync(fd, message);
+    /* Some file systems tell only now that there was no room. */
+    if (close(fd) != 0 && good)
+        good = fail(message, part, "written");
+    if (good && rename(part, path) != 0)
+        good = fail(message, path, "written");
+    if (!good)
+        unlink(part);
+    good = good && sync_directory(directory, message);
+    g_free(head);
+    g_free(part);
+    g_free(path);
+    return good;
+}
+
+void dome__store_abandon(const char *directory, const dome_ckpt *ckpt, int fd)
+{
+    char *part = part_path(directory, ckpt);
+    if (fd >= 0)
+        close(fd);
+    unlink(part);
+    g_free(part);
+}
+
+/* ---- what may go ---- */
+
+static bool ours(const dome_store *store, const dome_store_item *item)
+{
+    return item->file && strcmp(dome__ckpt_head(item->file)->program, store->program) == 0;
+}
+
+/* The numbers that the newest `keep` good checkpoints are in. 0 in *newest: there is none. */
+static GHashTable *needed(const dome_store *store, const GPtrArray *items, unsigned keep, uint64_t *newest)
+{
+    GHashTable *numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    uint64_t last = 0;
+    unsigned found = 0;
+    *newest = 0;
+    for (guint i = items->len; i > 0; i--) {
+        const dome_store_item *item = g_ptr_array_index(items, i - 1);
+        if (item->damage || !ours(store, item))
+            continue;
+        if (item->number != last && found++ == keep)
+            break;
+        last = item->number;
+        *newest = MAX(*newest, last);
+        const dome_ckpt *ckpt = dome__ckpt_head(item->file);
+        g_hash_table_add(numbers, g_memdup2(&last, sizeof last));
+        for (guint k = 0; k < ckpt->earlier->len; k++)
+            g_hash_table_add(numbers, g_memdup2(&g_array_index(ckpt->earlier, dome_ckpt_earlier, k).number, sizeof last));
+    }
+    return numbers;
+}
+
+bool dome__store_prune(dome_store *store, unsigned keep, char **message)
+{
+    GPtrArray *items = dome__store_list(store->directory, message);
+    if (!items)
+        return false;
+    uint64_t newest;
+    bool good = true;
+    GHashTable *numbers = needed(store, items, MAX(keep, 1), &newest);
+    for (guint i = 0; good && i < items->len; i++) {
+        const dome_store_item *item = g_ptr_array_index(items, i);
+        bool other = item->file && !ours(store, item);
+        if (other || item->number > newest || g_hash_table_contains(numbers, &item->number))
+            continue;
+        if (unlink(item->path) != 0 && errno != ENOENT)
+            good = fail(message, item->path, "removed");
+    }
+    g_hash_table_destroy(numbers);
+    g_ptr_array_unref(items);
+    return good;
+}
+
+/* ---- pieces ---- */
+
+/* The piece that has a block, from the one with this index on. */
+static size_t having(dome_ckpt_file *const pieces[], size_t npieces, size_t from, const dome_ckpt_object *object, uint64_t block)
+{
+    for (size_t i = from; i < npieces; i++)
+        if (dome__ckpt_entry(dome__ckpt_head(pieces[i]), object, block)->source != 0)
+            return i;
+    return npieces;
+}
+
+static bool fill_table(dome_ckpt *whole, dome_ckpt_file *const pieces[], size_t npieces, char **message)
+{
+    for (guint i = 0; i < whole->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(whole, i);
+        for (uint64_t b = 0; b < object->blocks; b++) {
+            size_t at = having(pieces, npieces, 0, object, b);
+            if (at == npieces) {
+                char *name = dome__ckpt_shown(object->name);
+                dome__ckpt_refuse(message, "checkpoint %" PRIu64 ": object %s, block %" PRIu64 ": is in none of the pieces",
+                                  whole->number, name, b);
+                g_free(name);
+                return false;
+            }
+            *dome__ckpt_entry(whole, object, b) = *dome__ckpt_entry(dome__ckpt_head(pieces[at]), object, b);
+        }
+    }
+    return true;
+}
+
+/* Reads a block from the first piece that has it undamaged. */
+static bool read_any(dome_ckpt_file *const pieces[], size_t npieces, const dome_ckpt_object *object, uint64_t block,
+                     const dome_ckpt_entry *wanted, void *buffer, char **message)
+{
+    g_autofree char *first = NULL;
+    for (size_t i = having(pieces, npieces, 0, object, block); i < npieces; i = having(pieces, npieces, i + 1, object, block)) {
+        const dome_ckpt_entry *e = dome__ckpt_entry(dome__ckpt_head(pieces[i]), object, block);
+        char *reason = NULL;
+        if (e->length != wanted->length || !dome__ckpt_sum_equal(&e->sum, &wanted->sum))
+            return dome__ckpt_refuse(message, "checkpoint '%s' disagrees with another piece about block %" PRIu64 " of '%s'",
+                                     dome__ckpt_path(pieces[i]), block, object->name);
+        if (dome__ckpt_read(pieces[i], object, block, buffer, &reason))
+            return true;
+        if (first)
+            g_free(reason);
+        else
+            first = reason;
+    }
+    *message = g_steal_pointer(&first);
+    return false;
+}
+
+static bool copy_blocks(const dome_ckpt *whole, dome_ckpt_file *const pieces[], size_t npieces, int fd, char **message)
+{
+    for (guint i = 0; i < whole->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(whole, i);
+        for (uint64_t b = 0; b < object->blocks; b++) {
+            const dome_ckpt_entry *e = dome__ckpt_entry(whole, object, b);
+            if (e->source != whole->number)
+                continue;
+            g_autofree char *buffer = g_try_malloc(MAX(e->length, 1));
+            if (!buffer)
+                return dome__ckpt_refuse(message, "no memory for a block of %" PRIu64 " bytes", e->length);
+            if (!read_any(pieces, npieces, object, b, e, buffer, message) ||
+                !dome__store_write(fd, buffer, e->length, e->offset, message))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool check_pieces(dome_ckpt_file *const pieces[], size_t npieces, char **message)
+{
+    for (size_t i = 0; i < npieces; i++) {
+        if (dome__ckpt_head(pieces[i])->pieces == 0)
+            return dome__ckpt_refuse(message, "checkpoint '%s' is not a piece", dome__ckpt_path(pieces[i]));
+        if (!dome__ckpt_same(dome__ckpt_head(pieces[0]), dome__ckpt_head(pieces[i])))
+            return dome__ckpt_refuse(message, "checkpoints '%s' and '%s' are not of one whole", dome__ckpt_path(pieces[0]),
+                                     dome__ckpt_path(pieces[i]));
+    }
+    return npieces > 0 || dome__ckpt_refuse(message, "there are no pieces to merge");
+}
+
+bool dome__store_merge(dome_ckpt_file *const pieces[], size_t npieces, const dome_ckpt *previous, const char *directory,
+                       char **message)
+{
+    if (!check_pieces(pieces, npieces, message))
+        return false;
+    int fd = -1;
+    dome_ckpt *whole = dome__ckpt_whole_of(dome__ckpt_head(pieces[0]));
+    bool good = fill_table(whole, pieces, npieces, message) && dome__ckpt_plan(whole, previous, message);
+    if (good && (fd = dome__store_create(directory, whole, message)) >= 0) {
+        good = copy_blocks(whole, pieces, npieces, fd, message);
+        if (good)
+            good = dome__store_commit(directory, whole, fd, message);
+        else
+            dome__store_abandon(directory, whole, fd);
+    }
+    dome__ckpt_free(whole);
+    return good && fd >= 0;
+}

@@ -1,0 +1,128 @@
+"""What --dome-profile prints: the table can be read, and its numbers agree with what the program did."""
+
+import os
+import re
+import subprocess
+import sys
+
+RUN_MULTI, BUILD = os.environ["RUN_MULTI"], os.environ["DOME_BUILD_DIR"]
+STEPS = 40  # of balance/steps
+failures = 0
+
+
+def fail(what, text):
+    global failures
+    failures += 1
+    print("failed: %s: %s" % (what, text))
+
+
+class Profile:
+    """operations: name -> calls, compute mean, largest, wait mean, largest, GB/s or None."""
+
+    def __init__(self, text):
+        lines = text.split("\n")
+        start = next(i for i, line in enumerate(lines) if re.match(r"dome: \d+ tasks?; seconds per task", line))
+        self.tasks = int(lines[start].split()[1])
+        self.heading = lines[start + 1].split()
+        self.operations, self.rest = {}, {}
+        for line in lines[start + 2 :]:
+            row = re.match(r"(\S.*?) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+|-)$", line)
+            if row:
+                name, calls, *seconds, rate = row.groups()
+                self.operations[name] = [int(calls)] + [float(s) for s in seconds] + [None if rate == "-" else float(rate)]
+            elif ":" in line:
+                name, text = line.split(": ", 1)
+                self.rest[name] = text
+
+
+def run(tasks, *options):
+    what = "%s tasks, %s" % (tasks, " ".join(options))
+    p = subprocess.run(
+        [RUN_MULTI, str(tasks), BUILD + "/tests/balance/steps", str(STEPS), "--dome-profile", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    if p.returncode:
+        fail(what, "status %d: %s" % (p.returncode, p.stderr))
+        sys.exit(1)
+    return what, Profile(p.stderr)
+
+
+def check_operations(what, p, tasks):
+    if p.tasks != tasks:
+        fail(what, "it says %d tasks" % p.tasks)
+    if p.heading != "operation calls compute largest wait largest GB/s".split():
+        fail(what, "the heading is %s" % p.heading)
+    calls = {"dvec_new": 2, "dvec_fill": 1, "dvec_adds": STEPS, "dvec_map": STEPS, "dvec_sum": STEPS, "dome_barrier": STEPS}
+    for name, wanted in calls.items():
+        got = p.operations.get(name)
+        if not got or got[0] != wanted:
+            fail(what, "%s: %s instead of %d calls" % (name, got and got[0], wanted))
+    for name, (count, compute, most, wait, longest, rate) in p.operations.items():
+        if compute > most + 1e-6 or wait > longest + 1e-6:
+            fail(what, "%s: the mean is above the largest" % name)
+        if rate is not None and not 0 <= rate < 10000:
+            fail(what, "%s: %g GB/s" % (name, rate))
+    # the kernel computes for at least a millisecond a step, whoever does it
+    if not 0.9e-3 * STEPS / tasks <= p.operations["dvec_map"][1]:
+        fail(what, "dvec_map: computed for %g s" % p.operations["dvec_map"][1])
+    for name in "dvec_map", "dvec_sum", "dvec_adds":
+        if p.operations[name][5] is None:
+            fail(what, "%s: no bandwidth" % name)
+
+
+def check_moves(what, p):
+    """Blocks in all, by the ways they went, and phases, of which some moved."""
+    phases, moving = map(int, re.match(r"\w+, (\d+) phases, data moved in (\d+), [\d.]+ s", p.rest["balance"]).groups())
+    if moving > phases:
+        fail(what, p.rest["balance"])
+    if "blocks moved" not in p.rest:
+        return phases, moving, None
+    numbers = re.match(r"(\d+) \(([\d.]+) MB\), to neighbours (\d+), around the ends (\d+), further (\d+)$", p.rest["blocks moved"])
+    blocks, megabytes, near, around, further = [float(n) for n in numbers.groups()]
+    if blocks <= 0 or blocks != near + around + further:
+        fail(what, p.rest["blocks moved"])
+    if abs(megabytes - blocks * 16 * 8 * 1e-6) > 1e-3:  # blocks of 16 doubles
+        fail(what, "%g MB for %g blocks" % (megabytes, blocks))
+    return phases, moving, (near, around, further)
+
+
+def main():
+    what, p = run("self")
+    check_operations(what, p, 1)
+    if p.rest["balance"] != "none" or "blocks moved" in p.rest:
+        fail(what, str(p.rest))
+    for tasks in 3, 5:
+        what, p = run(tasks, "--dome-balance", "none")
+        check_operations(what, p, tasks)
+        if p.rest["balance"] != "none" or "blocks moved" in p.rest or "load balancing" in p.operations:
+            fail(what, str(p.rest))
+        what, p = run(tasks, "--dome-balance", "random")
+        check_operations(what, p, tasks)
+        phases, moving, blocks = check_moves(what, p)
+        # every map, sum and barrier, and the end
+        if not phases == moving == p.operations["load balancing"][0] == 3 * STEPS or not blocks:
+            fail(what, str(p.rest))
+        what, p = run(tasks, "--dome-balance", "global", "--dome-balance-every", "5")
+        check_operations(what, p, tasks)
+        phases, moving, blocks = check_moves(what, p)
+        if not 4 * STEPS // 5 - 4 <= phases <= 4 * STEPS // 5 + 2:
+            fail(what, str(p.rest))
+        what, p = run(tasks, "--dome-balance", "global", "--dome-balance-every", "5", "--dome-balance-phases", "3")
+        if check_moves(what, p)[0] != 3:
+            fail(what, str(p.rest))
+    for topology in "ring", "linear":
+        what, p = run(5, "--dome-balance", "ring", "--dome-balance-every", "2", "--dome-topology", topology)
+        check_operations(what, p, 5)
+        phases, moving, blocks = check_moves(what, p)
+        if not blocks or blocks[2] or (topology == "linear" and blocks[1]):
+            fail(what, str(p.rest))
+        before, after = map(float, re.findall(r"([\d.]+) before", p.rest["imbalance (largest computing time over mean)"]))
+        if not (1 <= before <= 5 and 1 <= after <= 5):
+            fail(what, str(p.rest))
+
+
+main()
+print("ok" if not failures else "%d failed" % failures)
+sys.exit(1 if failures else 0)
