@@ -388,3 +388,11 @@ void dome__pvm_kill_tasks(const int *tids, int n)
         pvm_sendsig(tids[i], 9);
     pvm_exit();
 }
+
+void dome__pvm_halt(void)
+{
+    g_unsetenv("PVMEPID");
+    pvm_setopt(PvmAutoErr, 0);
+    if (pvm_mytid() >= 0)
+        pvm_halt();
+}

@@ -70,6 +70,9 @@ void dome__pvm_program_free(dome_pvm_program *program);
 /* Ends tasks of any host by their ids. For a process that is not enrolled. */
 void dome__pvm_kill_tasks(const int *tids, int n);
 
+/* Ends the virtual machine with the daemons of all its hosts. For a process that is not enrolled and has nothing else to do. */
+void dome__pvm_halt(void);
+
 /* PVM's library writes to connections whose other end may be gone. Around its calls SIGPIPE is kept away from the program, which
  * should see it for its own pipes only. Calls nest. */
 void dome__pvm_hold_pipe(void);

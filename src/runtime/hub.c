@@ -5,6 +5,7 @@
 #include "runtime/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -682,10 +683,10 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         }
     }
     if (!s.daemon_ended)
-        dome__hub_take_down(hub->daemon, NULL);
+        dome__hub_take_down(hub->daemon, NULL, hub->halt);
     if (hub->daemon > 0)
         end_orphans(hub->directory);
-    dome__hub_take_down(0, hub->directory);
+    dome__hub_take_down(0, hub->directory, NULL);
     for (guint i = 0; i < s.clients->len; i++) {
         client *c = s.clients->pdata[i];
         if (!c->closed)
@@ -702,18 +703,53 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     return status;
 }
 
-void dome__hub_take_down(pid_t daemon, const char *directory)
+pid_t dome__hub_start_halt(void (*halt)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        signal(SIGALRM, SIG_DFL);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        alarm(1);
+        int null = open("/dev/null", O_RDWR); /* what PVM's library says of a daemon that goes is no news */
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+        halt();
+        _exit(0);
+    }
+    return pid;
+}
+
+static bool ended_within(pid_t daemon, int milliseconds)
+{
+    for (int i = 0; i < milliseconds; i++) {
+        if (waitpid(daemon, NULL, WNOHANG) != 0)
+            return true;
+        g_usleep(1000);
+    }
+    return false;
+}
+
+void dome__hub_take_down(pid_t daemon, const char *directory, void (*halt)(void))
 {
     if (daemon > 0) {
-        kill(daemon, SIGTERM);
+        /* The handler of its signal does more than a handler may: now and then it stops for good in the middle of it. With no
+         * other hosts nothing is lost by that; else their daemons would stay, and so they are ended by a message. */
         kill(daemon, SIGCONT); /* should somebody have stopped it */
-        pid_t ended = 0;
-        /* A millisecond is enough, unless the signal finds it in the wrong place: its handler does more than a handler may. */
-        for (int i = 0; i < 1000 && (ended = waitpid(daemon, NULL, WNOHANG)) == 0; i++)
-            g_usleep(1000);
-        if (ended == 0) {
+        pid_t halting = halt ? dome__hub_start_halt(halt) : 0;
+        bool ended = halting > 0 && ended_within(daemon, 1500);
+        if (!ended) {
+            kill(daemon, SIGTERM);
+            ended = ended_within(daemon, 1000);
+        }
+        if (!ended) {
             kill(daemon, SIGKILL);
             waitpid(daemon, NULL, 0);
+        }
+        if (halting > 0) {
+            kill(halting, SIGKILL);
+            waitpid(halting, NULL, 0);
         }
     }
     if (directory)

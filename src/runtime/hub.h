@@ -20,6 +20,9 @@ typedef struct dome_hub {
     const char *directory; /* of that machine; NULL if none */
     int signal_fd;         /* signalfd for dome__hub_signals */
 
+    /* Ends the daemon and those of other hosts; NULL if there are no others. Called in a process of its own. */
+    void (*halt)(void);
+
     /* Ends tasks by their transport numbers where signals of this host do not reach. Called in a process of its own that is
      * given a second. May be NULL. */
     void (*kill_tasks)(const int *tids, int n);
@@ -33,7 +36,10 @@ int dome__hub_signals(void *old_mask);
  * ended, or 0. */
 int dome__hub_run(dome_hub *hub, int *signal_number);
 
-/* Stops the daemon and removes its directory. */
-void dome__hub_take_down(pid_t daemon, const char *directory);
+/* Stops the daemon, by halt where there is one, and removes its directory. */
+void dome__hub_take_down(pid_t daemon, const char *directory, void (*halt)(void));
+
+/* Starts a process that calls halt and ends, in one second at the latest. */
+pid_t dome__hub_start_halt(void (*halt)(void));
 
 #endif

@@ -147,7 +147,15 @@ static void start_guard(dome_launch *launch)
         /* The daemon takes its address file away when it ends; its pid may stay as a zombie for longer. */
         char *id = g_path_get_basename(launch->directory);
         char *file = g_strdup_printf("%s/pvmd.%u.%s", launch->directory, (unsigned)geteuid(), id);
-        if (daemon > 0) {
+        if (daemon > 0 && launch->halt) {
+            g_setenv("PVM_TMP", launch->directory, TRUE);
+            g_setenv("PVM_VMID", id, TRUE);
+            kill(daemon, SIGCONT);
+            dome__hub_start_halt(launch->halt);
+            for (int i = 0; i < 150 && access(file, F_OK) == 0; i++)
+                g_usleep(10000);
+        }
+        if (daemon > 0 && access(file, F_OK) == 0) {
             kill(daemon, SIGTERM);
             kill(daemon, SIGCONT);
         }
@@ -320,6 +328,7 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return false;
     }
     launch->directory = choose_directory();
+    launch->halt = request->hosts ? dome__pvm_halt : NULL;
     start_guard(launch);
     if (!make_directory(launch, message)) {
         g_free(address);
@@ -387,7 +396,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
     bool outside = request->only_listen || request->hosts || !launch->directory;
     good = good && listen_for_tasks(launch, outside, message);
     if (!good) {
-        dome__hub_take_down(launch->daemon, launch->directory);
+        dome__hub_take_down(launch->daemon, launch->directory, launch->halt);
         end_guard(launch);
     }
     return good;
@@ -404,6 +413,7 @@ static dome_hub hub_of(const dome_launch *launch)
         .signal_fd = launch->signal_fd,
 #ifdef DOME_WITH_PVM
         .kill_tasks = dome__pvm_kill_tasks,
+        .halt = launch->halt,
 #endif
     };
 }
@@ -424,7 +434,7 @@ void dome__launch_fork(dome_launch *launch)
     }
     if (pid < 0) {
         fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
-        dome__hub_take_down(launch->daemon, launch->directory);
+        dome__hub_take_down(launch->daemon, launch->directory, launch->halt);
         end_guard(launch);
         _exit(1);
     }

@@ -15,6 +15,7 @@ typedef struct dome_launch {
     char *directory; /* of a private virtual machine; NULL if none */
     int lock_fd;     /* held on directory while this process lives: others may remove it only after that */
     pid_t daemon;
+    void (*halt)(void); /* ends the daemons of all hosts; NULL if there is this one alone */
     int guard_fd; /* open while this process lives: a guard takes the private machine down should it be killed */
     pid_t guard;
     pid_t hub_pid; /* of the child that dome__launch_fork_hub made */
