@@ -108,6 +108,7 @@ int main(int argc, char **argv)
         dvec *old = u;
         u = next;
         next = old;
+        dome_progress(env, n + 1, plate.steps, "steps");
         dome_checkpoint(env);
     }
 

@@ -270,6 +270,7 @@ int main(int argc, char **argv)
         kick_all(env, &md, v, reports ? 1 : 2);
         dvec_map(x, drift, &md, 2, (dvec *[]){x, v});
         dscalar_set_i64(at, step + 1);
+        dome_progress(env, (uint64_t)step + 1, (uint64_t)steps, "steps");
         dome_checkpoint(env);
     }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,8 +46,16 @@ const char *dome_host(const dome_env *env, int rank); /* name of the host a task
 /* Prints once, on rank 0's standard output, and not once per task. Every task calls it; it does not communicate. */
 void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
 
-/* The loop boundary: call it once per iteration of the main loop, on every task. Data may move here (docs/balancing.md). It is where
- * checkpoints will be written and membership will change; this version of the library does neither. Returns a status. */
+/* Shows how far a loop is: done of total (0: nobody knows) of what unit says ("steps"), how fast it goes and how long it will
+ * take still. On a terminal that is a bar; in a file a line now and then (none for what takes seconds); in a pipe nothing, unless
+ * --dome-progress always asks for it (never: nowhere). Rank 0 shows it, on standard error, at most ten times a second, so it may
+ * be called often. Not collective: it does not communicate. The speed is what this run has seen: a loop that begins at done > 0,
+ * after a restart, does not look fast. dome_print gets along with the bar; what the program prints by itself on the terminal
+ * stands in its line. */
+void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *unit);
+
+/* The loop boundary: call it once per iteration of the main loop, on every task. Data may move here (docs/balancing.md). It is
+ * where checkpoints will be written and membership will change; this version of the library does neither. Returns a status. */
 int dome_checkpoint(dome_env *env);
 
 /* Whether the program goes on from a checkpoint and should skip its initialisation. False in this version. */

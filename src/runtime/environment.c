@@ -289,6 +289,7 @@ int dome_finalize(dome_env *env)
     int failed = dome__eval_try(env, NULL, &text);
     failed = dome__agree(env, failed, text);
     g_free(text);
+    dome__progress_end(env);
     if (!failed) {
         if (env->options.profile)
             failed = dome__profile_print(env);
@@ -338,6 +339,7 @@ void dome_print(dome_env *env, const char *format, ...)
 {
     if (env->transport->rank != 0)
         return;
+    dome__progress_hide(env);
     va_list arguments;
     va_start(arguments, format);
     vprintf(format, arguments);
@@ -395,7 +397,7 @@ void dome_abort(dome_env *env, const char *format, ...)
     fflush(stdout);
     if (env->watch)
         dome__watch_fail(env->watch, 1, line);
-    fprintf(stderr, "dome: %s\n", line);
+    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
     _exit(1);
 }
 

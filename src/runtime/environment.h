@@ -6,6 +6,7 @@
 #include "runtime/clock.h"
 #include "runtime/operation.h"
 #include "runtime/options.h"
+#include "runtime/progress.h"
 #include "transport/transport.h"
 
 #include <glib.h>
@@ -44,6 +45,8 @@ struct dome_env {
     bool errors_return;
     int error_status;
     char *error_message;
+
+    dome_progress_state progress;
 
     dome_watch *watch; /* NULL with a single task */
 };

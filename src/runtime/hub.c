@@ -2,6 +2,7 @@
 
 #include "runtime/launch.h"
 #include "runtime/operation.h"
+#include "runtime/progress.h"
 #include "runtime/wire.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ static double monotonic(void)
 
 static void say(const char *line)
 {
-    char *text = g_str_has_suffix(line, "\n") ? g_strdup(line) : g_strconcat(line, "\n", NULL);
+    char *text = g_strconcat(dome__progress_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
     size_t length = strlen(text), done = 0;
     while (done < length) {
         ssize_t n = write(STDERR_FILENO, text + done, length - done);
@@ -195,7 +196,8 @@ static void relay(client *c, bool last)
         /* PVM's library has words about the end of its daemon, which is reported in ours. */
         bool word = c->channel == DOME_WIRE_STDERR && length > 8 && memcmp(c->in->data, "libpvm [", 8) == 0;
         if (!word)
-            fprintf(to, "[%d] %.*s%s", c->rank, (int)length, (const char *)c->in->data, end ? "" : "\n");
+            fprintf(to, "%s[%d] %.*s%s", dome__progress_clear(fileno(to)), c->rank, (int)length, (const char *)c->in->data,
+                    end ? "" : "\n");
         g_byte_array_remove_range(c->in, 0, length);
     }
     fflush(to);
@@ -682,6 +684,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             status = WEXITSTATUS(s.rank0_status);
         }
     }
+    if (status)
+        fputs(dome__progress_clear(STDERR_FILENO), stderr); /* a bar that is not going to end */
     if (!s.daemon_ended)
         dome__hub_take_down(hub->daemon, NULL, hub->halt);
     if (hub->daemon > 0)

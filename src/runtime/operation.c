@@ -146,7 +146,7 @@ static int fail(dome_env *env, int status, int rank, const char *text)
     fflush(stdout);
     if (env && env->watch)
         dome__watch_fail(env->watch, exit_status_of(status), line->str);
-    fprintf(stderr, "dome: %s\n", line->str);
+    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line->str);
     _exit(exit_status_of(status));
 }
 

@@ -116,6 +116,17 @@ static gboolean parse_topology(const char *name, const char *value, gpointer dat
     return TRUE;
 }
 
+static gboolean parse_progress(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"auto", "always", "never", NULL}; /* as in dome_progress_mode */
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'auto', 'always' or 'never'", &place, error))
+        return FALSE;
+    options->progress = (dome_progress_mode)place;
+    return TRUE;
+}
+
 static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -170,6 +181,8 @@ static const GOptionEntry entries[] = {
     VALUE("dome-balance-group", parse_count, "ring: groups of so many tasks decide together (default 1)", "TASKS"),
     VALUE("dome-topology", parse_topology, "ring: data may go around the ends; linear: it may not (default ring)", "ring|linear"),
     FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
+    VALUE("dome-progress", parse_progress,
+          "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),
     FLAG("dome-profile", "print what each operation cost when the program ends"),
     FLAG("dome-version", "print the version of Dome and end"),
     FLAG("dome-help", "print this and end"),

@@ -9,18 +9,22 @@ typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 /* RANDOM is for finding mistakes: it moves random blocks as often as data may move at all. */
 typedef enum dome_balancing { DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM, DOME_BALANCE_NONE } dome_balancing;
 
+/* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
+typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
+
 typedef struct dome_options {
-    int tasks;               /* --dome-tasks; 0: not given */
-    char *transport;         /* --dome-transport; NULL: not given */
-    double timeout;          /* --dome-timeout, seconds */
-    dome_output output;      /* --dome-output rank0|all */
-    dome_balancing balance;  /* --dome-balance */
-    uint64_t balance_every;  /* --dome-balance-every, operations; 0: adaptive */
-    uint64_t balance_phases; /* --dome-balance-phases; 0: no limit */
-    int balance_group;       /* --dome-balance-group, tasks */
-    dome_topology topology;  /* --dome-topology ring|linear */
-    bool check_pointers;     /* --dome-check-pointers */
-    bool profile;            /* --dome-profile */
+    int tasks;                   /* --dome-tasks; 0: not given */
+    char *transport;             /* --dome-transport; NULL: not given */
+    double timeout;              /* --dome-timeout, seconds */
+    dome_output output;          /* --dome-output rank0|all */
+    dome_balancing balance;      /* --dome-balance */
+    uint64_t balance_every;      /* --dome-balance-every, operations; 0: adaptive */
+    uint64_t balance_phases;     /* --dome-balance-phases; 0: no limit */
+    int balance_group;           /* --dome-balance-group, tasks */
+    dome_topology topology;      /* --dome-topology ring|linear */
+    bool check_pointers;         /* --dome-check-pointers */
+    bool profile;                /* --dome-profile */
+    dome_progress_mode progress; /* --dome-progress */
     bool help, version;
 } dome_options;
 

@@ -1,5 +1,6 @@
 #include "runtime/watch.h"
 
+#include "runtime/progress.h"
 #include "runtime/wire.h"
 
 #include <arpa/inet.h>
@@ -307,9 +308,10 @@ static void hub_lost(dome_watch *watch, const char *how)
     if (watch->rank == 0) {
         bool inside = p.operation != DOME_OP_NONE, object = inside && p.object && p.object[0];
         char *line =
-            g_strdup_printf("dome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n", how,
-                            watch->host, inside ? dome__operation_name(p.operation) : "the program's own code",
-                            object ? " of '" : "", object ? p.object : "", object ? "'" : "");
+            g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
+                            dome__progress_clear(STDERR_FILENO), how, watch->host,
+                            inside ? dome__operation_name(p.operation) : "the program's own code", object ? " of '" : "",
+                            object ? p.object : "", object ? "'" : "");
         ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
         (void)ignored;
     }
