@@ -24,6 +24,9 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"run", dome__command_run, "run a program on several tasks"},
+#ifdef DOME_WITH_CHECKPOINT
+    {"ckpt", dome__command_ckpt, "look at checkpoints: ls, show, verify, diff"},
+#endif
 };
 
 static void help(FILE *to)

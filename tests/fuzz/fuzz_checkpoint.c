@@ -1,7 +1,8 @@
 /* The head of a checkpoint: whatever the bytes are, it is refused in words or means what it says. The first byte chooses whether
  * the checksum is put right, so that the parts behind it are reached. */
-#include "ckpt/format.h"
+#include "ckpt/inspect.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,55 @@ static uint64_t set_lengths(uint8_t *head, size_t bytes)
     return bytes + 1000;
 }
 
+static void check_value(void *context, uint64_t element, dome_ckpt_value value)
+{
+    const dome_ckpt_column *column = context;
+    char text[DOME_CKPT_TEXT];
+    (void)element;
+    dome__ckpt_value_text(value, column->kind, text);
+    require(*text && strlen(text) < sizeof text);
+    if (value.class == DOME_CKPT_FLOAT && !isnan(value.f))
+        require(g_ascii_strtod(text, NULL) == value.f ||
+                (column->kind == DOME_KIND_F32 && (float)g_ascii_strtod(text, NULL) == value.f));
+}
+
+/* Looks at a block of an object as if the input were its bytes. */
+static void check_values(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block, const uint8_t *head)
+{
+    bool all;
+    uint64_t bytes = dome__ckpt_entry(ckpt, object, block)->length, values = dome__ckpt_block_values(object, block);
+    uint64_t value_bytes = dome__ckpt_type_bytes(ckpt, object->type);
+    if (!object->fixed || bytes > 4096)
+        return;
+    require(bytes == values * value_bytes && dome__ckpt_types_equal(ckpt, object->type, ckpt, object->type));
+    uint8_t *a = malloc(bytes + (bytes == 0)), *b = malloc(bytes + (bytes == 0));
+    for (uint64_t i = 0; i < bytes; i++) {
+        a[i] = head[i % ckpt->head_bytes];
+        b[i] = head[(i + 1) % ckpt->head_bytes];
+    }
+    GPtrArray *columns = dome__ckpt_columns(ckpt, object->type, &all);
+    uint64_t seen = 0;
+    for (guint i = 0; i < columns->len; i++) {
+        dome_ckpt_column *column = g_ptr_array_index(columns, i);
+        dome_ckpt_statistics s = {0};
+        dome_ckpt_difference d = {0}, none = {0};
+        dome__ckpt_statistics_add(&s, column, a, values, value_bytes);
+        dome__ckpt_difference_add(&d, column, a, b, values, value_bytes, 0);
+        dome__ckpt_difference_add(&none, column, a, a, values, value_bytes, 0);
+        dome__ckpt_each_value(column, a, values, value_bytes, check_value, column);
+        require(s.nan + s.infinite <= s.count && s.count <= bytes && d.count <= s.count && none.count == 0);
+        if (s.nan + s.infinite < s.count)
+            require(isfinite(dome__ckpt_mean(&s)));
+        if (d.count > 0)
+            require(d.first < values && d.largest >= 0);
+        seen += s.count;
+    }
+    require(!all || (seen > 0) == (bytes > 0));
+    g_ptr_array_unref(columns);
+    free(a);
+    free(b);
+}
+
 static void check_read(dome_ckpt *ckpt, const uint8_t *head)
 {
     uint64_t entries = 0;
@@ -40,6 +90,8 @@ static void check_read(dome_ckpt *ckpt, const uint8_t *head)
         for (uint64_t b = 0; b < object->blocks; b++) {
             const dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
             require(e->source <= ckpt->number && (e->source != ckpt->number || e->offset + e->length <= ckpt->file_bytes));
+            if (b < 4)
+                check_values(ckpt, object, b, head);
         }
     }
     require(entries == ckpt->entries && dome__ckpt_same(ckpt, ckpt));

@@ -1,0 +1,43 @@
+/* What the subcommands of dome ckpt share. They take their arguments as main does, and return the exit status. */
+#ifndef DOME_TOOLS_DOME_CKPT_H
+#define DOME_TOOLS_DOME_CKPT_H
+
+#include "ckpt/reader.h"
+
+#include <stdio.h>
+
+int dome__ckpt_command_ls(int argc, char **argv);
+int dome__ckpt_command_show(int argc, char **argv);
+int dome__ckpt_command_verify(int argc, char **argv);
+int dome__ckpt_command_diff(int argc, char **argv);
+
+/* Parses options; between `least` and `most` arguments are left, from argv[1] on. Ends the program with status 2 otherwise. */
+void dome__ckpt_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int least,
+                      int most);
+
+/* What an argument FILE, DIR (its newest good checkpoint) or DIR:N names. NULL: *message says why. */
+dome_ckpt_file *dome__ckpt_named(const char *argument, char **message);
+
+/* Prints "dome: ckpt: " and the message on standard error, frees it, and returns 1 or 2 as given. */
+int dome__ckpt_complain(int status, char *message);
+
+/* A name of a program as text: printable, not too long. g_free'd by the caller. */
+char *dome__ckpt_plain(const char *name);
+
+/* A buffer that grows. *message if there is no memory. */
+typedef struct dome_ckpt_buffer {
+    void *data;
+    uint64_t room;
+} dome_ckpt_buffer;
+
+bool dome__ckpt_room(dome_ckpt_buffer *buffer, uint64_t bytes, char **message);
+
+/* ---- JSON ---- */
+
+/* A string with its quotes. What is not UTF-8 is replaced. */
+void dome__json_string(FILE *to, const char *text);
+
+/* A number as its text; "nan", "inf" and "-inf" become strings. */
+void dome__json_number(FILE *to, const char *text);
+
+#endif
