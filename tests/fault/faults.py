@@ -24,7 +24,7 @@ WHERE = {
     "wait": "dvec_sum of 'x'",
     "finalize": "dome_finalize",
     "move": "(load balancing|dome_barrier|the program's own code)",
-    "mixed": r"(dome_\w+|dvec_\w+ of '\w+'|the program's own code)",
+    "mixed": r"(dome_\w+( of 'tasks on host \S+')?|dvec_\w+ of '\w+'|the program's own code)",
 }
 
 
@@ -123,6 +123,10 @@ def kill_everything(tasks, place):
         return note
 
 
+# Where it was may be a moment old: that it waits for a host is said before it does.
+STARTING = r"( of 'tasks on host \S+')?"
+
+
 def at_start(tasks, who):
     """The other tasks sleep before dome_init; rank 0 waits for them."""
     with start(tasks, "start") as run:
@@ -136,13 +140,13 @@ def at_start(tasks, who):
             child = [p.pid for p in run.processes() if p.parent == run.pid and p.session != p.pid]
             check(len(child) == 1, "rank 0 is not to be found")
             os.kill(child[0], signal.SIGKILL)
-            pattern = r"task 0 on host \S+ is lost: its process was ended by signal 9 \(Killed\); the program was in dome_init"
+            pattern = r"task 0 on host \S+ is lost: its process was ended by signal 9 \(Killed\); the program was in dome_init" + STARTING
         elif who == "hub":
             os.kill(run.pid, signal.SIGKILL)
-            pattern = r"the process that watched over the program is gone; ending task 0 on host \S+, in dome_init"
+            pattern = r"the process that watched over the program is gone; ending task 0 on host \S+, in dome_init" + STARTING
         elif who == "daemon":
             os.kill(run.daemon(), signal.SIGKILL)
-            pattern = r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in dome_init|the PVM daemon does not answer.*)"
+            pattern = r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in dome_init%s|the PVM daemon does not answer.*)" % STARTING
         else:  # nobody: they just do not come
             pattern = r"task \d+ on host \S+(, task \d+ on host \S+)* did not join the program within 10 s.*"
         note = is_over(run, since, TIMEOUT)

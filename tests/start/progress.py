@@ -130,7 +130,7 @@ def narrow():
 
 
 def dumb():
-    lines, data, status = on_terminal([PROGRAM, "0", "10", "--dome-tasks", "1"], {"TERM": "dumb"})
+    lines, data, status = on_terminal([PROGRAM, "0", "10", "--dome-progress", "always", "--dome-tasks", "1"], {"TERM": "dumb"})
     check("\x1b" not in data, "%r" % data)
     matches(lines, ["1 tasks", r"100%  10/10 steps, .*", "end"])
 
