@@ -746,6 +746,7 @@ static int measured_phase(dome_env *env, dome_balance *b)
     if (b->was_calm) /* else some waited for others in it, and would have elsewhere */
         b->schedule.phase += (b->schedule.phase > 0 ? PHASE_WEIGHT : 1) * (h.phase - b->schedule.phase);
     note_imbalance(b, &h);
+    double imbalance = h.busy_mean > 0 ? h.busy_most / h.busy_mean : 0;
     status = learn(env, b, &h);
     if (status != DOME_OK)
         goto out;
@@ -758,6 +759,7 @@ static int measured_phase(dome_env *env, dome_balance *b)
         b->report.moving_phases++;
         status = move(env, b);
     }
+    dome__trace_phase(env->trace, begin, pays, imbalance, h.elapsed);
     b->alarm_share = pays ? ALARM_SHARE : b->alarmed ? MIN(b->alarm_share * ALARM_BACKOFF, 0.9) : b->alarm_share;
     /* What has made a task ask is not to be seen in the mean of a long time: soon again, then. */
     b->was_calm = !pays && !h.doubt && !b->alarmed;
@@ -779,8 +781,11 @@ static int random_phase(dome_env *env, dome_balance *b)
         return DOME_OK;
     b->report.phases++;
     b->report.moving_phases++;
+    uint64_t begin = dome__now_ns();
     decide_randomly(b, env->sequence);
-    return move(env, b);
+    status = move(env, b);
+    dome__trace_phase(env->trace, begin, true, 0, 0);
+    return status;
 }
 
 void dome__balance(dome_env *env, dome_operation_code code, const dome_object *object)

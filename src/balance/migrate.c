@@ -228,10 +228,16 @@ static bool follows(const dome_object *object, const dome_layout *layout, dome_o
            info->length == dome_layout_length(layout) && dome_layout_block_size(info->layout) == dome_layout_block_size(layout);
 }
 
+static uint64_t moved_blocks(const dome_env *env)
+{
+    return env->moved.to_neighbours + env->moved.around + env->moved.further;
+}
+
 int dome__relayout(dome_env *env, const dome_layout *layout)
 {
     dome_object_info info;
     int status = DOME_OK;
+    uint64_t begin = dome__now_ns(), bytes = env->moved.bytes, blocks = moved_blocks(env);
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
     GArray *plan = make_plan(env->transport, was, layout);
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
@@ -239,6 +245,7 @@ int dome__relayout(dome_env *env, const dome_layout *layout)
             status = move_object(o, layout, plan);
     if (status == DOME_OK)
         dome__env_set_layout(env, layout);
+    dome__trace_migration(env->trace, layout, begin, env->moved.bytes - bytes, moved_blocks(env) - blocks);
     g_array_unref(plan);
     dome_layout_unref(was);
     return status;

@@ -211,7 +211,9 @@ static void run_rest(eval_list *list)
     for (unsigned k = 0; k < n; k++)
         if (work[k].bad != UINT64_MAX)
             note_failure(list, &op[k], work[k].bad);
-    charge(list, weight, dome__since_ns(begin));
+    uint64_t took = dome__since_ns(begin);
+    charge(list, weight, took);
+    dome__trace_evaluation(op->out->env->trace, n, begin, took);
     list->done = list->count;
 }
 

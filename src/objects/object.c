@@ -112,6 +112,7 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     env->last_id++;
     g_ptr_array_add(env->objects, object);
     g_hash_table_insert(env->names, object->name, object);
+    dome__trace_object(env->trace, object);
     dome__end(&op, DOME_OK);
     return object;
 }
@@ -134,6 +135,8 @@ static guint registry_index(const dome_env *env, uint64_t id)
 static void object_destroy(dome_object *object)
 {
     dome_env *env = object->env;
+    if (env->operation && env->operation->code != DOME_OP_FINALIZE)
+        dome__trace_object_gone(env->trace, object);
     g_ptr_array_remove_index(env->objects, registry_index(env, object->id));
     g_hash_table_remove(env->names, object->name);
     object->ops->destroy(object);
@@ -265,6 +268,7 @@ const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t bloc
         if (!layout)
             return NULL;
         g_ptr_array_insert(env->layouts, (gint)at, layout);
+        dome__trace_layout(env->trace, layout);
     }
     return g_ptr_array_index(env->layouts, at);
 }
@@ -274,6 +278,7 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     bool found;
     guint at = layout_index(env, dome_layout_length(layout), dome_layout_block_size(layout), &found);
     dome_layout *reference = dome_layout_ref(layout);
+    dome__trace_layout(env->trace, layout);
     if (found) {
         dome_layout_unref(g_ptr_array_index(env->layouts, at));
         g_ptr_array_index(env->layouts, at) = reference;

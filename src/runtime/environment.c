@@ -5,6 +5,8 @@
 #include "runtime/launch.h"
 #include "runtime/profile.h"
 #include "runtime/watch.h"
+#include "trace/local.h"
+#include "trace/sink.h"
 #include "transport/collective.h"
 
 #ifdef DOME_WITH_PVM
@@ -36,7 +38,38 @@ static void die(dome_env *env, int exit_status, const char *text)
     if (env && env->watch)
         dome__watch_fail(env->watch, exit_status, text);
     fprintf(stderr, "dome: %s\n", text);
+    if (env)
+        dome__trace_local_stop(env->trace_local, exit_status, text);
     exit(exit_status);
+}
+
+/* Before this task is watched. arguments: of the program. */
+static void begin_trace(dome_env *env, int rank, char **arguments)
+{
+    char *message = NULL;
+    if (!env->options.trace)
+        return;
+    env->trace = dome__trace_new(rank);
+    if (rank != 0) {
+        dome__watch_trace(env->watch, env->trace, NULL, NULL, false);
+        return;
+    }
+    char *path = g_canonicalize_filename(env->options.trace, NULL), *command = g_strjoinv(" ", arguments);
+    bool append = g_getenv("DOME_TRACE_APPEND") != NULL;
+    if (!dome__trace_path_good(path, &message))
+        die(env, 1, message);
+    if (env->watch)
+        dome__watch_trace(env->watch, env->trace, path, command, append);
+    else
+        env->trace_local = dome__trace_local_start(env->trace, path, command, append);
+    g_free(path);
+    g_free(command);
+}
+
+static void note_waiting(dome_transport *transport, int rank, uint64_t start, uint64_t took)
+{
+    const dome_env *env = transport->owner;
+    dome__trace_wait(env->trace, rank, start, took);
 }
 
 static char *host_name(void)
@@ -64,12 +97,14 @@ static void stand(dome_env *env, dome_transport *transport)
     env->transport = transport;
     transport->owner = env;
     transport->describe = describe;
+    transport->waited = env->trace ? note_waiting : NULL;
     if (env->watch)
         dome__watch_stand(env->watch, transport);
 }
 
-static void become_self(dome_env *env)
+static void become_self(dome_env *env, char **arguments)
 {
+    begin_trace(env, 0, arguments);
     env->hosts = g_new0(char *, 2);
     env->hosts[0] = host_name();
     stand(env, dome__transport_self_new());
@@ -95,13 +130,14 @@ static void gather_program(dome_env *env, dome_pvm_program *program, char *messa
     stand(env, transport);
 }
 
-static void begin_watch(dome_env *env)
+static void begin_watch(dome_env *env, int rank, char **arguments)
 {
+    begin_trace(env, rank, arguments);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, NULL);
     dome__watch_start(env->watch);
 }
 
-static void watch_rank0(dome_env *env, const char *hub)
+static void watch_rank0(dome_env *env, const char *hub, char **arguments)
 {
     dome_hub_address address;
     char *message = NULL, *host = host_name();
@@ -110,7 +146,7 @@ static void watch_rank0(dome_env *env, const char *hub)
     env->watch = dome__watch_open(&address, 0, host, 0, true, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         die(env, 1, message);
-    begin_watch(env);
+    begin_watch(env, 0, arguments);
     dome__hub_address_clear(&address);
     g_free(host);
 }
@@ -127,7 +163,7 @@ static void note_starting(void *watch, const char *host)
 static void become_first(dome_env *env, const char *hub, char **arguments)
 {
     char *message = NULL, *path = g_file_read_link("/proc/self/exe", NULL);
-    watch_rank0(env, hub);
+    watch_rank0(env, hub, arguments);
     dome__pvm_environment();
     dome_pvm_program *program =
         dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, note_starting, env->watch, &message);
@@ -152,7 +188,7 @@ static void become_other(dome_env *env)
                                   env->options.timeout, env->options.output, &message);
     if (!env->watch)
         die(env, 1, message);
-    begin_watch(env);
+    begin_watch(env, program->rank, NULL);
     dome__hub_address_clear(&address);
     dome_transport *transport = dome__transport_pvm_new(program);
     dome__pvm_ready(program);
@@ -179,7 +215,7 @@ static void become_sibling(dome_env *env, char **arguments)
     } else if (siblings == 1 && env->options.tasks > 1) {
         become_first(env, launch.hub, arguments);
     } else {
-        watch_rank0(env, launch.hub);
+        watch_rank0(env, launch.hub, arguments);
         if (env->options.tasks && env->options.tasks != siblings) {
             char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
                                          env->options.tasks, siblings);
@@ -263,15 +299,16 @@ dome_env *dome_init(int *argc, char ***argv)
     if (g_strcmp0(env->options.transport, "self") == 0) {
         if (env->options.tasks > 1)
             die(NULL, 2, "--dome-transport self runs one task: leave out --dome-tasks or use --dome-transport pvm");
-        become_self(env);
+        become_self(env, arguments);
     } else if (one_task(env)) {
-        become_self(env);
+        become_self(env, arguments);
     } else {
         become_one_of_many(env, arguments);
     }
     g_strfreev(arguments);
     this_env = env;
     env->balance = dome__balance_new(&env->options, env->transport);
+    dome__trace_stand(env->trace, env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     dome__end(&op, DOME_OK);
@@ -302,6 +339,7 @@ int dome_finalize(dome_env *env)
     dome__eval_free(env->eval);
     dome__storage_check_no_more();
     dome__end(&op, DOME_OK);
+    dome__trace_flush(env->trace);
     dome__balance_free(env->balance);
     env->balance = NULL;
     g_ptr_array_unref(env->block_times);
@@ -312,6 +350,8 @@ int dome_finalize(dome_env *env)
     dome__transport_free(env->transport);
     dome__watch_close(env->watch);
     env->watch = NULL;
+    dome__trace_local_stop(env->trace_local, status, NULL);
+    dome__trace_free(env->trace);
     dome__options_clear(&env->options);
     g_strfreev(env->hosts);
     g_free(env->error_message);
@@ -398,6 +438,7 @@ void dome_abort(dome_env *env, const char *format, ...)
     if (env->watch)
         dome__watch_fail(env->watch, 1, line);
     fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
+    dome__trace_local_stop(env->trace_local, 1, line);
     _exit(1);
 }
 

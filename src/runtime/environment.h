@@ -7,13 +7,15 @@
 #include "runtime/operation.h"
 #include "runtime/options.h"
 #include "runtime/progress.h"
+#include "trace/record.h"
 #include "transport/transport.h"
 
 #include <glib.h>
 
-typedef struct dome_eval dome_eval;       /* deferred element-wise work: src/objects/eval.h */
-typedef struct dome_balance dome_balance; /* load balancing: src/balance/balance.h */
-typedef struct dome_watch dome_watch;     /* this task's line to the hub: src/runtime/watch.h */
+typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
+typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
+typedef struct dome_trace_local dome_trace_local; /* src/trace/local.h */
+typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/runtime/watch.h */
 
 struct dome_env {
     dome_transport *transport;
@@ -48,7 +50,9 @@ struct dome_env {
 
     dome_progress_state progress;
 
-    dome_watch *watch; /* NULL with a single task */
+    dome_watch *watch;             /* NULL with a single task */
+    dome_trace *trace;             /* NULL: nothing is recorded */
+    dome_trace_local *trace_local; /* what writes it, with a single task */
 };
 
 /* src/objects/object.c: the registry's part of life. */

@@ -1,9 +1,11 @@
 #include "runtime/hub.h"
 
+#include "runtime/clock.h"
 #include "runtime/launch.h"
 #include "runtime/operation.h"
 #include "runtime/progress.h"
 #include "runtime/wire.h"
+#include "trace/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +63,7 @@ typedef struct state {
     pid_t killer;
     bool interrupted; /* by a signal from the keyboard or a user: no line about it */
     bool daemon_ended;
+    dome_trace_sink *trace;
     bool overslept; /* this process has been stopped for so long that the tasks have given it up */
 } state;
 
@@ -174,6 +177,8 @@ static void tell(state *s)
     const client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
     if (line[0] && !speaker)
         say(line);
+    if (line[0])
+        dome__trace_sink_failure(s->trace, line);
     s->told = true;
     s->told_at = s->now;
     for (guint i = 0; i < s->clients->len; i++) {
@@ -339,6 +344,28 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
     case DOME_WIRE_BYE:
         c->bye = true;
         break;
+    case DOME_WIRE_CLOCK: {
+        GByteArray *answer = dome__wire_new(DOME_WIRE_CLOCK);
+        dome__wire_put_u64(answer, dome__wire_get_u64(&reader));
+        dome__wire_put_u64(answer, dome__now_ns());
+        dome__wire_send(c->fd, answer);
+        break;
+    }
+    case DOME_WIRE_TRACE_OPEN: {
+        char *path = dome__wire_get_string(&reader), *command = dome__wire_get_string(&reader);
+        bool append = dome__wire_get_u32(&reader) != 0;
+        if (!s->trace && !reader.bad)
+            s->trace = dome__trace_sink_open(path, command, append);
+        g_free(path);
+        g_free(command);
+        break;
+    }
+    case DOME_WIRE_TRACE: {
+        char *lines = dome__wire_get_string(&reader);
+        dome__trace_sink_take(s->trace, c->rank, lines, strlen(lines));
+        g_free(lines);
+        break;
+    }
     default:
         break;
     }
@@ -704,6 +731,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     }
     g_ptr_array_free(s.clients, TRUE);
     g_free(s.noticed);
+    dome__trace_sink_close(s.trace, status);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "balance/balance.h"
 #include "runtime/environment.h"
 #include "runtime/watch.h"
+#include "trace/local.h"
 #include "transport/collective.h"
 
 #include <stdio.h>
@@ -94,6 +95,7 @@ int dome__end(dome_operation *op, int status)
         uint64_t elsewhere = wait + env->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
         entry->wait_ns += wait;
         entry->compute_ns += compute;
+        dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
         if (op->object)
             dome__object_charge(op->object, compute);
     }
@@ -147,6 +149,8 @@ static int fail(dome_env *env, int status, int rank, const char *text)
     if (env && env->watch)
         dome__watch_fail(env->watch, exit_status_of(status), line->str);
     fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line->str);
+    if (env)
+        dome__trace_local_stop(env->trace_local, exit_status_of(status), line->str);
     _exit(exit_status_of(status));
 }
 

@@ -142,6 +142,16 @@ static gboolean parse_count(const char *name, const char *value, gpointer data, 
     return TRUE;
 }
 
+static gboolean parse_trace(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    if (!*value)
+        return bad_value(error, name, value, "the name of a file");
+    g_free(options->trace);
+    options->trace = g_strdup(value);
+    return TRUE;
+}
+
 static gboolean parse_flag(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -183,6 +193,7 @@ static const GOptionEntry entries[] = {
     FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
     VALUE("dome-progress", parse_progress,
           "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),
+    VALUE("dome-trace", parse_trace, "record what happens in FILE, for dome view; FILE.json: for Perfetto", "FILE"),
     FLAG("dome-profile", "print what each operation cost when the program ends"),
     FLAG("dome-version", "print the version of Dome and end"),
     FLAG("dome-help", "print this and end"),
@@ -387,6 +398,7 @@ bool dome__options_parse(dome_options *options, const char *environment, int *ar
 void dome__options_clear(dome_options *options)
 {
     g_clear_pointer(&options->transport, g_free);
+    g_clear_pointer(&options->trace, g_free);
 }
 
 char *dome__options_help(void)

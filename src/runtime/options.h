@@ -25,6 +25,7 @@ typedef struct dome_options {
     bool check_pointers;         /* --dome-check-pointers */
     bool profile;                /* --dome-profile */
     dome_progress_mode progress; /* --dome-progress */
+    char *trace;                 /* --dome-trace FILE; NULL: not given */
     bool help, version;
 } dome_options;
 

@@ -36,7 +36,8 @@ struct dome_watch {
     uint32_t queries;      /* from the hub so far */
     pthread_mutex_t state; /* of the next two */
     const dome_transport *transport;
-    double left; /* when dome__watch_leave was called; 0: not yet */
+    double left;       /* when dome__watch_leave was called; 0: not yet */
+    dome_trace *trace; /* NULL: nothing is recorded */
 
     /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
     atomic_uint_fast64_t turn;
@@ -301,6 +302,97 @@ static void send_beat(dome_watch *watch)
     pthread_mutex_unlock(&watch->send);
 }
 
+/* ---- the trace ---- */
+
+/* Seconds after which what has been recorded goes to the hub: so much is lost at most when the process is killed. */
+static const double TRACE_TICK = 0.1;
+
+/* Bytes of a message with lines. */
+enum { TRACE_LINES = 15000 };
+
+static void send_frame(dome_watch *watch, GByteArray *frame)
+{
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+static void send_lines(dome_watch *watch, const GString *lines)
+{
+    if (lines->len == 0)
+        return;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE);
+    dome__wire_put_string(frame, lines->str);
+    send_frame(watch, frame);
+}
+
+static uint64_t waited_ns(dome_watch *watch)
+{
+    pthread_mutex_lock(&watch->state);
+    const dome_transport *t = watch->transport;
+    uint64_t wait = t ? __atomic_load_n(&t->wait_ns, __ATOMIC_RELAXED) : 0;
+    if (t && __atomic_load_n(&t->waiting, __ATOMIC_RELAXED))
+        wait += dome__since_ns(__atomic_load_n(&t->wait_began, __ATOMIC_RELAXED));
+    pthread_mutex_unlock(&watch->state);
+    return wait;
+}
+
+static void pass_trace_on(dome_watch *watch, bool last)
+{
+    GString *lines = g_string_new(NULL);
+    bool more = watch->trace != NULL;
+    while (more) {
+        g_string_truncate(lines, 0);
+        more = dome__trace_take(watch->trace, waited_ns(watch), last, TRACE_LINES, lines);
+        send_lines(watch, lines);
+        last = false;
+    }
+    g_string_free(lines, TRUE);
+}
+
+static void ask_clock(dome_watch *watch)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_CLOCK);
+    dome__wire_put_u64(frame, dome__trace_now(watch->trace));
+    send_frame(watch, frame);
+}
+
+/* The hub's time belongs to the middle between question and answer, give or take half of the time between. */
+static void take_clock(dome_watch *watch, dome_wire_reader *reader)
+{
+    uint64_t asked = dome__wire_get_u64(reader), hub = dome__wire_get_u64(reader);
+    uint64_t now = watch->trace ? dome__trace_now(watch->trace) : 0, middle = asked + (now - asked) / 2;
+    if (!watch->trace || reader->bad || now < asked)
+        return;
+    GString *lines = g_string_new(NULL);
+    dome__trace_clock(watch->trace, (int64_t)(hub - middle), middle, (now - asked) / 2, lines);
+    send_lines(watch, lines);
+    g_string_free(lines, TRUE);
+}
+
+/* Seconds to wait before the next thing to do for the trace. */
+static double trace_next(dome_watch *watch)
+{
+    double due = dome__trace_clock_due(watch->trace);
+    if (due <= 0) {
+        ask_clock(watch);
+        due = dome__trace_clock_due(watch->trace);
+    }
+    return MIN(due, TRACE_TICK);
+}
+
+void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, const char *command, bool append)
+{
+    watch->trace = trace;
+    if (!path)
+        return;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE_OPEN);
+    dome__wire_put_string(frame, path);
+    dome__wire_put_string(frame, command);
+    dome__wire_put_u32(frame, append);
+    send_frame(watch, frame);
+}
+
 /* The hub is gone or silent: nobody else will end this task. */
 static void hub_lost(dome_watch *watch, const char *how)
 {
@@ -343,7 +435,7 @@ static void *watch_main(void *argument)
     dome_watch *watch = argument;
     double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
     double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
-    double heard = now(), beat = 0;
+    double heard = now(), beat = 0, traced = 0;
     GByteArray *frame = g_byte_array_new();
     for (;;) {
         double t = now();
@@ -352,7 +444,15 @@ static void *watch_main(void *argument)
             beat = t;
         }
         struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
-        int ready = poll(p, 2, MAX((int)((beat + period - t) * 1000), 1));
+        double wait = beat + period - t;
+        if (watch->trace) {
+            if (t - traced >= TRACE_TICK) {
+                pass_trace_on(watch, false);
+                traced = t;
+            }
+            wait = MIN(wait, trace_next(watch));
+        }
+        int ready = poll(p, 2, MAX((int)(wait * 1000), 1));
         if (ready < 0 && errno != EINTR)
             hub_lost(watch, "cannot be waited for");
         if (p[1].revents)
@@ -379,11 +479,15 @@ static void *watch_main(void *argument)
             case DOME_WIRE_END: {
                 int status = (int)dome__wire_get_u32(&reader);
                 char *text = dome__wire_get_string(&reader);
+                pass_trace_on(watch, true);
                 if (text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, text, strlen(text)) < 0)
                     status = 1;
                 end_now(status);
                 break;
             }
+            case DOME_WIRE_CLOCK:
+                take_clock(watch, &reader);
+                break;
             case DOME_WIRE_PAUSE:
                 watch->paused = true;
                 break;
@@ -483,6 +587,7 @@ void dome__watch_close(dome_watch *watch)
         watch->running = false;
     }
     if (watch->fd >= 0) {
+        pass_trace_on(watch, true);
         dome__wire_send(watch->fd, dome__wire_new(DOME_WIRE_BYE));
         close(watch->fd);
     }

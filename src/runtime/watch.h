@@ -21,6 +21,10 @@ void dome__hub_address_clear(dome_hub_address *address);
 dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
                              double timeout, dome_output output, char **message);
 
+/* From now on the thread passes on what is recorded. path: rank 0 says where the trace goes; NULL on the others. append: to the
+ * trace that is there. Before the thread starts. */
+void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, const char *command, bool append);
+
 /* Starts the thread. */
 void dome__watch_start(dome_watch *watch);
 

@@ -18,7 +18,10 @@ typedef enum dome_wire_kind {
     DOME_WIRE_BYE,       /* task: dome_finalize is done */
     DOME_WIRE_END,       /* hub: exit status, text for standard error; end at once */
     DOME_WIRE_PAUSE,     /* hub: stopped from the keyboard; expect silence */
-    DOME_WIRE_RESUME     /* hub: going on */
+    DOME_WIRE_RESUME,    /* hub: going on */
+    DOME_WIRE_CLOCK,     /* task: its time, ns; hub: the same, and its own time */
+    DOME_WIRE_TRACE_OPEN, /* rank 0: path of the trace, command line, 1 if the program goes on after a restart */
+    DOME_WIRE_TRACE       /* task: lines for the trace */
 } dome_wire_kind;
 
 typedef enum dome_wire_channel { DOME_WIRE_WATCH, DOME_WIRE_STDOUT, DOME_WIRE_STDERR } dome_wire_channel;

@@ -97,20 +97,25 @@ static uint64_t now_ns(void)
 static uint64_t begin_wait(dome_transport *t)
 {
     __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
-    return now_ns();
+    uint64_t start = now_ns();
+    __atomic_store_n(&t->wait_began, start, __ATOMIC_RELAXED);
+    return start;
 }
 
-static void end_wait(dome_transport *t, uint64_t start)
+static void end_wait(dome_transport *t, int rank, uint64_t start)
 {
     __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
-    t->wait_ns += now_ns() - start;
+    uint64_t took = now_ns() - start;
+    __atomic_store_n(&t->wait_ns, t->wait_ns + took, __ATOMIC_RELAXED);
+    if (t->waited)
+        t->waited(t, rank, start, took);
 }
 
 static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes)
 {
     uint64_t start = begin_wait(t);
     int status = t->ops->send(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
-    end_wait(t, start);
+    end_wait(t, dest, start);
     if (!status) {
         t->messages++;
         t->bytes += bytes;
@@ -123,7 +128,7 @@ static int take_head(dome_transport *t, int source, int channel, head *h, uint64
     uint8_t head_bytes[HEAD_BYTES];
     uint64_t start = begin_wait(t);
     int status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
-    end_wait(t, start);
+    end_wait(t, source, start);
     if (!status)
         decode(h, head_bytes);
     return status;
@@ -133,7 +138,7 @@ static int take_data(dome_transport *t, int source, int channel, void *data, uin
 {
     uint64_t start = begin_wait(t);
     int status = t->ops->recv_data(t, source, channel, data, bytes);
-    end_wait(t, start);
+    end_wait(t, source, start);
     return status;
 }
 

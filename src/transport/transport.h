@@ -49,6 +49,7 @@ struct dome_transport {
     dome_stamp stamp;         /* of the operation under way; set by operation.c */
     uint64_t wait_ns;         /* time spent waiting in send and receive so far: the operation clock subtracts it */
     int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
+    uint64_t wait_began;      /* when that began, ns; likewise */
     uint64_t progress;        /* goes up when anything arrives: likewise */
     uint64_t messages, bytes; /* sent so far */
     bool asks;                /* this task wants all to know something: the next all-reduce tells them */
@@ -56,7 +57,8 @@ struct dome_transport {
     bool flag;                /* travels with messages: what is known of that in the all-reduce under way */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
-    void *owner;                                /* the dome_env */
+    void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
+    void *owner;                                                                        /* the dome_env */
     char reason[512];
 };
 

@@ -1,0 +1,91 @@
+/* A trace as it is read from a file (docs/trace-format.md): times of all tasks on one clock, in ns since the program began. */
+#ifndef DOME_SRC_TRACE_FILE_H
+#define DOME_SRC_TRACE_FILE_H
+
+#include <glib.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From a start to its end; another one follows after a restart. */
+typedef struct dome_trace_run {
+    int64_t begin, end;
+    int64_t real_us; /* wall clock at its beginning, microseconds since 1970 */
+    int tasks, pid, status;
+    bool ended; /* false: still running, or its hub was killed */
+    char *host, *command;
+} dome_trace_run;
+
+typedef struct dome_trace_task {
+    int run, rank, pid, processors;
+    char *host;
+    GArray *clocks; /* inside of the reader */
+    uint64_t clock_error;
+} dome_trace_task;
+
+/* kind: o operation, g merged operations, e deferred work, w waiting, m migration, b phase of balancing, k checkpoint. */
+typedef struct dome_trace_span {
+    int64_t start, took;
+    int task; /* place in tasks */
+    char kind;
+    uint64_t a, b, c;   /* o: wait, code, object. g: compute, wait. e: operations. w: rank. m: length, bytes, blocks.
+                           b: moved, imbalance in millionths, ns since the phase before. k: number, bytes */
+    guint first, count; /* g: pairs of code and calls, in `pairs` */
+} dome_trace_span;
+
+typedef struct dome_trace_sample {
+    int64_t time;
+    int task;
+    uint64_t cpu_ns, wait_ns, host_busy_ms, resident_kb;
+} dome_trace_sample;
+
+typedef struct dome_trace_object {
+    int run;
+    uint64_t id, length, width, block_size;
+    int distribution; /* dome_distribution */
+    int64_t from, to; /* to: INT64_MAX where it lives to the end */
+    char *type, *name;
+} dome_trace_object;
+
+typedef struct dome_trace_layout {
+    int run;
+    int64_t time;
+    uint64_t object; /* 0: dynamic objects of this length and block size */
+    uint64_t length, block_size, start;
+    int tasks;
+    uint64_t *counts;
+} dome_trace_layout;
+
+/* What an operation has cost a task so far. */
+typedef struct dome_trace_total {
+    int task;
+    uint32_t code;
+    uint64_t count, compute_ns, wait_ns, bytes;
+} dome_trace_total;
+
+/* kind: F failure, r restart from checkpoint `number`. */
+typedef struct dome_trace_mark {
+    int64_t time;
+    char kind;
+    uint64_t number;
+    char *text;
+} dome_trace_mark;
+
+typedef struct dome_trace_file {
+    GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *marks; /* of the types above; spans sorted by time */
+    GArray *pairs;                                                               /* uint32_t */
+    GPtrArray *names;                                                            /* char *, by code of operation; may be NULL */
+    int size;                                                                    /* most tasks of a run */
+    int64_t end;                                                                 /* of the last thing recorded */
+    uint64_t left_out, strange; /* lines that tasks had to leave out; lines that were not understood */
+    bool cut;                   /* the last line is not whole */
+} dome_trace_file;
+
+/* NULL with *message (g_free'd) when this is no trace. */
+dome_trace_file *dome__trace_read(const char *path, char **message);
+dome_trace_file *dome__trace_parse(const char *text, size_t length, char **message);
+void dome__trace_file_free(dome_trace_file *file);
+
+const char *dome__trace_name(const dome_trace_file *file, uint64_t code);
+
+#endif

@@ -1,0 +1,82 @@
+#include "trace/local.h"
+
+#include "trace/sink.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Milliseconds after which lines are written: so much is lost at most when the process is killed. */
+enum { TICK = 100 };
+
+struct dome_trace_local {
+    dome_trace *trace;
+    dome_trace_sink *sink;
+    pid_t pid;
+    pthread_t thread;
+    bool running, stop;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+};
+
+static void pass_on(dome_trace_local *local, bool last)
+{
+    GString *lines = g_string_new(NULL);
+    while (dome__trace_take(local->trace, 0, last, G_MAXSIZE / 2, lines))
+        continue;
+    dome__trace_sink_take(local->sink, 0, lines->str, lines->len);
+    g_string_free(lines, TRUE);
+}
+
+static void *local_main(void *argument)
+{
+    dome_trace_local *local = argument;
+    pthread_mutex_lock(&local->lock);
+    while (!local->stop) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&local->change, &local->lock, &until);
+        pass_on(local, false);
+    }
+    pthread_mutex_unlock(&local->lock);
+    return NULL;
+}
+
+dome_trace_local *dome__trace_local_start(dome_trace *trace, const char *path, const char *command, bool append)
+{
+    dome_trace_local *local = g_new0(dome_trace_local, 1);
+    sigset_t all, old;
+    local->trace = trace;
+    local->pid = getpid();
+    pthread_mutex_init(&local->lock, NULL);
+    pthread_cond_init(&local->change, NULL);
+    sigfillset(&all); /* signals are the main thread's */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    local->sink = dome__trace_sink_open(path, command, append);
+    local->running = pthread_create(&local->thread, NULL, local_main, local) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return local;
+}
+
+void dome__trace_local_stop(dome_trace_local *local, int exit_status, const char *failure)
+{
+    if (!local || local->pid != getpid())
+        return;
+    pthread_mutex_lock(&local->lock);
+    local->stop = true;
+    pthread_cond_signal(&local->change);
+    pthread_mutex_unlock(&local->lock);
+    if (local->running)
+        pthread_join(local->thread, NULL);
+    if (failure)
+        dome__trace_sink_failure(local->sink, failure);
+    pass_on(local, true);
+    dome__trace_sink_close(local->sink, exit_status);
+    pthread_mutex_destroy(&local->lock);
+    pthread_cond_destroy(&local->change);
+    g_free(local);
+}

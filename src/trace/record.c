@@ -1,0 +1,547 @@
+#include "trace/record.h"
+
+#include "objects/type_private.h"
+#include "runtime/environment.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of the ring, bytes: a power of two. */
+enum { RING = 1 << 20 };
+
+/* What is shorter is merged with its neighbours: a part of the time since the start, but no less than LEAST_GRAIN. A run of
+ * merged operations lasts no longer than LONGEST_GROUP grains. */
+enum { LEAST_GRAIN = 200 * 1000, GRAIN_PART = 10000, LONGEST_GROUP = 50 };
+
+/* Samples, totals and layouts come so often at most: ns, and a part of the time since the start. */
+enum { SAMPLE_NS = 100 * 1000 * 1000, SAMPLE_PART = 500, TOTALS_NS = 1000 * 1000 * 1000, TOTALS_PART = 100 };
+enum { LAYOUT_NS = 1000 * 1000, LAYOUT_PART = 5000 };
+
+/* Objects that are recorded at most: programs that make vectors in a loop make any number of them. */
+enum { OBJECTS = 2000 };
+
+/* Bytes of a name in a line. */
+enum { LONGEST_TEXT = 1000 };
+
+/* Measurements of the clock: so many at the start, close to each other; then one in CLOCK_EVERY seconds. The best of a window
+ * counts. */
+enum { FIRST_CLOCKS = 16 };
+static const double CLOCK_SOON = 0.02, CLOCK_EVERY = 1;
+enum { WINDOW_NS = 2000 * 1000 * 1000, WINDOW_PART = 50 };
+
+struct dome_trace {
+    const dome_env *env;
+    int rank;
+    int64_t shift; /* of this task's clock, for tests */
+    uint64_t begin;
+
+    /* the ring: head and tail only grow */
+    char *ring;
+    atomic_uint_fast64_t head, tail;
+    uint64_t dropped;
+
+    /* operations that are merged: from `start` to `end` */
+    struct {
+        uint64_t start, end, wait, compute;
+        uint32_t counts[DOME_OPERATIONS];
+        unsigned operations;
+    } group;
+
+    uint64_t totals_at;
+    uint64_t told[DOME_OPERATIONS]; /* calls that the totals have told of */
+    unsigned objects;
+    uint64_t layout_at;
+    GPtrArray *held; /* dome_layout, the last of its domain, not written yet */
+    GArray *held_at; /* uint64_t, when they came */
+
+    /* of the other thread */
+    uint64_t sampled_at;
+    unsigned clocks;
+    double clock_at;
+    uint64_t window_end, window_error;
+    unsigned window;
+};
+
+/* "1:5000000,2:-3000000": tests give tasks clocks that differ, in ns. */
+static int64_t shift_of(int rank)
+{
+    const char *text = g_getenv("DOME_TRACE_TEST_SHIFT");
+    while (text && *text) {
+        char *end;
+        long of = strtol(text, &end, 10);
+        int64_t shift = *end == ':' ? strtoll(end + 1, &end, 10) : 0;
+        if (of == rank)
+            return shift;
+        text = *end == ',' ? end + 1 : NULL;
+    }
+    return 0;
+}
+
+dome_trace *dome__trace_new(int rank)
+{
+    dome_trace *trace = g_new0(dome_trace, 1);
+    trace->rank = rank;
+    trace->shift = shift_of(rank);
+    trace->begin = dome__now_ns();
+    trace->ring = g_malloc(RING);
+    trace->held = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
+    trace->held_at = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    return trace;
+}
+
+void dome__trace_free(dome_trace *trace)
+{
+    if (!trace)
+        return;
+    g_ptr_array_unref(trace->held);
+    g_array_unref(trace->held_at);
+    g_free(trace->ring);
+    g_free(trace);
+}
+
+/* ---- lines ---- */
+
+static void ring_copy(dome_trace *trace, uint64_t head, const char *line, size_t length)
+{
+    size_t at = head & (RING - 1), first = MIN(length, RING - at);
+    memcpy(trace->ring + at, line, first);
+    memcpy(trace->ring, line + first, length - first);
+}
+
+static bool ring_put(dome_trace *trace, const char *line, size_t length)
+{
+    uint64_t head = atomic_load_explicit(&trace->head, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(&trace->tail, memory_order_acquire);
+    if (RING - (head - tail) < length)
+        return false;
+    ring_copy(trace, head, line, length);
+    atomic_store_explicit(&trace->head, head + length, memory_order_release);
+    return true;
+}
+
+typedef struct text_line {
+    char text[256];
+    size_t length;
+} text_line;
+
+static void put_number(text_line *line, uint64_t value)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    line->text[line->length++] = ' ';
+    while (n > 0)
+        line->text[line->length++] = digits[--n];
+}
+
+/* A time of dome__now_ns as the trace has it. Tests' shifts may lie before the clock's zero. */
+static void put_time(const dome_trace *trace, text_line *line, uint64_t ns)
+{
+    int64_t time = (int64_t)ns + trace->shift;
+    put_number(line, time > 0 ? (uint64_t)time : 0);
+}
+
+static void begin_line(text_line *line, char kind)
+{
+    line->text[0] = kind;
+    line->length = 1;
+}
+
+static void write_text(dome_trace *trace, const char *text, size_t length)
+{
+    if (trace->dropped > 0) {
+        text_line note;
+        begin_line(&note, 'd');
+        put_time(trace, &note, dome__now_ns());
+        put_number(&note, trace->dropped);
+        note.text[note.length++] = '\n';
+        if (ring_put(trace, note.text, note.length))
+            trace->dropped = 0;
+    }
+    if (length > DOME_TRACE_LINE || !ring_put(trace, text, length))
+        trace->dropped++;
+}
+
+static void end_line(dome_trace *trace, text_line *line)
+{
+    line->text[line->length++] = '\n';
+    write_text(trace, line->text, line->length);
+}
+
+static void end_string(dome_trace *trace, GString *line)
+{
+    g_string_append_c(line, '\n');
+    write_text(trace, line->str, line->len);
+    g_string_free(line, TRUE);
+}
+
+void dome__trace_put_text(GString *line, const char *text)
+{
+    char *valid = g_utf8_make_valid(text, -1);
+    g_string_append_c(line, ' ');
+    if (!*valid)
+        g_string_append(line, "%");
+    for (const char *c = valid; *c && c - valid < LONGEST_TEXT; c = g_utf8_next_char(c))
+        if ((unsigned char)*c <= ' ' || *c == '%' || *c == 127)
+            g_string_append_printf(line, "%%%02x", (unsigned char)*c);
+        else
+            g_string_append_len(line, c, g_utf8_next_char(c) - c);
+    g_free(valid);
+}
+
+static GString *new_string(const dome_trace *trace, char kind, uint64_t ns)
+{
+    text_line line;
+    begin_line(&line, kind);
+    put_time(trace, &line, ns);
+    return g_string_new_len(line.text, (gssize)line.length);
+}
+
+static void put_u64(GString *line, uint64_t value)
+{
+    g_string_append_printf(line, " %" PRIu64, value);
+}
+
+/* ---- operations ---- */
+
+static uint64_t grain(const dome_trace *trace, uint64_t now)
+{
+    uint64_t part = now > trace->begin ? (now - trace->begin) / GRAIN_PART : 0;
+    return MAX(part, LEAST_GRAIN);
+}
+
+static void write_group(dome_trace *trace)
+{
+    if (trace->group.operations == 0)
+        return;
+    GString *line = new_string(trace, 'g', trace->group.start);
+    put_u64(line, trace->group.end - trace->group.start);
+    put_u64(line, trace->group.compute);
+    put_u64(line, trace->group.wait);
+    for (unsigned k = 0; k < DOME_OPERATIONS; k++)
+        if (trace->group.counts[k])
+            g_string_append_printf(line, " %u %u", k, trace->group.counts[k]);
+    end_string(trace, line);
+    memset(&trace->group, 0, sizeof trace->group);
+}
+
+static void write_totals(dome_trace *trace, uint64_t now)
+{
+    trace->totals_at = now;
+    for (unsigned k = 1; k < DOME_OPERATIONS; k++) {
+        const dome_clock_entry *entry = &trace->env->clock[k];
+        if (entry->count == trace->told[k])
+            continue;
+        trace->told[k] = entry->count;
+        text_line line;
+        begin_line(&line, 'c');
+        put_time(trace, &line, now);
+        put_number(&line, k);
+        put_number(&line, entry->count);
+        put_number(&line, entry->compute_ns);
+        put_number(&line, entry->wait_ns);
+        put_number(&line, entry->bytes);
+        end_line(trace, &line);
+    }
+}
+
+static void write_layout(dome_trace *trace, const dome_layout *layout, uint64_t object, uint64_t at)
+{
+    uint64_t start;
+    dome_layout_run(layout, 0, &start);
+    GString *line = new_string(trace, 'y', at);
+    put_u64(line, object);
+    put_u64(line, dome_layout_length(layout));
+    put_u64(line, dome_layout_block_size(layout));
+    put_u64(line, start);
+    for (int r = 0; r < dome_layout_tasks(layout); r++)
+        put_u64(line, dome_layout_run(layout, r, NULL));
+    end_string(trace, line);
+}
+
+static void write_held(dome_trace *trace, uint64_t now)
+{
+    for (guint k = 0; k < trace->held->len; k++)
+        write_layout(trace, g_ptr_array_index(trace->held, k), 0, g_array_index(trace->held_at, uint64_t, k));
+    g_ptr_array_set_size(trace->held, 0);
+    g_array_set_size(trace->held_at, 0);
+    trace->layout_at = now;
+}
+
+static bool is_due(const dome_trace *trace, uint64_t last, uint64_t now, uint64_t least, uint64_t part)
+{
+    uint64_t age = now > trace->begin ? now - trace->begin : 0;
+    return now < last || now - last >= MAX(least, age / part);
+}
+
+void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *object, uint64_t start, uint64_t took,
+                           uint64_t wait)
+{
+    if (!trace)
+        return;
+    uint64_t now = start + took, limit = grain(trace, now);
+    bool later = start >= trace->group.end && start - trace->group.end < limit; /* than the group, and soon after it */
+    if (trace->group.operations > 0 && (took >= limit || !later || now - trace->group.start > LONGEST_GROUP * limit))
+        write_group(trace);
+    if (took >= limit) {
+        text_line line;
+        begin_line(&line, 'o');
+        put_time(trace, &line, start);
+        put_number(&line, took);
+        put_number(&line, MIN(wait, took));
+        put_number(&line, code);
+        put_number(&line, object ? dome_object_id(object) : 0);
+        end_line(trace, &line);
+    } else {
+        if (trace->group.operations++ == 0)
+            trace->group.start = start;
+        trace->group.end = now;
+        trace->group.wait += MIN(wait, took);
+        trace->group.compute += took - MIN(wait, took);
+        trace->group.counts[code]++;
+    }
+    if (trace->env && is_due(trace, trace->totals_at, now, TOTALS_NS, TOTALS_PART))
+        write_totals(trace, now);
+    if (trace->held->len > 0 && is_due(trace, trace->layout_at, now, LAYOUT_NS, LAYOUT_PART))
+        write_held(trace, now);
+}
+
+static void write_span(dome_trace *trace, char kind, uint64_t start, uint64_t took, uint64_t a, uint64_t b, uint64_t c)
+{
+    if (trace->group.end <= start)
+        write_group(trace); /* it must not go on past what is no part of it */
+    text_line line;
+    begin_line(&line, kind);
+    put_time(trace, &line, start);
+    put_number(&line, took);
+    put_number(&line, a);
+    if (kind != 'w' && kind != 'e') {
+        put_number(&line, b);
+        put_number(&line, c);
+    }
+    end_line(trace, &line);
+}
+
+void dome__trace_wait(dome_trace *trace, int rank, uint64_t start, uint64_t took)
+{
+    if (trace && took >= grain(trace, start + took))
+        write_span(trace, 'w', start, took, (uint64_t)rank, 0, 0);
+}
+
+void dome__trace_evaluation(dome_trace *trace, unsigned operations, uint64_t start, uint64_t took)
+{
+    if (trace && took >= grain(trace, start + took))
+        write_span(trace, 'e', start, took, operations, 0, 0);
+}
+
+void dome__trace_migration(dome_trace *trace, const dome_layout *layout, uint64_t start, uint64_t bytes, uint64_t blocks)
+{
+    if (trace)
+        write_span(trace, 'm', start, dome__since_ns(start), dome_layout_length(layout), bytes, blocks);
+}
+
+void dome__trace_phase(dome_trace *trace, uint64_t start, bool moved, double imbalance, double elapsed)
+{
+    if (trace && trace->rank == 0)
+        write_span(trace, 'b', start, dome__since_ns(start), moved, (uint64_t)(imbalance * 1e6), (uint64_t)(elapsed * 1e9));
+}
+
+void dome__trace_checkpoint(dome_trace *trace, uint64_t number, uint64_t start, uint64_t written)
+{
+    if (trace)
+        write_span(trace, 'k', start, dome__since_ns(start), number, written, 0);
+}
+
+void dome__trace_restart(dome_trace *trace, uint64_t number)
+{
+    if (!trace || trace->rank != 0)
+        return;
+    text_line line;
+    begin_line(&line, 'r');
+    put_time(trace, &line, dome__now_ns());
+    put_number(&line, number);
+    end_line(trace, &line);
+}
+
+/* ---- objects and layouts: the same on all tasks, so the first records them ---- */
+
+void dome__trace_object(dome_trace *trace, const dome_object *object)
+{
+    dome_object_info info;
+    if (!trace || trace->rank != 0 || trace->objects >= OBJECTS || dome_object_describe(object, &info) != DOME_OK)
+        return;
+    trace->objects++;
+    uint64_t now = dome__now_ns(), id = dome_object_id(object);
+    GString *line = new_string(trace, 'v', now);
+    put_u64(line, id);
+    put_u64(line, info.length);
+    put_u64(line, info.width);
+    put_u64(line, info.distribution);
+    put_u64(line, info.layout ? dome_layout_block_size(info.layout) : 0);
+    dome__trace_put_text(line, info.type ? dome_type_name(info.type) : dome_object_operations(object)->kind);
+    dome__trace_put_text(line, dome_object_name(object));
+    end_string(trace, line);
+    if (info.distribution == DOME_BLOCK && info.layout)
+        write_layout(trace, info.layout, id, now);
+}
+
+void dome__trace_object_gone(dome_trace *trace, const dome_object *object)
+{
+    if (!trace || trace->rank != 0 || dome_object_id(object) > OBJECTS)
+        return;
+    text_line line;
+    begin_line(&line, 'x');
+    put_time(trace, &line, dome__now_ns());
+    put_number(&line, dome_object_id(object));
+    end_line(trace, &line);
+}
+
+static bool same_domain(const dome_layout *a, const dome_layout *b)
+{
+    return dome_layout_length(a) == dome_layout_length(b) && dome_layout_block_size(a) == dome_layout_block_size(b);
+}
+
+/* A layout may be followed by another one at once: what is held back is the last of its length. */
+void dome__trace_layout(dome_trace *trace, const dome_layout *layout)
+{
+    if (!trace || trace->rank != 0)
+        return;
+    uint64_t now = dome__now_ns();
+    guint k = 0;
+    while (k < trace->held->len && !same_domain(g_ptr_array_index(trace->held, k), layout))
+        k++;
+    if (k == trace->held->len) {
+        g_ptr_array_add(trace->held, dome_layout_ref(layout));
+        g_array_append_val(trace->held_at, now);
+    } else {
+        dome_layout_unref(g_ptr_array_index(trace->held, k));
+        g_ptr_array_index(trace->held, k) = dome_layout_ref(layout);
+        g_array_index(trace->held_at, uint64_t, k) = now;
+    }
+    if (is_due(trace, trace->layout_at, now, LAYOUT_NS, LAYOUT_PART))
+        write_held(trace, now);
+}
+
+void dome__trace_stand(dome_trace *trace, const dome_env *env)
+{
+    if (!trace)
+        return;
+    trace->env = env;
+    GString *line = new_string(trace, 'I', trace->begin);
+    put_u64(line, (uint64_t)getpid());
+    put_u64(line, (uint64_t)env->transport->size);
+    put_u64(line, g_get_num_processors());
+    dome__trace_put_text(line, env->hosts[trace->rank]);
+    end_string(trace, line);
+    for (uint32_t k = 0; trace->rank == 0 && k < DOME_OPERATIONS; k++) {
+        GString *name = g_string_new("N");
+        put_u64(name, k);
+        dome__trace_put_text(name, dome__operation_name(k));
+        end_string(trace, name);
+    }
+}
+
+void dome__trace_flush(dome_trace *trace)
+{
+    if (!trace || !trace->env)
+        return;
+    uint64_t now = dome__now_ns();
+    write_group(trace);
+    write_held(trace, now);
+    write_totals(trace, now);
+}
+
+/* ---- the other thread ---- */
+
+uint64_t dome__trace_now(const dome_trace *trace)
+{
+    int64_t time = (int64_t)dome__now_ns() + trace->shift;
+    return time > 0 ? (uint64_t)time : 0;
+}
+
+/* Milliseconds that this host's processors have worked, all together. */
+static uint64_t host_busy_ms(void)
+{
+    unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
+    FILE *file = fopen("/proc/stat", "re");
+    int n = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &iowait, &irq,
+                          &softirq, &steal)
+                 : 0;
+    if (file)
+        fclose(file);
+    long hertz = sysconf(_SC_CLK_TCK);
+    return n == 8 && hertz > 0 ? (user + nice + system + irq + softirq) * 1000 / (unsigned long long)hertz : 0;
+}
+
+static uint64_t resident_kb(void)
+{
+    unsigned long size, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%lu %lu", &size, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static void sample(dome_trace *trace, uint64_t now, uint64_t wait_ns, GString *lines)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    trace->sampled_at = now;
+    GString *line = new_string(trace, 's', now);
+    put_u64(line, (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
+    put_u64(line, wait_ns);
+    put_u64(line, host_busy_ms());
+    put_u64(line, resident_kb());
+    g_string_append_printf(lines, "%s\n", line->str);
+    g_string_free(line, TRUE);
+}
+
+bool dome__trace_take(dome_trace *trace, uint64_t wait_ns, bool last, size_t most, GString *lines)
+{
+    uint64_t tail = atomic_load_explicit(&trace->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&trace->head, memory_order_acquire), now = dome__now_ns();
+    if (head > 0 && (last || is_due(trace, trace->sampled_at, now, SAMPLE_NS, SAMPLE_PART)))
+        sample(trace, now, wait_ns, lines);
+    size_t length = MIN(head - tail, most), at = tail & (RING - 1), first = MIN(length, RING - at);
+    bool more = head - tail > length;
+    gsize before = lines->len;
+    g_string_append_len(lines, trace->ring + at, (gssize)first);
+    g_string_append_len(lines, trace->ring, (gssize)(length - first));
+    while (more && length > 0 && lines->str[before + length - 1] != '\n')
+        length--;
+    g_string_truncate(lines, before + length);
+    atomic_store_explicit(&trace->tail, tail + length, memory_order_release);
+    return more;
+}
+
+double dome__trace_clock_due(dome_trace *trace)
+{
+    double now = (double)g_get_monotonic_time() * 1e-6;
+    if (now < trace->clock_at)
+        return trace->clock_at - now;
+    trace->clock_at = now + (trace->clocks++ < FIRST_CLOCKS ? CLOCK_SOON : CLOCK_EVERY);
+    return 0;
+}
+
+void dome__trace_clock(dome_trace *trace, int64_t offset, uint64_t time, uint64_t error, GString *lines)
+{
+    uint64_t now = dome__now_ns();
+    if (now >= trace->window_end) {
+        trace->window++;
+        trace->window_end = now + MAX((now - trace->begin) / WINDOW_PART, WINDOW_NS);
+        trace->window_error = UINT64_MAX;
+    }
+    if (error >= trace->window_error)
+        return;
+    trace->window_error = error;
+    g_string_append_printf(lines, "C %u %" PRIu64 " %" PRId64 " %" PRIu64 "\n", trace->window, time, offset, error);
+}

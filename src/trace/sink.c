@@ -1,0 +1,176 @@
+#include "trace/sink.h"
+
+#include "runtime/clock.h"
+#include "trace/chrome.h"
+#include "trace/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What may wait for a slow disk, in bytes; more is left out. */
+#define MOST_WAITING (UINT64_C(64) << 20)
+
+/* Seconds that the end of a program waits for the disk. */
+enum { PATIENCE = 10 };
+
+struct dome_trace_sink {
+    char *path, *json; /* json: what path becomes; NULL: it stays */
+    int fd;
+    int error; /* errno of the write that failed: then nothing more is written */
+    GAsyncQueue *queue, *done;
+    pthread_t thread;
+    bool running;
+    gint waiting; /* bytes in the queue */
+    uint64_t dropped;
+};
+
+static char *partial_of(const char *path)
+{
+    return g_str_has_suffix(path, ".json") ? g_strconcat(path, ".partial", NULL) : g_strdup(path);
+}
+
+bool dome__trace_path_good(const char *path, char **message)
+{
+    char *partial = partial_of(path);
+    const char *tried = path;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd >= 0 && strcmp(path, partial) != 0) {
+        close(fd);
+        tried = partial;
+        fd = open(partial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    }
+    if (fd >= 0)
+        close(fd);
+    else
+        *message = g_strdup_printf("--dome-trace: %s cannot be written: %s", tried, g_strerror(errno));
+    g_free(partial);
+    return fd >= 0;
+}
+
+static void write_all(dome_trace_sink *sink, const GString *text)
+{
+    size_t done = 0;
+    while (done < text->len && !sink->error) {
+        ssize_t n = write(sink->fd, text->str + done, text->len - done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            sink->error = errno ? errno : EIO;
+    }
+}
+
+/* Ends after an empty text. */
+static void *write_queue(void *argument)
+{
+    dome_trace_sink *sink = argument;
+    bool more = true;
+    while (more) {
+        GString *text = g_async_queue_pop(sink->queue);
+        more = text->len > 0;
+        g_atomic_int_add(&sink->waiting, -(gint)text->len);
+        write_all(sink, text);
+        g_string_free(text, TRUE);
+    }
+    g_async_queue_push(sink->done, sink);
+    return NULL;
+}
+
+static void give(dome_trace_sink *sink, GString *text)
+{
+    if ((uint64_t)g_atomic_int_get(&sink->waiting) + text->len > MOST_WAITING) {
+        sink->dropped++;
+        g_string_free(text, TRUE);
+        return;
+    }
+    if (sink->dropped > 0) {
+        char *note = g_strdup_printf("T -\nd %" PRIu64 " %" PRIu64 "\n", dome__now_ns(), sink->dropped);
+        g_string_prepend(text, note);
+        g_free(note);
+        sink->dropped = 0;
+    }
+    g_atomic_int_add(&sink->waiting, (gint)text->len);
+    g_async_queue_push(sink->queue, text);
+}
+
+dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append)
+{
+    dome_trace_sink *sink = g_new0(dome_trace_sink, 1);
+    sink->path = partial_of(path);
+    if (strcmp(sink->path, path) != 0)
+        sink->json = g_strdup(path);
+    sink->fd = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_APPEND | (append ? 0 : O_TRUNC), 0666);
+    sink->error = sink->fd < 0 ? errno : 0;
+    sink->queue = g_async_queue_new();
+    sink->done = g_async_queue_new();
+    sink->running = pthread_create(&sink->thread, NULL, write_queue, sink) == 0;
+    GString *head = g_string_new(NULL);
+    struct stat info;
+    if (sink->fd < 0 || fstat(sink->fd, &info) < 0 || info.st_size == 0)
+        g_string_append(head, "dome-trace 1\n");
+    else
+        g_string_append_c(head, '\n'); /* should the last line not be whole */
+    g_string_append_printf(head, "T -\nH %" PRIu64 " %" PRId64 " %d", dome__now_ns(), g_get_real_time(), (int)getpid());
+    dome__trace_put_text(head, g_get_host_name());
+    dome__trace_put_text(head, command);
+    g_string_append_c(head, '\n');
+    give(sink, head);
+    return sink;
+}
+
+void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, size_t length)
+{
+    if (!sink || length == 0)
+        return;
+    GString *text = g_string_sized_new(length + 16);
+    g_string_append_printf(text, "T %d\n", rank);
+    g_string_append_len(text, lines, (gssize)length);
+    give(sink, text);
+}
+
+void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
+{
+    if (!sink)
+        return;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "T -\nF %" PRIu64, dome__now_ns());
+    dome__trace_put_text(text, line);
+    g_string_append_c(text, '\n');
+    give(sink, text);
+}
+
+void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
+{
+    if (!sink)
+        return;
+    GString *end = g_string_new(NULL);
+    g_string_append_printf(end, "T -\nZ %" PRIu64 " %d\n", dome__now_ns(), exit_status);
+    give(sink, end);
+    g_async_queue_push(sink->queue, g_string_new(NULL));
+    if (sink->running && !g_async_queue_timeout_pop(sink->done, PATIENCE * G_USEC_PER_SEC)) {
+        fprintf(stderr, "dome: the trace %s is not whole: the disk does not take it\n", sink->path);
+        return; /* with the thread still at work, nothing may be freed */
+    }
+    if (sink->running)
+        pthread_join(sink->thread, NULL);
+    if (sink->fd >= 0 && close(sink->fd) < 0 && !sink->error)
+        sink->error = errno;
+    char *message = NULL;
+    if (sink->error)
+        fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
+    else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
+        fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
+    else if (sink->json)
+        unlink(sink->path);
+    g_free(message);
+    g_async_queue_unref(sink->queue);
+    g_async_queue_unref(sink->done);
+    g_free(sink->path);
+    g_free(sink->json);
+    g_free(sink);
+}

@@ -1,0 +1,28 @@
+/* Where traces of all tasks come together: the file of --dome-trace, written as lines arrive, by a thread of its own. Used by the
+ * hub, and by a program of one task itself. */
+#ifndef DOME_SRC_TRACE_SINK_H
+#define DOME_SRC_TRACE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct dome_trace_sink dome_trace_sink;
+
+/* Whether a trace can be written to this path; else *message (g_free'd) says why not. */
+bool dome__trace_path_good(const char *path, char **message);
+
+/* path: absolute. One that ends in .json gets the trace as JSON when the sink is closed; until then it stands in PATH.partial.
+ * append: the program goes on after a restart, and the trace with it. */
+dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append);
+
+/* Lines of a task. Does not wait for the disk. */
+void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, size_t length);
+
+/* The line that says why the program failed. */
+void dome__trace_sink_failure(dome_trace_sink *sink, const char *line);
+
+/* The program is over. Writes what is left; says so on standard error if something could not be written. */
+void dome__trace_sink_close(dome_trace_sink *sink, int exit_status);
+
+#endif

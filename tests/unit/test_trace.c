@@ -1,0 +1,155 @@
+/* What is recorded stays small however long a program runs; what is read back is what was written; damage does no harm. */
+#include "runtime/environment.h"
+#include "trace/chrome.h"
+#include "trace/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECOND = 1000 * 1000 * 1000 };
+
+static void take_all(dome_trace *trace, GString *lines)
+{
+    while (dome__trace_take(trace, 0, false, DOME_TRACE_LINE, lines))
+        continue;
+}
+
+/* An hour of operations that take a microsecond each, at a million operations a second, would be 3.6e9 lines. */
+static void test_merging(void)
+{
+    dome_trace *trace = dome__trace_new(0);
+    GString *lines = g_string_new(NULL);
+    uint64_t begin = dome__now_ns(), bytes = 0, half = 0, calls = 0;
+    /* steps of 100 us with a short operation in each, for 100 s; then of 10 ms for an hour */
+    for (uint64_t t = 0; t < UINT64_C(3600) * SECOND; t += t < UINT64_C(100) * SECOND ? 100000 : 10000000, calls++) {
+        dome__trace_operation(trace, DOME_OP_DVEC_DOT, NULL, begin + t, 50000, 10000);
+        if (lines->len > 4096 || calls % 1000 == 0) {
+            take_all(trace, lines);
+            bytes += lines->len;
+            g_string_truncate(lines, 0);
+        }
+        if (t < UINT64_C(1800) * SECOND)
+            half = bytes;
+    }
+    dome__trace_flush(trace);
+    take_all(trace, lines);
+    bytes += lines->len;
+    g_test_message("%" G_GUINT64_FORMAT " calls, %" G_GUINT64_FORMAT " bytes", calls, bytes);
+    g_assert_cmpuint(bytes, >, 1000);
+    g_assert_cmpuint(bytes, <, 4 << 20);
+    g_assert_cmpuint(bytes - half, <, bytes / 4); /* the second half hour needs little */
+    dome__trace_free(trace);
+    g_string_free(lines, TRUE);
+}
+
+/* Nobody takes anything out: the ring is full, and what is left out is counted. */
+static void test_full(void)
+{
+    dome_trace *trace = dome__trace_new(0);
+    uint64_t begin = dome__now_ns(), left_out = 0;
+    const unsigned operations = 100000;
+    unsigned long long count, at;
+    for (unsigned k = 0; k < operations; k++)
+        dome__trace_operation(trace, DOME_OP_DVEC_DOT, NULL, begin, 2000000, 0);
+    GString *lines = g_string_new(NULL);
+    take_all(trace, lines);
+    g_assert_cmpuint(lines->len, <, 2 << 20);
+    dome__trace_wait(trace, 1, begin, UINT64_C(100) * SECOND);
+    take_all(trace, lines);
+    unsigned kept = 0;
+    char **line = g_strsplit(lines->str, "\n", 0);
+    for (int k = 0; line[k]; k++) {
+        kept += line[k][0] == 'o';
+        if (sscanf(line[k], "d %llu %llu", &at, &count) == 2)
+            left_out += count;
+    }
+    g_assert_cmpuint(kept, >, 10000);
+    g_assert_cmpuint(kept + left_out, ==, operations);
+    g_strfreev(line);
+    g_string_free(lines, TRUE);
+    dome__trace_free(trace);
+}
+
+static const char small[] =
+    "dome-trace 1\nT -\nH 1000 1700000000000000 7 node%201 prog%20<b>\n"
+    "T 0\nC 1 1000 0 10\nI 1000 11 2 4 node1\nN 3 dvec_dot\nv 1100 1 64 1 0 16 f64 x<y\ny 1100 0 64 16 0 2 2\n"
+    "o 2000 500 100 3 1\ng 3000 100 60 40 3 5\nc 4000 3 6 600 140 4096\n"
+    "T 1\nC 1 901000 -900000 5\nC 1 902000 -900000 3\nI 901000 12 2 4 node2\no 902000 500 100 3 1\n"
+    "T -\nF 5000 task%201%20is%20lost\nZ 6000 1\n";
+
+static void test_reading(void)
+{
+    char *message = NULL;
+    dome_trace_file *file = dome__trace_parse(small, strlen(small), &message);
+    g_assert_nonnull(file);
+    g_assert_cmpuint(file->strange, ==, 0);
+    g_assert_false(file->cut);
+    g_assert_cmpint(file->size, ==, 2);
+    g_assert_cmpint(file->spans->len, ==, 3);
+    for (guint k = 0; k < 2; k++) { /* the same moment on both tasks */
+        const dome_trace_span *s = &g_array_index(file->spans, dome_trace_span, k);
+        g_assert_cmpint(s->start, ==, 1000);
+        g_assert_cmpint(s->took, ==, 500);
+    }
+    const dome_trace_run *run = &g_array_index(file->runs, dome_trace_run, 0);
+    g_assert_cmpstr(run->host, ==, "node 1");
+    g_assert_true(run->ended);
+    g_assert_cmpint(run->status, ==, 1);
+    g_assert_cmpint(file->end, ==, 5000);
+    g_assert_cmpstr(g_array_index(file->marks, dome_trace_mark, 0).text, ==, "task 1 is lost");
+    g_assert_cmpstr(g_array_index(file->objects, dome_trace_object, 0).name, ==, "x<y");
+    g_assert_cmpuint(g_array_index(file->totals, dome_trace_total, 0).compute_ns, ==, 600);
+    dome__trace_file_free(file);
+}
+
+/* Cut at every byte, and with every byte changed: read or refused, and written again. */
+static void test_damage(void)
+{
+    size_t length = strlen(small);
+    for (size_t k = 0; k <= length; k++) {
+        for (int change = 0; change < 3; change++) {
+            static const char with[] = "9-\n";
+            char *copy = g_strndup(small, change ? length : k), *message = NULL;
+            if (change && k < length)
+                copy[k] = with[change - 1];
+            dome_trace_file *file = dome__trace_parse(copy, strlen(copy), &message);
+            g_assert_true((file != NULL) == (message == NULL));
+            char *json = NULL;
+            size_t size;
+            FILE *to = open_memstream(&json, &size);
+            if (file)
+                dome__trace_write_chrome(file, to);
+            fclose(to);
+            free(json);
+            dome__trace_file_free(file);
+            g_free(message);
+            g_free(copy);
+        }
+    }
+}
+
+static void test_text(void)
+{
+    GString *line = g_string_new(NULL);
+    dome__trace_put_text(line, "a b%c\n\xff\xc3\xa4");
+    g_assert_cmpstr(line->str, ==, " a%20b%25c%0a\xef\xbf\xbd\xc3\xa4");
+    g_string_free(line, TRUE);
+    char *json = NULL;
+    size_t size;
+    FILE *to = open_memstream(&json, &size);
+    dome__json_text(to, "</script>\"\\\n\xe2\x80\xa8");
+    fclose(to);
+    g_assert_cmpstr(json, ==, "\"\\u003c/script\\u003e\\\"\\\\\\u000a\\u2028\"");
+    free(json);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/trace/merging", test_merging);
+    g_test_add_func("/trace/full", test_full);
+    g_test_add_func("/trace/reading", test_reading);
+    g_test_add_func("/trace/damage", test_damage);
+    g_test_add_func("/trace/text", test_text);
+    return g_test_run();
+}
