@@ -1,5 +1,6 @@
 #include "objects/kernels.h"
 
+#include "objects/kernels_variant.h"
 #include "objects/random.h"
 
 #include <complex.h>
@@ -465,21 +466,6 @@ static uint64_t copy_bytes(const dome_kernel_args *args, uint64_t count)
     return count;
 }
 
-uint64_t dome__kernel_fill_value(const dome_kernel_args *args, uint64_t count)
-{
-    char *out = args->out;
-    const size_t bytes = args->bytes;
-    if (!count)
-        return count;
-    /* one value, then what is there again and again */
-    memcpy(out, args->value, bytes);
-    for (uint64_t done = 1, next; done < count; done += next) {
-        next = done < count - done ? done : count - done;
-        memcpy(out + done * bytes, out, next * bytes);
-    }
-    return count;
-}
-
 #define SELECT(bits)                                                                                                             \
     static uint64_t select_##bits(const dome_kernel_args *args, uint64_t count)                                                  \
     {                                                                                                                            \
@@ -558,7 +544,7 @@ static const dome_kernel by_type[DOME_OPERATIONS][DOME_KIND_STRUCT] = {
 static const dome_kernel converts[DOME_KIND_STRUCT][DOME_KIND_STRUCT] = {SIGNED_LIST(CONVERT_INTEGER_ROW) UNSIGNED_LIST(
     CONVERT_INTEGER_ROW) FLOAT_LIST(CONVERT_FLOAT_ROW) COMPLEX_LIST(CONVERT_COMPLEX_ROW)};
 
-dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from)
+dome_kernel DOME_VARIANT_OF(dome__kernel)(dome_operation_code code, dome_type type, dome_type from)
 {
     dome_type_kind kind = dome_type_kind_of(type);
     switch (code) {
@@ -585,20 +571,5 @@ dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type fro
         return converts[kind][dome_type_kind_of(from)];
     default:
         return kind == DOME_KIND_STRUCT ? NULL : by_type[code][kind];
-    }
-}
-
-bool dome__exact_in(dome_type type, double value)
-{
-    switch (dome_type_kind_of(type)) {
-#define EXACT(K, s, T, U, L)                                                                                                     \
-    case DOME_KIND_##K:                                                                                                          \
-        return value >= (double)L##_MIN && value < ABOVE(L, double) && value == (double)(T)value;
-        SIGNED_LIST(EXACT)
-        UNSIGNED_LIST(EXACT)
-    case DOME_KIND_STRUCT:
-        return false;
-    default:
-        return true;
     }
 }

@@ -53,6 +53,13 @@ dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type fro
 /* The kernel of fill_value, for any type. */
 uint64_t dome__kernel_fill_value(const dome_kernel_args *args, uint64_t count);
 
+/* Variants: the same loops compiled for processors with wider vectors, with the same bits as results. The widest that this one
+ * has are used. Limits that: name is avx512, avx2, baseline (at most these) or auto (no limit). False if it is none of them. */
+bool dome__kernels_limit(const char *name);
+
+/* The variant in use. */
+const char *dome__kernels_name(void);
+
 /* Whether a double is exactly a value of the type (complex: of its parts). Always true for floating point. */
 bool dome__exact_in(dome_type type, double value);
 

@@ -1,6 +1,7 @@
 #include "objects/kernels_reduce.h"
 
 #include "objects/kernels.h"
+#include "objects/kernels_variant.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,17 +132,6 @@ FLOAT_LIST(FLOAT_KERNELS)
         memcpy(product, part[0], sizeof part[0]);                                                                                \
     }
 
-void dome__multiply(bool is_complex, double product[2], const double factor[2])
-{
-    if (!is_complex) {
-        product[0] *= factor[0];
-        return;
-    }
-    double re = DOME_ROUNDED(product[0] * factor[0]) - DOME_ROUNDED(product[1] * factor[1]);
-    product[1] = DOME_ROUNDED(product[0] * factor[1]) + DOME_ROUNDED(product[1] * factor[0]);
-    product[0] = re;
-}
-
 COMPLEX_LIST(COMPLEX_KERNELS)
 
 /* ---- integers ---- */
@@ -248,12 +238,6 @@ INTEGER_LIST(INTEGER_KERNELS)
 
 /* ---- smallest and largest ---- */
 
-void dome__extreme_merge(dome_extreme *best, const dome_extreme *other)
-{
-    if (other->key < best->key || (other->key == best->key && other->position < best->position))
-        *best = *other;
-}
-
 #define TOP_BIT ((uint64_t)1 << 63)
 
 static inline uint64_t bits_of(double value)
@@ -300,26 +284,61 @@ static inline uint64_t key_of_double(double value)
     }
 INTEGER_LIST(INTEGER_EXTREME)
 
-#define FLOAT_EXTREME(K, s, T)                                                                                                   \
+/* In vectors of the compiler's own: it does not find them in a loop with comparisons. Several of them at a time, as many bytes
+ * long as the processor's. The order does not matter. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+#define VECTORS 4
+
+#define EXTREME_LOOP(s, T, compare)                                                                                              \
+    for (; base + VECTORS * lanes <= n; base += VECTORS * lanes)                                                                 \
+        for (int v = 0; v < VECTORS; v++) {                                                                                      \
+            values_##s next;                                                                                                     \
+            memcpy(&next, x + base + (uint64_t)v * lanes, sizeof next);                                                          \
+            const masks_##s better = next compare part[v];                                                                       \
+            part[v] = (values_##s)((better & (masks_##s)next) | (~better & (masks_##s)part[v]));                                 \
+            nan[v] |= next != next;                                                                                              \
+        }
+
+#define FLOAT_EXTREME(s, T, I)                                                                                                   \
+    typedef T values_##s __attribute__((vector_size(VECTOR_BYTES)));                                                             \
+    typedef I masks_##s __attribute__((vector_size(VECTOR_BYTES)));                                                              \
     static void extreme_##s(dome_extreme *best, const void *xv, uint64_t n, uint64_t position, bool largest)                     \
     {                                                                                                                            \
         const T *x = xv;                                                                                                         \
         if (n == 0)                                                                                                              \
             return;                                                                                                              \
-        T part[PARTS];                                                                                                           \
-        int nan[PARTS] = {0};                                                                                                    \
-        for (int j = 0; j < PARTS; j++)                                                                                          \
-            part[j] = largest ? -INFINITY : INFINITY;                                                                            \
-        if (largest)                                                                                                             \
-            FOR_PARTS(n, part[j] = x[i] > part[j] ? x[i] : part[j]; nan[j] |= x[i] != x[i]);                                     \
-        else                                                                                                                     \
-            FOR_PARTS(n, part[j] = x[i] < part[j] ? x[i] : part[j]; nan[j] |= x[i] != x[i]);                                     \
-        T value = part[0];                                                                                                       \
-        int any_nan = 0;                                                                                                         \
-        for (int j = 0; j < PARTS; j++) {                                                                                        \
-            if (largest ? part[j] > value : part[j] < value)                                                                     \
-                value = part[j];                                                                                                 \
-            any_nan |= nan[j];                                                                                                   \
+        enum { lanes = VECTOR_BYTES / sizeof(T) };                                                                               \
+        const T worst = largest ? -INFINITY : INFINITY;                                                                          \
+        values_##s part[VECTORS];                                                                                                \
+        masks_##s nan[VECTORS];                                                                                                  \
+        for (int v = 0; v < VECTORS; v++) {                                                                                      \
+            part[v] = worst - (values_##s){0};                                                                                   \
+            nan[v] = (masks_##s){0};                                                                                             \
+        }                                                                                                                        \
+        uint64_t base = 0;                                                                                                       \
+        if (largest) {                                                                                                           \
+            EXTREME_LOOP(s, T, >)                                                                                                \
+        } else {                                                                                                                 \
+            EXTREME_LOOP(s, T, <)                                                                                                \
+        }                                                                                                                        \
+        T value = worst;                                                                                                         \
+        bool any_nan = false;                                                                                                    \
+        for (int v = 0; v < VECTORS; v++)                                                                                        \
+            for (int j = 0; j < lanes; j++) {                                                                                    \
+                if (largest ? part[v][j] > value : part[v][j] < value)                                                           \
+                    value = part[v][j];                                                                                          \
+                any_nan |= nan[v][j] != 0;                                                                                       \
+            }                                                                                                                    \
+        for (; base < n; base++) {                                                                                               \
+            if (largest ? x[base] > value : x[base] < value)                                                                     \
+                value = x[base];                                                                                                 \
+            any_nan |= x[base] != x[base];                                                                                       \
         }                                                                                                                        \
         const uint64_t ascending = key_of_double((double)value);                                                                 \
         EXTREME_END(s, T,                                                                                                        \
@@ -328,9 +347,10 @@ INTEGER_LIST(INTEGER_EXTREME)
                               : ascending,                                                                                       \
                     bits_of((double)x[i]), any_nan ? x[i] != x[i] : x[i] == value)                                               \
     }
-FLOAT_LIST(FLOAT_EXTREME)
+FLOAT_EXTREME(f32, float, int32_t)
+FLOAT_EXTREME(f64, double, int64_t)
 
-double dome__largest_part(dome_type type, const void *xv, uint64_t n)
+double DOME_VARIANT_OF(dome__largest_part)(dome_type type, const void *xv, uint64_t n)
 {
     double largest = 0;
     if (dome_type_kind_of(type) == DOME_KIND_C128 || dome_type_kind_of(type) == DOME_KIND_F64) {
@@ -362,17 +382,17 @@ static const dome_product_kernel products_by_type[DOME_KIND_STRUCT + 1] = {INTEG
                                                                                COMPLEX_LIST(PRODUCT_ENTRY)};
 static const dome_extreme_kernel extremes_by_type[DOME_KIND_STRUCT + 1] = {INTEGER_LIST(EXTREME_ENTRY) FLOAT_LIST(EXTREME_ENTRY)};
 
-dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type)
+dome_sum_kernel DOME_VARIANT_OF(dome__sum_kernel)(dome_terms terms, dome_type type)
 {
     return sums_by_type[terms][dome_type_kind_of(type)];
 }
 
-dome_product_kernel dome__product_kernel(dome_type type)
+dome_product_kernel DOME_VARIANT_OF(dome__product_kernel)(dome_type type)
 {
     return products_by_type[dome_type_kind_of(type)];
 }
 
-dome_extreme_kernel dome__extreme_kernel(dome_type type)
+dome_extreme_kernel DOME_VARIANT_OF(dome__extreme_kernel)(dome_type type)
 {
     return extremes_by_type[dome_type_kind_of(type)];
 }

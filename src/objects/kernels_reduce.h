@@ -7,6 +7,7 @@
 #define DOME_SRC_KERNELS_REDUCE_H
 
 #include "objects/exact_sum.h"
+#include "objects/kernels.h"
 
 #include <dome/type.h>
 
@@ -29,7 +30,16 @@ typedef void (*dome_product_kernel)(const void *x, uint64_t count, double produc
 dome_product_kernel dome__product_kernel(dome_type type);
 
 /* product = product * factor, as the kernels multiply. */
-void dome__multiply(bool is_complex, double product[2], const double factor[2]);
+static inline void dome__multiply(bool is_complex, double product[2], const double factor[2])
+{
+    if (!is_complex) {
+        product[0] *= factor[0];
+        return;
+    }
+    double re = DOME_ROUNDED(product[0] * factor[0]) - DOME_ROUNDED(product[1] * factor[1]);
+    product[1] = DOME_ROUNDED(product[0] * factor[1]) + DOME_ROUNDED(product[1] * factor[0]);
+    product[0] = re;
+}
 
 /* The smallest value seen, with where it stands first. Of two, the one with the smaller key, or the same and the smaller
  * position, is the better: an order that does not depend on who looks first. */
@@ -44,7 +54,11 @@ typedef struct dome_extreme {
 /* Takes in count values, the first of which stands at position. For the largest value if `largest`. Real types only. */
 typedef void (*dome_extreme_kernel)(dome_extreme *best, const void *x, uint64_t count, uint64_t position, bool largest);
 dome_extreme_kernel dome__extreme_kernel(dome_type type);
-void dome__extreme_merge(dome_extreme *best, const dome_extreme *other);
+static inline void dome__extreme_merge(dome_extreme *best, const dome_extreme *other)
+{
+    if (other->key < best->key || (other->key == best->key && other->position < best->position))
+        *best = *other;
+}
 
 /* The largest magnitude of a real or imaginary part, for floating point without NaN. */
 double dome__largest_part(dome_type type, const void *x, uint64_t count);

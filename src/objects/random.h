@@ -52,14 +52,26 @@ static inline float dome__random_f32(uint32_t word)
     return (float)(word >> 8) * 0x1p-24f;
 }
 
-/* Positions first ... first + count - 1 into an array of the type named. Complex types: parts by turns. */
-void dome__random_fill_u8(uint8_t *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_u16(uint16_t *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_u32(uint32_t *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_u64(uint64_t *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_f32(float *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_f64(double *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_c64(float *out, uint64_t count, uint64_t seed, uint64_t first);
-void dome__random_fill_c128(double *out, uint64_t count, uint64_t seed, uint64_t first);
+/* Positions first ... first + count - 1 into an array of the type named. Complex types: parts by turns. Inline, so that each
+ * variant of the kernels has its own. */
+#define DOME_RANDOM_FILL(suffix, ctype, assign)                                                                                  \
+    static inline void dome__random_fill_##suffix(ctype *out, uint64_t count, uint64_t seed, uint64_t first)                     \
+    {                                                                                                                            \
+        for (uint64_t i = 0; i < count; i++) {                                                                                   \
+            uint32_t word[4];                                                                                                    \
+            dome__random_words(seed, first + i, word);                                                                           \
+            assign;                                                                                                              \
+        }                                                                                                                        \
+    }
+DOME_RANDOM_FILL(u8, uint8_t, out[i] = (uint8_t)word[0])
+DOME_RANDOM_FILL(u16, uint16_t, out[i] = (uint16_t)word[0])
+DOME_RANDOM_FILL(u32, uint32_t, out[i] = word[0])
+DOME_RANDOM_FILL(u64, uint64_t, out[i] = dome__random_u64(word[0], word[1]))
+DOME_RANDOM_FILL(f32, float, out[i] = dome__random_f32(word[0]))
+DOME_RANDOM_FILL(f64, double, out[i] = dome__random_f64(word[0], word[1]))
+DOME_RANDOM_FILL(c64, float, (out[2 * i] = dome__random_f32(word[0]), out[2 * i + 1] = dome__random_f32(word[1])))
+DOME_RANDOM_FILL(c128, double,
+                 (out[2 * i] = dome__random_f64(word[0], word[1]), out[2 * i + 1] = dome__random_f64(word[2], word[3])))
+#undef DOME_RANDOM_FILL
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "balance/balance.h"
 #include "objects/eval.h"
+#include "objects/kernels.h"
 #include "runtime/launch.h"
 #include "runtime/profile.h"
 #include "runtime/watch.h"
@@ -294,6 +295,7 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__registry_init(env);
     env->eval = dome__eval_new();
     env->block_times = g_ptr_array_new_with_free_func(dome__block_times_free);
+    dome__kernels_limit(env->options.kernels);
     if (env->options.check_pointers)
         dome__storage_check(env);
     if (g_strcmp0(env->options.transport, "self") == 0) {

@@ -127,6 +127,17 @@ static gboolean parse_progress(const char *name, const char *value, gpointer dat
     return TRUE;
 }
 
+static gboolean parse_kernels(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"auto", "avx512", "avx2", "baseline", NULL};
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'auto', 'avx512', 'avx2' or 'baseline'", &place, error))
+        return FALSE;
+    options->kernels = words[place];
+    return TRUE;
+}
+
 static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -190,6 +201,8 @@ static const GOptionEntry entries[] = {
     VALUE("dome-balance-phases", parse_count, "balance so many times at most (default: no limit)", "N"),
     VALUE("dome-balance-group", parse_count, "ring: groups of so many tasks decide together (default 1)", "TASKS"),
     VALUE("dome-topology", parse_topology, "ring: data may go around the ends; linear: it may not (default ring)", "ring|linear"),
+    VALUE("dome-kernels", parse_kernels, "the widest vector instructions to use; the bits are the same (default: what there is)",
+          "auto|avx512|avx2|baseline"),
     FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
     VALUE("dome-progress", parse_progress,
           "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),
@@ -383,7 +396,7 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
 
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
 {
-    *options = (dome_options){.timeout = DEFAULT_TIMEOUT, .balance_group = 1};
+    *options = (dome_options){.timeout = DEFAULT_TIMEOUT, .balance_group = 1, .kernels = "auto"};
     *message = NULL;
     bool ok = true;
     if (environment)

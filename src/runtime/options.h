@@ -22,6 +22,7 @@ typedef struct dome_options {
     uint64_t balance_phases;     /* --dome-balance-phases; 0: no limit */
     int balance_group;           /* --dome-balance-group, tasks */
     dome_topology topology;      /* --dome-topology ring|linear */
+    const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
     bool check_pointers;         /* --dome-check-pointers */
     bool profile;                /* --dome-profile */
     dome_progress_mode progress; /* --dome-progress */

@@ -647,6 +647,146 @@ static void test_extremes(void)
     check_extreme(DOME_I64, most, 1, false, 0, 0x1p63);
 }
 
+/* ---- variants ---- */
+
+static const char *const variants[] = {"avx512", "avx2", "baseline"};
+
+/* Values that make trouble, and others. */
+static void edge_values(GRand *rand, dome_type type, void *to, size_t count)
+{
+    static const double edges[] = {0.0,  -0.0,   NAN,     INFINITY, -INFINITY, 0x1p-1074, -0x1p-1030, 1e308, -1e308, 1.0,
+                                   -1.0, 0x1p31, -0x1p31, 0x1p63,   0x1p64,    255.5,     -128.5,     1e-40, 3e38,   0.5};
+    random_values(rand, type, to, count);
+    if (is_integer(type)) {
+        for (size_t i = 0; i < count; i += 7) /* the largest, the smallest, and 0 */
+            memset((char *)to + i * dome_type_size(type), i % 3 == 0 ? 0 : i % 3 == 1 ? -1 : -128, dome_type_size(type));
+        return;
+    }
+    bool single = type == DOME_F32 || type == DOME_C64;
+    for (size_t i = 0; i < count * dome_type_size(type) / (single ? 4 : 8); i++)
+        if (g_rand_int(rand) % 4 == 0) {
+            double value = edges[(size_t)g_rand_int_range(rand, 0, G_N_ELEMENTS(edges))];
+            if (single)
+                ((float *)to)[i] = (float)value;
+            else
+                ((double *)to)[i] = value;
+        }
+}
+
+/* NaN has one representation here. */
+static void settle_nan(dome_type type, void *values, size_t count)
+{
+    if (type == DOME_F32 || type == DOME_C64) {
+        for (size_t i = 0; i < count * (type == DOME_C64 ? 2 : 1); i++)
+            if (isnan(((float *)values)[i]))
+                ((float *)values)[i] = NAN;
+    } else if (type == DOME_F64 || type == DOME_C128) {
+        for (size_t i = 0; i < count * (type == DOME_C128 ? 2 : 1); i++)
+            if (isnan(((double *)values)[i]))
+                ((double *)values)[i] = NAN;
+    }
+}
+
+enum { VARIANT_COUNT = 331, VARIANT_BYTES = 16 * VARIANT_COUNT };
+
+/* What a variant makes of the same operands, for every operation and reduction and all pairs of types, goes through a hash. */
+static guint64 everything(const char *variant, GRand *rand)
+{
+    static _Alignas(64) char x[VARIANT_BYTES], y[VARIANT_BYTES], z[VARIANT_BYTES];
+    static uint8_t mask[VARIANT_COUNT];
+    guint64 hash = 0;
+    dome__kernels_limit(variant);
+    for (size_t k = 0; k < G_N_ELEMENTS(types); k++) {
+        dome_type type = types[k];
+        size_t bytes = dome_type_size(type);
+        edge_values(rand, type, x, VARIANT_COUNT);
+        edge_values(rand, type, y, VARIANT_COUNT);
+        random_values(rand, DOME_U8, mask, VARIANT_COUNT);
+        for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM; code++) {
+            if (code == DOME_OP_DVEC_CONVERT || !dome__kernel((dome_operation_code)code, type, type))
+                continue;
+            bool compares = code >= DOME_OP_DVEC_EQ && code <= DOME_OP_DVEC_GES, select = code == DOME_OP_DVEC_SELECT;
+            dome_kernel_args args = {.out = z, .a = 3, .width = 1, .bytes = bytes, .first = 77, .seed = 5, .in = {x, y}};
+            if (select)
+                args.in[0] = mask, args.in[1] = x, args.in[2] = y;
+            memcpy(z, y, sizeof z);
+            hash = dome__hash(hash, dome__kernel((dome_operation_code)code, type, type)(&args, VARIANT_COUNT));
+            if (!compares)
+                settle_nan(type, z, VARIANT_COUNT);
+            hash = dome__hash_bytes(hash, z, VARIANT_COUNT * (compares ? 1 : bytes));
+        }
+        for (size_t j = 0; j < G_N_ELEMENTS(types); j++) {
+            dome_kernel convert = dome__kernel(DOME_OP_DVEC_CONVERT, types[j], type);
+            dome_kernel_args args = {.out = z, .width = 1, .in = {x}};
+            if (!convert)
+                continue;
+            convert(&args, VARIANT_COUNT);
+            settle_nan(types[j], z, VARIANT_COUNT);
+            hash = dome__hash_bytes(hash, z, VARIANT_COUNT * dome_type_size(types[j]));
+        }
+        for (int special = 0; special < 2; special++) { /* sums and products once without infinities */
+            const double scale[2] = {0x1p-20, 0x1p3};
+            if (special == 0) {
+                random_values(rand, type, x, VARIANT_COUNT);
+                random_values(rand, type, y, VARIANT_COUNT);
+            } else {
+                edge_values(rand, type, x, VARIANT_COUNT);
+            }
+            for (uint64_t count = 0; count <= VARIANT_COUNT; count += 1 + count / 3) {
+                for (int terms = 0; terms < DOME_TERMS; terms++) {
+                    dome_sum_kernel sum = dome__sum_kernel((dome_terms)terms, type);
+                    dome_exact_sum sums[2];
+                    dome__exact_init(&sums[0]);
+                    dome__exact_init(&sums[1]);
+                    if (sum)
+                        sum(x, y, count, scale, sums);
+                    hash = dome__hash_double(dome__hash_double(hash, dome__exact_round(&sums[0])), dome__exact_round(&sums[1]));
+                }
+                double product[2] = {1, 0};
+                dome__product_kernel(type)(x, count, product);
+                hash = dome__hash_double(dome__hash_double(hash, product[0]), product[1]);
+                for (int largest = 0; largest < 2 && dome__extreme_kernel(type); largest++) {
+                    dome_extreme best = DOME_EXTREME_NONE;
+                    dome__extreme_kernel(type)(&best, x, count, 9, largest);
+                    hash = dome__hash(dome__hash(hash, best.position), best.key);
+                }
+                if (special == 0 && !is_integer(type))
+                    hash = dome__hash_double(hash, dome__largest_part(type, x, count));
+            }
+        }
+    }
+    return hash;
+}
+
+/* On processors without wide vectors a variant stands for the next one that there is. */
+static void test_variants_agree(void)
+{
+    for (guint32 seed = 1; seed <= (g_test_thorough() ? 100 : 5); seed++) {
+        guint64 found[G_N_ELEMENTS(variants)];
+        for (size_t v = 0; v < G_N_ELEMENTS(variants); v++) {
+            GRand *rand = g_rand_new_with_seed(seed);
+            found[v] = everything(variants[v], rand);
+            g_rand_free(rand);
+            g_assert_cmpuint(found[v], ==, found[0]);
+        }
+    }
+    g_assert_false(dome__kernels_limit("mmx"));
+    g_assert_cmpstr(dome__kernels_name(), ==, "baseline");
+    g_assert_true(dome__kernels_limit("auto"));
+}
+
+static void with_variant(gconstpointer data)
+{
+    static void (*const tests[])(void) = {test_table,       test_integers,     test_failures, test_floats, test_complex,
+                                          test_comparisons, test_conversions,  test_runs,     test_bytes,  test_index,
+                                          test_block_sums,  test_integer_sums, test_extremes};
+    g_assert_true(dome__kernels_limit(data));
+    g_test_message("%s: %s", (const char *)data, dome__kernels_name());
+    for (size_t k = 0; k < G_N_ELEMENTS(tests); k++)
+        tests[k]();
+    dome__kernels_limit("auto");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -663,5 +803,11 @@ int main(int argc, char **argv)
     g_test_add_func("/kernels/block-sums", test_block_sums);
     g_test_add_func("/kernels/integer-sums", test_integer_sums);
     g_test_add_func("/kernels/extremes", test_extremes);
+    g_test_add_func("/kernels/variants-agree", test_variants_agree);
+    for (size_t v = 0; v < G_N_ELEMENTS(variants); v++) {
+        char *path = g_strconcat("/kernels/with/", variants[v], NULL);
+        g_test_add_data_func(path, variants[v], with_variant);
+        g_free(path);
+    }
     return g_test_run();
 }
