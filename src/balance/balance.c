@@ -16,7 +16,7 @@ enum { DOMAINS_KEPT = 64 };
 /* Blocks differ in cost when their deviation is more than this part of their mean, and each measurement is correlated with the
  * one before like this at least, several times running: noise is not. */
 static const double UNEVEN = 0.2, CORRELATION = 0.7;
-enum { UNEVEN_PHASES = 2 };
+enum { UNEVEN_PHASES = 1 };
 
 /* A new measurement of a block's cost counts so much against what was known. */
 static const double COST_WEIGHT = 0.5;
@@ -64,12 +64,13 @@ struct dome_balance {
     GPtrArray *domains;
     dome_speed *speeds; /* by rank; the same on all tasks */
     dome_schedule schedule;
-    double bandwidth; /* of moves, bytes per second */
-    double processor; /* speed of this task's, while it is its own: any unit */
-    bool skewed;      /* data has moved because speeds differ */
+    double bandwidth;  /* of moves, bytes per second */
+    double processor;  /* speed of this task's, while it is its own: any unit */
+    bool skewed;       /* data has moved because speeds differ */
+    bool by_processor; /* speeds are those of tasks' processors, not of their work */
 
     /* since the last phase */
-    uint64_t start_sequence, start_ns, start_wait_ns;
+    uint64_t start_sequence, start_ns, start_wait_ns, start_processor_ns;
     bool was_calm;                      /* nothing had to be done in the phase */
     double move_seconds, phase_seconds; /* what this task saw of it */
     uint64_t moved_bytes;               /* of the busiest task */
@@ -180,6 +181,7 @@ static void restart_clock(dome_env *env, dome_balance *b)
     b->start_sequence = env->sequence;
     b->start_ns = b->window_ns = dome__now_ns();
     b->start_wait_ns = b->window_wait_ns = env->transport->wait_ns;
+    b->start_processor_ns = dome__processor_ns();
     b->usual_wait = -1;
 }
 
@@ -292,7 +294,7 @@ static double owned_part(const domain *d, int rank)
 /* ---- what is measured ---- */
 
 /* What each task tells the others: numbers of its own, then those of each live domain. */
-enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS };
+enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_HAD, SAYS };
 enum { SAYS_SECONDS, SAYS_UNEVEN, SAYS_OF_DOMAIN };
 
 /* What all tasks have said. */
@@ -397,8 +399,8 @@ static void take_costs(domain *d, const double *all, const uint64_t *counts, int
 
 /* Processor times compare the blocks of one task, and those of different tasks when the speeds of their processors are taken into
  * account. (How much of its processor a task gets is not in them: that is its rate.) A task that has timed nothing keeps what is
- * known. */
-static void adjust_costs(domain *d, const double *all, const uint64_t *counts, int size, const hearing *h)
+ * known. weight: of what is measured, against that. */
+static void adjust_costs(domain *d, const double *all, const uint64_t *counts, int size, const hearing *h, double weight)
 {
     double *cost = g_new(double, d->blocks), sum = 0, known = 0;
     uint64_t at = 0;
@@ -417,7 +419,7 @@ static void adjust_costs(domain *d, const double *all, const uint64_t *counts, i
     }
     for (uint64_t k = 0; k < d->blocks && sum > 0; k++)
         if (cost[k] >= 0)
-            d->costs[k] += COST_WEIGHT * (MAX(cost[k] * (known / sum), LEAST_COST) - d->costs[k]);
+            d->costs[k] += weight * (MAX(cost[k] * (known / sum), LEAST_COST) - d->costs[k]);
     g_free(cost);
 }
 
@@ -433,7 +435,8 @@ static int learn_costs(dome_env *env, const dome_balance *b, const hearing *h, d
     int status = dome__allgatherv(env->transport, DOME_F64, mine, counts, all);
     if (status != DOME_OK)
         status = dome__fail_transport(env, status);
-    if (!d->costs) {
+    bool first = !d->costs;
+    if (first) {
         d->costs = g_new(double, d->blocks);
         for (uint64_t k = 0; k < d->blocks; k++)
             d->costs[k] = 1;
@@ -441,7 +444,7 @@ static int learn_costs(dome_env *env, const dome_balance *b, const hearing *h, d
     if (status == DOME_OK && d->object)
         take_costs(d, all, counts, b->size);
     else if (status == DOME_OK)
-        adjust_costs(d, all, counts, b->size, h);
+        adjust_costs(d, all, counts, b->size, h, first ? 1 : COST_WEIGHT);
     g_free(counts);
     g_free(mine);
     g_free(all);
@@ -472,6 +475,7 @@ static int exchange(dome_env *env, dome_balance *b, hearing *h)
     bool ok = dome__env_settle(env); /* first: it is computing, too */
     uint64_t now = dome__now_ns(), wait = env->transport->wait_ns;
     double elapsed = (double)(int64_t)(now - b->start_ns) * 1e-9, waited = (double)(wait - b->start_wait_ns) * 1e-9;
+    double had = (double)(int64_t)(dome__processor_ns() - b->start_processor_ns) * 1e-9;
     if (b->processor == 0)
         b->processor = dome__processor_speed();
     h->each = SAYS;
@@ -485,6 +489,7 @@ static int exchange(dome_env *env, dome_balance *b, hearing *h)
     mine[SAYS_PHASE] = b->phase_seconds;
     mine[SAYS_MOVE] = b->move_seconds;
     mine[SAYS_PROCESSOR] = b->processor;
+    mine[SAYS_HAD] = had;
     for (guint k = 0; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
         if (!is_live(d))
@@ -544,13 +549,36 @@ static double owned_work(const dome_balance *b, int rank)
     return work;
 }
 
+/* Where costs of blocks are measured, they change, and are known of the past. The speed of a task is then what it gets of its
+ * processor, in the unit of the costs: with the work it owned in it, a speed would take up what costs have not learnt yet, and
+ * what changes would be counted twice. */
+static double rate_by_processor(const hearing *h, int rank)
+{
+    double busy = said(h, rank, SAYS_BUSY), had = MIN(said(h, rank, SAYS_HAD), busy);
+    return busy > 0 && had > 0 ? said(h, rank, SAYS_PROCESSOR) * had / busy : 0;
+}
+
+static bool costs_are_measured(const dome_balance *b)
+{
+    for (guint k = 0; k < b->domains->len; k++) {
+        const domain *d = g_ptr_array_index(b->domains, k);
+        if (is_live(d) && d->costs && !d->object)
+            return true;
+    }
+    return false;
+}
+
 /* Speeds are relative to that of the median task: what an operation costs changes in the course of a program. */
 static void learn_speeds(dome_balance *b, hearing *h)
 {
     double *rate = g_new(double, b->size), mean = 0;
+    bool by_processor = costs_are_measured(b);
+    if (by_processor && !b->by_processor)
+        memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* what was known is in another unit */
+    b->by_processor |= by_processor;
     for (int r = 0; r < b->size; r++) {
-        double busy = said(h, r, SAYS_BUSY);
-        rate[r] = busy > 0 ? owned_work(b, r) / busy : 0;
+        double busy = said(h, r, SAYS_BUSY), work = owned_work(b, r);
+        rate[r] = busy > 0 && work > 0 ? (b->by_processor ? rate_by_processor(h, r) : work / busy) : 0;
         mean += b->speeds[r].rate / b->size;
     }
     double middle = median(rate, b->size);

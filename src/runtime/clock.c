@@ -12,8 +12,10 @@ static const double READ_NS = 500, READ_SHARE = 0.01;
 static const double LEAST_CALL_NS = 100e3;
 enum { LEAST_GROUPS = 8, TOLD_APART = 4 };
 
-/* The first calls are timed, then one in so many. */
+/* The first calls are timed, then one in so many; all of them while dear ones are among them, which would not be told from cheap
+ * ones otherwise. DECAY: of what the dearest of the last calls took. */
 enum { FIRST_CALLS = 8, ONE_IN = 4 };
+static const double DECAY = 0.9;
 
 static uint64_t read_ns(clockid_t clock)
 {
@@ -27,19 +29,24 @@ uint64_t dome__now_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t dome__processor_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double dome__processor_speed(void)
 {
     enum { STEPS = 200000 };
     volatile double seed = 1.0000001, result;
     double x = seed, y = seed;
-    uint64_t begin = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t begin = dome__processor_ns();
     for (int k = 0; k < STEPS; k++) {
         x = x * y + 1e-9;
         y = y * 0.9999999 + 1e-9;
     }
     result = x;
     (void)result;
-    uint64_t took = read_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    uint64_t took = dome__processor_ns() - begin;
     return STEPS / (double)MAX(took, 1);
 }
 
@@ -100,21 +107,24 @@ void dome__block_clock_start(dome_block_clock *clock, dome_env *env, const dome_
 {
     *clock = (dome_block_clock){0};
     dome_block_times *times = wanted(env, layout) ? dome__block_times(env, layout) : NULL;
-    if (!times || !chosen(times->calls++))
+    if (!times)
         return;
-    clock->times = times;
     int rank = dome_layout_tasks(layout) > 1 ? env->transport->rank : 0;
     clock->local = dome_layout_run(layout, rank, NULL);
     double blocks = (double)clock->local;
+    times->dearest *= DECAY;
+    if (!chosen(times->calls++) && times->dearest * blocks < LEAST_CALL_NS)
+        return;
+    clock->times = times;
     if (times->per_block * blocks > LEAST_CALL_NS)
         blocks = CLAMP(READ_NS / READ_SHARE / times->per_block, 1, MAX(blocks / LEAST_GROUPS, 1));
     clock->stride = times->block_size * MAX((uint64_t)blocks, 1);
-    clock->begin = clock->last = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    clock->begin = clock->last = dome__processor_ns();
 }
 
 void dome__block_clock_read(dome_block_clock *clock)
 {
-    uint64_t now = read_ns(CLOCK_THREAD_CPUTIME_ID), size = clock->times->block_size;
+    uint64_t now = dome__processor_ns(), size = clock->times->block_size;
     uint64_t first = clock->first / size, count = (clock->count + size - 1) / size;
     double each = (double)(now - clock->last) / (double)count;
     if (count * TOLD_APART <= clock->local) /* else it says nothing about single blocks */
@@ -133,4 +143,5 @@ void dome__block_clock_stop(dome_block_clock *clock)
         dome__block_clock_read(clock);
     if (clock->blocks > 0)
         clock->times->per_block = (double)(clock->last - clock->begin) / (double)clock->blocks;
+    clock->times->dearest = MAX(clock->times->dearest, clock->times->per_block);
 }

@@ -19,7 +19,8 @@ typedef struct dome_clock_entry {
     uint64_t bytes; /* of vectors read and written by computing */
 } dome_clock_entry;
 
-uint64_t dome__now_ns(void); /* wall time, monotonic */
+uint64_t dome__now_ns(void);       /* wall time, monotonic */
+uint64_t dome__processor_ns(void); /* that this thread has had */
 
 /* How fast this thread's processor is while it runs the thread: some multiplications and additions per nanosecond. Takes
  * about a millisecond. */
@@ -38,8 +39,10 @@ uint64_t dome__since_ns(uint64_t begin);
 /* The blocks of all vectors of one length and block size. */
 typedef struct dome_block_times {
     uint64_t length, block_size, blocks;
-    double *ns;       /* by block, of this task's: since balance last looked; from calls that told blocks apart (not of dvec_map_runs) */
+    double
+        *ns; /* by block, of this task's: since balance last looked; from calls that told blocks apart (not of dvec_map_runs) */
     double per_block; /* what a block takes in one call, about; 0: not known */
+    double dearest;   /* the same in the dearest of the last calls */
     unsigned calls;
     bool uneven; /* blocks are known to differ: set by balance.c */
 } dome_block_times;
