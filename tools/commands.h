@@ -2,12 +2,29 @@
 #ifndef DOME_TOOLS_COMMANDS_H
 #define DOME_TOOLS_COMMANDS_H
 
+#include <glib.h>
+#include <stdio.h>
+
 /* Like main, with the name of the subcommand as argv[0]. Return the exit status: 2 for wrong usage. */
 int dome__command_run(int argc, char **argv);
 int dome__command_ckpt(int argc, char **argv); /* where there are checkpoints */
 int dome__command_view(int argc, char **argv);
 
+int dome__command_ps(int argc, char **argv);
+
+/* Parses options; at most `most` arguments are left, from argv[1] on, or any number for -1. Ends the program with status 2
+ * otherwise. usage and summary are for --help. */
+void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int most);
+
 /* Prints "dome: " and the line on standard error, and exits. */
 void dome__command_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+
+/* ---- JSON ---- */
+
+/* A string with its quotes. What is not UTF-8 is replaced. */
+void dome__json_string(FILE *to, const char *text);
+
+/* A number as its text; "nan", "inf" and "-inf" become strings. */
+void dome__json_number(FILE *to, const char *text);
 
 #endif

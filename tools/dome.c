@@ -18,12 +18,34 @@ void dome__command_fail(int status, const char *format, ...)
     exit(status);
 }
 
+void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int most)
+{
+    GError *error = NULL;
+    const char *name = (*argv)[0];
+    char *called = g_strconcat("dome ", name, NULL); /* the help begins with it */
+    g_set_prgname(called);
+    GOptionContext *context = g_option_context_new(usage);
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_set_summary(context, summary);
+    if (!g_option_context_parse(context, argc, argv, &error))
+        dome__command_fail(2, "%s: %s; see dome %s --help", name, error->message, name);
+    g_option_context_free(context);
+    if (*argc > 1 && strcmp((*argv)[1], "--") == 0) {
+        memmove(*argv + 1, *argv + 2, (size_t)(*argc - 1) * sizeof **argv);
+        --*argc;
+    }
+    if (most >= 0 && *argc - 1 > most)
+        dome__command_fail(2, "%s: '%s' is one argument too many; see dome %s --help", name, (*argv)[most + 1], name);
+    g_free(called);
+}
+
 static const struct {
     const char *name;
     int (*main)(int argc, char **argv);
     const char *summary;
 } commands[] = {
     {"run", dome__command_run, "run a program on several tasks"},
+    {"ps", dome__command_ps, "list the programs that run"},
 #ifdef DOME_WITH_CHECKPOINT
     {"ckpt", dome__command_ckpt, "look at checkpoints: ls, show, verify, diff"},
 #endif

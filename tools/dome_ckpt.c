@@ -61,27 +61,6 @@ bool dome__ckpt_room(dome_ckpt_buffer *buffer, uint64_t bytes, char **message)
     return buffer->data || dome__ckpt_refuse(message, "there is no memory for a block of %" PRIu64 " bytes", bytes);
 }
 
-void dome__json_string(FILE *to, const char *text)
-{
-    char *valid = g_utf8_make_valid(text, -1);
-    fputc('"', to);
-    for (const unsigned char *c = (unsigned char *)valid; *c; c++)
-        if (*c == '"' || *c == '\\')
-            fprintf(to, "\\%c", *c);
-        else if (*c < 0x20)
-            fprintf(to, "\\u%04x", *c);
-        else
-            fputc(*c, to);
-    fputc('"', to);
-    g_free(valid);
-}
-
-void dome__json_number(FILE *to, const char *text)
-{
-    bool finite = strchr("-0123456789", text[0]) && text[1] != 'i';
-    fprintf(to, finite ? "%s" : "\"%s\"", text);
-}
-
 /* ---- what an argument names ---- */
 
 static dome_ckpt_file *newest_of(const char *directory, char **message)

@@ -32,12 +32,4 @@ typedef struct dome_ckpt_buffer {
 
 bool dome__ckpt_room(dome_ckpt_buffer *buffer, uint64_t bytes, char **message);
 
-/* ---- JSON ---- */
-
-/* A string with its quotes. What is not UTF-8 is replaced. */
-void dome__json_string(FILE *to, const char *text);
-
-/* A number as its text; "nan", "inf" and "-inf" become strings. */
-void dome__json_number(FILE *to, const char *text);
-
 #endif

@@ -49,6 +49,7 @@ int dome__command_run(int argc, char **argv)
          "Run on this host and those in FILE, a PVM hostfile, on a machine of its own", "FILE"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &address, "With --hosts: address by which the others reach this host", "NAME"},
         {0}};
+    g_set_prgname("dome run"); /* the help begins with it */
     GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
     GError *error = NULL;
     g_option_context_add_main_entries(context, entries, NULL);

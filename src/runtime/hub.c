@@ -4,6 +4,7 @@
 #include "runtime/launch.h"
 #include "runtime/operation.h"
 #include "runtime/progress.h"
+#include "runtime/report.h"
 #include "runtime/wire.h"
 #include "trace/sink.h"
 
@@ -39,13 +40,16 @@ typedef struct client {
     uint32_t operation;
     bool waiting;
     char *object;
-    int idle; /* beats in a row that found it waiting without progress */
+    double busy, load; /* processors it used since the beat before; load of its host, below 0: not known */
+    int idle;          /* beats in a row that found it waiting without progress */
 } client;
 
 typedef struct state {
     dome_hub *hub;
     GPtrArray *clients;
-    double now, began;
+    double now, began, started;
+    int64_t checkpoint; /* the last one that task 0 told of; below 0: none */
+    double checkpoint_at;
 
     bool rank0_ended;
     int rank0_status; /* as waitpid gives it */
@@ -321,6 +325,14 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
         c->progress = progress;
         c->beaten = true;
         c->answered = dome__wire_get_u32(&reader) > 0; /* there is one query in the life of a program */
+        c->busy = dome__wire_get_u32(&reader) / 1e3;
+        uint32_t load = dome__wire_get_u32(&reader);
+        c->load = load == UINT32_MAX ? -1 : load / 1e2;
+        int64_t checkpoint = (int64_t)dome__wire_get_u64(&reader) - 1;
+        if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
+            s->checkpoint = checkpoint;
+            s->checkpoint_at = s->now;
+        }
         if (!s->told && !s->noticed)
             compare(s, c);
         break;
@@ -661,27 +673,85 @@ static void end_orphans(const char *directory)
     g_free(id);
 }
 
+static char **command_of(pid_t pid)
+{
+    char *path = g_strdup_printf("/proc/%d/cmdline", (int)pid), *text = NULL;
+    gsize length = 0;
+    GPtrArray *words = g_ptr_array_new();
+    if (g_file_get_contents(path, &text, &length, NULL))
+        for (const char *at = text; at < text + length; at += strlen(at) + 1)
+            g_ptr_array_add(words, g_strdup(at));
+    g_ptr_array_add(words, NULL);
+    g_free(text);
+    g_free(path);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const dome_report_task *const *x = a, *const *y = b;
+    return ((*x)->rank > (*y)->rank) - ((*x)->rank < (*y)->rank);
+}
+
+static char *report_text(void *data)
+{
+    const state *s = data;
+    dome_report *report = dome__report_new();
+    char *directory = g_strdup_printf("/proc/%d/cwd", (int)s->hub->rank0);
+    report->pid = (int)getpid();
+    report->command = command_of(s->hub->rank0);
+    report->directory = g_file_read_link(directory, NULL);
+    report->machine = g_strdup(s->hub->directory ? "private" : "own");
+    report->seconds = monotonic() - s->started;
+    report->checkpoint = s->checkpoint;
+    report->checkpoint_seconds = s->checkpoint >= 0 ? monotonic() - s->checkpoint_at : 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *c = s->clients->pdata[i];
+        if (!c->greeted || c->closed || c->channel != DOME_WIRE_WATCH)
+            continue;
+        dome_report_task *t = g_new0(dome_report_task, 1);
+        t->rank = c->rank;
+        t->pid = c->pid;
+        t->host = g_strdup(c->host);
+        t->operation = g_strdup(c->operation == DOME_OP_NONE ? "" : dome__operation_name(c->operation));
+        t->object = g_strdup(c->operation == DOME_OP_NONE ? "" : c->object);
+        t->waiting = c->waiting;
+        t->sequence = c->sequence;
+        t->busy = c->busy;
+        t->load = c->beaten ? c->load : -1;
+        t->silent = monotonic() - c->heard;
+        g_ptr_array_add(report->tasks, t);
+    }
+    g_ptr_array_sort(report->tasks, by_rank);
+    char *text = dome__report_text(report);
+    dome__report_free(report);
+    g_free(directory);
+    return text;
+}
+
 int dome__hub_run(dome_hub *hub, int *signal_number)
 {
-    state s = {.hub = hub, .clients = g_ptr_array_new(), .now = monotonic()};
+    state s = {.hub = hub, .clients = g_ptr_array_new(), .now = monotonic(), .checkpoint = -1};
     struct pollfd *p = NULL;
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
     double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
-    s.began = s.now;
+    s.began = s.started = s.now;
+    int report_fd = dome__report_listen();
     while (!over(&s)) {
         guint n = s.clients->len;
-        p = g_renew(struct pollfd, p, n + 2);
+        p = g_renew(struct pollfd, p, n + 3);
         p[0] = (struct pollfd){.fd = hub->signal_fd, .events = POLLIN};
         p[1] = (struct pollfd){.fd = hub->listen_fd, .events = POLLIN};
         for (guint i = 0; i < n; i++) {
             const client *c = s.clients->pdata[i];
             p[2 + i] = (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = POLLIN};
         }
+        p[2 + n] = (struct pollfd){.fd = report_fd, .events = POLLIN};
         bool hurry = s.noticed || s.told || s.rank0_ended;
-        poll(p, n + 2, hurry ? 10 : (int)(period * 250) + 1);
+        poll(p, n + 3, hurry ? 10 : (int)(period * 250) + 1);
         double before = s.now;
         s.now = monotonic();
         s.overslept |= s.now - before > silence_limit(&s);
@@ -693,6 +763,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             accept_clients(&s);
         if (p[0].revents)
             handle_signals(&s);
+        if (p[2 + n].revents)
+            dome__report_answer(report_fd, report_text, &s);
         if (s.now - beat >= period) {
             beat = s.now;
             to_all_watches(&s, DOME_WIRE_BEAT);
@@ -701,6 +773,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             silence(&s);
     }
     g_free(p);
+    if (report_fd >= 0)
+        close(report_fd);
     int status = s.told ? s.exit_status : 0;
     if (hub->rank0_is_child && s.rank0_ended) {
         if (WIFSIGNALED(s.rank0_status)) {

@@ -33,8 +33,10 @@ struct dome_watch {
     double timeout;
     GByteArray *in;
     bool paused;
-    uint32_t queries;      /* from the hub so far */
-    pthread_mutex_t state; /* of the next two */
+    double busy_at, busy_cpu; /* when the last beat was sent, and processor time used by then */
+    uint64_t checkpoint;      /* 1 more than the number of the last one; 0: none */
+    uint32_t queries;         /* from the hub so far */
+    pthread_mutex_t state;    /* of the next two */
     const dome_transport *transport;
     double left;       /* when dome__watch_leave was called; 0: not yet */
     dome_trace *trace; /* NULL: nothing is recorded */
@@ -283,6 +285,18 @@ static place read_place(dome_watch *watch)
     return p;
 }
 
+/* Thousandths of a processor that this process has used since the call before. */
+static uint32_t busy_lately(dome_watch *watch)
+{
+    struct timespec used;
+    double t = now(),
+           cpu = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec : 0;
+    double share = t > watch->busy_at ? (cpu - watch->busy_cpu) / (t - watch->busy_at) : 0;
+    watch->busy_at = t;
+    watch->busy_cpu = cpu;
+    return (uint32_t)(CLAMP(share, 0, 1e6) * 1000);
+}
+
 static void send_beat(dome_watch *watch)
 {
     place p = read_place(watch);
@@ -297,6 +311,10 @@ static void send_beat(dome_watch *watch)
     pthread_mutex_unlock(&watch->state);
     dome__wire_put_string(frame, p.object ? p.object : "");
     dome__wire_put_u32(frame, watch->queries);
+    double average;
+    dome__wire_put_u32(frame, busy_lately(watch));
+    dome__wire_put_u32(frame, getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX);
+    dome__wire_put_u64(frame, __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED));
     pthread_mutex_lock(&watch->send);
     dome__wire_send(watch->fd, frame);
     pthread_mutex_unlock(&watch->send);
@@ -524,6 +542,11 @@ void dome__watch_stand(dome_watch *watch, const dome_transport *transport)
     pthread_mutex_lock(&watch->state);
     watch->transport = transport;
     pthread_mutex_unlock(&watch->state);
+}
+
+void dome__watch_checkpoint(dome_watch *watch, uint64_t number)
+{
+    __atomic_store_n(&watch->checkpoint, number + 1, __ATOMIC_RELAXED);
 }
 
 void dome__watch_leave(dome_watch *watch)

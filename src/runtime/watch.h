@@ -38,6 +38,9 @@ void dome__watch_leave(dome_watch *watch);
 /* The operation under way, for beats. NULL name: the program's own code. object's name must live on (interned). */
 void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, const char *object);
 
+/* A checkpoint with this number has been written: for those who ask the hub. */
+void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
+
 /* Ends the whole program with this line. Does not return. */
 void dome__watch_fail(dome_watch *watch, int exit_status, const char *line) __attribute__((noreturn));
 

@@ -11,7 +11,8 @@
 typedef enum dome_wire_kind {
     DOME_WIRE_HELLO = 1, /* task: cookie, channel, rank, size, pid, tid, host */
     DOME_WIRE_WELCOME,   /* hub: cookie */
-    DOME_WIRE_BEAT,      /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered */
+    DOME_WIRE_BEAT,      /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered,
+                             processors used, load of the host, last checkpoint */
     DOME_WIRE_QUERY,     /* hub: send a beat now */
     DOME_WIRE_FAIL,      /* task: status, line */
     DOME_WIRE_EXITING,   /* task: exit status; left without dome_finalize */

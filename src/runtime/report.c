@@ -1,0 +1,241 @@
+#include "runtime/report.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define NAME "dome-hub/"
+
+/* How long an answer may take, in ms, and how long it may be. */
+enum { PATIENCE = 2000, LONGEST = 1 << 24 };
+
+/* A first byte of 0 makes a name without a file. */
+static socklen_t address_of(struct sockaddr_un *address, unsigned uid, int pid)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, NAME "%u/%d", uid, pid);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* Anybody may take such a name, or connect to it. */
+static bool same_user(int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+}
+
+int dome__report_listen(void)
+{
+    struct sockaddr_un address;
+    socklen_t length = address_of(&address, (unsigned)geteuid(), (int)getpid());
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 16) < 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
+{
+    int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client < 0)
+        return;
+    if (same_user(client)) {
+        int room = 1 << 20;
+        setsockopt(client, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+        char *all = text(ctx);
+        size_t length = strlen(all), sent = 0;
+        ssize_t n;
+        while (sent < length && (n = send(client, all + sent, length - sent, MSG_NOSIGNAL)) > 0)
+            sent += (size_t)n;
+        g_free(all);
+    }
+    close(client);
+}
+
+/* ---- the text ---- */
+
+static void task_free(void *data)
+{
+    dome_report_task *t = data;
+    g_free(t->host);
+    g_free(t->operation);
+    g_free(t->object);
+    g_free(t);
+}
+
+dome_report *dome__report_new(void)
+{
+    dome_report *s = g_new0(dome_report, 1);
+    s->checkpoint = -1;
+    s->tasks = g_ptr_array_new_with_free_func(task_free);
+    return s;
+}
+
+void dome__report_free(dome_report *s)
+{
+    g_strfreev(s->command);
+    g_free(s->directory);
+    g_free(s->machine);
+    g_ptr_array_unref(s->tasks);
+    g_free(s);
+}
+
+static void put_string(GKeyFile *file, const char *group, const char *key, const char *text)
+{
+    char *valid = g_utf8_make_valid(text ? text : "", -1);
+    g_key_file_set_string(file, group, key, valid);
+    g_free(valid);
+}
+
+char *dome__report_text(const dome_report *s)
+{
+    GKeyFile *file = g_key_file_new();
+    g_key_file_set_integer(file, "program", "pid", s->pid);
+    guint n = s->command ? g_strv_length(s->command) : 0;
+    char **valid = g_new0(char *, n + 1);
+    for (guint i = 0; i < n; i++)
+        valid[i] = g_utf8_make_valid(s->command[i], -1);
+    g_key_file_set_string_list(file, "program", "command", (const char *const *)valid, n);
+    g_strfreev(valid);
+    put_string(file, "program", "directory", s->directory);
+    put_string(file, "program", "machine", s->machine);
+    g_key_file_set_double(file, "program", "seconds", s->seconds);
+    g_key_file_set_int64(file, "program", "checkpoint", s->checkpoint);
+    g_key_file_set_double(file, "program", "checkpoint-seconds", s->checkpoint_seconds);
+    for (guint i = 0; i < s->tasks->len; i++) {
+        const dome_report_task *t = s->tasks->pdata[i];
+        char group[32];
+        snprintf(group, sizeof group, "task %d", t->rank);
+        g_key_file_set_integer(file, group, "rank", t->rank);
+        g_key_file_set_integer(file, group, "pid", t->pid);
+        put_string(file, group, "host", t->host);
+        put_string(file, group, "operation", t->operation);
+        put_string(file, group, "object", t->object);
+        g_key_file_set_boolean(file, group, "waiting", t->waiting);
+        g_key_file_set_uint64(file, group, "sequence", t->sequence);
+        g_key_file_set_double(file, group, "busy", t->busy);
+        g_key_file_set_double(file, group, "load", t->load);
+        g_key_file_set_double(file, group, "silent", t->silent);
+    }
+    g_key_file_set_integer(file, "end", "tasks", (int)s->tasks->len);
+    char *text = g_key_file_to_data(file, NULL, NULL);
+    g_key_file_free(file);
+    return text;
+}
+
+static char *get_string(GKeyFile *file, const char *group, const char *key)
+{
+    char *text = g_key_file_get_string(file, group, key, NULL);
+    return text ? text : g_strdup("");
+}
+
+dome_report *dome__report_parse(const char *text)
+{
+    GKeyFile *file = g_key_file_new();
+    dome_report *s = NULL;
+    char **groups = NULL;
+    if (g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, NULL) &&
+        g_key_file_has_key(file, "program", "pid", NULL) && g_key_file_has_key(file, "end", "tasks", NULL)) {
+        s = dome__report_new();
+        s->pid = g_key_file_get_integer(file, "program", "pid", NULL);
+        s->command = g_key_file_get_string_list(file, "program", "command", NULL, NULL);
+        s->directory = get_string(file, "program", "directory");
+        s->machine = get_string(file, "program", "machine");
+        s->seconds = g_key_file_get_double(file, "program", "seconds", NULL);
+        s->checkpoint = g_key_file_get_int64(file, "program", "checkpoint", NULL);
+        s->checkpoint_seconds = g_key_file_get_double(file, "program", "checkpoint-seconds", NULL);
+        groups = g_key_file_get_groups(file, NULL);
+        for (char **group = groups; *group; group++) {
+            if (!g_str_has_prefix(*group, "task "))
+                continue;
+            dome_report_task *t = g_new0(dome_report_task, 1);
+            t->rank = g_key_file_get_integer(file, *group, "rank", NULL);
+            t->pid = g_key_file_get_integer(file, *group, "pid", NULL);
+            t->host = get_string(file, *group, "host");
+            t->operation = get_string(file, *group, "operation");
+            t->object = get_string(file, *group, "object");
+            t->waiting = g_key_file_get_boolean(file, *group, "waiting", NULL);
+            t->sequence = g_key_file_get_uint64(file, *group, "sequence", NULL);
+            t->busy = g_key_file_get_double(file, *group, "busy", NULL);
+            t->load = g_key_file_get_double(file, *group, "load", NULL);
+            t->silent = g_key_file_get_double(file, *group, "silent", NULL);
+            g_ptr_array_add(s->tasks, t);
+        }
+        if ((int)s->tasks->len != g_key_file_get_integer(file, "end", "tasks", NULL))
+            g_clear_pointer(&s, dome__report_free);
+    }
+    g_strfreev(groups);
+    g_key_file_free(file);
+    return s;
+}
+
+/* ---- asking ---- */
+
+/* Everything until the other side closes; NULL if that takes too long. */
+static char *ask(unsigned uid, int pid)
+{
+    struct sockaddr_un address;
+    socklen_t length = address_of(&address, uid, pid);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    GString *text = g_string_new(NULL);
+    bool good = fd >= 0 && connect(fd, (struct sockaddr *)&address, length) == 0 && same_user(fd);
+    gint64 until = g_get_monotonic_time() + PATIENCE * 1000;
+    while (good) {
+        char buffer[65536];
+        int left = (int)((until - g_get_monotonic_time()) / 1000);
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = left > 0 && text->len < LONGEST ? poll(&p, 1, left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t n = ready > 0 ? recv(fd, buffer, sizeof buffer, 0) : -1;
+        if (n == 0)
+            break;
+        good = n > 0;
+        g_string_append_len(text, buffer, good ? n : 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    return g_string_free(text, !good);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+GPtrArray *dome__report_ask_all(void)
+{
+    GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+    char *list = NULL, *mine = g_strdup_printf(" @" NAME "%u/", (unsigned)geteuid());
+    GArray *pids = g_array_new(FALSE, FALSE, sizeof(int));
+    if (g_file_get_contents("/proc/self/net/unix", &list, NULL, NULL))
+        for (char *at = strstr(list, mine); at; at = strstr(at, mine)) {
+            at += strlen(mine);
+            int pid = atoi(at);
+            bool seen = pid <= 0; /* a connection has the name too */
+            for (guint i = 0; i < pids->len && !seen; i++)
+                seen = g_array_index(pids, int, i) == pid;
+            if (!seen)
+                g_array_append_val(pids, pid);
+        }
+    g_array_sort(pids, by_number);
+    for (guint i = 0; i < pids->len; i++) {
+        char *text = ask((unsigned)geteuid(), g_array_index(pids, int, i));
+        if (text)
+            g_ptr_array_add(texts, text);
+    }
+    g_array_free(pids, TRUE);
+    g_free(mine);
+    g_free(list);
+    return texts;
+}

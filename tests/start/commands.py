@@ -1,0 +1,102 @@
+"""The subcommands of dome that look at what runs.
+
+    commands.py [PART-OF-A-NAME]"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
+
+import harness
+from harness import DOME, PROGRAMS, Run, check, wait_until
+
+WORKER = PROGRAMS + "/worker"
+STARTER = PROGRAMS + "/starter"
+
+
+def dome(*arguments, environment=None, status=0):
+    """What it prints: standard output and standard error."""
+    env = harness.clean_environment()
+    env.update(environment or {})
+    done = subprocess.run([DOME] + list(arguments), env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=harness.HANG)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    check(done.returncode == status, "dome %s: status %d: %s %s" % (" ".join(arguments), done.returncode, out, err))
+    return out, err
+
+
+def program_of(run):
+    """What dome ps says about the program that `run` started; None if nothing."""
+    found = [p for p in json.loads(dome("ps", "--json")[0]) if p["pid"] == run.pid]
+    check(len(found) < 2, "it is listed %d times" % len(found))
+    return found[0] if found else None
+
+
+# ---- dome ps ----
+
+
+def ps(tasks):
+    arguments = [WORKER, "%MARKS%", "0", "barrier", "--dome-tasks", str(tasks)]
+    with Run(arguments) as run:
+        run.wait_marks("there", tasks)
+        # beats come once a second
+        def known():
+            p = program_of(run)
+            return p and len(p["tasks"]) == tasks and all(t["operations"] > 0 for t in p["tasks"]) and p
+
+        p = wait_until(known, "dome ps to know the tasks")
+        check([t["rank"] for t in p["tasks"]] == list(range(tasks)), "ranks: %r" % p)
+        check([t["pid"] for t in p["tasks"]] == [run.rank(r) for r in range(tasks)], "pids: %r" % p)
+        check(p["command"][0] == WORKER and "barrier" in p["command"], "command: %r" % p)
+        check(p["directory"] == os.getcwd(), "directory: %r" % p)
+        check(p["machine"] == "private" and p["seconds"] > 0 and p["checkpoint"] is None, "%r" % p)
+        check(all(t["load"] is not None and t["busy"] >= 0 and t["host"] for t in p["tasks"]), "%r" % p)
+        text = dome("ps")[0]
+        part = re.search(r"^%d: .*\n  %d tasks on 1 host of a private .*, last checkpoint: none\n.*\n((   .*\n)*)" % (run.pid, tasks),
+                         text, re.MULTILINE)
+        check(part and len(part.group(1).splitlines()) == tasks, text)
+        check(re.search(r"^ *%d +%d +1 " % (run.pid, tasks), dome("ps", "--brief")[0], re.MULTILINE), dome("ps", "-b")[0])
+        harness.kill(run.pid, signal.SIGTERM)
+        run.wait()
+        run.check_clean()
+        check(program_of(run) is None, "it has ended and is listed")
+
+
+def ps_after_kill():
+    with Run([WORKER, "%MARKS%", "0", "barrier", "--dome-tasks", "2"]) as run:
+        run.wait_marks("there", 2)
+        wait_until(lambda: program_of(run), "dome ps to know it")
+        harness.kill(run.pid)
+        run.wait()
+        run.check_clean()
+        check(program_of(run) is None, "its hub was killed and it is listed")
+
+
+def usage():
+    for command in "run", "ps":
+        out, err = dome(command, "--help")
+        check(out.startswith("Usage:\n  dome %s " % command) and not err, out + err)
+        check(re.fullmatch("dome: %s: .*; see dome %s --help\n" % (command, command), dome(command, "--nonsense", status=2)[1]), command)
+    out = dome("--help")[0]
+    check(re.search("^  ps  ", out, re.MULTILINE), out)
+    check("there is no command pss" in dome("pss", status=2)[1], "pss")
+    dome(status=2)
+
+
+def all_cases():
+    return [
+        ("dome ps, 2 tasks", ps, 2),
+        ("dome ps, 5 tasks", ps, 5),
+        ("dome ps, killed", ps_after_kill),
+        ("usage", usage),
+    ]
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    sys.exit(1 if harness.run_all([c for c in all_cases() if wanted in c[0]], 4) else 0)

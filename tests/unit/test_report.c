@@ -1,0 +1,119 @@
+#include "runtime/report.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static dome_report *example(void)
+{
+    static const char *const command[] = {"/path/to a/prog", "--name=x;y", "[task 9]\nrank=3", "\xff", NULL};
+    dome_report *r = dome__report_new();
+    r->pid = (int)getpid();
+    r->command = g_strdupv((char **)command);
+    r->directory = g_strdup("/a\tb");
+    r->machine = g_strdup("private");
+    r->seconds = 12.5;
+    r->checkpoint = 17;
+    r->checkpoint_seconds = 0.25;
+    for (int rank = 0; rank < 300; rank++) {
+        dome_report_task *t = g_new0(dome_report_task, 1);
+        t->rank = rank;
+        t->pid = 1000 + rank;
+        t->host = g_strdup_printf("h%d", rank);
+        t->operation = g_strdup("dvec_sum");
+        t->object = g_strdup("x = 'y'\n[end]\n");
+        t->waiting = rank % 2;
+        t->sequence = (uint64_t)1 << 60;
+        t->busy = 1.5;
+        t->load = rank ? 0.25 : -1;
+        t->silent = 3;
+        g_ptr_array_add(r->tasks, t);
+    }
+    return r;
+}
+
+static void test_round_trip(void)
+{
+    dome_report *r = example();
+    char *text = dome__report_text(r);
+    dome_report *s = dome__report_parse(text);
+    g_assert_nonnull(s);
+    g_assert_cmpint(s->pid, ==, r->pid);
+    g_assert_cmpuint(g_strv_length(s->command), ==, 4);
+    for (int i = 0; i < 3; i++)
+        g_assert_cmpstr(s->command[i], ==, r->command[i]);
+    g_assert_cmpstr(s->directory, ==, r->directory);
+    g_assert_cmpint(s->checkpoint, ==, 17);
+    g_assert_cmpfloat(s->seconds, ==, 12.5);
+    g_assert_cmpuint(s->tasks->len, ==, r->tasks->len);
+    for (guint i = 0; i < s->tasks->len; i++) {
+        const dome_report_task *a = r->tasks->pdata[i], *b = s->tasks->pdata[i];
+        g_assert_cmpint(a->rank, ==, b->rank);
+        g_assert_cmpint(a->pid, ==, b->pid);
+        g_assert_cmpstr(a->host, ==, b->host);
+        g_assert_cmpstr(a->object, ==, b->object);
+        g_assert_cmpint(a->waiting, ==, b->waiting);
+        g_assert_cmpuint(a->sequence, ==, b->sequence);
+        g_assert_cmpfloat(a->busy, ==, b->busy);
+        g_assert_cmpfloat(a->load, ==, b->load);
+    }
+    dome__report_free(s);
+
+    /* The hub may not get rid of all of it: what is not whole is refused. */
+    size_t length = strlen(text);
+    for (size_t cut = 0; cut + 12 < length; cut += length / 40) {
+        char *part = g_strndup(text, cut);
+        g_assert_null(dome__report_parse(part));
+        g_free(part);
+    }
+    g_free(text);
+    dome__report_free(r);
+    g_assert_null(dome__report_parse("something else"));
+}
+
+static char *text_of(void *ctx)
+{
+    return dome__report_text(ctx);
+}
+
+static bool answered(const char *text)
+{
+    GPtrArray *texts = dome__report_ask_all();
+    bool found = false;
+    for (guint i = 0; i < texts->len; i++)
+        found |= strcmp(texts->pdata[i], text) == 0;
+    g_ptr_array_unref(texts);
+    return found;
+}
+
+/* A process asks another. One that does not answer is not waited for for long, and nothing of them stays. */
+static void test_asking(void)
+{
+    dome_report *r = example();
+    int fd = dome__report_listen();
+    g_assert_cmpint(fd, >=, 0);
+    char *text = dome__report_text(r);
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(answered(text) ? 0 : 1);
+    }
+    int status;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        dome__report_answer(fd, text_of, r);
+        g_usleep(1000);
+    }
+    g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    g_assert_false(answered(text)); /* nobody answers */
+    close(fd);
+    g_assert_false(answered(text)); /* nobody is there */
+    g_free(text);
+    dome__report_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/report/round-trip", test_round_trip);
+    g_test_add_func("/report/asking", test_asking);
+    return g_test_run();
+}

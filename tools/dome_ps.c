@@ -1,0 +1,171 @@
+/* dome ps: what runs. Hubs tell (src/runtime/report.h). */
+#include "commands.h"
+#include "runtime/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static char *duration(double seconds)
+{
+    uint64_t s = (uint64_t)MAX(seconds, 0);
+    if (s >= 86400)
+        return g_strdup_printf("%" PRIu64 " d %d:%02d", s / 86400, (int)(s / 3600 % 24), (int)(s / 60 % 60));
+    return g_strdup_printf("%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
+}
+
+/* What others have chosen, fit for a terminal. */
+static char *plain(const char *text)
+{
+    char *valid = g_utf8_make_valid(text, -1);
+    for (char *c = valid; *c; c = g_utf8_next_char(c))
+        if (g_unichar_iscntrl(g_utf8_get_char(c)))
+            memset(c, '?', (size_t)(g_utf8_next_char(c) - c));
+    return valid;
+}
+
+static guint count_hosts(const dome_report *s)
+{
+    GHashTable *hosts = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < s->tasks->len; i++)
+        g_hash_table_add(hosts, ((dome_report_task *)s->tasks->pdata[i])->host);
+    guint n = g_hash_table_size(hosts);
+    g_hash_table_unref(hosts);
+    return n;
+}
+
+static void print_tasks(const dome_report *s)
+{
+    int width = 4;
+    for (guint i = 0; i < s->tasks->len; i++)
+        width = MAX(width, (int)g_utf8_strlen(((dome_report_task *)s->tasks->pdata[i])->host, -1));
+    printf("  %6s  %-*s  %7s  %5s  %5s  %s\n", "task", width, "host", "pid", "busy", "load", "in");
+    for (guint i = 0; i < s->tasks->len; i++) {
+        const dome_report_task *t = s->tasks->pdata[i];
+        char load[16] = "-", *host = plain(t->host), *object = plain(t->object);
+        if (t->load >= 0)
+            snprintf(load, sizeof load, "%.2f", t->load);
+        printf("  %6d  %-*s  %7d  %4.0f%%  %5s  %s", t->rank, width, host, t->pid, 100 * t->busy, load,
+               t->operation[0] ? t->operation : "its own code");
+        if (object[0])
+            printf(" of '%s'", object);
+        if (t->waiting)
+            fputs(", waiting", stdout);
+        if (t->silent >= 2)
+            printf(", silent for %.0f s", t->silent);
+        putchar('\n');
+        g_free(host);
+        g_free(object);
+    }
+}
+
+static void print_program(const dome_report *s, bool brief)
+{
+    char *time = duration(s->seconds), *since = duration(s->checkpoint_seconds), checkpoint[64] = "none";
+    char *command = s->command ? g_strjoinv(" ", s->command) : g_strdup(""),
+         *shown = plain(command[0] ? command : "(it has ended)");
+    guint hosts = count_hosts(s);
+    if (s->checkpoint >= 0)
+        snprintf(checkpoint, sizeof checkpoint, "%" PRId64 ", %s ago", s->checkpoint, since);
+    if (brief)
+        printf("%7d  %5u  %5u  %11s  %-18s  %-7s  %s\n", s->pid, s->tasks->len, hosts, time, checkpoint, s->machine, shown);
+    else {
+        printf("%d: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, last checkpoint: %s\n", s->pid, shown,
+               s->tasks->len, s->tasks->len == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s",
+               strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, checkpoint);
+        print_tasks(s);
+    }
+    g_free(shown);
+    g_free(command);
+    g_free(since);
+    g_free(time);
+}
+
+static void json_member(const char *name, const char *text)
+{
+    printf(", \"%s\": ", name);
+    dome__json_string(stdout, text);
+}
+
+/* Of any locale. */
+static void json_number(const char *name, double value)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    printf(", \"%s\": ", name);
+    dome__json_number(stdout, g_ascii_formatd(text, sizeof text, "%.3f", value));
+}
+
+static void print_json(GPtrArray *all)
+{
+    putchar('[');
+    for (guint i = 0; i < all->len; i++) {
+        const dome_report *s = all->pdata[i];
+        printf("%s\n  {\"pid\": %d, \"command\": [", i ? "," : "", s->pid);
+        for (char **word = s->command; word && *word; word++) {
+            fputs(word == s->command ? "" : ", ", stdout);
+            dome__json_string(stdout, *word);
+        }
+        putchar(']');
+        json_member("directory", s->directory);
+        json_member("machine", s->machine);
+        json_number("seconds", s->seconds);
+        fputs(", \"checkpoint\": ", stdout);
+        if (s->checkpoint < 0)
+            fputs("null", stdout);
+        else {
+            printf("{\"number\": %" PRId64, s->checkpoint);
+            json_number("seconds_ago", s->checkpoint_seconds);
+            putchar('}');
+        }
+        fputs(", \"tasks\": [", stdout);
+        for (guint k = 0; k < s->tasks->len; k++) {
+            const dome_report_task *t = s->tasks->pdata[k];
+            printf("%s\n    {\"rank\": %d, \"pid\": %d", k ? "," : "", t->rank, t->pid);
+            json_member("host", t->host);
+            json_member("operation", t->operation);
+            json_member("object", t->object);
+            printf(", \"waiting\": %s, \"operations\": %" PRIu64, t->waiting ? "true" : "false", t->sequence);
+            json_number("busy", t->busy);
+            if (t->load >= 0)
+                json_number("load", t->load);
+            else
+                fputs(", \"load\": null", stdout);
+            json_number("silent", t->silent);
+            putchar('}');
+        }
+        fputs("]}", stdout);
+    }
+    puts(all->len ? "\n]" : "]");
+}
+
+int dome__command_ps(int argc, char **argv)
+{
+    gboolean json = FALSE, brief = FALSE;
+    const GOptionEntry entries[] = {
+        {"brief", 'b', 0, G_OPTION_ARG_NONE, &brief, "One line for each program, without its tasks", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a list of objects in JSON", NULL},
+        {0}};
+    dome__command_parse(&argc, &argv, entries, NULL,
+                        "Lists your programs that were started on this host: their tasks, where these are, how busy\n"
+                        "they and their hosts are (processors used; load average), and the last checkpoint.",
+                        0);
+    GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new();
+    for (guint i = 0; i < texts->len; i++) {
+        dome_report *s = dome__report_parse(texts->pdata[i]);
+        if (s)
+            g_ptr_array_add(all, s);
+    }
+    if (json)
+        print_json(all);
+    else if (!all->len)
+        puts("no Dome program of yours was started on this host and runs");
+    else if (brief)
+        printf("%7s  %5s  %5s  %11s  %-18s  %-7s  %s\n", "PID", "TASKS", "HOSTS", "TIME", "CHECKPOINT", "MACHINE", "PROGRAM");
+    for (guint i = 0; i < all->len; i++) {
+        if (!json)
+            print_program(all->pdata[i], brief);
+        dome__report_free(all->pdata[i]);
+    }
+    g_ptr_array_unref(all);
+    g_ptr_array_unref(texts);
+    return 0;
+}
