@@ -107,21 +107,35 @@ int main(int argc, char **argv)
 
     size_t n = problem.a.n;
     dvec *b = dvec_new(env, "b", DOME_F64, n), *x = dvec_new(env, "x", DOME_F64, n), *r = dvec_new(env, "r", DOME_F64, n);
-    dvec *z = dvec_new(env, "z", DOME_F64, n), *p = dvec_new(env, "p", DOME_F64, n), *q = dvec_new(env, "q", DOME_F64, n);
-    dvec *inverse = dvec_new(env, "inverse diagonal", DOME_F64, n);
-    dvec_map(inverse, invert_diagonal, &problem, 0, NULL);
-    dvec_fill(b, 1.0);
+    dvec *p = dvec_new(env, "p", DOME_F64, n), *inverse = dvec_new(env, "inverse diagonal", DOME_F64, n);
+    dvec *z = dvec_new(env, NULL, DOME_F64, n), *q = dvec_new(env, NULL, DOME_F64, n); /* scratch: checkpoints need not have it */
+    dscalar *saved_iterations = dscalar_new(env, "iterations", DOME_I64), *saved_rz = dscalar_new(env, "r z", DOME_F64);
+    dscalar *saved_recurrence = dscalar_new(env, "recurrence", DOME_F64);
+    bool goes_on = dome_is_restarting(env);
+    if (!goes_on) {
+        dvec_map(inverse, invert_diagonal, &problem, 0, NULL);
+        dvec_fill(b, 1.0);
+    }
     double b_norm = dvec_norm2(b), residual;
 
     for (;;) {
-        multiply(r, &problem, x);
-        dvec_sub(r, b, r);
-        residual = dvec_norm2(r) / b_norm;
-        if (residual <= tolerance || iterations >= limit)
-            break;
-        dvec_mul(z, r, inverse);
-        dvec_copy(p, z);
-        double rz = dvec_dot(r, z), recurrence = residual;
+        double rz, recurrence;
+        if (goes_on) { /* in the middle of the inner loop */
+            iterations = (long)dscalar_get_i64(saved_iterations);
+            rz = dscalar_get_f64(saved_rz);
+            recurrence = dscalar_get_f64(saved_recurrence);
+            goes_on = false;
+        } else {
+            multiply(r, &problem, x);
+            dvec_sub(r, b, r);
+            residual = dvec_norm2(r) / b_norm;
+            if (residual <= tolerance || iterations >= limit)
+                break;
+            dvec_mul(z, r, inverse);
+            dvec_copy(p, z);
+            rz = dvec_dot(r, z);
+            recurrence = residual;
+        }
         while (!(recurrence <= tolerance / 2) && iterations < limit) {
             multiply(q, &problem, p);
             double pq = dvec_dot(p, q);
@@ -136,6 +150,9 @@ int main(int argc, char **argv)
             dvec_add(p, p, z);
             rz = next;
             iterations++;
+            dscalar_set_i64(saved_iterations, iterations);
+            dscalar_set_f64(saved_rz, rz);
+            dscalar_set_f64(saved_recurrence, recurrence);
             dome_checkpoint(env);
         }
     }

@@ -102,15 +102,17 @@ int main(int argc, char **argv)
 
     dvec *u = dvec_new_with(env, "u", DOME_F64, plate.rows, &(dvec_options){.width = plate.columns});
     dvec *next = dvec_new_with(env, "next", DOME_F64, plate.rows, &(dvec_options){.width = plate.columns});
-    dvec_map(u, set_up, &plate, 0, NULL);
-    for (size_t n = 0; n < plate.steps; n++) {
-        step(&plate, next, u);
-        dvec *old = u;
-        u = next;
-        next = old;
-        dome_progress(env, n + 1, plate.steps, "steps");
+    dscalar *steps = dscalar_new(env, "steps", DOME_I64);
+    if (!dome_is_restarting(env))
+        dvec_map(u, set_up, &plate, 0, NULL);
+    for (int64_t n = dscalar_get_i64(steps); n < (int64_t)plate.steps; n++) {
+        step(&plate, n % 2 == 0 ? next : u, n % 2 == 0 ? u : next); /* they take turns */
+        dscalar_set_i64(steps, n + 1);
+        dome_progress(env, (uint64_t)n + 1, plate.steps, "steps");
         dome_checkpoint(env);
     }
+    if (plate.steps % 2 == 1)
+        u = next;
 
     char path[4096];
     snprintf(path, sizeof path, "%s.npy", plate.output);

@@ -106,12 +106,12 @@ static void check(dome_env *env, const struct md *md)
         dome_abort(env, "md: step %" PRId64 ": %s", md->step, md->fluid.problem);
 }
 
-/* Sums of the three integers that a kernel makes of each atom. The vectors for it are not kept: checkpoints need not have them.
- */
+/* Sums of the three integers that a kernel makes of each atom. The vectors for it are scratch, without a name: checkpoints need
+ * not have them. */
 static void sum(dome_env *env, struct md *md, dvec_kernel kernel, dvec *in, int64_t sums[3])
 {
-    dvec *parts = dvec_new_with(env, "parts", DOME_I64, md->fluid.atoms, &(dvec_options){.width = 3});
-    dvec *part = dvec_new(env, "part", DOME_I64, md->fluid.atoms);
+    dvec *parts = dvec_new_with(env, NULL, DOME_I64, md->fluid.atoms, &(dvec_options){.width = 3});
+    dvec *part = dvec_new(env, NULL, DOME_I64, md->fluid.atoms);
     dvec_map(parts, kernel, md, 1, &in);
     check(env, md);
     for (int d = 0; d < 3; d++) {

@@ -276,21 +276,26 @@ int main(int argc, char **argv)
     size_t n = box.particles;
     const dvec_options two = {.width = 2};
     dvec *x = dvec_new_with(env, "x", DOME_F64, n, &two), *v = dvec_new_with(env, "v", DOME_F64, n, &two);
-    dvec *each = dvec_new(env, "each", DOME_F64, n), *bits = dvec_new_with(env, "bits", DOME_I64, n, &two);
-    dvec_random(x, 1);
-    dvec_map(v, launch, &box, 1, &x);
-    dvec_map(x, place, &box, 1, &x);
+    dscalar *at = dscalar_new(env, "step", DOME_I64);
+    /* scratch, without a name: checkpoints need not have it */
+    dvec *each = dvec_new(env, NULL, DOME_F64, n), *bits = dvec_new_with(env, NULL, DOME_I64, n, &two);
+    if (!dome_is_restarting(env)) {
+        dvec_random(x, 1);
+        dvec_map(v, launch, &box, 1, &x);
+        dvec_map(x, place, &box, 1, &x);
+    }
 
     size_t often = box.steps >= 10 ? box.steps / 10 : 1;
     struct energies energies = {0};
-    for (size_t step = 0; step <= box.steps; step++) {
+    for (size_t step = (size_t)dscalar_get_i64(at);; step++) {
         sort(&box, dvec_whole(x));
-        if (step % often == 0 || step == box.steps)
+        if (step % often == 0 || step >= box.steps)
             energies = report(env, &box, step, x, v, each);
-        if (step < box.steps) {
-            dvec_map(v, kick, &box, 2, (dvec *[]){v, x});
-            dvec_map(x, drift, &box, 2, (dvec *[]){x, v});
-        }
+        if (step >= box.steps)
+            break;
+        dvec_map(v, kick, &box, 2, (dvec *[]){v, x});
+        dvec_map(x, drift, &box, 2, (dvec *[]){x, v});
+        dscalar_set_i64(at, (int64_t)step + 1);
         dome_checkpoint(env);
     }
 

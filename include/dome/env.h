@@ -54,11 +54,15 @@ void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
  * stands in its line. */
 void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *unit);
 
-/* The loop boundary: call it once per iteration of the main loop, on every task. Data may move here (docs/balancing.md). It is
- * where checkpoints will be written and membership will change; this version of the library does neither. Returns a status. */
+/* The loop boundary: call it once per iteration of the main loop, on every task, where what the program has to remember is in
+ * named objects. Data may move here (docs/balancing.md), and with --dome-checkpoint-dir a checkpoint is written if one is due
+ * (docs/checkpoints.md). Collective; tasks talk only if something may be due. That a checkpoint cannot be written is said in a
+ * line on rank 0's standard error, and is no failure of the program. Returns a status. */
 int dome_checkpoint(dome_env *env);
 
-/* Whether the program goes on from a checkpoint and should skip its initialisation. False in this version. */
+/* Whether the program goes on from a checkpoint (--dome-restart) and should skip its initialisation: objects made with a name of
+ * their own have their values already. True from dome_init until the first dome_checkpoint. Not collective; the same on all
+ * tasks. */
 bool dome_is_restarting(const dome_env *env);
 
 /* Waits until every task has called it. Collective; data may move. */

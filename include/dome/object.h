@@ -28,7 +28,7 @@ typedef enum dome_distribution {
 } dome_distribution;
 
 typedef struct dome_object_info {
-    dome_type type;  /* of one value; NULL if the elements have no common type */
+    dome_type type;  /* of one value; NULL if the elements have no common type. With a type, DOME_PORTABLE bytes are the values */
     uint64_t length; /* elements */
     uint64_t width;  /* values per element */
     dome_distribution distribution;
@@ -81,12 +81,20 @@ typedef struct dome_object_ops {
 
     /* Required. Frees the content. The object is already out of the registry. */
     void (*destroy)(dome_object *object);
+
+    /* Optional, for objects with a type and without `write`. Where the values of a run of blocks owned by this task lie, one
+     * after the other as in memory (no deferred work is left). A checkpoint then copies them while the program waits and converts
+     * them later, beside it; else the program waits for pack or write. NULL: they do not lie so. */
+    const void *(*values)(const dome_object *object, uint64_t first, uint64_t count);
 } dome_object_ops;
 
 /* Registers `content` under `name`. Collective in order: every task registers the same objects in the same order (this is
- * checked at the next communication). name is copied; NULL or "" makes one up ("dvec-3"). The environment owns the object until
- * dome_object_free or dome_finalize. NULL on failure: DOME_ERR_NAME (an object of that name lives), DOME_ERR_ARGUMENT (a required
- * slot is empty). */
+ * checked at the next communication). name is copied; NULL or "" makes one up ("dvec-3"): such objects are scratch and in no
+ * checkpoint. While the program restarts (dome_is_restarting), an object with a name of its own gets its values from the
+ * checkpoint here, by the slots unpack or read: content has to be ready for them. DOME_ERR_NAME if the checkpoint has no such
+ * object, DOME_ERR_TYPE, _SHAPE, _LAYOUT if it is another one there, DOME_ERR_IO and _FORMAT if it cannot be read. The
+ * environment owns the object until dome_object_free or dome_finalize. NULL on failure: DOME_ERR_NAME (an object of that name
+ * lives), DOME_ERR_ARGUMENT (a required slot is empty). */
 dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_ops *ops, void *content);
 
 /* Takes the object out of the registry and destroys it. NULL is allowed. Collective in order. */
@@ -103,7 +111,7 @@ dome_object *dome_object_next(const dome_env *env, const dome_object *previous);
 dome_object *dome_object_find(const dome_env *env, const char *name); /* NULL if there is none */
 size_t dome_object_count(const dome_env *env);
 
-/* The slots with their defaults applied: what services call. */
+/* The slots with their defaults applied: what services call. dome_object_values gives NULL where the slot is empty. */
 int dome_object_describe(const dome_object *object, dome_object_info *info);
 int dome_object_sync(dome_object *object);
 int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost);
@@ -117,6 +125,7 @@ int dome_object_mark_saved(dome_object *object);
 int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
 int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
 int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
+const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count);
 
 /* The layout that dynamic objects of this length and block size share now. Borrowed; becomes another one when data
  * moves. block_size 0 means dome_block_size(length). */

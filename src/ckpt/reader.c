@@ -152,6 +152,16 @@ const dome_ckpt *dome__ckpt_head(const dome_ckpt_file *file)
     return file->ckpt;
 }
 
+dome_ckpt *dome__ckpt_take_head(dome_ckpt_file *file)
+{
+    dome_ckpt *ckpt = file->ckpt;
+    for (guint i = 0; i < ckpt->earlier->len; i++)
+        g_clear_pointer(&file->earlier[i], dome__ckpt_close);
+    file->ckpt = dome__ckpt_new("", 0, 0);
+    dome__ckpt_close(file);
+    return ckpt;
+}
+
 const char *dome__ckpt_path(const dome_ckpt_file *file)
 {
     return file->path;

@@ -13,6 +13,9 @@ dome_ckpt_file *dome__ckpt_open(const char *path, char **message);
 void dome__ckpt_close(dome_ckpt_file *file);
 
 const dome_ckpt *dome__ckpt_head(const dome_ckpt_file *file);
+
+/* Closes the file and leaves its head to the caller. */
+dome_ckpt *dome__ckpt_take_head(dome_ckpt_file *file);
 const char *dome__ckpt_path(const dome_ckpt_file *file);
 
 /* Whether the files it refers to are there and are the ones meant; not their data. */

@@ -78,6 +78,11 @@ static int scalar_mark_saved(dome_object *object)
     return DOME_OK;
 }
 
+static const void *scalar_values(const dome_object *object, uint64_t first, uint64_t count)
+{
+    return first == 0 && count == 1 ? self(object)->value : NULL;
+}
+
 static void scalar_destroy(dome_object *object)
 {
     g_free(self(object)->value);
@@ -94,6 +99,7 @@ static const dome_object_ops scalar_ops = {
     .changed = scalar_changed,
     .mark_saved = scalar_mark_saved,
     .destroy = scalar_destroy,
+    .values = scalar_values,
 };
 
 /* ---- life ---- */

@@ -325,6 +325,16 @@ static int vec_mark_saved(dome_object *object)
     return DOME_OK;
 }
 
+static const void *vec_values(const dome_object *object, uint64_t first, uint64_t count)
+{
+    const dvec *x = self(object);
+    dome_span elements;
+    uint64_t local;
+    if (!owned(x, first, count, &elements, &local) || elements.count == 0)
+        return NULL;
+    return x->data + local * DVEC_ELEMENT(x);
+}
+
 static void vec_destroy(dome_object *object)
 {
     dvec *x = self(object);
@@ -350,6 +360,7 @@ static const dome_object_ops vec_ops = {
     .changed = vec_changed,
     .mark_saved = vec_mark_saved,
     .destroy = vec_destroy,
+    .values = vec_values,
 };
 
 /* ---- life ---- */

@@ -3,6 +3,7 @@
 #include "balance/balance.h"
 #include "objects/eval.h"
 #include "objects/type_private.h"
+#include "runtime/checkpoint.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct dome_object {
     dome_env *env;
     char *name;
     uint64_t id;
+    bool named; /* by the program */
     uint64_t compute_ns, reported_ns;
 };
 
@@ -102,9 +104,11 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
         return dome__end(&op, dome__fail(env, DOME_ERR_NAME, "there is an object called '%s' already", name)), NULL;
 
     dome_object *object = g_new(dome_object, 1);
-    *object = (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1};
+    *object = (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1, .named = named};
     object->name = named ? g_strdup(name) : make_name(env, ops->kind, object->id);
     status = check_description(env, object);
+    if (status == DOME_OK)
+        status = dome__checkpoint_restore(env, object);
     if (status != DOME_OK) {
         object_delete(object);
         return dome__end(&op, status), NULL;
@@ -392,4 +396,19 @@ int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const 
 {
     return SLOT(object, read) ? object->ops->read(object, first, count, buffer, bytes)
                               : dome_object_unpack(object, first, count, DOME_PORTABLE, buffer, bytes);
+}
+
+const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count)
+{
+    return SLOT(object, values) ? object->ops->values(object, first, count) : NULL;
+}
+
+bool dome__object_is_named(const dome_object *object)
+{
+    return object->named;
+}
+
+bool dome__object_has_write(const dome_object *object)
+{
+    return SLOT(object, write) != NULL;
 }

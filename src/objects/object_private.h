@@ -17,4 +17,10 @@ bool dome__env_settle(dome_env *env);
 /* Whether the object says itself what its blocks cost. */
 bool dome__object_has_cost(const dome_object *object);
 
+/* Whether the program gave it its name: only then can it be found again after a restart. */
+bool dome__object_is_named(const dome_object *object);
+
+/* Whether it has a form of its own for checkpoints. */
+bool dome__object_has_write(const dome_object *object);
+
 #endif

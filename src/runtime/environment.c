@@ -3,6 +3,7 @@
 #include "balance/balance.h"
 #include "objects/eval.h"
 #include "objects/kernels.h"
+#include "runtime/checkpoint.h"
 #include "runtime/launch.h"
 #include "runtime/profile.h"
 #include "runtime/watch.h"
@@ -283,7 +284,7 @@ static bool one_task(const dome_env *env)
 dome_env *dome_init(int *argc, char ***argv)
 {
     dome_env *env = g_new0(dome_env, 1);
-    char *message = NULL, *none[] = {"", NULL};
+    char *message = NULL, *none[] = {"program", NULL};
     char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */
     if (!dome__options_parse(&env->options, g_getenv("DOME_OPTIONS"), argc, argv, &message))
         die(NULL, 2, message);
@@ -307,13 +308,13 @@ dome_env *dome_init(int *argc, char ***argv)
     } else {
         become_one_of_many(env, arguments);
     }
-    g_strfreev(arguments);
     this_env = env;
     env->balance = dome__balance_new(&env->options, env->transport);
     dome__trace_stand(env->trace, env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
-    dome__end(&op, DOME_OK);
+    dome__end(&op, dome__checkpoint_start(env, arguments[0] ? arguments[0] : "program"));
+    g_strfreev(arguments);
     return env;
 }
 
@@ -330,6 +331,7 @@ int dome_finalize(dome_env *env)
     g_free(text);
     dome__progress_end(env);
     if (!failed) {
+        dome__checkpoint_finish(env);
         if (env->options.profile)
             failed = dome__profile_print(env);
         if (!failed)
@@ -342,6 +344,7 @@ int dome_finalize(dome_env *env)
     dome__storage_check_no_more();
     dome__end(&op, DOME_OK);
     dome__trace_flush(env->trace);
+    dome__checkpoint_free(env);
     dome__balance_free(env->balance);
     env->balance = NULL;
     g_ptr_array_unref(env->block_times);
@@ -392,13 +395,12 @@ int dome_checkpoint(dome_env *env)
 {
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    return dome__end(&op, DOME_OK);
+    return dome__end(&op, dome__checkpoint_boundary(env));
 }
 
 bool dome_is_restarting(const dome_env *env)
 {
-    (void)env;
-    return false;
+    return dome__checkpoint_restarting(env);
 }
 
 int dome_barrier(dome_env *env)

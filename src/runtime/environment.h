@@ -15,6 +15,7 @@
 typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
 typedef struct dome_trace_local dome_trace_local; /* src/trace/local.h */
+typedef struct dome_checkpoints dome_checkpoints; /* src/runtime/checkpoint.c */
 typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/runtime/watch.h */
 
 struct dome_env {
@@ -43,6 +44,8 @@ struct dome_env {
     /* src/balance */
     dome_balance *balance; /* NULL: nothing is balanced */
     dome_moved moved;
+
+    dome_checkpoints *checkpoints; /* NULL: none are written, and none is gone on from */
 
     bool errors_return;
     int error_status;

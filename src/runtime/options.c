@@ -10,6 +10,9 @@
 #define MAX_TIMEOUT     86400.0
 #define MAX_TASKS       1000000
 #define MAX_COUNT       1000000000
+#define DEFAULT_KEEP    2
+#define DEFAULT_MTBF    3600.0
+#define MAX_SECONDS     1e9
 
 static GQuark error_quark(void)
 {
@@ -163,6 +166,76 @@ static gboolean parse_trace(const char *name, const char *value, gpointer data, 
     return TRUE;
 }
 
+static gboolean parse_directory(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    if (!*value)
+        return bad_value(error, name, value, "the name of a directory");
+    g_free(options->checkpoint_dir);
+    options->checkpoint_dir = g_strdup(value);
+    return TRUE;
+}
+
+/* Seconds above 0, with an s behind them or without. */
+static bool parse_seconds(const char *value, bool with_s, double *seconds)
+{
+    char *end;
+    *seconds = g_ascii_strtod(value, &end);
+    return end != value && strcmp(end, with_s ? "s" : "") == 0 && !g_ascii_isspace(*value) && *seconds > 0 &&
+           *seconds <= MAX_SECONDS;
+}
+
+static gboolean parse_every(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    guint64 count;
+    if (strcmp(value, "auto") == 0) {
+        options->checkpoint_unit = DOME_CHECKPOINT_AUTO;
+    } else if (g_ascii_string_to_unsigned(value, 10, 1, MAX_COUNT, &count, NULL)) {
+        options->checkpoint_unit = DOME_CHECKPOINT_LOOPS;
+        options->checkpoint_every = (double)count;
+    } else if (parse_seconds(value, true, &options->checkpoint_every)) {
+        options->checkpoint_unit = DOME_CHECKPOINT_SECONDS;
+    } else {
+        return bad_value(error, name, value, "a number of loop boundaries, seconds (60s) or 'auto'");
+    }
+    return TRUE;
+}
+
+static gboolean parse_mtbf(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    if (!parse_seconds(value, false, &options->checkpoint_mtbf) && !parse_seconds(value, true, &options->checkpoint_mtbf))
+        return bad_value(error, name, value, "seconds above 0");
+    return TRUE;
+}
+
+static gboolean parse_keep(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    guint64 count;
+    if (!g_ascii_string_to_unsigned(value, 10, 1, MAX_TASKS, &count, NULL))
+        return bad_value(error, name, value, "a whole number from 1 to " G_STRINGIFY(MAX_TASKS));
+    options->checkpoint_keep = (unsigned)count;
+    return TRUE;
+}
+
+static gboolean parse_restart(const char *name, const char *value, gpointer data, GError **error)
+{
+    dome_options *options = data;
+    guint64 number = 0;
+    if (!*value)
+        options->restart = DOME_RESTART_NEWEST;
+    else if (strcmp(value, "auto") == 0)
+        options->restart = DOME_RESTART_AUTO;
+    else if (g_ascii_string_to_unsigned(value, 10, 1, G_MAXUINT64, &number, NULL))
+        options->restart = DOME_RESTART_NUMBER;
+    else
+        return bad_value(error, name, value, "nothing, '=auto' or '=' and the number of a checkpoint");
+    options->restart_number = number;
+    return TRUE;
+}
+
 static gboolean parse_flag(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -178,6 +251,9 @@ static gboolean parse_flag(const char *name, const char *value, gpointer data, G
         options->help = true;
     return TRUE;
 }
+
+/* Its value is optional, and only ever behind "=": GOption would take the program's own next argument. */
+#define RESTART "dome-restart"
 
 /* FILENAME lets values through as the bytes they are, whatever the locale. */
 #define VALUE(name, parse, description, argument)                                                                                \
@@ -203,6 +279,13 @@ static const GOptionEntry entries[] = {
     VALUE("dome-topology", parse_topology, "ring: data may go around the ends; linear: it may not (default ring)", "ring|linear"),
     VALUE("dome-kernels", parse_kernels, "the widest vector instructions to use; the bits are the same (default: what there is)",
           "auto|avx512|avx2|baseline"),
+    VALUE("dome-checkpoint-dir", parse_directory, "write checkpoints into this directory", "DIR"),
+    VALUE("dome-checkpoint-every", parse_every, "how often: loop boundaries, seconds, or as often as it pays (default auto)",
+          "N|SECONDSs|auto"),
+    VALUE("dome-checkpoint-keep", parse_keep, "keep so many of them (default 2)", "K"),
+    VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default 3600)", "SECONDS"),
+    VALUE(RESTART, parse_restart, "go on from the newest good checkpoint, from one by number, or (auto) from one if there is one",
+          "[=auto|NUMBER]"),
     FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
     VALUE("dome-progress", parse_progress,
           "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),
@@ -295,6 +378,9 @@ static bool parse_arguments(dome_options *options, GPtrArray *arguments, char **
     int count = (int)end;
     char **list = g_new0(char *, end + 1);
     memcpy(list, arguments->pdata, end * sizeof *list);
+    for (guint i = 1; i < end; i++)
+        if (strcmp(list[i], "--" RESTART) == 0)
+            list[i] = (char *)"--" RESTART "=";
     GOptionContext *context = new_context(options, "");
     GError *error = NULL;
     bool ok = check_flags(list, count, message);
@@ -366,6 +452,16 @@ static bool check_together(const dome_options *options, const char *where, char 
     return false;
 }
 
+static bool check_checkpoints(const dome_options *options, char **message)
+{
+    bool wanted = options->restart != DOME_RESTART_NONE || options->checkpoint_unit != DOME_CHECKPOINT_AUTO;
+    if (options->checkpoint_dir || !wanted || options->help || options->version)
+        return true;
+    *message = g_strdup_printf("--%s needs --dome-checkpoint-dir: the directory where checkpoints are",
+                               options->restart != DOME_RESTART_NONE ? RESTART : "dome-checkpoint-every");
+    return false;
+}
+
 static bool parse_argv(dome_options *options, int *argc, char ***argv, char **message)
 {
     int env_tasks = options->tasks;
@@ -375,7 +471,8 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
     GPtrArray *arguments = g_ptr_array_new();
     for (int i = 0; i < *argc; i++)
         g_ptr_array_add(arguments, (*argv)[i]);
-    bool ok = parse_arguments(options, arguments, message) && check_together(options, "", message);
+    bool ok = parse_arguments(options, arguments, message) && check_together(options, "", message) &&
+              check_checkpoints(options, message);
     if (ok) {
         memcpy(*argv, arguments->pdata, arguments->len * sizeof **argv);
         (*argv)[arguments->len] = NULL;
@@ -396,13 +493,19 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
 
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
 {
-    *options = (dome_options){.timeout = DEFAULT_TIMEOUT, .balance_group = 1, .kernels = "auto"};
+    *options = (dome_options){.timeout = DEFAULT_TIMEOUT,
+                              .balance_group = 1,
+                              .kernels = "auto",
+                              .checkpoint_keep = DEFAULT_KEEP,
+                              .checkpoint_mtbf = DEFAULT_MTBF};
     *message = NULL;
     bool ok = true;
     if (environment)
         ok = parse_environment(options, environment, message) && check_together(options, "in DOME_OPTIONS: ", message);
     if (ok && argc && argv && *argv && *argc > 0)
         ok = parse_argv(options, argc, argv, message);
+    else if (ok)
+        ok = check_checkpoints(options, message);
     if (!ok)
         dome__options_clear(options);
     return ok;
@@ -412,6 +515,7 @@ void dome__options_clear(dome_options *options)
 {
     g_clear_pointer(&options->transport, g_free);
     g_clear_pointer(&options->trace, g_free);
+    g_clear_pointer(&options->checkpoint_dir, g_free);
 }
 
 char *dome__options_help(void)

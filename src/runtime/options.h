@@ -12,6 +12,11 @@ typedef enum dome_balancing { DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALAN
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
 typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
 
+typedef enum dome_checkpoint_unit { DOME_CHECKPOINT_AUTO, DOME_CHECKPOINT_LOOPS, DOME_CHECKPOINT_SECONDS } dome_checkpoint_unit;
+
+/* NEWEST has to be there; AUTO begins at the beginning if there is none of this run. */
+typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART_AUTO, DOME_RESTART_NUMBER } dome_restart;
+
 typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
     char *transport;             /* --dome-transport; NULL: not given */
@@ -27,6 +32,13 @@ typedef struct dome_options {
     bool profile;                /* --dome-profile */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */
+    char *checkpoint_dir;        /* --dome-checkpoint-dir; NULL: no checkpoints */
+    dome_checkpoint_unit checkpoint_unit;
+    double checkpoint_every;  /* --dome-checkpoint-every, in that unit */
+    unsigned checkpoint_keep; /* --dome-checkpoint-keep */
+    double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds */
+    dome_restart restart;     /* --dome-restart */
+    uint64_t restart_number;  /* --dome-restart=NUMBER */
     bool help, version;
 } dome_options;
 

@@ -1,0 +1,16 @@
+/* How long to compute between two checkpoints: pure functions of numbers, in seconds.
+ *
+ * J. W. Young, "A first order approximation to the optimum checkpoint interval", Communications of the ACM 17 (1974).
+ * J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", Future Generation Computer
+ * Systems 22 (2006). */
+#ifndef DOME_SRC_CKPT_INTERVAL_H
+#define DOME_SRC_CKPT_INTERVAL_H
+
+/* sqrt(2 cost mtbf) */
+double dome__interval_young(double cost, double mtbf);
+
+/* Daly's equation 20: computing time between the end of one checkpoint and the beginning of the next that makes the expected run
+ * time least, where writing one costs `cost` and failures come `mtbf` apart on average. mtbf where cost is twice that or more. */
+double dome__interval_daly(double cost, double mtbf);
+
+#endif

@@ -1,0 +1,500 @@
+#include "ckpt/writer.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- captures ---- */
+
+void dome__ckpt_capture_init(dome_ckpt_capture *capture)
+{
+    *capture = (dome_ckpt_capture){0};
+    capture->runs = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_run));
+    capture->blocks = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_block));
+}
+
+void dome__ckpt_capture_empty(dome_ckpt_capture *capture)
+{
+    capture->used = 0;
+    g_array_set_size(capture->runs, 0);
+    g_array_set_size(capture->blocks, 0);
+    g_clear_pointer(&capture->problem, g_free);
+}
+
+void dome__ckpt_capture_free(dome_ckpt_capture *capture)
+{
+    dome__ckpt_capture_empty(capture);
+    g_array_unref(capture->runs);
+    g_array_unref(capture->blocks);
+    g_free(capture->buffer);
+}
+
+void *dome__ckpt_capture_room(dome_ckpt_capture *capture, uint64_t bytes)
+{
+    enum { ALIGNMENT = 16 };
+    uint64_t at = (capture->used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, end;
+    if (__builtin_add_overflow(at, bytes, &end) || end > G_MAXSIZE / 2)
+        return NULL;
+    if (end > capture->room) {
+        uint64_t room = MAX(end, MIN(end + end / 4, G_MAXSIZE / 2));
+        char *buffer = g_try_realloc(capture->buffer, (gsize)room);
+        if (!buffer)
+            return NULL;
+        capture->buffer = buffer;
+        capture->room = room;
+    }
+    capture->used = end;
+    return capture->buffer + at;
+}
+
+static dome_ckpt_block *block_of(const dome_ckpt_capture *capture, const dome_ckpt_run *run, uint64_t k)
+{
+    return &g_array_index(capture->blocks, dome_ckpt_block, run->blocks + k);
+}
+
+/* From values in memory to their portable form, in place: that is never longer. */
+static void convert(const dome_ckpt_capture *capture, const dome_ckpt_run *run)
+{
+    enum { CHUNK = 1 << 13 };
+    const size_t size = dome_type_size(run->type), portable = dome_type_portable_size(run->type);
+    const size_t most = MAX(CHUNK / size, 1);
+    char *scratch = g_malloc(most * portable);
+    if (run->count > 0) {
+        char *to = capture->buffer + block_of(capture, run, 0)->at;
+        for (uint64_t k = 0; k < run->count; k++) {
+            dome_ckpt_block *b = block_of(capture, run, k);
+            const char *from = capture->buffer + b->at;
+            uint64_t values = b->bytes / size;
+            b->at = (uint64_t)(to - capture->buffer);
+            b->bytes = values * portable;
+            for (uint64_t done = 0, n; done < values; done += n) {
+                n = MIN(values - done, most);
+                dome_type_pack(run->type, DOME_PORTABLE, scratch, from, (size_t)n);
+                memcpy(to, scratch, (size_t)n * portable);
+                from += n * size;
+                to += n * portable;
+            }
+        }
+    }
+    g_free(scratch);
+}
+
+static void convert_and_sum(dome_ckpt_capture *capture)
+{
+    for (guint i = 0; i < capture->runs->len; i++) {
+        const dome_ckpt_run *run = &g_array_index(capture->runs, dome_ckpt_run, i);
+        if (run->type)
+            convert(capture, run);
+        for (uint64_t k = 0; k < run->count; k++) {
+            dome_ckpt_block *b = block_of(capture, run, k);
+            b->sum = dome__ckpt_sum(capture->buffer + b->at, (size_t)b->bytes);
+        }
+    }
+}
+
+/* ---- messages: numbers of 64 bits, big-endian, and what follows them ---- */
+
+static void put(GByteArray *to, uint64_t value)
+{
+    value = GUINT64_TO_BE(value);
+    g_byte_array_append(to, (const guint8 *)&value, sizeof value);
+}
+
+static void put_text(GByteArray *to, const char *text)
+{
+    uint64_t bytes = text ? strlen(text) : 0;
+    put(to, bytes);
+    g_byte_array_append(to, (const guint8 *)text, (guint)bytes);
+}
+
+typedef struct reader {
+    const uint8_t *at;
+    uint64_t left;
+    bool bad;
+} reader;
+
+static const void *take(reader *r, uint64_t bytes)
+{
+    if (r->bad || bytes > r->left) {
+        r->bad = true;
+        return NULL;
+    }
+    const void *data = r->at;
+    r->at += bytes;
+    r->left -= bytes;
+    return data;
+}
+
+static uint64_t get(reader *r)
+{
+    uint64_t value = 0;
+    const void *data = take(r, sizeof value);
+    if (data)
+        memcpy(&value, data, sizeof value);
+    return GUINT64_FROM_BE(value);
+}
+
+static char *get_text(reader *r)
+{
+    uint64_t bytes = get(r);
+    const char *text = take(r, bytes);
+    return text && bytes > 0 ? g_strndup(text, bytes) : NULL;
+}
+
+static GByteArray *describe_capture(const dome_ckpt_capture *capture)
+{
+    GByteArray *m = g_byte_array_new();
+    put_text(m, capture->problem);
+    put(m, capture->problem ? 0 : capture->runs->len);
+    for (guint i = 0; !capture->problem && i < capture->runs->len; i++) {
+        const dome_ckpt_run *run = &g_array_index(capture->runs, dome_ckpt_run, i);
+        put(m, run->object);
+        put(m, run->first);
+        put(m, run->count);
+        for (uint64_t k = 0; k < run->count; k++) {
+            const dome_ckpt_block *b = block_of(capture, run, k);
+            put(m, b->bytes);
+            g_byte_array_append(m, b->sum.bytes, sizeof b->sum.bytes);
+        }
+    }
+    return m;
+}
+
+/* ---- rank 0 ---- */
+
+/* What rank 0 keeps of a task's message: which entries of the table are its. */
+typedef struct claim {
+    uint64_t entry, count;
+} claim;
+
+typedef struct leader {
+    dome_ckpt_job *job;
+    uint8_t *known;  /* by entry: captured by some task */
+    GArray **claims; /* by rank, in the order of its message */
+    char *problem;   /* the first */
+    int fd;
+} leader;
+
+static void note(leader *l, char *problem)
+{
+    if (l->problem)
+        g_free(problem);
+    else
+        l->problem = problem;
+}
+
+static bool take_block(const dome_ckpt_object *object, dome_ckpt_entry *e, uint64_t bytes, const void *sum)
+{
+    if (object->fixed && e->length != bytes)
+        return false;
+    e->length = bytes;
+    memcpy(e->sum.bytes, sum, sizeof e->sum.bytes);
+    return true;
+}
+
+static void take_capture(leader *l, int rank, const void *data, uint64_t bytes)
+{
+    dome_ckpt *ckpt = l->job->ckpt;
+    reader r = {data, bytes, false};
+    char *problem = get_text(&r);
+    if (problem)
+        note(l, problem);
+    uint64_t runs = get(&r);
+    bool fits = true;
+    for (uint64_t i = 0; i < runs && !r.bad && fits; i++) {
+        uint64_t index = get(&r), first = get(&r), count = get(&r);
+        const dome_ckpt_object *object = dome__ckpt_object(ckpt, index);
+        fits = object && first <= object->blocks && count <= object->blocks - first;
+        for (uint64_t k = 0; fits && k < count; k++) {
+            uint64_t length = get(&r);
+            const void *sum = take(&r, sizeof(dome_ckpt_sum));
+            fits = sum && take_block(object, dome__ckpt_entry(ckpt, object, first + k), length, sum);
+            if (fits)
+                l->known[object->first_entry + first + k] = 1;
+        }
+        claim c = {fits ? object->first_entry + first : 0, count};
+        g_array_append_val(l->claims[rank], c);
+    }
+    if (r.bad || !fits || r.left > 0)
+        note(l, g_strdup_printf("what task %d has does not fit the description of the state", rank));
+}
+
+/* Blocks that nobody captured are as they were in the checkpoint before. */
+static void fill_unchanged(leader *l)
+{
+    dome_ckpt *ckpt = l->job->ckpt;
+    for (guint i = 0; i < ckpt->objects->len && !l->problem; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(ckpt, i), *old = NULL;
+        bool looked = false;
+        for (uint64_t b = 0; b < object->blocks && !l->problem; b++) {
+            dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
+            if (l->known[object->first_entry + b])
+                continue;
+            if (!looked && l->job->previous && !l->job->full)
+                old = dome__ckpt_find(l->job->previous, object->name);
+            looked = true;
+            const dome_ckpt_entry *o = old ? dome__ckpt_entry(l->job->previous, old, b) : NULL;
+            if (!o || o->source == 0 || (object->fixed && o->length != e->length)) {
+                char *name = dome__ckpt_shown(object->name);
+                note(l, g_strdup_printf("nobody has block %" PRIu64 " of %s", b, name));
+                g_free(name);
+                continue;
+            }
+            e->length = o->length;
+            e->sum = o->sum;
+        }
+    }
+}
+
+static void send_places(leader *l, const dome_ckpt_link *link, int rank)
+{
+    const dome_ckpt *ckpt = l->job->ckpt;
+    GByteArray *m = g_byte_array_new();
+    char *message = NULL;
+    put(m, l->problem ? 0 : ckpt->number);
+    for (guint i = 0; !l->problem && i < l->claims[rank]->len; i++) {
+        claim c = g_array_index(l->claims[rank], claim, i);
+        for (uint64_t k = 0; k < c.count; k++) {
+            const dome_ckpt_entry *e = &ckpt->table[c.entry + k];
+            put(m, e->source == ckpt->number ? e->offset : 0);
+        }
+    }
+    if (!link->send(link->ctx, rank, m->data, m->len, &message))
+        note(l, message);
+    g_byte_array_unref(m);
+}
+
+/* Blocks that have to be written again, so that files with little else can go, are copied from there. */
+static void copy_from_earlier(leader *l)
+{
+    dome_ckpt_job *job = l->job;
+    dome_ckpt_file *file = NULL;
+    char *buffer = NULL;
+    uint64_t room = 0;
+    for (guint i = 0; i < job->ckpt->objects->len && !l->problem; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(job->ckpt, i);
+        for (uint64_t b = 0; b < object->blocks && !l->problem; b++) {
+            const dome_ckpt_entry *e = dome__ckpt_entry(job->ckpt, object, b);
+            if (l->known[object->first_entry + b] || e->source != job->ckpt->number || e->length == 0)
+                continue;
+            if (!file) {
+                char *path =
+                    dome__ckpt_file_path(job->directory, job->previous->number, job->previous->piece, job->previous->pieces);
+                file = dome__ckpt_open(path, &l->problem);
+                g_free(path);
+            }
+            if (e->length > room) {
+                g_free(buffer);
+                room = e->length;
+                buffer = room <= G_MAXSIZE ? g_try_malloc((gsize)room) : NULL;
+                if (!buffer)
+                    note(l, g_strdup("there is no memory for a block"));
+            }
+            const dome_ckpt_object *old = file ? dome__ckpt_find(dome__ckpt_head(file), object->name) : NULL;
+            if (!l->problem && (!old || !dome__ckpt_read(file, old, b, buffer, &l->problem))) {
+                note(l, g_strdup("the checkpoint before is another one than it was"));
+                job->previous_damaged = true;
+            } else if (!l->problem) {
+                dome__store_write(l->fd, buffer, e->length, e->offset, &l->problem);
+            }
+            if (!file)
+                job->previous_damaged = true;
+        }
+    }
+    g_free(buffer);
+    dome__ckpt_close(file);
+}
+
+/* ---- writing ---- */
+
+static void write_blocks(dome_ckpt_capture *capture, int fd, char **message)
+{
+    char *from = capture->buffer;
+    uint64_t offset = 0, at = 0, bytes = 0;
+    for (guint i = 0; i <= capture->blocks->len && !*message; i++) {
+        const dome_ckpt_block *b = i < capture->blocks->len ? &g_array_index(capture->blocks, dome_ckpt_block, i) : NULL;
+        if (b && (b->offset == 0 || b->bytes == 0))
+            continue;
+        /* What lies together here and there is written together. */
+        if (b && bytes > 0 && b->at == at + bytes && b->offset == offset + bytes) {
+            bytes += b->bytes;
+            continue;
+        }
+        if (bytes > 0)
+            dome__store_write(fd, from + at, bytes, offset, message);
+        if (b) {
+            at = b->at;
+            offset = b->offset;
+            bytes = b->bytes;
+        }
+    }
+}
+
+static bool has_something(const dome_ckpt_capture *capture)
+{
+    for (guint i = 0; i < capture->blocks->len; i++)
+        if (g_array_index(capture->blocks, dome_ckpt_block, i).offset > 0)
+            return true;
+    return false;
+}
+
+static void take_places(dome_ckpt_capture *capture, reader *r)
+{
+    for (guint i = 0; i < capture->blocks->len; i++)
+        g_array_index(capture->blocks, dome_ckpt_block, i).offset = get(r);
+}
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void follow(dome_ckpt_job *job, const dome_ckpt_link *link)
+{
+    void *data;
+    uint64_t bytes;
+    double begin = processor_seconds();
+    convert_and_sum(job->capture);
+    GByteArray *m = describe_capture(job->capture);
+    bool good = link->send(link->ctx, 0, m->data, m->len, &job->message);
+    g_byte_array_unref(m);
+    if (!good || !link->receive(link->ctx, 0, &data, &bytes, &job->message))
+        return;
+    reader r = {data, bytes, false};
+    uint64_t number = get(&r);
+    if (number > 0) {
+        char *problem = NULL;
+        take_places(job->capture, &r);
+        if (r.bad || r.left > 0) {
+            problem = g_strdup("the places of blocks are missing");
+        } else if (has_something(job->capture)) {
+            dome_ckpt name = {.number = number};
+            int fd = dome__store_join(job->directory, &name, &problem);
+            if (fd >= 0) {
+                write_blocks(job->capture, fd, &problem);
+                if (!problem)
+                    dome__store_sync(fd, &problem);
+                close(fd);
+            }
+        }
+        job->seconds = processor_seconds() - begin;
+        m = g_byte_array_new();
+        put_text(m, problem);
+        put(m, (uint64_t)(job->seconds * 1e9));
+        job->written = link->send(link->ctx, 0, m->data, m->len, &job->message) && !problem;
+        g_byte_array_unref(m);
+        g_free(problem);
+    }
+    g_free(data);
+}
+
+static void take_done(leader *l, const dome_ckpt_link *link, int rank)
+{
+    void *data;
+    uint64_t bytes;
+    char *message = NULL;
+    if (!link->receive(link->ctx, rank, &data, &bytes, &message)) {
+        note(l, message);
+        return;
+    }
+    reader r = {data, bytes, false};
+    char *problem = get_text(&r);
+    double seconds = (double)get(&r) * 1e-9;
+    if (problem)
+        note(l, problem);
+    l->job->cost = MAX(l->job->cost, seconds);
+    g_free(data);
+}
+
+static void gather(leader *l, const dome_ckpt_link *link)
+{
+    for (int rank = 0; rank < link->size; rank++) {
+        void *data;
+        uint64_t bytes;
+        char *message = NULL;
+        l->claims[rank] = g_array_new(FALSE, FALSE, sizeof(claim));
+        if (rank == 0) {
+            GByteArray *own = describe_capture(l->job->capture);
+            take_capture(l, 0, own->data, own->len);
+            g_byte_array_unref(own);
+        } else if (link->receive(link->ctx, rank, &data, &bytes, &message)) {
+            take_capture(l, rank, data, bytes);
+            g_free(data);
+        } else {
+            note(l, message);
+        }
+    }
+}
+
+static void own_places(leader *l)
+{
+    dome_ckpt_capture *capture = l->job->capture;
+    const dome_ckpt *ckpt = l->job->ckpt;
+    guint at = 0;
+    for (guint i = 0; i < l->claims[0]->len; i++) {
+        claim c = g_array_index(l->claims[0], claim, i);
+        for (uint64_t k = 0; k < c.count; k++, at++) {
+            const dome_ckpt_entry *e = &ckpt->table[c.entry + k];
+            g_array_index(capture->blocks, dome_ckpt_block, at).offset = e->source == ckpt->number ? e->offset : 0;
+        }
+    }
+}
+
+static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
+{
+    leader l = {.job = job, .fd = -1};
+    l.known = g_malloc0(job->ckpt->entries + 1);
+    l.claims = g_new0(GArray *, link->size);
+    double begin = processor_seconds();
+    convert_and_sum(job->capture);
+    gather(&l, link);
+    if (!l.problem)
+        fill_unchanged(&l);
+    if (!l.problem)
+        dome__ckpt_plan(job->ckpt, job->previous, &l.problem);
+    if (!l.problem)
+        l.fd = dome__store_create(job->directory, job->ckpt, &l.problem);
+    bool begun = !l.problem;
+    for (int rank = 1; rank < link->size; rank++)
+        send_places(&l, link, rank);
+    if (begun) {
+        if (!l.problem) {
+            own_places(&l);
+            write_blocks(job->capture, l.fd, &l.problem);
+        }
+        copy_from_earlier(&l);
+        job->cost = processor_seconds() - begin;
+        for (int rank = 1; rank < link->size; rank++)
+            take_done(&l, link, rank);
+        if (!l.problem)
+            job->written = dome__store_commit(job->directory, job->ckpt, l.fd, &l.problem);
+        else
+            dome__store_abandon(job->directory, job->ckpt, l.fd);
+    }
+    job->seconds = processor_seconds() - begin;
+    job->cost = MAX(job->cost, job->seconds);
+    if (job->written) {
+        job->data_bytes = dome__ckpt_data_bytes(job->ckpt);
+        dome__store_prune(job->store, job->keep, &l.problem);
+    }
+    job->message = l.problem;
+    for (int rank = 0; rank < link->size; rank++)
+        g_array_unref(l.claims[rank]);
+    g_free(l.claims);
+    g_free(l.known);
+}
+
+void dome__ckpt_write_together(dome_ckpt_job *job, const dome_ckpt_link *link)
+{
+    job->written = job->previous_damaged = false;
+    job->message = NULL;
+    job->seconds = job->cost = 0;
+    job->data_bytes = 0;
+    if (link->rank == 0)
+        lead(job, link);
+    else
+        follow(job, link);
+}

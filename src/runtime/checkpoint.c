@@ -1,0 +1,863 @@
+#include "runtime/checkpoint.h"
+
+#ifdef DOME_WITH_CHECKPOINT
+
+#include "ckpt/interval.h"
+#include "ckpt/writer.h"
+#include "objects/object_private.h"
+#include "transport/collective.h"
+#include "transport/message.h"
+
+#include <dome/env.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where tasks agree at boundaries whether something has to be done, that shall not take more than a part of the time: once in so
+ * many seconds. */
+static const double CHECK_SECONDS = 0.1;
+
+/* From one time to the next the number of boundaries grows by no more than this: those that come may be longer. */
+enum { CHECK_GROWTH = 4 };
+
+/* Before the first checkpoint its cost is a guess: bytes a second, and seconds. */
+static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
+
+/* What a new measurement of the cost counts against what was known. */
+static const double COST_WEIGHT = 0.5;
+
+/* Where checkpoints are. PIECES: hosts share no file system, each has a directory of that name. */
+typedef enum dome_ckpt_place { DOME_CKPT_SHARED, DOME_CKPT_PIECES } dome_ckpt_place;
+
+struct dome_checkpoints {
+    char *directory, *program;
+    uint64_t loop, next_check; /* boundaries passed, and the one at which to agree again; equal on all tasks */
+    dome_ckpt_capture capture;
+
+    /* going on from one */
+    dome_ckpt_file *from; /* NULL: not, or not any more */
+    GHashTable *restored; /* names of objects that have got their values */
+
+    /* rank 0 */
+    dome_store *store;
+    dome_ckpt *previous; /* the last good one; NULL: none to rest on */
+    uint64_t number;     /* of the next */
+    bool full;           /* it has to hold everything */
+    double last;         /* when the last one was begun */
+    double cost;         /* of one, seconds; 0: not known */
+    double checked;      /* when tasks agreed last, and at which boundary */
+    uint64_t checked_loop;
+    unsigned failures; /* running */
+
+    dome_checkpoint_report report;
+};
+
+static volatile sig_atomic_t asked; /* for a checkpoint, by SIGUSR1 */
+
+static void ask(int number)
+{
+    (void)number;
+    asked = 1;
+}
+
+/* ---- starting ---- */
+
+static void say(dome_env *env, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A line of rank 0's about something that does not end the program. */
+static void say(dome_env *env, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_strdelimit(text, "\n", ' ');
+    dome__progress_hide(env);
+    fprintf(stderr, "dome: %s\n", text);
+    g_free(text);
+}
+
+static int share(dome_env *env, void *data, uint64_t count, dome_type type)
+{
+    int status = dome__bcast(env->transport, 0, type, data, count);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+/* All tasks mean rank 0's directory, wherever they run. */
+static int agree_directory(dome_env *env, dome_checkpoints *c)
+{
+    char *path = env->transport->rank == 0 ? g_canonicalize_filename(env->options.checkpoint_dir, NULL) : NULL;
+    uint64_t length = path ? strlen(path) : 0;
+    int status = share(env, &length, 1, DOME_U64);
+    if (status != DOME_OK) {
+        g_free(path);
+        return status;
+    }
+    if (!path)
+        path = g_malloc0(length + 1);
+    c->directory = path;
+    return share(env, path, length, DOME_U8);
+}
+
+/* Rank 0 makes a file that nobody else would make; who sees it has the same directory. */
+static int find_place(dome_env *env, const dome_checkpoints *c, dome_ckpt_place *place)
+{
+    uint64_t nonce = (uint64_t)g_random_int() << 32 | g_random_int();
+    int status = share(env, &nonce, 1, DOME_U64);
+    if (status != DOME_OK)
+        return status;
+    char *probe = g_strdup_printf("%s/probe-%016" PRIx64, c->directory, nonce), *text = NULL;
+    *place = DOME_CKPT_SHARED;
+    if (env->transport->rank == 0) {
+        int fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0)
+            text = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, strerror(errno));
+        else
+            close(fd);
+    }
+    status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
+    if (status == DOME_OK) {
+        uint64_t other = access(probe, R_OK) != 0 || access(c->directory, W_OK) != 0;
+        if (other)
+            text = g_strdup_printf(
+                "checkpoint directory '%s' is not the one that host %s has, or cannot be written to: it has to be "
+                "on a file system that all hosts share",
+                c->directory, env->hosts[0]);
+        status = dome__agree(env, other ? DOME_ERR_IO : DOME_OK, text);
+        if (status != DOME_OK)
+            *place = DOME_CKPT_PIECES;
+    }
+    if (env->transport->rank == 0)
+        unlink(probe);
+    g_free(probe);
+    g_free(text);
+    return status;
+}
+
+/* The number of the first checkpoint of this run, or of the one before that it goes on from: what is older is another run's. */
+static char *run_path(const dome_checkpoints *c)
+{
+    return g_build_filename(c->directory, "run", NULL);
+}
+
+static uint64_t first_of_run(const dome_checkpoints *c)
+{
+    char *path = run_path(c), *text = NULL;
+    guint64 first = 0;
+    if (g_file_get_contents(path, &text, NULL, NULL)) {
+        g_strchomp(text);
+        if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXUINT64, &first, NULL))
+            first = 0;
+    }
+    g_free(text);
+    g_free(path);
+    return first;
+}
+
+static bool note_run(const dome_checkpoints *c, char **message)
+{
+    char *path = run_path(c), *text = g_strdup_printf("%" PRIu64 "\n", c->number);
+    GError *error = NULL;
+    bool good = g_file_set_contents(path, text, -1, &error);
+    if (!good) {
+        *message = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, error->message);
+        g_error_free(error);
+    }
+    g_free(text);
+    g_free(path);
+    return good;
+}
+
+static dome_ckpt_file *open_number(const dome_checkpoints *c, uint64_t number, char **message)
+{
+    char *path = dome__ckpt_file_path(c->directory, number, 0, 0);
+    dome_ckpt_file *file = dome__ckpt_open(path, message);
+    if (file && !dome__ckpt_check_earlier(file, message)) {
+        dome__ckpt_close(file);
+        file = NULL;
+    }
+    g_free(path);
+    return file;
+}
+
+/* Rank 0 chooses: a file, or NULL, with *message if that is an error. */
+static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **message)
+{
+    dome_ckpt_file *file = NULL;
+    char *skipped = NULL, *none = NULL;
+    if (env->options.restart == DOME_RESTART_NUMBER) {
+        file = open_number(c, env->options.restart_number, message);
+        const dome_ckpt *head = file ? dome__ckpt_head(file) : NULL;
+        if (head && strcmp(head->program, c->program) != 0)
+            *message = g_strdup_printf("checkpoint '%s' is of program '%s', not of '%s'", dome__ckpt_path(file), head->program,
+                                       c->program);
+        if (head && !*message)
+            dome__ckpt_verify(file, message);
+        if (*message) {
+            dome__ckpt_close(file);
+            file = NULL;
+        }
+        return file;
+    }
+    file = dome__store_newest(c->directory, c->program, true, &skipped, &none);
+    char **lines = g_strsplit(skipped ? skipped : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        say(env, "%s: it is not used", *line);
+    g_strfreev(lines);
+    if (file && env->options.restart == DOME_RESTART_AUTO && dome__ckpt_head(file)->number < first_of_run(c)) {
+        dome__ckpt_close(file);
+        file = NULL;
+    } else if (!file && env->options.restart == DOME_RESTART_NEWEST) {
+        *message = g_strdup_printf("there is nothing to go on from: %s", none);
+    }
+    g_free(skipped);
+    g_free(none);
+    return file;
+}
+
+static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
+{
+    c->from = file;
+    c->restored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->loop = dome__ckpt_head(file)->loop;
+}
+
+/* A copy of a description that was read. */
+static dome_ckpt *reread(const dome_checkpoints *c, uint64_t number)
+{
+    char *message = NULL, *path = dome__ckpt_file_path(c->directory, number, 0, 0);
+    dome_ckpt_file *file = dome__ckpt_open(path, &message);
+    dome_ckpt *ckpt = file ? dome__ckpt_take_head(file) : NULL;
+    g_free(message);
+    g_free(path);
+    return ckpt;
+}
+
+static int open_from(dome_env *env, dome_checkpoints *c)
+{
+    bool leads = env->transport->rank == 0;
+    uint64_t number = 0;
+    char *message = NULL;
+    dome_ckpt_file *file = NULL;
+    if (leads && env->options.restart != DOME_RESTART_NONE)
+        file = choose(env, c, &message);
+    if (leads && !message && dome__store_next_number(c->directory, &c->number, &message) && !file)
+        note_run(c, &message);
+    int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_clear_pointer(&message, g_free);
+    if (file)
+        number = dome__ckpt_head(file)->number;
+    if (status == DOME_OK)
+        status = share(env, &number, 1, DOME_U64);
+    if (status == DOME_OK && number > 0) {
+        if (!leads)
+            file = open_number(c, number, &message);
+        status = dome__agree(env, file ? DOME_OK : DOME_ERR_IO, message);
+        g_free(message);
+    }
+    if (status != DOME_OK || !file) {
+        dome__ckpt_close(file);
+        return status;
+    }
+    take_up(c, file);
+    if (leads) {
+        c->previous = reread(c, number);
+        c->full = !c->previous;
+        say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
+    }
+    return DOME_OK;
+}
+
+int dome__checkpoint_start(dome_env *env, const char *program)
+{
+    if (!env->options.checkpoint_dir)
+        return DOME_OK;
+    dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
+    c->program = g_path_get_basename(program);
+    c->full = true;
+    c->last = c->checked = dome_wtime();
+    dome__ckpt_capture_init(&c->capture);
+    int status = agree_directory(env, c);
+    char *message = NULL;
+    dome_ckpt_place place;
+    if (status != DOME_OK)
+        return status;
+    if (env->transport->rank == 0)
+        c->store = dome__store_open(c->directory, c->program, &message);
+    status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_free(message);
+    if (status == DOME_OK)
+        status = find_place(env, c, &place);
+    if (status == DOME_OK)
+        status = open_from(env, c);
+    c->next_check = c->checked_loop = c->loop;
+    struct sigaction action = {.sa_handler = ask, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+    return status;
+}
+
+/* ---- copying the state ---- */
+
+/* The blocks that this task writes, as one or two runs. What all tasks have is shared out among them. */
+static int own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
+{
+    int rank = env->transport->rank, count = 0;
+    uint64_t blocks = info->layout ? dome_layout_blocks(info->layout) : 1, start, n;
+    if (info->distribution == DOME_WHOLE) {
+        uint64_t size = (uint64_t)env->transport->size, most = blocks / size, left = blocks % size, r = (uint64_t)rank;
+        runs[0] = (dome_span){r * most + MIN(r, left), most + (r < left)};
+        return runs[0].count > 0;
+    }
+    n = dome_layout_run(info->layout, rank, &start);
+    uint64_t head = MIN(n, blocks - start);
+    if (head > 0)
+        runs[count++] = (dome_span){start, head};
+    if (n > head)
+        runs[count++] = (dome_span){0, n - head};
+    return count;
+}
+
+static bool is_fixed(const dome_object *object, const dome_object_info *info)
+{
+    return info->type && !dome__object_has_write(object);
+}
+
+static uint64_t block_elements(const dome_object_info *info, uint64_t block)
+{
+    return info->layout ? dome_layout_block(info->layout, block).count : info->length;
+}
+
+static char *cannot(const dome_object *object, int status)
+{
+    return g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(object), dome_status_text(status));
+}
+
+/* A run whose values lie together is copied as it is, and becomes portable later. */
+static char *copy_values(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, const void *values,
+                         dome_ckpt_run *run)
+{
+    uint64_t size = info->width * dome_type_size(info->type), bytes = 0;
+    for (uint64_t k = 0; k < run->count; k++)
+        bytes += block_elements(info, run->first + k) * size;
+    char *to = dome__ckpt_capture_room(capture, bytes);
+    if (!to)
+        return cannot(object, DOME_ERR_MEMORY);
+    memcpy(to, values, (size_t)bytes);
+    run->type = info->type;
+    uint64_t at = (uint64_t)(to - capture->buffer);
+    for (uint64_t k = 0; k < run->count; k++) {
+        dome_ckpt_block b = {.at = at, .bytes = block_elements(info, run->first + k) * size};
+        at += b.bytes;
+        g_array_append_val(capture->blocks, b);
+    }
+    return NULL;
+}
+
+static char *copy_written(dome_ckpt_capture *capture, const dome_object *object, const dome_ckpt_run *run)
+{
+    for (uint64_t k = 0; k < run->count; k++) {
+        dome_ckpt_block b = {0};
+        int status = dome_object_write_bytes(object, run->first + k, 1, &b.bytes);
+        char *to = status == DOME_OK ? dome__ckpt_capture_room(capture, b.bytes) : NULL;
+        if (status == DOME_OK && b.bytes > 0)
+            status = to ? dome_object_write(object, run->first + k, 1, to, b.bytes) : DOME_ERR_MEMORY;
+        if (status != DOME_OK)
+            return cannot(object, status);
+        b.at = to ? (uint64_t)(to - capture->buffer) : 0;
+        g_array_append_val(capture->blocks, b);
+    }
+    return NULL;
+}
+
+static char *copy_run(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, uint64_t index,
+                      dome_span blocks)
+{
+    dome_ckpt_run run = {.object = index, .first = blocks.first, .count = blocks.count, .blocks = capture->blocks->len};
+    const void *values = is_fixed(object, info) ? dome_object_values(object, blocks.first, blocks.count) : NULL;
+    char *problem = values ? copy_values(capture, object, info, values, &run) : copy_written(capture, object, &run);
+    g_array_append_val(capture->runs, run);
+    return problem;
+}
+
+/* What has changed of an object, or all of it. */
+static char *copy_object(dome_env *env, dome_object *object, uint64_t index, bool full)
+{
+    dome_ckpt_capture *capture = &env->checkpoints->capture;
+    dome_object_info info;
+    dome_span runs[2];
+    char *problem = NULL;
+    int status = dome_object_describe(object, &info);
+    int count = status == DOME_OK ? own_blocks(env, &info, runs) : 0;
+    for (int r = 0; r < count && status == DOME_OK && !problem; r++) {
+        if (full) {
+            problem = copy_run(capture, object, &info, index, runs[r]);
+            continue;
+        }
+        bool *changed = g_new(bool, runs[r].count);
+        status = dome_object_changed(object, runs[r].first, runs[r].count, changed);
+        for (uint64_t k = 0, end; k < runs[r].count && status == DOME_OK && !problem; k = end) {
+            end = k + 1;
+            while (end < runs[r].count && changed[end] == changed[k])
+                end++;
+            if (changed[k])
+                problem = copy_run(capture, object, &info, index, (dome_span){runs[r].first + k, end - k});
+        }
+        g_free(changed);
+    }
+    if (status == DOME_OK && !problem)
+        status = dome_object_mark_saved(object);
+    return problem || status == DOME_OK ? problem : cannot(object, status);
+}
+
+static void copy_state(dome_env *env, bool full)
+{
+    dome_ckpt_capture *capture = &env->checkpoints->capture;
+    uint64_t index = 0;
+    dome__ckpt_capture_empty(capture);
+    if (!dome__env_settle(env))
+        capture->problem = g_strdup("deferred work of the program has failed");
+    for (dome_object *o = NULL; !capture->problem && (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o))
+            capture->problem = copy_object(env, o, index++, full);
+    if (capture->problem) {
+        char *text =
+            g_strdup_printf("%s (task %d on host %s)", capture->problem, env->transport->rank, env->hosts[env->transport->rank]);
+        g_free(capture->problem);
+        capture->problem = text;
+    }
+}
+
+static dome_ckpt *describe_state(dome_env *env, uint64_t number, char **message)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    dome_ckpt *ckpt = dome__ckpt_new(c->program, number, c->loop);
+    dome_object_info info;
+    for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK)
+            dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info, is_fixed(o, &info), message);
+    return ckpt;
+}
+
+/* ---- writing ---- */
+
+static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
+{
+    dome_env *env = ctx;
+    if (dome__send(env->transport, to, DOME_CHANNEL_CONTROL, DOME_U8, data, bytes) == DOME_OK)
+        return true;
+    *message = g_strdup(env->transport->reason);
+    return false;
+}
+
+static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char **message)
+{
+    dome_env *env = ctx;
+    if (dome__recv_new(env->transport, from, DOME_CHANNEL_CONTROL, DOME_U8, data, bytes) == DOME_OK)
+        return true;
+    *message = g_strdup(env->transport->reason);
+    return false;
+}
+
+/* Once for a failure, once more if it goes on. */
+static void tell_failure(dome_env *env, uint64_t number, const char *reason)
+{
+    dome_checkpoints *c = env->checkpoints;
+    c->failures++;
+    if (c->failures == 1)
+        say(env, "checkpoint %" PRIu64 " was not written: %s; the program goes on%s", number, reason,
+            c->previous ? ", and the checkpoint before stays" : " without one");
+    else if (c->failures == 2)
+        say(env, "checkpoint %" PRIu64 " was not written either: %s; this is not said again until one is", number, reason);
+}
+
+/* Rank 0 takes in what became of it. */
+static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
+{
+    dome_checkpoints *c = env->checkpoints;
+    uint64_t number = job->ckpt->number;
+    if (job->written) {
+        dome__ckpt_free(c->previous);
+        c->previous = g_steal_pointer(&job->ckpt);
+        c->number = number + 1;
+        c->full = false;
+        c->failures = 0;
+        c->report.written++;
+        c->report.bytes += job->data_bytes;
+        double cost = job->cost + pause;
+        c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
+        if (job->message)
+            say(env, "%s", job->message);
+    } else {
+        c->full = true;
+        c->report.failed++;
+        tell_failure(env, number, job->message ? job->message : "the tasks lost each other");
+        dome__ckpt_free(job->ckpt);
+        if (job->previous_damaged) {
+            dome__ckpt_free(c->previous);
+            c->previous = NULL;
+        }
+    }
+    g_free(job->message);
+}
+
+static void write_now(dome_env *env, uint64_t number, bool full)
+{
+    dome_checkpoints *c = env->checkpoints;
+    dome_ckpt_link link = {env->transport->rank, env->transport->size, env, link_send, link_receive};
+    dome_ckpt_job job = {.directory = c->directory, .capture = &c->capture};
+    double begin = dome_wtime();
+    copy_state(env, full);
+    if (link.rank == 0) {
+        job.ckpt = describe_state(env, number, &c->capture.problem);
+        job.previous = c->previous;
+        job.full = full;
+        job.store = c->store;
+        job.keep = env->options.checkpoint_keep;
+    }
+    double pause = dome_wtime() - begin;
+    c->report.pause += pause;
+    dome__ckpt_write_together(&job, &link);
+    if (link.rank == 0)
+        conclude(env, &job, pause);
+    else
+        g_free(job.message);
+}
+
+/* ---- when ---- */
+
+/* What rank 0 tells all at a boundary. */
+typedef struct order {
+    uint64_t number; /* write this checkpoint; 0: none */
+    uint64_t full;
+    uint64_t next; /* boundary at which to ask again */
+} order;
+
+static uint64_t state_bytes(const dome_env *env)
+{
+    uint64_t bytes = 0;
+    dome_object_info info;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK && info.type)
+            bytes += info.length * info.width * dome_type_portable_size(info.type);
+    return bytes;
+}
+
+/* Seconds from one checkpoint to the next; 0: by loops. */
+static double interval(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const dome_options *o = &env->options;
+    if (o->checkpoint_unit == DOME_CHECKPOINT_LOOPS)
+        return 0;
+    if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
+        return o->checkpoint_every;
+    double cost = c->cost > 0 ? c->cost : (double)state_bytes(env) / FIRST_SPEED + FIRST_COST;
+    return dome__interval_daly(cost, o->checkpoint_mtbf);
+}
+
+/* The next boundary at which to agree: soon enough for the next checkpoint, and for who asks for one. */
+static uint64_t next_check(const dome_env *env, double now, double left)
+{
+    dome_checkpoints *c = env->checkpoints;
+    uint64_t passed = MAX(c->loop - c->checked_loop, 1);
+    double each = (now - c->checked) / (double)passed;
+    double wait = left > 0 ? MIN(left / 2, CHECK_SECONDS) : 0;
+    uint64_t most = passed * CHECK_GROWTH, gap = each > 0 && wait / each < (double)most ? (uint64_t)(wait / each) : most;
+    if (env->transport->size == 1)
+        gap = 1;
+    c->checked = now;
+    c->checked_loop = c->loop;
+    uint64_t next = c->loop + MAX(gap, 1);
+    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS) {
+        uint64_t every = (uint64_t)env->options.checkpoint_every;
+        next = MIN(next, (c->loop / every + 1) * every);
+    }
+    return next;
+}
+
+/* The files that the next checkpoint would refer to are still there. */
+static bool previous_is_there(const dome_checkpoints *c)
+{
+    bool there = true;
+    for (guint i = 0; there && i <= c->previous->earlier->len; i++) {
+        uint64_t number = i < c->previous->earlier->len ? g_array_index(c->previous->earlier, dome_ckpt_earlier, i).number
+                                                        : c->previous->number;
+        char *path = dome__ckpt_file_path(c->directory, number, c->previous->piece, c->previous->pieces);
+        there = access(path, R_OK) == 0;
+        g_free(path);
+    }
+    return there;
+}
+
+static order decide(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
+    order what = {0};
+    bool due = asked || (every > 0 ? left <= 0 : c->loop % (uint64_t)env->options.checkpoint_every == 0);
+    c->report.interval = every;
+    if (due) {
+        asked = 0;
+        c->last = now;
+        left = every > 0 ? every : CHECK_SECONDS;
+        if (c->previous && !previous_is_there(c)) {
+            dome__ckpt_free(c->previous);
+            c->previous = NULL;
+            c->full = true;
+        }
+        what.number = c->number;
+        what.full = c->full;
+    }
+    what.next = next_check(env, now, left);
+    return what;
+}
+
+static void end_restart(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    const dome_ckpt *head = dome__ckpt_head(c->from);
+    for (guint i = 0; i < head->objects->len && env->transport->rank == 0; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(head, i);
+        if (g_hash_table_contains(c->restored, object->name))
+            continue;
+        char *name = dome__ckpt_shown(object->name);
+        say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
+        g_free(name);
+    }
+    dome__ckpt_close(c->from);
+    c->from = NULL;
+    g_clear_pointer(&c->restored, g_hash_table_unref);
+}
+
+int dome__checkpoint_boundary(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c)
+        return DOME_OK;
+    c->loop++;
+    if (c->from)
+        end_restart(env);
+    if (c->loop < c->next_check)
+        return DOME_OK;
+    order what = {0};
+    if (env->transport->rank == 0)
+        what = decide(env);
+    uint64_t words[] = {what.number, what.full, what.next};
+    double begin = dome_wtime();
+    int status = share(env, words, G_N_ELEMENTS(words), DOME_U64);
+    c->report.consult += dome_wtime() - begin;
+    if (status != DOME_OK)
+        return status;
+    c->next_check = words[2];
+    if (words[0] > 0)
+        write_now(env, words[0], words[1] != 0);
+    return DOME_OK;
+}
+
+/* ---- going on from one ---- */
+
+bool dome__checkpoint_restarting(const dome_env *env)
+{
+    return env->checkpoints && env->checkpoints->from;
+}
+
+static const char *distribution_name(dome_distribution distribution)
+{
+    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
+    return (unsigned)distribution <= DOME_WHOLE ? names[distribution] : "unknown";
+}
+
+/* What keeps an object from being the one in the checkpoint: a text, and the status. */
+static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const dome_object *object,
+                     const dome_object_info *here, int *status)
+{
+    const char *kind = dome_object_operations(object)->kind;
+    uint64_t block = here->layout ? dome_layout_block_size(here->layout) : 0;
+    *status = DOME_ERR_TYPE;
+    if (strcmp(there->kind, kind) != 0)
+        return g_strdup_printf("is a %s there, but a %s in the program", there->kind, kind);
+    if (!dome__ckpt_type_fits(head, there->type, here->type))
+        return g_strdup_printf("has type %s there, but %s in the program%s", dome__ckpt_type_name(head, there->type),
+                               here->type ? dome_type_name(here->type) : "none",
+                               here->type && strcmp(dome__ckpt_type_name(head, there->type), dome_type_name(here->type)) == 0
+                                   ? " with other fields"
+                                   : "");
+    *status = DOME_ERR_SHAPE;
+    if (there->length != here->length)
+        return g_strdup_printf("has %" PRIu64 " elements there, but %" PRIu64 " in the program", there->length, here->length);
+    if (there->width != here->width)
+        return g_strdup_printf("has width %" PRIu64 " there, but %" PRIu64 " in the program", there->width, here->width);
+    if (there->block_size != block)
+        return g_strdup_printf("has blocks of %" PRIu64 " elements there, but of %" PRIu64 " in the program", there->block_size,
+                               block);
+    *status = DOME_ERR_LAYOUT;
+    if (there->distribution != here->distribution)
+        return g_strdup_printf("is %s there, but %s in the program", distribution_name(there->distribution),
+                               distribution_name(here->distribution));
+    *status = DOME_ERR_FORMAT;
+    if (there->fixed != is_fixed(object, here))
+        return g_strdup("is stored in another way there than this program stores it");
+    *status = DOME_OK;
+    return NULL;
+}
+
+static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dome_object *object, dome_span run, int *status)
+{
+    char *buffer = NULL, *text = NULL;
+    uint64_t room = 0;
+    for (uint64_t k = 0; k < run.count && !text; k++) {
+        uint64_t block = run.first + k, bytes = dome__ckpt_entry(dome__ckpt_head(c->from), there, block)->length;
+        if (bytes >= room) {
+            g_free(buffer);
+            room = bytes + 1;
+            buffer = room <= G_MAXSIZE ? g_try_malloc((gsize)room) : NULL;
+        }
+        *status = DOME_ERR_MEMORY;
+        if (!buffer) {
+            text = g_strdup_printf("no memory for block %" PRIu64, block);
+        } else if (!dome__ckpt_read(c->from, there, block, buffer, &text)) {
+            *status = DOME_ERR_IO;
+        } else {
+            *status = dome_object_read(object, block, 1, buffer, bytes);
+            if (*status != DOME_OK)
+                text = g_strdup_printf("block %" PRIu64 " of checkpoint '%s' cannot be taken: %s", block,
+                                       dome__ckpt_path(c->from), dome_status_text(*status));
+        }
+    }
+    g_free(buffer);
+    return text;
+}
+
+/* Where an object's own blocks are, for reading: of what all tasks have, each reads everything. */
+static int wanted_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
+{
+    if (info->distribution != DOME_WHOLE)
+        return own_blocks(env, info, runs);
+    runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
+    return runs[0].count > 0;
+}
+
+int dome__checkpoint_restore(dome_env *env, dome_object *object)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c || !c->from || !dome__object_is_named(object))
+        return DOME_OK;
+    const dome_ckpt *head = dome__ckpt_head(c->from);
+    const dome_ckpt_object *there = dome__ckpt_find(head, dome_object_name(object));
+    dome_object_info info;
+    int status = dome_object_describe(object, &info);
+    if (status != DOME_OK)
+        return dome__fail(env, status, "'%s' cannot be described", dome_object_name(object));
+    if (!there)
+        return dome__fail(
+            env, DOME_ERR_NAME,
+            "checkpoint '%s' has no '%s': the program makes it again by this name before its first loop boundary, or "
+            "gives it no name if it is scratch",
+            dome__ckpt_path(c->from), dome_object_name(object));
+    char *text = differs(head, there, object, &info, &status);
+    if (text) {
+        status = dome__fail(env, status, "checkpoint '%s': '%s' %s", dome__ckpt_path(c->from), dome_object_name(object), text);
+        g_free(text);
+        return status;
+    }
+    dome_span runs[2];
+    int count = wanted_blocks(env, &info, runs);
+    for (int r = 0; r < count && !text; r++)
+        text = read_blocks(c, there, object, runs[r], &status);
+    if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
+        text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
+    /* One task alone may find it. Where errors end the program, its line does. */
+    if (env->errors_return)
+        status = dome__agree(env, text ? status : DOME_OK, text);
+    else if (text)
+        status = dome__fail(env, status, "%s", text);
+    g_free(text);
+    if (status == DOME_OK)
+        g_hash_table_add(c->restored, g_strdup(dome_object_name(object)));
+    return status;
+}
+
+/* ---- the end ---- */
+
+void dome__checkpoint_finish(dome_env *env)
+{
+    (void)env;
+}
+
+void dome__checkpoint_free(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c)
+        return;
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(SIGUSR1, &action, NULL);
+    dome__ckpt_close(c->from);
+    if (c->restored)
+        g_hash_table_unref(c->restored);
+    dome__ckpt_capture_free(&c->capture);
+    dome__ckpt_free(c->previous);
+    dome__store_close(c->store);
+    g_free(c->directory);
+    g_free(c->program);
+    g_free(c);
+    env->checkpoints = NULL;
+}
+
+bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
+{
+    if (env->checkpoints)
+        *report = env->checkpoints->report;
+    return env->checkpoints != NULL;
+}
+
+#else
+
+int dome__checkpoint_start(dome_env *env, const char *program)
+{
+    (void)program;
+    if (!env->options.checkpoint_dir)
+        return DOME_OK;
+    return dome__fail(env, DOME_ERR_OPTION, "--dome-checkpoint-dir: this library was built without checkpoints");
+}
+
+int dome__checkpoint_boundary(dome_env *env)
+{
+    (void)env;
+    return DOME_OK;
+}
+
+void dome__checkpoint_finish(dome_env *env)
+{
+    (void)env;
+}
+
+void dome__checkpoint_free(dome_env *env)
+{
+    (void)env;
+}
+
+int dome__checkpoint_restore(dome_env *env, dome_object *object)
+{
+    (void)env, (void)object;
+    return DOME_OK;
+}
+
+bool dome__checkpoint_restarting(const dome_env *env)
+{
+    (void)env;
+    return false;
+}
+
+bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
+{
+    (void)env, (void)report;
+    return false;
+}
+
+#endif
