@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "trace/chrome.h"
+#include "view_data.h"
 
 #include <glib.h>
 #include <stdio.h>
@@ -23,12 +24,13 @@ static void say_what_is_missing(const char *path, const dome_trace_file *file)
 int dome__command_view(int argc, char **argv)
 {
     char *output = NULL;
-    const GOptionEntry entries[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "OUTPUT.json: JSON for Perfetto", "OUTPUT"}, {0}};
+    const GOptionEntry entries[] = {{"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+                                     "Where to write: a page, or (FILE.json) JSON for Perfetto; default TRACE.html", "FILE"},
+                                    {0}};
     GOptionContext *context = g_option_context_new("TRACE");
     GError *error = NULL;
     g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_set_summary(context, "Shows what a program has recorded with --dome-trace TRACE.");
+    g_option_context_set_summary(context, "Makes a page for a browser of what a program has recorded with --dome-trace TRACE.");
     if (!g_option_context_parse(context, &argc, &argv, &error))
         dome__command_fail(2, "view: %s; see dome view --help", error->message);
     g_option_context_free(context);
@@ -38,10 +40,14 @@ int dome__command_view(int argc, char **argv)
     dome_trace_file *file = dome__trace_read(argv[1], &message);
     if (!file)
         dome__command_fail(1, "view: %s", message);
-    if (!output || !g_str_has_suffix(output, ".json"))
-        dome__command_fail(2, "view: give the output, -o FILE.json");
-    if (!dome__write_file(output, dome__trace_write_chrome, file, &message))
+    bool named = output != NULL;
+    if (!named)
+        output = g_strconcat(argv[1], ".html", NULL);
+    bool json = g_str_has_suffix(output, ".json");
+    if (!dome__write_file(output, json ? dome__trace_write_chrome : dome__view_write_page, file, &message))
         dome__command_fail(1, "view: %s", message);
+    if (!named)
+        printf("%s\n", output);
     say_what_is_missing(argv[1], file);
     dome__trace_file_free(file);
     g_free(output);

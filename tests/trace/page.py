@@ -1,0 +1,248 @@
+"""The page that dome view makes, in a browser: bands, loads and marks are there with the right numbers, and nothing is asked of others."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+RUN_MULTI, BUILD = os.environ["RUN_MULTI"], os.environ["DOME_BUILD_DIR"]
+DOME = BUILD + "/tools/dome"
+failures = 0
+folder = None
+MS = 1_000_000
+
+
+def fail(what, text):
+    global failures
+    failures += 1
+    print("failed: %s: %s" % (what, text))
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        fail(what, "%r instead of %r" % (got, wanted))
+
+
+def made_up():
+    """Six hosts, ten seconds, all numbers known. Task 1's clock is 5 s ahead. Names that would be harmful in a page."""
+    lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home ./prog%20</script><script>bad=1</script>%20&amp;"]
+    for rank in range(6):
+        lead = 5000 * MS if rank == 1 else 0
+        lines += ["T %d" % rank, "I %d %d 6 2 host%d" % (lead, 10 + rank, rank), "C 1 %d %d 1000" % (lead, -lead)]
+        if rank == 0:
+            lines += ["N 1 dvec_dot", "N 2 dvec_map", "v 1000000 1 1200 1 0 10 f64 pressure", "v 1000000 2 60 3 1 10 f32 <b>fixed"]
+            lines += ["y 1000000 2 60 10 0 1 1 1 1 1 1", "y 1000000 0 1200 10 0 20 20 20 20 20 20"]
+            for k in range(1, 10):  # from second to second task 0 gives one block to task 5, around the end
+                lines += ["b %d 2000000 1 %d 1000000000" % (k * 1000 * MS, 1500000 - k * 50000)]
+                lines += ["y %d 0 1200 10 %d %d 20 20 20 20 %d" % (k * 1000 * MS + MS, k, 20 - k, 20 + k)]
+            lines += ["b 9500000000 1000000 0 1050000 500000000"]
+        lines += ["c %d 1 100 %d %d 8000000" % (9000 * MS + lead, 300 * MS, 700 * MS), "c %d 2 50 %d 0 0" % (9000 * MS + lead, (2000 + 400 * (rank == 3)) * MS)]
+        lines += ["k %d 20000000 7 1000000" % (4000 * MS + lead)]
+        for k in range(0, 11):  # a quarter of the processor, half of the time waiting
+            lines += ["s %d %d %d %d 20480" % (k * 1000 * MS + lead, k * 250 * MS, k * 500 * MS, k * 1500)]
+    lines += ["T -", "F 9800000000 task%204%20on%20host%20host4%20is%20lost", "Z 10000000000 1"]
+    return "\n".join(lines) + "\n"
+
+
+def page(name, text):
+    path = folder + "/" + name
+    with open(path, "w") as f:
+        f.write(text)
+    made = subprocess.run([DOME, "view", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    expect("dome view " + name, (made.returncode, made.stdout), (0, path + ".html\n"))
+    return path + ".html", made.stderr
+
+
+def colour(b, x, y):
+    """Of the picture itself."""
+    got = b.run(
+        "(() => { const c = document.getElementById('chart'), s = c.width / c.clientWidth;"
+        "return [...c.getContext('2d').getImageData(%f * s, %f * s, 1, 1).data].slice(0, 3).join(','); })()" % (x, y)
+    )
+    return "rgb(%s)" % got
+
+
+def frames(b):
+    b.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def check_quiet(what, b, address):
+    if any(a != address and not a.startswith("data:") for a in b.requests()):
+        fail(what, "the page asked for %s" % b.requests())
+    if b.complaints():
+        fail(what, json.dumps(b.complaints())[:2000])
+
+
+def check_numbers(b):
+    what = "made-up run"
+    path, words = page("made-up.trace", made_up())
+    expect(what + ", words", words, "")
+    address = "file://" + path
+    b.size(1100, 1000)
+    b.scheme("light")
+    b.open(address)
+    frames(b)
+    if b.run("typeof bad") != "undefined":
+        fail(what, "a name in the trace ran as a script")
+    expect(what, b.run("document.getElementById('title').textContent"), "prog")
+    s = b.run("dome.summary()")
+    expect(what, (s["tasks"], s["phases"], s["moving"], s["checkpoints"], s["failures"], s["restarts"]), (6, 10, 9, 1, 1, 0))
+    expect(what, [round(s[k], 6) for k in ("seconds", "efficiency", "first", "last")], [10, 0.5, 1.45, 1.05])
+    expect(what + ", note", b.run("document.getElementById('note').textContent"), "task 4 on host host4 is lost")
+    vectors = b.run("[...document.getElementById('vector').options].map(o => o.textContent)")
+    expect(what, vectors, ["pressure - 1,200 f64, dynamic", "<b>fixed - 60 x 3 f32, block"])
+    table = b.run("[...document.querySelectorAll('#operations tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    expect(what, table[0][:7], ["dvec_map", "50", "2.0667", "2.4000", "1.16", "0.0000", "0.0000"])
+    expect(what, table[1], ["dvec_dot", "100", "0.3000", "0.3000", "1.00", "0.7000", "0.7000", "10 %", "0.03"])
+    marks = b.run("dome.marks.map(m => [m.kind, Math.round(m.t * 1000)])")
+    wanted = [["moved", k * 1000] for k in range(1, 10)] + [["phase", 9500], ["checkpoint", 4000], ["failure", 9800], ["end", 10000]]
+    expect(what + ", marks", sorted(marks), sorted(wanted))
+
+    # bands: at 5.5 s task 0 has blocks 5 to 19, and task 5 has gone around the end
+    g = b.run("dome.geometry")
+    x, height = b.run("dome.X(5.5)"), 268
+    colours = b.run("dome.colours")
+    box = b.run("document.getElementById('chart').getBoundingClientRect().toJSON()")
+    for block, owner in ((2, 5), (10, 0), (30, 1), (110, 5)):
+        y = g["bandTop"] + (block + 0.5) / 120 * height
+        expect(what + ", band of block %d" % block, colour(b, x - 5, y), colours[owner].replace(" ", ""))
+        b.mouse("mouseMoved", box["x"] + x, box["y"] + y)
+        tip = b.run("document.getElementById('tip').textContent")
+        blocks = {0: 15, 5: 25}.get(owner, 20)
+        if "task %d has elements" % owner not in tip or "%d of 120 blocks" % blocks not in tip:
+            fail(what, "at block %d it says %r" % (block, tip))
+        if block == 10 and "elements 50 to 199" not in tip:
+            fail(what, tip)
+    # loads: a quarter of the row is the processor, half of it waiting from above
+    for rank in 0, 1, 5:
+        bottom = g["loadTop"] + (rank + 1) * g["rowHeight"] - 1
+        inside = g["rowHeight"] - 4
+        b.mouse("mouseMoved", box["x"] + x, box["y"] + bottom - 3)
+        tip = b.run("document.getElementById('tip').textContent")
+        for part in "task %d on host%d" % (rank, rank), "processor 25 %, waiting 50 %", "1.5 of 2 processors", "21 MB":
+            if part not in tip:
+                fail(what, "over task %d's load: %r" % (rank, tip))
+        b.mouse("mouseMoved", box["x"] + 200, box["y"] + g["markTop"] + 30)  # the cursor out of the way
+        expect(what + ", load", colour(b, x, bottom - 0.12 * inside), colours[rank].replace(" ", ""))
+        if colour(b, x, bottom - 0.6 * inside) == colour(b, x, bottom - 0.35 * inside):
+            fail(what, "waiting is not to be seen")
+    # a mark under the mouse, and by keyboard
+    b.mouse("mouseMoved", box["x"] + b.run("dome.X(4)"), box["y"] + g["markTop"] + 23)
+    tip = b.run("document.getElementById('tip').textContent")
+    if "checkpoint 7, 6 MB, the program stood still for 20.00 ms" not in tip:
+        fail(what, "over the checkpoint: %r" % tip)
+    b.run("document.getElementById('chart').focus()")
+    for _ in range(20):
+        b.key("p")
+    b.key("n")
+    said = b.run("document.getElementById('said').textContent")
+    if "at 2.000 s: phase of balancing, data moved" not in said:
+        fail(what, "keyboard: %r" % said)
+    b.key("+")
+    frames(b)
+    width = b.run("dome.range[1] - dome.range[0]")
+    if abs(width - 5) > 1e-6:
+        fail(what, "+ shows %g s" % width)
+    b.key("Home")
+    # dragging shows what was dragged over
+    x0, x1, y = b.run("dome.X(2)"), b.run("dome.X(4)"), box["y"] + 100
+    b.mouse("mouseMoved", box["x"] + x0, y)
+    b.mouse("mousePressed", box["x"] + x0, y, button="left", clickCount=1)
+    b.mouse("mouseMoved", box["x"] + (x0 + x1) / 2, y, button="left")
+    b.mouse("mouseMoved", box["x"] + x1, y, button="left")
+    b.mouse("mouseReleased", box["x"] + x1, y, button="left", clickCount=1)
+    frames(b)
+    if any(abs(got - wanted) > 0.05 for got, wanted in zip(b.run("dome.range"), (2, 4))):
+        fail(what, "dragged from 2 to 4, it shows %s" % b.run("dome.range"))
+    # another vector
+    b.run("(() => { const v = document.getElementById('vector'); v.selectedIndex = 1; v.onchange({target: v}); })()")
+    frames(b)
+    expect(what, b.run("dome.bands(dome.layouts.list[0]).length"), 6)
+    check_quiet(what, b, address)
+    # dark: the panel is dark, the ink is not
+    b.scheme("dark")
+    b.open(address)
+    frames(b)
+    back = b.run("getComputedStyle(document.body).backgroundColor")
+    if not re.match(r"rgb\((\d|[1-4]\d), (\d|[1-4]\d), (\d|[1-4]\d)\)$", back):
+        fail(what, "dark: the background is %s" % back)
+    check_quiet(what + ", dark", b, address)
+
+
+def check_recorded(b):
+    what, path = "recorded run", folder + "/run.trace"
+    program = [RUN_MULTI, "6", BUILD + "/tests/balance/steps", "60", "--dome-trace", path, "--dome-balance", "random"]
+    done = subprocess.run(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True)
+    expect(what, (done.returncode), 0)
+    with open(path) as f:
+        text = f.read()
+    address, words = page("run.trace", text)
+    expect(what + ", words", words, "")
+    b.open("file://" + address)
+    frames(b)
+    s = b.run("dome.summary()")
+    expect(what + ", phases", s["phases"], len(re.findall("^b ", text, re.M)))
+    expect(what + ", tasks", s["tasks"], 6)
+    calls = b.run("dome.rows().map(r => [r.name, r.calls])")
+    for wanted in ["dvec_map", 60], ["dvec_sum", 60], ["dome_barrier", 60]:
+        if wanted not in calls:
+            fail(what, "calls: %s" % calls)
+    owned = b.run("dome.layouts.list.filter(l => l.counts).map(l => l.counts.reduce((a, b) => a + b, 0) - l.blocks)")
+    if not owned or any(owned):
+        fail(what, "layouts do not add up: %s" % owned)
+    written = len(re.findall(r"^y \d+ 0 ", text, re.M))
+    if not 2 <= len(owned) <= written:
+        fail(what, "%d layouts of %d" % (len(owned), written))
+    if not all(b.run("data.loads.map(l => l.length)".replace("data", "dome.data"))):
+        fail(what, "a task has no loads")
+    check_quiet(what, b, "file://" + address)
+
+
+def check_large(b):
+    """64 tasks and 5000 phases; a trace that stops."""
+    what = "large run"
+    lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home prog"]
+    for rank in range(64):
+        lines += ["T %d" % rank, "I 0 %d 64 1 host%d" % (rank, rank)]
+        lines += ["s %d %d %d %d 1000" % (k * 100 * MS, k * 50 * MS, k * 10 * MS, k * 90) for k in range(1000)]
+    lines += ["T 0", "v 0 1 640000 1 0 100 f64 x"]
+    for k in range(5000):
+        lines += ["b %d 1000000 1 1200000 20000000" % (k * 20 * MS), "y %d 0 640000 100 %d %s" % (k * 20 * MS, k, " ".join(["100"] * 64))]
+    address, words = page("large.trace", "\n".join(lines) + "\ny 1 0 64")
+    if "stops before the end" not in words:
+        fail(what, "words: %r" % words)
+    b.open("file://" + address)
+    frames(b)
+    took = b.run("(() => { const t = performance.now(); for (let k = 0; k < 5; k++) dome.draw(); return (performance.now() - t) / 5; })()")
+    hover = b.run("(() => { const t = performance.now(); for (let k = 0; k < 100; k++) dome.describe(k, 100); return (performance.now() - t) / 100; })()")
+    print("note: 64 tasks, 5000 phases: %.1f ms to draw it all, %.3f ms to say what is under the mouse" % (took, hover))
+    expect(what, b.run("dome.summary().phases"), 5000)
+    x, g = b.run("dome.X(50)"), b.run("dome.geometry")
+    owner = b.run("dome.bands(dome.layouts.list[2500]).find(r => r[1] <= 3200 && 3200 < r[1] + r[2])[0]")
+    got = {colour(b, x, g["bandTop"] + (3200 + k) / 6400 * 268) for k in (-30, 0, 30)}
+    if not got & {c.replace(" ", "") for c in b.run("dome.colours")[owner - 1 : owner + 2]}:
+        fail(what, "the band of task %d is not to be seen: %s" % (owner, got))
+    if "stops before the end" not in b.run("document.getElementById('note').textContent"):
+        fail(what, "the page does not say that the trace stops")
+    check_quiet(what, b, "file://" + address)
+
+
+def main():
+    global folder
+    with tempfile.TemporaryDirectory(prefix="dome-page-test.") as folder:
+        b = browser.Browser()
+        try:
+            check_numbers(b)
+            check_recorded(b)
+            check_large(b)
+        finally:
+            b.close()
+
+
+main()
+print("ok" if not failures else "%d failed" % failures)
+sys.exit(1 if failures else 0)

@@ -1,0 +1,315 @@
+#include "view_data.h"
+
+#include "trace/chrome.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* view.html, made by cmake/Embed.cmake. */
+extern const unsigned char dome__view_html[];
+extern const size_t dome__view_html_size;
+
+static double seconds(int64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+static void seconds_or_null(FILE *to, bool known, int64_t ns)
+{
+    if (known)
+        fprintf(to, "%.6f", seconds(ns));
+    else
+        fputs("null", to);
+}
+
+static const char *comma(bool *first)
+{
+    const char *text = *first ? "" : ",";
+    *first = false;
+    return text;
+}
+
+static void write_runs(const dome_trace_file *file, FILE *to)
+{
+    bool first = true;
+    fputs(",\n\"runs\":[", to);
+    for (guint k = 0; k < file->runs->len; k++) {
+        const dome_trace_run *r = &g_array_index(file->runs, dome_trace_run, k);
+        fprintf(to, "%s{\"begin\":%.6f,\"end\":", comma(&first), seconds(r->begin));
+        seconds_or_null(to, r->ended, r->end);
+        fprintf(to, ",\"tasks\":%d", r->tasks);
+        if (r->ended)
+            fprintf(to, ",\"status\":%d", r->status);
+        fputs("}", to);
+    }
+    first = true;
+    fputs("],\n\"tasks\":[", to);
+    for (guint k = 0; k < file->tasks->len; k++) {
+        const dome_trace_task *t = &g_array_index(file->tasks, dome_trace_task, k);
+        fprintf(to, "%s{\"run\":%d,\"rank\":%d,\"processors\":%d,\"clock_error_ms\":%.3f,\"host\":", comma(&first), t->run,
+                t->rank, t->processors, (double)t->clock_error * 1e-6);
+        dome__json_text(to, t->host ? t->host : "?");
+        fputs("}", to);
+    }
+    fputs("]", to);
+}
+
+/* Layouts with the same vectors, in the order of their first one. */
+typedef struct group {
+    int run;
+    uint64_t object, length, block_size;
+    GArray *layouts; /* const dome_trace_layout * */
+} group;
+
+static bool of_group(const group *g, const dome_trace_layout *l)
+{
+    return g->run == l->run && g->object == l->object && g->length == l->length && g->block_size == l->block_size;
+}
+
+static GArray *group_layouts(const dome_trace_file *file)
+{
+    GArray *groups = g_array_new(FALSE, FALSE, sizeof(group));
+    for (guint k = 0; k < file->layouts->len; k++) {
+        const dome_trace_layout *l = &g_array_index(file->layouts, dome_trace_layout, k);
+        guint at = 0;
+        while (at < groups->len && !of_group(&g_array_index(groups, group, at), l))
+            at++;
+        if (at == groups->len) {
+            group g = {l->run, l->object, l->length, l->block_size, g_array_new(FALSE, FALSE, sizeof l)};
+            g_array_append_val(groups, g);
+        }
+        g_array_append_val(g_array_index(groups, group, at).layouts, l);
+    }
+    return groups;
+}
+
+static int group_of(const GArray *groups, const dome_trace_object *o)
+{
+    for (guint k = 0; k < groups->len; k++) {
+        const group *g = &g_array_index(groups, group, k);
+        bool mine = o->distribution == 0 ? g->object == 0 && g->length == o->length && g->block_size == o->block_size
+                                         : g->object == o->id;
+        if (mine && g->run == o->run)
+            return (int)k;
+    }
+    return -1;
+}
+
+static void write_layouts(const dome_trace_file *file, FILE *to)
+{
+    GArray *groups = group_layouts(file);
+    bool first = true;
+    fputs(",\n\"groups\":[", to);
+    for (guint k = 0; k < groups->len; k++) {
+        const group *g = &g_array_index(groups, group, k);
+        bool next = true;
+        fprintf(to, "%s{\"run\":%d,\"length\":%" PRIu64 ",\"block\":%" PRIu64 ",\"layouts\":[", comma(&first), g->run, g->length,
+                g->block_size);
+        for (guint i = 0; i < g->layouts->len; i++) {
+            const dome_trace_layout *l = g_array_index(g->layouts, const dome_trace_layout *, i);
+            fprintf(to, "%s\n[%.6f,%" PRIu64 ",[", comma(&next), seconds(l->time), l->start);
+            for (int r = 0; r < l->tasks; r++)
+                fprintf(to, "%s%" PRIu64, r ? "," : "", l->counts[r]);
+            fputs("]]", to);
+        }
+        fputs("]}", to);
+    }
+    first = true;
+    fputs("],\n\"vectors\":[", to);
+    for (guint k = 0; k < file->objects->len; k++) {
+        static const char *const distributions[] = {"dynamic", "block", "whole"};
+        const dome_trace_object *o = &g_array_index(file->objects, dome_trace_object, k);
+        fprintf(to, "%s{\"run\":%d,\"from\":%.6f,\"to\":", comma(&first), o->run, seconds(o->from));
+        seconds_or_null(to, o->to != INT64_MAX, o->to);
+        fprintf(to, ",\"length\":%" PRIu64 ",\"width\":%" PRIu64 ",\"distribution\":\"%s\",\"group\":%d,\"type\":", o->length,
+                o->width, o->distribution >= 0 && o->distribution < 3 ? distributions[o->distribution] : "?",
+                group_of(groups, o));
+        dome__json_text(to, o->type);
+        fputs(",\"name\":", to);
+        dome__json_text(to, o->name);
+        fputs("}", to);
+    }
+    fputs("]", to);
+    for (guint k = 0; k < groups->len; k++)
+        g_array_unref(g_array_index(groups, group, k).layouts);
+    g_array_unref(groups);
+}
+
+/* A checkpoint is one thing, of which every task writes a part. */
+typedef struct whole_checkpoint {
+    int64_t begin, end;
+    uint64_t number, bytes;
+    int run;
+} whole_checkpoint;
+
+static void write_checkpoints(const dome_trace_file *file, FILE *to)
+{
+    GArray *all = g_array_new(FALSE, TRUE, sizeof(whole_checkpoint));
+    for (guint k = 0; k < file->spans->len; k++) {
+        const dome_trace_span *s = &g_array_index(file->spans, dome_trace_span, k);
+        if (s->kind != 'k')
+            continue;
+        int run = g_array_index(file->tasks, dome_trace_task, s->task).run;
+        whole_checkpoint *c = NULL;
+        for (guint i = all->len; i-- > 0 && !c;) {
+            c = &g_array_index(all, whole_checkpoint, i);
+            if (c->number != s->a || c->run != run)
+                c = NULL;
+        }
+        if (!c) {
+            g_array_set_size(all, all->len + 1);
+            c = &g_array_index(all, whole_checkpoint, all->len - 1);
+            *c = (whole_checkpoint){.begin = s->start, .number = s->a, .run = run};
+        }
+        c->begin = MIN(c->begin, s->start);
+        c->end = MAX(c->end, s->start + s->took);
+        c->bytes += s->b;
+    }
+    fputs(",\n\"checkpoints\":[", to);
+    for (guint k = 0; k < all->len; k++) {
+        const whole_checkpoint *c = &g_array_index(all, whole_checkpoint, k);
+        fprintf(to, "%s[%.6f,%.6f,%" PRIu64 ",%" PRIu64 "]", k ? "," : "", seconds(c->begin), seconds(c->end - c->begin),
+                c->number, c->bytes);
+    }
+    fputs("]", to);
+    g_array_unref(all);
+}
+
+static void write_marks(const dome_trace_file *file, FILE *to)
+{
+    bool first = true;
+    uint64_t bytes = 0;
+    fputs(",\n\"phases\":[", to);
+    for (guint k = 0; k < file->spans->len; k++) {
+        const dome_trace_span *s = &g_array_index(file->spans, dome_trace_span, k);
+        if (s->kind == 'b')
+            fprintf(to, "%s[%.6f,%.6f,%d,%.4f]", comma(&first), seconds(s->start), seconds(s->took), s->a != 0,
+                    (double)s->b * 1e-6);
+        else if (s->kind == 'm')
+            bytes += s->b;
+    }
+    fprintf(to, "],\n\"moved_bytes\":%" PRIu64, bytes);
+    write_checkpoints(file, to);
+    first = true;
+    fputs(",\n\"marks\":[", to);
+    for (guint k = 0; k < file->marks->len; k++) {
+        const dome_trace_mark *m = &g_array_index(file->marks, dome_trace_mark, k);
+        fprintf(to, "%s[%.6f,\"%s\",", comma(&first), seconds(m->time), m->kind == 'F' ? "failure" : "restart");
+        dome__json_text(to, m->text);
+        fputs("]", to);
+    }
+    fputs("]", to);
+}
+
+/* Of each task: [from, to, processor, waiting, host's processors at work, MB], shares of the time between. */
+static void write_loads(const dome_trace_file *file, FILE *to)
+{
+    GPtrArray *of_task = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    for (guint k = 0; k < file->tasks->len; k++)
+        g_ptr_array_add(of_task, g_array_new(FALSE, FALSE, sizeof(dome_trace_sample)));
+    for (guint k = 0; k < file->samples->len; k++) {
+        const dome_trace_sample *s = &g_array_index(file->samples, dome_trace_sample, k);
+        g_array_append_vals(g_ptr_array_index(of_task, s->task), s, 1);
+    }
+    fputs(",\n\"loads\":[", to);
+    for (guint k = 0; k < of_task->len; k++) {
+        const GArray *samples = g_ptr_array_index(of_task, k);
+        bool first = true;
+        fputs(k ? ",\n[" : "\n[", to);
+        for (guint i = 1; i < samples->len; i++) {
+            const dome_trace_sample *a = &g_array_index(samples, dome_trace_sample, i - 1),
+                                    *b = &g_array_index(samples, dome_trace_sample, i);
+            double ns = (double)(b->time - a->time);
+            if (ns < 1e6) /* less says nothing */
+                continue;
+            double cpu = b->cpu_ns > a->cpu_ns ? (double)(b->cpu_ns - a->cpu_ns) / ns : 0;
+            double wait = b->wait_ns > a->wait_ns ? (double)(b->wait_ns - a->wait_ns) / ns : 0;
+            double host = b->host_busy_ms > a->host_busy_ms ? (double)(b->host_busy_ms - a->host_busy_ms) * 1e6 / ns : 0;
+            fprintf(to, "%s[%.4f,%.4f,%.3f,%.3f,%.2f,%.1f]", comma(&first), seconds(a->time), seconds(b->time), cpu, MIN(wait, 1),
+                    host, (double)b->resident_kb * 1024e-6);
+        }
+        fputc(']', to);
+    }
+    fputc(']', to);
+    g_ptr_array_unref(of_task);
+}
+
+/* For each operation one row: name, calls of a task, then computing and waiting seconds and bytes by rank. */
+static void write_operations(const dome_trace_file *file, FILE *to)
+{
+    bool first = true;
+    fputs(",\n\"operations\":[", to);
+    double *values = g_new(double, 3 * (size_t)MAX(file->size, 1));
+    for (guint code = 1; code < file->names->len; code++) {
+        uint64_t calls = 0;
+        memset(values, 0, 3 * (size_t)MAX(file->size, 1) * sizeof *values);
+        for (guint k = 0; k < file->totals->len; k++) {
+            const dome_trace_total *t = &g_array_index(file->totals, dome_trace_total, k);
+            const dome_trace_task *task = &g_array_index(file->tasks, dome_trace_task, t->task);
+            if (t->code != code)
+                continue;
+            calls += task->rank == 0 ? t->count : 0;
+            double *v = values + 3 * (size_t)task->rank;
+            v[0] += (double)t->compute_ns * 1e-9;
+            v[1] += (double)t->wait_ns * 1e-9;
+            v[2] += (double)t->bytes;
+        }
+        if (calls == 0)
+            continue;
+        fprintf(to, "%s\n{\"name\":", comma(&first));
+        dome__json_text(to, dome__trace_name(file, code));
+        fprintf(to, ",\"calls\":%" PRIu64, calls);
+        static const char *const keys[] = {"compute", "wait", "bytes"};
+        for (size_t what = 0; what < 3; what++) {
+            fprintf(to, ",\"%s\":[", keys[what]);
+            for (size_t r = 0; r < (size_t)file->size; r++)
+                fprintf(to, what == 2 ? "%s%.0f" : "%s%.6f", r ? "," : "", values[3 * r + what]);
+            fputc(']', to);
+        }
+        fputc('}', to);
+    }
+    g_free(values);
+    fputc(']', to);
+}
+
+void dome__view_write_data(const dome_trace_file *file, bool live, FILE *to)
+{
+    const dome_trace_run *run = &g_array_index(file->runs, dome_trace_run, 0),
+                         *last = &g_array_index(file->runs, dome_trace_run, file->runs->len - 1);
+    fputs("{\"program\":", to);
+    dome__json_text(to, run->command);
+    fputs(",\"host\":", to);
+    dome__json_text(to, run->host);
+    fprintf(to, ",\"started_ms\":%" PRId64 ",\"live\":%s,\"ended\":%s,\"cut\":%s,\"left_out\":%" PRIu64 ",\"strange\":%" PRIu64,
+            run->real_us / 1000, live ? "true" : "false", last->ended ? "true" : "false", file->cut ? "true" : "false",
+            file->left_out, file->strange);
+    fprintf(to, ",\"size\":%d,\"end\":%.6f", file->size, seconds(file->end));
+    write_runs(file, to);
+    write_layouts(file, to);
+    write_marks(file, to);
+    write_loads(file, to);
+    write_operations(file, to);
+    fputs("}\n", to);
+}
+
+static void write_page(const dome_trace_file *file, bool live, FILE *to)
+{
+    static const char place[] = "{\"data\":\"here\"}";
+    const unsigned char *at = memmem(dome__view_html, dome__view_html_size, place, sizeof place - 1);
+    size_t before = at ? (size_t)(at - dome__view_html) : dome__view_html_size, after = before + sizeof place - 1;
+    fwrite(dome__view_html, 1, before, to);
+    if (!at)
+        return;
+    dome__view_write_data(file, live, to);
+    fwrite(dome__view_html + after, 1, dome__view_html_size - after, to);
+}
+
+void dome__view_write_page(const dome_trace_file *file, FILE *to)
+{
+    write_page(file, false, to);
+}
+
+void dome__view_write_live_page(const dome_trace_file *file, FILE *to)
+{
+    write_page(file, true, to);
+}
