@@ -158,6 +158,30 @@ static int local_recv_data(dome_transport *t, int source, int channel, void *dat
     return DOME_OK;
 }
 
+static bool local_arrived(dome_transport *t, int source, int channel)
+{
+    local_provider *p = t->provider;
+    for (int r = 0; r < t->size; r++)
+        if (p->peers[r].socket >= 0)
+            local_take_in(&p->peers[r]);
+    for (GList *l = source < 0 ? NULL : p->peers[source].messages->head; l; l = l->next)
+        if (((local_message *)l->data)->frame.channel == (uint32_t)channel)
+            return true;
+    return false;
+}
+
+static int local_descriptors(dome_transport *t, const int **fds)
+{
+    static int list[1024];
+    local_provider *p = t->provider;
+    int n = 0;
+    for (int r = 0; r < t->size; r++)
+        if (p->peers[r].socket >= 0)
+            list[n++] = p->peers[r].socket;
+    *fds = list;
+    return n;
+}
+
 static void local_close(dome_transport *t)
 {
     local_provider *p = t->provider;
@@ -182,6 +206,8 @@ static const dome_transport_ops local_ops = {
     .send = local_send,
     .recv_head = local_recv_head,
     .recv_data = local_recv_data,
+    .arrived = local_arrived,
+    .descriptors = local_descriptors,
     .close = local_close,
 };
 

@@ -59,10 +59,17 @@ static void leave(provider *p)
 
 /* PVM lets messages overtake each other while it sets up the direct route between two tasks: one goes through the daemons, the
  * next by the new route. Their numbers, as tags, put them in order again. */
+static int coming_tag(const uint32_t *counts, int rank, int channel)
+{
+    uint32_t number = counts[(size_t)rank * DOME_CHANNELS + (size_t)channel] % NUMBERS;
+    return TAG + channel + DOME_CHANNELS * (int)number;
+}
+
 static int next_tag(uint32_t *counts, int rank, int channel)
 {
-    uint32_t number = counts[(size_t)rank * DOME_CHANNELS + (size_t)channel]++ % NUMBERS;
-    return TAG + channel + DOME_CHANNELS * (int)number;
+    int tag = coming_tag(counts, rank, channel);
+    counts[(size_t)rank * DOME_CHANNELS + (size_t)channel]++;
+    return tag;
 }
 
 static int failed(dome_transport *t, int rank, const char *what, int code)
@@ -151,6 +158,26 @@ static int pvm_transport_recv_data(dome_transport *t, int source, int channel, v
     return DOME_OK;
 }
 
+static bool pvm_transport_arrived(dome_transport *t, int source, int channel)
+{
+    provider *p = t->provider;
+    enter(p);
+    int found = source < 0 ? pvm_probe(-1, TAG - 1) : pvm_probe(p->tids[source], coming_tag(p->taken, source, channel));
+    leave(p);
+    return found != 0; /* an error is one that receiving will report */
+}
+
+static int pvm_transport_descriptors(dome_transport *t, const int **fds)
+{
+    provider *p = t->provider;
+    int *list = NULL;
+    enter(p);
+    int n = pvm_getfds(&list);
+    leave(p);
+    *fds = list;
+    return MAX(n, 0);
+}
+
 static void pvm_transport_close(dome_transport *t)
 {
     provider *p = t->provider;
@@ -169,6 +196,8 @@ static const dome_transport_ops pvm_ops = {
     .send = pvm_transport_send,
     .recv_head = pvm_transport_recv_head,
     .recv_data = pvm_transport_recv_data,
+    .arrived = pvm_transport_arrived,
+    .descriptors = pvm_transport_descriptors,
     .close = pvm_transport_close,
 };
 

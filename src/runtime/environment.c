@@ -104,6 +104,13 @@ static void stand(dome_env *env, dome_transport *transport)
         dome__watch_stand(env->watch, transport);
 }
 
+/* From here on tasks of one host have a road of their own. */
+static void open_road(dome_env *env)
+{
+    if (dome__local_open(env->transport, env->hosts, env->options.road))
+        die(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
+}
+
 static void become_self(dome_env *env, char **arguments)
 {
     begin_trace(env, 0, arguments);
@@ -130,6 +137,7 @@ static void gather_program(dome_env *env, dome_pvm_program *program, char *messa
     take_hosts(env, program);
     dome__pvm_program_free(program);
     stand(env, transport);
+    open_road(env);
 }
 
 static void begin_watch(dome_env *env, int rank, char **arguments)
@@ -197,6 +205,7 @@ static void become_other(dome_env *env)
     take_hosts(env, program);
     dome__pvm_program_free(program);
     stand(env, transport);
+    open_road(env);
 }
 
 /* Spawned from the console: the first of the tasks spawned together leads. Which one that is shows only after

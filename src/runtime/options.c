@@ -141,6 +141,17 @@ static gboolean parse_kernels(const char *name, const char *value, gpointer data
     return TRUE;
 }
 
+static gboolean parse_road(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"best", "vm", "shm", "pvm", NULL}; /* as in dome_road */
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'best', 'vm', 'shm' or 'pvm'", &place, error))
+        return FALSE;
+    options->road = (dome_road)place;
+    return TRUE;
+}
+
 static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -268,6 +279,9 @@ static gboolean parse_flag(const char *name, const char *value, gpointer data, G
 static const GOptionEntry entries[] = {
     VALUE("dome-tasks", parse_tasks, "run as N tasks (default: one on each host, or each processor of this one)", "N"),
     VALUE("dome-transport", parse_transport, "how tasks communicate; self: one task, no daemon", "pvm|self"),
+    VALUE("dome-road", parse_road,
+          "how tasks of one host exchange data; vm: shared memory and each other's memory, shm: shared memory (default best)",
+          "best|vm|shm|pvm"),
     VALUE("dome-timeout", parse_timeout, "give a task or host up when it is silent for so long (default 10)", "SECONDS"),
     VALUE("dome-output", parse_output, "whose standard output is shown; all: with the rank before each line", "rank0|all"),
     VALUE("dome-balance", parse_balance,

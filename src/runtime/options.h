@@ -3,6 +3,7 @@
 #define DOME_SRC_OPTIONS_H
 
 #include "balance/policy.h"
+#include "local/local.h"
 
 typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 
@@ -20,6 +21,7 @@ typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART
 typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
     char *transport;             /* --dome-transport; NULL: not given */
+    dome_road road;              /* --dome-road best|vm|shm|pvm */
     double timeout;              /* --dome-timeout, seconds */
     dome_output output;          /* --dome-output rank0|all */
     dome_balancing balance;      /* --dome-balance */

@@ -29,6 +29,12 @@ typedef struct dome_transport_ops {
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
     int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 
+    /* For tasks that wait for news from elsewhere as well (src/local); NULL both: that cannot be done. arrived: takes in what there is
+     * without waiting, and says whether recv_head would find a message (source < 0: just takes in). descriptors: those that can
+     * be read when something comes; *fds is the provider's and changes with the next call. */
+    bool (*arrived)(dome_transport *transport, int source, int channel);
+    int (*descriptors)(dome_transport *transport, const int **fds);
+
     /* Leaves the message passing system and frees the provider's state (not the transport). No communication. */
     void (*close)(dome_transport *transport);
 } dome_transport_ops;

@@ -51,8 +51,8 @@ def is_over(run, since, timeout, status=None, signal_allowed=False):
     return "%.2f s: %s" % (took, "; ".join(run.lines()))
 
 
-def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None):
-    with start(tasks, place, argument) as run:
+def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None, road="best"):
+    with start(tasks, place, argument, options=["--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         settle(place)
         since = time.monotonic()
@@ -63,11 +63,11 @@ def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None):
         return note
 
 
-def while_data_moves(tasks, who, number, after):
+def while_data_moves(tasks, who, number, after, road="best"):
     """Blocks are on their way nearly all the time. who: a rank, "hub" or "daemon"."""
     timeout = 4 if number == signal.SIGSTOP else TIMEOUT
     waits_for = (who + 1) % tasks if isinstance(who, int) else 1
-    with start(tasks, "move", rank=waits_for, timeout=timeout, options=["--dome-balance", "random"]) as run:
+    with start(tasks, "move", rank=waits_for, timeout=timeout, options=["--dome-balance", "random", "--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         time.sleep(after)
         since = time.monotonic()
@@ -154,8 +154,8 @@ def at_start(tasks, who):
         return note
 
 
-def stop_rank(tasks, place, rank, timeout):
-    with start(tasks, place, timeout=timeout, rank=(rank + 1) % tasks) as run:
+def stop_rank(tasks, place, rank, timeout, road="best"):
+    with start(tasks, place, timeout=timeout, rank=(rank + 1) % tasks, options=["--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         settle(place)
         since = time.monotonic()
@@ -341,6 +341,12 @@ def all_cases():
     for place in "own", "barrier", "wait":
         for rank in 0, 2:
             case("stop task %d in %s" % (rank, place), stop_rank, 4, place, rank, 4)
+    for road in "vm", "shm", "pvm":
+        for place in "barrier", "sum", "wait":
+            case("kill -9 task 1 in %s, road %s" % (place, road), kill_rank, 4, place, 1, signal.SIGKILL, None, road)
+        case("kill -9 task 2 in mixed, road %s" % road, kill_rank, 4, "mixed", 2, signal.SIGKILL, 5, road)
+        case("kill -9 task 1 while data moves, road %s" % road, while_data_moves, 3, 1, signal.SIGKILL, 0.1, road)
+        case("stop task 1 in barrier, road %s" % road, stop_rank, 4, "barrier", 1, 4, road)
     case("stop hub in sum", stop_hub, 4, "sum", 4)
     case("stop daemon before the end", stop_daemon, 4, 4)
     for place in "own", "sum", "finalize":

@@ -1,0 +1,348 @@
+/* Setting the road up: the lowest task of a host makes the memory, the others find it through /proc. */
+#include "local/messages.h"
+
+#include "transport/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* All rings together take no more than RINGS bytes, a single one from SMALLEST to LARGEST. */
+static const uint64_t RINGS = 256 << 20, LARGEST = 256 << 10, SMALLEST = 4 << 10;
+
+/* A task that waits looks so often for news before it gives its processor to others for a moment, and so often before it
+ * sleeps: some microseconds each. */
+enum { SPINS = 400, YIELDS = 40 };
+
+/* ---- the table ---- */
+
+static bool is_near(const dome_local *local, int rank)
+{
+    return local->place_of[rank] >= 0;
+}
+
+static int local_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                      uint64_t bytes)
+{
+    dome_local *local = t->provider;
+    if (!is_near(local, dest)) {
+        t->provider = local->base_provider;
+        int status = local->base->send(t, dest, channel, head, head_bytes, data, bytes);
+        t->provider = local;
+        return status;
+    }
+    int status = dome__local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
+    if (!status)
+        dome__local_end_send(t, dest);
+    return status;
+}
+
+static int local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+{
+    dome_local *local = t->provider;
+    if (is_near(local, source))
+        return dome__local_recv_head(t, source, channel, head, head_bytes, bytes);
+    dome__pause w = {.turns = local->spins + local->yields};
+    while (!dome__base_arrived(local, source, channel))
+        dome__rest(local, &w, FOR_WORD);
+    dome__rested(local, &w);
+    t->provider = local->base_provider;
+    int status = local->base->recv_head(t, source, channel, head, head_bytes, bytes);
+    t->provider = local;
+    return status;
+}
+
+/* What has begun to come from another host comes. */
+static int local_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+{
+    dome_local *local = t->provider;
+    if (is_near(local, source))
+        return dome__local_recv_data(t, source, channel, data, bytes);
+    t->provider = local->base_provider;
+    int status = local->base->recv_data(t, source, channel, data, bytes);
+    t->provider = local;
+    return status;
+}
+
+static void local_free(dome_local *local)
+{
+    dome__local_forget_messages(local);
+    if (local->memory)
+        munmap(local->memory, local->memory_bytes);
+    if (local->doorbell >= 0)
+        close(local->doorbell);
+    g_free(local->doorbells);
+    g_free(local->peers);
+    g_free(local->place_of);
+    g_free(local);
+}
+
+static void local_close(dome_transport *t)
+{
+    dome_local *local = t->provider;
+    t->provider = local->base_provider;
+    local->base->close(t);
+    g_free((void *)t->ops);
+    local_free(local);
+}
+
+/* ---- setting up ---- */
+
+static uint32_t ring_bytes(int tasks)
+{
+    uint64_t ring = LARGEST;
+    while (ring > SMALLEST && ring * (uint64_t)tasks * (uint64_t)tasks > RINGS)
+        ring /= 2;
+    return (uint32_t)ring;
+}
+
+static size_t memory_bytes(int tasks)
+{
+    size_t n = (size_t)tasks;
+    return sizeof(shared_header) + n * sizeof(shared_task) + n * n * (sizeof(shared_channel) + ring_bytes(tasks));
+}
+
+static void lay_out(dome_local *local)
+{
+    size_t n = (size_t)local->tasks, me = (size_t)local->place;
+    char *at = (char *)local->memory + sizeof(shared_header);
+    shared_task *tasks = (shared_task *)(void *)at;
+    shared_channel *channels = (shared_channel *)(void *)(at + n * sizeof *tasks);
+    char *rings = (char *)(channels + n * n);
+    local->own = &tasks[me];
+    for (size_t i = 0; i < n; i++) {
+        peer *q = &local->peers[i];
+        q->task = &tasks[i];
+        q->out = &channels[me * n + i];
+        q->in = &channels[i * n + me];
+        q->out_ring = rings + (me * n + i) * local->ring;
+        q->in_ring = rings + (i * n + me) * local->ring;
+        if (i != me)
+            q->messages = g_queue_new();
+    }
+}
+
+/* What the lowest task of a host offers to the others, and what they answer. */
+enum { OFFER_ERROR, OFFER_PID, OFFER_FD, OFFER_NONCE, OFFER_PLACE = OFFER_NONCE + 2, OFFER_WORDS };
+enum { ANSWER_ERROR, ANSWER_VM, ANSWER_PID, ANSWER_WORDS };
+
+static bool map(dome_local *local, int fd)
+{
+    void *memory = mmap(NULL, local->memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    local->memory = memory;
+    return true;
+}
+
+static int make_memory(dome_local *local, int64_t offer[OFFER_WORDS])
+{
+    uint64_t nonce[2];
+    int fd = memfd_create("dome", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)local->memory_bytes) < 0 || getrandom(nonce, sizeof nonce, 0) != sizeof nonce ||
+        !map(local, fd)) {
+        offer[OFFER_ERROR] = errno ? errno : EIO;
+        return fd;
+    }
+    memcpy(((shared_header *)local->memory)->nonce, nonce, sizeof nonce);
+    memcpy(&offer[OFFER_NONCE], nonce, sizeof nonce);
+    offer[OFFER_PID] = getpid();
+    offer[OFFER_FD] = fd;
+    offer[OFFER_PLACE] = (int64_t)(intptr_t)local->memory;
+    return fd;
+}
+
+/* Names of doorbells are known to those who know the memory. */
+static int hang_doorbell(dome_local *local)
+{
+    const uint64_t *nonce = ((const shared_header *)local->memory)->nonce;
+    if (local->alone)
+        return 0;
+    local->doorbells = g_strdup_printf("dome-%016" PRIx64 "%016" PRIx64, nonce[0], nonce[1]);
+    return dome__doorbell_open(local);
+}
+
+static bool can_read(pid_t pid, const void *address, const uint64_t nonce[2])
+{
+    uint64_t got[2] = {0};
+    struct iovec here = {got, sizeof got}, there = {(void *)(uintptr_t)address, sizeof got};
+    return process_vm_readv(pid, &here, 1, &there, 1, 0) == sizeof got && memcmp(got, nonce, sizeof got) == 0;
+}
+
+static void take_memory(dome_local *local, const int64_t offer[OFFER_WORDS], int64_t answer[ANSWER_WORDS])
+{
+    const uint64_t *nonce = (const uint64_t *)&offer[OFFER_NONCE];
+    char path[64];
+    g_snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)offer[OFFER_PID], (int)offer[OFFER_FD]);
+    errno = 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || !map(local, fd))
+        answer[ANSWER_ERROR] = errno ? errno : EIO;
+    else if (memcmp(((shared_header *)local->memory)->nonce, nonce, 2 * sizeof *nonce) != 0)
+        answer[ANSWER_ERROR] = ENOENT; /* another process of that number */
+    if (fd >= 0)
+        close(fd);
+    if (!answer[ANSWER_ERROR])
+        answer[ANSWER_ERROR] = hang_doorbell(local);
+    if (!answer[ANSWER_ERROR])
+        answer[ANSWER_VM] = can_read((pid_t)offer[OFFER_PID], (const void *)(intptr_t)offer[OFFER_PLACE], nonce);
+    answer[ANSWER_PID] = getpid();
+}
+
+static int put_words(dome_transport *t, int dest, const int64_t *words, uint64_t count)
+{
+    return dome__send(t, dest, DOME_CHANNEL_CONTROL, DOME_I64, words, count);
+}
+
+static int take_words(dome_transport *t, int source, int64_t *words, uint64_t count)
+{
+    return dome__recv(t, source, DOME_CHANNEL_CONTROL, DOME_I64, words, count);
+}
+
+/* The lowest task: all have to take the memory, or none uses it. verdict: an errno, whether all can read each other's memory, and
+ * all process ids. */
+static int lead(dome_transport *t, dome_local *local, int64_t *verdict, int *refuser)
+{
+    int64_t offer[OFFER_WORDS] = {0};
+    int status = DOME_OK, fd = make_memory(local, offer);
+    if (!offer[OFFER_ERROR])
+        offer[OFFER_ERROR] = hang_doorbell(local);
+    verdict[0] = offer[OFFER_ERROR];
+    verdict[1] = 1;
+    verdict[2] = getpid();
+    for (int i = 1; i < local->tasks && !status; i++)
+        status = put_words(t, local->peers[i].rank, offer, OFFER_WORDS);
+    for (int i = 1; i < local->tasks && !status; i++) {
+        int64_t answer[ANSWER_WORDS];
+        status = take_words(t, local->peers[i].rank, answer, ANSWER_WORDS);
+        if (status)
+            break;
+        if (answer[ANSWER_ERROR] && !verdict[0]) {
+            verdict[0] = answer[ANSWER_ERROR];
+            *refuser = local->peers[i].rank;
+        }
+        verdict[1] = verdict[1] && answer[ANSWER_VM];
+        verdict[2 + i] = answer[ANSWER_PID];
+    }
+    if (fd >= 0)
+        close(fd);
+    for (int i = 1; i < local->tasks && !status; i++)
+        status = put_words(t, local->peers[i].rank, verdict, 2 + (uint64_t)local->tasks);
+    return status;
+}
+
+static int follow(dome_transport *t, dome_local *local, int64_t *verdict)
+{
+    int64_t offer[OFFER_WORDS], answer[ANSWER_WORDS] = {0};
+    int leader = local->peers[0].rank, status = take_words(t, leader, offer, OFFER_WORDS);
+    if (status)
+        return status;
+    if (!offer[OFFER_ERROR])
+        take_memory(local, offer, answer);
+    status = put_words(t, leader, answer, ANSWER_WORDS);
+    return status ? status : take_words(t, leader, verdict, 2 + (uint64_t)local->tasks);
+}
+
+static bool is_here(const dome_transport *t, char *const *hosts, int rank)
+{
+    return strcmp(hosts[rank], hosts[t->rank]) == 0 && dome__format_with(t, rank) == DOME_NATIVE;
+}
+
+static dome_local *local_new(dome_transport *t, char *const *hosts)
+{
+    dome_local *local = g_new0(dome_local, 1);
+    local->transport = t;
+    local->doorbell = -1;
+    local->place_of = g_new(int, t->size);
+    for (int r = 0; r < t->size; r++) {
+        if (r == t->rank)
+            local->place = local->tasks;
+        local->place_of[r] = is_here(t, hosts, r) ? local->tasks++ : -1;
+    }
+    local->alone = local->tasks == t->size;
+    local->peers = g_new0(peer, local->tasks);
+    for (int r = 0; r < t->size; r++)
+        if (local->place_of[r] >= 0)
+            local->peers[local->place_of[r]].rank = r;
+    local->ring = ring_bytes(local->tasks);
+    local->memory_bytes = memory_bytes(local->tasks);
+    return local;
+}
+
+static void say(const dome_transport *t, char *const *hosts, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void say(const dome_transport *t, char *const *hosts, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    fprintf(stderr, "dome: tasks on host %s %s\n", hosts[t->rank], text);
+    g_free(text);
+}
+
+/* Processors that this task may use. */
+static int processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
+{
+    if (t->size == 1 || road == DOME_ROAD_PVM)
+        return DOME_OK;
+    dome_local *local = local_new(t, hosts);
+    int64_t *verdict = g_new0(int64_t, 2 + local->tasks);
+    int refuser = -1, status = DOME_OK;
+    bool good = local->tasks > 1 && (local->alone || (t->ops->arrived && t->ops->descriptors));
+    if (good) {
+        status = local->place == 0 ? lead(t, local, verdict, &refuser) : follow(t, local, verdict);
+        good = !status && !verdict[0];
+        if (!status && verdict[0] && local->place == 0) {
+            const char *why = g_strerror((int)verdict[0]);
+            if (refuser < 0)
+                say(t, hosts, "exchange data through %s, which is slower: shared memory cannot be had: %s", t->ops->name, why);
+            else
+                say(t, hosts, "exchange data through %s, which is slower: task %d cannot reach the memory of task %d: %s",
+                    t->ops->name, refuser, t->rank, why);
+        }
+    }
+    if (!good) {
+        local_free(local);
+        g_free(verdict);
+        return status;
+    }
+    if (road == DOME_ROAD_VM && !verdict[1] && local->place == 0)
+        say(t, hosts, "may not read each other's memory (process_vm_readv): long messages go through shared memory");
+    local->road = verdict[1] && road != DOME_ROAD_SHM ? DOME_ROAD_VM : DOME_ROAD_SHM;
+    for (int i = 0; i < local->tasks; i++)
+        local->peers[i].pid = (pid_t)verdict[2 + i];
+    g_free(verdict);
+    lay_out(local);
+    local->spins = local->tasks <= processors() ? SPINS : 0;
+    local->yields = YIELDS;
+
+    dome_transport_ops *ops = g_memdup2(t->ops, sizeof *t->ops);
+    local->base = t->ops;
+    local->base_provider = t->provider;
+    ops->send = local_send;
+    ops->recv_head = local_recv_head;
+    ops->recv_data = local_recv_data;
+    ops->close = local_close;
+    t->ops = ops;
+    t->provider = local;
+    return DOME_OK;
+}
+
+dome_road dome__local_road(const dome_transport *t)
+{
+    return t->ops->close == local_close ? ((const dome_local *)t->provider)->road : DOME_ROAD_PVM;
+}

@@ -1,0 +1,339 @@
+/* Messages through rings, and long ones out of the sender's memory. */
+#include "local/local_private.h"
+
+#include "local/messages.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* From so many bytes on data is offered: one copy instead of two is worth a system call and an answer. */
+enum { OFFER_BYTES = 16 << 10 };
+
+/* In one system call: progress is seen between them. */
+static const uint64_t READ_BYTES = 64 << 20;
+
+static peer *peer_of(const dome_local *local, int rank)
+{
+    return local->place_of[rank] < 0 ? NULL : &local->peers[local->place_of[rank]];
+}
+
+static void note_progress(dome_transport *t)
+{
+    __atomic_store_n(&t->progress, t->progress + 1, __ATOMIC_RELAXED);
+}
+
+/* ---- writing ---- */
+
+static uint32_t room(const dome_local *local, const peer *q)
+{
+    return local->ring - (q->out_tail - atomic_load_explicit(&q->out->head, memory_order_acquire));
+}
+
+static void publish(const dome_local *local, peer *q)
+{
+    atomic_store_explicit(&q->out->tail, q->out_tail, memory_order_release);
+    dome__ring(local, local->place_of[q->rank], FOR_WORD);
+}
+
+/* The reader learns of it by publish, or when the ring is full. Long data is published piece by piece, so that both copy at the
+ * same time. */
+static void write_ring(dome_local *local, peer *q, const void *data, uint64_t bytes)
+{
+    const char *from = data;
+    while (bytes) {
+        uint32_t free = room(local, q);
+        if (!free) {
+            publish(local, q);
+            dome__pause w = {0};
+            for (; !(free = room(local, q)); dome__rest(local, &w, FOR_ROOM))
+                continue;
+            dome__rested(local, &w);
+        }
+        uint32_t at = q->out_tail & (local->ring - 1);
+        uint32_t n = MIN(MIN(free, local->ring - at), local->ring / 4);
+        n = (uint32_t)MIN(n, bytes);
+        memcpy(q->out_ring + at, from, n);
+        q->out_tail += n;
+        from += n;
+        bytes -= n;
+        if (n == local->ring / 4)
+            publish(local, q);
+    }
+}
+
+static bool answered(const peer *q)
+{
+    return atomic_load_explicit(&q->in->answered, memory_order_acquire) == q->offered;
+}
+
+/* Waits until what was offered has been read. */
+static void settle(dome_local *local, peer *q)
+{
+    if (!q->offer)
+        return;
+    dome__pause w = {0};
+    for (; !answered(q); dome__rest(local, &w, FOR_ROOM))
+        continue;
+    dome__rested(local, &w);
+    const char *data = q->offer;
+    q->offer = NULL;
+    if (atomic_load_explicit(&q->in->refused, memory_order_relaxed) == q->offered) {
+        write_ring(local, q, data, q->offer_bytes);
+        publish(local, q);
+    }
+}
+
+int dome__local_begin_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                           uint64_t bytes)
+{
+    dome_local *local = t->provider;
+    peer *q = peer_of(local, dest);
+    if (head_bytes > HEAD_MAX)
+        return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
+    settle(local, q); /* nothing may come between an offer and data that has to be sent after all */
+    frame f = {.channel = (uint32_t)channel, .head_bytes = (uint32_t)head_bytes, .bytes = bytes};
+    bool offer = local->road == DOME_ROAD_VM && bytes >= OFFER_BYTES;
+    if (offer)
+        f.address = (uint64_t)(uintptr_t)data;
+    write_ring(local, q, &f, sizeof f);
+    write_ring(local, q, head, head_bytes);
+    if (offer) {
+        q->offered++;
+        q->offer = data;
+        q->offer_bytes = bytes;
+    } else {
+        write_ring(local, q, data, bytes);
+    }
+    publish(local, q);
+    return DOME_OK;
+}
+
+void dome__local_end_send(dome_transport *t, int dest)
+{
+    dome_local *local = t->provider;
+    settle(local, peer_of(local, dest));
+}
+
+/* ---- reading ---- */
+
+static uint32_t waiting(const peer *q)
+{
+    return atomic_load_explicit(&q->in->tail, memory_order_acquire) - q->in_head;
+}
+
+static void copy_out(const dome_local *local, const peer *q, uint32_t from, void *to, uint32_t n)
+{
+    uint32_t at = from & (local->ring - 1), first = MIN(n, local->ring - at);
+    memcpy(to, q->in_ring + at, first);
+    if (n > first)
+        memcpy((char *)to + first, q->in_ring, n - first);
+}
+
+static void release(const dome_local *local, peer *q)
+{
+    atomic_store_explicit(&q->in->head, q->in_head, memory_order_release);
+    dome__ring(local, local->place_of[q->rank], FOR_ROOM);
+}
+
+/* Frame and head of the next message, if they have come. */
+static bool parse(dome_transport *t, dome_local *local, peer *q)
+{
+    uint32_t there = waiting(q);
+    if (there < sizeof q->frame)
+        return false;
+    copy_out(local, q, q->in_head, &q->frame, sizeof q->frame);
+    uint32_t whole = (uint32_t)sizeof q->frame + MIN(q->frame.head_bytes, HEAD_MAX);
+    if (there < whole)
+        return false;
+    copy_out(local, q, q->in_head + (uint32_t)sizeof q->frame, q->head, whole - (uint32_t)sizeof q->frame);
+    q->in_head += whole;
+    q->framed = true;
+    q->through_ring = !q->frame.address;
+    if (!q->through_ring || !q->frame.bytes)
+        release(local, q);
+    note_progress(t);
+    return true;
+}
+
+/* What has come of the data, at most `bytes`. */
+static uint64_t read_ring(dome_local *local, peer *q, void *to, uint64_t bytes)
+{
+    uint32_t there = waiting(q);
+    uint64_t done = 0;
+    while (there && done < bytes) {
+        uint32_t n = (uint32_t)MIN(MIN((uint64_t)there, bytes - done), local->ring / 4);
+        copy_out(local, q, q->in_head, (char *)to + done, n);
+        q->in_head += n;
+        there -= n;
+        done += n;
+        release(local, q);
+    }
+    return done;
+}
+
+static void answer(const dome_local *local, peer *q, bool good)
+{
+    uint32_t number = atomic_load_explicit(&q->out->answered, memory_order_relaxed) + 1;
+    q->through_ring = !good;
+    if (!good)
+        atomic_store_explicit(&q->out->refused, number, memory_order_relaxed);
+    atomic_store_explicit(&q->out->answered, number, memory_order_release);
+    dome__ring(local, local->place_of[q->rank], FOR_WORD);
+}
+
+/* Reads what is offered, or says that it has to come through the ring. */
+static bool read_offer(dome_transport *t, peer *q, void *to)
+{
+    uint64_t done = 0, bytes = q->frame.bytes;
+    while (done < bytes) {
+        struct iovec here = {(char *)to + done, (size_t)MIN(bytes - done, READ_BYTES)};
+        struct iovec there = {(void *)(uintptr_t)(q->frame.address + done), here.iov_len};
+        ssize_t n = process_vm_readv(q->pid, &here, 1, &there, 1, 0);
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            break;
+        done += n > 0 ? (uint64_t)n : 0;
+        note_progress(t);
+    }
+    answer(t->provider, q, done == bytes);
+    return done == bytes;
+}
+
+static message *message_new(const peer *q)
+{
+    message *m = g_new(message, 1);
+    m->frame = q->frame;
+    memcpy(m->head, q->head, sizeof m->head);
+    m->data = q->frame.bytes <= SIZE_MAX ? g_try_malloc(MAX(q->frame.bytes, 1)) : NULL;
+    m->got = 0;
+    if (m->data)
+        return m;
+    g_free(m);
+    return NULL;
+}
+
+static void message_free(message *m)
+{
+    g_free(m->data);
+    g_free(m);
+}
+
+/* Puts aside what has come from a peer. True if data that it offers is left. */
+static bool put_aside(dome_transport *t, dome_local *local, peer *q, bool offers)
+{
+    while (!q->direct && (q->framed || parse(t, local, q))) {
+        bool offered = q->frame.address && !q->through_ring;
+        if (offered && !offers)
+            return true;
+        if (!q->part && !(q->part = message_new(q)))
+            return false; /* no memory: it stays where it is */
+        message *m = q->part;
+        if (offered && read_offer(t, q, m->data))
+            m->got = m->frame.bytes;
+        if (q->through_ring)
+            m->got += read_ring(local, q, m->data + m->got, m->frame.bytes - m->got);
+        if (m->got < m->frame.bytes)
+            return false;
+        g_queue_push_tail(q->messages, m);
+        q->part = NULL;
+        q->framed = false;
+    }
+    return false;
+}
+
+bool dome__take_in(dome_local *local, bool offers)
+{
+    bool left = false;
+    for (int i = 0; i < local->tasks; i++)
+        if (i != local->place)
+            left = put_aside(local->transport, local, &local->peers[i], offers) || left;
+    return left;
+}
+
+static message *find(peer *q, int channel)
+{
+    for (GList *l = q->messages->head; l; l = l->next) {
+        message *m = l->data;
+        if (m->frame.channel != (uint32_t)channel)
+            continue;
+        g_queue_delete_link(q->messages, l);
+        return m;
+    }
+    return NULL;
+}
+
+/* The next message of a channel: put aside, or at the front of the ring. */
+static bool next(dome_transport *t, dome_local *local, peer *q, int channel)
+{
+    if (q->messages->head && (local->taken = find(q, channel)))
+        return true;
+    if (!q->part && (q->framed || parse(t, local, q)) && q->frame.channel == (uint32_t)channel) {
+        q->direct = true;
+        return true;
+    }
+    if (q->framed) {
+        put_aside(t, local, q, true);
+        return q->messages->head && (local->taken = find(q, channel));
+    }
+    return false;
+}
+
+int dome__local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+{
+    dome_local *local = t->provider;
+    peer *q = peer_of(local, source);
+    dome__pause w = {0};
+    for (; !next(t, local, q, channel); dome__rest(local, &w, FOR_WORD))
+        continue;
+    dome__rested(local, &w);
+    const frame *f = local->taken ? &local->taken->frame : &q->frame;
+    *bytes = f->bytes;
+    if (f->head_bytes != head_bytes)
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d has another head than it should", source);
+    memcpy(head, local->taken ? local->taken->head : q->head, head_bytes);
+    return DOME_OK;
+}
+
+int dome__local_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+{
+    dome_local *local = t->provider;
+    peer *q = peer_of(local, source);
+    (void)channel;
+    uint64_t whole = local->taken ? local->taken->frame.bytes : q->frame.bytes;
+    if (bytes != whole)
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is taken with another length than it has", source);
+    if (local->taken) {
+        if (bytes)
+            memcpy(data, local->taken->data, bytes);
+        g_clear_pointer(&local->taken, message_free);
+        return DOME_OK;
+    }
+    bool done = !bytes || (q->frame.address && read_offer(t, q, data));
+    uint64_t got = done ? bytes : 0;
+    dome__pause w = {0};
+    while (got < bytes) {
+        uint64_t n = read_ring(local, q, (char *)data + got, bytes - got);
+        got += n;
+        if (n)
+            note_progress(t);
+        if (!n)
+            dome__rest(local, &w, FOR_WORD);
+        else if (w.turns)
+            dome__rested(local, &w), w.turns = 0;
+    }
+    dome__rested(local, &w);
+    q->direct = q->framed = false;
+    return DOME_OK;
+}
+
+void dome__local_forget_messages(dome_local *local)
+{
+    for (int i = 0; i < local->tasks; i++) {
+        peer *q = &local->peers[i];
+        if (!q->messages)
+            continue;
+        g_queue_free_full(q->messages, (GDestroyNotify)message_free);
+        g_clear_pointer(&q->part, message_free);
+    }
+    g_clear_pointer(&local->taken, message_free);
+}

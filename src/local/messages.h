@@ -1,0 +1,17 @@
+/* Messages between tasks of one host: what local.c puts into a transport's table. Ranks are of this host. */
+#ifndef DOME_SRC_LOCAL_MESSAGES_H
+#define DOME_SRC_LOCAL_MESSAGES_H
+
+#include "local/local_private.h"
+
+/* Sends; the data has to rest until end_send for the same rank, or the next begin_send to it, returns. */
+int dome__local_begin_send(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes,
+                           const void *data, uint64_t bytes);
+void dome__local_end_send(dome_transport *transport, int dest);
+
+int dome__local_recv_head(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
+int dome__local_recv_data(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
+
+void dome__local_forget_messages(dome_local *local);
+
+#endif

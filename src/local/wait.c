@@ -1,0 +1,137 @@
+/* Waiting for news in shared memory: a short spin, then giving the processor to others, then sleep.
+ *
+ * Nothing here ends a wait when a task dies: the watcher thread ends the process. */
+#include "local/local_private.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The task that offers data may be one for which the task waits that this one waits for. */
+enum { OFFER_NS = 5000000 };
+
+static void relax(void)
+{
+#if defined(__i386__) || defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+/* A name in the abstract space: it ends with the socket. */
+static socklen_t doorbell_name(const dome_local *local, int place, struct sockaddr_un *name)
+{
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = g_snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "%s-%d", local->doorbells, place);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+int dome__doorbell_open(dome_local *local)
+{
+    struct sockaddr_un name;
+    socklen_t length = doorbell_name(local, local->place, &name);
+    local->doorbell = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (local->doorbell < 0 || bind(local->doorbell, (struct sockaddr *)&name, length) < 0)
+        return errno;
+    return 0;
+}
+
+static void press(const dome_local *local, int place)
+{
+    struct sockaddr_un name;
+    socklen_t length = doorbell_name(local, place, &name);
+    /* One that is full has been heard. */
+    sendto(local->doorbell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
+}
+
+bool dome__base_arrived(dome_local *local, int source, int channel)
+{
+    dome_transport *t = local->transport;
+    t->provider = local->base_provider;
+    bool there = local->base->arrived(t, source, channel);
+    t->provider = local;
+    return there;
+}
+
+/* Until somebody rings or something comes from the provider. */
+static void sleep_for_both(const dome_local *local, int milliseconds)
+{
+    dome_transport *t = local->transport;
+    const int *fds;
+    t->provider = local->base_provider;
+    int n = local->base->descriptors(t, &fds);
+    t->provider = (void *)local;
+    struct pollfd *list = g_newa(struct pollfd, n + 1);
+    for (int i = 0; i < n; i++)
+        list[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    list[n] = (struct pollfd){.fd = local->doorbell, .events = POLLIN};
+    poll(list, (nfds_t)n + 1, milliseconds);
+    char byte[64];
+    while (list[n].revents && recv(local->doorbell, byte, sizeof byte, MSG_DONTWAIT) > 0)
+        continue;
+}
+
+void dome__ring(const dome_local *local, int place, sleep_kind news)
+{
+    shared_task *task = local->peers[place].task;
+    atomic_thread_fence(memory_order_seq_cst); /* the news before the look at the sleeper */
+    uint32_t kind = atomic_load_explicit(&task->sleeping, memory_order_relaxed);
+    if (kind < (uint32_t)news || kind == AWAKE)
+        return;
+    if (atomic_exchange(&task->sleeping, AWAKE) == AWAKE)
+        return;
+    if (local->doorbell >= 0) {
+        press(local, place);
+        return;
+    }
+    atomic_fetch_add(&task->bell, 1);
+    syscall(SYS_futex, &task->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
+{
+    if (w->turns < local->spins) {
+        w->turns++;
+        relax();
+        return;
+    }
+    if (w->turns < local->spins + local->yields) {
+        w->turns++;
+        sched_yield();
+        return;
+    }
+    if (!w->armed) {
+        /* Others may wait for room that only this task can make, or for their data to be read. */
+        bool left = dome__take_in(local, kind == FOR_ROOM || w->waited);
+        w->waited = left;
+        if (!local->alone)
+            dome__base_arrived(local, -1, 0);
+        w->bell = atomic_load(&local->own->bell);
+        atomic_store(&local->own->sleeping, (uint32_t)kind);
+        atomic_thread_fence(memory_order_seq_cst);
+        w->armed = true; /* the caller looks once more */
+        return;
+    }
+    struct timespec limit = {.tv_nsec = OFFER_NS};
+    if (local->doorbell >= 0)
+        sleep_for_both(local, w->waited ? OFFER_NS / 1000000 : -1);
+    else
+        syscall(SYS_futex, &local->own->bell, FUTEX_WAIT, w->bell, w->waited ? &limit : NULL, NULL, 0);
+    atomic_store(&local->own->sleeping, AWAKE);
+    w->armed = false;
+}
+
+void dome__rested(dome_local *local, dome__pause *w)
+{
+    if (w->armed)
+        atomic_store(&local->own->sleeping, AWAKE);
+    w->armed = false;
+}

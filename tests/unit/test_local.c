@@ -1,0 +1,133 @@
+/* The road between tasks of one host, before a transport of socket pairs. */
+#include "local/local.h"
+#include "transport/message.h"
+
+#include "../collective_checks.h"
+#include "../local_transport.h"
+
+#include <sched.h>
+
+typedef struct setting {
+    dome_road road;
+    const char *hosts; /* a letter each */
+    int (*check)(dome_transport *t);
+} setting;
+
+static int on_road(dome_transport *t, void *ctx)
+{
+    const setting *s = ctx;
+    char **hosts = g_new0(char *, t->size + 1);
+    int near = 0;
+    for (int r = 0; r < t->size; r++) {
+        hosts[r] = g_strndup(s->hosts + r, 1);
+        near += s->hosts[r] == s->hosts[t->rank];
+    }
+    int failed = dome__local_open(t, hosts, s->road);
+    dome_road road = dome__local_road(t);
+    if (!failed && near > 1 && road != s->road) {
+        fprintf(stderr, "task %d: road %d instead of %d\n", t->rank, road, s->road);
+        failed = 1;
+    }
+    failed = failed || s->check(t);
+    g_strfreev(hosts);
+    return failed;
+}
+
+static int battery(dome_transport *t)
+{
+    const dome_type types[] = {DOME_F64, DOME_U8, DOME_I16, DOME_C128};
+    return check_collectives(t, types, g_test_slow() ? G_N_ELEMENTS(types) : 2, 11);
+}
+
+static void test_battery(const void *data)
+{
+    static const char *const hosts[] = {"aa", "abaab", "aaaa", "abcabca"};
+    for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(hosts) : 2); i++) {
+        setting s = {GPOINTER_TO_INT(data), hosts[i], battery};
+        g_assert_cmpint(local_run((int)strlen(hosts[i]), NULL, on_road, &s), ==, 0);
+    }
+}
+
+static uint8_t content(int from, int to, uint64_t number, uint64_t i)
+{
+    return (uint8_t)((uint64_t)from * 31 + (uint64_t)to * 17 + number * 7 + i * 13 + (i >> 8));
+}
+
+static uint64_t length_of(int from, int to, uint64_t number)
+{
+    static const uint64_t lengths[] = {0, 1, 60, 4000, 16383, 16384, 70000, 262144, 300003};
+    return lengths[((uint64_t)from * 5 + (uint64_t)to * 3 + number) % G_N_ELEMENTS(lengths)];
+}
+
+static int take(dome_transport *t, int from, int channel, uint64_t number)
+{
+    uint64_t n = length_of(from, t->rank, number);
+    uint8_t *data = g_malloc0(n + 1);
+    int failed = dome__recv(t, from, channel, DOME_U8, data, n);
+    for (uint64_t i = 0; i < n && !failed; i++)
+        failed = data[i] != content(from, t->rank, number, i);
+    if (failed)
+        fprintf(stderr, "task %d: message %d of task %d: %s\n", t->rank, (int)number, from, t->reason);
+    g_free(data);
+    return failed;
+}
+
+static int give(dome_transport *t, int to, int channel, uint64_t number)
+{
+    uint64_t n = length_of(t->rank, to, number);
+    uint8_t *data = g_malloc(n + 1);
+    for (uint64_t i = 0; i < n; i++)
+        data[i] = content(t->rank, to, number, i);
+    int failed = dome__send(t, to, channel, DOME_U8, data, n);
+    memset(data, 0, n); /* it is the sender's again */
+    g_free(data);
+    return failed;
+}
+
+/* All send to all before any receives, on two channels that are taken in the other order. */
+static int crossing(dome_transport *t)
+{
+    int failed = 0;
+    for (int k = 1; k < t->size; k++)
+        for (uint64_t number = 0; number < 14 && !failed; number++)
+            failed = give(t, (t->rank + k) % t->size, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number);
+    for (int odd = 1; odd >= 0; odd--)
+        for (int k = t->size - 1; k > 0; k--)
+            for (uint64_t number = (uint64_t)odd; number < 14 && !failed; number += 2)
+                failed = take(t, (t->rank + k) % t->size, odd ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number);
+    return failed;
+}
+
+/* Long messages go around a ring that a task of the others waits for: what is offered has to be read while waiting. */
+static int around(dome_transport *t)
+{
+    int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;
+    for (uint64_t number = 0; number < 20 && !failed; number++) {
+        failed = give(t, next, DOME_CHANNEL_DATA, number);
+        if (number % 3 == 0)
+            sched_yield();
+        failed = failed || take(t, previous, DOME_CHANNEL_DATA, number);
+    }
+    return failed;
+}
+
+static void test_messages(const void *data)
+{
+    static int (*const checks[])(dome_transport *) = {crossing, around};
+    static const char *const hosts[] = {"aaa", "aabb", "aaaaa", "aabbb"};
+    for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(hosts) : 2); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(checks); k++) {
+            setting s = {GPOINTER_TO_INT(data), hosts[i], checks[k]};
+            g_assert_cmpint(local_run((int)strlen(hosts[i]), NULL, on_road, &s), ==, 0);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/local/battery/vm", GINT_TO_POINTER(DOME_ROAD_VM), test_battery);
+    g_test_add_data_func("/local/battery/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_battery);
+    g_test_add_data_func("/local/messages/vm", GINT_TO_POINTER(DOME_ROAD_VM), test_messages);
+    g_test_add_data_func("/local/messages/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_messages);
+    return g_test_run();
+}
