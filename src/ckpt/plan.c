@@ -54,10 +54,23 @@ static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *
     g_hash_table_destroy(names);
 }
 
+typedef struct product {
+    uint64_t high, low;
+} product;
+
+/* Of 64 and 64 bits; 32-bit machines have no integers of 128. */
+static product multiply(uint64_t a, uint64_t b)
+{
+    uint64_t a1 = a >> 32, a0 = (uint32_t)a, b1 = b >> 32, b0 = (uint32_t)b;
+    uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
+    return (product){a1 * b1 + (middle >> 32) + (other >> 32), a * b};
+}
+
 /* Whether a uses less of its file than b of its own. */
 static bool less_used(const use *a, const use *b)
 {
-    return (unsigned __int128)a->live * b->file.file_bytes < (unsigned __int128)b->live * a->file.file_bytes;
+    product x = multiply(a->live, b->file.file_bytes), y = multiply(b->live, a->file.file_bytes);
+    return x.high != y.high ? x.high < y.high : x.low < y.low;
 }
 
 /* Gives up the least used files until what is kept on disk for this checkpoint's sake is at most twice what it would have if it
