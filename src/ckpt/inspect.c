@@ -192,7 +192,7 @@ void dome__ckpt_value_text(dome_ckpt_value value, dome_type_kind kind, char text
     else
         /* The shortest of the usual lengths that is the value again. */
         for (int digits = kind == DOME_KIND_F32 ? 6 : 15; digits <= 17; digits++) {
-            char dot[G_ASCII_DTOSTR_BUF_SIZE], format[8];
+            char dot[G_ASCII_DTOSTR_BUF_SIZE], format[16];
             snprintf(format, sizeof format, "%%.%dg", digits);
             g_ascii_formatd(dot, sizeof dot, format, value.f);
             g_strlcpy(text, dot, DOME_CKPT_TEXT);
