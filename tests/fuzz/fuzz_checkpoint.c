@@ -3,14 +3,18 @@
 #include "ckpt/inspect.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool so)
+static void require_at(bool so, int line)
 {
-    if (!so)
+    if (!so) {
+        fprintf(stderr, "fuzz_checkpoint.c:%d: it is not so\n", line);
         abort();
+    }
 }
+#define require(so) require_at(so, __LINE__)
 
 static void seal(uint8_t *head, size_t bytes)
 {
@@ -45,7 +49,7 @@ static void check_values(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
     bool all;
     uint64_t bytes = dome__ckpt_entry(ckpt, object, block)->length, values = dome__ckpt_block_values(object, block);
     uint64_t value_bytes = dome__ckpt_type_bytes(ckpt, object->type);
-    if (!object->fixed || bytes > 4096)
+    if (!object->fixed || bytes > 4096 || dome__ckpt_entry(ckpt, object, block)->source == 0)
         return;
     require(bytes == values * value_bytes && dome__ckpt_types_equal(ckpt, object->type, ckpt, object->type));
     uint8_t *a = malloc(bytes + (bytes == 0)), *b = malloc(bytes + (bytes == 0));
