@@ -264,7 +264,7 @@ static int take_layout(dvec *x, const dome_layout *layout)
     if (!fresh && nwas == 1 && nbecomes == 1 && bytes <= dome__storage_capacity(x->data)) {
         copy_kept(x->data, becomes, nbecomes, x->data, was, nwas, element);
     } else {
-        char *data = dome__storage(bytes + bytes / GROWTH_PART);
+        char *data = dome__storage_raw(bytes + bytes / GROWTH_PART, NULL);
         if (bytes > 0 && !data)
             return DOME_ERR_MEMORY;
         copy_kept(data, becomes, nbecomes, x->data, was, nwas, element);
@@ -409,6 +409,15 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
     return DOME_OK;
 }
 
+/* Memory that has been in use before becomes 0 when something needs it, which is never if it is written first. */
+static void make_zero(dvec *x)
+{
+    dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = x};
+    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT)
+        work.value = g_malloc0(DVEC_VALUE(x));
+    dome__eval_record(x->env, &work);
+}
+
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
 {
     dome_operation op;
@@ -424,6 +433,7 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
 
     dvec *x = vec_alloc(env, type, n, options);
     uint64_t element, bytes = 0;
+    bool zero = true;
     bool have = x->layout && !__builtin_mul_overflow(x->width, (uint64_t)type->size, &element);
     if (have) {
         x->local = dome_layout_local(x->layout, x->layout_rank);
@@ -431,8 +441,12 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
     }
     if (have && bytes > 0) {
         bool grows = x->distribution == DOME_DYNAMIC && env->transport->size > 1;
-        x->data = dome__storage(bytes + (grows ? bytes / GROWTH_PART : 0));
+        x->data = dome__storage_raw(bytes + (grows ? bytes / GROWTH_PART : 0), &zero);
         have = x->data != NULL;
+        if (have && !zero && dome_is_restarting(env)) { /* its values may be read from a file in a moment */
+            memset(x->data, 0, (size_t)bytes);
+            zero = true;
+        }
     }
     char *text =
         have ? NULL
@@ -444,6 +458,8 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
         x->object = dome_object_new(env, name, &vec_ops, x);
         if (!x->object)
             status = env->error_status ? env->error_status : DOME_ERR_NAME;
+        else if (!zero)
+            make_zero(x);
     }
     if (status != DOME_OK) {
         dome__storage_free(x->data);

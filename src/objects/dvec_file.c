@@ -384,7 +384,10 @@ static dvec *new_vector(transfer *f, const char *name, const dvec_options *optio
         return NULL;
     o.width = (size_t)f->npy.width;
     dome_type type = type_of(env, &f->npy.item);
-    return type ? dvec_new_with(env, name, type, (size_t)f->npy.length, &o) : NULL;
+    dvec *x = type ? dvec_new_with(env, name, type, (size_t)f->npy.length, &o) : NULL;
+    if (x)
+        dvec__sync(x);
+    return x;
 }
 
 static int read_parts(transfer *f, const identity *id)

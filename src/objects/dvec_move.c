@@ -224,7 +224,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 
     char *data = z->data;
     if (z == x) {
-        data = dome__storage(z->local * DVEC_ELEMENT(z));
+        data = dome__storage_raw(z->local * DVEC_ELEMENT(z), NULL);
         status = dvec__agree_memory(z, data || z->local == 0, "the shifted elements");
         if (status != DOME_OK) {
             dome__storage_free(data);
@@ -322,7 +322,7 @@ const void *dvec_whole(const dvec *x)
             uint64_t bytes;
             if (!cache->whole) {
                 if (!__builtin_mul_overflow(x->length, (uint64_t)DVEC_ELEMENT(x), &bytes))
-                    cache->whole = dome__storage(bytes);
+                    cache->whole = dome__storage_raw(bytes, NULL);
                 status = dvec__agree_memory(x, cache->whole != NULL, "all elements");
             }
             if (status == DOME_OK)
@@ -389,7 +389,7 @@ static int halo_room(dvec *x, const halo *h, uint64_t elements)
 
     uint64_t bytes = 0;
     if (!__builtin_mul_overflow(elements, (uint64_t)DVEC_ELEMENT(x), &bytes))
-        x->halo = dome__storage(bytes);
+        x->halo = dome__storage_raw(bytes, NULL);
     int status = dvec__agree_memory(x, x->halo || elements == 0, "the neighbouring elements");
     if (status == DOME_OK) {
         x->halo_layout = dome_layout_ref(x->layout);
@@ -715,7 +715,7 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK)
         status = take_indices(index, z, x->length, dvec_name(x), &indices);
     if (status == DOME_OK && z == x) {
-        out = dome__storage(z->local * DVEC_ELEMENT(z));
+        out = dome__storage_raw(z->local * DVEC_ELEMENT(z), NULL);
         status = dvec__agree_memory(z, out || z->local == 0, "the gathered elements");
     }
     if (status == DOME_OK) {
@@ -832,7 +832,7 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK) {
         bool have = z->local == 0 || (s.winner = g_try_new0(uint64_t, z->local));
         if (z == x) { /* elements that have been overwritten may still have to be sent */
-            s.data = dome__storage(z->local * DVEC_ELEMENT(z));
+            s.data = dome__storage_raw(z->local * DVEC_ELEMENT(z), NULL);
             have = have && (s.data || z->local == 0);
         }
         status = dvec__agree_memory(z, have, "the scattered elements");

@@ -4,9 +4,21 @@
 
 #include <dome/object.h>
 
-/* 64-byte aligned and all zero. NULL when memory is out; bytes 0 gives NULL too. */
+/* 64-byte aligned and all zero. NULL when memory is out; bytes 0 gives NULL too. Storage of some size lies in pages of its own, large ones
+ * where the system has them, and is kept for the next that wants as much when it is freed: touching a page for the first time costs far
+ * more than using it again. */
 void *dome__storage(uint64_t bytes);
+
+/* The same with any contents, unless *zero says that they are all zero. zero may be NULL. */
+void *dome__storage_raw(uint64_t bytes, bool *zero);
+
 void dome__storage_free(void *data);
+
+/* Gives back what is kept. */
+void dome__storage_trim(void);
+
+/* The most bytes that were in use at once, and that were held from the system at once. */
+void dome__storage_peak(uint64_t *used, uint64_t *held);
 
 /* Bytes that fit into it: at least those it was made for. 0 for NULL. */
 uint64_t dome__storage_capacity(const void *data);

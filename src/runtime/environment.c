@@ -351,6 +351,7 @@ int dome_finalize(dome_env *env)
     dome__registry_free(env);
     dome__eval_free(env->eval);
     dome__storage_check_no_more();
+    dome__storage_trim();
     dome__end(&op, DOME_OK);
     dome__trace_flush(env->trace);
     dome__checkpoint_free(env);

@@ -1,13 +1,15 @@
 #include "runtime/profile.h"
 
 #include "balance/balance.h"
+#include "objects/storage.h"
 #include "transport/collective.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 
 /* A task's figures: numbers of each operation, then of moving. All are added up or compared over tasks. */
 enum { CALLS, COMPUTE, WAIT, BYTES, COLUMNS };
-enum { NEIGHBOURS = DOME_OPERATIONS * COLUMNS, AROUND, FURTHER, MOVED_BYTES, BALANCING_NS, CELLS };
+enum { NEIGHBOURS = DOME_OPERATIONS * COLUMNS, AROUND, FURTHER, MOVED_BYTES, BALANCING_NS, USED, HELD, RESIDENT, CELLS };
 
 static void fill(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
 {
@@ -24,6 +26,9 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[FURTHER] = env->moved.further;
     mine[MOVED_BYTES] = env->moved.bytes;
     mine[BALANCING_NS] = (uint64_t)(report->seconds * 1e9);
+    dome__storage_peak(&mine[USED], &mine[HELD]);
+    struct rusage usage;
+    mine[RESIDENT] = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss << 10 : 0;
 }
 
 static double sum(const uint64_t *all, int size, int cell)
@@ -78,6 +83,13 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
                 report->imbalance_first, report->imbalance_last);
 }
 
+/* At the fullest moment: vectors, with storage kept for the next ones, and the whole process. */
+static void print_memory(const uint64_t *all, int size)
+{
+    fprintf(stderr, "memory at most in a task: vectors %.3f MB, with what is kept for reuse %.3f MB; the process %.3f MB\n",
+            most(all, size, USED) * 1e-6, most(all, size, HELD) * 1e-6, most(all, size, RESIDENT) * 1e-6);
+}
+
 int dome__profile_print(dome_env *env)
 {
     dome_transport *t = env->transport;
@@ -92,6 +104,7 @@ int dome__profile_print(dome_env *env)
                 t->size == 1 ? "" : "s");
         print_operations(all, t->size);
         print_balance(env, &report, all, t->size);
+        print_memory(all, t->size);
     }
     g_free(all);
     return status;
