@@ -1,53 +1,167 @@
-/* dome run: starts a program on several tasks and becomes its hub. */
+/* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
 #include "runtime/launch.h"
+#include "runtime/supervise.h"
 
 #include <dome/env.h>
 
 #include <errno.h>
 #include <glib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The lines of a PVM hostfile that add hosts. */
-static char **read_hosts(const char *path)
+/* The lines of a PVM hostfile that add hosts. NULL with *message (g_free'd). */
+static char **read_hosts(const char *path, char **message)
 {
     char *text = NULL;
     GError *error = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &error))
-        dome__command_fail(2, "run: cannot read the hosts: %s", error->message);
+    if (!g_file_get_contents(path, &text, NULL, &error)) {
+        *message = g_strdup_printf("run: cannot read the hosts: %s", error->message);
+        g_error_free(error);
+        return NULL;
+    }
     char **lines = g_strsplit(text, "\n", 0);
-    GPtrArray *hosts = g_ptr_array_new();
-    for (char **line = lines; *line; line++) {
+    GPtrArray *hosts = g_ptr_array_new_with_free_func(g_free);
+    for (char **line = lines; *line && !*message; line++) {
         char *start = g_strstrip(*line);
         char *comment = strchr(start, '#');
         if (comment)
             *comment = 0;
         g_strchomp(start);
         if (start[0] == '*' || start[0] == '&')
-            dome__command_fail(
-                2, "run: %s: the line '%s' is of a kind that is not supported: one host a line, with PVM's options", path, start);
-        if (start[0])
+            *message = g_strdup_printf(
+                "run: %s: the line '%s' is of a kind that is not supported: one host a line, with PVM's options", path, start);
+        else if (start[0])
             g_ptr_array_add(hosts, g_strdup(start));
     }
     g_strfreev(lines);
     g_free(text);
-    if (hosts->len == 0)
-        dome__command_fail(2, "run: %s names no host", path);
+    if (!*message && hosts->len == 0)
+        *message = g_strdup_printf("run: %s names no host", path);
+    if (*message) {
+        g_ptr_array_free(hosts, TRUE);
+        return NULL;
+    }
     g_ptr_array_add(hosts, NULL);
+    g_ptr_array_set_free_func(hosts, NULL);
     return (char **)g_ptr_array_free(hosts, FALSE);
+}
+
+/* What a start needs. */
+typedef struct program {
+    char *path, **argv;
+    int tasks;
+    char *hosts_path, *address;
+    char **hosts; /* NULL: none asked for */
+    dome_options options;
+} program;
+
+/* Becomes the hub, and its child the program; or, where one task needs no hub, the program itself. */
+static void start(program *p, const dome_attempt *attempt) __attribute__((noreturn));
+
+static void start(program *p, const dome_attempt *attempt)
+{
+    const char *before = g_getenv("DOME_OPTIONS");
+    const dome_options *o = &p->options;
+    char **argv = p->argv, *message = NULL;
+    int tasks = p->tasks;
+    if (attempt) {
+        if (attempt->number > 0)
+            g_setenv("DOME_TRACE_APPEND", "1", TRUE);
+        g_setenv("DOME_SUPERVISED", "1", TRUE);
+        g_setenv("DOME_AVOID", attempt->avoid, TRUE);
+        if (attempt->number > 0 && geteuid() == 0)
+            g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* that it is set has been said */
+    }
+    if (!o->help && !o->version && tasks != 1 && g_strcmp0(o->transport, "self") != 0) {
+        dome_launch launch;
+        dome_launch_request request = {.timeout = o->timeout,
+                                       .hosts = p->hosts,
+                                       .address = p->address,
+                                       .before_init = true,
+                                       .most_hosts = attempt && attempt->number > 0,
+                                       .report_fd = attempt ? attempt->report_fd : 0};
+        if (!dome__launch_open(&launch, &request, &message)) {
+            if (attempt)
+                dome__supervise_failed(attempt, message);
+            dome__command_fail(1, "%s", message);
+        }
+        if (!tasks && launch.directory && !p->hosts)
+            tasks = (int)g_get_num_processors();
+        g_setenv("DOME_HUB", launch.hub, TRUE);
+        dome__launch_fork(&launch);
+    }
+    if (tasks) {
+        char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", tasks);
+        g_setenv("DOME_OPTIONS", text, TRUE);
+    }
+    execv(p->path, argv);
+    dome__command_fail(126, "run: %s cannot be run: %s", p->path, g_strerror(errno));
+}
+
+static void start_attempt(void *ctx, const dome_attempt *attempt)
+{
+    start(ctx, attempt);
+}
+
+/* ---- before a restart ---- */
+
+/* The hosts that answer now, of those that the file names now: one may have been added to it. All are asked at once. */
+static char *prepare(void *ctx, const char *avoid)
+{
+    program *p = ctx;
+    (void)avoid; /* on a machine of this run's own hosts are asked */
+    if (!p->hosts)
+        return g_strdup("");
+    char *message = NULL, **lines = read_hosts(p->hosts_path, &message);
+    if (!lines) {
+        fprintf(stderr, "dome: %s; the hosts stay those there were\n", message);
+        g_free(message);
+        lines = g_strdupv(p->hosts);
+    }
+    guint n = g_strv_length(lines), there = 0;
+    bool *answers = g_new0(bool, n + 1);
+    dome__hosts_probe(lines, answers);
+    GPtrArray *kept = g_ptr_array_new();
+    GString *absent = g_string_new(NULL);
+    for (guint i = 0; i < n; i++) {
+        if (answers[i]) {
+            g_ptr_array_add(kept, g_strdup(lines[i]));
+            there++;
+        } else {
+            g_string_append_printf(absent, "%s%.*s", absent->len ? ", " : "", (int)strcspn(lines[i], " \t"), lines[i]);
+        }
+    }
+    g_ptr_array_add(kept, NULL);
+    g_strfreev(p->hosts);
+    p->hosts = (char **)g_ptr_array_free(kept, FALSE);
+    char *text = g_strdup_printf("on %u host%s%s%s%s", there + 1, there ? "s" : "", absent->len ? " (without " : "", absent->str,
+                                 absent->len ? ")" : "");
+    g_string_free(absent, TRUE);
+    g_strfreev(lines);
+    g_free(answers);
+    return text;
+}
+
+static void find_point(void *ctx, dome_supervise_point *point)
+{
+    (void)ctx;
+    *point = (dome_supervise_point){0};
 }
 
 int dome__command_run(int argc, char **argv)
 {
-    int tasks = 0;
-    char *hosts_path = NULL, *address = NULL;
+    program p = {0};
+    int restarts = 0;
     const GOptionEntry entries[] = {
-        {"tasks", 'n', 0, G_OPTION_ARG_INT, &tasks,
+        {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
          "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
-        {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &hosts_path,
+        {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
          "Run on this host and those in FILE, a PVM hostfile, on a machine of its own", "FILE"},
-        {"address", 0, 0, G_OPTION_ARG_STRING, &address, "With --hosts: address by which the others reach this host", "NAME"},
+        {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
+        {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
+         "When a task or host is lost, start the program again from its newest checkpoint on what is left, at most K times", "K"},
         {0}};
     g_set_prgname("dome run"); /* the help begins with it */
     GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
@@ -63,36 +177,31 @@ int dome__command_run(int argc, char **argv)
         argv++;
     if (!*argv)
         dome__command_fail(2, "run: no program given; see dome run --help");
-    if (tasks < 0)
-        dome__command_fail(2, "run: -n %d: give the number of tasks, 1 or more", tasks);
-    char *path = g_find_program_in_path(argv[0]);
-    if (!path)
+    if (p.tasks < 0)
+        dome__command_fail(2, "run: -n %d: give the number of tasks, 1 or more", p.tasks);
+    if (restarts < 0)
+        dome__command_fail(2, "run: --restarts %d: give how often the program may be started again, 0 or more", restarts);
+    p.argv = argv;
+    p.path = g_find_program_in_path(argv[0]);
+    if (!p.path)
         dome__command_fail(127, "run: there is no program %s", argv[0]);
 
     /* Options of the program that matter here; what is wrong with them the program says itself. */
-    dome_options options = {0};
     char *message = NULL, **copy = g_strdupv(argv);
     int count = (int)g_strv_length(copy);
-    if (!dome__options_parse(&options, g_getenv("DOME_OPTIONS"), &count, &copy, &message))
+    if (!dome__options_parse(&p.options, g_getenv("DOME_OPTIONS"), &count, &copy, &message))
         dome__command_fail(2, "%s", message);
-    if (!tasks)
-        tasks = options.tasks;
-    char **hosts = hosts_path ? read_hosts(hosts_path) : NULL;
-    const char *before = g_getenv("DOME_OPTIONS");
-    if (!options.help && !options.version && tasks != 1 && g_strcmp0(options.transport, "self") != 0) {
-        dome_launch launch;
-        dome_launch_request request = {.timeout = options.timeout, .hosts = hosts, .address = address, .before_init = true};
-        if (!dome__launch_open(&launch, &request, &message))
-            dome__command_fail(1, "%s", message);
-        if (!tasks && launch.directory && !hosts)
-            tasks = (int)g_get_num_processors();
-        g_setenv("DOME_HUB", launch.hub, TRUE);
-        dome__launch_fork(&launch);
-    }
-    if (tasks) {
-        char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", tasks);
-        g_setenv("DOME_OPTIONS", text, TRUE);
-    }
-    execv(path, argv);
-    dome__command_fail(126, "run: %s cannot be run: %s", path, g_strerror(errno));
+    if (!p.tasks)
+        p.tasks = p.options.tasks;
+    if (p.hosts_path && !(p.hosts = read_hosts(p.hosts_path, &message)))
+        dome__command_fail(2, "%s", message);
+    if (restarts == 0 || p.options.help || p.options.version)
+        start(&p, NULL);
+    const dome_supervision how = {.restarts = restarts,
+                                  .timeout = p.options.timeout,
+                                  .ctx = &p,
+                                  .start = start_attempt,
+                                  .prepare = prepare,
+                                  .point = find_point};
+    return dome__supervise(&how);
 }

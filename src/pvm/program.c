@@ -138,6 +138,21 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
     return started == count ? count : code < 0 ? code : PvmSysErr;
 }
 
+/* Hosts that have fallen silent are part of the machine for minutes: those named in DOME_AVOID get no task. */
+static void leave_out(machine *m, int own)
+{
+    char **avoid = g_strsplit(g_getenv("DOME_AVOID") ? g_getenv("DOME_AVOID") : "", " ", 0);
+    struct pvmhostinfo *kept = g_new(struct pvmhostinfo, m->hosts);
+    int n = 0;
+    for (int i = 0; i < m->hosts; i++)
+        if (m->info[i].hi_tid == own || !g_strv_contains((const char *const *)avoid, m->info[i].hi_name))
+            kept[n++] = m->info[i];
+    m->info = kept;
+    m->hosts = n;
+    g_strfreev(avoid);
+    g_unsetenv("DOME_AVOID");
+}
+
 dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
                                   void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
@@ -149,6 +164,7 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
         *message = g_strdup("the PVM daemon does not say which hosts its machine has");
         return NULL;
     }
+    leave_out(&m, pvm_tidtohost(me));
     if (size == 0)
         size = m.hosts;
     int first = 0;
@@ -208,6 +224,7 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
         return NULL;
     }
     locate(p, &m);
+    g_free(m.info);
     return p;
 }
 

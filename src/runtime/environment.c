@@ -31,14 +31,15 @@ dome_env *dome__this_env(void)
     return this_env;
 }
 
+static void die_of(dome_env *env, dome_end end, int exit_status, const char *text) __attribute__((noreturn));
 static void die(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 
 /* Before the environment stands there is no operation to name. */
-static void die(dome_env *env, int exit_status, const char *text)
+static void die_of(dome_env *env, dome_end end, int exit_status, const char *text)
 {
     fflush(stdout);
     if (env && env->watch)
-        dome__watch_fail(env->watch, exit_status, text);
+        dome__watch_fail(env->watch, end, exit_status, text);
     fprintf(stderr, "dome: %s\n", text);
     if (env)
         dome__trace_local_stop(env->trace_local, exit_status, text);
@@ -72,6 +73,11 @@ static void note_waiting(dome_transport *transport, int rank, uint64_t start, ui
 {
     const dome_env *env = transport->owner;
     dome__trace_wait(env->trace, rank, start, took);
+}
+
+static void die(dome_env *env, int exit_status, const char *text)
+{
+    die_of(env, exit_status == 1 ? DOME_END_START : DOME_END_OWN, exit_status, text);
 }
 
 static char *host_name(void)
@@ -132,7 +138,7 @@ static void gather_program(dome_env *env, dome_pvm_program *program, char *messa
     if (!program)
         die(env, 1, message);
     if (!dome__pvm_all_ready(program, MAX(env->options.timeout, 10), &message))
-        die(env, 1, message);
+        die_of(env, DOME_END_LOSS, 1, message);
     dome_transport *transport = dome__transport_pvm_new(program);
     take_hosts(env, program);
     dome__pvm_program_free(program);
@@ -156,6 +162,8 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
     env->watch = dome__watch_open(&address, 0, host, 0, true, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         die(env, 1, message);
+    if (env->supervised)
+        dome__watch_quiet(env->watch);
     begin_watch(env, 0, arguments);
     dome__hub_address_clear(&address);
     g_free(host);
@@ -297,6 +305,8 @@ dome_env *dome_init(int *argc, char ***argv)
     char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */
     if (!dome__options_parse(&env->options, g_getenv("DOME_OPTIONS"), argc, argv, &message))
         die(NULL, 2, message);
+    env->supervised = g_getenv("DOME_SUPERVISED") != NULL;
+    g_unsetenv("DOME_SUPERVISED");
     if (env->options.help || env->options.version) {
         char *text = env->options.help ? dome__options_help() : g_strdup("dome " DOME_VERSION "\n");
         fputs(text, stdout);
@@ -405,6 +415,9 @@ int dome_checkpoint(dome_env *env)
 {
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    env->loops++;
+    if (env->watch)
+        dome__watch_loop(env->watch, env->loops);
     return dome__end(&op, dome__checkpoint_boundary(env));
 }
 
@@ -450,7 +463,7 @@ void dome_abort(dome_env *env, const char *format, ...)
     char *line = g_strdup_printf("%s (task %d on host %s)", text, env->transport->rank, env->hosts[env->transport->rank]);
     fflush(stdout);
     if (env->watch)
-        dome__watch_fail(env->watch, 1, line);
+        dome__watch_fail(env->watch, DOME_END_OWN, 1, line);
     fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
     dome__trace_local_stop(env->trace_local, 1, line);
     _exit(1);

@@ -46,6 +46,8 @@ struct dome_env {
     dome_moved moved;
 
     dome_checkpoints *checkpoints; /* NULL: none are written, and none is gone on from */
+    uint64_t loops;  /* boundaries passed since this process began */
+    bool supervised; /* `dome run --restarts` says what is lost and starts the program again */
 
     bool errors_return;
     int error_status;

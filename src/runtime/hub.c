@@ -39,6 +39,7 @@ typedef struct client {
     uint64_t sequence, history, progress;
     uint32_t operation;
     bool waiting;
+    uint64_t loop; /* boundaries passed */
     char *object;
     double busy, load; /* processors it used since the beat before; load of its host, below 0: not known */
     int idle;          /* beats in a row that found it waiting without progress */
@@ -65,7 +66,11 @@ typedef struct state {
     bool killed;
     double killed_at;
     pid_t killer;
-    bool interrupted; /* by a signal from the keyboard or a user: no line about it */
+    bool ending;   /* a signal from the keyboard or a user asked for it: nothing is lost */
+    int passed_on; /* the last signal that rank 0 got from here */
+    dome_end end;  /* the worst that was noticed */
+    char *line;    /* that was printed, or goes into the report */
+    char *silent;  /* the host of a task that is lost without a word */
     bool daemon_ended;
     dome_trace_sink *trace;
     bool overslept; /* this process has been stopped for so long that the tasks have given it up */
@@ -100,7 +105,7 @@ int dome__hub_signals(void *old_mask)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static void notice(state *s, bool ask_operation, int exit_status, char *text)
+static void notice(state *s, dome_end end, bool ask_operation, int exit_status, char *text)
 {
     if (s->noticed || s->told) {
         g_free(text);
@@ -110,6 +115,7 @@ static void notice(state *s, bool ask_operation, int exit_status, char *text)
     s->noticed_at = s->now;
     s->ask_operation = ask_operation;
     s->exit_status = exit_status;
+    s->end = MAX(s->end, end);
     if (!ask_operation)
         return;
     for (guint i = 0; i < s->clients->len; i++) {
@@ -179,10 +185,12 @@ static void tell(state *s)
                  : where[0]     ? g_strdup_printf("dome: %s; the program was in %s\n", s->noticed, where)
                                 : g_strdup_printf("dome: %s\n", s->noticed);
     const client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
-    if (line[0] && !speaker)
+    bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
+    if (line[0] && !speaker && !reported)
         say(line);
     if (line[0])
         dome__trace_sink_failure(s->trace, line);
+    s->line = g_strdup(line);
     s->told = true;
     s->told_at = s->now;
     for (guint i = 0; i < s->clients->len; i++) {
@@ -214,7 +222,7 @@ static void relay(client *c, bool last)
 
 static void lost(state *s, client *c, const char *how)
 {
-    notice(s, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
+    notice(s, DOME_END_LOSS, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
 }
 
 static void closed(state *s, client *c)
@@ -234,11 +242,11 @@ static void closed(state *s, client *c)
     if (c->rank == 0 && s->hub->rank0_is_child)
         return; /* waitpid tells more */
     if (s->overslept) {
-        notice(s, false, 1, g_strdup("")); /* rank 0 has said why */
+        notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has said why */
         return;
     }
     if (c->exiting)
-        notice(s, false, c->exit_status ? c->exit_status : 1,
+        notice(s, DOME_END_OWN, false, c->exit_status ? c->exit_status : 1,
                g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host,
                                c->exit_status));
     else
@@ -250,7 +258,7 @@ static void mismatch(state *s, const client *a, const client *b)
     char first[160], second[160];
     operation_text(a, first, sizeof first);
     operation_text(b, second, sizeof second);
-    notice(s, false, 2,
+    notice(s, DOME_END_OWN, false, 2,
            g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
                            a->rank, a->host, first, b->rank, b->host, second,
                            strcmp(first, second) ? "" : ", with other arguments or after other operations"));
@@ -333,6 +341,7 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
             s->checkpoint = checkpoint;
             s->checkpoint_at = s->now;
         }
+        c->loop = MAX(c->loop, dome__wire_get_u64(&reader));
         if (!s->told && !s->noticed)
             compare(s, c);
         break;
@@ -340,10 +349,11 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
     case DOME_WIRE_FAIL: {
         int status = (int)dome__wire_get_u32(&reader);
         char *line = dome__wire_get_string(&reader);
+        uint32_t end = dome__wire_get_u32(&reader);
         if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
             g_free(s->noticed);
             s->noticed = NULL;
-            notice(s, false, status, g_strdup(line));
+            notice(s, (dome_end)MIN(end, DOME_END_LOSS), false, status, g_strdup(line));
         }
         g_free(line);
         c->bye = true;
@@ -454,20 +464,21 @@ static void rank0_ended(state *s, int status)
         return;
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (!watch) { /* it never got to the point where others could exist; it has said why itself */
-        notice(s, false, code,
+        notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
                WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started", WTERMSIG(status),
                                                      strsignal(WTERMSIG(status)))
                                    : g_strdup(""));
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
-        notice(s, false, code, g_strdup("")); /* "| head" has read enough: no error to anybody */
-    } else if (s->interrupted && WIFSIGNALED(status)) {
-        notice(s, !watch->bye, code, g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
+        notice(s, DOME_END_OWN, false, code, g_strdup("")); /* "| head" has read enough: no error to anybody */
+    } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
+        notice(s, DOME_END_OWN, !watch->bye, code,
+               g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
     } else if (!watch->bye && WIFSIGNALED(status)) {
-        notice(s, true, code,
+        notice(s, DOME_END_LOSS, true, code,
                g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
                                WTERMSIG(status), strsignal(WTERMSIG(status))));
     } else if (!watch->bye) {
-        notice(s, false, code ? code : 1,
+        notice(s, DOME_END_OWN, false, code ? code : 1,
                g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
     }
 }
@@ -489,7 +500,7 @@ static void handle_signals(state *s)
                     s->killer = 0;
             }
             if (s->daemon_ended && !s->rank0_ended)
-                notice(s, true, 1,
+                notice(s, DOME_END_LOSS, true, 1,
                        g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon,
                                        g_get_host_name()));
         } else if (number == SIGTSTP) {
@@ -507,7 +518,8 @@ static void handle_signals(state *s)
         } else if (s->hub->rank0_is_child && !s->rank0_ended) {
             /* From the keyboard it reached rank 0 as well; sent to this process it did not, nor does the hangup that a session's
              * first process gets. */
-            s->interrupted = true;
+            s->passed_on = number;
+            s->ending |= number != SIGUSR1 && number != SIGUSR2;
             if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
                 kill(s->hub->rank0, number);
         }
@@ -519,6 +531,14 @@ static double silence_limit(const state *s)
 {
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
     return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
+}
+
+/* A start that is stuck names the host it is stuck on. */
+static char *silent_host(const client *c)
+{
+    static const char before[] = "tasks on host ";
+    const char *object = c->object ? c->object : "";
+    return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
 }
 
 /* A task that has not come to its first operation is starting: spawning and joining have limits of their own, which come first.
@@ -539,17 +559,20 @@ static void silence(state *s)
         if (c->greeted && starting && silent <= limit) {
             char *how = g_strdup_printf("it did not get through its start within %.1f s", start_limit);
             lost(s, c, how);
+            s->silent = silent_host(c);
             g_free(how);
         } else if (c->greeted) {
             char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
             lost(s, c, how);
+            g_free(s->silent);
+            s->silent = g_strdup(c->host);
             g_free(how);
         } else {
             closed(s, c); /* a stranger */
         }
     }
     if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
-        notice(s, false, 1,
+        notice(s, DOME_END_LOSS, false, 1,
                g_strdup_printf("task 0 on host %s is lost: it did not get through its start within %.1f s", g_get_host_name(),
                                start_limit));
 }
@@ -729,6 +752,24 @@ static char *report_text(void *data)
     return text;
 }
 
+/* What the process that may start the program again has to know. */
+static void report_end(const state *s)
+{
+    uint64_t loop = 0, sequence = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *c = s->clients->pdata[i];
+        loop = MAX(loop, c->loop);
+        sequence = MAX(sequence, c->sequence);
+    }
+    GByteArray *frame = dome__wire_new(DOME_WIRE_REPORT);
+    dome__wire_put_u32(frame, s->ending || !s->told ? DOME_END_OWN : s->end);
+    dome__wire_put_string(frame, s->line ? s->line : "");
+    dome__wire_put_string(frame, s->silent ? s->silent : "");
+    dome__wire_put_u64(frame, sequence);
+    dome__wire_put_u64(frame, loop);
+    dome__wire_send(s->hub->report_fd, frame);
+}
+
 int dome__hub_run(dome_hub *hub, int *signal_number)
 {
     state s = {.hub = hub, .clients = g_ptr_array_new(), .now = monotonic(), .checkpoint = -1};
@@ -787,6 +828,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     }
     if (status)
         fputs(dome__progress_clear(STDERR_FILENO), stderr); /* a bar that is not going to end */
+    if (hub->report_fd >= 0)
+        report_end(&s);
     if (!s.daemon_ended)
         dome__hub_take_down(hub->daemon, NULL, hub->halt);
     if (hub->daemon > 0)
@@ -806,6 +849,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     g_ptr_array_free(s.clients, TRUE);
     g_free(s.noticed);
     dome__trace_sink_close(s.trace, status);
+    g_free(s.line);
+    g_free(s.silent);
     return status;
 }
 

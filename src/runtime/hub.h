@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* How a program that did not come to its end has ended: by what it did itself, while it started, or by the loss of a task or
+ * host. */
+typedef enum dome_end { DOME_END_OWN, DOME_END_START, DOME_END_LOSS } dome_end;
+
 typedef struct dome_hub {
     int listen_fd;
     const char *cookie;
@@ -19,6 +23,7 @@ typedef struct dome_hub {
     pid_t daemon;          /* pvmd of a private virtual machine, a child; 0 if none */
     const char *directory; /* of that machine; NULL if none */
     int signal_fd;         /* signalfd for dome__hub_signals */
+    int report_fd;         /* gets a DOME_WIRE_REPORT at the end, with the line of a loss, which is not printed then; or -1 */
 
     /* Ends the daemon and those of other hosts; NULL if there are no others. Called in a process of its own. */
     void (*halt)(void);

@@ -305,6 +305,65 @@ bool dome__launch_machine_there(void)
 
 #endif
 
+/* Seconds in which a host that is up answers. */
+enum { PROBE = 4 };
+
+static pid_t probe(const char *line)
+{
+    static const char command[] = "exec ${DOME_RSH:-${PVM_RSH:-ssh -o BatchMode=yes -o ConnectTimeout=3}} \"$@\"";
+    char **words = g_strsplit_set(line, " \t", 0);
+    const char *user = NULL;
+    for (char **word = words; *word; word++)
+        user = g_str_has_prefix(*word, "lo=") ? *word + 3 : user;
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        setpgid(0, 0); /* the command may have children of its own */
+        int null = open("/dev/null", O_RDWR);
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+        if (user)
+            execl("/bin/sh", "sh", "-c", command, "sh", "-l", user, words[0], "true", (char *)NULL);
+        else
+            execl("/bin/sh", "sh", "-c", command, "sh", words[0], "true", (char *)NULL);
+        _exit(127);
+    }
+    if (pid > 0)
+        setpgid(pid, pid);
+    g_strfreev(words);
+    return pid;
+}
+
+void dome__hosts_probe(char **lines, bool *answers)
+{
+    guint n = g_strv_length(lines), left = 0;
+    pid_t *pids = g_new0(pid_t, n + 1);
+    for (guint i = 0; i < n; i++) {
+        pids[i] = probe(lines[i]);
+        left += pids[i] > 0;
+    }
+    for (gint64 until = g_get_monotonic_time() + PROBE * G_USEC_PER_SEC; left > 0;) {
+        bool late = g_get_monotonic_time() > until;
+        for (guint i = 0; i < n; i++) {
+            int status;
+            if (pids[i] <= 0)
+                continue;
+            if (late)
+                kill(-pids[i], SIGKILL);
+            pid_t ended = waitpid(pids[i], &status, late ? 0 : WNOHANG);
+            if (ended == 0 || (ended < 0 && errno == EINTR))
+                continue;
+            answers[i] = ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+            pids[i] = 0;
+            left--;
+        }
+        g_usleep(left > 0 ? 5000 : 0);
+    }
+    g_free(pids);
+}
+
 static void end_guard(const dome_launch *launch)
 {
     if (launch->guard_fd >= 0) {
@@ -338,7 +397,15 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         dome__pvm_write_rsh(launch->directory);
     launch->daemon = dome__pvm_daemon_start(launch->directory, address, launch->guard_fd, MAX(request->timeout, 10), message);
     g_free(address);
-    return launch->daemon > 0 && (!request->hosts || add_hosts(request->hosts, message));
+    if (launch->daemon <= 0 || !request->hosts || !request->hosts[0])
+        return launch->daemon > 0;
+    if (add_hosts(request->hosts, message))
+        return true;
+    if (!request->most_hosts)
+        return false;
+    fprintf(stderr, "dome: going on without: %s\n", *message);
+    g_clear_pointer(message, g_free);
+    return true;
 #else
     (void)launch;
     (void)request;
@@ -390,6 +457,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
                             .before_init = request->before_init,
                             .listen_fd = -1,
                             .signal_fd = -1,
+                            .report_fd = request->report_fd > 0 ? request->report_fd : -1,
                             .lock_fd = -1,
                             .guard_fd = -1};
     bool good = request->only_listen || start_machine(launch, request, message);
@@ -411,6 +479,7 @@ static dome_hub hub_of(const dome_launch *launch)
         .daemon = launch->daemon,
         .directory = launch->directory,
         .signal_fd = launch->signal_fd,
+        .report_fd = launch->report_fd,
 #ifdef DOME_WITH_PVM
         .kill_tasks = dome__pvm_kill_tasks,
         .halt = launch->halt,
@@ -430,6 +499,8 @@ void dome__launch_fork(dome_launch *launch)
         close(launch->listen_fd);
         close(launch->lock_fd);
         close(launch->guard_fd);
+        if (launch->report_fd >= 0)
+            close(launch->report_fd);
         return;
     }
     if (pid < 0) {
@@ -442,6 +513,13 @@ void dome__launch_fork(dome_launch *launch)
     hub.rank0 = pid;
     hub.rank0_is_child = true;
     hub.rank0_in_init = !launch->before_init;
+    if (hub.report_fd >= 0) {
+        GByteArray *frame = dome__wire_new(DOME_WIRE_STARTED);
+        dome__wire_put_u32(frame, (uint32_t)pid);
+        dome__wire_put_u32(frame, (uint32_t)launch->daemon);
+        dome__wire_put_string(frame, launch->directory ? launch->directory : "");
+        dome__wire_send(hub.report_fd, frame);
+    }
     int number, status = dome__hub_run(&hub, &number);
     end_guard(launch);
     if (number && number != SIGKILL) { /* whoever waits for us sees how rank 0 ended */

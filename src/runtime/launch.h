@@ -16,8 +16,9 @@ typedef struct dome_launch {
     int lock_fd;     /* held on directory while this process lives: others may remove it only after that */
     pid_t daemon;
     void (*halt)(void); /* ends the daemons of all hosts; NULL if there is this one alone */
-    int guard_fd; /* open while this process lives: a guard takes the private machine down should it be killed */
+    int guard_fd;       /* open while this process lives: a guard takes the private machine down should it be killed */
     pid_t guard;
+    int report_fd; /* of a supervisor; -1 if there is none */
     pid_t hub_pid; /* of the child that dome__launch_fork_hub made */
     char *hub;     /* the hub's address as text: watch.h */
 } dome_launch;
@@ -25,7 +26,9 @@ typedef struct dome_launch {
 typedef struct dome_launch_request {
     double timeout;
     const char *address; /* of this host for others; NULL: found out */
-    char **hosts;        /* hostfile lines to add to a private machine; NULL: none */
+    char **hosts;        /* hostfile lines to add to a private machine (there may be none); NULL: hosts are not asked for */
+    bool most_hosts;     /* those that cannot be added are left out, with a line */
+    int report_fd;       /* where the hub tells its supervisor how the program ended; 0: there is none */
     bool only_listen;    /* the virtual machine is there already (started from the console) */
     bool before_init;    /* for a program that has not come to dome_init yet */
 } dome_launch_request;
@@ -46,6 +49,10 @@ void dome__launch_drop_hub(dome_launch *launch);
 
 /* True when the user's virtual machine can be reached; says so, once, if a daemon has left its file behind. */
 bool dome__launch_machine_there(void);
+
+/* Which hosts of a hostfile answer to a command by the way that daemons are started there. Takes a few seconds if one does not.
+ */
+void dome__hosts_probe(char **lines, bool *answers);
 
 /* Deletes a directory with plain files in it. */
 void dome__remove_directory(const char *directory);

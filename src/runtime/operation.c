@@ -147,7 +147,8 @@ static int fail(dome_env *env, int status, int rank, const char *text)
     }
     fflush(stdout);
     if (env && env->watch)
-        dome__watch_fail(env->watch, exit_status_of(status), line->str);
+        dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
+                         exit_status_of(status), line->str);
     fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line->str);
     if (env)
         dome__trace_local_stop(env->trace_local, exit_status_of(status), line->str);

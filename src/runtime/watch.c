@@ -36,7 +36,9 @@ struct dome_watch {
     double busy_at, busy_cpu; /* when the last beat was sent, and processor time used by then */
     uint64_t checkpoint;      /* 1 more than the number of the last one; 0: none */
     uint32_t queries;         /* from the hub so far */
-    pthread_mutex_t state;    /* of the next two */
+    bool quiet;               /* about the loss of the hub */
+    atomic_uint_fast64_t loop;
+    pthread_mutex_t state; /* of the next two */
     const dome_transport *transport;
     double left;       /* when dome__watch_leave was called; 0: not yet */
     dome_trace *trace; /* NULL: nothing is recorded */
@@ -315,6 +317,7 @@ static void send_beat(dome_watch *watch)
     dome__wire_put_u32(frame, busy_lately(watch));
     dome__wire_put_u32(frame, getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX);
     dome__wire_put_u64(frame, __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED));
+    dome__wire_put_u64(frame, atomic_load_explicit(&watch->loop, memory_order_relaxed));
     pthread_mutex_lock(&watch->send);
     dome__wire_send(watch->fd, frame);
     pthread_mutex_unlock(&watch->send);
@@ -415,7 +418,7 @@ void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, c
 static void hub_lost(dome_watch *watch, const char *how)
 {
     place p = read_place(watch);
-    if (watch->rank == 0) {
+    if (watch->rank == 0 && !watch->quiet) {
         bool inside = p.operation != DOME_OP_NONE, object = inside && p.object && p.object[0];
         char *line =
             g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
@@ -438,11 +441,12 @@ static void hub_lost(dome_watch *watch, const char *how)
     _exit(1);
 }
 
-static void send_fail(dome_watch *watch, int exit_status, const char *line)
+static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line)
 {
     GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
     dome__wire_put_u32(frame, (uint32_t)exit_status);
     dome__wire_put_string(frame, line);
+    dome__wire_put_u32(frame, end);
     pthread_mutex_lock(&watch->send);
     dome__wire_send(watch->fd, frame);
     pthread_mutex_unlock(&watch->send);
@@ -526,7 +530,7 @@ static void *watch_main(void *argument)
         if (stuck) {
             char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
                                          watch->rank, watch->host);
-            send_fail(watch, 1, line);
+            send_fail(watch, DOME_END_LOSS, 1, line);
             g_free(line);
             pthread_mutex_lock(&watch->state);
             watch->left = 0; /* the hub's answer ends this process */
@@ -586,10 +590,20 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
     atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
 }
 
-void dome__watch_fail(dome_watch *watch, int exit_status, const char *line)
+void dome__watch_loop(dome_watch *watch, uint64_t loop)
+{
+    atomic_store_explicit(&watch->loop, loop, memory_order_relaxed);
+}
+
+void dome__watch_quiet(dome_watch *watch)
+{
+    watch->quiet = true;
+}
+
+void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const char *line)
 {
     if (watch->fd >= 0 && watch->pid == getpid()) {
-        send_fail(watch, exit_status, line);
+        send_fail(watch, end, exit_status, line);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
          * thread; if the hub is gone, that thread cleans up and ends it. Without a thread or an answer we go on our own. */

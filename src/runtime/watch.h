@@ -4,6 +4,7 @@
 #define DOME_SRC_WATCH_H
 
 #include "runtime/environment.h"
+#include "runtime/hub.h"
 
 /* Where the hub is, as it travels through an environment variable or a start message:
  * "cookie;address:port,address:port;directory of a private virtual machine". */
@@ -40,9 +41,14 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
 
 /* A checkpoint with this number has been written: for those who ask the hub. */
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
+/* The number of loop boundaries passed, for beats. */
+void dome__watch_loop(dome_watch *watch, uint64_t loop);
+
+/* Somebody else says the line when the hub is lost. */
+void dome__watch_quiet(dome_watch *watch);
 
 /* Ends the whole program with this line. Does not return. */
-void dome__watch_fail(dome_watch *watch, int exit_status, const char *line) __attribute__((noreturn));
+void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const char *line) __attribute__((noreturn));
 
 /* dome_finalize is done: says goodbye, ends the thread and frees. */
 void dome__watch_close(dome_watch *watch);

@@ -9,20 +9,22 @@
 #include <stdint.h>
 
 typedef enum dome_wire_kind {
-    DOME_WIRE_HELLO = 1, /* task: cookie, channel, rank, size, pid, tid, host */
-    DOME_WIRE_WELCOME,   /* hub: cookie */
-    DOME_WIRE_BEAT,      /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered,
-                             processors used, load of the host, last checkpoint */
-    DOME_WIRE_QUERY,     /* hub: send a beat now */
-    DOME_WIRE_FAIL,      /* task: status, line */
-    DOME_WIRE_EXITING,   /* task: exit status; left without dome_finalize */
-    DOME_WIRE_BYE,       /* task: dome_finalize is done */
-    DOME_WIRE_END,       /* hub: exit status, text for standard error; end at once */
-    DOME_WIRE_PAUSE,     /* hub: stopped from the keyboard; expect silence */
-    DOME_WIRE_RESUME,    /* hub: going on */
-    DOME_WIRE_CLOCK,     /* task: its time, ns; hub: the same, and its own time */
+    DOME_WIRE_HELLO = 1,  /* task: cookie, channel, rank, size, pid, tid, host */
+    DOME_WIRE_WELCOME,    /* hub: cookie */
+    DOME_WIRE_BEAT,       /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered,
+                              processors used, load of the host, last checkpoint, loop boundaries passed */
+    DOME_WIRE_QUERY,      /* hub: send a beat now */
+    DOME_WIRE_FAIL,       /* task: status, line, dome_end */
+    DOME_WIRE_EXITING,    /* task: exit status; left without dome_finalize */
+    DOME_WIRE_BYE,        /* task: dome_finalize is done */
+    DOME_WIRE_END,        /* hub: exit status, text for standard error; end at once */
+    DOME_WIRE_PAUSE,      /* hub: stopped from the keyboard; expect silence */
+    DOME_WIRE_RESUME,     /* hub: going on */
+    DOME_WIRE_CLOCK,      /* task: its time, ns; hub: the same, and its own time */
     DOME_WIRE_TRACE_OPEN, /* rank 0: path of the trace, command line, 1 if the program goes on after a restart */
-    DOME_WIRE_TRACE       /* task: lines for the trace */
+    DOME_WIRE_TRACE,      /* task: lines for the trace */
+    DOME_WIRE_STARTED,    /* hub, to its supervisor: pid of rank 0, of the daemon, directory of the private machine */
+    DOME_WIRE_REPORT      /* hub, to its supervisor: dome_end, line, host that fell silent, operations, loop boundaries */
 } dome_wire_kind;
 
 typedef enum dome_wire_channel { DOME_WIRE_WATCH, DOME_WIRE_STDOUT, DOME_WIRE_STDERR } dome_wire_channel;

@@ -1,0 +1,227 @@
+"""dome run --restarts: what is lost and started again, what is not, and what is left behind.
+
+    restarts.py [PART-OF-A-NAME]"""
+
+import os
+import re
+import signal
+import sys
+import time
+
+import harness
+from harness import DOME, Run, check
+
+WORKER = harness.PROGRAMS + "/worker"
+STEPS = 60  # a second or two
+
+
+def start(restarts, tasks, place, argument=None, rank=0, options=(), **more):
+    arguments = [DOME, "run", "--restarts", str(restarts), "-n", str(tasks), WORKER, "%MARKS%", str(rank), place]
+    arguments += [str(argument)] if argument is not None else []
+    return Run(arguments + list(options), **more)
+
+
+def there(run, tasks):
+    run.wait_marks("there", tasks)
+
+
+def again(run, tasks, kill):
+    """Does what is to be done to the program, and waits for the next start to be there."""
+    before = {r: run.rank(r) for r in range(tasks)}
+    kill(run)
+    harness.wait_until(
+        lambda: run.process.poll() is not None or all(run.rank(r) not in (None, before[r]) for r in range(tasks)),
+        "the next start; " + run.describe(),
+    )
+    check(run.process.poll() is None, "it ended with status %s: %s" % (run.process.poll(), run.errors()))
+
+
+def hub(run):
+    """The process between the one that was started and rank 0."""
+    return harness.Process.at(run.rank(0)).parent
+
+
+def guard(run):
+    found = [p.pid for p in run.processes() if p.parent == hub(run) and p.session == p.pid and p.name == "dome"]
+    check(len(found) == 1, "the guard is not to be found")
+    return found[0]
+
+
+def kill_rank(r):
+    return lambda run: os.kill(run.rank(r), signal.SIGKILL)
+
+
+def kill_hub(run):
+    os.kill(hub(run), signal.SIGKILL)
+
+
+def stop_hub(run):
+    os.kill(hub(run), signal.SIGSTOP)
+
+
+def kill_daemon(run):
+    os.kill(run.daemon(), signal.SIGKILL)
+
+
+def kill_all(run):
+    """All but the process that was started, at once."""
+    for p in run.processes():
+        if p.pid != run.pid:
+            harness.kill(p.pid)
+
+
+TASK = r"task %d on host \S+ is lost: its process (ended|was ended by signal 9 \(Killed\)); the program was in .*"
+HUB = r"the process that watched over the program was ended by signal 9 \(Killed\)"
+DAEMON = r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in .*|.*does not answer.*)"
+
+
+def over(run, status, lines):
+    got = run.wait()
+    run.check_clean()
+    check(got == status, "it ended with status %s instead of %s: %s" % (got, status, run.errors()))
+    check(len(run.lines()) == len(lines), "%d lines instead of %d: %s" % (len(run.lines()), len(lines), run.errors()))
+    for line, pattern in zip(run.lines(), lines):
+        check(re.fullmatch("dome: " + pattern, line), "the line is not %r: %s" % (pattern, line))
+
+
+def goes_on(kill, pattern, times=1, tasks=3, options=()):
+    """The program comes to its end in spite of losses."""
+    with start(times, tasks, "steps", STEPS, options=options) as run:
+        there(run, tasks)
+        for n in range(times):
+            time.sleep(0.1 * (n + 1))
+            again(run, tasks, kill)
+        lines = [pattern + "; started again from the beginning, restart %d of %d" % (n + 1, times) for n in range(times)]
+        over(run, 0, lines)
+        check(run.output() == b"all steps done\n", "output %r" % run.output())
+
+
+def used_up():
+    with start(2, 3, "steps", 100000) as run:
+        there(run, 3)
+        for _ in range(2):
+            again(run, 3, kill_rank(1))
+            time.sleep(0.05)
+        os.kill(run.rank(1), signal.SIGKILL)
+        over(run, 1, [TASK % 1 + "; started again .*"] * 2 + [TASK % 1 + "; not started again: 2 restarts are used up"])
+
+
+def same_place(rank, number):
+    """What goes wrong at one place again and again is the program's own mistake."""
+    with start(50, 3, "raise", int(number), rank) as run:
+        lost = r"task %d on host \S+ is lost: its process .*" % rank
+        over(run, -number if rank == 0 else 1,
+             [lost + "; started again from the beginning, restart %d of 50" % n for n in (1, 2)]
+             + [lost + "; that is the same place 3 times in a row: the program is not started again"])
+
+
+def not_lost(status, pattern, *arguments, **more):
+    """Its own end is no loss."""
+    with start(5, 3, *arguments, **more) as run:
+        over(run, status, [pattern])
+
+
+def at_start(kill):
+    """While tasks sleep before dome_init."""
+    with start(1, 3, "start") as run:
+        run.wait_marks("born", 2)
+        born = [int(n.split(".")[1]) for n in os.listdir(run.marks)]
+        if kill == "task":
+            os.kill(max(born), signal.SIGKILL)
+        elif kill == "daemon":
+            os.kill(run.daemon(), signal.SIGKILL)
+        harness.wait_until(lambda: run.have("born", 4) or run.process.poll() is not None, "the next start")
+        run.process.terminate()
+        got = run.wait()
+        run.check_clean()
+        check(got == -signal.SIGTERM, "it ended with status %s: %s" % (got, run.errors()))
+        check(any("started again from the beginning, restart 1 of 1" in l for l in run.lines()), run.errors())
+
+
+def ended_by_user(number, by):
+    with start(5, 3, "sum", pty=(by == "keyboard")) as run:
+        there(run, 3)
+        if by == "keyboard":
+            os.write(run.keyboard, {signal.SIGINT: b"\x03", signal.SIGQUIT: b"\x1c"}[number])
+        else:
+            os.kill(run.pid, number)
+        over(run, -number, [r"ended by signal %d \(.*\); the program was in .*" % number])
+
+
+def supervisor_killed():
+    with start(5, 3, "sum") as run:
+        there(run, 3)
+        os.kill(run.pid, signal.SIGKILL)
+        over(run, -signal.SIGKILL, [])
+
+
+def stopped_from_keyboard():
+    """Control-Z for longer than the timeout, then on."""
+    with start(1, 3, "steps", 100, options=["--dome-timeout", "2"], pty=True) as run:
+        there(run, 3)
+        os.write(run.keyboard, b"\x1a")
+
+        def stopped():
+            p = harness.Process.at(run.pid)
+            return p and p.state == "T"
+
+        harness.wait_until(stopped, "the program to stop")
+        time.sleep(3)
+        os.killpg(run.pid, signal.SIGCONT)
+        over(run, 0, [])
+
+
+def one_task():
+    """There is no hub; the program itself is watched."""
+    with start(1, 1, "steps", STEPS) as run:
+        there(run, 1)
+        again(run, 1, kill_rank(0))
+        over(run, 0, [r"the program was ended by signal 9 \(Killed\); started again from the beginning, restart 1 of 1"])
+
+
+def guard_killed():
+    """It is an insurance; the program does not need it."""
+    with start(1, 3, "steps", 100) as run:
+        there(run, 3)
+        os.kill(guard(run), signal.SIGKILL)
+        over(run, 0, [])
+
+
+def all_cases():
+    cases = []
+
+    def case(name, function, *arguments, **more):
+        cases.append((name, (lambda: function(*arguments, **more))))
+
+    for rank in 0, 1, 2:
+        case("kill -9 task %d" % rank, goes_on, kill_rank(rank), TASK % rank)
+    case("kill -9 task 2, three times", goes_on, kill_rank(2), TASK % 2, 3)
+    case("kill -9 hub", goes_on, kill_hub, HUB)
+    case("kill -9 hub, twice", goes_on, kill_hub, HUB, 2)
+    case("kill -9 daemon", goes_on, kill_daemon, DAEMON)
+    case("kill -9 guard", guard_killed)
+    case("kill -9 all but the first process", goes_on, kill_all, "(%s|%s|%s)" % (HUB, DAEMON, TASK % 0))
+    case("stop hub", goes_on, stop_hub, HUB,
+         options=["--dome-timeout", "2"])
+    case("kill -9 supervisor", supervisor_killed)
+    case("restarts are used up", used_up)
+    for rank in 0, 2:
+        case("task %d crashes again and again" % rank, same_place, rank, signal.SIGSEGV)
+    case("task 0 exits with 5", not_lost, 5, r"task 0 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 0)
+    case("task 2 exits with 5", not_lost, 5, r"task 2 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 2)
+    case("task 1 calls dome_abort", not_lost, 1, r"no way to go on: no bread \(task 1 on host \S+\)", "dome-abort", "no bread", 1)
+    case("tasks disagree", not_lost, 2, r".*tasks disagree about the.*", "disagree", "operation", 2)
+    for who in "task", "daemon":
+        case("at start: " + who, at_start, who)
+    for number in signal.SIGINT, signal.SIGTERM:
+        case("%s by kill" % number.name, ended_by_user, number, "kill")
+    case("SIGINT by keyboard", ended_by_user, signal.SIGINT, "keyboard")
+    case("control-Z and on", stopped_from_keyboard)
+    case("one task", one_task)
+    return cases
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    sys.exit(1 if harness.run_all([c for c in all_cases() if wanted in c[0]], 4) else 0)
