@@ -1,5 +1,6 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
+#include "runtime/checkpoint.h"
 #include "runtime/launch.h"
 #include "runtime/supervise.h"
 
@@ -57,6 +58,22 @@ typedef struct program {
     dome_options options;
 } program;
 
+/* Goes on from the newest checkpoint of this run, whatever the program was told the first time. */
+static char **with_restart(char **argv)
+{
+    GPtrArray *words = g_ptr_array_new();
+    bool own = false;
+    g_ptr_array_add(words, argv[0]);
+    g_ptr_array_add(words, (gpointer) "--dome-restart=auto");
+    for (char **word = argv + 1; *word; word++) {
+        own |= strcmp(*word, "--") == 0;
+        if (own || (strcmp(*word, "--dome-restart") != 0 && !g_str_has_prefix(*word, "--dome-restart=")))
+            g_ptr_array_add(words, *word);
+    }
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
 /* Becomes the hub, and its child the program; or, where one task needs no hub, the program itself. */
 static void start(program *p, const dome_attempt *attempt) __attribute__((noreturn));
 
@@ -70,6 +87,7 @@ static void start(program *p, const dome_attempt *attempt)
         if (attempt->number > 0)
             g_setenv("DOME_TRACE_APPEND", "1", TRUE);
         g_setenv("DOME_SUPERVISED", "1", TRUE);
+        argv = attempt->resume && o->checkpoint_dir ? with_restart(argv) : argv;
         g_setenv("DOME_AVOID", attempt->avoid, TRUE);
         if (attempt->number > 0 && geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* that it is set has been said */
@@ -146,8 +164,11 @@ static char *prepare(void *ctx, const char *avoid)
 
 static void find_point(void *ctx, dome_supervise_point *point)
 {
-    (void)ctx;
-    *point = (dome_supervise_point){0};
+    const program *p = ctx;
+    char *name = g_path_get_basename(p->argv[0]);
+    if (!p->options.checkpoint_dir || !dome__checkpoint_newest(p->options.checkpoint_dir, name, &point->number, &point->loop))
+        *point = (dome_supervise_point){0};
+    g_free(name);
 }
 
 int dome__command_run(int argc, char **argv)

@@ -186,6 +186,22 @@ static dome_ckpt_file *open_number(const dome_checkpoints *c, uint64_t number, c
     return file;
 }
 
+bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop)
+{
+    const dome_checkpoints here = {.directory = (char *)directory};
+    char *skipped = NULL, *message = NULL;
+    dome_ckpt_file *file = dome__store_newest(directory, program, false, &skipped, &message);
+    bool there = file && dome__ckpt_head(file)->number >= first_of_run(&here);
+    if (there) {
+        *number = dome__ckpt_head(file)->number;
+        *loop = dome__ckpt_head(file)->loop;
+    }
+    dome__ckpt_close(file);
+    g_free(skipped);
+    g_free(message);
+    return there;
+}
+
 /* Rank 0 chooses: a file, or NULL, with *message if that is an error. */
 static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **message)
 {
@@ -269,7 +285,9 @@ static int open_from(dome_env *env, dome_checkpoints *c)
     if (leads) {
         c->previous = reread(c, number);
         c->full = !c->previous;
-        say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
+        bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
+        if (!said)
+            say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
     }
     return DOME_OK;
 }
@@ -817,6 +835,12 @@ bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report
 }
 
 #else
+
+bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop)
+{
+    (void)directory, (void)program, (void)number, (void)loop;
+    return false;
+}
 
 int dome__checkpoint_start(dome_env *env, const char *program)
 {

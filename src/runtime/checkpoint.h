@@ -19,6 +19,10 @@ void dome__checkpoint_free(dome_env *env);
 /* Gives a new object its values, if the program restarts. Fails by dome__fail. */
 int dome__checkpoint_restore(dome_env *env, dome_object *object);
 
+/* Which checkpoint a program of that name would go on from with --dome-restart=auto, and its loop boundary, without looking at
+ * its data. False if there is none. */
+bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop);
+
 bool dome__checkpoint_restarting(const dome_env *env);
 
 /* For the profile. */
