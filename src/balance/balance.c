@@ -27,6 +27,10 @@ static const double PHASE_WEIGHT = 0.2;
 /* No block is free: mean costs are 1. */
 static const double LEAST_COST = 1e-3;
 
+/* A task is looked at for so many seconds at the start; again, for longer, when the fastest is so much faster than the slowest.
+ * If it is still, their speeds are taken from that until something is measured: as if they had been measured for that long. */
+static const double FIRST_LOOK = 0.02, SECOND_LOOK = 0.1, LOOKS_DIFFERENT = 1.4;
+
 /* Assumed until data has moved for the first time, bytes per second. */
 static const double FIRST_BANDWIDTH = 100e6;
 
@@ -137,6 +141,75 @@ void dome__balance_report(const dome_balance *b, dome_balance_report *report)
     *report = b->report;
 }
 
+/* ---- at the start ---- */
+
+static bool adaptive(const dome_balance *b)
+{
+    return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, int n)
+{
+    double *sorted = g_new(double, (gsize)MAX(n, 1));
+    int known = 0;
+    for (int k = 0; k < n; k++)
+        if (values[k] > 0 && isfinite(values[k]))
+            sorted[known++] = values[k];
+    qsort(sorted, (size_t)known, sizeof *sorted, compare_doubles);
+    double middle = known ? sorted[known / 2] : 0;
+    g_free(sorted);
+    return middle;
+}
+
+/* By rank, what each gets done in a second. */
+static int look(dome_env *env, double seconds, double *speeds, double *most_over_least)
+{
+    double mine = dome__speed_now(seconds), least, most;
+    int status = dome__allgather(env->transport, DOME_F64, &mine, 1, speeds);
+    least = most = speeds[0];
+    for (int r = 1; r < env->transport->size && status == DOME_OK; r++) {
+        least = MIN(least, speeds[r]);
+        most = MAX(most, speeds[r]);
+    }
+    *most_over_least = status == DOME_OK && least > 0 ? most / least : 1;
+    return status == DOME_OK ? status : dome__fail_transport(env, status);
+}
+
+static bool one_host(const dome_env *env)
+{
+    for (int r = 1; r < env->transport->size; r++)
+        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
+            return false;
+    return true;
+}
+
+int dome__balance_probe(dome_env *env)
+{
+    dome_balance *b = env->balance;
+    if (!b || !adaptive(b) || one_host(env)) /* tasks of one host share what it has */
+        return DOME_OK;
+    double *speeds = g_new0(double, b->size), ratio;
+    int status = look(env, FIRST_LOOK, speeds, &ratio);
+    bool differ = status == DOME_OK && ratio > LOOKS_DIFFERENT;
+    if (differ)
+        status = look(env, SECOND_LOOK, speeds, &ratio);
+    if (status == DOME_OK && differ && ratio > LOOKS_DIFFERENT) {
+        double middle = median(speeds, b->size);
+        for (int r = 0; r < b->size; r++)
+            if (dome__speed_update(&b->speeds[r], speeds[r] / middle, SECOND_LOOK, 1))
+                b->speeds[r].doubt = 0;
+        b->skewed = true;
+    }
+    g_free(speeds);
+    return status;
+}
+
 /* ---- when ---- */
 
 static bool may_move(dome_operation_code code)
@@ -153,11 +226,6 @@ static bool may_move(dome_operation_code code)
     default:
         return code >= DOME_OP_DVEC_SUM && code <= DOME_OP_DVEC_ARGMAX;
     }
-}
-
-static bool adaptive(const dome_balance *b)
-{
-    return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
 }
 
 /* Looks at the time this task has waited lately. In a balanced program nobody waits long. */
@@ -449,25 +517,6 @@ static int learn_costs(dome_env *env, const dome_balance *b, const hearing *h, d
     g_free(mine);
     g_free(all);
     return status;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *values, int n)
-{
-    double *sorted = g_new(double, (gsize)MAX(n, 1));
-    int known = 0;
-    for (int k = 0; k < n; k++)
-        if (values[k] > 0 && isfinite(values[k]))
-            sorted[known++] = values[k];
-    qsort(sorted, (size_t)known, sizeof *sorted, compare_doubles);
-    double middle = known ? sorted[known / 2] : 0;
-    g_free(sorted);
-    return middle;
 }
 
 static int exchange(dome_env *env, dome_balance *b, hearing *h)

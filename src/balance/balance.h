@@ -14,6 +14,10 @@
 dome_balance *dome__balance_new(const dome_options *options, const dome_transport *transport);
 void dome__balance_free(dome_balance *balance);
 
+/* At the start of a program on several hosts: looks for a moment how fast each task can compute, so that vectors lie well from
+ * the beginning where speeds differ much. Collective. */
+int dome__balance_probe(dome_env *env);
+
 /* Whether a phase has to come before an operation of this kind, which is about to begin. The same on all tasks. */
 bool dome__balance_due(dome_env *env, dome_operation_code code);
 

@@ -34,20 +34,37 @@ uint64_t dome__processor_ns(void)
     return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-double dome__processor_speed(void)
+/* Some multiplications and additions. */
+static void compute(int steps)
 {
-    enum { STEPS = 200000 };
-    volatile double seed = 1.0000001, result;
+    static volatile double seed = 1.0000001, result;
     double x = seed, y = seed;
-    uint64_t begin = dome__processor_ns();
-    for (int k = 0; k < STEPS; k++) {
+    for (int k = 0; k < steps; k++) {
         x = x * y + 1e-9;
         y = y * 0.9999999 + 1e-9;
     }
     result = x;
     (void)result;
-    uint64_t took = dome__processor_ns() - begin;
-    return STEPS / (double)MAX(took, 1);
+}
+
+double dome__processor_speed(void)
+{
+    enum { STEPS = 200000 };
+    uint64_t begin = dome__processor_ns();
+    compute(STEPS);
+    return STEPS / (double)MAX(dome__processor_ns() - begin, 1);
+}
+
+double dome__speed_now(double seconds)
+{
+    enum { STEPS = 10000, MOST = 10000 };
+    uint64_t begin = dome__now_ns(), most = (uint64_t)(seconds * 1e9), took = 0;
+    int times = 0;
+    for (; took < most && times < MOST; times++) { /* a clock may stand still */
+        compute(STEPS);
+        took = dome__since_ns(begin);
+    }
+    return (double)times * STEPS / ((double)MAX(took, 1) * 1e-9);
 }
 
 uint64_t dome__since_ns(uint64_t begin)

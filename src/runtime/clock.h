@@ -26,6 +26,9 @@ uint64_t dome__processor_ns(void); /* that this thread has had */
  * about a millisecond. */
 double dome__processor_speed(void);
 
+/* How much of the same this thread gets done in a second of wall time: looks for so many seconds. */
+double dome__speed_now(double seconds);
+
 /* How long ago that was; 0 if the clock has jumped back. */
 uint64_t dome__since_ns(uint64_t begin);
 

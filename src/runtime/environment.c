@@ -332,7 +332,10 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__trace_stand(env->trace, env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
-    dome__end(&op, dome__checkpoint_start(env, arguments[0] ? arguments[0] : "program"));
+    int status = dome__balance_probe(env);
+    if (status == DOME_OK)
+        status = dome__checkpoint_start(env, arguments[0] ? arguments[0] : "program");
+    dome__end(&op, status);
     g_strfreev(arguments);
     return env;
 }
