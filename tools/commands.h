@@ -11,6 +11,8 @@ int dome__command_ckpt(int argc, char **argv); /* where there are checkpoints */
 int dome__command_view(int argc, char **argv);
 
 int dome__command_ps(int argc, char **argv);
+int dome__command_hosts(int argc, char **argv);  /* where there is PVM */
+int dome__command_doctor(int argc, char **argv); /* likewise */
 
 /* Parses options; at most `most` arguments are left, from argv[1] on, or any number for -1. Ends the program with status 2
  * otherwise. usage and summary are for --help. */
@@ -18,6 +20,9 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 
 /* Prints "dome: " and the line on standard error, and exits. */
 void dome__command_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+
+/* The lines of a PVM hostfile that add hosts. NULL with *message (g_free'd) for what is no such file. */
+char **dome__hostfile_read(const char *path, char **message);
 
 /* ---- JSON ---- */
 

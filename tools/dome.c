@@ -46,6 +46,10 @@ static const struct {
 } commands[] = {
     {"run", dome__command_run, "run a program on several tasks"},
     {"ps", dome__command_ps, "list the programs that run"},
+#ifdef DOME_WITH_PVM
+    {"hosts", dome__command_hosts, "list, add and remove hosts of your PVM virtual machine"},
+    {"doctor", dome__command_doctor, "say what is wrong here and on other hosts, and what mends it"},
+#endif
 #ifdef DOME_WITH_CHECKPOINT
     {"ckpt", dome__command_ckpt, "look at checkpoints: ls, show, verify, diff"},
 #endif

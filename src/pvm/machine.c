@@ -19,17 +19,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEFAULT_ROOT "/usr/lib/pvm3"
-
 bool dome__pvm_environment(void)
 {
     if (!g_getenv("PVM_ROOT"))
-        g_setenv("PVM_ROOT", DEFAULT_ROOT, TRUE);
+        g_setenv("PVM_ROOT", DOME_PVM_DEFAULT_ROOT, TRUE);
     if (geteuid() == 0 && !g_getenv("PVM_ALLOW_ROOT")) {
         g_setenv("PVM_ALLOW_ROOT", "1", TRUE);
         return true;
     }
     return false;
+}
+
+char *dome__pvm_daemon_program(void)
+{
+    const char *root = g_getenv("PVM_ROOT");
+    char *program = g_build_filename(root ? root : DOME_PVM_DEFAULT_ROOT, "lib", "pvmd", NULL);
+    if (access(program, X_OK) != 0) {
+        g_free(program);
+        program = g_find_program_in_path("pvmd");
+    }
+    return program;
 }
 
 /* The address a pvmd writes into its file is the path of a local socket, or host and port in hexadecimal. */
@@ -58,15 +67,29 @@ static bool answers(const char *text)
     return connected;
 }
 
+static char *file_of_daemon(const char *kind)
+{
+    const char *tmp = g_getenv("PVM_TMP"), *vmid = g_getenv("PVM_VMID");
+    return g_strdup_printf("%s/%s.%u%s%s", tmp ? tmp : "/tmp", kind, (unsigned)geteuid(), vmid ? "." : "", vmid ? vmid : "");
+}
+
+char *dome__pvm_daemon_file(void)
+{
+    return file_of_daemon("pvmd");
+}
+
+char *dome__pvm_daemon_log(void)
+{
+    return file_of_daemon("pvml");
+}
+
 bool dome__pvm_daemon_answers(char **stale)
 {
     *stale = NULL;
     const char *socket_text = g_getenv("PVMSOCK");
     if (socket_text && answers(socket_text))
         return true;
-    const char *tmp = g_getenv("PVM_TMP"), *vmid = g_getenv("PVM_VMID");
-    char *path = g_strdup_printf("%s/pvmd.%u%s%s", tmp ? tmp : "/tmp", (unsigned)geteuid(), vmid ? "." : "", vmid ? vmid : "");
-    char *text = NULL;
+    char *path = dome__pvm_daemon_file(), *text = NULL;
     bool live = false;
     if (g_file_get_contents(path, &text, NULL, NULL)) {
         live = answers(g_strstrip(text));
@@ -104,11 +127,7 @@ static bool read_address(int fd, char *line, size_t size, double timeout)
 
 pid_t dome__pvm_daemon_start(const char *directory, const char *address, int guard_fd, double timeout, char **message)
 {
-    char *program = g_build_filename(g_getenv("PVM_ROOT"), "lib", "pvmd", NULL);
-    if (access(program, X_OK) != 0) {
-        g_free(program);
-        program = g_find_program_in_path("pvmd");
-    }
+    char *program = dome__pvm_daemon_program();
     if (!program) {
         *message = g_strdup_printf(
             "no PVM daemon in $PVM_ROOT/lib (PVM_ROOT is %s) or on the PATH: install the package pvm, set PVM_ROOT, or "
@@ -194,7 +213,8 @@ void dome__pvm_write_rsh(const char *directory)
         "while [ $# -gt 1 ]; do case $1 in -l) user=$2; shift 2 ;; *) shift ;; esac; done\n"
         "ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=2'\n"
         "exec timeout --foreground 20 ${DOME_RSH:-$ssh} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
-        "    \"'\"'PVM_ROOT=${PVM_ROOT:-" DEFAULT_ROOT "}; PVM_ALLOW_ROOT=1; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
+        "    \"'\"'PVM_ROOT=${PVM_ROOT:-" DOME_PVM_DEFAULT_ROOT
+        "}; PVM_ALLOW_ROOT=1; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
         "export PVM_ROOT PVM_ALLOW_ROOT PVM_TMP; '\"$1\"'; status=$?; dir=$PVM_TMP; unset PVM_TMP; "
         "(cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
         "do while kill -0 $p; do sleep 0.5; done; done; rm -rf \"$dir\") </dev/null >/dev/null 2>&1 & "
@@ -236,7 +256,7 @@ static const char *why_not_added(int code)
 /* What the command that should have started a pvmd on host said last: PVM puts that into its daemon's log. NULL if nothing. */
 static char *said_by_rsh(const char *host)
 {
-    char *log = g_strdup_printf("%s/pvml.%u.%s", g_getenv("PVM_TMP"), (unsigned)geteuid(), g_getenv("PVM_VMID"));
+    char *log = dome__pvm_daemon_log();
     char *before = g_strdup_printf(" stderr@%s: ", host), *text = NULL, *found = NULL;
     if (g_file_get_contents(log, &text, NULL, NULL)) {
         for (char *at = strstr(text, before); at; at = strstr(at, before)) {
@@ -266,7 +286,7 @@ bool dome__pvm_add_hosts(char **lines, char **message)
     int *infos = g_new0(int, n + 1);
     char **full = g_new0(char *, n + 1);
     for (guint i = 0; i < n; i++)
-        full[i] = g_strdup_printf("%s id=%s", lines[i], g_getenv("PVM_VMID"));
+        full[i] = g_strconcat(lines[i], g_getenv("PVM_VMID") ? " id=" : "", g_getenv("PVM_VMID"), NULL);
     int cc = n ? pvm_addhosts(full, (int)n, infos) : 0;
     g_strfreev(full);
     for (guint i = 0; i < n; i++) {

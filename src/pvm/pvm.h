@@ -1,6 +1,7 @@
 /* The PVM3 provider, as the runtime sees it. Only files of this folder include pvm3.h.
  *
  * machine.c    the virtual machine: finding the user's, starting a private one
+ * hosts.c      the user's own machine, shown and changed
  * program.c    the tasks of one program: spawn, siblings, start message
  * transport.c  messages */
 #ifndef DOME_SRC_PVM_H
@@ -8,15 +9,26 @@
 
 #include "transport/transport.h"
 
+#include <glib.h>
 #include <sys/types.h>
 
 /* ---- the virtual machine ---- */
+
+/* Where the daemon's program is: $PVM_ROOT/lib/pvmd, or on the PATH; g_free'd. NULL: nowhere. */
+char *dome__pvm_daemon_program(void);
+
+/* Where PVM is if nobody says anything else. */
+#define DOME_PVM_DEFAULT_ROOT "/usr/lib/pvm3"
 
 /* Sets what PVM needs in the environment: PVM_ROOT, and PVM_ALLOW_ROOT for root. Returns true if it had to set PVM_ALLOW_ROOT. */
 bool dome__pvm_environment(void);
 
 /* True if a daemon of this user answers. *stale gets the name of an address file that nobody answers to (g_free'd), else NULL. */
 bool dome__pvm_daemon_answers(char **stale);
+
+/* The files of the user's daemon: its address, and its log. g_free'd by the caller. */
+char *dome__pvm_daemon_file(void);
+char *dome__pvm_daemon_log(void);
 
 /* Starts a pvmd with its files in directory, as a child of this process, on address (NULL: this machine alone). It
  * writes its pid to guard_fd; if it cannot, it ends with this process. Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0
@@ -29,6 +41,25 @@ void dome__pvm_write_rsh(const char *directory);
 
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
 bool dome__pvm_add_hosts(char **lines, char **message);
+
+/* ---- the user's own machine ---- */
+
+const char *dome__pvm_version(void);
+
+typedef struct dome_pvm_host {
+    char *name, *arch;
+    int format; /* PVM's data signature */
+    int tasks;  /* of all programs, but not this process */
+} dome_pvm_host;
+
+/* The hosts, the first one first; dome_pvm_host. NULL with *message. */
+GPtrArray *dome__pvm_hosts(char **message);
+
+/* Takes hosts out. False with *message, and nothing is done, when there is something against one: unless `force`, tasks on it. */
+bool dome__pvm_remove_hosts(char **names, bool force, char **message);
+
+/* Starts a machine of this host that stays; address: by which others reach it, or NULL. */
+bool dome__pvm_machine_start(const char *address, char **message);
 
 /* ---- the program ---- */
 

@@ -169,7 +169,7 @@ static void start_guard(dome_launch *launch)
 }
 
 /* What other hosts can use: this host's name, unless that is loopback; then the address of an interface. */
-static char *outside_address(void)
+char *dome__launch_outside_address(void)
 {
     char name[256] = "", text[INET_ADDRSTRLEN];
     char *found = NULL;
@@ -381,7 +381,8 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return true;
     if (root)
         fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
-    char *address = request->hosts ? request->address ? g_strdup(request->address) : outside_address() : inside_address();
+    char *address =
+        request->hosts ? request->address ? g_strdup(request->address) : dome__launch_outside_address() : inside_address();
     if (request->hosts && !usable_outside(address, message)) {
         g_free(address);
         return false;
@@ -468,6 +469,18 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         end_guard(launch);
     }
     return good;
+}
+
+void dome__launch_close(dome_launch *launch)
+{
+    close(launch->listen_fd);
+    dome__hub_take_down(launch->daemon, launch->directory, launch->halt);
+    end_guard(launch);
+    if (launch->lock_fd >= 0)
+        close(launch->lock_fd);
+    g_clear_pointer(&launch->directory, g_free);
+    g_clear_pointer(&launch->cookie, g_free);
+    g_clear_pointer(&launch->hub, g_free);
 }
 
 static dome_hub hub_of(const dome_launch *launch)

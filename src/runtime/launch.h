@@ -37,6 +37,13 @@ typedef struct dome_launch_request {
  * is left behind. */
 bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message);
 
+/* Takes down what dome__launch_open started, for those who wanted to know no more than whether it can be. */
+void dome__launch_close(dome_launch *launch);
+
+/* An address of this host by which others may reach it: its name, if that is no loopback address, or the address of an interface.
+ * NULL: there is none. g_free'd. */
+char *dome__launch_outside_address(void);
+
 /* Forks. Returns in the child, which goes on as rank 0; the parent becomes the hub and ends with the program's status. */
 void dome__launch_fork(dome_launch *launch);
 

@@ -1,0 +1,135 @@
+/* The user's own virtual machine, for commands that show and change it. These functions may wait for as long as PVM does: call
+ * them in a process of their own. */
+#include "pvm/pvm.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <pvm3.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+const char *dome__pvm_version(void)
+{
+    return pvm_version();
+}
+
+static bool enrol(char **message)
+{
+    pvm_setopt(PvmAutoErr, 0);
+    int tid = pvm_mytid();
+    if (tid < 0)
+        *message = g_strdup_printf("the PVM daemon of this host does not take part (PVM error %d); see dome doctor", tid);
+    return tid >= 0;
+}
+
+static void host_free(void *data)
+{
+    dome_pvm_host *host = data;
+    g_free(host->name);
+    g_free(host->arch);
+    g_free(host);
+}
+
+static GPtrArray *list(int own_tid, char **message)
+{
+    struct pvmhostinfo *info;
+    struct pvmtaskinfo *task;
+    int n = 0, architectures = 0, tasks = 0, code = pvm_config(&n, &architectures, &info);
+    if (code >= 0)
+        code = pvm_tasks(0, &tasks, &task);
+    if (code < 0) {
+        *message = g_strdup_printf("the PVM daemon does not say which hosts there are (PVM error %d)", code);
+        return NULL;
+    }
+    GPtrArray *hosts = g_ptr_array_new_with_free_func(host_free);
+    for (int i = 0; i < n; i++) {
+        dome_pvm_host *host = g_new0(dome_pvm_host, 1);
+        host->name = g_strdup(info[i].hi_name);
+        host->arch = g_strdup(info[i].hi_arch);
+        host->format = info[i].hi_dsig;
+        for (int k = 0; k < tasks; k++)
+            host->tasks += task[k].ti_host == info[i].hi_tid && task[k].ti_tid != own_tid;
+        g_ptr_array_add(hosts, host);
+    }
+    return hosts;
+}
+
+GPtrArray *dome__pvm_hosts(char **message)
+{
+    GPtrArray *hosts = enrol(message) ? list(pvm_mytid(), message) : NULL;
+    pvm_exit();
+    return hosts;
+}
+
+/* The name without domain is enough, as for PVM itself. */
+static const dome_pvm_host *find(GPtrArray *hosts, const char *name)
+{
+    for (guint i = 0; i < hosts->len; i++) {
+        const dome_pvm_host *host = hosts->pdata[i];
+        size_t length = strlen(name);
+        if (strncmp(host->name, name, length) == 0 && (host->name[length] == 0 || host->name[length] == '.'))
+            return host;
+    }
+    return NULL;
+}
+
+static char *why_not_removed(GPtrArray *hosts, const char *name, bool force)
+{
+    const dome_pvm_host *host = find(hosts, name);
+    if (!host)
+        return g_strdup_printf("host %s is not in the virtual machine", name);
+    if (host == hosts->pdata[0])
+        return g_strdup_printf("host %s is the first of the virtual machine, which ends without it: dome hosts halt", name);
+    if (host->tasks && !force)
+        return g_strdup_printf("host %s has %d task%s running: --force ends %s", name, host->tasks, host->tasks == 1 ? "" : "s",
+                               host->tasks == 1 ? "it" : "them");
+    return NULL;
+}
+
+bool dome__pvm_remove_hosts(char **names, bool force, char **message)
+{
+    GPtrArray *hosts = enrol(message) ? list(pvm_mytid(), message) : NULL;
+    int n = (int)g_strv_length(names), *infos = g_new0(int, n + 1);
+    if (hosts)
+        for (int i = 0; i < n && !*message; i++)
+            *message = why_not_removed(hosts, names[i], force);
+    if (hosts && !*message) {
+        for (int i = 0; i < n; i++) { /* by the name PVM knows */
+            const char *full = find(hosts, names[i])->name;
+            names[i] = g_strdup(full);
+        }
+        int code = n ? pvm_delhosts(names, n, infos) : 0;
+        for (int i = 0; i < n && !*message; i++)
+            if (code < 0 || infos[i] < 0)
+                *message = g_strdup_printf("host %s cannot be removed (PVM error %d)", names[i], code < 0 ? code : infos[i]);
+    }
+    g_clear_pointer(&hosts, g_ptr_array_unref);
+    g_free(infos);
+    pvm_exit();
+    return !*message;
+}
+
+bool dome__pvm_machine_start(const char *address, char **message)
+{
+    char *name = address ? g_strdup_printf("-n%s", address) : NULL, *arguments[] = {name, NULL};
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
+        files.rlim_cur = 1024; /* it uses select, and closes every possible descriptor at each spawn */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (!g_getenv("PVM_RSH")) {
+        char *ssh = g_find_program_in_path("ssh");
+        if (ssh)
+            g_setenv("PVM_RSH", ssh, TRUE);
+        g_free(ssh);
+    }
+    setsid(); /* it stays when the terminal is closed */
+    pvm_setopt(PvmAutoErr, 0);
+    int code = pvm_start_pvmd(name ? 1 : 0, arguments, 1);
+    if (code < 0 && code != PvmDupHost)
+        *message = g_strdup_printf("the PVM daemon cannot be started (PVM error %d); see dome doctor", code);
+    g_free(name);
+    pvm_exit();
+    return code >= 0 || code == PvmDupHost;
+}

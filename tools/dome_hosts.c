@@ -1,0 +1,230 @@
+/* dome hosts: the hosts of the user's own virtual machine. */
+#include "commands.h"
+
+#ifdef DOME_WITH_PVM
+
+#include "pvm/pvm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct request {
+    bool (*work)(const struct request *request, GString *out, char **message);
+    char **hosts, *address;
+    bool force;
+} request;
+
+/* What starts with this is an error. */
+static const char failed = '!';
+
+/* PVM may wait for minutes, or for ever, for a daemon that is stuck: its part is done by a process that is given so many seconds.
+ * The daemon that it may start must not keep our output open. Returns what it writes, or NULL with *message. */
+static char *in_time(const request *r, int seconds, char **message)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        *message = g_strdup(g_strerror(errno));
+        return NULL;
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        GString *out = g_string_new(NULL);
+        int null = open("/dev/null", O_RDWR);
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+        bool good = r->work(r, out, message);
+        if (!good)
+            g_string_printf(out, "%c%s", failed, *message ? *message : "it failed");
+        size_t done = 0;
+        ssize_t n;
+        while (done < out->len && (n = write(ends[1], out->str + done, out->len - done)) > 0)
+            done += (size_t)n;
+        _exit(0);
+    }
+    close(ends[1]);
+    GString *text = g_string_new(NULL);
+    gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+    ssize_t n = pid > 0 ? 1 : 0;
+    while (n > 0) {
+        char buffer[4096];
+        gint64 left = until - g_get_monotonic_time();
+        struct pollfd p = {.fd = ends[0], .events = POLLIN};
+        int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
+        if (ready == 0) {
+            kill(pid, SIGKILL);
+            g_string_printf(text, "%cthe PVM daemon did not do it within %d s; see dome doctor", failed, seconds);
+            break;
+        }
+        n = ready > 0 ? read(ends[0], buffer, sizeof buffer) : 1;
+        g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
+    }
+    close(ends[0]);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (text->str[0] == failed) {
+        *message = g_strdup(text->str + 1);
+        g_string_free(text, TRUE);
+        return NULL;
+    }
+    return g_string_free(text, FALSE);
+}
+
+static bool work_list(const request *r, GString *out, char **message)
+{
+    GPtrArray *hosts = dome__pvm_hosts(message);
+    (void)r;
+    for (guint i = 0; hosts && i < hosts->len; i++) {
+        const dome_pvm_host *host = hosts->pdata[i];
+        g_string_append_printf(out, "%s\t%s\t%d\t%d\n", host->name, host->arch, host->format, host->tasks);
+    }
+    return hosts != NULL;
+}
+
+static bool work_add(const request *r, GString *out, char **message)
+{
+    (void)out;
+    return dome__pvm_add_hosts(r->hosts, message);
+}
+
+static bool work_remove(const request *r, GString *out, char **message)
+{
+    (void)out;
+    return dome__pvm_remove_hosts(r->hosts, r->force, message);
+}
+
+static bool work_start(const request *r, GString *out, char **message)
+{
+    (void)out;
+    return dome__pvm_machine_start(r->address, message);
+}
+
+static bool work_halt(const request *r, GString *out, char **message)
+{
+    (void)r, (void)out, (void)message;
+    dome__pvm_halt();
+    return true;
+}
+
+/* Ends the command when it fails. */
+static char *do_it(request r, int seconds)
+{
+    char *message = NULL, *text = in_time(&r, seconds, &message);
+    if (!text)
+        dome__command_fail(1, "hosts: %s", message);
+    return text;
+}
+
+static void print_list(bool there, bool json)
+{
+    char *text = there ? do_it((request){.work = work_list}, 20) : g_strdup("");
+    char **lines = g_strsplit(text, "\n", 0);
+    int width = 4, n = 0;
+    for (char **line = lines; *line && **line; line++, n++)
+        width = MAX(width, (int)strcspn(*line, "\t"));
+    if (json)
+        putchar('[');
+    else if (!there)
+        puts("no virtual machine of yours runs on this host; dome hosts add HOST... starts one");
+    else
+        printf("%-*s  %-12s  %-10s  %s\n", width, "HOST", "ARCHITECTURE", "FORMAT", "TASKS");
+    for (int i = 0; i < n; i++) {
+        char **field = g_strsplit(lines[i], "\t", 4);
+        if (g_strv_length(field) == 4 && json) {
+            printf("%s\n  {\"host\": ", i ? "," : "");
+            dome__json_string(stdout, field[0]);
+            fputs(", \"architecture\": ", stdout);
+            dome__json_string(stdout, field[1]);
+            printf(", \"format\": %s, \"tasks\": %s}", field[2], field[3]);
+        } else if (g_strv_length(field) == 4) {
+            printf("%-*s  %-12s  %-10s  %s\n", width, field[0], field[1], field[2], field[3]);
+        }
+        g_strfreev(field);
+    }
+    if (json)
+        puts(n ? "\n]" : "]");
+    g_strfreev(lines);
+    g_free(text);
+}
+
+static bool machine_there(void)
+{
+    char *stale = NULL;
+    bool there = dome__pvm_daemon_answers(&stale);
+    if (stale)
+        fprintf(stderr, "dome: %s was left behind by a PVM daemon that has ended (rm %s to mend)\n", stale, stale);
+    g_free(stale);
+    return there;
+}
+
+static void add(bool there, char **names, char *address)
+{
+    if (!there) {
+        g_free(do_it((request){.work = work_start, .address = address}, 30));
+        if (!machine_there())
+            dome__command_fail(1, "hosts: the PVM daemon does not answer; see dome doctor");
+        fputs("dome: started a virtual machine of yours; dome hosts halt ends it\n", stderr);
+    } else if (address) {
+        dome__command_fail(2, "hosts: --address is for a machine that is not there yet: dome hosts halt ends the one there is");
+    }
+    if (*names)
+        g_free(do_it((request){.work = work_add, .hosts = names}, 60 + (int)g_strv_length(names)));
+}
+
+static void halt(void)
+{
+    g_free(do_it((request){.work = work_halt}, 20));
+    char *stale = NULL;
+    for (int i = 0; i < 200 && dome__pvm_daemon_answers(&stale); i++)
+        g_usleep(50000);
+    if (dome__pvm_daemon_answers(&stale))
+        dome__command_fail(1, "hosts: the PVM daemon does not end; see dome doctor");
+}
+
+int dome__command_hosts(int argc, char **argv)
+{
+    gboolean json = FALSE, force = FALSE;
+    char *address = NULL;
+    const GOptionEntry entries[] = {{"address", 0, 0, G_OPTION_ARG_STRING, &address,
+                                     "add: address by which others reach this host, if a machine is started", "NAME"},
+                                    {"force", 0, 0, G_OPTION_ARG_NONE, &force, "remove: hosts with tasks on them too", NULL},
+                                    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "list: print a list of objects in JSON", NULL},
+                                    {0}};
+    dome__command_parse(&argc, &argv, entries, "[list | add HOST... | remove HOST... | halt]",
+                        "Shows and changes your own PVM virtual machine, the one that programs use when it is there. add\n"
+                        "starts one if there is none; halt ends it. (A private machine has the hosts of dome run --hosts.)",
+                        -1);
+    const char *verb = argc > 1 ? argv[1] : "list";
+    char **names = argc > 2 ? argv + 2 : argv + argc;
+    bool takes_names = strcmp(verb, "add") == 0 || strcmp(verb, "remove") == 0;
+    if (!takes_names && strcmp(verb, "list") != 0 && strcmp(verb, "halt") != 0)
+        dome__command_fail(2, "hosts: there is no '%s': list, add, remove or halt", verb);
+    if (!takes_names && *names)
+        dome__command_fail(2, "hosts: '%s' is one argument too many; see dome hosts --help", *names);
+    if (strcmp(verb, "remove") == 0 && !*names)
+        dome__command_fail(2, "hosts: say which host to remove");
+    for (char **name = names; *name; name++)
+        if (!**name || strpbrk(*name, " \t\n*&#"))
+            dome__command_fail(2, "hosts: '%s' is no name of a host", *name);
+    dome__pvm_environment();
+    bool there = machine_there();
+    if (strcmp(verb, "list") == 0)
+        print_list(there, json);
+    else if (strcmp(verb, "add") == 0)
+        add(there, names, address);
+    else if (!there)
+        dome__command_fail(1, "hosts: no virtual machine of yours runs on this host");
+    else if (strcmp(verb, "halt") == 0)
+        halt();
+    else
+        g_free(do_it((request){.work = work_remove, .hosts = names, .force = force}, 30));
+    return 0;
+}
+
+#endif
