@@ -133,13 +133,14 @@ static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_ex
     for (int k = 0; k < 2; k++)
         dome__exact_init(&v.sums[k]);
     for_blocks(r, visit_sum, &v);
-    for (int k = 0; k < 2; k++)
+    const size_t parts = is_complex(r->x) ? 2 : 1;
+    for (size_t k = 0; k < parts; k++)
         dome__exact_normalize(&v.sums[k]);
 
     int status = fail_alone(r);
     if (!r->alone) {
         /* one word more says whether a task has failed */
-        const size_t parts = is_complex(r->x) ? 2 : 1, words = parts * DOME_EXACT_WORDS;
+        const size_t words = parts * DOME_EXACT_WORDS;
         int64_t word[2 * DOME_EXACT_WORDS + 1];
         memcpy(word, v.sums, words * sizeof *word);
         word[words] = r->status != DOME_OK;

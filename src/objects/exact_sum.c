@@ -143,13 +143,18 @@ double dome__exact_round(const dome_exact_sum *sum)
         return 0.0;
 
     int low = top - 52 > FIRST_BIT ? top - 52 : FIRST_BIT; /* the last bit that the result keeps */
-    uint64_t mantissa = 0;
-    for (int bit = top; bit >= low; bit--)
-        mantissa = mantissa << 1 | bit_at(digit, bit);
+    int word = low / 32, shift = low % 32;
+    uint64_t mantissa = digit[word];
+    if (word + 1 < DIGITS)
+        mantissa |= (uint64_t)digit[word + 1] << 32;
+    mantissa >>= shift;
+    if (shift && word + 2 < DIGITS)
+        mantissa |= (uint64_t)digit[word + 2] << (64 - shift);
+    mantissa &= ((uint64_t)1 << (top - low + 1)) - 1;
     if (low > FIRST_BIT && bit_at(digit, low - 1)) {
-        bool more = mantissa & 1;
-        for (int bit = low - 2; !more && bit >= FIRST_BIT; bit--)
-            more = bit_at(digit, bit);
+        bool more = mantissa & 1 || digit[(low - 1) / 32] & (((uint32_t)1 << (low - 1) % 32) - 1);
+        for (int k = (low - 1) / 32; !more && k-- > 0;)
+            more = digit[k];
         mantissa += more;
     }
     double value = ldexp((double)mantissa, low - UNIT_BIT);
