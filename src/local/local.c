@@ -1,6 +1,8 @@
 /* Setting the road up: the lowest task of a host makes the memory, the others find it through /proc. */
 #include "local/messages.h"
+#include "local/share.h"
 
+#include "transport/collective.h"
 #include "transport/message.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@ static const uint64_t RINGS = 256 << 20, LARGEST = 256 << 10, SMALLEST = 4 << 10
 
 /* A task that waits looks so often for news before it gives its processor to others for a moment, and so often before it
  * sleeps: some microseconds each. */
-enum { SPINS = 400, YIELDS = 40 };
+enum { SPINS = 200, YIELDS = 100 };
 
 /* ---- the table ---- */
 
@@ -106,7 +108,8 @@ static uint32_t ring_bytes(int tasks)
 static size_t memory_bytes(int tasks)
 {
     size_t n = (size_t)tasks;
-    return sizeof(shared_header) + n * sizeof(shared_task) + n * n * (sizeof(shared_channel) + ring_bytes(tasks));
+    return sizeof(shared_header) + n * sizeof(shared_task) + n * n * (sizeof(shared_channel) + ring_bytes(tasks)) +
+           (tasks <= DOME_NEAR_MAX ? n * SLOTS * SLOT_BYTES : 0);
 }
 
 static void lay_out(dome_local *local)
@@ -117,6 +120,7 @@ static void lay_out(dome_local *local)
     shared_channel *channels = (shared_channel *)(void *)(at + n * sizeof *tasks);
     char *rings = (char *)(channels + n * n);
     local->own = &tasks[me];
+    local->slots = rings + n * n * local->ring;
     for (size_t i = 0; i < n; i++) {
         peer *q = &local->peers[i];
         q->task = &tasks[i];
@@ -295,10 +299,9 @@ static int processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
+/* Puts the road before the provider, if it can be had. */
+static int join(dome_transport *t, char *const *hosts, dome_road road)
 {
-    if (t->size == 1 || road == DOME_ROAD_PVM)
-        return DOME_OK;
     dome_local *local = local_new(t, hosts);
     int64_t *verdict = g_new0(int64_t, 2 + local->tasks);
     int refuser = -1, status = DOME_OK;
@@ -336,10 +339,61 @@ int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
     ops->send = local_send;
     ops->recv_head = local_recv_head;
     ops->recv_data = local_recv_data;
+    ops->share = local->tasks <= DOME_NEAR_MAX ? dome__local_share : NULL;
     ops->close = local_close;
     t->ops = ops;
     t->provider = local;
     return DOME_OK;
+}
+
+/* Groups of tasks that share memory, known to all. */
+static int find_groups(dome_transport *t, char *const *hosts)
+{
+    int size = t->size, hosts_seen = 0, status = DOME_OK;
+    int32_t first = t->rank;
+    if (t->ops->share)
+        first = ((const dome_local *)t->provider)->peers[0].rank;
+    for (int r = 0; r < size; r++) {
+        int before = 0;
+        while (before < r && strcmp(hosts[before], hosts[r]) != 0)
+            before++;
+        hosts_seen += before == r;
+    }
+    if (hosts_seen == size)
+        return DOME_OK;
+    int32_t *leader = g_new0(int32_t, 3 * (gsize)(unsigned)size);
+    if (hosts_seen == 1 && !t->data_format)
+        for (int r = 0; r < size; r++)
+            leader[r] = first == t->rank && !t->ops->share ? r : first;
+    else
+        status = dome__allgather(t, DOME_I32, &first, 1, leader);
+    int32_t *near = leader + size, *leaders = near + size;
+    t->groups = leader;
+    t->leader = leader;
+    t->near = (dome_group){.rank = near};
+    t->leaders = (dome_group){.rank = leaders, .place = -1};
+    for (int r = 0; r < size; r++) {
+        if (r == t->rank)
+            t->near.place = t->near.count;
+        if (leader[r] == leader[t->rank])
+            near[t->near.count++] = r;
+        if (leader[r] == r) {
+            if (r == t->rank)
+                t->leaders.place = t->leaders.count;
+            leaders[t->leaders.count++] = r;
+        }
+    }
+    if (t->leaders.count < size)
+        t->share_bytes = SLOT_BYTES - sizeof(shared_slot);
+    return status;
+}
+
+int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
+{
+    if (t->size == 1 || road == DOME_ROAD_PVM)
+        return DOME_OK;
+    int status = join(t, hosts, road);
+    return status ? status : find_groups(t, hosts);
 }
 
 dome_road dome__local_road(const dome_transport *t)

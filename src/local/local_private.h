@@ -17,6 +17,7 @@ typedef enum sleep_kind { AWAKE, FOR_WORD, FOR_ROOM } sleep_kind;
 typedef struct shared_task {
     _Alignas(LINE) atomic_uint bell; /* a futex: rung for a task that sleeps */
     atomic_uint sleeping;            /* sleep_kind */
+    _Alignas(LINE) atomic_uint done; /* shares that this task has done with */
 } shared_task;
 
 /* From one task to another. Counts of bytes go on past 2^32: a ring's size divides it. */
@@ -27,7 +28,8 @@ typedef struct shared_channel {
     _Alignas(LINE) atomic_uint head; /* bytes taken, by the other */
 } shared_channel;
 
-/* At the start of the memory. After it a shared_task for each task, a shared_channel for each pair (from, to), and their rings.
+/* At the start of the memory. After it a shared_task for each task, a shared_channel for each pair (from, to), their rings, and
+ * the slots of shares.
  */
 typedef struct shared_header {
     _Alignas(LINE) uint64_t nonce[2];
@@ -87,6 +89,10 @@ typedef struct dome_local {
     int doorbell;    /* a socket on which others ring, where news may come from the provider too; else -1 */
     char *doorbells; /* what their names begin with */
     message *taken;  /* by recv_head */
+
+    char *slots;       /* of shares, by place */
+    uint32_t shares;   /* begun by this task */
+    uint32_t all_done; /* a share that all others are known to have done with */
 } dome_local;
 
 /* ---- waiting: for (dome__pause w = {0}; !condition; dome__rest(local, &w, kind)); dome__rested(local, &w); ---- */
@@ -103,6 +109,8 @@ void dome__rested(dome_local *local, dome__pause *w);
 
 /* Rings for a task that sleeps for this kind of news, after it has been written. */
 void dome__ring(const dome_local *local, int place, sleep_kind news);
+
+void dome__ring_all(const dome_local *local, sleep_kind news);
 
 /* The socket on which others ring for this task. Returns an errno. */
 int dome__doorbell_open(dome_local *local);

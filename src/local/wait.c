@@ -79,10 +79,9 @@ static void sleep_for_both(const dome_local *local, int milliseconds)
         continue;
 }
 
-void dome__ring(const dome_local *local, int place, sleep_kind news)
+static void wake(const dome_local *local, int place, sleep_kind news)
 {
     shared_task *task = local->peers[place].task;
-    atomic_thread_fence(memory_order_seq_cst); /* the news before the look at the sleeper */
     uint32_t kind = atomic_load_explicit(&task->sleeping, memory_order_relaxed);
     if (kind < (uint32_t)news || kind == AWAKE)
         return;
@@ -94,6 +93,20 @@ void dome__ring(const dome_local *local, int place, sleep_kind news)
     }
     atomic_fetch_add(&task->bell, 1);
     syscall(SYS_futex, &task->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void dome__ring(const dome_local *local, int place, sleep_kind news)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* the news before the look at the sleeper */
+    wake(local, place, news);
+}
+
+void dome__ring_all(const dome_local *local, sleep_kind news)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int i = 0; i < local->tasks; i++)
+        if (i != local->place)
+            wake(local, i, news);
 }
 
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)

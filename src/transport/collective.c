@@ -67,17 +67,64 @@ static bool is_short(dome_type type, uint64_t count)
     return count <= SHORT_BYTES / dome_type_portable_size(type);
 }
 
-int dome__barrier(dome_transport *t)
+/* ---- tasks that share memory ----
+ *
+ * Where there are such tasks, short data goes by hosts: first among the tasks of each, then among the leaders, one for each host,
+ * then to the others of each host. */
+
+static bool by_hosts(const dome_transport *t, dome_type type, uint64_t count)
 {
-    /* Dissemination: after round k each task knows of 2^(k+1) tasks up to itself. */
-    for (int step = 1; step < t->size; step *= 2) {
-        int status = put(t, (t->rank + step) % t->size, DOME_U8, NULL, 0);
+    return dome_type_kind_of(type) != DOME_KIND_STRUCT && count <= t->share_bytes / dome_type_size(type) && t->share_bytes;
+}
+
+/* What the leader has gets to all tasks of its host. */
+static int spread(dome_transport *t, int from, dome_type type, void *data, uint64_t count)
+{
+    dome_shared given[DOME_NEAR_MAX];
+    int status = dome__share(t, from, type, data, count, NULL, given);
+    if (status || from == t->rank)
+        return status;
+    for (int i = 0; i < t->near.count; i++)
+        if (t->near.rank[i] == from)
+            copy(type, data, given[i].data, count);
+    return DOME_OK;
+}
+
+static dome_group everybody(const dome_transport *t)
+{
+    return (dome_group){.count = t->size, .place = t->rank};
+}
+
+static int member(const dome_group *g, int place)
+{
+    return g->rank ? g->rank[place] : place;
+}
+
+/* Dissemination: after round k each task knows of 2^(k+1) tasks up to itself. */
+static int barrier(dome_transport *t, const dome_group *g)
+{
+    for (int step = 1; step < g->count; step *= 2) {
+        int status = put(t, member(g, (g->place + step) % g->count), DOME_U8, NULL, 0);
         if (!status)
-            status = take(t, (t->rank + t->size - step) % t->size, DOME_U8, NULL, 0);
+            status = take(t, member(g, (g->place + g->count - step) % g->count), DOME_U8, NULL, 0);
         if (status)
             return status;
     }
     return DOME_OK;
+}
+
+int dome__barrier(dome_transport *t)
+{
+    dome_group all = everybody(t);
+    if (!t->share_bytes)
+        return barrier(t, &all);
+    dome_shared given[DOME_NEAR_MAX];
+    int status = dome__share(t, -1, DOME_U8, NULL, 0, NULL, given);
+    if (t->leaders.count == 1)
+        return status;
+    if (!status && t->leaders.place >= 0)
+        status = barrier(t, &t->leaders);
+    return status ? status : spread(t, t->near.rank[0], DOME_U8, NULL, 0);
 }
 
 /* ---- pieces: rank r's part of a whole is counts[r] elements, or `even` each if counts is NULL ---- */
@@ -130,18 +177,34 @@ static int ring(dome_transport *t, dome_type type, char *data, const pieces *p)
 
 /* ---- broadcast ---- */
 
-static int bcast_tree(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
+/* root: its place in the group. */
+static int bcast_tree(dome_transport *t, const dome_group *g, int root, dome_type type, void *data, uint64_t count)
 {
-    int size = t->size, relative = (t->rank + size - root) % size, status = DOME_OK;
+    int size = g->count, relative = (g->place + size - root) % size, status = DOME_OK;
     int bit = 1;
     while (bit < size && !(relative & bit))
         bit *= 2;
     if (relative)
-        status = take(t, (t->rank + size - bit) % size, type, data, count);
+        status = take(t, member(g, (g->place + size - bit) % size), type, data, count);
     for (bit /= 2; bit && !status; bit /= 2)
         if (relative + bit < size)
-            status = put(t, (t->rank + bit) % size, type, data, count);
+            status = put(t, member(g, (g->place + bit) % size), type, data, count);
     return status;
+}
+
+static int bcast_by_hosts(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
+{
+    int leader = t->leader[root], status = DOME_OK;
+    bool with_root = leader == t->leader[t->rank];
+    if (with_root)
+        status = spread(t, root, type, data, count);
+    if (!status && t->leaders.place >= 0) {
+        int place = 0;
+        while (t->leaders.rank[place] != leader)
+            place++;
+        status = bcast_tree(t, &t->leaders, place, type, data, count);
+    }
+    return status || with_root ? status : spread(t, t->near.rank[0], type, data, count);
 }
 
 /* Long data: down the tree goes only what a subtree keeps, then the pieces go around the ring. Pieces are cut by relative
@@ -185,8 +248,11 @@ int dome__bcast(dome_transport *t, int root, dome_type type, void *data, uint64_
     int status = check_root(t, root);
     if (status || t->size == 1)
         return status;
+    if (by_hosts(t, type, count))
+        return bcast_by_hosts(t, root, type, data, count);
+    dome_group all = everybody(t);
     if (t->size <= 2 || is_short(type, count) || count < (uint64_t)t->size)
-        return bcast_tree(t, root, type, data, count);
+        return bcast_tree(t, &all, root, type, data, count);
     return bcast_pieces(t, root, type, data, count);
 }
 
@@ -243,29 +309,30 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
 
 /* Recursive doubling over a power of two of groups in rank order. The ranks beyond it stand in pairs at the low end: the
  * even one of a pair gives its part to the odd one and gets the result back. */
-static int allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+static int allreduce_doubling(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count,
+                              dome_combine combine, void *ctx)
 {
-    int size = t->size, power = 1;
+    int size = g->count, place = g->place, power = 1;
     while (power <= size / 2)
         power *= 2;
     int extra = size - power;
-    bool paired = t->rank < 2 * extra;
-    if (paired && t->rank % 2 == 0) {
-        int status = put(t, t->rank + 1, type, data, count);
-        return status ? status : take(t, t->rank + 1, type, data, count);
+    bool paired = place < 2 * extra;
+    if (paired && place % 2 == 0) {
+        int status = put(t, member(g, place + 1), type, data, count);
+        return status ? status : take(t, member(g, place + 1), type, data, count);
     }
     void *theirs;
     int status = room(t, type, count, &theirs);
     if (!status && paired) {
-        status = take(t, t->rank - 1, type, theirs, count);
+        status = take(t, member(g, place - 1), type, theirs, count);
         if (!status && count) {
             combine(theirs, data, count, ctx);
             copy(type, data, theirs, count);
         }
     }
-    int group = paired ? t->rank / 2 : t->rank - extra;
+    int group = paired ? place / 2 : place - extra;
     for (int bit = 1; bit < power && !status; bit *= 2) {
-        int other = group ^ bit, peer = other < extra ? 2 * other + 1 : other + extra;
+        int other = group ^ bit, peer = member(g, other < extra ? 2 * other + 1 : other + extra);
         status = put(t, peer, type, data, count);
         if (!status)
             status = take(t, peer, type, theirs, count);
@@ -279,9 +346,25 @@ static int allreduce(dome_transport *t, dome_type type, void *data, uint64_t cou
         }
     }
     if (!status && paired)
-        status = put(t, t->rank - 1, type, data, count);
+        status = put(t, member(g, place - 1), type, data, count);
     g_free(theirs);
     return status;
+}
+
+static int allreduce_by_hosts(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+{
+    dome_shared given[DOME_NEAR_MAX];
+    int status = dome__share(t, -1, type, data, count, NULL, given);
+    if (!status && count) {
+        copy(type, data, given[0].data, count);
+        for (int i = 1; i < t->near.count; i++)
+            combine(data, given[i].data, count, ctx);
+    }
+    if (t->leaders.count == 1)
+        return status;
+    if (!status && t->leaders.place >= 0)
+        status = allreduce_doubling(t, &t->leaders, type, data, count, combine, ctx);
+    return status ? status : spread(t, t->near.rank[0], type, data, count);
 }
 
 int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
@@ -290,7 +373,9 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
         return DOME_OK;
     /* The flag goes the way of the data: every task has heard of every other's. */
     t->flag = t->asks;
-    int status = allreduce(t, type, data, count, combine, ctx);
+    dome_group all = everybody(t);
+    int status = by_hosts(t, type, count) ? allreduce_by_hosts(t, type, data, count, combine, ctx)
+                                          : allreduce_doubling(t, &all, type, data, count, combine, ctx);
     t->asked = t->asked || t->flag;
     t->flag = false;
     return status;
@@ -392,9 +477,23 @@ static int allgather_doubling(dome_transport *t, dome_type type, const void *sen
     return status;
 }
 
+static int allgather_shared(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
+{
+    dome_shared given[DOME_NEAR_MAX];
+    int status = dome__share(t, -1, type, send, p->even, p->counts, given);
+    for (int r = 0; r < t->size && !status; r++) {
+        copy(type, recv, given[r].data, piece(p, r));
+        recv = at(type, recv, piece(p, r));
+    }
+    return status;
+}
+
 static int allgather_pieces(dome_transport *t, dome_type type, const void *send, const pieces *p, void *recv)
 {
-    if (t->size > 2 && is_short(type, stretch(p, 0, t->size)))
+    uint64_t total = stretch(p, 0, t->size);
+    if (total && t->leaders.count == 1 && by_hosts(t, type, total))
+        return allgather_shared(t, type, send, p, recv);
+    if (t->size > 2 && is_short(type, total))
         return allgather_doubling(t, type, send, p, recv);
     copy(type, at(type, recv, stretch(p, 0, t->rank)), send, piece(p, t->rank));
     return ring(t, type, recv, p);

@@ -1,4 +1,6 @@
-/* Collective operations over a transport: logarithmic depth, own trees over ranks, for any number of tasks.
+/* Collective operations over a transport: logarithmic depth, own trees over ranks, for any number of tasks. Short barriers,
+ * broadcasts, all-reduces and all-gathers go through the memory that tasks of a host share, and by one task of each host between
+ * hosts.
  *
  * Every task calls the same function with the same root, type and (but for the v variants) count. counts and displacements are in
  * elements. Each function returns a dome_status. Buffers must not overlap unless noted. */
@@ -7,14 +9,15 @@
 
 #include "transport/transport.h"
 
-/* inout = inout (op) in, for count elements. Called with the lower ranks' part in inout, so it need not commute. */
+/* inout = inout (op) in, for count elements, element by element. In dome__reduce it is called with the lower ranks' part in
+ * inout, so it need not commute; in dome__allreduce it must, since tasks that share memory come first. */
 typedef void (*dome_combine)(void *inout, const void *in, uint64_t count, void *ctx);
 
 int dome__barrier(dome_transport *transport);
 int dome__bcast(dome_transport *transport, int root, dome_type type, void *data, uint64_t count);
 
 /* data is input everywhere and output at root (reduce) or everywhere (allreduce). The order of combination depends on the number
- * of tasks: what is combined must be associative for the same bits. */
+ * of tasks and their hosts: what is combined must be associative for the same bits. */
 int dome__reduce(dome_transport *transport, int root, dome_type type, void *data, uint64_t count, dome_combine combine,
                  void *ctx);
 int dome__allreduce(dome_transport *transport, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx);

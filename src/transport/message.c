@@ -188,14 +188,9 @@ static uint64_t piece_count(uint64_t element)
     return element >= PIECE_BYTES ? 1 : PIECE_BYTES / element;
 }
 
-int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
+static head head_of(const dome_transport *t, int channel, dome_type type, uint64_t count, dome_format format)
 {
-    int status = check_peer(t, dest);
-    if (status)
-        return status;
-    dome_format format = dome__format_with(t, dest);
-    uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type);
-    head h = {
+    return (head){
         .magic = HEAD_MAGIC,
         .version = HEAD_VERSION,
         .format = (uint8_t)format,
@@ -207,6 +202,16 @@ int dome__send(dome_transport *t, int dest, int channel, dome_type type, const v
         .rank = (uint32_t)t->rank,
         .flags = t->flag,
     };
+}
+
+int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
+{
+    int status = check_peer(t, dest);
+    if (status)
+        return status;
+    dome_format format = dome__format_with(t, dest);
+    uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type);
+    head h = head_of(t, channel, type, count, format);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
     if (format == DOME_NATIVE || !count)
@@ -335,6 +340,50 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
         return status;
     }
     return take_elements(t, source, channel, type, data, &h, bytes);
+}
+
+/* Whether what a task has given is what this one expects. Heads that differ in rank and flags alone need no closer look. */
+static int check_given(dome_transport *t, int source, dome_type type, uint64_t count, const uint8_t *own_head,
+                       const dome_shared *given)
+{
+    const uint8_t *theirs = given->head;
+    if (memcmp(theirs, own_head, HEAD_BYTES - 8) == 0 && given->bytes == count * dome_type_size(type)) {
+        t->flag = t->flag || (theirs[HEAD_BYTES - 1] & 1);
+        return DOME_OK;
+    }
+    head h;
+    decode(&h, theirs);
+    int status = check_head(t, source, DOME_CHANNEL_COLLECTIVE, type, &h, given->bytes);
+    if (!status && (h.count != count || given->bytes != count * dome_type_size(type)))
+        status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d gives %" PRIu64 " elements, task %d expects %" PRIu64,
+                                       source, h.count, t->rank, count);
+    return status;
+}
+
+int dome__share(dome_transport *t, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
+                dome_shared *given)
+{
+    if (t->near.count == 1) {
+        given[0] = (dome_shared){NULL, data, count * dome_type_size(type)};
+        return DOME_OK;
+    }
+    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE);
+    uint8_t head_bytes[HEAD_BYTES];
+    uint64_t bytes = h.count * dome_type_size(type);
+    encode(head_bytes, &h);
+    uint64_t start = begin_wait(t);
+    int last, status = t->ops->share(t, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
+    end_wait(t, last, start);
+    if (!status && (from < 0 || from == t->rank)) {
+        t->messages++;
+        t->bytes += bytes;
+    }
+    for (int i = 0; i < t->near.count && !status; i++) {
+        int rank = t->near.rank[i];
+        if (rank != t->rank && (from < 0 || from == rank))
+            status = check_given(t, rank, type, counts ? counts[i] : count, head_bytes, &given[i]);
+    }
+    return status;
 }
 
 int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, void **data, uint64_t *count)

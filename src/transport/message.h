@@ -14,6 +14,11 @@ dome_format dome__format_with(const dome_transport *transport, int rank);
 int dome__send(dome_transport *transport, int dest, int channel, dome_type type, const void *data, uint64_t count);
 int dome__recv(dome_transport *transport, int source, int channel, dome_type type, void *data, uint64_t count);
 
+/* A share among the tasks near (transport.h): as messages of each to each, with the same checks. counts: what each gives, by
+ * place; NULL: count each. from: as there. given: room for all. */
+int dome__share(dome_transport *transport, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
+                dome_shared *given);
+
 /* Receives a message of any length: *data is allocated with g_malloc (NULL if count is 0), *count elements. */
 int dome__recv_new(dome_transport *transport, int source, int channel, dome_type type, void **data, uint64_t *count);
 

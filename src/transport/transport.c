@@ -19,5 +19,6 @@ void dome__transport_free(dome_transport *transport)
     if (transport->ops && transport->ops->close)
         transport->ops->close(transport);
     g_free(transport->data_format);
+    g_free(transport->groups);
     g_free(transport);
 }

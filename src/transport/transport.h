@@ -15,6 +15,21 @@ typedef struct dome_transport dome_transport;
 
 enum { DOME_CHANNEL_COLLECTIVE, DOME_CHANNEL_DATA, DOME_CHANNEL_CONTROL, DOME_CHANNELS };
 
+/* A share joins no more tasks than this. */
+enum { DOME_NEAR_MAX = 32 };
+
+/* What a task has given in a share. */
+typedef struct dome_shared {
+    const void *head, *data; /* data: aligned for every type */
+    uint64_t bytes;
+} dome_shared;
+
+/* Tasks that have something in common, by rank, in ascending order. */
+typedef struct dome_group {
+    int count, place; /* how many; which of them this task is, -1: none */
+    const int *rank;
+} dome_group;
+
 typedef struct dome_transport_ops {
     size_t size;
     const char *name; /* "self", "pvm": what --dome-transport takes */
@@ -29,11 +44,17 @@ typedef struct dome_transport_ops {
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
     int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 
-    /* For tasks that wait for news from elsewhere as well (src/local); NULL both: that cannot be done. arrived: takes in what there is
-     * without waiting, and says whether recv_head would find a message (source < 0: just takes in). descriptors: those that can
-     * be read when something comes; *fds is the provider's and changes with the next call. */
+    /* For tasks that wait for news from elsewhere as well (src/local); NULL both: that cannot be done. arrived: takes in what
+     * there is without waiting, and says whether recv_head would find a message (source < 0: just takes in). descriptors: those
+     * that can be read when something comes; *fds is the provider's and changes with the next call. */
     bool (*arrived)(dome_transport *transport, int source, int channel);
     int (*descriptors)(dome_transport *transport, const int **fds);
+
+    /* For tasks that share memory, the group `near`; NULL unless share_bytes is set. All of them call it, in the same order.
+     * Gives head and data to all; waits for what the task at `from` gives, which alone gives something then, or for all (from <
+     * 0). given, by place: stays until the next share. */
+    int (*share)(dome_transport *transport, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
+                 dome_shared *given, int *last);
 
     /* Leaves the message passing system and frees the provider's state (not the transport). No communication. */
     void (*close)(dome_transport *transport);
@@ -58,6 +79,11 @@ struct dome_transport {
     uint64_t wait_began;      /* when that began, ns; likewise */
     uint64_t progress;        /* goes up when anything arrives: likewise */
     uint64_t messages, bytes; /* sent so far */
+    uint64_t share_bytes;     /* the most that a share takes; 0: this program has none */
+    dome_group near;          /* tasks that share memory with this one */
+    dome_group leaders;       /* the lowest of each such group, or a task alone */
+    const int *leader;        /* by rank */
+    int *groups;              /* memory of these */
     bool asks;                /* this task wants all to know something: the next all-reduce tells them */
     bool asked;               /* a task has asked in an all-reduce: the same on all tasks after it */
     bool flag;                /* travels with messages: what is known of that in the all-reduce under way */

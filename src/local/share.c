@@ -1,0 +1,85 @@
+/* Small collectives: each task writes into a slot of its own, and all read all slots where they are. */
+#include "local/share.h"
+
+#include <string.h>
+
+static shared_slot *slot_of(const dome_local *local, int place, uint32_t number)
+{
+    size_t index = (size_t)place * SLOTS + number % SLOTS;
+    return (shared_slot *)(void *)(local->slots + index * SLOT_BYTES);
+}
+
+static bool given_by(const dome_local *local, int place, uint32_t number)
+{
+    return atomic_load_explicit(&slot_of(local, place, number)->number, memory_order_acquire) == number;
+}
+
+/* Whether all have done with a share. */
+static bool all_done(dome_local *local, uint32_t number)
+{
+    while ((int32_t)(local->all_done - number) < 0) {
+        uint32_t least = local->shares;
+        for (int i = 0; i < local->tasks; i++) {
+            uint32_t done = atomic_load_explicit(&local->peers[i].task->done, memory_order_acquire);
+            if (i != local->place && (int32_t)(done - least) < 0)
+                least = done;
+        }
+        if ((int32_t)(least - number) < 0)
+            return false;
+        local->all_done = least;
+    }
+    return true;
+}
+
+/* Whether there was something to wait for. */
+static bool wait_for(dome_local *local, int place, uint32_t number)
+{
+    if (given_by(local, place, number))
+        return false;
+    dome__pause w = {0};
+    for (; !given_by(local, place, number); dome__rest(local, &w, FOR_WORD))
+        continue;
+    dome__rested(local, &w);
+    return true;
+}
+
+int dome__local_share(dome_transport *t, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
+                      dome_shared *given, int *last)
+{
+    dome_local *local = t->provider;
+    uint32_t number = ++local->shares;
+    *last = t->rank;
+    int giver = from < 0 ? -1 : local->place_of[from];
+    bool gives = giver < 0 || giver == local->place;
+    if (head_bytes > SLOT_HEAD || bytes > SLOT_BYTES - sizeof(shared_slot))
+        return dome__transport_error(t, DOME_ERR_COMM, "a share of %" G_GUINT64_FORMAT " bytes is too long", bytes);
+
+    /* What the others have given before may be overwritten now. */
+    atomic_store_explicit(&local->own->done, number - 1, memory_order_release);
+    if (gives) {
+        dome__pause w = {0};
+        for (; !all_done(local, number - SLOTS); dome__rest(local, &w, FOR_ROOM))
+            continue;
+        dome__rested(local, &w);
+        shared_slot *slot = slot_of(local, local->place, number);
+        slot->bytes = (uint32_t)bytes;
+        memcpy(slot->head, head, head_bytes);
+        if (bytes)
+            memcpy(slot->data, data, bytes);
+        atomic_store_explicit(&slot->number, number, memory_order_release);
+    }
+    dome__ring_all(local, gives ? FOR_WORD : FOR_ROOM);
+    for (int i = 0; i < local->tasks; i++) {
+        if (giver >= 0 && i != giver)
+            continue;
+        if (wait_for(local, i, number))
+            *last = local->peers[i].rank;
+        const shared_slot *slot = slot_of(local, i, number);
+        given[i] = (dome_shared){slot->head, slot->data, slot->bytes};
+    }
+    /* Who has come here has done with the share before. */
+    if (giver < 0)
+        local->all_done = number - 1;
+    __atomic_store_n(&t->progress, t->progress + 1, __ATOMIC_RELAXED);
+    return DOME_OK;
+}

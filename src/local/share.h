@@ -1,0 +1,20 @@
+/* Small collectives of the tasks of one host: the transport's slot `share`. */
+#ifndef DOME_SRC_LOCAL_SHARE_H
+#define DOME_SRC_LOCAL_SHARE_H
+
+#include "local/local_private.h"
+
+/* A task has SLOTS slots, for this share and those before that others may still be reading. */
+enum { SLOTS = 4, SLOT_BYTES = 4096, SLOT_HEAD = 88 };
+
+typedef struct shared_slot {
+    _Alignas(LINE) atomic_uint number; /* of the share */
+    uint32_t bytes;
+    uint8_t head[SLOT_HEAD];
+    _Alignas(16) uint8_t data[];
+} shared_slot;
+
+int dome__local_share(dome_transport *transport, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
+                      dome_shared *given, int *last);
+
+#endif
