@@ -48,6 +48,16 @@ void *dome__ckpt_capture_room(dome_ckpt_capture *capture, uint64_t bytes)
     return capture->buffer + at;
 }
 
+void dome__ckpt_capture_reserve(dome_ckpt_capture *capture, uint64_t bytes)
+{
+    enum { PAGE = 4096 };
+    if (bytes <= capture->room || !dome__ckpt_capture_room(capture, bytes))
+        return;
+    capture->used = 0;
+    for (uint64_t at = 0; at < bytes; at += PAGE)
+        ((volatile char *)capture->buffer)[at] = 0;
+}
+
 static dome_ckpt_block *block_of(const dome_ckpt_capture *capture, const dome_ckpt_run *run, uint64_t k)
 {
     return &g_array_index(capture->blocks, dome_ckpt_block, run->blocks + k);

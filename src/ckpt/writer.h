@@ -52,6 +52,9 @@ void dome__ckpt_capture_free(dome_ckpt_capture *capture);
 /* Room for so many more bytes, 16-byte aligned; NULL without memory. What was there before may move. */
 void *dome__ckpt_capture_room(dome_ckpt_capture *capture, uint64_t bytes);
 
+/* Makes room for so many bytes in an empty capture, and touches them. Without memory nothing happens. */
+void dome__ckpt_capture_reserve(dome_ckpt_capture *capture, uint64_t bytes);
+
 /* ---- the job ---- */
 
 typedef struct dome_ckpt_job {

@@ -2,11 +2,12 @@
 
 #ifdef DOME_WITH_CHECKPOINT
 
+#include "ckpt/background.h"
 #include "ckpt/interval.h"
-#include "ckpt/writer.h"
+#include "ckpt/link.h"
 #include "objects/object_private.h"
+#include "runtime/watch.h"
 #include "transport/collective.h"
-#include "transport/message.h"
 
 #include <dome/env.h>
 
@@ -14,9 +15,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Where tasks agree at boundaries whether something has to be done, that shall not take more than a part of the time: once in so
@@ -26,8 +29,14 @@ static const double CHECK_SECONDS = 0.1;
 /* From one time to the next the number of boundaries grows by no more than this: those that come may be longer. */
 enum { CHECK_GROWTH = 4 };
 
+/* After SIGTERM a program has so long to come to a boundary. */
+enum { END_SECONDS = 10 };
+
 /* Before the first checkpoint its cost is a guess: bytes a second, and seconds. */
 static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
+
+/* For the alignment of what is copied. */
+enum { ROOM_FOR_RUN = 64 };
 
 /* What a new measurement of the cost counts against what was known. */
 static const double COST_WEIGHT = 0.5;
@@ -39,6 +48,12 @@ struct dome_checkpoints {
     char *directory, *program;
     uint64_t loop, next_check; /* boundaries passed, and the one at which to agree again; equal on all tasks */
     dome_ckpt_capture capture;
+    dome_ckpt_link link;
+    dome_ckpt_background *background;
+    dome_ckpt_job job; /* of the checkpoint under way */
+    bool reserved;     /* room for copies has been made */
+    bool under_way;    /* it has begun, and nobody has looked yet at what became of it */
+    double job_pause;
 
     /* going on from one */
     dome_ckpt_file *from; /* NULL: not, or not any more */
@@ -58,12 +73,52 @@ struct dome_checkpoints {
     dome_checkpoint_report report;
 };
 
-static volatile sig_atomic_t asked; /* for a checkpoint, by SIGUSR1 */
+/* What signals have asked rank 0 for: a checkpoint (SIGUSR1), or one and then the end (SIGTERM). */
+static volatile sig_atomic_t asked, ending;
+static timer_t end_timer;
 
 static void ask(int number)
 {
     (void)number;
     asked = 1;
+}
+
+/* The program may not come to a boundary any more, or not soon: after a while, and with the second signal, it ends as it is. */
+static void ask_to_end(int number)
+{
+    if (ending) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    const struct itimerspec once = {.it_value = {.tv_sec = END_SECONDS}};
+    ending = 1;
+    timer_settime(end_timer, 0, &once, NULL);
+}
+
+static void catch_signals(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+    struct sigaction on_usr1 = {.sa_handler = ask, .sa_flags = SA_RESTART};
+    struct sigaction on_term = {.sa_handler = ask_to_end, .sa_flags = SA_RESTART}, was;
+    asked = ending = 0;
+    sigaction(SIGUSR1, &on_usr1, NULL);
+    if (sigaction(SIGTERM, NULL, &was) == 0 && was.sa_handler == SIG_DFL &&
+        timer_create(CLOCK_MONOTONIC, &event, &end_timer) == 0)
+        sigaction(SIGTERM, &on_term, NULL);
+}
+
+/* end: and does what SIGTERM has asked for. */
+static void leave_signals(bool end)
+{
+    struct sigaction now;
+    if (sigaction(SIGUSR1, NULL, &now) == 0 && now.sa_handler == ask)
+        signal(SIGUSR1, SIG_DFL);
+    if (sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == ask_to_end) {
+        signal(SIGTERM, SIG_DFL);
+        timer_delete(end_timer);
+        if (end)
+            raise(SIGTERM);
+    }
 }
 
 /* ---- starting ---- */
@@ -292,6 +347,41 @@ static int open_from(dome_env *env, dome_checkpoints *c)
     return DOME_OK;
 }
 
+/* The tasks' threads reach each other beside the transport. */
+static int connect_tasks(dome_env *env, dome_checkpoints *c)
+{
+    dome_transport *t = env->transport;
+    char *message = NULL;
+    dome_ckpt_door door = {0};
+    struct sockaddr_in address;
+    int listening = -1, status;
+    c->link = (dome_ckpt_link){.rank = 0, .size = 1};
+    if (t->size == 1)
+        return DOME_OK;
+    if (t->rank == 0)
+        listening = dome__ckpt_link_listen(&door, &message);
+    status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    if (status == DOME_OK)
+        status = share(env, door.cookie, sizeof door.cookie, DOME_U8);
+    if (status == DOME_OK)
+        status = share(env, &door.port, 1, DOME_U64);
+    if (status == DOME_OK) {
+        if (t->rank > 0 && !dome__watch_peer(env->watch, &address))
+            message = g_strdup("the address of task 0 is not known");
+        else if (t->rank > 0)
+            dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door, &message);
+        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    }
+    if (status == DOME_OK && t->rank == 0)
+        dome__ckpt_link_accept(&c->link, t->size, listening, &door, env->options.timeout, &message);
+    else if (listening >= 0)
+        close(listening);
+    if (status == DOME_OK)
+        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    g_free(message);
+    return status;
+}
+
 int dome__checkpoint_start(dome_env *env, const char *program)
 {
     if (!env->options.checkpoint_dir)
@@ -309,14 +399,21 @@ int dome__checkpoint_start(dome_env *env, const char *program)
     if (env->transport->rank == 0)
         c->store = dome__store_open(c->directory, c->program, &message);
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
-    g_free(message);
+    g_clear_pointer(&message, g_free);
     if (status == DOME_OK)
         status = find_place(env, c, &place);
     if (status == DOME_OK)
+        status = connect_tasks(env, c);
+    if (status == DOME_OK) {
+        c->background = dome__ckpt_background_new(&c->link, &message);
+        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+        g_free(message);
+    }
+    if (status == DOME_OK)
         status = open_from(env, c);
     c->next_check = c->checked_loop = c->loop;
-    struct sigaction action = {.sa_handler = ask, .sa_flags = SA_RESTART};
-    sigaction(SIGUSR1, &action, NULL);
+    if (env->transport->rank == 0)
+        catch_signals();
     return status;
 }
 
@@ -464,24 +561,6 @@ static dome_ckpt *describe_state(dome_env *env, uint64_t number, char **message)
 
 /* ---- writing ---- */
 
-static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
-{
-    dome_env *env = ctx;
-    if (dome__send(env->transport, to, DOME_CHANNEL_CONTROL, DOME_U8, data, bytes) == DOME_OK)
-        return true;
-    *message = g_strdup(env->transport->reason);
-    return false;
-}
-
-static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char **message)
-{
-    dome_env *env = ctx;
-    if (dome__recv_new(env->transport, from, DOME_CHANNEL_CONTROL, DOME_U8, data, bytes) == DOME_OK)
-        return true;
-    *message = g_strdup(env->transport->reason);
-    return false;
-}
-
 /* Once for a failure, once more if it goes on. */
 static void tell_failure(dome_env *env, uint64_t number, const char *reason)
 {
@@ -524,27 +603,47 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
     g_free(job->message);
 }
 
-static void write_now(dome_env *env, uint64_t number, bool full)
+/* Looks at what became of the checkpoint under way; it is done. */
+static void take_result(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    dome_ckpt_link link = {env->transport->rank, env->transport->size, env, link_send, link_receive};
-    dome_ckpt_job job = {.directory = c->directory, .capture = &c->capture};
+    if (!c->under_way)
+        return;
+    c->under_way = false;
+    if (env->transport->rank == 0)
+        conclude(env, &c->job, c->job_pause);
+    else
+        g_free(c->job.message);
+}
+
+static void finish_writing(dome_env *env)
+{
+    dome__ckpt_background_wait(env->checkpoints->background);
+    take_result(env);
+}
+
+/* Copies what has changed, and leaves the rest to the thread. */
+static void begin_writing(dome_env *env, uint64_t number, bool full)
+{
+    dome_checkpoints *c = env->checkpoints;
+    finish_writing(env);
     double begin = dome_wtime();
     copy_state(env, full);
-    if (link.rank == 0) {
-        job.ckpt = describe_state(env, number, &c->capture.problem);
-        job.previous = c->previous;
-        job.full = full;
-        job.store = c->store;
-        job.keep = env->options.checkpoint_keep;
+    c->job = (dome_ckpt_job){.directory = c->directory, .capture = &c->capture};
+    if (env->transport->rank == 0) {
+        char *problem = NULL;
+        c->job.ckpt = describe_state(env, number, &problem);
+        if (problem && !c->capture.problem)
+            c->capture.problem = problem;
+        c->job.previous = c->previous;
+        c->job.full = full;
+        c->job.store = c->store;
+        c->job.keep = env->options.checkpoint_keep;
     }
-    double pause = dome_wtime() - begin;
-    c->report.pause += pause;
-    dome__ckpt_write_together(&job, &link);
-    if (link.rank == 0)
-        conclude(env, &job, pause);
-    else
-        g_free(job.message);
+    c->under_way = true;
+    dome__ckpt_background_write(c->background, &c->job);
+    c->job_pause = dome_wtime() - begin;
+    c->report.pause += c->job_pause;
 }
 
 /* ---- when ---- */
@@ -554,6 +653,7 @@ typedef struct order {
     uint64_t number; /* write this checkpoint; 0: none */
     uint64_t full;
     uint64_t next; /* boundary at which to ask again */
+    uint64_t ending;
 } order;
 
 static uint64_t state_bytes(const dome_env *env)
@@ -563,6 +663,26 @@ static uint64_t state_bytes(const dome_env *env)
     for (dome_object *o = NULL; (o = dome_object_next(env, o));)
         if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK && info.type)
             bytes += info.length * info.width * dome_type_portable_size(info.type);
+    return bytes;
+}
+
+/* What a copy of this task's part takes. */
+static uint64_t own_bytes(const dome_env *env)
+{
+    uint64_t bytes = 0;
+    dome_object_info info;
+    dome_span runs[2];
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
+        if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK || !info.type)
+            continue;
+        int count = own_blocks(env, &info, runs);
+        for (int r = 0; r < count; r++) {
+            dome_span last =
+                info.layout ? dome_layout_block(info.layout, runs[r].first + runs[r].count - 1) : (dome_span){0, info.length};
+            uint64_t first = info.layout ? dome_layout_block(info.layout, runs[r].first).first : 0;
+            bytes += (last.first + last.count - first) * info.width * dome_type_size(info.type) + ROOM_FOR_RUN;
+        }
+    }
     return bytes;
 }
 
@@ -617,10 +737,18 @@ static order decide(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
-    order what = {0};
-    bool due = asked || (every > 0 ? left <= 0 : c->loop % (uint64_t)env->options.checkpoint_every == 0);
+    order what = {.ending = ending != 0};
+    bool by_loops = every == 0 && c->loop % (uint64_t)env->options.checkpoint_every == 0;
+    bool due = asked || ending || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
+    /* Which boundaries have a checkpoint must not depend on the speed of the disk where they are counted; elsewhere there is no
+     * need to wait for the one before. */
+    if (due && (by_loops || ending))
+        finish_writing(env);
+    else if (due && dome__ckpt_background_busy(c->background))
+        due = false;
     if (due) {
+        take_result(env);
         asked = 0;
         c->last = now;
         left = every > 0 ? every : CHECK_SECONDS;
@@ -661,12 +789,16 @@ int dome__checkpoint_boundary(dome_env *env)
     c->loop++;
     if (c->from)
         end_restart(env);
+    if (!c->reserved) { /* by now the program has made what it works with */
+        c->reserved = true;
+        dome__ckpt_background_reserve(c->background, &c->capture, own_bytes(env));
+    }
     if (c->loop < c->next_check)
         return DOME_OK;
     order what = {0};
     if (env->transport->rank == 0)
         what = decide(env);
-    uint64_t words[] = {what.number, what.full, what.next};
+    uint64_t words[] = {what.number, what.full, what.next, what.ending};
     double begin = dome_wtime();
     int status = share(env, words, G_N_ELEMENTS(words), DOME_U64);
     c->report.consult += dome_wtime() - begin;
@@ -674,7 +806,12 @@ int dome__checkpoint_boundary(dome_env *env)
         return status;
     c->next_check = words[2];
     if (words[0] > 0)
-        write_now(env, words[0], words[1] != 0);
+        begin_writing(env, words[0], words[1] != 0);
+    if (words[3]) {
+        finish_writing(env);
+        if (env->transport->rank == 0)
+            leave_signals(true);
+    }
     return DOME_OK;
 }
 
@@ -805,7 +942,8 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
 
 void dome__checkpoint_finish(dome_env *env)
 {
-    (void)env;
+    if (env->checkpoints && env->checkpoints->background)
+        finish_writing(env);
 }
 
 void dome__checkpoint_free(dome_env *env)
@@ -813,8 +951,10 @@ void dome__checkpoint_free(dome_env *env)
     dome_checkpoints *c = env->checkpoints;
     if (!c)
         return;
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigaction(SIGUSR1, &action, NULL);
+    dome__ckpt_background_free(c->background);
+    dome__ckpt_link_close(&c->link);
+    if (env->transport->rank == 0)
+        leave_signals(false);
     dome__ckpt_close(c->from);
     if (c->restored)
         g_hash_table_unref(c->restored);

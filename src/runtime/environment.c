@@ -352,8 +352,8 @@ int dome_finalize(dome_env *env)
     failed = dome__agree(env, failed, text);
     g_free(text);
     dome__progress_end(env);
+    dome__checkpoint_finish(env);
     if (!failed) {
-        dome__checkpoint_finish(env);
         if (env->options.profile)
             failed = dome__profile_print(env);
         if (!failed)

@@ -553,6 +553,16 @@ void dome__watch_checkpoint(dome_watch *watch, uint64_t number)
     __atomic_store_n(&watch->checkpoint, number + 1, __ATOMIC_RELAXED);
 }
 
+bool dome__watch_peer(const dome_watch *watch, void *address)
+{
+    struct sockaddr_in peer;
+    socklen_t length = sizeof peer;
+    bool known = getpeername(watch->fd, (struct sockaddr *)&peer, &length) == 0 && peer.sin_family == AF_INET;
+    if (known)
+        memcpy(address, &peer, sizeof peer);
+    return known;
+}
+
 void dome__watch_leave(dome_watch *watch)
 {
     pthread_mutex_lock(&watch->state);

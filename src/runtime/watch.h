@@ -32,6 +32,9 @@ void dome__watch_start(dome_watch *watch);
 /* The program stands: beats tell of its transport from now on. */
 void dome__watch_stand(dome_watch *watch, const dome_transport *transport);
 
+/* Where the hub is, as seen from here: rank 0 runs on the same host. address is a struct sockaddr_in; false if it is not known. */
+bool dome__watch_peer(const dome_watch *watch, void *address);
+
 /* The program is over for this task, and its transport is about to be closed: should that take longer than the timeout, the
  * daemon does not answer. */
 void dome__watch_leave(dome_watch *watch);

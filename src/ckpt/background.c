@@ -1,0 +1,112 @@
+#include "ckpt/background.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+struct dome_ckpt_background {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    const dome_ckpt_link *link;
+
+    /* under the mutex */
+    bool busy, quit;
+    dome_ckpt_job *job; /* NULL: make room */
+    dome_ckpt_capture *capture;
+    uint64_t bytes;
+};
+
+static void *background_main(void *argument)
+{
+    dome_ckpt_background *b = argument;
+    pthread_mutex_lock(&b->mutex);
+    for (;;) {
+        while (!b->busy && !b->quit)
+            pthread_cond_wait(&b->changed, &b->mutex);
+        if (!b->busy)
+            break;
+        pthread_mutex_unlock(&b->mutex);
+        if (b->job)
+            dome__ckpt_write_together(b->job, b->link);
+        else
+            dome__ckpt_capture_reserve(b->capture, b->bytes);
+        pthread_mutex_lock(&b->mutex);
+        b->busy = false;
+        pthread_cond_broadcast(&b->changed);
+    }
+    pthread_mutex_unlock(&b->mutex);
+    return NULL;
+}
+
+dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char **message)
+{
+    dome_ckpt_background *b = g_new0(dome_ckpt_background, 1);
+    b->link = link;
+    pthread_mutex_init(&b->mutex, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    /* Signals are the main thread's. */
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int error = pthread_create(&b->thread, NULL, background_main, b);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (error == 0)
+        return b;
+    dome__ckpt_refuse(message, "the thread that writes checkpoints cannot be started: %s", strerror(error));
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->mutex);
+    g_free(b);
+    return NULL;
+}
+
+static void begin(dome_ckpt_background *b, dome_ckpt_job *job, dome_ckpt_capture *capture, uint64_t bytes)
+{
+    pthread_mutex_lock(&b->mutex);
+    b->job = job;
+    b->capture = capture;
+    b->bytes = bytes;
+    b->busy = true;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->mutex);
+}
+
+void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job)
+{
+    begin(background, job, NULL, 0);
+}
+
+void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_ckpt_capture *capture, uint64_t bytes)
+{
+    begin(background, NULL, capture, bytes);
+}
+
+bool dome__ckpt_background_busy(dome_ckpt_background *background)
+{
+    pthread_mutex_lock(&background->mutex);
+    bool busy = background->busy;
+    pthread_mutex_unlock(&background->mutex);
+    return busy;
+}
+
+void dome__ckpt_background_wait(dome_ckpt_background *background)
+{
+    pthread_mutex_lock(&background->mutex);
+    while (background->busy)
+        pthread_cond_wait(&background->changed, &background->mutex);
+    pthread_mutex_unlock(&background->mutex);
+}
+
+void dome__ckpt_background_free(dome_ckpt_background *background)
+{
+    if (!background)
+        return;
+    pthread_mutex_lock(&background->mutex);
+    background->quit = true;
+    pthread_cond_broadcast(&background->changed);
+    pthread_mutex_unlock(&background->mutex);
+    pthread_join(background->thread, NULL);
+    pthread_cond_destroy(&background->changed);
+    pthread_mutex_destroy(&background->mutex);
+    g_free(background);
+}
