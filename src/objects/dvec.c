@@ -34,6 +34,15 @@ int dvec__settle(const dvec *x, const dvec *y)
     return status;
 }
 
+int dvec__settle_read(const dvec *x)
+{
+    char *text = NULL;
+    int status = x->pending > 0 ? dome__eval_read(x->env, x, &text) : DOME_OK;
+    status = dvec__agree(x->env, status, text);
+    g_free(text);
+    return status;
+}
+
 int dvec__agree_memory(const dvec *x, bool have, const char *what)
 {
     char *text = have ? NULL : g_strdup_printf("no memory for %s of '%s'", what, dvec_name(x));
@@ -338,7 +347,9 @@ static const void *vec_values(const dome_object *object, uint64_t first, uint64_
 static void vec_destroy(dome_object *object)
 {
     dvec *x = self(object);
-    quiet_sync(x); /* others may be waiting to read it */
+    char *text = NULL;
+    dome__eval_forget(x->env, x, &text);
+    g_free(text);
     dome__storage_retire(x->data, dvec_name(x));
     dome_layout_unref(x->layout);
     g_free(x->dirty);
@@ -483,7 +494,10 @@ void dvec_free(dvec *x)
     dome_operation op;
     dome_env *env = x->env;
     dome__begin(&op, env, DOME_OP_DVEC_FREE, x->object, 0);
-    int status = dvec__settle(x, NULL);
+    char *text = NULL;
+    int status = dome__eval_forget(env, x, &text);
+    status = dvec__agree(env, status, text);
+    g_free(text);
     op.object = NULL;
     dome_object_free(x->object);
     dome__end(&op, status);
@@ -545,7 +559,7 @@ int dvec_local_const(const dvec *x, dvec_span spans[2])
         return -dvec__no_vector(DOME_OP_DVEC_LOCAL);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
-    int status = dvec__settle(x, NULL);
+    int status = dvec__settle_read(x);
     if (dome__end(&op, status) != DOME_OK)
         return -status;
     return dvec__spans(x, spans);
@@ -560,7 +574,7 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     for (int i = 0; i < nin; i++) {
         int status = dvec__conforms(out, in[i], false, false);
         if (status == DOME_OK)
-            status = dvec__settle(in[i], NULL);
+            status = dvec__settle_read(in[i]);
         if (status != DOME_OK)
             return status;
     }

@@ -19,7 +19,13 @@ struct dvec {
     char *data;     /* local elements in the order of the layout's spans; 64-byte aligned; NULL if none */
     uint64_t local; /* local elements */
 
-    unsigned pending; /* recorded operations that read or write it (eval.c) */
+    /* deferred work (eval.c) */
+    unsigned pending;       /* recorded values that are made of it or are its own */
+    struct eval_list *work; /* the list with these */
+    unsigned value;         /* number of its own, from 1 on; 0: the memory holds its values */
+    bool unread;            /* the memory was written and nothing has read it since */
+    bool kept, passing;     /* its values are often wanted after they were computed for others; are never read from memory */
+
     uint64_t version; /* goes up when its values change or move */
     uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL before the first mark_saved (all are) */
 
@@ -40,6 +46,9 @@ int dvec__sync(const dvec *x);
 /* The same for two vectors (y may be NULL) in an operation that all tasks take part in: a failure is agreed on as in
  * dvec__agree. */
 int dvec__settle(const dvec *x, const dvec *y);
+
+/* The same for a vector that is only going to be read: recorded work that reads it may stay recorded. */
+int dvec__settle_read(const dvec *x);
 
 /* Values are about to change: for whole vectors, or for the elements of one span. */
 void dvec__written(dvec *x);

@@ -16,6 +16,7 @@ typedef struct reduction {
     const dvec *x, *y; /* y: of dot */
     const dvec *lead;  /* the one whose blocks are gone through: x, but y if only y is distributed */
     bool alone;        /* every task has it all: nothing to exchange */
+    bool ready;        /* the work recorded for the operands is done */
     int status;
     char *text;
 } reduction;
@@ -37,8 +38,9 @@ static bool is_complex(const dvec *x)
 
 typedef enum accepts { INTEGERS, REALS, NUMBERS } accepts;
 
-/* Begins an operation: checks its operands and does the work recorded for them. On failure it is over and `end` need not be
- * called; otherwise r->status may hold a failure of this task alone. y is NULL but for products of two vectors. */
+/* Begins an operation: checks its operands. On failure it is over and `end` need not be called. The work recorded for the
+ * operands is done along with the first for_blocks, or by `prepare`; after that r->status may hold a failure of this task alone.
+ * y is NULL but for products of two vectors. */
 static int begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
     if (!x || (two && !y))
@@ -59,14 +61,23 @@ static int begin(reduction *r, dome_operation_code code, const dvec *x, const dv
         return dome__end(&r->op, status);
 
     r->alone = r->lead->distribution == DOME_WHOLE || r->env->transport->size == 1;
-    r->status = dome__eval_try(r->env, x, &r->text);
-    if (two && r->status == DOME_OK)
-        r->status = dome__eval_try(r->env, y, &r->text);
     return DOME_OK;
+}
+
+/* Does the work recorded for the operands, if nothing has. */
+static void prepare(reduction *r)
+{
+    if (r->ready)
+        return;
+    r->ready = true;
+    r->status = dome__eval_read(r->env, r->x, &r->text);
+    if (r->y && r->status == DOME_OK)
+        r->status = dome__eval_read(r->env, r->y, &r->text);
 }
 
 static int end(reduction *r, int status)
 {
+    prepare(r);
     dome__count_bytes(&r->op, r->lead->local * (DVEC_ELEMENT(r->x) + (r->y ? DVEC_ELEMENT(r->y) : 0)));
     g_free(r->text);
     return dome__end(&r->op, status);
@@ -84,29 +95,18 @@ static int fail_together(const reduction *r)
     return dome__agree(r->env, r->status, r->text);
 }
 
-/* Where the element with global index first, which is number place of the lead's local part, lies in x. */
-static const char *address(const reduction *r, const dvec *x, uint64_t first, uint64_t place)
-{
-    bool together = x == r->lead || dome_layout_equal(x->layout, r->lead->layout);
-    return x->data + (together ? place : first) * DVEC_ELEMENT(x);
-}
-
 /* Calls visit for the local blocks of the lead, in the order of its spans. first: the global number of the first value. */
-static void for_blocks(const reduction *r,
-                       void (*visit)(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first), void *ctx)
+static void for_blocks(reduction *r, dome_eval_visit visit, void *ctx)
 {
-    const dvec *lead = r->lead;
-    const uint64_t block = dome_layout_block_size(lead->layout);
-    dome_span span[2];
-    int spans = dome_layout_spans(lead->layout, lead->layout_rank, span);
-    uint64_t place = 0;
-    for (int s = 0; s < spans; s++)
-        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
-            uint64_t first = span[s].first + done;
-            count = MIN(block, span[s].count - done);
-            visit(ctx, address(r, r->x, first, place), r->y ? address(r, r->y, first, place) : NULL, count * lead->width,
-                  first * lead->width);
-        }
+    char *text = NULL;
+    int status = dome__eval_reduce(r->env, r->lead, r->x, r->y, visit, ctx, &text);
+    if (r->status == DOME_OK) {
+        r->status = status;
+        r->text = text;
+    } else {
+        g_free(text);
+    }
+    r->ready = true;
 }
 
 /* ---- sums ---- */
@@ -440,6 +440,7 @@ static int multiply_up(reduction *r, double product[2])
         .r = r, .kernel = dome__product_kernel(x->type), .is_complex = is_complex(x), .blocks = dome_layout_blocks(x->layout)};
     product[0] = 1;
     product[1] = 0;
+    prepare(r);
     while (t.blocks > (uint64_t)1 << t.top)
         t.top++;
     if (r->alone) {

@@ -1,256 +1,308 @@
-#include "objects/eval.h"
+#include "objects/eval_private.h"
 
-#include "objects/kernels.h"
-
+#include <stdlib.h>
 #include <string.h>
 
-/* Operations a list holds before they are run in any case. */
-#define OPERATIONS_MAX 64
-
-/* Values that are worked on at a time: blocks smaller than this are taken several together, so that a chain of operations
- * finds its operands in the cache but is not called too often. */
-#define CHUNK_VALUES 4096
-
-/* A list of more pieces than this is long enough for its operations to be timed apart in one of them. */
-#define MANY_PIECES 8
-
-/* Recorded operations whose outputs share a layout, in the order of the calls. A vector with recorded work is in one list
- * only: work in another list that it takes part in is run first. So lists do not depend on each other. */
-typedef struct eval_list {
-    dome_layout *layout;
-    int rank;
-    unsigned count, done; /* done: those in front that have been run ahead of need (dome__eval_settle) */
-    char *failure;        /* the first of theirs; nobody has asked for the values yet */
-    dome_eval_op op[OPERATIONS_MAX];
-} eval_list;
+/* Blocks of more values than this are not reduced without being stored. */
+#define PASSING_VALUES 16384
 
 struct dome_eval {
     GPtrArray *lists;
+    eval_list *spare; /* an empty one, to be used again */
+    eval_memory scratch;
+    bool plain;
     int status; /* of work that failed and has not been reported, with its text */
     char *failure;
 };
 
-dome_eval *dome__eval_new(void)
+dome_eval *dome__eval_new(const dome_options *options)
 {
     dome_eval *eval = g_new0(dome_eval, 1);
     eval->lists = g_ptr_array_new();
+    eval->plain = options->evaluator == DOME_EVALUATOR_PLAIN;
     return eval;
 }
 
-static void list_free(eval_list *list)
+/* ---- values ---- */
+
+static void take_part(const dvec *x, eval_list *list)
 {
-    for (unsigned k = 0; k < list->count; k++)
-        g_free(list->op[k].value);
-    dome_layout_unref(list->layout);
+    dvec *vector = (dvec *)x;
+    vector->pending++;
+    vector->work = list;
+}
+
+static void leave(const dvec *x)
+{
+    ((dvec *)x)->pending--;
+}
+
+/* Whether a value takes part for the vector that it is or was of. */
+static bool holds_out(const eval_node *node)
+{
+    return node->out && (node->owned || node->must);
+}
+
+static void release(eval_list *list, int k)
+{
+    eval_node *node = &list->node[k];
+    list->live &= ~NODE(k);
+    if (holds_out(node))
+        leave(node->out);
+    if (node->out && node->out->value == (unsigned)k + 1)
+        node->out->value = 0;
+    if (node->must)
+        list->musts--;
+    for (int i = 0; i < INPUTS_MAX; i++) {
+        int arg = node->arg[i];
+        if (node->leaf[i])
+            leave(node->leaf[i]);
+        if (arg < 0)
+            continue;
+        eval_node *input = &list->node[arg];
+        input->uses--;
+        if (input->uses == 0 && !input->owned && !input->must && input->code != DOME_OP_NONE)
+            release(list, arg);
+    }
+    g_free(node->value);
+    node->value = NULL;
+    node->code = DOME_OP_NONE;
+    list->hash[k] = 0;
+}
+
+/* Its vector holds something else from now on. */
+static void disown(eval_list *list, int k)
+{
+    eval_node *node = &list->node[k];
+    bool held = holds_out(node);
+    node->owned = false;
+    if (node->out && node->out->value == (unsigned)k + 1)
+        node->out->value = 0;
+    if (held && !holds_out(node))
+        leave(node->out);
+    if (node->uses == 0 && !node->must)
+        release(list, k);
+}
+
+static void find_deps(eval_list *list)
+{
+    for (node_set rest = list->live; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        eval_node *node = &list->node[k];
+        node->deps = NODE(k);
+        for (int i = 0; i < INPUTS_MAX; i++)
+            if (node->arg[i] >= 0)
+                node->deps |= list->node[node->arg[i]].deps;
+    }
+}
+
+/* Values that are made of x as it is in memory, without a step between. */
+static node_set readers(const eval_list *list, const dvec *x)
+{
+    node_set set = 0;
+    if (x->pending > (x->value != 0))
+        for (node_set rest = list->live & ~list->done; rest; rest &= rest - 1) {
+            int k = __builtin_ctzll(rest);
+            const eval_node *node = &list->node[k];
+            if (node->leaf[0] == x || node->leaf[1] == x || node->leaf[2] == x)
+                set |= NODE(k);
+        }
+    return set;
+}
+
+/* Values of vectors that are made of any of these, or are among them. */
+static node_set owners(const eval_list *list, node_set of)
+{
+    node_set set = 0;
+    for (node_set rest = of ? list->live & ~list->done : 0; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        if (list->node[k].owned && list->node[k].deps & of)
+            set |= NODE(k);
+    }
+    return set;
+}
+
+/* ---- lists ---- */
+
+static eval_list *list_new(dome_eval *eval, const dvec *out)
+{
+    eval_list *list = eval->spare ? g_steal_pointer(&eval->spare) : g_new(eval_list, 1);
+    list->layout = dome_layout_ref(out->layout);
+    list->rank = out->layout_rank;
+    list->count = list->musts = 0;
+    list->live = list->done = 0;
+    list->failure = NULL;
+    g_ptr_array_add(eval->lists, list);
+    return list;
+}
+
+/* Takes a list out of the evaluator, which has its failure from now on. */
+static void drop(dome_eval *eval, eval_list *list)
+{
+    while (list->live)
+        release(list, 63 - __builtin_clzll(list->live));
+    g_ptr_array_remove_fast(eval->lists, list);
+    if (list->failure && !eval->failure) {
+        eval->status = DOME_ERR_RANGE;
+        eval->failure = g_steal_pointer(&list->failure);
+    }
     g_free(list->failure);
-    g_free(list);
+    dome_layout_unref(list->layout);
+    if (eval->spare)
+        g_free(list);
+    else
+        eval->spare = list;
 }
 
 void dome__eval_free(dome_eval *eval)
 {
     if (!eval)
         return;
-    for (guint k = 0; k < eval->lists->len; k++)
-        list_free(g_ptr_array_index(eval->lists, k));
+    while (eval->lists->len)
+        drop(eval, g_ptr_array_index(eval->lists, 0));
     g_ptr_array_free(eval->lists, TRUE);
+    g_free(eval->spare);
+    free(eval->scratch.base);
     g_free(eval->failure);
     g_free(eval);
 }
 
 /* ---- running ---- */
 
-/* One operation made ready: its kernel, and its operands as addresses that belong to an element of the list's layout. */
-typedef struct prepared {
-    dome_kernel kernel;
-    dome_kernel_args args;
-    struct operand {
-        char *data;
-        uint64_t element; /* bytes */
-        bool global;      /* addressed by global index, not by place in the task's part */
-    } operand[4];         /* the output, then the inputs */
-    uint64_t bad;         /* the first value without a result; UINT64_MAX if none */
-} prepared;
-
-static bool is_comparison(dome_operation_code code)
+/* Values to write to memory along with these. */
+static void complete(const eval_list *list, node_set *needed, node_set *stores)
 {
-    return code >= DOME_OP_DVEC_EQ && code <= DOME_OP_DVEC_GES;
+    const node_set open = list->live & ~list->done;
+    node_set add = *stores;
+    do {
+        node_set next = 0;
+        for (node_set rest = add; rest; rest &= rest - 1) {
+            const eval_node *node = &list->node[__builtin_ctzll(rest)];
+            *needed |= node->deps & open;
+            /* what reads the memory that is written to cannot do so later */
+            next |= owners(list, readers(list, node->out));
+        }
+        for (node_set rest = *needed & ~*stores; rest; rest &= rest - 1) {
+            int k = __builtin_ctzll(rest);
+            const eval_node *node = &list->node[k];
+            if (!node->owned)
+                continue;
+            if (node->computed) {
+                node->out->kept = true;
+                node->out->passing = false;
+            }
+            if (node->out->kept)
+                next |= NODE(k);
+        }
+        add = next & ~*stores;
+        *stores |= add;
+    } while (add);
 }
 
-static prepared prepare(const eval_list *list, const dome_eval_op *op)
+/* Its value is in memory: what is still to be made of it reads that. */
+static void read_from_memory(eval_list *list, int k)
 {
-    prepared p = {.bad = UINT64_MAX};
-    const dvec *vector[4] = {op->out, op->in[0], op->in[1], op->in[2]};
-    for (int k = 0; k < 4; k++)
-        if (vector[k])
-            p.operand[k] =
-                (struct operand){vector[k]->data, DVEC_ELEMENT(vector[k]), !dome_layout_equal(vector[k]->layout, list->layout)};
-    p.args.value = op->value;
-    p.args.width = op->out->width;
-    p.args.bytes = DVEC_VALUE(op->out);
-    if (op->code == DOME_OP_DVEC_RANDOM)
-        p.args.seed = op->scalar.u64;
-    else
-        p.args.a = op->scalar.f64;
-    if (op->value)
-        p.kernel = dome__kernel_fill_value;
-    else
-        p.kernel =
-            dome__kernel(op->code, is_comparison(op->code) ? op->in[0]->type : op->out->type, op->in[0] ? op->in[0]->type : NULL);
-    return p;
-}
-
-/* Applies an operation to count elements from global index first, which is the task's element number place. */
-static void apply(prepared *p, uint64_t first, uint64_t place, uint64_t count)
-{
-    void *address[4];
-    for (int k = 0; k < 4; k++) {
-        const struct operand *operand = &p->operand[k];
-        address[k] = operand->data ? operand->data + (operand->global ? first : place) * operand->element : NULL;
+    eval_node *node = &list->node[k];
+    for (node_set rest = list->live & ~(NODE(k) | (NODE(k) - 1)); rest && node->uses; rest &= rest - 1) {
+        eval_node *user = &list->node[__builtin_ctzll(rest)];
+        for (int i = 0; i < INPUTS_MAX; i++)
+            if (user->arg[i] == k) {
+                user->arg[i] = -1;
+                user->leaf[i] = node->out;
+                take_part(node->out, list);
+                node->uses--;
+            }
     }
-    p->args.out = address[0];
-    memcpy(p->args.in, address + 1, sizeof p->args.in);
-    p->args.first = first;
-    uint64_t values = count * p->args.width, done = p->kernel(&p->args, values);
-    if (done < values && p->bad > first * p->args.width + done)
-        p->bad = first * p->args.width + done;
 }
 
-static void note_failure(eval_list *list, const dome_eval_op *op, uint64_t bad)
+static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set stores, const eval_reduction *reduction)
 {
-    if (list->failure)
-        return;
-    bool power = op->code == DOME_OP_DVEC_POW || op->code == DOME_OP_DVEC_POWS;
-    GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%s into '%s': element %" G_GUINT64_FORMAT, dome__operation_name(op->code),
-                           dome_object_name(op->out->object), bad / op->out->width);
-    if (op->out->width > 1)
-        g_string_append_printf(text, ", value %" G_GUINT64_FORMAT ",", bad % op->out->width);
-    g_string_append(text, power ? " is 0 raised to a negative power" : " is an integer divided by zero");
-    list->failure = g_string_free(text, FALSE);
-}
-
-static void count_pending(const dome_eval_op *op, int by)
-{
-    op->out->pending += by;
-    for (int k = 0; k < 3; k++)
-        if (op->in[k])
-            ((dvec *)op->in[k])->pending += by;
-}
-
-static uint64_t bytes_of(const eval_list *list, const dome_eval_op *op)
-{
-    uint64_t element = DVEC_ELEMENT(op->out);
-    for (int k = 0; k < 3; k++)
-        element += op->in[k] ? DVEC_ELEMENT(op->in[k]) : 0;
-    return element * dome_layout_local(list->layout, list->rank);
-}
-
-/* Tells the clock what the rest of a list took. weight: of each operation, in any unit. */
-static void charge(const eval_list *list, const double weight[], uint64_t ns)
-{
-    dome_env *env = list->op[0].out->env;
-    double sum = 0;
-    for (unsigned k = list->done; k < list->count; k++)
-        sum += weight[k - list->done];
-    for (unsigned k = list->done; k < list->count; k++) {
-        const dome_eval_op *op = &list->op[k];
-        uint64_t part = sum > 0 ? (uint64_t)((double)ns * (weight[k - list->done] / sum)) : 0;
-        env->clock[op->code].compute_ns += part;
-        env->clock[op->code].bytes += bytes_of(list, op);
-        dome__object_charge(op->out->object, part);
+    dome_eval *eval = env->eval;
+    eval_pass pass = {list, needed, stores, reduction, eval->plain};
+    for (node_set rest = needed; rest; rest &= rest - 1) {
+        const eval_node *node = &list->node[__builtin_ctzll(rest)];
+        for (int i = 0; i < INPUTS_MAX; i++)
+            if (node->leaf[i])
+                ((dvec *)node->leaf[i])->unread = false;
     }
-    env->eval_ns += ns;
+    dome__eval_pass(env, &pass, &eval->scratch);
+    for (node_set rest = stores; rest; rest &= rest - 1) {
+        dvec *out = list->node[__builtin_ctzll(rest)].out;
+        dvec__written(out);
+        out->unread = true;
+    }
 }
 
-/* All operations on one piece; their times, if weight is not NULL. */
-static void run_piece(prepared work[], unsigned n, uint64_t first, uint64_t place, uint64_t count, double weight[])
+/* All of a list: nothing is left out. */
+static void run_rest(dome_env *env, eval_list *list)
 {
-    uint64_t before = weight ? dome__now_ns() : 0;
-    for (unsigned k = 0; k < n; k++) {
-        apply(&work[k], first, place, count);
-        if (weight) {
-            uint64_t now = dome__now_ns();
-            weight[k] = (double)(now - before);
-            before = now;
+    node_set open = list->live & ~list->done, stores = 0;
+    for (node_set rest = open; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        if (list->node[k].owned || env->eval->plain)
+            stores |= NODE(k);
+    }
+    if (open)
+        run_pass(env, list, open, stores, NULL);
+}
+
+static void run_list(dome_env *env, eval_list *list)
+{
+    run_rest(env, list);
+    drop(env->eval, list);
+}
+
+/* Values of a list that some vectors' memory shall hold, and one (or two) that a reduction alone wants. */
+static void run_some(dome_env *env, eval_list *list, node_set stores, node_set passing, const eval_reduction *reduction)
+{
+    node_set needed = 0;
+    for (node_set rest = passing; rest; rest &= rest - 1)
+        needed |= list->node[__builtin_ctzll(rest)].deps;
+    complete(list, &needed, &stores);
+    run_pass(env, list, needed, stores, reduction);
+    for (node_set rest = needed; rest;) {
+        int k = 63 - __builtin_clzll(rest);
+        eval_node *node = &list->node[k];
+        rest &= ~NODE(k);
+        if (!(list->live & NODE(k)))
+            continue;
+        if (stores & NODE(k)) {
+            read_from_memory(list, k);
+            release(list, k);
+        } else if (!node->owned && node->uses == 0) {
+            release(list, k);
+        } else if (node->computed < UINT8_MAX) {
+            node->computed++;
         }
     }
+    if (list->live)
+        find_deps(list);
+    else
+        drop(env->eval, list);
 }
 
-/* Runs what has not been run of a list. */
-static void run_rest(eval_list *list)
+/* Whether nothing of a list may be left out or put off. */
+static bool all_at_once(const eval_list *list)
 {
-    unsigned n = list->count - list->done;
-    const dome_eval_op *op = list->op + list->done;
-    if (n == 0)
-        return;
-    uint64_t begin = dome__now_ns();
-    prepared work[OPERATIONS_MAX];
-    double weight[OPERATIONS_MAX];
-    for (unsigned k = 0; k < n; k++) {
-        work[k] = prepare(list, &op[k]);
-        weight[k] = (double)bytes_of(list, &op[k]);
-    }
-    for (unsigned k = 0; k < n; k++)
-        dvec__written(op[k].out);
-
-    uint64_t widest = 1;
-    for (unsigned k = 0; k < n; k++)
-        widest = MAX(widest, work[k].args.width);
-    uint64_t block = dome_layout_block_size(list->layout);
-    uint64_t chunk = block * MAX(1, CHUNK_VALUES / widest / block);
-
-    dome_span span[2];
-    int spans = dome_layout_spans(list->layout, list->rank, span);
-    uint64_t place = 0, probe = MANY_PIECES * chunk;
-    for (int s = 0; s < spans; s++)
-        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
-            count = MIN(chunk, span[s].count - done);
-            run_piece(work, n, span[s].first + done, place, count, place == probe ? weight : NULL);
-        }
-
-    for (unsigned k = 0; k < n; k++)
-        if (work[k].bad != UINT64_MAX)
-            note_failure(list, &op[k], work[k].bad);
-    uint64_t took = dome__since_ns(begin);
-    charge(list, weight, took);
-    dome__trace_evaluation(op->out->env->trace, n, begin, took);
-    list->done = list->count;
+    return list->musts || list->done || list->failure;
 }
 
-/* Runs a list and takes it out of the evaluator, which has its failure from now on. */
-static void run_list(dome_eval *eval, eval_list *list)
+static eval_list *list_of(const dvec *x)
 {
-    g_ptr_array_remove(eval->lists, list);
-    for (unsigned k = 0; k < list->count; k++)
-        count_pending(&list->op[k], -1);
-    run_rest(list);
-    if (list->failure && !eval->failure) {
-        eval->status = DOME_ERR_RANGE;
-        eval->failure = g_steal_pointer(&list->failure);
-    }
-    list_free(list);
+    return x->pending ? x->work : NULL;
 }
 
-static bool list_has(const eval_list *list, const dvec *x)
+static node_set own_value(const dvec *x)
 {
-    for (unsigned k = 0; k < list->count; k++) {
-        const dome_eval_op *op = &list->op[k];
-        if (op->out == x || op->in[0] == x || op->in[1] == x || op->in[2] == x)
-            return true;
-    }
-    return false;
+    return x->value ? NODE(x->value - 1) : 0;
 }
 
-static eval_list *list_of(const dome_eval *eval, const dvec *x)
+static int take_failure(dome_eval *eval, char **text)
 {
-    if (!x->pending)
-        return NULL;
-    for (guint k = 0; k < eval->lists->len; k++) {
-        eval_list *list = g_ptr_array_index(eval->lists, k);
-        if (list_has(list, x))
-            return list;
-    }
-    return NULL;
+    int status = eval->status;
+    *text = g_steal_pointer(&eval->failure);
+    eval->status = DOME_OK;
+    return status;
 }
 
 /* A list that has failed stays, so that its vectors still have something pending: who needs one of them gets the failure. */
@@ -260,11 +312,18 @@ bool dome__eval_settle(dome_env *env)
     bool ok = eval->status == DOME_OK;
     for (guint k = eval->lists->len; k-- > 0;) {
         eval_list *list = g_ptr_array_index(eval->lists, k);
-        run_rest(list);
-        if (list->failure)
-            ok = false;
-        else
-            run_list(eval, list);
+        run_rest(env, list);
+        if (!list->failure) {
+            drop(eval, list);
+            continue;
+        }
+        ok = false;
+        list->done = list->live;
+        for (node_set rest = list->done; rest; rest &= rest - 1) {
+            eval_node *node = &list->node[__builtin_ctzll(rest)];
+            if (node->owned)
+                node->out->value = 0;
+        }
     }
     return ok;
 }
@@ -275,18 +334,27 @@ int dome__eval_try(dome_env *env, const dvec *x, char **text)
     *text = NULL;
     if (!eval)
         return DOME_OK;
-    if (x) {
-        eval_list *list = list_of(eval, x);
-        if (list)
-            run_list(eval, list);
-    }
+    eval_list *list = x ? list_of(x) : NULL;
+    if (list && all_at_once(list))
+        run_list(env, list);
+    else if (list)
+        run_some(env, list, own_value(x) | owners(list, own_value(x) | readers(list, x)), 0, NULL);
     while (!x && eval->lists->len)
-        run_list(eval, g_ptr_array_index(eval->lists, 0));
-    int status = eval->status;
-    *text = eval->failure;
-    eval->status = DOME_OK;
-    eval->failure = NULL;
-    return status;
+        run_list(env, g_ptr_array_index(eval->lists, 0));
+    if (x)
+        ((dvec *)x)->unread = false;
+    return take_failure(eval, text);
+}
+
+int dome__eval_read(dome_env *env, const dvec *x, char **text)
+{
+    eval_list *list = list_of(x);
+    if (list && all_at_once(list))
+        run_list(env, list);
+    else if (list && x->value)
+        run_some(env, list, own_value(x), 0, NULL);
+    ((dvec *)x)->unread = false;
+    return take_failure(env->eval, text);
 }
 
 int dome__eval_run(dome_env *env, const dvec *x)
@@ -300,9 +368,89 @@ int dome__eval_run(dome_env *env, const dvec *x)
     return status;
 }
 
+int dome__eval_forget(dome_env *env, dvec *x, char **text)
+{
+    dome_eval *eval = env->eval;
+    *text = NULL;
+    if (!eval)
+        return DOME_OK;
+    eval_list *list = list_of(x);
+    if (list && all_at_once(list)) {
+        run_list(env, list);
+    } else if (list) {
+        if (x->value)
+            disown(list, (int)x->value - 1);
+        for (unsigned k = 0; k < list->count; k++)
+            if (list->node[k].out == x)
+                list->node[k].out = NULL;
+        node_set stores = owners(list, readers(list, x));
+        if (stores)
+            run_some(env, list, stores, 0, NULL);
+        else if (!list->live)
+            drop(eval, list);
+    } else {
+        /* values that were x's, have been replaced, and others are made of */
+        for (guint l = 0; l < eval->lists->len; l++) {
+            eval_list *other = g_ptr_array_index(eval->lists, l);
+            for (unsigned k = 0; k < other->count; k++)
+                if (other->node[k].out == x)
+                    other->node[k].out = NULL;
+        }
+    }
+    return take_failure(eval, text);
+}
+
+int dome__eval_finish(dome_env *env, char **text)
+{
+    dome_eval *eval = env->eval;
+    while (eval->lists->len) {
+        eval_list *list = g_ptr_array_index(eval->lists, 0);
+        if (list->musts)
+            run_list(env, list);
+        else
+            drop(eval, list);
+    }
+    return take_failure(eval, text);
+}
+
+int dome__eval_reduce(dome_env *env, const dvec *lead, const dvec *x, const dvec *y, dome_eval_visit visit, void *ctx,
+                      char **text)
+{
+    const eval_reduction reduction = {lead, x, y, visit, ctx};
+    const dvec *vector[2] = {x, y};
+    eval_list *list = NULL;
+    for (int k = 0; k < 2; k++) {
+        const dvec *v = vector[k];
+        if (!v || !list_of(v))
+            continue;
+        /* other layouts have passes of their own */
+        if (all_at_once(list_of(v)))
+            run_list(env, list_of(v));
+        else if (v->value && !dome_layout_equal(v->layout, lead->layout))
+            run_some(env, list_of(v), own_value(v), 0, NULL);
+        else if (v->value) {
+            list = list_of(v);
+        }
+    }
+    if (list) {
+        const bool small = dome_layout_block_size(lead->layout) * lead->width <= PASSING_VALUES;
+        node_set stores = 0, passing = 0;
+        for (int k = 0; k < 2; k++)
+            if (vector[k] && vector[k]->value && list_of(vector[k]) == list)
+                *(vector[k]->passing && small ? &passing : &stores) |= own_value(vector[k]);
+        run_some(env, list, stores, passing, &reduction);
+    } else {
+        dome__eval_visit_memory(&reduction);
+        ((dvec *)x)->unread = false;
+        if (y)
+            ((dvec *)y)->unread = false;
+    }
+    return take_failure(env->eval, text);
+}
+
 /* ---- recording ---- */
 
-static eval_list *list_for(dome_eval *eval, const dvec *out)
+static eval_list *list_for(const dome_eval *eval, const dvec *out)
 {
     for (guint k = 0; k < eval->lists->len; k++) {
         eval_list *list = g_ptr_array_index(eval->lists, k);
@@ -312,33 +460,196 @@ static eval_list *list_for(dome_eval *eval, const dvec *out)
     return NULL;
 }
 
+/* Moves values together, so that there is room for more. */
+static void compact(eval_list *list)
+{
+    int8_t becomes[NODES_MAX];
+    unsigned count = 0;
+    node_set done = 0;
+    for (unsigned k = 0; k < list->count; k++) {
+        eval_node *node = &list->node[k];
+        if (!(list->live & NODE(k)))
+            continue;
+        becomes[k] = (int8_t)count;
+        if (list->done & NODE(k))
+            done |= NODE(count);
+        for (int i = 0; i < INPUTS_MAX; i++)
+            if (node->arg[i] >= 0)
+                node->arg[i] = becomes[node->arg[i]];
+        if (node->out && node->out->value == k + 1)
+            node->out->value = count + 1;
+        if (count != k) {
+            list->node[count] = *node;
+            list->hash[count] = list->hash[k];
+        }
+        count++;
+    }
+    list->count = count;
+    list->live = count < NODES_MAX ? NODE(count) - 1 : ~(node_set)0;
+    list->done = done;
+    find_deps(list);
+}
+
+static bool may_fail(const dome_eval_op *op)
+{
+    if (dome_type_kind_of(op->out->type) > DOME_KIND_U64)
+        return false;
+    return op->code == DOME_OP_DVEC_DIV || op->code == DOME_OP_DVEC_POW || op->code == DOME_OP_DVEC_POWS;
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* The value of an operation as it stands in the list; out's own old one and the like are resolved. */
+static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool plain)
+{
+    eval_node node = {.code = op->code,
+                      .out = op->out,
+                      .type = op->out->type,
+                      .from = op->in[0] ? op->in[0]->type : NULL,
+                      .width = op->out->width,
+                      .scalar = op->scalar.u64,
+                      .value = op->value,
+                      .arg = {-1, -1, -1},
+                      .owned = true,
+                      .must = plain || may_fail(op)};
+    const dvec *in[INPUTS_MAX] = {op->in[0], op->in[1], op->in[2]};
+    if (op->code == DOME_OP_DVEC_AXPY)
+        in[1] = op->out;
+    for (int i = 0; i < INPUTS_MAX; i++) {
+        if (!in[i])
+            continue;
+        if (!in[i]->value || plain) {
+            node.leaf[i] = in[i];
+            ((dvec *)in[i])->unread = false;
+            continue;
+        }
+        int arg = (int)in[i]->value - 1;
+        const eval_node *input = &list->node[arg];
+        /* What is in memory has to be read before the next value of its vector is recorded. */
+        if (input->code == DOME_OP_DVEC_COPY && !(input->leaf[0] && input->leaf[0]->value)) {
+            node.arg[i] = input->arg[0];
+            node.leaf[i] = input->leaf[0];
+        } else {
+            node.arg[i] = (int8_t)arg;
+        }
+    }
+    uint64_t hash = mix((uint64_t)op->code, node.scalar);
+    for (int i = 0; i < INPUTS_MAX; i++)
+        hash = mix(hash, node.leaf[i] ? (uint64_t)(uintptr_t)node.leaf[i] : (uint64_t)(node.arg[i] + 2));
+    node.hash = (uint32_t)(hash >> 32) | 1;
+    return node;
+}
+
+/* An equal value of the list, or -1. */
+static int find_equal(const eval_list *list, const eval_node *node)
+{
+    if (node->must || node->value)
+        return -1;
+    for (unsigned k = 0; k < list->count; k++) {
+        const eval_node *other = &list->node[k];
+        if (list->hash[k] != node->hash || other->code != node->code || other->scalar != node->scalar ||
+            other->type != node->type || other->from != node->from || other->width != node->width || other->value ||
+            list->done & NODE(k))
+            continue;
+        if (memcmp(other->leaf, node->leaf, sizeof node->leaf) == 0 && memcmp(other->arg, node->arg, sizeof node->arg) == 0)
+            return (int)k;
+    }
+    return -1;
+}
+
+static void append(eval_list *list, const eval_node *node)
+{
+    unsigned k = list->count++;
+    list->node[k] = *node;
+    list->hash[k] = node->hash;
+    list->live |= NODE(k);
+    eval_node *new = &list->node[k];
+    new->deps = NODE(k);
+    if (new->must)
+        list->musts++;
+    for (int i = 0; i < INPUTS_MAX; i++) {
+        if (new->leaf[i])
+            take_part(new->leaf[i], list);
+        if (new->arg[i] >= 0) {
+            new->deps |= list->node[new->arg[i]].deps;
+            list->node[new->arg[i]].uses++;
+        }
+    }
+    /* after its inputs, one of which the old value may be */
+    if (new->out->value)
+        disown(list, (int)new->out->value - 1);
+    take_part(new->out, list);
+    new->out->value = k + 1;
+}
+
+/* Records an operation in its list, which has room. */
+static void record(eval_list *list, const dome_eval_op *op, bool plain)
+{
+    dvec *out = op->out;
+    eval_node node = node_of(list, op, plain);
+    if (!plain && node.code == DOME_OP_DVEC_COPY) { /* of itself */
+        if (out->value ? node.arg[0] == (int)out->value - 1 : node.leaf[0] == out)
+            return;
+    }
+    int equal = find_equal(list, &node);
+    if (equal >= 0) {
+        eval_node *old = &list->node[equal];
+        if (old->owned && old->out == out)
+            return;
+        /* It can be out's from the beginning if nothing after it reads what out's memory holds. */
+        if (!old->owned && !readers(list, out)) {
+            old->owned = true;
+            if (out->value)
+                disown(list, (int)out->value - 1);
+            old->out = out;
+            take_part(out, list);
+            out->value = (unsigned)equal + 1;
+            return;
+        }
+        node = (eval_node){.code = DOME_OP_DVEC_COPY,
+                           .out = out,
+                           .type = node.type,
+                           .from = node.type,
+                           .width = node.width,
+                           .arg = {(int8_t)equal, -1, -1},
+                           .owned = true,
+                           .hash = 1};
+    }
+    if (!out->value && out->unread) { /* it was written for nobody */
+        out->kept = false;
+        out->passing = true;
+        out->unread = false;
+    }
+    append(list, &node);
+}
+
 int dome__eval_record(dome_env *env, const dome_eval_op *op)
 {
     dome_eval *eval = env->eval;
     eval_list *list = list_for(eval, op->out);
     const dvec *vector[4] = {op->out, op->in[0], op->in[1], op->in[2]};
     for (int k = 0; k < 4; k++) {
-        eval_list *other = vector[k] ? list_of(eval, vector[k]) : NULL;
+        eval_list *other = vector[k] ? list_of(vector[k]) : NULL;
         if (other && other != list)
-            run_list(eval, other);
+            run_list(env, other);
     }
-    if (!list) {
-        list = g_new(eval_list, 1);
-        list->layout = dome_layout_ref(op->out->layout);
-        list->rank = op->out->layout_rank;
-        list->count = list->done = 0;
-        list->failure = NULL;
-        g_ptr_array_add(eval->lists, list);
+    if (list && list->count == NODES_MAX) {
+        compact(list);
+        if (list->count > NODES_MAX / 2) {
+            run_list(env, list);
+            list = NULL;
+        }
     }
-    list->op[list->count++] = *op;
-    count_pending(op, 1);
-    if (list->count == OPERATIONS_MAX)
-        run_list(eval, list);
+    record(list ? list : list_new(eval, op->out), op, eval->plain);
 
     /* With errors that return, the call that needs a value reports; it is one that all tasks make alike. */
     if (eval->failure && !env->errors_return) {
         char *text;
-        int status = dome__eval_try(env, op->out, &text);
+        int status = take_failure(eval, &text);
         status = dome__fail(env, status, "%s", text);
         g_free(text);
         return status;

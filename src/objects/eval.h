@@ -1,8 +1,11 @@
 /* Deferred element-wise work.
  *
- * Operations are recorded in the order of the calls and run block by block in one pass when a value is needed. This is a
- * plain evaluator: it keeps one list per layout and walks it for each block. Everything cleverer belongs behind these
- * functions. */
+ * Operations are recorded as a graph of values. A value is computed when somebody needs it, in one pass over the blocks together
+ * with all that it is made of and with the reduction that asked for it. What is overwritten or freed before anybody reads it is
+ * never computed; what only other values are made of is never written to memory. Equal values are computed once. The bits are
+ * those of the operations done one after the other (--dome-evaluator plain does them so).
+ *
+ * eval.c records and decides what a pass has to do; eval_pass.c does it. */
 #ifndef DOME_SRC_EVAL_H
 #define DOME_SRC_EVAL_H
 
@@ -19,19 +22,35 @@ typedef struct dome_eval_op {
     void *value; /* fill_value's element, g_malloc'd; eval frees it */
 } dome_eval_op;
 
-dome_eval *dome__eval_new(void);
+dome_eval *dome__eval_new(const dome_options *options);
 void dome__eval_free(dome_eval *eval);
 
-/* Records an operation whose operands have been checked. May run everything recorded so far. */
+/* Records an operation whose operands have been checked. May run what was recorded before. */
 int dome__eval_record(dome_env *env, const dome_eval_op *op);
 
-/* Runs what is recorded for x (and what it depends on); NULL: everything. What fails (an integer divided by zero) is found by
- * this task alone and reported by dome__fail. All of the work is done nevertheless. */
+/* Runs what is recorded for x and what else reads x, so that its memory may be read and changed; NULL: everything. What fails (an
+ * integer divided by zero) is found by this task alone and reported by dome__fail. All of the work is done nevertheless. */
 int dome__eval_run(dome_env *env, const dvec *x);
 
 /* The same, but leaves the report to the caller: returns the status and the text, g_free'd by the caller, NULL if all is well.
  * For operations that tell the other tasks, and for slots, which do not print. */
 int dome__eval_try(dome_env *env, const dvec *x, char **text);
+
+/* The same, but x is only going to be read: what reads x may stay recorded. */
+int dome__eval_read(dome_env *env, const dvec *x, char **text);
+
+/* Brings x and y (which may be NULL) up to date as dome__eval_read does, and calls visit for each local block of `lead`, which is
+ * one of them, in the order of its spans, while the block's values are at hand. first: the global number of the first value. x
+ * and y may be at hand there alone: what has been read of them by visit need not be in memory afterwards. */
+typedef void (*dome_eval_visit)(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first);
+int dome__eval_reduce(dome_env *env, const dvec *lead, const dvec *x, const dvec *y, dome_eval_visit visit, void *ctx,
+                      char **text);
+
+/* x is about to go: its value is needed no more, unless others are made of it. As dome__eval_try for failures. */
+int dome__eval_forget(dome_env *env, dvec *x, char **text);
+
+/* The program ends: no value is needed any more. What can fail is run. */
+int dome__eval_finish(dome_env *env, char **text);
 
 /* Runs everything, and leaves a failure to be reported by the operation that needs a value. Whether there is none. */
 bool dome__eval_settle(dome_env *env);

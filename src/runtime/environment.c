@@ -313,7 +313,7 @@ dome_env *dome_init(int *argc, char ***argv)
         exit(0);
     }
     dome__registry_init(env);
-    env->eval = dome__eval_new();
+    env->eval = dome__eval_new(&env->options);
     env->block_times = g_ptr_array_new_with_free_func(dome__block_times_free);
     dome__kernels_limit(env->options.kernels);
     if (env->options.check_pointers)
@@ -348,7 +348,7 @@ int dome_finalize(dome_env *env)
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
     /* a failure that one task finds in its recorded work is everybody's: all wait for each other below, or none */
     char *text;
-    int failed = dome__eval_try(env, NULL, &text);
+    int failed = dome__eval_finish(env, &text);
     failed = dome__agree(env, failed, text);
     g_free(text);
     dome__progress_end(env);

@@ -152,6 +152,17 @@ static gboolean parse_road(const char *name, const char *value, gpointer data, G
     return TRUE;
 }
 
+static gboolean parse_evaluator(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"fused", "plain", NULL}; /* as in dome_evaluator */
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'plain' or 'fused'", &place, error))
+        return FALSE;
+    options->evaluator = (dome_evaluator)place;
+    return TRUE;
+}
+
 static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -300,6 +311,8 @@ static const GOptionEntry entries[] = {
     VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default 3600)", "SECONDS"),
     VALUE(RESTART, parse_restart, "go on from the newest good checkpoint, from one by number, or (auto) from one if there is one",
           "[=auto|NUMBER]"),
+    VALUE("dome-evaluator", parse_evaluator, "how element-wise operations are run; plain: one after the other (default fused)",
+          "plain|fused"),
     FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
     VALUE("dome-progress", parse_progress,
           "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),

@@ -10,6 +10,9 @@ typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 /* RANDOM is for finding mistakes: it moves random blocks as often as data may move at all. */
 typedef enum dome_balancing { DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM, DOME_BALANCE_NONE } dome_balancing;
 
+/* How deferred element-wise work is done: FUSED in one pass, PLAIN operation after operation. The bits are the same. */
+typedef enum dome_evaluator { DOME_EVALUATOR_FUSED, DOME_EVALUATOR_PLAIN } dome_evaluator;
+
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
 typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
 
@@ -31,6 +34,7 @@ typedef struct dome_options {
     dome_topology topology;      /* --dome-topology ring|linear */
     const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
     bool check_pointers;         /* --dome-check-pointers */
+    dome_evaluator evaluator;    /* --dome-evaluator */
     bool profile;                /* --dome-profile */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */

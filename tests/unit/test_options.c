@@ -102,6 +102,9 @@ static void test_all(void)
     g_assert_true(p.options.check_pointers);
     g_assert_cmpstr(p.options.kernels, ==, "avx2");
     clear(&p);
+    p = parse("--dome-evaluator fused", "prog --dome-evaluator plain");
+    g_assert_cmpint(p.options.evaluator, ==, DOME_EVALUATOR_PLAIN);
+    clear(&p);
     p = parse("--dome-balance none", "prog --dome-balance random");
     g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_RANDOM);
     clear(&p);

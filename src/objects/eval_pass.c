@@ -1,0 +1,375 @@
+/* One pass: recorded values are computed piece by piece, each piece by all operations while it is in the cache. What need not be
+ * stored lives in tiles, which are used again and again. */
+#include "objects/eval_private.h"
+
+#include "trace/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values of a piece: few enough for the tiles of a chain to stay in the nearest cache, many enough for the calls not to count. */
+#define PIECE_VALUES 1024
+
+/* A pass of more pieces than this is long enough for its operations to be timed apart in one of them. */
+#define MANY_PIECES 8
+
+/* Tiles do not begin at equal places of their pages: processors take such addresses for the same at first sight. */
+enum { TILE_ALIGNMENT = 64, TILE_SHIFT = 5 * TILE_ALIGNMENT };
+
+/* Where values are: in a vector's memory, or in a tile. */
+typedef struct operand {
+    char *data;
+    uint64_t element; /* bytes; 0: a tile, the same for each piece */
+    bool global;      /* addressed by global index, not by place in the task's part */
+} operand;
+
+/* One operation made ready. */
+typedef struct step {
+    dome_kernel kernel;
+    dome_kernel_args args;
+    operand out, in[INPUTS_MAX];
+    int inputs;
+    bool accumulates; /* in[1] has to be in `out` before: axpy */
+    uint64_t bad;     /* the first value without a result; UINT64_MAX if none */
+    int node;
+} step;
+
+typedef struct work {
+    const eval_list *list;
+    const eval_reduction *reduction;
+    step step[NODES_MAX];
+    int steps;
+    operand value[NODES_MAX]; /* of the list's values */
+    operand x, y;             /* of the reduction */
+    uint64_t widest, tile_bytes;
+    uint64_t piece, group; /* elements at a time; a group is whole blocks */
+} work;
+
+static bool is_comparison(dome_operation_code code)
+{
+    return code >= DOME_OP_DVEC_EQ && code <= DOME_OP_DVEC_GES;
+}
+
+static uint64_t element_bytes(const eval_node *node)
+{
+    return dome_type_size(node->type) * node->width;
+}
+
+static operand in_memory(const eval_list *list, const dvec *x)
+{
+    return (operand){x->data, DVEC_ELEMENT(x), x->layout != list->layout && !dome_layout_equal(x->layout, list->layout)};
+}
+
+static char *address(const operand *o, uint64_t first, uint64_t place)
+{
+    return o->data + (o->global ? first : place) * o->element;
+}
+
+static step make_step(const work *w, int k)
+{
+    const eval_node *node = &w->list->node[k];
+    step s = {.bad = UINT64_MAX, .node = k, .out = w->value[k], .accumulates = node->code == DOME_OP_DVEC_AXPY};
+    for (int i = 0; i < INPUTS_MAX; i++) {
+        if (node->arg[i] < 0 && !node->leaf[i])
+            break;
+        s.in[i] = node->leaf[i] ? in_memory(w->list, node->leaf[i]) : w->value[node->arg[i]];
+        s.inputs++;
+    }
+    s.args.value = node->value;
+    s.args.width = node->width;
+    s.args.bytes = dome_type_size(node->type);
+    if (node->code == DOME_OP_DVEC_RANDOM)
+        s.args.seed = node->scalar;
+    else
+        memcpy(&s.args.a, &node->scalar, sizeof s.args.a);
+    if (node->value)
+        s.kernel = dome__kernel_fill_value;
+    else
+        s.kernel = dome__kernel(node->code, is_comparison(node->code) ? node->from : node->type, node->from);
+    return s;
+}
+
+/* Applies an operation to count elements from global index first, which is the task's element number place. */
+static void apply(step *s, uint64_t first, uint64_t place, uint64_t count)
+{
+    for (int i = 0; i < s->inputs; i++)
+        s->args.in[i] = address(&s->in[i], first, place);
+    s->args.out = address(&s->out, first, place);
+    s->args.first = first;
+    uint64_t values = count * s->args.width;
+    if (s->accumulates && s->args.out != s->args.in[1] && values)
+        memcpy(s->args.out, s->args.in[1], values * s->args.bytes);
+    uint64_t done = s->kernel(&s->args, values);
+    if (done < values && s->bad > first * s->args.width + done)
+        s->bad = first * s->args.width + done;
+}
+
+static void note_failure(eval_list *list, const step *s)
+{
+    const eval_node *node = &list->node[s->node];
+    if (list->failure)
+        return;
+    bool power = node->code == DOME_OP_DVEC_POW || node->code == DOME_OP_DVEC_POWS;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%s into '%s': element %" G_GUINT64_FORMAT, dome__operation_name(node->code),
+                           dome_object_name(node->out->object), s->bad / node->width);
+    if (node->width > 1)
+        g_string_append_printf(text, ", value %" G_GUINT64_FORMAT ",", s->bad % node->width);
+    g_string_append(text, power ? " is 0 raised to a negative power" : " is an integer divided by zero");
+    list->failure = g_string_free(text, FALSE);
+}
+
+/* ---- places ---- */
+
+/* The last value of the pass that is made of value k; k itself if none is. */
+static int last_use(const eval_list *list, node_set needed, int k)
+{
+    int last = k;
+    for (node_set rest = needed & ~(NODE(k) | (NODE(k) - 1)); rest; rest &= rest - 1) {
+        int user = __builtin_ctzll(rest);
+        for (int i = 0; i < INPUTS_MAX; i++)
+            if (list->node[user].arg[i] == k)
+                last = user;
+    }
+    return last;
+}
+
+/* Gives each value its place: its vector's memory, or a tile that nobody needs any more. Returns the number of tiles. */
+static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
+{
+    const eval_list *list = pass->list;
+    int tiles = 0, until[NODES_MAX]; /* by tile: the last value that needs what is in it */
+    node_set kept = 0;
+    if (pass->reduction) {
+        const dvec *x = pass->reduction->x, *y = pass->reduction->y;
+        if (x->value && x->work == list)
+            kept |= NODE(x->value - 1);
+        if (y && y->value && y->work == list)
+            kept |= NODE(y->value - 1);
+    }
+    for (node_set rest = pass->needed; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest), tile = 0;
+        const eval_node *node = &list->node[k];
+        tile_of[k] = -1;
+        if (pass->stores & NODE(k)) {
+            w->value[k] = in_memory(list, node->out);
+            continue;
+        }
+        /* An output may lie on an input, but only if their values are of equal size. */
+        for (; tile < tiles; tile++) {
+            bool fits = until[tile] < k;
+            for (int i = 0; i < INPUTS_MAX && !fits && until[tile] == k; i++)
+                fits = node->arg[i] >= 0 && tile_of[node->arg[i]] == tile &&
+                       element_bytes(&list->node[node->arg[i]]) == element_bytes(node);
+            if (fits && until[tile] == k && node->code == DOME_OP_DVEC_AXPY)
+                fits = node->arg[0] < 0 || tile_of[node->arg[0]] != tile;
+            if (fits)
+                break;
+        }
+        tiles = MAX(tiles, tile + 1);
+        tile_of[k] = tile;
+        until[tile] = kept & NODE(k) ? NODES_MAX : last_use(list, pass->needed, k);
+    }
+    return tiles;
+}
+
+static void make_tiles(dome_env *env, work *w, const eval_pass *pass, const int tile_of[NODES_MAX], int tiles,
+                       eval_memory *scratch)
+{
+    uint64_t most = 0;
+    for (node_set rest = pass->needed & ~pass->stores; rest; rest &= rest - 1)
+        most = MAX(most, element_bytes(&pass->list->node[__builtin_ctzll(rest)]));
+    uint64_t stride = (most * w->piece + TILE_ALIGNMENT - 1) / TILE_ALIGNMENT * TILE_ALIGNMENT + TILE_SHIFT;
+    uint64_t bytes = stride * (uint64_t)tiles;
+    if (bytes > scratch->bytes) {
+        free(scratch->base);
+        scratch->bytes = 0;
+        if (posix_memalign(&scratch->base, TILE_ALIGNMENT, bytes))
+            dome_abort(env, "no memory for %" G_GUINT64_FORMAT " bytes of intermediate values", bytes);
+        scratch->bytes = bytes;
+    }
+    for (node_set rest = pass->needed & ~pass->stores; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        w->value[k] = (operand){.data = (char *)scratch->base + stride * (uint64_t)tile_of[k]};
+    }
+}
+
+/* Pieces are of whole blocks unless blocks are long; groups always are. */
+static void find_pieces(work *w, const eval_pass *pass)
+{
+    w->widest = 1;
+    for (node_set rest = pass->needed; rest; rest &= rest - 1)
+        w->widest = MAX(w->widest, pass->list->node[__builtin_ctzll(rest)].width);
+    uint64_t block = dome_layout_block_size(pass->list->layout), wanted = MAX(PIECE_VALUES / w->widest, 1);
+    bool whole = pass->reduction && !(w->x.element && (w->y.element || !pass->reduction->y));
+    w->group = MAX(wanted / block, 1) * block;
+    w->piece = whole ? w->group : MIN(w->group, wanted);
+}
+
+static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
+{
+    if (x->value && x->work == w->list && !(pass->stores & NODE(x->value - 1)))
+        return w->value[x->value - 1];
+    return in_memory(w->list, x);
+}
+
+/* ---- running ---- */
+
+/* Calls visit for the blocks of a group, which are computed. */
+static void reduce_group(const work *w, uint64_t first, uint64_t place, uint64_t count)
+{
+    const eval_reduction *r = w->reduction;
+    const uint64_t block = dome_layout_block_size(w->list->layout), width = r->lead->width;
+    for (uint64_t done = 0, n; done < count; done += n) {
+        n = MIN(block, count - done);
+        const char *x = w->x.element ? address(&w->x, first + done, place + done) : w->x.data + done * DVEC_ELEMENT(r->x);
+        const char *y = NULL;
+        if (r->y)
+            y = w->y.element ? address(&w->y, first + done, place + done) : w->y.data + done * DVEC_ELEMENT(r->y);
+        r->visit(r->ctx, x, y, n * width, (first + done) * width);
+    }
+}
+
+/* All operations on one group; their times, if weight is not NULL. */
+static void run_group(work *w, uint64_t first, uint64_t place, uint64_t count, double *weight)
+{
+    uint64_t before = weight ? dome__now_ns() : 0;
+    for (int k = 0; weight && k <= w->steps; k++)
+        weight[k] = 0;
+    for (uint64_t done = 0, n; done < count; done += n) {
+        n = MIN(w->piece, count - done);
+        for (int k = 0; k < w->steps; k++) {
+            apply(&w->step[k], first + done, place + done, n);
+            if (weight) {
+                uint64_t now = dome__now_ns();
+                weight[k] += (double)(now - before);
+                before = now;
+            }
+        }
+    }
+    if (w->reduction) {
+        reduce_group(w, first, place, count);
+        if (weight)
+            weight[w->steps] = (double)(dome__now_ns() - before);
+    }
+}
+
+static void run_spans(work *w, bool plain, double weight[])
+{
+    dome_span span[2];
+    int spans = dome_layout_spans(w->list->layout, w->list->rank, span);
+    uint64_t place = 0, probe = MANY_PIECES * w->group;
+    if (plain) {
+        for (int k = 0; k < w->steps; k++) {
+            uint64_t begin = dome__now_ns();
+            place = 0;
+            for (int s = 0; s < spans; place += span[s++].count)
+                apply(&w->step[k], span[s].first, place, span[s].count);
+            weight[k] = (double)dome__since_ns(begin);
+        }
+        return;
+    }
+    for (int s = 0; s < spans; s++)
+        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
+            count = MIN(w->group, span[s].count - done);
+            run_group(w, span[s].first + done, place, count, place == probe ? weight : NULL);
+        }
+}
+
+/* ---- what it cost ---- */
+
+/* Bytes that a step brings from or to memory, for each element: each vector is read once in a pass. */
+static uint64_t traffic(const work *w, int k)
+{
+    const step *s = &w->step[k];
+    uint64_t bytes = s->out.element;
+    for (int i = 0; i < s->inputs; i++) {
+        bool before = !s->in[i].element;
+        for (int j = 0; j <= k && !before; j++)
+            for (int m = 0; m < (j < k ? w->step[j].inputs : i) && !before; m++)
+                before = w->step[j].in[m].data == s->in[i].data;
+        for (int j = 0; j < k && !before; j++)
+            before = w->step[j].out.data == s->in[i].data;
+        bytes += before ? 0 : s->in[i].element;
+    }
+    return bytes;
+}
+
+/* Tells the clock what a pass took. weight: of each operation, and of the reduction, in any unit. What the reduction took is left
+ * to the operation that it is. */
+static void charge(dome_env *env, const work *w, const double weight[], uint64_t ns)
+{
+    double sum = 0;
+    uint64_t charged = 0, elements = dome_layout_local(w->list->layout, w->list->rank);
+    for (int k = 0; k <= w->steps; k++)
+        sum += weight[k];
+    for (int k = 0; k < w->steps; k++) {
+        const eval_node *node = &w->list->node[w->step[k].node];
+        uint64_t part = sum > 0 ? (uint64_t)((double)ns * (weight[k] / sum)) : 0;
+        env->clock[node->code].compute_ns += part;
+        env->clock[node->code].bytes += traffic(w, k) * elements;
+        if (node->out)
+            dome__object_charge(node->out->object, part);
+        charged += part;
+    }
+    env->eval_ns += charged;
+}
+
+void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
+{
+    uint64_t begin = dome__now_ns();
+    work w;
+    int tile_of[NODES_MAX];
+    double weight[NODES_MAX + 1];
+    w.list = pass->list;
+    w.reduction = pass->reduction;
+    w.steps = 0;
+    int tiles = find_places(&w, pass, tile_of);
+    if (pass->reduction) {
+        for (node_set rest = pass->needed & ~pass->stores; rest; rest &= rest - 1)
+            w.value[__builtin_ctzll(rest)] = (operand){0};
+        w.x = reduced(&w, pass, pass->reduction->x);
+        w.y = pass->reduction->y ? reduced(&w, pass, pass->reduction->y) : (operand){0};
+    }
+    find_pieces(&w, pass);
+    if (tiles)
+        make_tiles(env, &w, pass, tile_of, tiles, scratch);
+    if (pass->reduction) {
+        w.x = reduced(&w, pass, pass->reduction->x);
+        w.y = pass->reduction->y ? reduced(&w, pass, pass->reduction->y) : (operand){0};
+    }
+    for (node_set rest = pass->needed; rest; rest &= rest - 1)
+        w.step[w.steps++] = make_step(&w, __builtin_ctzll(rest));
+    for (int k = 0; k < w.steps; k++) {
+        weight[k] = (double)w.step[k].out.element + 1;
+        for (int i = 0; i < w.step[k].inputs; i++)
+            weight[k] += (double)w.step[k].in[i].element + 1;
+    }
+    weight[w.steps] = w.reduction ? 2 : 0;
+
+    run_spans(&w, pass->plain, weight);
+
+    for (int k = 0; k < w.steps; k++)
+        if (w.step[k].bad != UINT64_MAX)
+            note_failure(pass->list, &w.step[k]);
+    uint64_t took = dome__since_ns(begin);
+    charge(env, &w, weight, took);
+    dome__trace_evaluation(env->trace, (unsigned)w.steps, begin, took);
+}
+
+void dome__eval_visit_memory(const eval_reduction *r)
+{
+    const dvec *lead = r->lead;
+    const uint64_t block = dome_layout_block_size(lead->layout);
+    dome_span span[2];
+    int spans = dome_layout_spans(lead->layout, lead->layout_rank, span);
+    uint64_t place = 0;
+    for (int s = 0; s < spans; s++)
+        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
+            uint64_t first = span[s].first + done;
+            count = MIN(block, span[s].count - done);
+            r->visit(r->ctx, dome__eval_address(r->x, lead->layout, first, place),
+                     r->y ? dome__eval_address(r->y, lead->layout, first, place) : NULL, count * lead->width,
+                     first * lead->width);
+        }
+}
