@@ -107,6 +107,7 @@ static void print_json(GPtrArray *all)
         putchar(']');
         json_member("directory", s->directory);
         json_member("machine", s->machine);
+        json_member("trace", s->trace);
         json_number("seconds", s->seconds);
         fputs(", \"checkpoint\": ", stdout);
         if (s->checkpoint < 0)

@@ -1,5 +1,6 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
+#include "live.h"
 #include "runtime/checkpoint.h"
 #include "runtime/launch.h"
 #include "runtime/supervise.h"
@@ -171,10 +172,44 @@ static void find_point(void *ctx, dome_supervise_point *point)
     g_free(name);
 }
 
+/* Starts the server of the live page, and has the program record into the file that it reads. */
+static void show_live(const dome_options *options)
+{
+    char *message = NULL, *path = NULL;
+    bool own = options->trace != NULL;
+    if (own) {
+        char *named = g_canonicalize_filename(options->trace, NULL);
+        path = g_str_has_suffix(named, ".json") ? g_strconcat(named, ".partial", NULL) : g_strdup(named);
+        g_free(named);
+    } else {
+        path = g_build_filename(g_get_tmp_dir(), "dome-view-XXXXXX", NULL);
+        int fd = g_mkstemp(path);
+        if (fd < 0)
+            dome__command_fail(1, "run: cannot make a file in %s for --view: %s", g_get_tmp_dir(), g_strerror(errno));
+        close(fd);
+        const char *before = g_getenv("DOME_OPTIONS");
+        char *quoted = g_shell_quote(path), *text = g_strdup_printf("%s --dome-trace %s", before ? before : "", quoted);
+        g_setenv("DOME_OPTIONS", text, TRUE);
+        g_free(quoted);
+        g_free(text);
+    }
+    dome_live_request request = {.path = path};
+    char *address = dome__live_beside(&request, !own, &message);
+    if (!address) {
+        if (!own)
+            unlink(path);
+        dome__command_fail(1, "run: --view: %s", message);
+    }
+    fprintf(stderr, "dome: the program can be seen at %s while it runs\n", address);
+    g_free(address);
+    g_free(path);
+}
+
 int dome__command_run(int argc, char **argv)
 {
     program p = {0};
     int restarts = 0;
+    gboolean view = FALSE;
     const GOptionEntry entries[] = {
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
          "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
@@ -183,6 +218,7 @@ int dome__command_run(int argc, char **argv)
         {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
          "When a task or host is lost, start the program again from its newest checkpoint on what is left, at most K times", "K"},
+        {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
         {0}};
     g_set_prgname("dome run"); /* the help begins with it */
     GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
@@ -216,6 +252,8 @@ int dome__command_run(int argc, char **argv)
         p.tasks = p.options.tasks;
     if (p.hosts_path && !(p.hosts = read_hosts(p.hosts_path, &message)))
         dome__command_fail(2, "%s", message);
+    if (view && !p.options.help && !p.options.version)
+        show_live(&p.options);
     if (restarts == 0 || p.options.help || p.options.version)
         start(&p, NULL);
     const dome_supervision how = {.restarts = restarts,

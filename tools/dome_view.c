@@ -1,11 +1,14 @@
-/* dome view: a trace as a page for a browser, or as JSON for others' tools. */
+/* dome view: a trace as a page for a browser, live or not, or as JSON for others' tools. */
 #include "commands.h"
-
+#include "live.h"
+#include "runtime/report.h"
 #include "trace/chrome.h"
 #include "view_data.h"
 
 #include <glib.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a reader of the result should know about the trace, on standard error. */
@@ -21,35 +24,115 @@ static void say_what_is_missing(const char *path, const dome_trace_file *file)
         fprintf(stderr, "dome: view: %s: the program had to leave out %" G_GUINT64_FORMAT " lines\n", path, file->left_out);
 }
 
+static void write_output(const char *path, const char *output)
+{
+    char *message = NULL, *made = output ? g_strdup(output) : g_strconcat(path, ".html", NULL);
+    dome_trace_file *file = dome__trace_read(path, &message);
+    if (!file)
+        dome__command_fail(1, "view: %s", message);
+    bool json = g_str_has_suffix(made, ".json");
+    if (!dome__write_file(made, json ? dome__trace_write_chrome : dome__view_write_page, file, &message))
+        dome__command_fail(1, "view: %s", message);
+    if (!output)
+        printf("%s\n", made);
+    say_what_is_missing(path, file);
+    dome__trace_file_free(file);
+    g_free(made);
+}
+
+/* The trace of a program that runs: of the one with this pid, or (0) of the only one that records. */
+static char *running_trace(int pid)
+{
+    GPtrArray *texts = dome__report_ask_all();
+    char *found = NULL;
+    int programs = 0, tracing = 0;
+    for (guint k = 0; k < texts->len; k++) {
+        dome_report *report = dome__report_parse(texts->pdata[k]);
+        if (report && (pid == 0 || report->pid == pid)) {
+            programs++;
+            if (report->trace[0]) {
+                tracing++;
+                g_free(found);
+                found = g_strdup(report->trace);
+            }
+        }
+        if (report)
+            dome__report_free(report);
+    }
+    g_ptr_array_unref(texts);
+    if (pid && !programs)
+        dome__command_fail(1, "view: no Dome program of yours runs as %d (dome ps lists them)", pid);
+    if (!programs)
+        dome__command_fail(1, "view: no Dome program of yours runs on this host: give a trace");
+    if (!tracing)
+        dome__command_fail(1, "view: the program records nothing: start it with --dome-trace FILE, or by dome run --view");
+    if (tracing > 1)
+        dome__command_fail(1, "view: %d programs record: give the trace or the pid of one (dome ps lists them)", tracing);
+    return found;
+}
+
+static void serve(const char *what, dome_live_request *request)
+{
+    guint64 pid = 0;
+    char *message = NULL, *path = NULL;
+    if (!what || (g_ascii_string_to_unsigned(what, 10, 1, G_MAXINT, &pid, NULL) && !g_file_test(what, G_FILE_TEST_EXISTS)))
+        path = running_trace((int)pid);
+    else
+        path = g_file_test(what, G_FILE_TEST_EXISTS) ? g_strdup(what) : g_strconcat(what, ".partial", NULL);
+    dome_trace_file *file = dome__trace_read(path, &message);
+    if (!file)
+        dome__command_fail(1, "view: %s", message);
+    dome__trace_file_free(file);
+    sigset_t ends;
+    int number;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    request->path = path;
+    dome_live *live = dome__live_start(request, &message);
+    if (!live)
+        dome__command_fail(1, "view: %s", message);
+    printf("%s\n", dome__live_address(live));
+    fflush(stdout);
+    fputs("dome: view: the page is at this address until this command is ended (Ctrl-C)\n", stderr);
+    sigwait(&ends, &number);
+    dome__live_stop(live);
+    g_free(path);
+}
+
 int dome__command_view(int argc, char **argv)
 {
     char *output = NULL;
-    const GOptionEntry entries[] = {{"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
-                                     "Where to write: a page, or (FILE.json) JSON for Perfetto; default TRACE.html", "FILE"},
-                                    {0}};
-    GOptionContext *context = g_option_context_new("TRACE");
-    GError *error = NULL;
-    g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_set_summary(context, "Makes a page for a browser of what a program has recorded with --dome-trace TRACE.");
-    if (!g_option_context_parse(context, &argc, &argv, &error))
-        dome__command_fail(2, "view: %s; see dome view --help", error->message);
-    g_option_context_free(context);
-    if (argc != 2)
+    gboolean live = FALSE, open = FALSE;
+    dome_live_request request = {0};
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+         "Where to write: a page, or (FILE.json) JSON for Perfetto; default TRACE.html", "FILE"},
+        {"live", 'l', 0, G_OPTION_ARG_NONE, &live,
+         "Serve the page to a browser on this host, and keep it up to date while the program runs", NULL},
+        {"port", 0, 0, G_OPTION_ARG_INT, &request.port, "With --live: port to listen on (default: any that is free)", "PORT"},
+        {"address", 0, 0, G_OPTION_ARG_STRING, &request.address, "With --live: address to listen on (default 127.0.0.1)",
+         "ADDRESS"},
+        {"open", 0, 0, G_OPTION_ARG_NONE, &open, "With --address: it may be one that other hosts reach", NULL},
+        {0}};
+    dome__command_parse(&argc, &argv, entries, "TRACE",
+                        "Makes a page for a browser of what a program has recorded with --dome-trace TRACE.\n"
+                        "With --live, TRACE may also be the pid of a program (dome ps), or be left out if one records.",
+                        1);
+    request.open = open;
+    if (live && output)
+        dome__command_fail(2, "view: --live writes nothing: leave out -o");
+    if (!live && (request.port || request.address || open))
+        dome__command_fail(2, "view: --port, --address and --open go with --live");
+    if (!live && argc != 2)
         dome__command_fail(2, "view: give one trace; see dome view --help");
-    char *message = NULL;
-    dome_trace_file *file = dome__trace_read(argv[1], &message);
-    if (!file)
-        dome__command_fail(1, "view: %s", message);
-    bool named = output != NULL;
-    if (!named)
-        output = g_strconcat(argv[1], ".html", NULL);
-    bool json = g_str_has_suffix(output, ".json");
-    if (!dome__write_file(output, json ? dome__trace_write_chrome : dome__view_write_page, file, &message))
-        dome__command_fail(1, "view: %s", message);
-    if (!named)
-        printf("%s\n", output);
-    say_what_is_missing(argv[1], file);
-    dome__trace_file_free(file);
+    if (live)
+        serve(argc > 1 ? argv[1] : NULL, &request);
+    else
+        write_output(argv[1], output);
     g_free(output);
     return 0;
 }

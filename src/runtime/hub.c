@@ -724,6 +724,7 @@ static char *report_text(void *data)
     report->pid = (int)getpid();
     report->command = command_of(s->hub->rank0);
     report->directory = g_file_read_link(directory, NULL);
+    report->trace = g_strdup(s->trace ? dome__trace_sink_path(s->trace) : "");
     report->machine = g_strdup(s->hub->directory ? "private" : "own");
     report->seconds = monotonic() - s->started;
     report->checkpoint = s->checkpoint;

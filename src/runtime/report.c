@@ -85,6 +85,7 @@ void dome__report_free(dome_report *s)
     g_strfreev(s->command);
     g_free(s->directory);
     g_free(s->machine);
+    g_free(s->trace);
     g_ptr_array_unref(s->tasks);
     g_free(s);
 }
@@ -108,6 +109,7 @@ char *dome__report_text(const dome_report *s)
     g_strfreev(valid);
     put_string(file, "program", "directory", s->directory);
     put_string(file, "program", "machine", s->machine);
+    put_string(file, "program", "trace", s->trace);
     g_key_file_set_double(file, "program", "seconds", s->seconds);
     g_key_file_set_int64(file, "program", "checkpoint", s->checkpoint);
     g_key_file_set_double(file, "program", "checkpoint-seconds", s->checkpoint_seconds);
@@ -150,6 +152,7 @@ dome_report *dome__report_parse(const char *text)
         s->command = g_key_file_get_string_list(file, "program", "command", NULL, NULL);
         s->directory = get_string(file, "program", "directory");
         s->machine = get_string(file, "program", "machine");
+        s->trace = get_string(file, "program", "trace");
         s->seconds = g_key_file_get_double(file, "program", "seconds", NULL);
         s->checkpoint = g_key_file_get_int64(file, "program", "checkpoint", NULL);
         s->checkpoint_seconds = g_key_file_get_double(file, "program", "checkpoint-seconds", NULL);

@@ -32,6 +32,7 @@ typedef struct dome_report {
     int pid; /* of the hub: what a signal to the program is sent to */
     char **command;
     char *directory;           /* working directory */
+    char *trace;               /* file that a trace is being written to; "": none */
     char *machine;             /* "private", or "own": the user's virtual machine */
     double seconds;            /* since it was started */
     int64_t checkpoint;        /* number of the last one written; below 0: none */

@@ -123,6 +123,11 @@ dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bo
     return sink;
 }
 
+const char *dome__trace_sink_path(const dome_trace_sink *sink)
+{
+    return sink->path;
+}
+
 void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, size_t length)
 {
     if (!sink || length == 0)
@@ -165,7 +170,7 @@ void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
         fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
     else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
         fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
-    else if (sink->json)
+    else if (sink->json && !(exit_status && g_getenv("DOME_SUPERVISED"))) /* else it may go on after a restart */
         unlink(sink->path);
     g_free(message);
     g_async_queue_unref(sink->queue);

@@ -16,6 +16,9 @@ bool dome__trace_path_good(const char *path, char **message);
  * append: the program goes on after a restart, and the trace with it. */
 dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append);
 
+/* The file that lines go to. Borrowed. */
+const char *dome__trace_sink_path(const dome_trace_sink *sink);
+
 /* Lines of a task. Does not wait for the disk. */
 void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, size_t length);
 

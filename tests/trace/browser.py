@@ -25,7 +25,7 @@ class Browser:
 
         flags = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
             --disable-component-update --disable-sync --disable-default-apps --disable-extensions --disable-dev-shm-usage --hide-scrollbars
-            --no-proxy-server --remote-debugging-pipe --user-data-dir=%s --host-resolver-rules=MAP&*&~NOTFOUND""".split()
+            --no-proxy-server --remote-debugging-pipe --user-data-dir=%s --host-resolver-rules=MAP&*&~NOTFOUND&,&EXCLUDE&127.0.0.1""".split()
         flags = [f.replace("&", " ").replace("%s", self.folder) for f in flags]
         self.process = subprocess.Popen(
             [find(), *flags, "about:blank"],

@@ -1,0 +1,271 @@
+"""The live page: who gets it and who does not, that it moves, and that the program never waits for who looks at it."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import browser
+
+RUN_MULTI, BUILD = os.environ["RUN_MULTI"], os.environ["DOME_BUILD_DIR"]
+DOME, WORKER = BUILD + "/tools/dome", BUILD + "/tests/programs/worker"
+failures = 0
+folder = None
+
+
+def fail(what, text):
+    global failures
+    failures += 1
+    print("failed: %s: %s" % (what, text))
+
+
+def until(condition):
+    while not condition():
+        time.sleep(0.02)
+
+
+class Program:
+    """Three tasks that are in collective operations until they are told to end."""
+
+    def __init__(self, name):
+        self.trace, self.marks = folder + "/" + name, folder + "/marks." + name
+        os.mkdir(self.marks)
+        arguments = [RUN_MULTI, "3", WORKER, self.marks, "1", "mixed", "--dome-trace", self.trace]
+        self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: self.operations() > 0)
+
+    def operations(self):
+        """How many operations the trace says that task 0 has done."""
+        try:
+            with open(self.trace) as f:
+                text = f.read()
+        except FileNotFoundError:
+            return 0
+        mine = "".join(part for part in re.split("^T ", text, flags=re.M) if part.startswith("0\n"))
+        return len(re.findall("^[og] ", mine, re.M))
+
+    def end(self):
+        if self.process.poll() is None:
+            with open(self.marks + "/rank.1") as f:
+                os.kill(int(f.read()), signal.SIGKILL)
+            self.process.wait()
+
+
+class View:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([DOME, "view", "--live", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+        self.address = self.process.stdout.readline().strip()
+        self.host, self.port, self.token = re.match(r"http://([\d.]+):(\d+)/([0-9a-f]{32})/$", self.address).groups()
+
+    def ask(self, path, method="GET", headers=None):
+        c = http.client.HTTPConnection(self.host, int(self.port))
+        c.putrequest(method, path, skip_accept_encoding=True)
+        for key, value in (headers or {}).items():
+            c.putheader(key, value)
+        c.endheaders()
+        answer = c.getresponse()
+        body = answer.read()
+        c.close()
+        return answer.status, body, answer.headers
+
+    def end(self):
+        self.process.terminate()
+        self.process.communicate()
+        if self.process.returncode != 0:
+            fail("dome view --live", "status %d" % self.process.returncode)
+
+
+def refused(what, words, *arguments):
+    p = subprocess.run([DOME, "view", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    if p.returncode not in (1, 2) or p.stdout or words not in p.stderr or p.stderr.count("\n") != 1:
+        fail(what, "status %d: %s%s" % (p.returncode, p.stdout, p.stderr))
+
+
+def check_doors(program, view):
+    """Nothing without the token, nothing but the page and its data."""
+    good, wrong = "/" + view.token, "/" + "0" * 32
+    for path, wanted in (
+        (good + "/", 200),
+        (good + "/data.json", 200),
+        ("/", 403),
+        (wrong + "/", 403),
+        (wrong + "/data.json", 403),
+        (good[:-1] + "/", 403),
+        (good + "0/", 403),
+        (good, 404),
+        (good + "/other", 404),
+        (good + "/../../../../etc/passwd", 404),
+        (good + "/%2e%2e/%2e%2e/etc/passwd", 404),
+        ("/../etc/passwd", 403),
+        (good + "/data.json/", 404),
+    ):
+        status, body, headers = view.ask(path)
+        if status != wanted:
+            fail("doors", "%s gets %d instead of %d" % (path.replace(view.token, "TOKEN"), status, wanted))
+        if status != 200 and (b"root:" in body or view.token.encode() in body or len(body) > 200):
+            fail("doors", "%s says too much: %r" % (path, body))
+    for method in "POST", "PUT", "DELETE":
+        if view.ask(good + "/", method, {"Content-Length": "0"})[0] != 405:
+            fail("doors", method)
+    status, body, headers = view.ask(good + "/data.json")
+    data = json.loads(body)
+    if data["size"] != 3 or not data["live"] or headers["Cache-Control"] != "no-store":
+        fail("data", str(headers))
+    if b"default-src 'none'" not in view.ask(good + "/")[1]:
+        fail("page", "its policy is missing")
+    refused("a port in use", "port %s of 127.0.0.1 is in use" % view.port, "--live", program.trace, "--port", view.port)
+    refused("an address that others reach", "add --open", "--live", program.trace, "--address", "0.0.0.0")
+    refused("no address", "not an address", "--live", program.trace, "--address", "nowhere")
+    refused("a port that cannot be", "there is no port 70000", "--live", program.trace, "--port", "70000")
+    refused("no such program", "runs as 1 ", "--live", "1")
+    refused("no such trace", "No such file", "--live", folder + "/not-there")
+    refused("output of a live page", "leave out -o", "--live", program.trace, "-o", folder + "/x.html")
+
+
+def check_after(program, view):
+    """The end of the program is on the page's data as well."""
+
+    def ended():
+        data = json.loads(view.ask("/%s/data.json" % view.token)[1])
+        return data["ended"] and any(m[1] == "failure" and "task 1 on host" in m[2] for m in data["marks"])
+
+    until(ended)
+    tag = view.ask("/%s/data.json" % view.token)[2]["ETag"]
+    status, body, _ = view.ask("/%s/data.json" % view.token, headers={"If-None-Match": tag})
+    if (status, body) != (304, b""):
+        fail("unchanged data", "%d, %d bytes" % (status, len(body)))
+
+
+def check_rude_viewers(program, view):
+    """Who connects and says nothing, or asks and does not read, keeps nobody waiting."""
+    silent = [socket.create_connection((view.host, int(view.port))) for _ in range(5)]
+    for s in silent[2:]:
+        for _ in range(20):
+            s.send(("GET /%s/data.json HTTP/1.1\r\nHost: x\r\n\r\n" % view.token).encode())
+    before = program.operations()
+    until(lambda: program.operations() > before)
+    if view.ask("/%s/" % view.token)[0] != 200:
+        fail("rude viewers", "others get nothing")
+    for s in silent:
+        s.close()
+
+
+def check_browser(program, view):
+    b = browser.Browser()
+    try:
+        b.open(view.address)
+        seen = b.run("dome.data.end")
+        until(lambda: b.run("dome.data.end") > seen)
+        if not b.run("document.getElementById('live').textContent").startswith("live"):
+            fail("browser", b.run("document.getElementById('live').textContent"))
+        if any(not r.startswith(view.address) and not r.startswith("data:") for r in b.requests()):
+            fail("browser", "it asked for %s" % b.requests())
+        if b.complaints():
+            fail("browser", str(b.complaints())[:1000])
+        # Stopped, it reads nothing more; the program goes on all the same.
+        os.kill(b.process.pid, signal.SIGSTOP)
+        before = program.operations()
+        until(lambda: program.operations() > before + 2)
+        os.kill(b.process.pid, signal.SIGCONT)
+        seen = b.run("dome.data.end")
+        until(lambda: b.run("dome.data.end") > seen)
+        program.end()
+        until(lambda: b.run("document.getElementById('live').textContent") == "the program has ended")
+        if "task 1 on host" not in b.run("document.getElementById('note').textContent"):
+            fail("browser", "it does not say why the program ended")
+    finally:
+        b.close()
+
+
+def check_run_view():
+    """dome run --view: the page is there while the program runs, and nothing is left afterwards."""
+    what, marks = "dome run --view", folder + "/marks.view"
+    os.mkdir(marks)
+    temporary = folder + "/tmp"
+    os.mkdir(temporary)
+    environment = {k: v for k, v in os.environ.items() if k not in ("PVM_VMID", "PVMSOCK", "DOME_OPTIONS", "DOME_HUB")}
+    environment.update(TMPDIR=temporary, PVM_TMP=temporary, DOME_TEST_RUN="view")
+    p = subprocess.Popen([DOME, "run", "-n", "2", "--view", WORKER, marks, "1", "mixed"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         universal_newlines=True, env=environment)
+    address, words = None, ""
+    while not address:
+        line = p.stderr.readline()
+        words += line
+        if not line:
+            fail(what, words)
+            return
+        address = re.search(r"http://127.0.0.1:(\d+)/([0-9a-f]{32})/", line)
+    port, token = address.groups()
+
+    def data():
+        c = http.client.HTTPConnection("127.0.0.1", int(port))
+        try:
+            c.request("GET", "/%s/data.json" % token)
+            answer = c.getresponse()
+            body = answer.read()
+            return json.loads(body) if answer.status == 200 else None
+        finally:
+            c.close()
+
+    until(lambda: (data() or {}).get("size") == 2 and os.path.exists(marks + "/rank.1"))
+    end = data()["end"]
+    until(lambda: data()["end"] > end)
+    with open(marks + "/rank.1") as f:
+        os.kill(int(f.read()), signal.SIGKILL)
+    p.communicate()  # nobody holds the program's output open
+    if p.returncode != 1:
+        fail(what, "status %d" % p.returncode)
+
+    def gone():
+        try:
+            socket.create_connection(("127.0.0.1", int(port))).close()
+            return False
+        except ConnectionRefusedError:
+            return True
+
+    until(gone)
+    until(lambda: not os.listdir(temporary))
+
+
+def main():
+    global folder
+    helped = subprocess.run([DOME, "view", "--live", "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    probe = subprocess.run([DOME, "view", "--live", __file__], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    for p in helped, probe:
+        if p.returncode != 1 or "not a trace" not in p.stderr:
+            fail("another file", p.stderr)
+    with tempfile.TemporaryDirectory(prefix="dome-live-test.") as folder:
+        program = Program("live.trace")
+        refusal = subprocess.run([DOME, "view", "--live", program.trace, "--address", "192.0.2.1", "--open"], stderr=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, universal_newlines=True)
+        if "built without libmicrohttpd" in refusal.stderr:
+            program.end()
+            print("skipped: this build is without libmicrohttpd")
+            return 77
+        view = View(program.trace)
+        try:
+            check_doors(program, view)
+            check_rude_viewers(program, view)
+            again = View(program.trace)  # come and go
+            again.end()
+            if browser.find():
+                check_browser(program, view)
+            else:
+                print("note: without chromium the page itself is not looked at")
+                program.end()
+            check_after(program, view)
+        finally:
+            program.end()
+            view.end()
+        check_run_view()
+    print("ok" if not failures else "%d failed" % failures)
+    return 1 if failures else 0
+
+
+sys.exit(main())
