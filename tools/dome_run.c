@@ -13,43 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The lines of a PVM hostfile that add hosts. NULL with *message (g_free'd). */
-static char **read_hosts(const char *path, char **message)
-{
-    char *text = NULL;
-    GError *error = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &error)) {
-        *message = g_strdup_printf("run: cannot read the hosts: %s", error->message);
-        g_error_free(error);
-        return NULL;
-    }
-    char **lines = g_strsplit(text, "\n", 0);
-    GPtrArray *hosts = g_ptr_array_new_with_free_func(g_free);
-    for (char **line = lines; *line && !*message; line++) {
-        char *start = g_strstrip(*line);
-        char *comment = strchr(start, '#');
-        if (comment)
-            *comment = 0;
-        g_strchomp(start);
-        if (start[0] == '*' || start[0] == '&')
-            *message = g_strdup_printf(
-                "run: %s: the line '%s' is of a kind that is not supported: one host a line, with PVM's options", path, start);
-        else if (start[0])
-            g_ptr_array_add(hosts, g_strdup(start));
-    }
-    g_strfreev(lines);
-    g_free(text);
-    if (!*message && hosts->len == 0)
-        *message = g_strdup_printf("run: %s names no host", path);
-    if (*message) {
-        g_ptr_array_free(hosts, TRUE);
-        return NULL;
-    }
-    g_ptr_array_add(hosts, NULL);
-    g_ptr_array_set_free_func(hosts, NULL);
-    return (char **)g_ptr_array_free(hosts, FALSE);
-}
-
 /* What a start needs. */
 typedef struct program {
     char *path, **argv;
@@ -133,9 +96,9 @@ static char *prepare(void *ctx, const char *avoid)
     (void)avoid; /* on a machine of this run's own hosts are asked */
     if (!p->hosts)
         return g_strdup("");
-    char *message = NULL, **lines = read_hosts(p->hosts_path, &message);
+    char *message = NULL, **lines = dome__hostfile_read(p->hosts_path, &message);
     if (!lines) {
-        fprintf(stderr, "dome: %s; the hosts stay those there were\n", message);
+        fprintf(stderr, "dome: run: %s; the hosts stay those there were\n", message);
         g_free(message);
         lines = g_strdupv(p->hosts);
     }
@@ -250,8 +213,8 @@ int dome__command_run(int argc, char **argv)
         dome__command_fail(2, "%s", message);
     if (!p.tasks)
         p.tasks = p.options.tasks;
-    if (p.hosts_path && !(p.hosts = read_hosts(p.hosts_path, &message)))
-        dome__command_fail(2, "%s", message);
+    if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &message)))
+        dome__command_fail(2, "run: %s", message);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);
     if (restarts == 0 || p.options.help || p.options.version)

@@ -579,6 +579,8 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
     dome_checkpoints *c = env->checkpoints;
     uint64_t number = job->ckpt->number;
     if (job->written) {
+        if (env->watch)
+            dome__watch_checkpoint(env->watch, number);
         dome__ckpt_free(c->previous);
         c->previous = g_steal_pointer(&job->ckpt);
         c->number = number + 1;

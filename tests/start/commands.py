@@ -76,8 +76,26 @@ def ps_after_kill():
         check(program_of(run) is None, "its hub was killed and it is listed")
 
 
+def ps_checkpoint():
+    heat = os.path.join(os.path.abspath(harness.BUILD), "examples", "heat")
+    if not os.path.exists(heat):
+        return "not tried: there are no examples"
+    options = ["--dome-checkpoint-dir", "%MARKS%/c", "--dome-checkpoint-every", "2"]
+    with Run([heat, "--steps", "1000000000", "--dome-tasks", "2"] + options) as run:
+        def written():
+            p = program_of(run)
+            return p and p["checkpoint"] and p["checkpoint"]["number"] > 1 and p
+
+        p = wait_until(written, "dome ps to know of a checkpoint")
+        check(p["checkpoint"]["seconds_ago"] >= 0, "%r" % p)
+        check(re.search(r"^%d: .*\n.*, last checkpoint: \d+, \d+:\d+:\d+ ago$" % run.pid, dome("ps")[0], re.MULTILINE), dome("ps")[0])
+        harness.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        run.check_clean()
+
+
 def usage():
-    for command in "run", "ps":
+    for command in "run", "ps", "hosts", "doctor":
         out, err = dome(command, "--help")
         check(out.startswith("Usage:\n  dome %s " % command) and not err, out + err)
         check(re.fullmatch("dome: %s: .*; see dome %s --help\n" % (command, command), dome(command, "--nonsense", status=2)[1]), command)
@@ -92,6 +110,7 @@ def all_cases():
         ("dome ps, 2 tasks", ps, 2),
         ("dome ps, 5 tasks", ps, 5),
         ("dome ps, killed", ps_after_kill),
+        ("dome ps, checkpoints", ps_checkpoint),
         ("usage", usage),
     ]
 
