@@ -22,8 +22,6 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 {
     GError *error = NULL;
     const char *name = (*argv)[0];
-    char *called = g_strconcat("dome ", name, NULL); /* the help begins with it */
-    g_set_prgname(called);
     GOptionContext *context = g_option_context_new(usage);
     g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_set_summary(context, summary);
@@ -36,7 +34,6 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
     }
     if (most >= 0 && *argc - 1 > most)
         dome__command_fail(2, "%s: '%s' is one argument too many; see dome %s --help", name, (*argv)[most + 1], name);
-    g_free(called);
 }
 
 static const struct {
@@ -76,8 +73,12 @@ int main(int argc, char **argv)
         return 0;
     }
     for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(commands); i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            char *called = g_strconcat("dome ", argv[1], NULL); /* help begins with it */
+            g_set_prgname(called);
+            g_free(called);
             return commands[i].main(argc - 1, argv + 1);
+        }
     if (argc > 1)
         fprintf(stderr, "dome: there is no command %s\n", argv[1]);
     help(stderr);

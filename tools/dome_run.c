@@ -183,7 +183,6 @@ int dome__command_run(int argc, char **argv)
          "When a task or host is lost, start the program again from its newest checkpoint on what is left, at most K times", "K"},
         {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
         {0}};
-    g_set_prgname("dome run"); /* the help begins with it */
     GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
     GError *error = NULL;
     g_option_context_add_main_entries(context, entries, NULL);

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Each subcommand of dome, and each option its help lists, is in a man page and known to the shell's completion.
+set -u
+dome=$DOME_BUILD_DIR/tools/dome man=$DOME_SOURCE_DIR/docs/man failures=0
+[ -x "$dome" ] || { echo "skipped: there is no dome"; exit 77; }
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+options() { # HELP-COMMAND...
+    "$@" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' | grep -oE '\-\-[a-z-]+'
+}
+
+# WORD...: what the completion of the last word offers
+completed() {
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dome; printf "%s\n" "${COMPREPLY[@]}"' \
+        bash "$DOME_SOURCE_DIR/tools/completion/dome" "$dome" "$@"
+}
+
+commands=$("$dome" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
+[ "$(grep -c '' <<<"$commands")" -ge 3 ] || fail "commands: $commands"
+offered=$(completed '')
+for command in $commands; do
+    page=$man/dome-$command.1
+    [ -f "$page" ] || { fail "there is no $page"; continue; }
+    grep -q "^.BR dome.-$command (1)" "$man/dome.1" || fail "dome.1 does not name $command"
+    grep -qx "$command" <<<"$offered" || fail "the completion does not know $command: $offered"
+    for option in $(options "$dome" $command); do
+        [ "$option" = --help ] && continue
+        sed 's/\\//g' "$page" | grep -q -e "$option\b" || fail "dome-$command.1 does not name $option"
+        [ "$command" = ckpt ] || completed "$command" "${option%?}" | grep -qx -e "$option" || fail "the completion of dome $command does not know $option"
+    done
+done
+grep -q -x verify <<<"$(completed ckpt '')" || fail "completion of dome ckpt"
+[ "$(completed hosts a)" = add ] || fail "completion of dome hosts: $(completed hosts a)"
+[ "$(completed ckpt ls --j)" = --json ] || fail "completion of dome ckpt ls: $(completed ckpt ls --j)"
+
+version=$("$dome" --version)
+for page in "$man"/*.1; do
+    grep -q "\"Dome ${version#dome }\"" "$page" || fail "${page##*/} is of another version than $version"
+    if command -v groff >/dev/null; then
+        words=$(groff -ww -man -z "$page" 2>&1)
+        [ -z "$words" ] || fail "${page##*/}: $words"
+    fi
+done
+exit $((failures > 0))
