@@ -6,7 +6,8 @@
  *     dome     dvec operations, temporaries made and freed on the way, and dvec_sum
  *     kept     the same with temporaries that stay
  *     map      the loop in a dvec_map, whose sum is taken by dvec_sum
- *     runs     the loop in a dvec_map_runs that sums as it goes; sums added up as by hand */
+ *     runs     the loop in a dvec_map_runs that sums as it goes; sums added up as by hand
+ *     line     DVEC_MAP_SUM3: one line, and the sum as dvec_sum makes it */
 #include "case.h"
 
 #include "runtime/environment.h"
@@ -99,10 +100,18 @@ static double by_runs(vectors *v)
     return everyones(v->env, sum);
 }
 
+static double by_line(vectors *v)
+{
+    dvec *a = v->a, *b = v->b, *c = v->c;
+    double sum;
+    DVEC_MAP_SUM3(sum, double, v->d, a, b, c, sqrt(a * a + b * b) * c - a / b + b / 2);
+    return sum;
+}
+
 static const struct {
     const char *name;
     double (*run)(vectors *v);
-} rivals[] = {{"hand", by_hand}, {"dome", by_dome}, {"kept", by_dome_kept}, {"map", by_map}, {"runs", by_runs}};
+} rivals[] = {{"hand", by_hand}, {"dome", by_dome}, {"kept", by_dome_kept}, {"map", by_map}, {"runs", by_runs}, {"line", by_line}};
 enum { RIVALS = sizeof rivals / sizeof *rivals };
 
 /* A random vector of [1, 2). */

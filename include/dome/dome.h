@@ -7,6 +7,7 @@
 #include <dome/env.h>
 #include <dome/error.h>
 #include <dome/layout.h>
+#include <dome/map.h>
 #include <dome/object.h>
 #include <dome/type.h>
 

@@ -1,0 +1,190 @@
+/* Element-wise loops of one's own in one line.
+ *
+ *     DVEC_MAP3(double, d, a, b, c, sqrt(a * a + b * b) * c - a / b + b / 2);    d = ... for all elements
+ *     DVEC_SUM2(s, double, x, y, (x - y) * (x - y));                            s = the sum of ..., the same on all tasks
+ *     DVEC_MAP_SUM1(s, double, z, x, exp(-x));                                  both in one pass
+ *
+ * The number in the name is that of the inputs, 1 to 4. Inputs and output are names of variables of type dvec *; in the
+ * expression the inputs' names stand for one value each, of type T, and all other names for what they are outside. T is int8_t
+ * ... uint64_t, float or double, and is the type of all the vectors. They agree in length, width, block size and distribution, or
+ * inputs may be DOME_WHOLE. The output may be one of the inputs. Every vector is named once. The expression must not call Dome
+ * functions.
+ *
+ * These are loops in the program's own code, which its compiler makes as fast as it can: say -O3 and what the processor has
+ * (-march=native), and -fno-math-errno for sqrt. The pointers are not aligned to more than 64 bytes. Results do not depend on the
+ * number of tasks: each value depends on its operands alone, and sums are made as dvec_sum makes them, with the same bits as
+ * dvec_sum of the vector of terms. Compile with -ffp-contract=off, as pkg-config --cflags dome says, to have the same bits on all
+ * processors.
+ *
+ * Collective in order, as dvec_map; with a sum collective. Failures: as dvec_map; the sum is then NaN. Statements of C, not of
+ * C++; s is a variable of type double. */
+#ifndef DOME_MAP_H
+#define DOME_MAP_H
+
+#include <dome/dvec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What stands behind the macros: the parts of the vectors in this task's memory, one contiguous run of values after the other.
+ *
+ *     for (bool more = dvec_run_begin(&run, DOME_F64, z, 2, (dvec *[]){x, y}, 0); more; more = dvec_run_next(&run))
+ *         ... run.out and run.in[k] hold run.values values each ...
+ *
+ * It has to be gone through to its end, without other Dome calls. */
+typedef struct dvec_run {
+    void *out;                    /* NULL without an output */
+    const void *in[DVEC_MAP_MAX]; /* may be out, but do not overlap it otherwise */
+    size_t first, count;          /* elements first ... first + count - 1 */
+    size_t values;                /* count * width */
+    uint64_t state_[160];         /* the library's */
+} dvec_run;
+
+/* For dvec_run_begin: one block at a time, as sums need it. */
+#define DVEC_RUN_BLOCKS 1u
+
+/* Checks the vectors (type: that of all; NULL: any), does the work recorded for them and finds the first run. out may be NULL.
+ * Whether there is one: false too if this task holds nothing, or on failure. */
+bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *const in[], unsigned flags);
+bool dvec_run_next(dvec_run *run);
+
+/* Adds what the block under way contributes to the sum: partial sum j is that of its values number j, j + 16, j + 32, ... */
+#define DVEC_RUN_PARTS 16
+void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS]);
+
+/* After the last run: the sum over all tasks. Collective. NaN if dvec_run_begin has failed. */
+double dvec_run_sum(dvec_run *run);
+
+#ifndef __cplusplus
+
+/* Values lie exactly on one another or apart, so no iteration depends on another. (clang complains where it cannot make use of such a
+ * promise, so it gets none and looks for itself.) */
+#if defined(__GNUC__) && !defined(__clang__)
+#define DVEC_INDEPENDENT_ _Pragma("GCC ivdep")
+#else
+#define DVEC_INDEPENDENT_
+#endif
+
+/* clang-format off */
+#define DVEC_TYPE_(T)                                                                                                            \
+    _Generic((T){0}, int8_t: DOME_I8, int16_t: DOME_I16, int32_t: DOME_I32, int64_t: DOME_I64,                                   \
+                     uint8_t: DOME_U8, uint16_t: DOME_U16, uint32_t: DOME_U32, uint64_t: DOME_U64,                               \
+                     float: DOME_F32, double: DOME_F64)
+/* clang-format on */
+
+/* A value that is rounded to its type before it is used again, whatever the compiler finds out about it. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#define DVEC_ROUNDED_(value) __builtin_assoc_barrier(value)
+#endif
+#endif
+#ifndef DVEC_ROUNDED_
+#define DVEC_ROUNDED_(value) (value)
+#endif
+
+#define DVEC_MAP_(T, z, n, list, pointers, operands, expression)                                                                 \
+    do {                                                                                                                         \
+        dvec_run run_;                                                                                                           \
+        for (bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, list, 0); more_; more_ = dvec_run_next(&run_)) {            \
+            T *const out_ = (T *)run_.out;                                                                                       \
+            const size_t n_ = run_.values;                                                                                       \
+            pointers;                                                                                                            \
+            DVEC_INDEPENDENT_                                                                                                    \
+            for (size_t i_ = 0; i_ < n_; i_++) {                                                                                 \
+                operands;                                                                                                        \
+                out_[i_] = (T)(expression);                                                                                      \
+            }                                                                                                                    \
+        }                                                                                                                        \
+    } while (0)
+
+#define DVEC_SUM_(s, T, z, n, list, pointers, operands, store, expression)                                                       \
+    do {                                                                                                                         \
+        dvec_run run_;                                                                                                           \
+        bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, list, DVEC_RUN_BLOCKS);                                          \
+        for (; more_; more_ = dvec_run_next(&run_)) {                                                                            \
+            T *const out_ = (T *)run_.out;                                                                                       \
+            const size_t n_ = run_.values;                                                                                       \
+            double part_[DVEC_RUN_PARTS] = {0};                                                                                  \
+            size_t base_ = 0;                                                                                                    \
+            (void)out_;                                                                                                          \
+            pointers;                                                                                                            \
+            for (; base_ + DVEC_RUN_PARTS <= n_; base_ += DVEC_RUN_PARTS) {                                                      \
+                DVEC_INDEPENDENT_                                                                                                \
+                for (size_t j_ = 0; j_ < DVEC_RUN_PARTS; j_++) {                                                                 \
+                    const size_t i_ = base_ + j_;                                                                                \
+                    operands;                                                                                                    \
+                    const T value_ = DVEC_ROUNDED_((T)(expression));                                                             \
+                    store;                                                                                                       \
+                    part_[j_] += (double)value_;                                                                                 \
+                }                                                                                                                \
+            }                                                                                                                    \
+            for (size_t i_ = base_; i_ < n_; i_++) {                                                                             \
+                operands;                                                                                                        \
+                const T value_ = DVEC_ROUNDED_((T)(expression));                                                                 \
+                store;                                                                                                           \
+                part_[i_ - base_] += (double)value_;                                                                             \
+            }                                                                                                                    \
+            dvec_run_add(&run_, part_);                                                                                          \
+        }                                                                                                                        \
+        (s) = dvec_run_sum(&run_);                                                                                               \
+    } while (0)
+
+#define DVEC_POINTERS1_(T, x1) const T *const x1##_in_ = (const T *)run_.in[0]
+#define DVEC_VALUES1_(T, x1)   const T x1 = x1##_in_[i_]
+#define DVEC_POINTERS2_(T, x1, x2)                                                                                               \
+    DVEC_POINTERS1_(T, x1);                                                                                                      \
+    const T *const x2##_in_ = (const T *)run_.in[1]
+#define DVEC_VALUES2_(T, x1, x2)                                                                                                 \
+    DVEC_VALUES1_(T, x1);                                                                                                        \
+    const T x2 = x2##_in_[i_]
+#define DVEC_POINTERS3_(T, x1, x2, x3)                                                                                           \
+    DVEC_POINTERS2_(T, x1, x2);                                                                                                  \
+    const T *const x3##_in_ = (const T *)run_.in[2]
+#define DVEC_VALUES3_(T, x1, x2, x3)                                                                                             \
+    DVEC_VALUES2_(T, x1, x2);                                                                                                    \
+    const T x3 = x3##_in_[i_]
+#define DVEC_POINTERS4_(T, x1, x2, x3, x4)                                                                                       \
+    DVEC_POINTERS3_(T, x1, x2, x3);                                                                                              \
+    const T *const x4##_in_ = (const T *)run_.in[3]
+#define DVEC_VALUES4_(T, x1, x2, x3, x4)                                                                                         \
+    DVEC_VALUES3_(T, x1, x2, x3);                                                                                                \
+    const T x4 = x4##_in_[i_]
+
+#define DVEC_MAP1(T, z, x1, expression)                                                                                          \
+    DVEC_MAP_(T, z, 1, ((dvec *const[]){x1}), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), expression)
+#define DVEC_SUM1(s, T, x1, expression)                                                                                          \
+    DVEC_SUM_(s, T, NULL, 1, ((dvec *const[]){x1}), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), (void)0, expression)
+#define DVEC_MAP_SUM1(s, T, z, x1, expression)                                                                                   \
+    DVEC_SUM_(s, T, z, 1, ((dvec *const[]){x1}), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), out_[i_] = value_, expression)
+#define DVEC_MAP2(T, z, x1, x2, expression)                                                                                      \
+    DVEC_MAP_(T, z, 2, ((dvec *const[]){x1, x2}), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), expression)
+#define DVEC_SUM2(s, T, x1, x2, expression)                                                                                      \
+    DVEC_SUM_(s, T, NULL, 2, ((dvec *const[]){x1, x2}), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), (void)0, expression)
+#define DVEC_MAP_SUM2(s, T, z, x1, x2, expression)                                                                               \
+    DVEC_SUM_(s, T, z, 2, ((dvec *const[]){x1, x2}), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), out_[i_] = value_,    \
+              expression)
+#define DVEC_MAP3(T, z, x1, x2, x3, expression)                                                                                  \
+    DVEC_MAP_(T, z, 3, ((dvec *const[]){x1, x2, x3}), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3), expression)
+#define DVEC_SUM3(s, T, x1, x2, x3, expression)                                                                                  \
+    DVEC_SUM_(s, T, NULL, 3, ((dvec *const[]){x1, x2, x3}), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3),        \
+              (void)0, expression)
+#define DVEC_MAP_SUM3(s, T, z, x1, x2, x3, expression)                                                                           \
+    DVEC_SUM_(s, T, z, 3, ((dvec *const[]){x1, x2, x3}), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3),           \
+              out_[i_] = value_, expression)
+#define DVEC_MAP4(T, z, x1, x2, x3, x4, expression)                                                                              \
+    DVEC_MAP_(T, z, 4, ((dvec *const[]){x1, x2, x3, x4}), DVEC_POINTERS4_(T, x1, x2, x3, x4), DVEC_VALUES4_(T, x1, x2, x3, x4),  \
+              expression)
+#define DVEC_SUM4(s, T, x1, x2, x3, x4, expression)                                                                              \
+    DVEC_SUM_(s, T, NULL, 4, ((dvec *const[]){x1, x2, x3, x4}), DVEC_POINTERS4_(T, x1, x2, x3, x4),                              \
+              DVEC_VALUES4_(T, x1, x2, x3, x4), (void)0, expression)
+#define DVEC_MAP_SUM4(s, T, z, x1, x2, x3, x4, expression)                                                                       \
+    DVEC_SUM_(s, T, z, 4, ((dvec *const[]){x1, x2, x3, x4}), DVEC_POINTERS4_(T, x1, x2, x3, x4),                                 \
+              DVEC_VALUES4_(T, x1, x2, x3, x4), out_[i_] = value_, expression)
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

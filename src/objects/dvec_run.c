@@ -1,0 +1,157 @@
+/* Loops of the program's own over local runs (dome/map.h): what dvec_map does, turned inside out. */
+#include "objects/dvec_private.h"
+#include "objects/exact_sum.h"
+#include "transport/collective.h"
+
+#include <dome/map.h>
+
+#include <math.h>
+#include <string.h>
+
+/* What a dvec_run keeps between calls; in its state_. */
+typedef struct run_state {
+    dome_operation op;
+    const dvec *lead; /* the output, or else the input whose runs are gone through */
+    dvec *out;
+    const dvec *in[DVEC_MAP_MAX];
+    int nin, spans, span;
+    uint64_t most;  /* elements in a run */
+    uint64_t bytes; /* of an element of all vectors together */
+    uint64_t place; /* elements of earlier spans */
+    uint64_t done;  /* of this span, run under way included */
+    dvec_span at[2];
+    dome_exact_sum sum;
+    int status;
+    bool open; /* the operation has not ended */
+} run_state;
+
+static run_state *state_of(dvec_run *run)
+{
+    _Static_assert(sizeof(run_state) <= sizeof run->state_, "there is room for the state");
+    return (run_state *)(void *)run->state_;
+}
+
+static int check(run_state *s, dome_type type, int nin, dvec *const in[])
+{
+    dome_env *env = s->lead->env;
+    if (nin < 0 || nin > DVEC_MAP_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%d inputs: 0 to %d are possible", nin, DVEC_MAP_MAX);
+    if (type && s->lead->type != type)
+        return dome__fail(env, DOME_ERR_TYPE, "the loop is over values of type %s, but '%s' has elements of type %s",
+                          dome_type_name(type), dvec_name(s->lead), dome_type_name(s->lead->type));
+    for (int k = 0; k < nin; k++) {
+        int status = dvec__conforms(s->lead, in[k], true, true);
+        if (status == DOME_OK)
+            status = dvec__settle(in[k], NULL);
+        if (status != DOME_OK)
+            return status;
+        s->in[k] = in[k];
+    }
+    return s->out ? dvec__settle(s->out, NULL) : DOME_OK;
+}
+
+/* Ends the operation, of which a sum is a part. */
+static void finish(run_state *s)
+{
+    if (!s->open)
+        return;
+    s->open = false;
+    if (s->status == DOME_OK) {
+        if (s->out)
+            dvec__written(s->out);
+        dome__count_bytes(&s->op, s->lead->local * s->bytes);
+    }
+    dome__end(&s->op, s->status);
+}
+
+bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *const in[], unsigned flags)
+{
+    run_state *s = state_of(run);
+    memset(s, 0, sizeof *s);
+    s->status = DOME_ERR_ARGUMENT;
+    s->out = out;
+    s->lead = out;
+    for (int k = 0; !s->lead && k < nin && k < DVEC_MAP_MAX && in; k++) /* who is distributed leads */
+        if (in[k] && (k == nin - 1 || in[k]->distribution != DOME_WHOLE))
+            s->lead = in[k];
+    if (!s->lead) {
+        s->status = dvec__no_vector(DOME_OP_DVEC_MAP);
+        return false;
+    }
+    const dvec *lead = s->lead;
+    uint64_t hash = dome__hash(flags + 2, (uint64_t)nin);
+    for (int k = 0; k < nin && k < DVEC_MAP_MAX; k++)
+        hash = dome__hash(hash, in && in[k] ? dome_object_id(in[k]->object) : 0);
+    dome__begin(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, hash);
+    s->open = true;
+    dome__exact_init(&s->sum);
+    s->status = check(s, type, in ? nin : 0, in);
+    if (s->status != DOME_OK) {
+        finish(s);
+        return false;
+    }
+    s->nin = nin;
+    s->bytes = out ? DVEC_ELEMENT(out) : 0;
+    for (int k = 0; k < nin; k++)
+        s->bytes += DVEC_ELEMENT(in[k]);
+    s->most = flags & DVEC_RUN_BLOCKS ? dome_layout_block_size(lead->layout) : UINT64_MAX;
+    s->spans = dvec__spans(lead, s->at);
+    return dvec_run_next(run);
+}
+
+bool dvec_run_next(dvec_run *run)
+{
+    run_state *s = state_of(run);
+    while (s->span < s->spans && s->done == s->at[s->span].count) {
+        s->place += s->at[s->span].count;
+        s->done = 0;
+        s->span++;
+    }
+    if (s->span >= s->spans) {
+        if (s->most == UINT64_MAX) /* with a sum it is not over yet */
+            finish(s);
+        return false;
+    }
+    uint64_t place = s->place + s->done, first = s->at[s->span].first + s->done;
+    uint64_t count = MIN(s->most, s->at[s->span].count - s->done);
+    run->first = (size_t)first;
+    run->count = (size_t)count;
+    run->values = (size_t)(count * s->lead->width);
+    run->out = s->out ? s->out->data + place * DVEC_ELEMENT(s->out) : NULL;
+    for (int k = 0; k < s->nin; k++) {
+        uint64_t at = s->in[k]->distribution == s->lead->distribution ? place : first;
+        run->in[k] = s->in[k]->data + at * DVEC_ELEMENT(s->in[k]);
+    }
+    s->done += count;
+    return true;
+}
+
+void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS])
+{
+    double sum[DVEC_RUN_PARTS];
+    memcpy(sum, part, sizeof sum);
+    for (int half = DVEC_RUN_PARTS / 2; half; half /= 2)
+        for (int j = 0; j < half; j++)
+            sum[j] += sum[j + half];
+    dome__exact_add(&state_of(run)->sum, sum[0]);
+}
+
+double dvec_run_sum(dvec_run *run)
+{
+    run_state *s = state_of(run);
+    if (s->status == DOME_OK) {
+        dome_env *env = s->lead->env;
+        dome__exact_normalize(&s->sum);
+        if (s->lead->distribution != DOME_WHOLE && env->transport->size > 1) {
+            int64_t word[DOME_EXACT_WORDS];
+            memcpy(word, &s->sum, sizeof word);
+            int status = dome__allreduce(env->transport, DOME_I64, word, DOME_EXACT_WORDS, dome__combine_sum_i64, NULL);
+            if (status != DOME_OK)
+                s->status = dome__fail_transport(env, status);
+            memcpy(&s->sum, word, sizeof word);
+            dome__exact_normalize(&s->sum);
+        }
+    }
+    finish(s);
+    return s->status == DOME_OK ? dome__exact_round(&s->sum) : NAN;
+}
