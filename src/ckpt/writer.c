@@ -194,6 +194,12 @@ static void note(leader *l, char *problem)
         l->problem = problem;
 }
 
+static void note_lost(leader *l, char *problem)
+{
+    l->job->lost = true;
+    note(l, problem);
+}
+
 static bool take_block(const dome_ckpt_object *object, dome_ckpt_entry *e, uint64_t bytes, const void *sum)
 {
     if (object->fixed && e->length != bytes)
@@ -271,7 +277,7 @@ static void send_places(leader *l, const dome_ckpt_link *link, int rank)
         }
     }
     if (!link->send(link->ctx, rank, m->data, m->len, &message))
-        note(l, message);
+        note_lost(l, message);
     g_byte_array_unref(m);
 }
 
@@ -407,7 +413,7 @@ static void take_done(leader *l, const dome_ckpt_link *link, int rank)
     uint64_t bytes;
     char *message = NULL;
     if (!link->receive(link->ctx, rank, &data, &bytes, &message)) {
-        note(l, message);
+        note_lost(l, message);
         return;
     }
     reader r = {data, bytes, false};
@@ -434,7 +440,7 @@ static void gather(leader *l, const dome_ckpt_link *link)
             take_capture(l, rank, data, bytes);
             g_free(data);
         } else {
-            note(l, message);
+            note_lost(l, message);
         }
     }
 }
@@ -499,7 +505,7 @@ static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
 
 void dome__ckpt_write_together(dome_ckpt_job *job, const dome_ckpt_link *link)
 {
-    job->written = job->previous_damaged = false;
+    job->written = job->lost = job->previous_damaged = false;
     job->message = NULL;
     job->seconds = job->cost = 0;
     job->data_bytes = 0;

@@ -70,6 +70,7 @@ typedef struct dome_ckpt_job {
 
     /* after it */
     bool written;
+    bool lost;             /* other tasks cannot be reached: the program is about to end */
     bool previous_damaged; /* it could not be read: do not rest on it again */
     char *message;         /* why it was not written, or not all that should go could be removed; g_free'd by the caller */
     double seconds;        /* of this task's processor */

@@ -409,11 +409,11 @@ int dome__checkpoint_start(dome_env *env, const char *program)
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
         g_free(message);
     }
+    if (env->transport->rank == 0)
+        catch_signals();
     if (status == DOME_OK)
         status = open_from(env, c);
     c->next_check = c->checked_loop = c->loop;
-    if (env->transport->rank == 0)
-        catch_signals();
     return status;
 }
 
@@ -595,7 +595,8 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
     } else {
         c->full = true;
         c->report.failed++;
-        tell_failure(env, number, job->message ? job->message : "the tasks lost each other");
+        if (!job->lost) /* about that there will be another line */
+            tell_failure(env, number, job->message);
         dome__ckpt_free(job->ckpt);
         if (job->previous_damaged) {
             dome__ckpt_free(c->previous);
@@ -646,6 +647,7 @@ static void begin_writing(dome_env *env, uint64_t number, bool full)
     dome__ckpt_background_write(c->background, &c->job);
     c->job_pause = dome_wtime() - begin;
     c->report.pause += c->job_pause;
+    c->report.longest_pause = MAX(c->report.longest_pause, c->job_pause);
 }
 
 /* ---- when ---- */
@@ -971,8 +973,10 @@ void dome__checkpoint_free(dome_env *env)
 
 bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
 {
-    if (env->checkpoints)
+    if (env->checkpoints) {
         *report = env->checkpoints->report;
+        report->cost = env->checkpoints->cost;
+    }
     return env->checkpoints != NULL;
 }
 

@@ -28,9 +28,11 @@ bool dome__checkpoint_restarting(const dome_env *env);
 /* For the profile. */
 typedef struct dome_checkpoint_report {
     uint64_t written, failed;
-    uint64_t bytes;  /* of data in the files; known to rank 0 */
-    double pause;    /* seconds that this task waited for its copies */
-    double consult;  /* seconds spent in agreeing when to write */
+    uint64_t bytes; /* of data in the files; known to rank 0 */
+    double pause;   /* seconds that this task waited for its copies */
+    double consult; /* seconds spent in agreeing when to write */
+    double cost;    /* of one: pause, and processor time beside the program; seconds */
+    double longest_pause;
     double interval; /* aimed at, seconds; 0: by loops */
 } dome_checkpoint_report;
 

@@ -219,7 +219,7 @@ static gboolean parse_every(const char *name, const char *value, gpointer data, 
     } else if (parse_seconds(value, true, &options->checkpoint_every)) {
         options->checkpoint_unit = DOME_CHECKPOINT_SECONDS;
     } else {
-        return bad_value(error, name, value, "a number of loop boundaries, seconds (60s) or 'auto'");
+        return bad_value(error, name, value, "loops (100), seconds (60s) or 'auto'");
     }
     return TRUE;
 }
@@ -253,7 +253,7 @@ static gboolean parse_restart(const char *name, const char *value, gpointer data
     else if (g_ascii_string_to_unsigned(value, 10, 1, G_MAXUINT64, &number, NULL))
         options->restart = DOME_RESTART_NUMBER;
     else
-        return bad_value(error, name, value, "nothing, '=auto' or '=' and the number of a checkpoint");
+        return bad_value(error, name, value, "no value, =auto or =NUMBER");
     options->restart_number = number;
     return TRUE;
 }

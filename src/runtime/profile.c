@@ -1,5 +1,7 @@
 #include "runtime/profile.h"
 
+#include "runtime/checkpoint.h"
+
 #include "balance/balance.h"
 #include "objects/storage.h"
 #include "transport/collective.h"
@@ -83,6 +85,21 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
                 report->imbalance_first, report->imbalance_last);
 }
 
+/* Of rank 0: the others wait as long for their copies, more or less. */
+static void print_checkpoints(const dome_env *env)
+{
+    dome_checkpoint_report r;
+    if (!dome__checkpoint_report(env, &r))
+        return;
+    fprintf(stderr,
+            "checkpoints: %" G_GUINT64_FORMAT " written, %" G_GUINT64_FORMAT
+            " failed, %.3f MB; pauses %.6f s, %.6f s at most; agreeing on them %.6f s; one costs %.6f s",
+            r.written, r.failed, (double)r.bytes * 1e-6, r.pause, r.longest_pause, r.consult, r.cost);
+    if (r.interval > 0)
+        fprintf(stderr, ", every %.3f s", r.interval);
+    fputc('\n', stderr);
+}
+
 /* At the fullest moment: vectors, with storage kept for the next ones, and the whole process. */
 static void print_memory(const uint64_t *all, int size)
 {
@@ -104,6 +121,7 @@ int dome__profile_print(dome_env *env)
                 t->size == 1 ? "" : "s");
         print_operations(all, t->size);
         print_balance(env, &report, all, t->size);
+        print_checkpoints(env);
         print_memory(all, t->size);
     }
     g_free(all);

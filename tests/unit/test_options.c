@@ -76,6 +76,57 @@ static void test_defaults(void)
     clear(&p);
 }
 
+static void test_checkpoints(void)
+{
+    parsed p = parse(NULL, "prog --dome-checkpoint-dir d --dome-restart a --dome-restart-x");
+    g_assert_false(p.ok);
+    clear(&p);
+    p = parse(NULL, "prog --dome-checkpoint-dir d");
+    g_assert_true(p.ok);
+    g_assert_cmpstr(p.options.checkpoint_dir, ==, "d");
+    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_AUTO);
+    g_assert_cmpuint(p.options.checkpoint_keep, ==, 2);
+    g_assert_cmpfloat(p.options.checkpoint_mtbf, ==, 3600);
+    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NONE);
+    clear(&p);
+    p = parse("--dome-checkpoint-dir d --dome-checkpoint-every 10", "prog --dome-restart a --dome-checkpoint-keep 5");
+    g_assert_true(p.ok);
+    g_assert_cmpstr(p.rest, ==, "prog|a"); /* its value is only ever behind "=" */
+    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NEWEST);
+    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_LOOPS);
+    g_assert_cmpfloat(p.options.checkpoint_every, ==, 10);
+    g_assert_cmpuint(p.options.checkpoint_keep, ==, 5);
+    clear(&p);
+    p = parse(NULL, "prog --dome-checkpoint-dir=d --dome-checkpoint-every=0.5s --dome-restart=12 --dome-checkpoint-mtbf 60");
+    g_assert_true(p.ok);
+    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_SECONDS);
+    g_assert_cmpfloat(p.options.checkpoint_every, ==, 0.5);
+    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NUMBER);
+    g_assert_cmpuint(p.options.restart_number, ==, 12);
+    g_assert_cmpfloat(p.options.checkpoint_mtbf, ==, 60);
+    clear(&p);
+    p = parse("--dome-checkpoint-every=7", "prog --dome-checkpoint-dir d --dome-restart=auto --dome-checkpoint-every auto");
+    g_assert_true(p.ok);
+    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_AUTO);
+    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_AUTO);
+    clear(&p);
+    expect_message(NULL, "prog --dome-restart",
+                   "--dome-restart needs --dome-checkpoint-dir: the directory where checkpoints are");
+    expect_message(NULL, "prog --dome-checkpoint-every 5",
+                   "--dome-checkpoint-every needs --dome-checkpoint-dir: the directory where checkpoints are");
+    expect_message(NULL, "prog --dome-checkpoint-dir d --dome-checkpoint-every 0",
+                   "--dome-checkpoint-every takes loops (100), seconds (60s) or 'auto', not '0'");
+    expect_message(NULL, "prog --dome-checkpoint-dir d --dome-checkpoint-every -1s",
+                   "--dome-checkpoint-every takes loops (100), seconds (60s) or 'auto', not '-1s'");
+    expect_message(NULL, "prog --dome-checkpoint-dir d --dome-restart=0",
+                   "--dome-restart takes no value, =auto or =NUMBER, not '0'");
+    expect_message(NULL, "prog --dome-checkpoint-dir d --dome-checkpoint-keep 0",
+                   "--dome-checkpoint-keep takes a whole number from 1 to 1000000, not '0'");
+    expect_message(NULL, "prog --dome-checkpoint-dir d --dome-checkpoint-mtbf nan",
+                   "--dome-checkpoint-mtbf takes seconds above 0, not 'nan'");
+    expect_message(NULL, "prog --dome-checkpoint-dir=", "--dome-checkpoint-dir takes the name of a directory, not ''");
+}
+
 static void test_all(void)
 {
     parsed p = parse(NULL, "prog --dome-tasks=4 --dome-transport pvm --dome-timeout 2.5 --dome-output=all --dome-profile "
@@ -280,6 +331,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/options/defaults", test_defaults);
     g_test_add_func("/options/all", test_all);
+    g_test_add_func("/options/checkpoints", test_checkpoints);
     g_test_add_func("/options/the-rest-stays", test_the_rest_stays);
     g_test_add_func("/options/the-last-wins", test_the_last_wins);
     g_test_add_func("/options/environment", test_environment);
