@@ -110,13 +110,6 @@ static void stand(dome_env *env, dome_transport *transport)
         dome__watch_stand(env->watch, transport);
 }
 
-/* From here on tasks of one host have a road of their own. */
-static void open_road(dome_env *env)
-{
-    if (dome__local_open(env->transport, env->hosts, env->options.road))
-        die(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
-}
-
 static void become_self(dome_env *env, char **arguments)
 {
     begin_trace(env, 0, arguments);
@@ -126,6 +119,13 @@ static void become_self(dome_env *env, char **arguments)
 }
 
 #ifdef DOME_WITH_PVM
+
+/* From here on tasks of one host have a road of their own. */
+static void open_road(dome_env *env)
+{
+    if (dome__local_open(env->transport, env->hosts, env->options.road))
+        die(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
+}
 
 static void take_hosts(dome_env *env, dome_pvm_program *program)
 {
