@@ -523,3 +523,17 @@ void conformance_run(dome_env *env, const conformance *c, uint64_t seed)
     expect_content(b, true, "when made a second time");
     dome_object_free(b->object);
 }
+
+void conformance_keep(dome_env *env, const conformance *c)
+{
+    battery state = {.env = env, .c = c}, *b = &state;
+    b->object = c->make(env, c->what, c->ctx);
+    EXPECT(b->object, "no object was made");
+    EXPECT_STATUS(DOME_OK, dome_object_sync(b->object));
+    look(b);
+    expect_content(b, true, dome_is_restarting(env) ? "after a restart" : "at first");
+    if (dome_is_restarting(env)) {
+        bool unchanged = dome_object_operations(b->object)->changed != NULL;
+        expect_changed(b, !unchanged, "after a restart");
+    }
+}

@@ -13,7 +13,8 @@
 typedef struct conformance {
     const char *what; /* for messages: "dvec of f64" */
 
-    /* Makes an object called name with known content, and returns its handle. Called alike on every task. */
+    /* Makes an object called name with known content, and returns its handle. Called alike on every task. While the program
+     * restarts (dome_is_restarting) it leaves the content as it comes from the checkpoint. */
     dome_object *(*make)(dome_env *env, const char *name, void *ctx);
 
     /* Whether this task's part, and all of it, is as make left it. Must not communicate. */
@@ -30,5 +31,10 @@ typedef struct conformance {
 
 /* Runs everything. seed chooses the random layouts and must be equal on all tasks. */
 void conformance_run(dome_env *env, const conformance *c, uint64_t seed);
+
+/* Checkpoints: makes an object called c->what, which stays, and looks whether it is as made. A program calls it for each kind of
+ * object, then dome_checkpoint; the first time with --dome-checkpoint-dir and --dome-checkpoint-every 1, and then with
+ * --dome-restart on other numbers of tasks. */
+void conformance_keep(dome_env *env, const conformance *c);
 
 #endif

@@ -22,7 +22,8 @@ static void set(dscalar *s, unsigned char seed)
 static dome_object *make(dome_env *env, const char *name, void *ctx)
 {
     dscalar *s = dscalar_new(env, name, ctx);
-    set(s, 1);
+    if (!dome_is_restarting(env))
+        set(s, 1);
     return dscalar_object(s);
 }
 
@@ -48,6 +49,7 @@ static void alter(dome_object *object, void *ctx)
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
+    bool keep = argc > 1 && strcmp(argv[1], "keep") == 0;
     const dome_field fields[] = {{"low", DOME_I8, offsetof(pair, low), 1}, {"high", DOME_F64, offsetof(pair, high), 2}};
     const dome_type types[] = {DOME_I8,
                                DOME_I16,
@@ -67,8 +69,13 @@ int main(int argc, char **argv)
         char what[64];
         snprintf(what, sizeof what, "dscalar, %s", dome_type_name(types[t]));
         conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = (void *)types[t]};
-        conformance_run(env, &c, t);
+        if (keep)
+            conformance_keep(env, &c);
+        else
+            conformance_run(env, &c, t);
     }
+    if (keep)
+        dome_checkpoint(env);
     dome_print(env, "ok conformance of dscalar: %zu types, %d tasks\n", count, dome_size(env));
     return dome_finalize(env);
 }

@@ -59,7 +59,8 @@ static dome_object *make(dome_env *env, const char *name, void *ctx)
 {
     const shape *shape = ctx;
     dvec *x = dvec_new_with(env, name, shape->type, shape->n, &shape->options);
-    fill(x);
+    if (!dome_is_restarting(env))
+        fill(x);
     return dvec_object(x);
 }
 
@@ -109,7 +110,7 @@ static const char *const distributions[] = {"dynamic", "block", "whole"};
 /* For each of some ninety dynamic kinds: ten thousand. */
 enum { LAYOUTS = 110 };
 
-static void run(dome_env *env, const shape *shape, bool deferred, uint64_t seed)
+static void run(dome_env *env, const shape *shape, bool deferred, bool keep, uint64_t seed)
 {
     char what[160];
     snprintf(what, sizeof what, "dvec, %s, length %zu, width %zu, block %zu, %s%s", dome_type_name(shape->type), shape->n,
@@ -121,12 +122,16 @@ static void run(dome_env *env, const shape *shape, bool deferred, uint64_t seed)
                      .alter = deferred ? alter_deferred : alter,
                      .ctx = (void *)shape,
                      .layouts = LAYOUTS};
-    conformance_run(env, &c, seed);
+    if (keep)
+        conformance_keep(env, &c);
+    else
+        conformance_run(env, &c, seed);
 }
 
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
+    bool keep = argc > 1 && strcmp(argv[1], "keep") == 0;
     const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,   DOME_U16,       DOME_U32,
                                DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128, outer_type(env)};
     const size_t lengths[] = {0, 1, 3, 100, 1000, 2049};
@@ -140,18 +145,21 @@ int main(int argc, char **argv)
                 if (d != DOME_DYNAMIC && turn % 3 != 0)
                     continue;
                 shape kind = {types[t], lengths[l], {.distribution = d, .width = 1 + turn % 3, .block = turn % 4 == 3 ? 64 : 0}};
-                run(env, &kind, false, ++runs);
+                run(env, &kind, false, keep, ++runs);
             }
         }
     }
     shape deferred = {DOME_F64, 700, {.width = 2}};
-    run(env, &deferred, true, ++runs);
+    run(env, &deferred, true, keep, ++runs);
 
-    pretend_mixed_formats(env);
+    if (!keep)
+        pretend_mixed_formats(env);
     for (size_t t = 0; t < ntypes; t++) {
         shape mixed = {types[t], 300 + t, {.width = 1 + t % 2}};
-        run(env, &mixed, false, ++runs);
+        run(env, &mixed, false, keep, ++runs);
     }
+    if (keep)
+        dome_checkpoint(env);
     dome_print(env, "ok conformance of dvec: %zu kinds, %d tasks\n", runs, dome_size(env));
     return dome_finalize(env);
 }
