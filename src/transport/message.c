@@ -249,7 +249,8 @@ static char *describe(dome_transport *t, int rank, const dome_stamp *stamp)
 }
 
 /* Whether the message that is there is one this task can take for `type`. Its length is checked by the caller. */
-static int check_head(dome_transport *t, int source, int channel, dome_type type, const head *h, uint64_t bytes)
+static int check_head(dome_transport *t, int source, int channel, dome_type type, dome_format format, const head *h,
+                      uint64_t bytes)
 {
     if (h->magic != HEAD_MAGIC || h->version != HEAD_VERSION || h->channel != channel || h->rank != (uint32_t)source)
         return dome__transport_error(t, DOME_ERR_COMM, "what came from task %d is not a message of this version of Dome", source);
@@ -268,7 +269,6 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
         return dome__transport_error(t, DOME_ERR_MISMATCH,
                                      "task %d sends elements of another type than the %s that task %d expects", source,
                                      dome_type_name(type), t->rank);
-    dome_format format = dome__format_with(t, source);
     uint64_t element = dome_type_bytes(type, format);
     if (h->format != format)
         return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source, t->rank);
@@ -312,7 +312,7 @@ static int take_elements(dome_transport *t, int source, int channel, dome_type t
         status = take_head(t, source, channel, &next, &bytes);
         if (status)
             break;
-        status = check_head(t, source, channel, type, &next, bytes);
+        status = check_head(t, source, channel, type, format, &next, bytes);
         if (!status && (next.count != h->count || bytes / element > h->count - done || bytes > capacity))
             status = dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is interrupted by another", source);
         if (status)
@@ -331,7 +331,7 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
         status = take_head(t, source, channel, &h, &bytes);
     if (status)
         return status;
-    status = check_head(t, source, channel, type, &h, bytes);
+    status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
     if (!status && h.count != count)
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d sends %" PRIu64 " elements, task %d expects %" PRIu64,
                                        source, h.count, t->rank, count);
@@ -353,7 +353,7 @@ static int check_given(dome_transport *t, int source, dome_type type, uint64_t c
     }
     head h;
     decode(&h, theirs);
-    int status = check_head(t, source, DOME_CHANNEL_COLLECTIVE, type, &h, given->bytes);
+    int status = check_head(t, source, DOME_CHANNEL_COLLECTIVE, type, DOME_NATIVE, &h, given->bytes);
     if (!status && (h.count != count || given->bytes != count * dome_type_size(type)))
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d gives %" PRIu64 " elements, task %d expects %" PRIu64,
                                        source, h.count, t->rank, count);
@@ -397,7 +397,7 @@ int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, v
         status = take_head(t, source, channel, &h, &bytes);
     if (status)
         return status;
-    status = check_head(t, source, channel, type, &h, bytes);
+    status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
     uint64_t size = dome_type_size(type);
     void *elements = NULL;
     if (!status && h.count) {
