@@ -194,7 +194,10 @@ static void write_marks(const dome_trace_file *file, FILE *to)
     fputs(",\n\"marks\":[", to);
     for (guint k = 0; k < file->marks->len; k++) {
         const dome_trace_mark *m = &g_array_index(file->marks, dome_trace_mark, k);
-        fprintf(to, "%s[%.6f,\"%s\",", comma(&first), seconds(m->time), m->kind == 'F' ? "failure" : "restart");
+        fprintf(to, "%s[%.6f,\"%s\",", comma(&first), seconds(m->time),
+                m->kind == 'F'   ? "failure"
+                : m->kind == 'r' ? "restart"
+                                 : "unwritten");
         dome__json_text(to, m->text);
         fputs("]", to);
     }

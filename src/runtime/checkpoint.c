@@ -340,6 +340,7 @@ static int open_from(dome_env *env, dome_checkpoints *c)
     if (leads) {
         c->previous = reread(c, number);
         c->full = !c->previous;
+        dome__trace_restart(env->trace, number);
         bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
         if (!said)
             say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
@@ -595,6 +596,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
     } else {
         c->full = true;
         c->report.failed++;
+        dome__trace_checkpoint_failed(env->trace, number);
         if (!job->lost) /* about that there will be another line */
             tell_failure(env, number, job->message);
         dome__ckpt_free(job->ckpt);
@@ -629,9 +631,11 @@ static void finish_writing(dome_env *env)
 static void begin_writing(dome_env *env, uint64_t number, bool full)
 {
     dome_checkpoints *c = env->checkpoints;
+    uint64_t stopped = dome__now_ns();
     finish_writing(env);
     double begin = dome_wtime();
     copy_state(env, full);
+    uint64_t bytes = c->capture.used; /* from here on the thread's */
     c->job = (dome_ckpt_job){.directory = c->directory, .capture = &c->capture};
     if (env->transport->rank == 0) {
         char *problem = NULL;
@@ -648,6 +652,7 @@ static void begin_writing(dome_env *env, uint64_t number, bool full)
     c->job_pause = dome_wtime() - begin;
     c->report.pause += c->job_pause;
     c->report.longest_pause = MAX(c->report.longest_pause, c->job_pause);
+    dome__trace_checkpoint(env->trace, number, stopped, bytes);
 }
 
 /* ---- when ---- */

@@ -355,13 +355,15 @@ static bool task_line(parser *p, char kind, fields *f)
             g_array_append_val(file->samples, sample);
         return !f->bad;
     }
+    case 'K':
     case 'r': {
-        dome_trace_mark mark = {.kind = 'r'};
+        dome_trace_mark mark = {.kind = kind};
         mark.time = get_time(f);
         mark.number = get_u64(f);
         if (f->bad)
             return false;
-        mark.text = g_strdup_printf("restarted from checkpoint %" PRIu64, mark.number);
+        mark.text = g_strdup_printf(
+            kind == 'r' ? "the program goes on from checkpoint %" PRIu64 : "checkpoint %" PRIu64 " was not written", mark.number);
         g_array_append_val(file->marks, mark);
         g_array_append_val(p->mark_tasks, p->task);
         return true;

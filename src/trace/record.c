@@ -322,10 +322,10 @@ static void write_span(dome_trace *trace, char kind, uint64_t start, uint64_t to
     put_time(trace, &line, start);
     put_number(&line, took);
     put_number(&line, a);
-    if (kind != 'w' && kind != 'e') {
+    if (kind != 'w' && kind != 'e')
         put_number(&line, b);
+    if (kind == 'm' || kind == 'b')
         put_number(&line, c);
-    }
     end_line(trace, &line);
 }
 
@@ -359,15 +359,25 @@ void dome__trace_checkpoint(dome_trace *trace, uint64_t number, uint64_t start, 
         write_span(trace, 'k', start, dome__since_ns(start), number, written, 0);
 }
 
-void dome__trace_restart(dome_trace *trace, uint64_t number)
+static void write_mark(dome_trace *trace, char kind, uint64_t number)
 {
     if (!trace || trace->rank != 0)
         return;
     text_line line;
-    begin_line(&line, 'r');
+    begin_line(&line, kind);
     put_time(trace, &line, dome__now_ns());
     put_number(&line, number);
     end_line(trace, &line);
+}
+
+void dome__trace_checkpoint_failed(dome_trace *trace, uint64_t number)
+{
+    write_mark(trace, 'K', number);
+}
+
+void dome__trace_restart(dome_trace *trace, uint64_t number)
+{
+    write_mark(trace, 'r', number);
 }
 
 /* ---- objects and layouts: the same on all tasks, so the first records them ---- */

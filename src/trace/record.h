@@ -41,6 +41,9 @@ void dome__trace_phase(dome_trace *trace, uint64_t start, bool moved, double imb
 /* A checkpoint: the time for which the program stood still for it; written: bytes that this task writes. */
 void dome__trace_checkpoint(dome_trace *trace, uint64_t number, uint64_t start, uint64_t written);
 
+/* It could not be written. */
+void dome__trace_checkpoint_failed(dome_trace *trace, uint64_t number);
+
 /* The program has been restarted from a checkpoint. */
 void dome__trace_restart(dome_trace *trace, uint64_t number);
 

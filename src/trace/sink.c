@@ -144,7 +144,9 @@ void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
         return;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "T -\nF %" PRIu64, dome__now_ns());
-    dome__trace_put_text(text, line);
+    char *words = g_strchomp(g_strdup(g_str_has_prefix(line, "dome: ") ? line + 6 : line));
+    dome__trace_put_text(text, words);
+    g_free(words);
     g_string_append_c(text, '\n');
     give(sink, text);
 }

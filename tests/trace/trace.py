@@ -210,6 +210,55 @@ def crash():
     os.rmdir(marks)
 
 
+def pid_of(rank, text):
+    """What a task says of itself when it begins; None: nothing yet."""
+    task = None
+    for line in text.split("\n"):
+        words = line.split()
+        if words and words[0] == "T":
+            task = words[1]
+        elif words and words[0] == "I" and task == str(rank):
+            return int(words[2])
+
+
+def restart():
+    """A program that is started again after a loss has one trace: both runs, checkpoints, why the first one ended."""
+    what, path, out, marks = "restart", folder + "/restart.trace", folder + "/restart.json", folder + "/checkpoints"
+    if not os.path.exists(BUILD + "/examples/heat"):
+        print("note: without the examples nothing is restarted")
+        return
+    os.mkdir(marks)
+    environment = {k: v for k, v in os.environ.items() if k not in ("PVM_VMID", "PVMSOCK", "DOME_OPTIONS", "DOME_HUB")}
+    environment.update(TMPDIR=folder, PVM_TMP=folder)
+    program = [DOME, "run", "-n", "3", "--restarts", "1", BUILD + "/examples/heat", "--steps", "4000"]
+    program += ["--dome-checkpoint-dir", marks, "--dome-checkpoint-every", "20", "--dome-trace", path]
+    p = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True, env=environment)
+    while pid_of(1, wait_for(r"^k \d+ \d+ [2-9] ", path)) is None:
+        time.sleep(0.02)
+    os.kill(pid_of(1, wait_for("^k ", path)), signal.SIGKILL)
+    message = p.communicate()[1]
+    if p.returncode != 0:
+        fail(what, "status %d: %s" % (p.returncode, message))
+    run([DOME, "view", path, "-o", out])
+    with open(out) as f:
+        trace = json.load(f)
+    check_schema(what, trace)
+    check_nesting(what, trace)
+    names = [e["name"] for e in trace["traceEvents"] if e["ph"] == "i"]
+    if trace["otherData"]["starts"] != "2" or sorted(names) != ["failure", "restart"]:
+        fail(what, "%s starts, marks %s" % (trace["otherData"]["starts"], names))
+    numbers = {process: [e["args"]["number"] for e in spans(trace, process) if e["name"] == "checkpoint"] for process in range(1, 7)}
+    if any(not n or n != sorted(n) for n in numbers.values()):
+        fail(what, "checkpoints of the tasks: %s" % numbers)
+    if sum(e["args"]["bytes"] for e in spans(trace, 4) if e["name"] == "checkpoint") <= 0:
+        fail(what, "checkpoints without bytes")
+    for name in os.listdir(marks):
+        os.unlink(marks + "/" + name)
+    os.rmdir(marks)
+    os.unlink(path)
+    os.unlink(out)
+
+
 def truncated(text):
     what, path, out = "truncated", folder + "/cut.trace", folder + "/cut.json"
     for part in 0.2, 0.5, 0.9, 0.999:
@@ -258,6 +307,7 @@ def main():
         json_runs()
         clocks()
         crash()
+        restart()
         other_files()
         if os.listdir(folder):
             fail("files", "left behind: %s" % os.listdir(folder))
