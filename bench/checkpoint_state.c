@@ -78,12 +78,12 @@ int main(int argc, char **argv)
         }
         for (int i = 0; i < changed; i++)
             dvec_adds(v[i], v[i], 1);
+        for (int i = 0; i < changed; i++)
+            dvec_local_const(v[i], spans); /* completes what was deferred */
         dscalar_set_i64(at, loop + 1);
         bool told = (loop + 1) % between == 0;
         double once = 0;
         if (told) {
-            for (int i = 0; i < changed; i++)
-                dvec_local_const(v[i], spans); /* completes what was deferred */
             dome_barrier(env);
             once = dome_wtime();
             copy(v, changed, buffer);
