@@ -318,8 +318,13 @@ static int open_from(dome_env *env, dome_checkpoints *c)
     dome_ckpt_file *file = NULL;
     if (leads && env->options.restart != DOME_RESTART_NONE)
         file = choose(env, c, &message);
-    if (leads && !message && dome__store_next_number(c->directory, &c->number, &message) && !file)
-        note_run(c, &message);
+    if (leads && !message && dome__store_next_number(c->directory, &c->number, &message) && !file) {
+        if (note_run(c, &message) && c->number > 1)
+            say(env,
+                "checkpoint directory '%s' has checkpoints up to number %" PRIu64 " already, which are not gone on from "
+                "(--dome-restart would): new ones will take their place",
+                c->directory, c->number - 1);
+    }
     int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_clear_pointer(&message, g_free);
     if (file)
