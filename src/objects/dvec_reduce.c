@@ -95,11 +95,12 @@ static int fail_together(const reduction *r)
     return dome__agree(r->env, r->status, r->text);
 }
 
-/* Calls visit for the local blocks of the lead, in the order of its spans. first: the global number of the first value. */
-static void for_blocks(reduction *r, dome_eval_visit visit, void *ctx)
+/* Calls visit for the local blocks of the lead, in the order of its spans. terms, sums: what visit does (eval.h). */
+static void for_blocks(reduction *r, dome_eval_visit visit, void *ctx, dome_terms terms, dome_exact_sum *sums)
 {
     char *text = NULL;
-    int status = dome__eval_reduce(r->env, r->lead, r->x, r->y, visit, ctx, &text);
+    dome_eval_reduction what = {r->lead, r->x, r->y, visit, ctx, terms, sums};
+    int status = dome__eval_reduce(r->env, &what, &text);
     if (r->status == DOME_OK) {
         r->status = status;
         r->text = text;
@@ -132,7 +133,7 @@ static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_ex
         memcpy(v.scale, scale, sizeof v.scale);
     for (int k = 0; k < 2; k++)
         dome__exact_init(&v.sums[k]);
-    for_blocks(r, visit_sum, &v);
+    for_blocks(r, visit_sum, &v, terms, v.sums);
     const size_t parts = is_complex(r->x) ? 2 : 1;
     for (size_t k = 0; k < parts; k++)
         dome__exact_normalize(&v.sums[k]);
@@ -249,7 +250,7 @@ static void visit_largest(void *ctx, const void *x, const void *y, uint64_t valu
 static int norm_scaled(reduction *r, double *norm)
 {
     largest_visit v = {r->x->type, 0};
-    for_blocks(r, visit_largest, &v);
+    for_blocks(r, visit_largest, &v, DOME_TERMS, NULL);
     if (!r->alone) {
         uint64_t bits; /* not negative, so in the order of the values */
         memcpy(&bits, &v.value, sizeof bits);
@@ -521,7 +522,7 @@ static int find_extreme(reduction *r, bool largest, dome_extreme *best)
     if (r->x->length == 0)
         return dome__fail(r->env, DOME_ERR_ARGUMENT, "the vector is empty");
     extreme_visit v = {dome__extreme_kernel(r->x->type), largest, DOME_EXTREME_NONE};
-    for_blocks(r, visit_extreme, &v);
+    for_blocks(r, visit_extreme, &v, DOME_TERMS, NULL);
     *best = v.best;
     if (r->alone)
         return fail_alone(r);

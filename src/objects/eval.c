@@ -1,5 +1,6 @@
 #include "objects/eval_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ struct dome_eval {
     eval_list *spare; /* an empty one, to be used again */
     eval_memory scratch;
     bool plain;
-    int status; /* of work that failed and has not been reported, with its text */
+    dome_chains *chains; /* NULL: no generated code */
+    int status;          /* of work that failed and has not been reported, with its text */
     char *failure;
 };
 
@@ -20,6 +22,8 @@ dome_eval *dome__eval_new(const dome_options *options)
     dome_eval *eval = g_new0(dome_eval, 1);
     eval->lists = g_ptr_array_new();
     eval->plain = options->evaluator == DOME_EVALUATOR_PLAIN;
+    if (options->evaluator == DOME_EVALUATOR_AUTO || options->evaluator == DOME_EVALUATOR_COMPILED)
+        eval->chains = dome__chains_new(options->evaluator == DOME_EVALUATOR_COMPILED, true);
     return eval;
 }
 
@@ -161,6 +165,7 @@ void dome__eval_free(dome_eval *eval)
     while (eval->lists->len)
         drop(eval, g_ptr_array_index(eval->lists, 0));
     g_ptr_array_free(eval->lists, TRUE);
+    dome__chains_free(eval->chains);
     g_free(eval->spare);
     free(eval->scratch.base);
     g_free(eval->failure);
@@ -215,10 +220,10 @@ static void read_from_memory(eval_list *list, int k)
     }
 }
 
-static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set stores, const eval_reduction *reduction)
+static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set stores, const dome_eval_reduction *reduction)
 {
     dome_eval *eval = env->eval;
-    eval_pass pass = {list, needed, stores, reduction, eval->plain};
+    eval_pass pass = {list, needed, stores, reduction, eval->chains, eval->plain};
     for (node_set rest = needed; rest; rest &= rest - 1) {
         const eval_node *node = &list->node[__builtin_ctzll(rest)];
         for (int i = 0; i < INPUTS_MAX; i++)
@@ -253,7 +258,7 @@ static void run_list(dome_env *env, eval_list *list)
 }
 
 /* Values of a list that some vectors' memory shall hold, and one (or two) that a reduction alone wants. */
-static void run_some(dome_env *env, eval_list *list, node_set stores, node_set passing, const eval_reduction *reduction)
+static void run_some(dome_env *env, eval_list *list, node_set stores, node_set passing, const dome_eval_reduction *reduction)
 {
     node_set needed = 0;
     for (node_set rest = passing; rest; rest &= rest - 1)
@@ -413,10 +418,9 @@ int dome__eval_finish(dome_env *env, char **text)
     return take_failure(eval, text);
 }
 
-int dome__eval_reduce(dome_env *env, const dvec *lead, const dvec *x, const dvec *y, dome_eval_visit visit, void *ctx,
-                      char **text)
+int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char **text)
 {
-    const eval_reduction reduction = {lead, x, y, visit, ctx};
+    const dvec *lead = reduction->lead, *x = reduction->x, *y = reduction->y;
     const dvec *vector[2] = {x, y};
     eval_list *list = NULL;
     for (int k = 0; k < 2; k++) {
@@ -438,14 +442,19 @@ int dome__eval_reduce(dome_env *env, const dvec *lead, const dvec *x, const dvec
         for (int k = 0; k < 2; k++)
             if (vector[k] && vector[k]->value && list_of(vector[k]) == list)
                 *(vector[k]->passing && small ? &passing : &stores) |= own_value(vector[k]);
-        run_some(env, list, stores, passing, &reduction);
+        run_some(env, list, stores, passing, reduction);
     } else {
-        dome__eval_visit_memory(&reduction);
+        dome__eval_visit_memory(reduction);
         ((dvec *)x)->unread = false;
         if (y)
             ((dvec *)y)->unread = false;
     }
     return take_failure(env->eval, text);
+}
+
+void dome__eval_profile(const dome_env *env, FILE *file)
+{
+    dome__chains_print(env->eval->chains, file);
 }
 
 /* ---- recording ---- */
@@ -497,6 +506,16 @@ static bool may_fail(const dome_eval_op *op)
     return op->code == DOME_OP_DVEC_DIV || op->code == DOME_OP_DVEC_POW || op->code == DOME_OP_DVEC_POWS;
 }
 
+/* Whether a floating-point division is as well a multiplication: then the exact results are the same, and so are the rounded
+ * ones. */
+static bool by_power_of_two(const dome_eval_op *op)
+{
+    int exponent;
+    dome_type_kind kind = dome_type_kind_of(op->out->type);
+    return (kind == DOME_KIND_F32 || kind == DOME_KIND_F64) && fabs(frexp(op->scalar.f64, &exponent)) == 0.5 &&
+           abs(exponent) < 100;
+}
+
 static inline uint64_t mix(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -516,6 +535,11 @@ static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool pla
                       .arg = {-1, -1, -1},
                       .owned = true,
                       .must = plain || may_fail(op)};
+    if (op->code == DOME_OP_DVEC_DIVS && !plain && by_power_of_two(op)) {
+        double inverse = 1 / op->scalar.f64;
+        node.code = DOME_OP_DVEC_MULS;
+        memcpy(&node.scalar, &inverse, sizeof inverse);
+    }
     const dvec *in[INPUTS_MAX] = {op->in[0], op->in[1], op->in[2]};
     if (op->code == DOME_OP_DVEC_AXPY)
         in[1] = op->out;
@@ -537,7 +561,7 @@ static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool pla
             node.arg[i] = (int8_t)arg;
         }
     }
-    uint64_t hash = mix((uint64_t)op->code, node.scalar);
+    uint64_t hash = mix((uint64_t)node.code, node.scalar);
     for (int i = 0; i < INPUTS_MAX; i++)
         hash = mix(hash, node.leaf[i] ? (uint64_t)(uintptr_t)node.leaf[i] : (uint64_t)(node.arg[i] + 2));
     node.hash = (uint32_t)(hash >> 32) | 1;
@@ -553,7 +577,7 @@ static int find_equal(const eval_list *list, const eval_node *node)
         const eval_node *other = &list->node[k];
         if (list->hash[k] != node->hash || other->code != node->code || other->scalar != node->scalar ||
             other->type != node->type || other->from != node->from || other->width != node->width || other->value ||
-            list->done & NODE(k))
+            other->computed || list->done & NODE(k)) /* what was computed and not kept is not there to be used */
             continue;
         if (memcmp(other->leaf, node->leaf, sizeof node->leaf) == 0 && memcmp(other->arg, node->arg, sizeof node->arg) == 0)
             return (int)k;

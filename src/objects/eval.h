@@ -10,6 +10,9 @@
 #define DOME_SRC_EVAL_H
 
 #include "objects/dvec_private.h"
+#include "objects/kernels_reduce.h"
+
+#include <stdio.h>
 
 typedef struct dome_eval_op {
     dome_operation_code code; /* DOME_OP_DVEC_ADD, ...: says which operands are in use */
@@ -22,6 +25,7 @@ typedef struct dome_eval_op {
     void *value; /* fill_value's element, g_malloc'd; eval frees it */
 } dome_eval_op;
 
+/* Once per environment, before any vector is made. */
 dome_eval *dome__eval_new(const dome_options *options);
 void dome__eval_free(dome_eval *eval);
 
@@ -39,18 +43,28 @@ int dome__eval_try(dome_env *env, const dvec *x, char **text);
 /* The same, but x is only going to be read: what reads x may stay recorded. */
 int dome__eval_read(dome_env *env, const dvec *x, char **text);
 
-/* Brings x and y (which may be NULL) up to date as dome__eval_read does, and calls visit for each local block of `lead`, which is
- * one of them, in the order of its spans, while the block's values are at hand. first: the global number of the first value. x
- * and y may be at hand there alone: what has been read of them by visit need not be in memory afterwards. */
+/* A reduction brings x and y (which may be NULL) up to date as dome__eval_read does, and calls visit for each local block of
+ * `lead`, which is one of them, in the order of its spans, while the block's values are at hand. first: the global number of the
+ * first value. x and y may be at hand there alone: what has been read of them by visit need not be in memory afterwards. */
 typedef void (*dome_eval_visit)(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first);
-int dome__eval_reduce(dome_env *env, const dvec *lead, const dvec *x, const dvec *y, dome_eval_visit visit, void *ctx,
-                      char **text);
+typedef struct dome_eval_reduction {
+    const dvec *lead, *x, *y;
+    dome_eval_visit visit;
+    void *ctx;
+    /* what visit does, if it is a sum: terms of each block, added to the exact sums; DOME_TERMS if it is not */
+    dome_terms terms;
+    dome_exact_sum *sums;
+} dome_eval_reduction;
+int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char **text);
 
 /* x is about to go: its value is needed no more, unless others are made of it. As dome__eval_try for failures. */
 int dome__eval_forget(dome_env *env, dvec *x, char **text);
 
 /* The program ends: no value is needed any more. What can fail is run. */
 int dome__eval_finish(dome_env *env, char **text);
+
+/* Lines about chains of operations, for the profile. */
+void dome__eval_profile(const dome_env *env, FILE *file);
 
 /* Runs everything, and leaves a failure to be reported by the operation that needs a value. Whether there is none. */
 bool dome__eval_settle(dome_env *env);

@@ -36,7 +36,7 @@ typedef struct step {
 
 typedef struct work {
     const eval_list *list;
-    const eval_reduction *reduction;
+    const dome_eval_reduction *reduction;
     step step[NODES_MAX];
     int steps;
     operand value[NODES_MAX]; /* of the list's values */
@@ -218,7 +218,7 @@ static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
 /* Calls visit for the blocks of a group, which are computed. */
 static void reduce_group(const work *w, uint64_t first, uint64_t place, uint64_t count)
 {
-    const eval_reduction *r = w->reduction;
+    const dome_eval_reduction *r = w->reduction;
     const uint64_t block = dome_layout_block_size(w->list->layout), width = r->lead->width;
     for (uint64_t done = 0, n; done < count; done += n) {
         n = MIN(block, count - done);
@@ -274,6 +274,250 @@ static void run_spans(work *w, bool plain, double weight[])
             count = MIN(w->group, span[s].count - done);
             run_group(w, span[s].first + done, place, count, place == probe ? weight : NULL);
         }
+}
+
+/* ---- generated code ---- */
+
+/* A pass as a program for generated code, with what a call of that needs. */
+typedef struct generated {
+    chain_program program;
+    double scalar[NODES_MAX];
+    operand memory[CHAIN_MEMORY_MAX];
+    bool written[CHAIN_MEMORY_MAX];
+    int memories;
+    uint64_t width;
+    bool sums; /* it makes the reduction's sums too */
+} generated;
+
+static bool can_be_generated(dome_operation_code code)
+{
+    switch (code) {
+    case DOME_OP_DVEC_FILL:
+    case DOME_OP_DVEC_COPY:
+    case DOME_OP_DVEC_ADD:
+    case DOME_OP_DVEC_SUB:
+    case DOME_OP_DVEC_MUL:
+    case DOME_OP_DVEC_DIV:
+    case DOME_OP_DVEC_MIN:
+    case DOME_OP_DVEC_MAX:
+    case DOME_OP_DVEC_ADDS:
+    case DOME_OP_DVEC_SUBS:
+    case DOME_OP_DVEC_MULS:
+    case DOME_OP_DVEC_DIVS:
+    case DOME_OP_DVEC_MINS:
+    case DOME_OP_DVEC_MAXS:
+    case DOME_OP_DVEC_AXPY:
+    case DOME_OP_DVEC_NEG:
+    case DOME_OP_DVEC_ABS:
+    case DOME_OP_DVEC_SQRT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The number of a place in memory, as an input or output of a step; CHAIN_NONE if there are too many. */
+static uint8_t memory_number(generated *g, const operand *o)
+{
+    for (int m = 0; m < g->memories; m++)
+        if (g->memory[m].data == o->data && g->memory[m].global == o->global)
+            return CHAIN_MEMORY(m);
+    if (g->memories == CHAIN_MEMORY_MAX)
+        return CHAIN_NONE;
+    g->memory[g->memories] = *o;
+    return CHAIN_MEMORY(g->memories++);
+}
+
+/* Where the reduction finds x: in memory, or what the step of x's value has computed. */
+static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const operand *o, const uint8_t step_of[NODES_MAX])
+{
+    if (x->value && x->work == w->list)
+        return CHAIN_RESULT(step_of[x->value - 1]);
+    return memory_number(g, o);
+}
+
+static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
+{
+    const dome_eval_reduction *r = w->reduction;
+    const eval_list *list = w->list;
+    const eval_node *first = &list->node[w->step[0].node];
+    const dome_type_kind kind = dome_type_kind_of(first->type);
+    uint8_t step_of[NODES_MAX];
+    uint64_t value = dome_type_size(first->type), read = 0, written = 0;
+    chain_program *p = &g->program;
+    if (kind != DOME_KIND_F64 && kind != DOME_KIND_F32)
+        return false;
+    memset(p, 0, sizeof *p);
+    p->kind = (uint8_t)kind;
+    p->terms = DOME_TERMS;
+    g->memories = 0;
+    g->width = first->width;
+    g->sums = r && r->terms < DOME_TERMS_SCALED && r->x->type == first->type;
+    for (int k = 0; k < w->steps; k++) {
+        const step *s = &w->step[k];
+        const eval_node *node = &list->node[s->node];
+        if (!can_be_generated(node->code) || node->value || node->type != first->type || node->width != g->width)
+            return false;
+        chain_step *to = &p->step[p->steps];
+        step_of[s->node] = p->steps++;
+        to->code = (uint8_t)node->code;
+        memcpy(&g->scalar[k], &node->scalar, sizeof g->scalar[k]);
+        for (int i = 0; i < s->inputs; i++) {
+            int known = g->memories;
+            to->in[i] = node->arg[i] >= 0 ? CHAIN_RESULT(step_of[node->arg[i]]) : memory_number(g, &s->in[i]);
+            if (to->in[i] == CHAIN_NONE)
+                return false;
+            read += g->memories > known ? value : 0;
+        }
+        /* tiles are written only if the reduction looks into them */
+        bool seen = r && !g->sums && (s->out.data == w->x.data || (r->y && s->out.data == w->y.data)) &&
+                    ((r->x->value == (unsigned)s->node + 1 && r->x->work == list) ||
+                     (r->y && r->y->value == (unsigned)s->node + 1 && r->y->work == list));
+        if (pass->stores & NODE(s->node) || seen) {
+            to->out = memory_number(g, &s->out);
+            if (to->out == CHAIN_NONE)
+                return false;
+            written += s->out.element ? value : 0;
+        }
+    }
+    if (g->sums) {
+        int known = g->memories;
+        p->terms = (uint8_t)r->terms;
+        p->x = reduced_operand(w, g, r->x, &w->x, step_of);
+        if (r->terms == DOME_TERMS_DOT)
+            p->y = reduced_operand(w, g, r->y, &w->y, step_of);
+        if (p->x == CHAIN_NONE || (r->terms == DOME_TERMS_DOT && p->y == CHAIN_NONE))
+            return false;
+        read += (uint64_t)(g->memories - known) * value;
+    }
+    for (int m = 0; m < g->memories; m++)
+        g->written[m] = false;
+    for (int k = 0; k < p->steps; k++)
+        if (p->step[k].out != CHAIN_NONE)
+            g->written[p->step[k].out - CHAIN_MEMORY(0)] = true;
+    p->bytes_read = (uint8_t)MIN(read, UINT8_MAX);
+    p->bytes_written = (uint8_t)MIN(written, UINT8_MAX);
+    return true;
+}
+
+enum { SUMS_MAX = PIECE_VALUES };
+
+static void run_code(const work *w, const generated *g, chain_code code)
+{
+    const uint64_t block = dome_layout_block_size(w->list->layout);
+    uint64_t most = w->group;
+    if (!w->reduction || g->sums)
+        most = MAX(most, MIN(64 * w->group, SUMS_MAX * block));
+    dome_span span[2];
+    int spans = dome_layout_spans(w->list->layout, w->list->rank, span);
+    uint64_t place = 0;
+    for (int s = 0; s < spans; s++)
+        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
+            void *memory[CHAIN_MEMORY_MAX];
+            double sum[SUMS_MAX];
+            uint64_t first = span[s].first + done;
+            count = MIN(most, span[s].count - done);
+            for (int m = 0; m < g->memories; m++)
+                memory[m] = address(&g->memory[m], first, place);
+            code(memory, g->scalar, count * g->width, block * g->width, sum);
+            if (g->sums)
+                for (uint64_t b = 0; b * block < count; b++)
+                    dome__exact_add(&w->reduction->sums[0], sum[b]);
+            else if (w->reduction)
+                reduce_group(w, first, place, count);
+        }
+}
+
+static bool same_bits(const void *x, const void *y, uint64_t values, bool single)
+{
+    for (uint64_t k = 0; k < values; k++) {
+        if (single) {
+            float a = ((const float *)x)[k], b = ((const float *)y)[k];
+            if (memcmp(&a, &b, sizeof a) != 0 && (a == a || b == b))
+                return false;
+        } else {
+            double a = ((const double *)x)[k], b = ((const double *)y)[k];
+            if (memcmp(&a, &b, sizeof a) != 0 && (a == a || b == b))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What the code makes of the first group, in copies of the memory that it writes to. */
+typedef struct trial {
+    uint64_t first, count;
+    void *memory[CHAIN_MEMORY_MAX];
+    double sum[SUMS_MAX];
+} trial;
+
+static trial *try_code(const work *w, const generated *g, chain_code code)
+{
+    dome_span span[2];
+    if (dome_layout_spans(w->list->layout, w->list->rank, span) == 0 || span[0].count == 0)
+        return NULL;
+    trial *t = g_new(trial, 1);
+    const uint64_t value = g->program.kind == DOME_KIND_F32 ? sizeof(float) : sizeof(double);
+    t->first = span[0].first;
+    t->count = MIN(w->group, span[0].count);
+    for (int m = 0; m < g->memories; m++) {
+        char *real = address(&g->memory[m], t->first, 0);
+        t->memory[m] = g->written[m] ? g_memdup2(real, t->count * g->width * value) : real;
+    }
+    code(t->memory, g->scalar, t->count * g->width, dome_layout_block_size(w->list->layout) * g->width, t->sum);
+    return t;
+}
+
+/* Whether the kernels, which have done the pass since, have made the same. Ends the trial. */
+static bool end_trial(const work *w, const generated *g, trial *t)
+{
+    bool equal = true, single = g->program.kind == DOME_KIND_F32;
+    for (int m = 0; m < g->memories; m++)
+        if (g->written[m]) {
+            if (g->memory[m].element)
+                equal &= same_bits(address(&g->memory[m], t->first, 0), t->memory[m], t->count * g->width, single);
+            g_free(t->memory[m]);
+        }
+    const dome_eval_reduction *r = w->reduction;
+    const uint64_t block = dome_layout_block_size(w->list->layout);
+    if (g->sums && w->x.element && (!r->y || w->y.element))
+        for (uint64_t b = 0; b * block < t->count; b++) {
+            dome_exact_sum sums[2];
+            uint64_t n = MIN(block, t->count - b * block);
+            dome__exact_init(&sums[0]);
+            dome__sum_kernel(r->terms, r->x->type)(address(&w->x, t->first + b * block, b * block),
+                                                   r->y ? address(&w->y, t->first + b * block, b * block) : NULL, n * g->width,
+                                                   NULL, sums);
+            double expected = dome__exact_round(&sums[0]), got = t->sum[b] + 0.0; /* exact sums know one zero */
+            equal &= same_bits(&expected, &got, 1, false);
+        }
+    g_free(t);
+    return equal;
+}
+
+/* Passes over fewer values than this are not looked at for generated code. */
+#define FEW_VALUES 8192
+
+/* Does the pass by generated code if there is some. */
+static void run(work *w, const eval_pass *pass, double weight[])
+{
+    uint64_t values = dome_layout_local(w->list->layout, w->list->rank) * w->widest;
+    generated g;
+    dome_chain *chain = NULL;
+    chain_code code = NULL;
+    bool check = false;
+    if (pass->chains && (values >= FEW_VALUES || dome__chains_now(pass->chains)) && values && describe_pass(w, pass, &g))
+        chain = dome__chains_note(pass->chains, &g.program, values);
+    if (chain)
+        code = dome__chain_code(chain, &check);
+    if (code && !check) {
+        run_code(w, &g, code);
+        return;
+    }
+    trial *t = code ? try_code(w, &g, code) : NULL;
+    run_spans(w, pass->plain, weight);
+    if (t)
+        dome__chain_checked(chain, end_trial(w, &g, t));
 }
 
 /* ---- what it cost ---- */
@@ -347,7 +591,7 @@ void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
     }
     weight[w.steps] = w.reduction ? 2 : 0;
 
-    run_spans(&w, pass->plain, weight);
+    run(&w, pass, weight);
 
     for (int k = 0; k < w.steps; k++)
         if (w.step[k].bad != UINT64_MAX)
@@ -357,7 +601,7 @@ void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
     dome__trace_evaluation(env->trace, (unsigned)w.steps, begin, took);
 }
 
-void dome__eval_visit_memory(const eval_reduction *r)
+void dome__eval_visit_memory(const dome_eval_reduction *r)
 {
     const dvec *lead = r->lead;
     const uint64_t block = dome_layout_block_size(lead->layout);

@@ -3,6 +3,7 @@
 #define DOME_SRC_EVAL_PRIVATE_H
 
 #include "objects/eval.h"
+#include "objects/eval_compile.h"
 #include "objects/kernels.h"
 
 /* Values a list holds before they are run in any case. Sets of them are bits of a word. */
@@ -42,19 +43,13 @@ typedef struct eval_list {
     eval_node node[NODES_MAX];
 } eval_list;
 
-/* What a reduction adds to a pass. */
-typedef struct eval_reduction {
-    const dvec *lead, *x, *y;
-    dome_eval_visit visit;
-    void *ctx;
-} eval_reduction;
-
 /* One pass over the local part of a list's layout. */
 typedef struct eval_pass {
     eval_list *list;
-    node_set needed, stores;         /* values to compute; those of them to write to their vectors */
-    const eval_reduction *reduction; /* or NULL */
-    bool plain;                      /* operation after operation */
+    node_set needed, stores;              /* values to compute; those of them to write to their vectors */
+    const dome_eval_reduction *reduction; /* or NULL */
+    dome_chains *chains;                  /* for generated code; NULL: none */
+    bool plain;                           /* operation after operation */
 } eval_pass;
 
 typedef struct eval_memory {
@@ -66,7 +61,7 @@ typedef struct eval_memory {
 void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch);
 
 /* Calls a reduction's visit for vectors that are in memory. */
-void dome__eval_visit_memory(const eval_reduction *r);
+void dome__eval_visit_memory(const dome_eval_reduction *r);
 
 /* Local addresses: where the element with global index first, number place of the task's part in `layout`, lies in x. */
 static inline char *dome__eval_address(const dvec *x, const dome_layout *layout, uint64_t first, uint64_t place)

@@ -154,10 +154,10 @@ static gboolean parse_road(const char *name, const char *value, gpointer data, G
 
 static gboolean parse_evaluator(const char *name, const char *value, gpointer data, GError **error)
 {
-    static const char *const words[] = {"fused", "plain", NULL}; /* as in dome_evaluator */
+    static const char *const words[] = {"auto", "plain", "fused", "compiled", NULL}; /* as in dome_evaluator */
     dome_options *options = data;
     int place;
-    if (!parse_word(name, value, words, "'plain' or 'fused'", &place, error))
+    if (!parse_word(name, value, words, "'auto', 'plain', 'fused' or 'compiled'", &place, error))
         return FALSE;
     options->evaluator = (dome_evaluator)place;
     return TRUE;
@@ -311,8 +311,11 @@ static const GOptionEntry entries[] = {
     VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default 3600)", "SECONDS"),
     VALUE(RESTART, parse_restart, "go on from the newest good checkpoint, from one by number, or (auto) from one if there is one",
           "[=auto|NUMBER]"),
-    VALUE("dome-evaluator", parse_evaluator, "how element-wise operations are run; plain: one after the other (default fused)",
-          "plain|fused"),
+    VALUE("dome-evaluator", parse_evaluator,
+          "how element-wise operations are run: plain: one after the other; fused: in one pass; compiled: by generated code, "
+          "waited "
+          "for; auto: fused, and by generated code where a chain comes back (default auto)",
+          "auto|plain|fused|compiled"),
     FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
     VALUE("dome-progress", parse_progress,
           "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),

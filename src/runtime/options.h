@@ -10,8 +10,14 @@ typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 /* RANDOM is for finding mistakes: it moves random blocks as often as data may move at all. */
 typedef enum dome_balancing { DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM, DOME_BALANCE_NONE } dome_balancing;
 
-/* How deferred element-wise work is done: FUSED in one pass, PLAIN operation after operation. The bits are the same. */
-typedef enum dome_evaluator { DOME_EVALUATOR_FUSED, DOME_EVALUATOR_PLAIN } dome_evaluator;
+/* How deferred element-wise work is done: PLAIN operation after operation, FUSED in one pass, AUTO by generated code where a
+ * chain comes back, COMPILED always by that, for finding mistakes. The bits are the same. */
+typedef enum dome_evaluator {
+    DOME_EVALUATOR_AUTO,
+    DOME_EVALUATOR_PLAIN,
+    DOME_EVALUATOR_FUSED,
+    DOME_EVALUATOR_COMPILED
+} dome_evaluator;
 
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
 typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;

@@ -3,6 +3,7 @@
 #include "runtime/checkpoint.h"
 
 #include "balance/balance.h"
+#include "objects/eval.h"
 #include "objects/storage.h"
 #include "transport/collective.h"
 
@@ -123,6 +124,7 @@ int dome__profile_print(dome_env *env)
         print_balance(env, &report, all, t->size);
         print_checkpoints(env);
         print_memory(all, t->size);
+        dome__eval_profile(env, stderr);
     }
     g_free(all);
     return status;

@@ -1,0 +1,643 @@
+#include "objects/eval_compile.h"
+
+#include <dome/dome.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* A chain has come back when it has run so often and so many operations have been done in it: a tenth of a second's work, which
+ * is what compiling takes. */
+enum { RUNS_BEFORE = 3 };
+static const double WORK_BEFORE = 5e7;
+
+/* Programs with more different chains than this are not made of chains that come back. */
+enum { CHAINS_MAX = 512, PRINTED = 8 };
+
+/* Where the code of a chain is. Written by the thread from WANTED on. */
+enum { NEW, WANTED, READY, NEVER };
+
+struct dome_chain {
+    chain_program program;
+    uint64_t runs, generated, values;
+    double work;
+    int state;
+    bool checked;
+    chain_code code;
+};
+
+struct dome_chains {
+    GHashTable *table; /* chain_program * -> dome_chain * */
+    bool now, speaks;
+    pid_t owner; /* a forked process has no thread */
+    GThread *thread;
+    GAsyncQueue *queue;
+    /* the thread's */
+    char *compiler, *folder, *work; /* folder NULL: there is none that can be used */
+    bool opened;
+    GMutex lock; /* of: */
+    pid_t child;
+    bool stop;
+};
+
+/* ---- the table ---- */
+
+static size_t key_bytes(const chain_program *p)
+{
+    return offsetof(chain_program, step) + p->steps * sizeof(chain_step);
+}
+
+static guint key_hash(gconstpointer key)
+{
+    const unsigned char *at = key;
+    uint64_t hash = 0;
+    for (size_t bytes = key_bytes(key), i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return (guint)(hash ^ hash >> 32);
+}
+
+static gboolean key_equal(gconstpointer a, gconstpointer b)
+{
+    const chain_program *p = a, *q = b;
+    return p->steps == q->steps && memcmp(p, q, key_bytes(p)) == 0;
+}
+
+dome_chains *dome__chains_new(bool now, bool speaks)
+{
+    dome_chains *c = g_new0(dome_chains, 1);
+    c->table = g_hash_table_new_full(key_hash, key_equal, NULL, g_free);
+    c->now = now;
+    c->speaks = speaks;
+    c->owner = getpid();
+    g_mutex_init(&c->lock);
+    return c;
+}
+
+bool dome__chains_now(const dome_chains *c)
+{
+    return c->now;
+}
+
+/* ---- the source ---- */
+
+static void write_operand(GString *s, uint8_t operand)
+{
+    if (operand >= CHAIN_RESULT(0))
+        g_string_append_printf(s, "v%d", operand - CHAIN_RESULT(0));
+    else
+        g_string_append_printf(s, "m%d", operand - CHAIN_MEMORY(0));
+}
+
+/* The kernels' expressions (kernels.c), with x, y for the inputs and a for the scalar. */
+static const char *expression_of(unsigned code)
+{
+    switch (code) {
+    case DOME_OP_DVEC_FILL:
+        return "a";
+    case DOME_OP_DVEC_COPY:
+        return "x";
+    case DOME_OP_DVEC_ADD:
+        return "x + y";
+    case DOME_OP_DVEC_SUB:
+        return "x - y";
+    case DOME_OP_DVEC_MUL:
+        return "ROUNDED(x * y)";
+    case DOME_OP_DVEC_DIV:
+        return "x / y";
+    case DOME_OP_DVEC_MIN:
+        return "x < y || x != x ? x : y";
+    case DOME_OP_DVEC_MAX:
+        return "x > y || x != x ? x : y";
+    case DOME_OP_DVEC_ADDS:
+        return "x + a";
+    case DOME_OP_DVEC_SUBS:
+        return "x - a";
+    case DOME_OP_DVEC_MULS:
+        return "ROUNDED(x * a)";
+    case DOME_OP_DVEC_DIVS:
+        return "x / a";
+    case DOME_OP_DVEC_MINS:
+        return "x < a || x != x ? x : a";
+    case DOME_OP_DVEC_MAXS:
+        return "x > a || x != x ? x : a";
+    case DOME_OP_DVEC_AXPY:
+        return "y + ROUNDED(a * x)";
+    case DOME_OP_DVEC_NEG:
+        return "-x";
+    case DOME_OP_DVEC_ABS:
+        return "ABS(x)";
+    case DOME_OP_DVEC_SQRT:
+        return "SQRT(x)";
+    default:
+        return NULL;
+    }
+}
+
+static void write_expression(GString *s, const chain_step *step, int number)
+{
+    for (const char *at = expression_of(step->code); *at; at++) {
+        bool alone = !g_ascii_isalpha(at[1]);
+        if (*at == 'x' && alone)
+            write_operand(s, step->in[0]);
+        else if (*at == 'y' && alone)
+            write_operand(s, step->in[1]);
+        else if (*at == 'a' && alone)
+            g_string_append_printf(s, "s%d", number);
+        else
+            g_string_append_c(s, *at);
+    }
+}
+
+static void write_body(GString *s, const chain_program *p, uint64_t read)
+{
+    for (int m = 0; m < CHAIN_MEMORY_MAX; m++)
+        if (read >> m & 1)
+            g_string_append_printf(s, "            const T m%d = p%d[i];\n", m, m);
+    for (int k = 0; k < p->steps; k++) {
+        g_string_append_printf(s, "            const T v%d = ", k);
+        write_expression(s, &p->step[k], k);
+        g_string_append(s, ";\n");
+        if (p->step[k].out != CHAIN_NONE)
+            g_string_append_printf(s, "            p%d[i] = v%d;\n", p->step[k].out - CHAIN_MEMORY(0), k);
+    }
+    if (p->terms == DOME_TERMS)
+        return;
+    g_string_append(s, "            part[j] += ROUNDED((double)");
+    write_operand(s, p->x);
+    if (p->terms != DOME_TERMS_SUM) {
+        g_string_append(s, " * (double)");
+        write_operand(s, p->terms == DOME_TERMS_DOT ? p->y : p->x);
+    }
+    g_string_append(s, ");\n");
+}
+
+/* A step's input may also be what another step has written there: the program says which. Memory is what it was before. */
+static char *source_of(const chain_program *p)
+{
+    GString *s = g_string_new("/* a chain of element-wise operations, made by Dome " DOME_VERSION " */\n");
+    const char *f = p->kind == DOME_KIND_F32 ? "f" : "";
+    uint64_t used = 0, read = 0;
+    for (int k = 0; k < p->steps; k++) {
+        for (int i = 0; i < CHAIN_INPUTS; i++)
+            if (p->step[k].in[i] != CHAIN_NONE && p->step[k].in[i] < CHAIN_RESULT(0))
+                read |= (uint64_t)1 << (p->step[k].in[i] - CHAIN_MEMORY(0));
+        if (p->step[k].out != CHAIN_NONE)
+            used |= (uint64_t)1 << (p->step[k].out - CHAIN_MEMORY(0));
+    }
+    if (p->x != CHAIN_NONE && p->x < CHAIN_RESULT(0))
+        read |= (uint64_t)1 << (p->x - CHAIN_MEMORY(0));
+    if (p->y != CHAIN_NONE && p->y < CHAIN_RESULT(0))
+        read |= (uint64_t)1 << (p->y - CHAIN_MEMORY(0));
+    used |= read;
+    g_string_append_printf(s,
+                           "typedef %s T;\n"
+                           "typedef unsigned long long N;\n"
+                           "#define SQRT __builtin_sqrt%s\n"
+                           "#define ABS __builtin_fabs%s\n"
+                           "#define ROUNDED(product) (product)\n"
+                           "#if defined(__has_builtin)\n"
+                           "#if __has_builtin(__builtin_assoc_barrier)\n"
+                           "#undef ROUNDED\n"
+                           "#define ROUNDED(product) __builtin_assoc_barrier(product)\n"
+                           "#endif\n"
+                           "#endif\n"
+                           "void dome_chain(void *const *memory, const double *scalar, N count, N block, double *sum)\n"
+                           "{\n",
+                           p->kind == DOME_KIND_F32 ? "float" : "double", f, f);
+    for (int m = 0; m < CHAIN_MEMORY_MAX; m++)
+        if (used >> m & 1)
+            g_string_append_printf(s, "    T *restrict p%d = memory[%d];\n", m, m);
+    for (int k = 0; k < p->steps; k++)
+        g_string_append_printf(s, "    const T s%d = (T)scalar[%d];\n", k, k);
+    if (p->terms == DOME_TERMS) {
+        g_string_append(s, "    (void)block, (void)sum;\n    for (N i = 0; i < count; i++) {\n");
+        write_body(s, p, read);
+        g_string_append(s, "    }\n}\n");
+        return g_string_free(s, FALSE);
+    }
+    g_string_append(s, "    for (N first = 0, end; first < count; first = end, sum++) {\n"
+                       "        double part[16] = {0};\n"
+                       "        N base = first;\n"
+                       "        end = count - first < block ? count : first + block;\n"
+                       "        for (; base + 16 <= end; base += 16)\n"
+                       "            for (int j = 0; j < 16; j++) {\n"
+                       "            const N i = base + (N)j;\n");
+    write_body(s, p, read);
+    g_string_append(s, "            }\n"
+                       "        for (int j = 0; base + (N)j < end; j++) {\n"
+                       "            const N i = base + (N)j;\n");
+    write_body(s, p, read);
+    g_string_append(s, "        }\n"
+                       "        for (int half = 8; half; half /= 2)\n"
+                       "            for (int j = 0; j < half; j++)\n"
+                       "                part[j] += part[j + half];\n"
+                       "        *sum = part[0];\n"
+                       "    }\n}\n");
+    return g_string_free(s, FALSE);
+}
+
+/* ---- the folder ---- */
+
+static void say(dome_chains *c, const char *what, const char *why)
+{
+    if (c->speaks)
+        fprintf(stderr,
+                "dome: %s: %s; chains of operations run without generated code: set DOME_CACHE_DIR to a folder of yours\n", what,
+                why);
+    c->speaks = false;
+}
+
+/* Folders and files that somebody else could have written are not used. */
+static bool is_ours(const struct stat *s)
+{
+    return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static bool remove_folder(const char *path)
+{
+    GDir *dir = g_dir_open(path, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        char *file = g_build_filename(path, name, NULL);
+        g_unlink(file);
+        g_free(file);
+    }
+    if (dir)
+        g_dir_close(dir);
+    return g_rmdir(path) == 0;
+}
+
+/* What compilers were working on in processes that were killed. */
+static void tidy(const char *folder)
+{
+    enum { OLD = 3600 };
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        char *path = g_build_filename(folder, name, NULL);
+        struct stat s;
+        if (g_str_has_prefix(name, "work.") && lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_mtime + OLD < time(NULL))
+            remove_folder(path);
+        g_free(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+}
+
+/* Once: finds the compiler and the folder. */
+static bool open_folder(dome_chains *c)
+{
+    if (c->opened)
+        return c->folder != NULL;
+    c->opened = true;
+    static const char *const compilers[] = {"cc", "gcc", "clang"};
+    for (unsigned k = 0; k < G_N_ELEMENTS(compilers) && !c->compiler; k++)
+        c->compiler = g_find_program_in_path(compilers[k]);
+    if (!c->compiler)
+        return false; /* not a mistake: the profile tells */
+    const char *given = g_getenv("DOME_CACHE_DIR");
+    char *folder = given && *given ? g_strdup(given) : g_build_filename(g_get_user_cache_dir(), "dome", NULL);
+    struct stat s;
+    if (g_mkdir_with_parents(folder, 0700) < 0 || stat(folder, &s) < 0) {
+        say(c, folder, g_strerror(errno));
+    } else if (!S_ISDIR(s.st_mode) || !is_ours(&s)) {
+        say(c, folder, "others may write there");
+    } else {
+        tidy(folder);
+        char *work = g_build_filename(folder, "work.XXXXXX", NULL);
+        if (g_mkdtemp_full(work, 0700)) {
+            c->work = g_steal_pointer(&work);
+            c->folder = g_steal_pointer(&folder);
+        } else {
+            say(c, folder, g_strerror(errno));
+        }
+        g_free(work);
+    }
+    g_free(folder);
+    return c->folder != NULL;
+}
+
+/* At the end of a file: that it is whole. */
+typedef struct trailer {
+    char magic[8];
+    uint64_t bytes, checksum;
+} trailer;
+
+static const char MAGIC[8] = "DOMEcode";
+
+static uint64_t checksum_of(const char *data, size_t bytes)
+{
+    uint64_t sum = 0xcbf29ce484222325u;
+    for (size_t k = 0; k < bytes; k++)
+        sum = (sum ^ (unsigned char)data[k]) * 0x100000001b3u;
+    return sum;
+}
+
+/* The function of a file, or NULL if the file is not there, not ours or not whole. Loaded code stays until the process ends. */
+static chain_code load(const char *path)
+{
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    struct stat s;
+    chain_code code = NULL;
+    GMappedFile *map = NULL;
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) && s.st_size > (off_t)sizeof(trailer))
+        map = g_mapped_file_new_from_fd(file, FALSE, NULL);
+    if (map) {
+        size_t bytes = g_mapped_file_get_length(map) - sizeof(trailer);
+        const char *data = g_mapped_file_get_contents(map);
+        trailer t;
+        memcpy(&t, data + bytes, sizeof t);
+        if (memcmp(t.magic, MAGIC, sizeof MAGIC) == 0 && t.bytes == bytes && t.checksum == checksum_of(data, bytes)) {
+            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* nobody else can have changed the folder since */
+            void *symbol = library ? dlsym(library, "dome_chain") : NULL;
+            memcpy(&code, &symbol, sizeof code);
+        }
+        g_mapped_file_unref(map);
+    }
+    close(file);
+    return code;
+}
+
+/* ---- compiling ---- */
+
+static const char *const *flags(void)
+{
+    static const char *const plain[] = {"-O3",   "-std=gnu11",        "-shared",         "-fPIC", "-nostdlib",
+                                        "-pipe", "-ffp-contract=off", "-fno-math-errno", "-w",    NULL};
+    static const char *const avx2[] = {"-mavx2", NULL};
+    static const char *const avx512[] = {
+        "-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512", NULL};
+    static const char *all[24];
+    unsigned n = 0;
+    for (unsigned k = 0; plain[k]; k++)
+        all[n++] = plain[k];
+    const char *name = dome__kernels_name();
+    const char *const *more = strcmp(name, "avx512") == 0 ? avx512
+                              : strcmp(name, "avx2") == 0 ? avx2
+                                                          : plain + G_N_ELEMENTS(plain) - 1;
+    for (unsigned k = 0; more[k]; k++)
+        all[n++] = more[k];
+#if defined(__i386__)
+    all[n++] = "-msse2";
+    all[n++] = "-mfpmath=sse";
+#endif
+    all[n] = NULL;
+    return all;
+}
+
+/* Files of other libraries, compilers, processors and chains have other names. */
+static char *path_of(const dome_chains *c, const char *source)
+{
+    char *joined = g_strjoinv(" ", (char **)flags());
+    char *key = g_strjoin("\n", DOME_VERSION, c->compiler, joined, source, NULL);
+    char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1);
+    char *name = g_strdup_printf("%.40s.so", digest);
+    char *path = g_build_filename(c->folder, name, NULL);
+    g_free(joined);
+    g_free(key);
+    g_free(digest);
+    g_free(name);
+    return path;
+}
+
+/* Waits for the compiler. It and what it starts are a group of processes of their own. */
+static bool run_compiler(dome_chains *c, const char *input, const char *output)
+{
+    const char *arguments[32];
+    unsigned n = 0;
+    arguments[n++] = c->compiler;
+    for (const char *const *flag = flags(); *flag; flag++)
+        arguments[n++] = *flag;
+    arguments[n++] = "-o";
+    arguments[n++] = output;
+    arguments[n++] = input;
+    arguments[n] = NULL;
+
+    char **environment = g_environ_setenv(g_get_environ(), "TMPDIR", c->work, TRUE);
+    environment = g_environ_setenv(environment, "LC_ALL", "C", TRUE);
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawn_file_actions_init(&actions);
+    for (int k = 0; k < 3; k++)
+        posix_spawn_file_actions_addopen(&actions, k, "/dev/null", O_RDWR, 0);
+    g_mutex_lock(&c->lock);
+    pid_t child = -1;
+    if (!c->stop && posix_spawn(&child, c->compiler, &actions, &attributes, (char *const *)arguments, environment) != 0)
+        child = -1;
+    c->child = child;
+    g_mutex_unlock(&c->lock);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    g_strfreev(environment);
+
+    int status = -1;
+    pid_t got = -1;
+    while (child > 0 && (got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+        ;
+    g_mutex_lock(&c->lock);
+    c->child = -1;
+    g_mutex_unlock(&c->lock);
+    return got == child && child > 0 && status == 0;
+}
+
+/* Adds the trailer and gives the file its name: who looks for that finds all of it or nothing. */
+static bool publish(const char *made, const char *path)
+{
+    char *data = NULL;
+    gsize bytes;
+    if (!g_file_get_contents(made, &data, &bytes, NULL))
+        return false;
+    trailer t = {.bytes = bytes, .checksum = checksum_of(data, bytes)};
+    memcpy(t.magic, MAGIC, sizeof MAGIC);
+    g_free(data);
+    int file = open(made, O_WRONLY | O_APPEND | O_CLOEXEC);
+    bool ok = file >= 0 && write(file, &t, sizeof t) == sizeof t && fchmod(file, 0600) == 0;
+    if (file >= 0 && close(file) < 0)
+        ok = false;
+    return ok && rename(made, path) == 0;
+}
+
+static chain_code make(dome_chains *c, const chain_program *program)
+{
+    if (!open_folder(c))
+        return NULL;
+    char *source = source_of(program), *path = path_of(c, source);
+    chain_code code = load(path);
+    if (!code) {
+        char *input = g_build_filename(c->work, "chain.c", NULL), *output = g_build_filename(c->work, "chain.so", NULL);
+        GError *error = NULL;
+        if (!g_file_set_contents(input, source, -1, &error)) {
+            say(c, c->folder, error->message);
+            g_clear_error(&error);
+        } else if (run_compiler(c, input, output) && publish(output, path)) {
+            code = load(path);
+        }
+        g_free(input);
+        g_free(output);
+    }
+    g_free(source);
+    g_free(path);
+    return code;
+}
+
+static void finish(dome_chain *chain, chain_code code)
+{
+    chain->code = code;
+    __atomic_store_n(&chain->state, code ? READY : NEVER, __ATOMIC_RELEASE);
+}
+
+static gpointer work_off(gpointer data)
+{
+    dome_chains *c = data;
+    for (;;) {
+        dome_chain *chain = g_async_queue_pop(c->queue);
+        g_mutex_lock(&c->lock);
+        bool stop = c->stop;
+        g_mutex_unlock(&c->lock);
+        if (stop)
+            return NULL;
+        finish(chain, make(c, &chain->program));
+    }
+}
+
+/* Signals are the program's own threads' affair. */
+static void start_thread(dome_chains *c)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    c->queue = g_async_queue_new();
+    c->thread = g_thread_try_new("dome-compile", work_off, c, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void dome__chains_free(dome_chains *c)
+{
+    if (!c)
+        return;
+    if (c->thread && c->owner == getpid()) {
+        g_mutex_lock(&c->lock);
+        c->stop = true;
+        if (c->child > 0)
+            kill(-c->child, SIGKILL);
+        g_mutex_unlock(&c->lock);
+        g_async_queue_push(c->queue, c);
+        g_thread_join(c->thread);
+    }
+    if (c->work && c->owner == getpid())
+        remove_folder(c->work);
+    if (c->owner != getpid())
+        return; /* the thread was another process's, and may have been in the middle of anything */
+    if (c->queue)
+        g_async_queue_unref(c->queue);
+    g_hash_table_destroy(c->table);
+    g_mutex_clear(&c->lock);
+    g_free(c->compiler);
+    g_free(c->folder);
+    g_free(c->work);
+    g_free(c);
+}
+
+/* ---- in use ---- */
+
+dome_chain *dome__chains_note(dome_chains *c, const chain_program *program, uint64_t values)
+{
+    dome_chain *chain = g_hash_table_lookup(c->table, program);
+    if (!chain) {
+        if (g_hash_table_size(c->table) >= CHAINS_MAX && !c->now)
+            return NULL;
+        chain = g_new0(dome_chain, 1);
+        chain->program = *program;
+        g_hash_table_insert(c->table, &chain->program, chain);
+    }
+    chain->runs++;
+    chain->values += values;
+    chain->work += (double)values * program->steps;
+    if (chain->state != NEW || c->owner != getpid())
+        return chain;
+    if (c->now) {
+        finish(chain, make(c, program));
+    } else if (chain->runs > RUNS_BEFORE && chain->work > WORK_BEFORE) {
+        chain->state = WANTED;
+        if (!c->thread)
+            start_thread(c);
+        if (c->thread)
+            g_async_queue_push(c->queue, chain);
+        else
+            chain->state = NEVER;
+    }
+    return chain;
+}
+
+chain_code dome__chain_code(dome_chain *chain, bool *check)
+{
+    if (__atomic_load_n(&chain->state, __ATOMIC_ACQUIRE) != READY)
+        return NULL;
+    *check = !chain->checked;
+    chain->generated += chain->checked;
+    return chain->code;
+}
+
+void dome__chain_checked(dome_chain *chain, bool equal)
+{
+    chain->checked = true;
+    if (equal)
+        return;
+    chain->state = NEVER;
+    fprintf(stderr,
+            "dome: the C compiler's code for a chain of %d operations gives other bits than the library: it is not used\n",
+            chain->program.steps);
+}
+
+static gint more_work(gconstpointer a, gconstpointer b)
+{
+    double left = ((const dome_chain *)a)->work, right = ((const dome_chain *)b)->work;
+    return (left < right) - (left > right);
+}
+
+void dome__chains_print(const dome_chains *c, FILE *file)
+{
+    if (!c)
+        return;
+    GList *all = g_list_sort(g_hash_table_get_values(c->table), more_work);
+    int lines = 0;
+    for (GList *at = all; at && lines < PRINTED; at = at->next, lines++) {
+        const dome_chain *chain = at->data;
+        const chain_program *p = &chain->program;
+        static const char *const sums[] = {[DOME_TERMS_SUM] = " and dvec_sum",
+                                           [DOME_TERMS_DOT] = " and dvec_dot",
+                                           [DOME_TERMS_SQUARES] = " and dvec_norm2",
+                                           [DOME_TERMS_SCALED] = "",
+                                           [DOME_TERMS] = ""};
+        GString *names = g_string_new(NULL);
+        for (int k = 0; k < p->steps && k < 12; k++)
+            g_string_append_printf(names, " %s", dome__operation_name(p->step[k].code) + strlen("dvec_"));
+        fprintf(file,
+                "chain of %d operation%s%s: bytes per value: %d read, %d written; %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT
+                " of generated code:%s%s\n",
+                p->steps, p->steps == 1 ? "" : "s", sums[p->terms], p->bytes_read, p->bytes_written, chain->runs,
+                chain->generated, names->str, p->steps > 12 ? " ..." : "");
+        g_string_free(names, TRUE);
+    }
+    g_list_free(all);
+    if (c->opened && !c->compiler)
+        fprintf(file, "chains: there is no C compiler for generated code\n");
+}
