@@ -42,7 +42,7 @@ typedef struct pair {
     double *twin;
 } pair;
 
-static pair vector[VECTORS];
+static pair vector[VECTORS], mesh;
 static int made;
 
 static void make(pair *p)
@@ -104,11 +104,12 @@ static void look_at_sums(const pair *p, const pair *q)
 static void step(void)
 {
     pair *z = &vector[below(VECTORS)], *x = &vector[below(VECTORS)], *y = &vector[below(VECTORS)];
-    const double a = (double)below(7) / 4 - 0.5;
+    static const double special[] = {0, -0.0, 1, 2, -8, 0.5, 3, 0x1p-1060, 1e300, INFINITY, -INFINITY, NAN};
+    const double a = below(3) ? (double)below(7) / 4 - 0.5 : special[below(sizeof special / sizeof *special)];
 #define EACH(expression)                                                                                                         \
     for (size_t k = 0; k < N; k++)                                                                                               \
     z->twin[k] = (expression)
-    switch (below(14)) {
+    switch (below(24)) {
     case 0:
         dvec_add(z->v, x->v, y->v);
         EACH(x->twin[k] + y->twin[k]);
@@ -151,8 +152,10 @@ static void step(void)
         memmove(z->twin, x->twin, N * sizeof(double));
         break;
     case 10:
-        dvec_index(z->v);
-        EACH((double)k);
+        if (below(3) == 0) {
+            dvec_index(z->v);
+            EACH((double)k);
+        }
         break;
     case 11: /* freed while others may be made of it; made anew */
         unmake(z);
@@ -162,9 +165,49 @@ static void step(void)
         if (below(3) == 0)
             look(z);
         break;
-    default:
+    case 13:
         if (below(4) == 0)
             look_at_sums(x, y);
+        break;
+    case 14:
+        dvec_min(z->v, x->v, y->v);
+        EACH(x->twin[k] < y->twin[k] || isnan(x->twin[k]) ? x->twin[k] : y->twin[k]);
+        break;
+    case 15:
+        dvec_max(z->v, x->v, y->v);
+        EACH(x->twin[k] > y->twin[k] || isnan(x->twin[k]) ? x->twin[k] : y->twin[k]);
+        break;
+    case 16:
+        dvec_adds(z->v, x->v, a);
+        EACH(x->twin[k] + a);
+        break;
+    case 17:
+        dvec_subs(z->v, x->v, a);
+        EACH(x->twin[k] - a);
+        break;
+    case 18:
+        dvec_divs(z->v, x->v, a);
+        EACH(x->twin[k] / a);
+        break;
+    case 19:
+        dvec_mins(z->v, x->v, a);
+        EACH(x->twin[k] < a || isnan(x->twin[k]) ? x->twin[k] : a);
+        break;
+    case 20:
+        dvec_maxs(z->v, x->v, a);
+        EACH(x->twin[k] > a || isnan(x->twin[k]) ? x->twin[k] : a);
+        break;
+    case 21:
+        dvec_neg(z->v, x->v);
+        EACH(-x->twin[k]);
+        break;
+    case 22:
+        dvec_abs(z->v, x->v);
+        EACH(fabs(x->twin[k]));
+        break;
+    default: /* numbers of one size again */
+        dvec_copy(z->v, mesh.v);
+        memcpy(z->twin, mesh.twin, N * sizeof(double));
     }
 }
 
@@ -172,6 +215,11 @@ static void test_random(unsigned rounds)
 {
     for (unsigned r = 0; r < rounds; r++) {
         rng_state = seed + r;
+        make(&mesh);
+        dvec_index(mesh.v);
+        dvec_adds(mesh.v, mesh.v, 0.25);
+        for (size_t k = 0; k < N; k++)
+            mesh.twin[k] = (double)k + 0.25;
         for (int k = 0; k < VECTORS; k++)
             make(&vector[k]);
         for (int k = (int)below(400); k > 0; k--)
@@ -180,6 +228,7 @@ static void test_random(unsigned rounds)
             look(&vector[k]);
         for (int k = 0; k < VECTORS; k++)
             unmake(&vector[k]);
+        unmake(&mesh);
     }
 }
 

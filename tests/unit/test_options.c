@@ -153,7 +153,7 @@ static void test_all(void)
     g_assert_true(p.options.check_pointers);
     g_assert_cmpstr(p.options.kernels, ==, "avx2");
     clear(&p);
-    p = parse("--dome-evaluator fused", "prog --dome-evaluator plain");
+    p = parse("--dome-evaluator compiled", "prog --dome-evaluator plain");
     g_assert_cmpint(p.options.evaluator, ==, DOME_EVALUATOR_PLAIN);
     clear(&p);
     p = parse("--dome-balance none", "prog --dome-balance random");
