@@ -92,6 +92,7 @@ static void large_paths(dome_env *env)
             checked += dvec_sum(d);
         }
         END("large.chain");
+        dvec_local_const(d, span); /* what nobody has read may not have been stored */
         BEGIN;
         for (int k = 0; k < PASSES; k++) {
             dvec_axpy(d, 0.25, x);
