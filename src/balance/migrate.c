@@ -1,6 +1,7 @@
 #include "balance/migrate.h"
 
 #include "objects/object_private.h"
+#include "objects/storage.h"
 #include "transport/message.h"
 
 #include <dome/env.h>
@@ -74,7 +75,7 @@ typedef struct parcel {
 
 static void parcel_clear(void *data)
 {
-    g_free(((parcel *)data)->message);
+    dome__storage_free(((parcel *)data)->message);
 }
 
 static uint64_t get_u64(const uint8_t *from)
@@ -122,7 +123,14 @@ static void count_moved(dome_env *env, int dest, uint64_t count, uint64_t bytes)
     env->moved.bytes += bytes;
 }
 
-static int send_some(const dome_object *object, int dest, dome_span **ranges, int *left)
+/* Memory that has been in use before is faster than fresh pages. */
+static void *message_memory(uint64_t bytes)
+{
+    return dome__storage_raw(bytes, NULL);
+}
+
+/* *last: the message before, which the other may still be reading; gets this one. */
+static int send_some(const dome_object *object, int dest, dome_span **ranges, int *left, uint8_t **last)
 {
     dome_transport *t = dome_object_env(object)->transport;
     dome_format format = dome__format_with(t, dest);
@@ -132,7 +140,7 @@ static int send_some(const dome_object *object, int dest, dome_span **ranges, in
     int status = fitting(object, range, format, &count, &bytes);
     if (status != DOME_OK)
         give_up(object, status, "cannot say how large its blocks are");
-    uint8_t *message = bytes <= PTRDIFF_MAX - HEAD ? g_try_malloc((gsize)bytes + HEAD) : NULL;
+    uint8_t *message = bytes <= PTRDIFF_MAX - HEAD ? message_memory(bytes + HEAD) : NULL;
     if (!message)
         give_up(object, DOME_ERR_MEMORY, "cannot be packed");
     put_u64(message, range->first);
@@ -140,8 +148,9 @@ static int send_some(const dome_object *object, int dest, dome_span **ranges, in
     status = dome_object_pack(object, range->first, count, format, message + HEAD, bytes);
     if (status != DOME_OK)
         give_up(object, status, "cannot be packed");
-    status = dome__send(t, dest, DOME_CHANNEL_DATA, DOME_U8, message, bytes + HEAD);
-    g_free(message);
+    status = dome__begin_send(t, dest, DOME_CHANNEL_DATA, DOME_U8, message, bytes + HEAD);
+    dome__storage_free(*last);
+    *last = message;
     if (status != DOME_OK)
         return dome__fail_transport(dome_object_env(object), status);
     count_moved(dome_object_env(object), dest, count, bytes);
@@ -161,7 +170,7 @@ static int receive_some(const dome_object *object, int source, dome_span **range
     void *message;
     uint64_t bytes;
 
-    int status = dome__recv_new(t, source, DOME_CHANNEL_DATA, DOME_U8, &message, &bytes);
+    int status = dome__recv_in(t, source, DOME_CHANNEL_DATA, DOME_U8, message_memory, dome__storage_free, &message, &bytes);
     if (status != DOME_OK)
         return dome__fail_transport(dome_object_env(object), status);
     parcel p = {.message = message, .bytes = bytes - HEAD, .format = dome__format_with(t, source)};
@@ -191,12 +200,16 @@ static int exchange(const dome_object *object, const GArray *plan, GArray *parce
     for (guint i = 0; i < plan->len && status == DOME_OK; i++) {
         round r = g_array_index(plan, round, i);
         dome_span *out = r.out, *in = r.in;
+        uint8_t *last = NULL;
         while (status == DOME_OK && (r.nout > 0 || r.nin > 0)) {
             if (r.nout > 0)
-                status = send_some(object, r.dest, &out, &r.nout);
+                status = send_some(object, r.dest, &out, &r.nout, &last);
             if (status == DOME_OK && r.nin > 0)
                 status = receive_some(object, r.source, &in, &r.nin, parcels);
         }
+        if (last)
+            dome__end_send(dome_object_env(object)->transport, r.dest);
+        dome__storage_free(last);
     }
     return status;
 }
@@ -215,7 +228,7 @@ static int move_object(dome_object *object, const dome_layout *layout, const GAr
             int unpacked = dome_object_unpack(object, p->first, p->count, p->format, p->message + HEAD, p->bytes);
             if (unpacked != DOME_OK)
                 give_up(object, unpacked, "cannot be unpacked");
-            g_clear_pointer(&p->message, g_free);
+            g_clear_pointer(&p->message, dome__storage_free);
         }
     }
     g_array_unref(parcels);

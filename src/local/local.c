@@ -30,19 +30,30 @@ static bool is_near(const dome_local *local, int rank)
     return local->place_of[rank] >= 0;
 }
 
+static int local_begin_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                            uint64_t bytes)
+{
+    dome_local *local = t->provider;
+    if (is_near(local, dest))
+        return dome__local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
+    t->provider = local->base_provider;
+    int status = local->base->send(t, dest, channel, head, head_bytes, data, bytes);
+    t->provider = local;
+    return status;
+}
+
+static void local_end_send(dome_transport *t, int dest)
+{
+    if (is_near(t->provider, dest))
+        dome__local_end_send(t, dest);
+}
+
 static int local_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                       uint64_t bytes)
 {
-    dome_local *local = t->provider;
-    if (!is_near(local, dest)) {
-        t->provider = local->base_provider;
-        int status = local->base->send(t, dest, channel, head, head_bytes, data, bytes);
-        t->provider = local;
-        return status;
-    }
-    int status = dome__local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
+    int status = local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
     if (!status)
-        dome__local_end_send(t, dest);
+        local_end_send(t, dest);
     return status;
 }
 
@@ -337,6 +348,8 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
     local->base = t->ops;
     local->base_provider = t->provider;
     ops->send = local_send;
+    ops->begin_send = local_begin_send;
+    ops->end_send = local_end_send;
     ops->recv_head = local_recv_head;
     ops->recv_data = local_recv_data;
     ops->share = local->tasks <= DOME_NEAR_MAX ? dome__local_share : NULL;

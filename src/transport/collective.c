@@ -24,9 +24,11 @@ static int take(dome_transport *t, int source, dome_type type, void *data, uint6
 static int trade(dome_transport *t, dome_type type, int dest, const void *out, uint64_t out_count, int source, void *in,
                  uint64_t in_count)
 {
-    int status = out_count ? put(t, dest, type, out, out_count) : DOME_OK;
+    int status = out_count ? dome__begin_send(t, dest, DOME_CHANNEL_COLLECTIVE, type, out, out_count) : DOME_OK;
     if (!status && in_count)
         status = take(t, source, type, in, in_count);
+    if (!status && out_count)
+        dome__end_send(t, dest);
     return status;
 }
 
@@ -333,9 +335,7 @@ static int allreduce_doubling(dome_transport *t, const dome_group *g, dome_type 
     int group = paired ? place / 2 : place - extra;
     for (int bit = 1; bit < power && !status; bit *= 2) {
         int other = group ^ bit, peer = member(g, other < extra ? 2 * other + 1 : other + extra);
-        status = put(t, peer, type, data, count);
-        if (!status)
-            status = take(t, peer, type, theirs, count);
+        status = trade(t, type, peer, data, count, peer, theirs, count);
         if (status || !count)
             continue;
         if (other > group) {

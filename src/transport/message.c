@@ -111,10 +111,11 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
         t->waited(t, rank, start, took);
 }
 
-static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes)
+static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes, bool whole)
 {
     uint64_t start = begin_wait(t);
-    int status = t->ops->send(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
+    int status =
+        (whole || !t->ops->begin_send ? t->ops->send : t->ops->begin_send)(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
     end_wait(t, dest, start);
     if (!status) {
         t->messages++;
@@ -204,7 +205,7 @@ static head head_of(const dome_transport *t, int channel, dome_type type, uint64
     };
 }
 
-int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
+static int send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count, bool whole)
 {
     int status = check_peer(t, dest);
     if (status)
@@ -215,7 +216,7 @@ int dome__send(dome_transport *t, int dest, int channel, dome_type type, const v
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
     if (format == DOME_NATIVE || !count)
-        return put(t, dest, channel, head_bytes, data, count * element);
+        return put(t, dest, channel, head_bytes, data, count * element, whole);
 
     /* The pieces depend on the portable form alone: the receiver may be a machine that need not convert. */
     uint64_t piece = MIN(count, piece_count(element));
@@ -228,10 +229,29 @@ int dome__send(dome_transport *t, int dest, int channel, dome_type type, const v
         const char *from = (const char *)data + done * size;
         if (convert)
             dome_type_pack(type, format, packed, from, part);
-        status = put(t, dest, channel, head_bytes, convert ? packed : from, part * element);
+        status = put(t, dest, channel, head_bytes, convert ? packed : from, part * element, true);
     }
     g_free(packed);
     return status;
+}
+
+int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
+{
+    return send(t, dest, channel, type, data, count, true);
+}
+
+int dome__begin_send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
+{
+    return send(t, dest, channel, type, data, count, false);
+}
+
+void dome__end_send(dome_transport *t, int dest)
+{
+    if (!t->ops->end_send)
+        return;
+    uint64_t start = begin_wait(t);
+    t->ops->end_send(t, dest);
+    end_wait(t, dest, start);
 }
 
 static bool same_stamp(const dome_stamp *a, const dome_stamp *b)
@@ -386,7 +406,8 @@ int dome__share(dome_transport *t, int from, dome_type type, const void *data, u
     return status;
 }
 
-int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, void **data, uint64_t *count)
+int dome__recv_in(dome_transport *t, int source, int channel, dome_type type, void *(*allocate)(uint64_t bytes),
+                  void (*release)(void *data), void **data, uint64_t *count)
 {
     *data = NULL;
     *count = 0;
@@ -401,7 +422,7 @@ int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, v
     uint64_t size = dome_type_size(type);
     void *elements = NULL;
     if (!status && h.count) {
-        elements = h.count > SIZE_MAX / size ? NULL : g_try_malloc0(h.count * size);
+        elements = h.count > SIZE_MAX / size ? NULL : allocate(h.count * size);
         if (!elements)
             status = no_memory(t, h.count, size);
     }
@@ -411,10 +432,21 @@ int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, v
     }
     status = take_elements(t, source, channel, type, elements, &h, bytes);
     if (status) {
-        g_free(elements);
+        release(elements);
         return status;
     }
     *data = elements;
     *count = h.count;
     return DOME_OK;
+}
+
+/* Zeroed, so that padding is never undefined. */
+static void *allocate_zeroed(uint64_t bytes)
+{
+    return g_try_malloc0(bytes);
+}
+
+int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, void **data, uint64_t *count)
+{
+    return dome__recv_in(t, source, channel, type, allocate_zeroed, g_free, data, count);
 }

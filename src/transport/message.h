@@ -12,6 +12,11 @@
 dome_format dome__format_with(const dome_transport *transport, int rank);
 
 int dome__send(dome_transport *transport, int dest, int channel, dome_type type, const void *data, uint64_t count);
+/* dome__send in two steps: the data has to rest until the second, or until the next message to the same task is begun, but this
+ * task may go on meanwhile. Tasks that exchange long data receive between the two. */
+int dome__begin_send(dome_transport *transport, int dest, int channel, dome_type type, const void *data, uint64_t count);
+void dome__end_send(dome_transport *transport, int dest);
+
 int dome__recv(dome_transport *transport, int source, int channel, dome_type type, void *data, uint64_t count);
 
 /* A share among the tasks near (transport.h): as messages of each to each, with the same checks. counts: what each gives, by
@@ -21,5 +26,9 @@ int dome__share(dome_transport *transport, int from, dome_type type, const void 
 
 /* Receives a message of any length: *data is allocated with g_malloc (NULL if count is 0), *count elements. */
 int dome__recv_new(dome_transport *transport, int source, int channel, dome_type type, void **data, uint64_t *count);
+
+/* The same with memory from allocate(bytes) and free, which it goes to if the data does not come. */
+int dome__recv_in(dome_transport *transport, int source, int channel, dome_type type, void *(*allocate)(uint64_t bytes),
+                  void (*release)(void *data), void **data, uint64_t *count);
 
 #endif

@@ -39,6 +39,12 @@ typedef struct dome_transport_ops {
     int (*send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                 uint64_t bytes);
 
+    /* The same in two steps, for providers where sending may wait for the receiver; NULL both: send does not. The data has to
+     * rest until end_send, or until begin_send to the same task, returns. */
+    int (*begin_send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                      uint64_t bytes);
+    void (*end_send)(dome_transport *transport, int dest);
+
     /* Waits for the next message from source and gives its head (exactly head_bytes, as sent) and the length of its data. Must
      * be followed by recv_data for the same message. */
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
