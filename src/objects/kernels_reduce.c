@@ -60,10 +60,11 @@ static inline void read_ahead(const void *x, size_t bytes)
         }                                                                                                                        \
     } while (0)
 
-static inline double add_parts(double s[PARTS])
+/* n: how many values there were. What is beyond them is +0, and adding that to sums, which are never -0, changes nothing. */
+static inline double add_parts(double s[PARTS], uint64_t n)
 {
-    for (int half = PARTS / 2; half; half /= 2)
-        for (int j = 0; j < half; j++)
+    for (unsigned half = PARTS / 2; half; half /= 2)
+        for (unsigned j = 0; j < half && half < n; j++)
             s[j] += s[j + half];
     return s[0];
 }
@@ -94,7 +95,7 @@ static inline double multiply_parts(double s[PARTS])
         (void)y, (void)scale;                                                                                                    \
         declare;                                                                                                                 \
         FOR_PARTS(n, AHEAD_##op(T, per), part[j] += (term));                                                                     \
-        dome__exact_add(sums, add_parts(part));                                                                                  \
+        dome__exact_add(sums, n < PARTS ? add_parts(part, n) : add_parts(part, PARTS));                                          \
     }
 
 #define SCALED(v) ((double)(v)*first * second)
@@ -126,8 +127,8 @@ FLOAT_LIST(FLOAT_KERNELS)
         double re[PARTS] = {0}, im[PARTS] = {0};                                                                                 \
         (void)y, (void)scale;                                                                                                    \
         FOR_PARTS(n, AHEAD_##op(T, 2), re[j] += (real); im[j] += (imaginary));                                                   \
-        dome__exact_add(&sums[0], add_parts(re));                                                                                \
-        dome__exact_add(&sums[1], add_parts(im));                                                                                \
+        dome__exact_add(&sums[0], add_parts(re, n));                                                                             \
+        dome__exact_add(&sums[1], add_parts(im, n));                                                                             \
     }
 
 #define COMPLEX_KERNELS(K, s, T)                                                                                                 \
