@@ -111,7 +111,8 @@ static double by_line(vectors *v)
 static const struct {
     const char *name;
     double (*run)(vectors *v);
-} rivals[] = {{"hand", by_hand}, {"dome", by_dome}, {"kept", by_dome_kept}, {"map", by_map}, {"runs", by_runs}, {"line", by_line}};
+} rivals[] = {{"hand", by_hand}, {"dome", by_dome}, {"kept", by_dome_kept},
+              {"map", by_map},   {"runs", by_runs}, {"line", by_line}};
 enum { RIVALS = sizeof rivals / sizeof *rivals };
 
 /* A random vector of [1, 2). */
