@@ -540,6 +540,7 @@ static void copy_state(dome_env *env, bool full)
 {
     dome_ckpt_capture *capture = &env->checkpoints->capture;
     uint64_t index = 0;
+    fflush(stdout); /* what was printed up to here will not be printed again by who goes on from here */
     dome__ckpt_capture_empty(capture);
     if (!dome__env_settle(env))
         capture->problem = g_strdup("deferred work of the program has failed");
