@@ -1,0 +1,69 @@
+#!/bin/bash
+# dome run --restarts on three hosts: one is killed for good, the program goes on with two; one that was added to the file is used;
+# one that is cut off is left out. The result has the bits of an undisturbed run.
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 4 "$@"
+heat=$DOME_BUILD_DIR/examples/heat
+[ -x "$heat" ] || skip "the examples are not built"
+size=(--rows 150 --columns 150 --steps 3000)
+every=(--dome-checkpoint-dir "$work/saved" --dome-checkpoint-every 20 --dome-timeout 4)
+
+run alone on h1 sh -c "cd $work && exec $heat ${size[*]} --output alone --dome-transport self"
+ended_well alone
+
+# The tasks of the program on these hosts.
+tasks() {
+    "$lab" ps "$@" | grep -F "$heat"
+}
+
+no_tasks() {
+    [ -z "$(tasks "$@")" ]
+}
+
+written() {
+    [ -n "$(find "$work/saved" -name 'ckpt-*.dckpt' -newer "$1" 2>/dev/null)" ]
+}
+
+# NAME: starts heat on the hosts of the file, and waits until it has written a checkpoint.
+start() {
+    rm -rf "$work/saved"
+    : >"$work/mark"
+    run "$1" on h1 sh -c "cd $work && exec $dome run --restarts 3 --hosts $work/hosts -n 6 $heat ${size[*]} --output $1 ${every[*]}" &
+    program=$!
+    until_true written "$work/mark" || fail "$1: no checkpoint: $(cat "$work/$1.err")"
+}
+
+# NAME PATTERN: it has come to its end, with one line.
+ended_after() {
+    wait "$program"
+    status=$?
+    [ "$status" -eq 0 ] || fail "$1: status $status"
+    [ "$(errors "$1" | grep -c '')" -eq 1 ] || fail "$1: not exactly one line: $(errors "$1")"
+    errors "$1" | grep -Eq "$2" || fail "$1: no '$2' in '$(errors "$1")'"
+    echo "   $(errors "$1")"
+    same alone.npy "$1.npy" "$1"
+    same alone.out "$1.out" "$1"
+}
+
+say "a host of three is killed for good"
+printf 'h2\nh3\n' >"$work/hosts"
+start killed
+"$lab" kill h3
+ended_after killed "on host h3 is lost: .*; started again on 2 hosts \(without h3\) from checkpoint [0-9]+ .*, restart 1 of 3$"
+clean_killed() {
+    on h3 find /tmp -xdev -mindepth 1 -name 'dome-host.*' -exec rm -r {} + # what a power cut leaves
+    "$lab" sshd h3
+    clean killed
+}
+clean_killed
+
+say "one is cut off, another has been added to the file"
+start cut
+printf 'h2\nh3\nh4\n' >"$work/hosts"
+"$lab" cut h2
+ended_after cut "on host h2 is lost: .*; started again on 3 hosts \(without h2\) from checkpoint [0-9]+ .*, restart 1 of 3$"
+until_true no_tasks || fail "cut: tasks are left: $(tasks)"
+"$lab" mend h2
+clean cut
+
+finish
