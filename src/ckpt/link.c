@@ -166,6 +166,13 @@ bool dome__ckpt_link_connect(dome_ckpt_link *link, int rank, int size, const voi
     return true;
 }
 
+bool dome__ckpt_link_local(const dome_ckpt_link *link, void *address)
+{
+    const sockets *s = link->ctx;
+    socklen_t length = sizeof(struct sockaddr_in);
+    return getsockname(s->fd[0], address, &length) == 0;
+}
+
 void dome__ckpt_link_close(dome_ckpt_link *link)
 {
     sockets *s = link->ctx;

@@ -24,6 +24,9 @@ bool dome__ckpt_link_accept(dome_ckpt_link *link, int size, int listening, const
 bool dome__ckpt_link_connect(dome_ckpt_link *link, int rank, int size, const void *address, const dome_ckpt_door *door,
                              char **message);
 
+/* Another task: its own address as rank 0 sees it, a struct sockaddr_in. */
+bool dome__ckpt_link_local(const dome_ckpt_link *link, void *address);
+
 void dome__ckpt_link_close(dome_ckpt_link *link);
 
 #endif

@@ -1,6 +1,7 @@
 #include "ckpt/writer.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -503,13 +504,372 @@ static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
     g_free(l.known);
 }
 
+/* ---- pieces ---- */
+
+/*   rank 0                       leaders of groups                 others
+ *   plans each piece  ------->   make the file, say so
+ *                     ----------------------------------------->   get their places
+ *                                write their blocks and send copies to the next group's leader, which writes them; fsync; say so
+ *   all is written    ------->   give the file its name, say so
+ *   all have it       ------->   remove what is not needed any more */
+
+enum { ORDER_NOTHING, ORDER_GIVE_UP, ORDER_WRITE };
+
+/* Bytes of one message with copies. */
+static const uint64_t COPY_MOST = (uint64_t)8 << 20;
+
+typedef struct part {
+    dome_ckpt_job *job;
+    const dome_ckpt_link *link;
+    int order;
+    dome_ckpt *head;  /* leader: what its piece begins with */
+    uint64_t *copies; /* by block of the capture: place in the next group's piece; 0: none */
+    int fd;
+    bool leads, receiving;
+    pthread_t receiver;
+    char *problem, *copy_problem;
+    double begin;
+} part;
+
+static void note_part(part *p, char *problem)
+{
+    if (problem && p->problem)
+        g_free(problem);
+    else if (problem)
+        p->problem = problem;
+}
+
+/* What the tasks of the group before have, until each has said that there is no more. */
+static void *receive_copies(void *argument)
+{
+    part *p = argument;
+    const dome_ckpt_link *in = &p->job->pieces->in;
+    for (int from = 1; from < in->size; from++) {
+        for (;;) {
+            void *data;
+            uint64_t bytes, offset;
+            char *message = NULL;
+            if (!in->receive(in->ctx, from, &data, &bytes, &message)) {
+                if (!p->copy_problem)
+                    p->copy_problem = g_steal_pointer(&message);
+                g_free(message);
+                break;
+            }
+            bool end = bytes <= sizeof offset;
+            if (!end && p->fd >= 0 && !p->copy_problem) {
+                memcpy(&offset, data, sizeof offset);
+                dome__store_write(p->fd, (char *)data + sizeof offset, bytes - sizeof offset, GUINT64_FROM_BE(offset),
+                                  &p->copy_problem);
+            }
+            g_free(data);
+            if (end)
+                break;
+        }
+    }
+    return NULL;
+}
+
+static bool send_copy(part *p, const char *data, uint64_t bytes, uint64_t offset)
+{
+    const dome_ckpt_link *out = &p->job->pieces->out;
+    char *message = NULL;
+    GByteArray *m = g_byte_array_new();
+    put(m, offset);
+    g_byte_array_append(m, (const guint8 *)data, (guint)bytes);
+    bool good = out->send(out->ctx, 0, m->data, m->len, &message);
+    g_byte_array_unref(m);
+    note_part(p, message);
+    return good;
+}
+
+static void send_copies(part *p)
+{
+    const dome_ckpt_capture *capture = p->job->capture;
+    bool good = true;
+    for (guint i = 0; p->order == ORDER_WRITE && good && i < capture->blocks->len; i++) {
+        const dome_ckpt_block *b = &g_array_index(capture->blocks, dome_ckpt_block, i);
+        for (uint64_t done = 0, n; p->copies[i] > 0 && good && done < b->bytes; done += n) {
+            n = MIN(b->bytes - done, COPY_MOST);
+            good = send_copy(p, capture->buffer + b->at + done, n, p->copies[i] + done);
+        }
+    }
+    if (good)
+        send_copy(p, NULL, 0, 0);
+}
+
+/* What one task has to do. Groups' leaders get the head of their piece as well. */
+static GByteArray *order_for(const leader *l, dome_ckpt *const piece[], int rank, int order)
+{
+    const dome_ckpt_pieces *p = l->job->pieces;
+    GByteArray *m = g_byte_array_new();
+    put(m, (uint64_t)order);
+    if (order != ORDER_WRITE)
+        return m;
+    int own = p->group[rank], next = (own + 1) % p->count;
+    put(m, l->job->ckpt->number);
+    for (guint i = 0; i < l->claims[rank]->len; i++) {
+        claim c = g_array_index(l->claims[rank], claim, i);
+        for (uint64_t k = 0; k < c.count; k++) {
+            put(m, piece[own]->table[c.entry + k].offset);
+            put(m, piece[next]->table[c.entry + k].offset);
+        }
+    }
+    if (p->leader[own] == rank) {
+        void *head = dome__ckpt_encode(piece[own]);
+        put(m, piece[own]->file_bytes);
+        put(m, piece[own]->head_bytes);
+        g_byte_array_append(m, head, (guint)piece[own]->head_bytes);
+        g_free(head);
+    }
+    return m;
+}
+
+static void take_order(part *p, const void *data, uint64_t bytes)
+{
+    dome_ckpt_job *job = p->job;
+    const dome_ckpt_pieces *pieces = job->pieces;
+    reader r = {data, bytes, false};
+    p->order = (int)get(&r);
+    if (p->order == ORDER_WRITE) {
+        dome_ckpt name = {.number = get(&r), .pieces = (uint32_t)pieces->count};
+        name.piece = (uint32_t)pieces->group[p->link->rank] + 1;
+        p->copies = g_new0(uint64_t, job->capture->blocks->len + 1);
+        for (guint i = 0; i < job->capture->blocks->len; i++) {
+            g_array_index(job->capture->blocks, dome_ckpt_block, i).offset = get(&r);
+            p->copies[i] = get(&r);
+        }
+        if (p->leads) {
+            uint64_t file_bytes = get(&r), head_bytes = get(&r);
+            const void *head = take(&r, head_bytes);
+            p->head = head ? dome__ckpt_decode(head, head_bytes, file_bytes, &p->problem) : NULL;
+            if (p->head)
+                p->fd = dome__store_create(job->directory, p->head, &p->problem);
+        } else {
+            p->fd = dome__store_join(job->directory, &name, &p->problem);
+        }
+        if (r.bad)
+            note_part(p, g_strdup("the places of blocks are missing"));
+    }
+    if (p->leads && p->order != ORDER_NOTHING)
+        p->receiving = pthread_create(&p->receiver, NULL, receive_copies, p) == 0;
+    if (p->leads && p->order != ORDER_NOTHING && !p->receiving)
+        note_part(p, g_strdup("no thread can be started for copies"));
+}
+
+static void write_part(part *p)
+{
+    if (p->order == ORDER_WRITE && !p->problem)
+        write_blocks(p->job->capture, p->fd, &p->problem);
+    if (p->order != ORDER_NOTHING)
+        send_copies(p);
+    if (p->receiving) {
+        pthread_join(p->receiver, NULL);
+        note_part(p, g_steal_pointer(&p->copy_problem));
+    }
+    if (p->fd >= 0 && !p->problem)
+        dome__store_sync(p->fd, &p->problem);
+    p->job->seconds = processor_seconds() - p->begin;
+}
+
+static void end_part(part *p, bool commit)
+{
+    if (p->leads && p->fd >= 0 && commit)
+        dome__store_commit(p->job->directory, p->head, p->fd, &p->problem);
+    else if (p->leads && p->fd >= 0)
+        dome__store_abandon(p->job->directory, p->head, p->fd);
+    else if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
+}
+
+static bool tell(part *p, const dome_ckpt_link *link)
+{
+    char *message = NULL;
+    GByteArray *m = g_byte_array_new();
+    put_text(m, p->problem);
+    put(m, (uint64_t)(p->job->seconds * 1e9));
+    bool good = link->send(link->ctx, 0, m->data, m->len, &message);
+    g_byte_array_unref(m);
+    note_part(p, message);
+    return good;
+}
+
+static bool hear(part *p, const dome_ckpt_link *link, uint64_t *word)
+{
+    void *data = NULL;
+    uint64_t bytes;
+    char *message = NULL;
+    if (!link->receive(link->ctx, 0, &data, &bytes, &message)) {
+        note_part(p, message);
+        return false;
+    }
+    reader r = {data, bytes, false};
+    *word = get(&r);
+    g_free(data);
+    return true;
+}
+
+static void follow_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
+{
+    const dome_ckpt_pieces *pieces = job->pieces;
+    part p = {.job = job, .link = link, .fd = -1, .begin = processor_seconds()};
+    void *data = NULL;
+    uint64_t bytes, word = 0;
+    p.leads = pieces->leader[pieces->group[link->rank]] == link->rank;
+    convert_and_sum(job->capture);
+    GByteArray *m = describe_capture(job->capture);
+    bool good = link->send(link->ctx, 0, m->data, m->len, &p.problem);
+    g_byte_array_unref(m);
+    if (good && link->receive(link->ctx, 0, &data, &bytes, &p.problem)) {
+        take_order(&p, data, bytes);
+        good = p.order != ORDER_NOTHING && (!p.leads || tell(&p, link));
+        write_part(&p);
+        good = good && tell(&p, link);
+        if (p.leads) {
+            good = good && hear(&p, link, &word);
+            end_part(&p, good && word != 0);
+            good = good && word != 0 && tell(&p, link) && hear(&p, link, &word);
+            job->written = good && word != 0;
+            if (job->written && !p.problem)
+                dome__store_prune(job->store, job->keep, &p.problem);
+        }
+        end_part(&p, false);
+    }
+    g_free(data);
+    g_free(p.copies);
+    dome__ckpt_free(p.head);
+    job->message = p.problem;
+}
+
+/* What each piece has: the blocks of its group and those of the one before. */
+static dome_ckpt **plan_pieces(leader *l, int size)
+{
+    const dome_ckpt_pieces *p = l->job->pieces;
+    const dome_ckpt *whole = l->job->ckpt;
+    dome_ckpt **piece = g_new0(dome_ckpt *, p->count + 1);
+    for (int g = 0; g < p->count && !l->problem; g++) {
+        piece[g] = dome__ckpt_whole_of(whole);
+        piece[g]->piece = (uint32_t)g + 1;
+        piece[g]->pieces = (uint32_t)p->count;
+        for (int rank = 0; rank < size; rank++) {
+            if (p->group[rank] != g && (p->group[rank] + 1) % p->count != g)
+                continue;
+            for (guint i = 0; i < l->claims[rank]->len; i++) {
+                claim c = g_array_index(l->claims[rank], claim, i);
+                for (uint64_t k = 0; k < c.count; k++) {
+                    piece[g]->table[c.entry + k] = whole->table[c.entry + k];
+                    piece[g]->table[c.entry + k].source = whole->number;
+                }
+            }
+        }
+        dome__ckpt_plan(piece[g], NULL, &l->problem);
+    }
+    return piece;
+}
+
+static void send_order(leader *l, const dome_ckpt_link *link, dome_ckpt *const piece[], int rank, int order)
+{
+    char *message = NULL;
+    GByteArray *m = order_for(l, piece, rank, order);
+    if (!link->send(link->ctx, rank, m->data, m->len, &message))
+        note(l, message);
+    g_byte_array_unref(m);
+}
+
+static bool leads_group(const dome_ckpt_pieces *p, int rank)
+{
+    return p->leader[p->group[rank]] == rank;
+}
+
+static void send_word(leader *l, const dome_ckpt_link *link, uint64_t word)
+{
+    for (int rank = 1; rank < link->size; rank++) {
+        char *message = NULL;
+        GByteArray *m = g_byte_array_new();
+        put(m, word);
+        if (leads_group(l->job->pieces, rank) && !link->send(link->ctx, rank, m->data, m->len, &message))
+            note(l, message);
+        g_byte_array_unref(m);
+    }
+}
+
+static void lead_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
+{
+    const dome_ckpt_pieces *pieces = job->pieces;
+    leader l = {.job = job, .fd = -1};
+    part own = {.job = job, .link = link, .fd = -1, .leads = true, .begin = processor_seconds()};
+    l.known = g_malloc0(job->ckpt->entries + 1);
+    l.claims = g_new0(GArray *, link->size);
+    convert_and_sum(job->capture);
+    gather(&l, link);
+    if (!l.problem)
+        fill_unchanged(&l);
+    dome_ckpt **piece = l.problem ? NULL : plan_pieces(&l, link->size);
+    int order = l.problem ? ORDER_NOTHING : ORDER_WRITE;
+    for (int rank = 1; rank < link->size; rank++)
+        if (leads_group(pieces, rank))
+            send_order(&l, link, piece, rank, order);
+    GByteArray *m = order_for(&l, piece, 0, order);
+    take_order(&own, m->data, m->len);
+    g_byte_array_unref(m);
+    for (int rank = 1; rank < link->size; rank++)
+        if (leads_group(pieces, rank) && order == ORDER_WRITE)
+            take_done(&l, link, rank);
+    if (own.problem)
+        note(&l, g_strdup(own.problem));
+    int others = order == ORDER_WRITE && l.problem ? ORDER_GIVE_UP : order;
+    for (int rank = 1; rank < link->size; rank++)
+        if (!leads_group(pieces, rank))
+            send_order(&l, link, piece, rank, others);
+    write_part(&own);
+    for (int rank = 1; rank < link->size && order == ORDER_WRITE; rank++)
+        if (leads_group(pieces, rank) || others != ORDER_NOTHING)
+            take_done(&l, link, rank);
+    if (own.problem)
+        note(&l, g_steal_pointer(&own.problem));
+    bool commit = order == ORDER_WRITE && !l.problem;
+    if (order == ORDER_WRITE)
+        send_word(&l, link, commit);
+    end_part(&own, commit);
+    if (commit) {
+        if (own.problem)
+            note(&l, g_steal_pointer(&own.problem));
+        for (int rank = 1; rank < link->size; rank++)
+            if (leads_group(pieces, rank))
+                take_done(&l, link, rank);
+        job->written = !l.problem;
+        send_word(&l, link, job->written);
+    }
+    job->cost = MAX(job->cost, job->seconds);
+    if (job->written) {
+        for (int g = 0; g < pieces->count; g++)
+            job->data_bytes += dome__ckpt_data_bytes(piece[g]);
+        dome__store_prune(job->store, job->keep, &l.problem);
+    }
+    job->message = l.problem;
+    for (int g = 0; piece && g < pieces->count; g++)
+        dome__ckpt_free(piece[g]);
+    for (int rank = 0; rank < link->size; rank++)
+        g_array_unref(l.claims[rank]);
+    g_free(piece);
+    g_free(own.problem);
+    g_free(own.copies);
+    dome__ckpt_free(own.head);
+    g_free(l.claims);
+    g_free(l.known);
+}
+
 void dome__ckpt_write_together(dome_ckpt_job *job, const dome_ckpt_link *link)
 {
     job->written = job->lost = job->previous_damaged = false;
     job->message = NULL;
     job->seconds = job->cost = 0;
     job->data_bytes = 0;
-    if (link->rank == 0)
+    if (job->pieces && link->rank == 0)
+        lead_pieces(job, link);
+    else if (job->pieces)
+        follow_pieces(job, link);
+    else if (link->rank == 0)
         lead(job, link);
     else
         follow(job, link);

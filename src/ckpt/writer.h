@@ -55,16 +55,31 @@ void *dome__ckpt_capture_room(dome_ckpt_capture *capture, uint64_t bytes);
 /* Makes room for so many bytes in an empty capture, and touches them. Without memory nothing happens. */
 void dome__ckpt_capture_reserve(dome_ckpt_capture *capture, uint64_t bytes);
 
+/* ---- where hosts share no file system ---- */
+
+/* Tasks with one directory are a group. A group's directory gets a piece of each checkpoint, with the blocks of its own tasks and
+ * copies of those of the group before it in the ring: so the loss of any one directory loses nothing. */
+typedef struct dome_ckpt_pieces {
+    int count;          /* groups */
+    const int *group;   /* by rank */
+    const int *leader;  /* by group: its lowest rank, which makes the files */
+    dome_ckpt_link out; /* to the leader of the next group */
+    dome_ckpt_link in;  /* leaders: from the tasks of the group before, which are ranks 1 and up there */
+} dome_ckpt_pieces;
+
 /* ---- the job ---- */
 
 typedef struct dome_ckpt_job {
     const char *directory;
     dome_ckpt_capture *capture;
+    const dome_ckpt_pieces *pieces; /* NULL: one directory for all; else `full` has to be set */
 
     /* rank 0 */
     dome_ckpt *ckpt;           /* described: program, number, loop, objects */
     const dome_ckpt *previous; /* the good one before; NULL: all is written again */
     bool full;                 /* tasks captured everything, not only what changed since previous */
+
+    /* rank 0, and leaders of groups */
     dome_store *store;
     unsigned keep;
 

@@ -6,6 +6,7 @@
 #include "ckpt/interval.h"
 #include "ckpt/link.h"
 #include "objects/object_private.h"
+#include "runtime/collect.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
 
@@ -41,14 +42,12 @@ enum { ROOM_FOR_RUN = 64 };
 /* What a new measurement of the cost counts against what was known. */
 static const double COST_WEIGHT = 0.5;
 
-/* Where checkpoints are. PIECES: hosts share no file system, each has a directory of that name. */
-typedef enum dome_ckpt_place { DOME_CKPT_SHARED, DOME_CKPT_PIECES } dome_ckpt_place;
-
 struct dome_checkpoints {
     char *directory, *program;
     uint64_t loop, next_check; /* boundaries passed, and the one at which to agree again; equal on all tasks */
     dome_ckpt_capture capture;
     dome_ckpt_link link;
+    dome_ckpt_pieces pieces; /* groups of tasks that share a directory */
     dome_ckpt_background *background;
     dome_ckpt_job job; /* of the checkpoint under way */
     bool reserved;     /* room for copies has been made */
@@ -57,10 +56,11 @@ struct dome_checkpoints {
 
     /* going on from one */
     dome_ckpt_file *from; /* NULL: not, or not any more */
+    uint64_t collected;   /* its number, put together out of pieces; 0: none was */
     GHashTable *restored; /* names of objects that have got their values */
 
     /* rank 0 */
-    dome_store *store;
+    dome_store *store;   /* leaders of groups as well */
     dome_ckpt *previous; /* the last good one; NULL: none to rest on */
     uint64_t number;     /* of the next */
     bool full;           /* it has to hold everything */
@@ -160,41 +160,6 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     return share(env, path, length, DOME_U8);
 }
 
-/* Rank 0 makes a file that nobody else would make; who sees it has the same directory. */
-static int find_place(dome_env *env, const dome_checkpoints *c, dome_ckpt_place *place)
-{
-    uint64_t nonce = (uint64_t)g_random_int() << 32 | g_random_int();
-    int status = share(env, &nonce, 1, DOME_U64);
-    if (status != DOME_OK)
-        return status;
-    char *probe = g_strdup_printf("%s/probe-%016" PRIx64, c->directory, nonce), *text = NULL;
-    *place = DOME_CKPT_SHARED;
-    if (env->transport->rank == 0) {
-        int fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0)
-            text = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, strerror(errno));
-        else
-            close(fd);
-    }
-    status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
-    if (status == DOME_OK) {
-        uint64_t other = access(probe, R_OK) != 0 || access(c->directory, W_OK) != 0;
-        if (other)
-            text = g_strdup_printf(
-                "checkpoint directory '%s' is not the one that host %s has, or cannot be written to: it has to be "
-                "on a file system that all hosts share",
-                c->directory, env->hosts[0]);
-        status = dome__agree(env, other ? DOME_ERR_IO : DOME_OK, text);
-        if (status != DOME_OK)
-            *place = DOME_CKPT_PIECES;
-    }
-    if (env->transport->rank == 0)
-        unlink(probe);
-    g_free(probe);
-    g_free(text);
-    return status;
-}
-
 /* The number of the first checkpoint of this run, or of the one before that it goes on from: what is older is another run's. */
 static char *run_path(const dome_checkpoints *c)
 {
@@ -246,12 +211,22 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
     const dome_checkpoints here = {.directory = (char *)directory};
     char *skipped = NULL, *message = NULL;
     dome_ckpt_file *file = dome__store_newest(directory, program, false, &skipped, &message);
-    bool there = file && dome__ckpt_head(file)->number >= first_of_run(&here);
-    if (there) {
-        *number = dome__ckpt_head(file)->number;
-        *loop = dome__ckpt_head(file)->loop;
-    }
+    *number = file ? dome__ckpt_head(file)->number : 0;
+    *loop = file ? dome__ckpt_head(file)->loop : 0;
     dome__ckpt_close(file);
+    g_clear_pointer(&message, g_free);
+    GPtrArray *items = dome__store_list(directory, &message);
+    for (guint i = 0; items && i < items->len; i++) {
+        const dome_store_item *item = items->pdata[i];
+        const dome_ckpt *head = item->file ? dome__ckpt_head(item->file) : NULL;
+        if (!head || item->damage || item->pieces == 0 || head->number <= *number || strcmp(head->program, program) != 0)
+            continue;
+        *number = head->number;
+        *loop = head->loop;
+    }
+    if (items)
+        g_ptr_array_unref(items);
+    bool there = *number > 0 && *number >= first_of_run(&here);
     g_free(skipped);
     g_free(message);
     return there;
@@ -310,15 +285,53 @@ static dome_ckpt *reread(const dome_checkpoints *c, uint64_t number)
     return ckpt;
 }
 
+/* Whether hosts share no directory: each has a piece of every checkpoint. */
+static bool in_pieces(const dome_checkpoints *c)
+{
+    return c->pieces.count > 1;
+}
+
+static bool leads_group(const dome_env *env)
+{
+    const dome_ckpt_pieces *p = &env->checkpoints->pieces;
+    return p->leader[p->group[env->transport->rank]] == env->transport->rank;
+}
+
+/* Pieces are put together where there are some: from here on all have the whole of the checkpoint to go on from. */
+static int collect(dome_env *env, dome_checkpoints *c, char **message)
+{
+    const dome_options *o = &env->options;
+    uint64_t first = first_of_run(c), wanted = o->restart == DOME_RESTART_NUMBER ? o->restart_number : 0, number = 0, next = 1;
+    int status = share(env, &first, 1, DOME_U64);
+    uint64_t from = o->restart == DOME_RESTART_NONE ? UINT64_MAX : o->restart == DOME_RESTART_AUTO ? first : 1;
+    if (status == DOME_OK)
+        status = dome__collect(env, c->directory, c->program, &c->pieces, from, wanted, &number, &next);
+    c->number = next;
+    c->collected = number;
+    if (number == 0 && o->restart != DOME_RESTART_NONE && o->restart != DOME_RESTART_AUTO)
+        *message = g_strdup_printf("there is nothing to go on from: the hosts' directories '%s' have no complete checkpoint%s",
+                                   c->directory, wanted ? " of that number" : "");
+    if (number == 0 && !*message && leads_group(env))
+        note_run(c, message);
+    return status;
+}
+
 static int open_from(dome_env *env, dome_checkpoints *c)
 {
     bool leads = env->transport->rank == 0;
     uint64_t number = 0;
     char *message = NULL;
     dome_ckpt_file *file = NULL;
-    if (leads && env->options.restart != DOME_RESTART_NONE)
+    if (in_pieces(c)) {
+        int status = collect(env, c, &message);
+        if (status != DOME_OK)
+            return status;
+        if (leads && c->collected > 0)
+            file = open_number(c, c->collected, &message);
+    } else if (leads && env->options.restart != DOME_RESTART_NONE) {
         file = choose(env, c, &message);
-    if (leads && !message && dome__store_next_number(c->directory, &c->number, &message) && !file) {
+    }
+    if (!in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message) && !file) {
         if (note_run(c, &message) && c->number > 1)
             say(env,
                 "checkpoint directory '%s' has checkpoints up to number %" PRIu64 " already, which are not gone on from "
@@ -343,7 +356,7 @@ static int open_from(dome_env *env, dome_checkpoints *c)
     }
     take_up(c, file);
     if (leads) {
-        c->previous = reread(c, number);
+        c->previous = in_pieces(c) ? NULL : reread(c, number);
         c->full = !c->previous;
         dome__trace_restart(env->trace, number);
         bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
@@ -399,17 +412,22 @@ int dome__checkpoint_start(dome_env *env, const char *program)
     dome__ckpt_capture_init(&c->capture);
     int status = agree_directory(env, c);
     char *message = NULL;
-    dome_ckpt_place place;
     if (status != DOME_OK)
         return status;
-    if (env->transport->rank == 0)
+    status = dome__find_groups(env, c->directory, &c->pieces);
+    if (status != DOME_OK)
+        return status;
+    if (leads_group(env)) {
         c->store = dome__store_open(c->directory, c->program, &message);
+        if (c->store)
+            dome__clean_directory(c->directory);
+    }
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_clear_pointer(&message, g_free);
     if (status == DOME_OK)
-        status = find_place(env, c, &place);
-    if (status == DOME_OK)
         status = connect_tasks(env, c);
+    if (status == DOME_OK && in_pieces(c))
+        status = dome__connect_groups(env, &c->link, &c->pieces);
     if (status == DOME_OK) {
         c->background = dome__ckpt_background_new(&c->link, &message);
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
@@ -589,9 +607,10 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         if (env->watch)
             dome__watch_checkpoint(env->watch, number);
         dome__ckpt_free(c->previous);
-        c->previous = g_steal_pointer(&job->ckpt);
+        c->previous = in_pieces(c) ? NULL : g_steal_pointer(&job->ckpt);
         c->number = number + 1;
-        c->full = false;
+        c->full = in_pieces(c); /* what lies in a directory that is lost could not be referred to */
+        dome__ckpt_free(g_steal_pointer(&job->ckpt));
         c->failures = 0;
         c->report.written++;
         c->report.bytes += job->data_bytes;
@@ -642,7 +661,11 @@ static void begin_writing(dome_env *env, uint64_t number, bool full)
     double begin = dome_wtime();
     copy_state(env, full);
     uint64_t bytes = c->capture.used; /* from here on the thread's */
-    c->job = (dome_ckpt_job){.directory = c->directory, .capture = &c->capture};
+    c->job = (dome_ckpt_job){.directory = c->directory,
+                             .capture = &c->capture,
+                             .pieces = in_pieces(c) ? &c->pieces : NULL,
+                             .store = c->store,
+                             .keep = env->options.checkpoint_keep};
     if (env->transport->rank == 0) {
         char *problem = NULL;
         c->job.ckpt = describe_state(env, number, &problem);
@@ -650,8 +673,6 @@ static void begin_writing(dome_env *env, uint64_t number, bool full)
             c->capture.problem = problem;
         c->job.previous = c->previous;
         c->job.full = full;
-        c->job.store = c->store;
-        c->job.keep = env->options.checkpoint_keep;
     }
     c->under_way = true;
     dome__ckpt_background_write(c->background, &c->job);
@@ -968,6 +989,7 @@ void dome__checkpoint_free(dome_env *env)
         return;
     dome__ckpt_background_free(c->background);
     dome__ckpt_link_close(&c->link);
+    dome__groups_free(&c->pieces);
     if (env->transport->rank == 0)
         leave_signals(false);
     dome__ckpt_close(c->from);
