@@ -6,7 +6,8 @@ in_lab 4 "$@"
 heat=$DOME_BUILD_DIR/examples/heat
 [ -x "$heat" ] || skip "the examples are not built"
 size=(--rows 150 --columns 150 --steps 3000)
-every=(--dome-checkpoint-dir "$work/saved" --dome-checkpoint-every 20 --dome-timeout 4)
+saved=$work/saved
+every=(--dome-checkpoint-every 20 --dome-timeout 4)
 
 run alone on h1 sh -c "cd $work && exec $heat ${size[*]} --output alone --dome-transport self"
 ended_well alone
@@ -21,14 +22,16 @@ no_tasks() {
 }
 
 written() {
-    [ -n "$(find "$work/saved" -name 'ckpt-*.dckpt' -newer "$1" 2>/dev/null)" ]
+    [ -n "$(on h1 find "$saved" -name 'ckpt-*.dckpt' -newer "$1" 2>/dev/null)" ]
 }
 
 # NAME: starts heat on the hosts of the file, and waits until it has written a checkpoint.
 start() {
-    rm -rf "$work/saved"
+    for host in "${hosts[@]}"; do
+        on "$host" rm -rf "$saved"
+    done
     : >"$work/mark"
-    run "$1" on h1 sh -c "cd $work && exec $dome run --restarts 3 --hosts $work/hosts -n 6 $heat ${size[*]} --output $1 ${every[*]}" &
+    run "$1" on h1 sh -c "cd $work && exec $dome run --restarts 3 --hosts $work/hosts -n 6 $heat ${size[*]} --output $1 --dome-checkpoint-dir $saved ${every[*]}" &
     program=$!
     until_true written "$work/mark" || fail "$1: no checkpoint: $(cat "$work/$1.err")"
 }
@@ -65,5 +68,27 @@ ended_after cut "on host h2 is lost: .*; started again on 3 hosts \(without h2\)
 until_true no_tasks || fail "cut: tasks are left: $(tasks)"
 "$lab" mend h2
 clean cut
+
+# Each host has a /tmp of its own.
+saved=/tmp/saved
+forget() {
+    for host in "${hosts[@]}"; do
+        on "$host" rm -rf "$saved"
+    done
+}
+
+say "no file system is shared, and a host is killed for good"
+printf 'h2\nh3\n' >"$work/hosts"
+for lost in h2 h3; do
+    start own_$lost
+    until_true sh -c "'$lab' on h2 ls $saved | grep -q of3" || fail "own_$lost: no pieces on h2: $(on h2 ls "$saved")"
+    "$lab" kill $lost
+    ended_after own_$lost "on host $lost is lost: .*; started again on 2 hosts \(without $lost\) from checkpoint [0-9]+ .*, restart 1 of 3$"
+    on h1 ls "$saved" | grep -q of2 || fail "own_$lost: no pieces of two hosts: $(on h1 ls "$saved")"
+    on $lost find /tmp -xdev -mindepth 1 -name 'dome-host.*' -exec rm -r {} +
+    "$lab" sshd $lost
+    forget
+    clean own_$lost
+done
 
 finish
