@@ -102,7 +102,8 @@ def one_run(name, base, chance, kills_left, number):
             check("same place 3 times" in run.errors(), "%s: status %d: %s" % (name, status, " | ".join(lines[-4:])))
             by_hand += 1
             restart = ["--dome-restart=auto"]
-    bad = [l for l in lines if "; started again" not in l]
+    # Rank 0 says that itself when the hub is killed while it starts.
+    bad = [l for l in lines if "; started again" not in l and "cannot reach the process that watches" not in l]
     check(not bad, "%s: unexpected: %s" % (name, " | ".join(bad[:4])))
     left = sorted(n for n in os.listdir(saved) if not n.endswith(".dckpt") and n not in ("lock", "run"))
     check(not left, "%s: in the directory of checkpoints: %s" % (name, ", ".join(left)))
