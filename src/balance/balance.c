@@ -521,7 +521,7 @@ static int learn_costs(dome_env *env, const dome_balance *b, const hearing *h, d
 
 static int exchange(dome_env *env, dome_balance *b, hearing *h)
 {
-    bool ok = dome__env_settle(env); /* first: it is computing, too */
+    bool ok = dome__env_advance(env); /* first: it is computing, too */
     uint64_t now = dome__now_ns(), wait = env->transport->wait_ns;
     double elapsed = (double)(int64_t)(now - b->start_ns) * 1e-9, waited = (double)(wait - b->start_wait_ns) * 1e-9;
     double had = (double)(int64_t)(dome__processor_ns() - b->start_processor_ns) * 1e-9;
@@ -746,6 +746,7 @@ static int move(dome_env *env, dome_balance *b)
 {
     uint64_t begin = dome__now_ns();
     int status = DOME_OK;
+    dome__env_settle(env); /* the rest: what can fail has been run */
     for (guint k = 0; status == DOME_OK && k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
         if (!is_live(d) || d->moves == 0)

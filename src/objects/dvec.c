@@ -374,6 +374,11 @@ static const dome_object_ops vec_ops = {
     .values = vec_values,
 };
 
+bool dvec__is(const dome_object *object)
+{
+    return dome_object_operations(object) == &vec_ops;
+}
+
 /* ---- life ---- */
 
 static dvec *vec_alloc(dome_env *env, dome_type type, uint64_t n, const dvec_options *options)

@@ -23,6 +23,7 @@ struct dvec {
     unsigned pending;       /* recorded values that are made of it or are its own */
     struct eval_list *work; /* the list with these */
     unsigned value;         /* number of its own, from 1 on; 0: the memory holds its values */
+    uint64_t pass;          /* the last that read it */
     bool unread;            /* the memory was written and nothing has read it since */
     bool kept, passing;     /* its values are often wanted after they were computed for others; are never read from memory */
 
@@ -49,6 +50,9 @@ int dvec__settle(const dvec *x, const dvec *y);
 
 /* The same for a vector that is only going to be read: recorded work that reads it may stay recorded. */
 int dvec__settle_read(const dvec *x);
+
+/* Whether an object is a dvec. */
+bool dvec__is(const dome_object *object);
 
 /* Values are about to change: for whole vectors, or for the elements of one span. */
 void dvec__written(dvec *x);

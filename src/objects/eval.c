@@ -23,7 +23,7 @@ dome_eval *dome__eval_new(const dome_options *options)
     eval->lists = g_ptr_array_new();
     eval->plain = options->evaluator == DOME_EVALUATOR_PLAIN;
     if (options->evaluator == DOME_EVALUATOR_AUTO || options->evaluator == DOME_EVALUATOR_COMPILED)
-        eval->chains = dome__chains_new(options->evaluator == DOME_EVALUATOR_COMPILED, true);
+        eval->chains = dome__chains_new(options->evaluator == DOME_EVALUATOR_COMPILED);
     return eval;
 }
 
@@ -135,6 +135,7 @@ static eval_list *list_new(dome_eval *eval, const dvec *out)
     list->rank = out->layout_rank;
     list->count = list->musts = 0;
     list->live = list->done = 0;
+    memset(list->hashes, 0, sizeof list->hashes);
     list->failure = NULL;
     g_ptr_array_add(eval->lists, list);
     return list;
@@ -311,24 +312,49 @@ static int take_failure(dome_eval *eval, char **text)
 }
 
 /* A list that has failed stays, so that its vectors still have something pending: who needs one of them gets the failure. */
+static bool settle(dome_env *env, eval_list *list)
+{
+    run_rest(env, list);
+    if (!list->failure) {
+        drop(env->eval, list);
+        return true;
+    }
+    list->done = list->live;
+    for (node_set rest = list->done; rest; rest &= rest - 1) {
+        eval_node *node = &list->node[__builtin_ctzll(rest)];
+        if (node->owned)
+            node->out->value = 0;
+    }
+    return false;
+}
+
 bool dome__eval_settle(dome_env *env)
+{
+    dome_eval *eval = env->eval;
+    bool ok = eval->status == DOME_OK;
+    for (guint k = eval->lists->len; k-- > 0;)
+        ok &= settle(env, g_ptr_array_index(eval->lists, k));
+    return ok;
+}
+
+bool dome__eval_advance(dome_env *env)
 {
     dome_eval *eval = env->eval;
     bool ok = eval->status == DOME_OK;
     for (guint k = eval->lists->len; k-- > 0;) {
         eval_list *list = g_ptr_array_index(eval->lists, k);
-        run_rest(env, list);
-        if (!list->failure) {
-            drop(eval, list);
+        if (all_at_once(list)) {
+            ok &= settle(env, list);
             continue;
         }
-        ok = false;
-        list->done = list->live;
-        for (node_set rest = list->done; rest; rest &= rest - 1) {
-            eval_node *node = &list->node[__builtin_ctzll(rest)];
-            if (node->owned)
-                node->out->value = 0;
+        node_set fresh = 0;
+        for (node_set rest = list->live; rest; rest &= rest - 1) {
+            int n = __builtin_ctzll(rest);
+            if (list->node[n].owned && !list->node[n].computed)
+                fresh |= NODE(n);
         }
+        if (fresh)
+            run_some(env, list, fresh, 0, NULL);
     }
     return ok;
 }
@@ -469,12 +495,19 @@ static eval_list *list_for(const dome_eval *eval, const dvec *out)
     return NULL;
 }
 
+static void note_hash(eval_list *list, unsigned k, uint32_t hash)
+{
+    list->hash[k] = hash;
+    list->hashes[hash >> 6 & 3] |= (uint64_t)1 << (hash & 63);
+}
+
 /* Moves values together, so that there is room for more. */
 static void compact(eval_list *list)
 {
     int8_t becomes[NODES_MAX];
     unsigned count = 0;
     node_set done = 0;
+    memset(list->hashes, 0, sizeof list->hashes);
     for (unsigned k = 0; k < list->count; k++) {
         eval_node *node = &list->node[k];
         if (!(list->live & NODE(k)))
@@ -487,10 +520,9 @@ static void compact(eval_list *list)
                 node->arg[i] = becomes[node->arg[i]];
         if (node->out && node->out->value == k + 1)
             node->out->value = count + 1;
-        if (count != k) {
+        note_hash(list, count, list->hash[k]);
+        if (count != k)
             list->node[count] = *node;
-            list->hash[count] = list->hash[k];
-        }
         count++;
     }
     list->count = count;
@@ -571,7 +603,7 @@ static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool pla
 /* An equal value of the list, or -1. */
 static int find_equal(const eval_list *list, const eval_node *node)
 {
-    if (node->must || node->value)
+    if (node->must || node->value || !(list->hashes[node->hash >> 6 & 3] >> (node->hash & 63) & 1))
         return -1;
     for (unsigned k = 0; k < list->count; k++) {
         const eval_node *other = &list->node[k];
@@ -589,7 +621,7 @@ static void append(eval_list *list, const eval_node *node)
 {
     unsigned k = list->count++;
     list->node[k] = *node;
-    list->hash[k] = node->hash;
+    note_hash(list, k, node->hash);
     list->live |= NODE(k);
     eval_node *new = &list->node[k];
     new->deps = NODE(k);

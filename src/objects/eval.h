@@ -69,4 +69,7 @@ void dome__eval_profile(const dome_env *env, FILE *file);
 /* Runs everything, and leaves a failure to be reported by the operation that needs a value. Whether there is none. */
 bool dome__eval_settle(dome_env *env);
 
+/* The same for what has not been run yet and what may fail. Values that were computed for others and not stored stay recorded. */
+bool dome__eval_advance(dome_env *env);
+
 #endif

@@ -40,7 +40,7 @@ struct dome_chain {
 struct dome_chains {
     GHashTable *table; /* chain_program * -> dome_chain * */
     bool now, speaks;
-    pid_t owner; /* a forked process has no thread */
+    pid_t owner; /* the process that began to generate code; 0: none has. One that it forked has no thread */
     GThread *thread;
     GAsyncQueue *queue;
     /* the thread's */
@@ -73,13 +73,11 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
     return p->steps == q->steps && memcmp(p, q, key_bytes(p)) == 0;
 }
 
-dome_chains *dome__chains_new(bool now, bool speaks)
+dome_chains *dome__chains_new(bool now)
 {
     dome_chains *c = g_new0(dome_chains, 1);
     c->table = g_hash_table_new_full(key_hash, key_equal, NULL, g_free);
     c->now = now;
-    c->speaks = speaks;
-    c->owner = getpid();
     g_mutex_init(&c->lock);
     return c;
 }
@@ -533,7 +531,10 @@ void dome__chains_free(dome_chains *c)
 {
     if (!c)
         return;
-    if (c->thread && c->owner == getpid()) {
+    bool other = c->owner && c->owner != getpid();
+    if (other)
+        return; /* the thread was another process's, and may have been in the middle of anything */
+    if (c->thread) {
         g_mutex_lock(&c->lock);
         c->stop = true;
         if (c->child > 0)
@@ -542,10 +543,8 @@ void dome__chains_free(dome_chains *c)
         g_async_queue_push(c->queue, c);
         g_thread_join(c->thread);
     }
-    if (c->work && c->owner == getpid())
+    if (c->work)
         remove_folder(c->work);
-    if (c->owner != getpid())
-        return; /* the thread was another process's, and may have been in the middle of anything */
     if (c->queue)
         g_async_queue_unref(c->queue);
     g_hash_table_destroy(c->table);
@@ -557,6 +556,17 @@ void dome__chains_free(dome_chains *c)
 }
 
 /* ---- in use ---- */
+
+/* Whether this process may generate code. */
+static bool mine(dome_chains *c)
+{
+    if (!c->owner) {
+        const dome_env *env = dome__this_env();
+        c->owner = getpid();
+        c->speaks = !env || dome_rank(env) == 0;
+    }
+    return c->owner == getpid();
+}
 
 dome_chain *dome__chains_note(dome_chains *c, const chain_program *program, uint64_t values)
 {
@@ -571,11 +581,12 @@ dome_chain *dome__chains_note(dome_chains *c, const chain_program *program, uint
     chain->runs++;
     chain->values += values;
     chain->work += (double)values * program->steps;
-    if (chain->state != NEW || c->owner != getpid())
+    bool wanted = c->now || (chain->runs > RUNS_BEFORE && chain->work > WORK_BEFORE);
+    if (chain->state != NEW || !wanted || !mine(c))
         return chain;
     if (c->now) {
         finish(chain, make(c, program));
-    } else if (chain->runs > RUNS_BEFORE && chain->work > WORK_BEFORE) {
+    } else {
         chain->state = WANTED;
         if (!c->thread)
             start_thread(c);

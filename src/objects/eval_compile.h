@@ -39,8 +39,8 @@ typedef void (*chain_code)(void *const *memory, const double *scalar, uint64_t c
 typedef struct dome_chain dome_chain;
 typedef struct dome_chains dome_chains;
 
-/* now: every chain gets its code the first time it comes, and is waited for. speaks: says on standard error why there is none. */
-dome_chains *dome__chains_new(bool now, bool speaks);
+/* now: every chain gets its code the first time it comes, and is waited for. */
+dome_chains *dome__chains_new(bool now);
 void dome__chains_free(dome_chains *chains);
 
 /* Whether `now`. */

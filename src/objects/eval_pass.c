@@ -121,24 +121,24 @@ static void note_failure(eval_list *list, const step *s)
 
 /* ---- places ---- */
 
-/* The last value of the pass that is made of value k; k itself if none is. */
-static int last_use(const eval_list *list, node_set needed, int k)
+/* By value: the last one of the pass that is made of it; itself if none is. */
+static void find_last_uses(const eval_list *list, node_set needed, int last[NODES_MAX])
 {
-    int last = k;
-    for (node_set rest = needed & ~(NODE(k) | (NODE(k) - 1)); rest; rest &= rest - 1) {
-        int user = __builtin_ctzll(rest);
+    for (node_set rest = needed; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        last[k] = k;
         for (int i = 0; i < INPUTS_MAX; i++)
-            if (list->node[user].arg[i] == k)
-                last = user;
+            if (list->node[k].arg[i] >= 0)
+                last[list->node[k].arg[i]] = k;
     }
-    return last;
 }
 
 /* Gives each value its place: its vector's memory, or a tile that nobody needs any more. Returns the number of tiles. */
 static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
 {
     const eval_list *list = pass->list;
-    int tiles = 0, until[NODES_MAX]; /* by tile: the last value that needs what is in it */
+    int tiles = 0, last[NODES_MAX], until[NODES_MAX]; /* until: by tile: the last value that needs what is in it */
+    find_last_uses(list, pass->needed, last);
     node_set kept = 0;
     if (pass->reduction) {
         const dvec *x = pass->reduction->x, *y = pass->reduction->y;
@@ -168,7 +168,7 @@ static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
         }
         tiles = MAX(tiles, tile + 1);
         tile_of[k] = tile;
-        until[tile] = kept & NODE(k) ? NODES_MAX : last_use(list, pass->needed, k);
+        until[tile] = kept & NODE(k) ? NODES_MAX : last[k];
     }
     return tiles;
 }
@@ -523,25 +523,23 @@ static void run(work *w, const eval_pass *pass, double weight[])
 /* ---- what it cost ---- */
 
 /* Bytes that a step brings from or to memory, for each element: each vector is read once in a pass. */
-static uint64_t traffic(const work *w, int k)
+static uint64_t traffic(const work *w, const step *s, uint64_t pass)
 {
-    const step *s = &w->step[k];
+    const eval_node *node = &w->list->node[s->node];
     uint64_t bytes = s->out.element;
     for (int i = 0; i < s->inputs; i++) {
-        bool before = !s->in[i].element;
-        for (int j = 0; j <= k && !before; j++)
-            for (int m = 0; m < (j < k ? w->step[j].inputs : i) && !before; m++)
-                before = w->step[j].in[m].data == s->in[i].data;
-        for (int j = 0; j < k && !before; j++)
-            before = w->step[j].out.data == s->in[i].data;
-        bytes += before ? 0 : s->in[i].element;
+        dvec *leaf = (dvec *)node->leaf[i];
+        if (!leaf || leaf->pass == pass)
+            continue;
+        leaf->pass = pass;
+        bytes += s->in[i].element;
     }
     return bytes;
 }
 
 /* Tells the clock what a pass took. weight: of each operation, and of the reduction, in any unit. What the reduction took is left
  * to the operation that it is. */
-static void charge(dome_env *env, const work *w, const double weight[], uint64_t ns)
+static void charge(dome_env *env, const work *w, const double weight[], uint64_t ns, uint64_t pass)
 {
     double sum = 0;
     uint64_t charged = 0, elements = dome_layout_local(w->list->layout, w->list->rank);
@@ -551,7 +549,7 @@ static void charge(dome_env *env, const work *w, const double weight[], uint64_t
         const eval_node *node = &w->list->node[w->step[k].node];
         uint64_t part = sum > 0 ? (uint64_t)((double)ns * (weight[k] / sum)) : 0;
         env->clock[node->code].compute_ns += part;
-        env->clock[node->code].bytes += traffic(w, k) * elements;
+        env->clock[node->code].bytes += traffic(w, &w->step[k], pass) * elements;
         if (node->out)
             dome__object_charge(node->out->object, part);
         charged += part;
@@ -597,7 +595,7 @@ void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
         if (w.step[k].bad != UINT64_MAX)
             note_failure(pass->list, &w.step[k]);
     uint64_t took = dome__since_ns(begin);
-    charge(env, &w, weight, took);
+    charge(env, &w, weight, took, ++scratch->passes);
     dome__trace_evaluation(env->trace, (unsigned)w.steps, begin, took);
 }
 

@@ -40,6 +40,7 @@ typedef struct eval_list {
     node_set live, done;
     char *failure;            /* the first of its values'; nobody has asked for them yet */
     uint32_t hash[NODES_MAX]; /* of the values; 0: none */
+    uint64_t hashes[4];       /* bits for those that are there, and some that were */
     eval_node node[NODES_MAX];
 } eval_list;
 
@@ -55,6 +56,7 @@ typedef struct eval_pass {
 typedef struct eval_memory {
     void *base;
     size_t bytes;
+    uint64_t passes; /* so far */
 } eval_memory;
 
 /* Does it: computes, stores, notes the first failure in the list, and charges the time. scratch is kept between passes. */

@@ -304,6 +304,15 @@ bool dome__object_has_cost(const dome_object *object)
     return SLOT(object, cost) != NULL;
 }
 
+bool dome__env_advance(dome_env *env)
+{
+    bool ok = dome__eval_advance(env);
+    for (dome_object *o = NULL; ok && (o = dome_object_next(env, o));)
+        if (!dvec__is(o))
+            ok = dome_object_sync(o) == DOME_OK;
+    return ok;
+}
+
 int dome__env_sync(dome_env *env)
 {
     char *text = NULL;

@@ -14,6 +14,9 @@ int dome__env_sync(dome_env *env);
  * collective. */
 bool dome__env_settle(dome_env *env);
 
+/* The same for work that has not been run yet or may fail; dvecs may put off to compute again what was computed for others. */
+bool dome__env_advance(dome_env *env);
+
 /* Whether the object says itself what its blocks cost. */
 bool dome__object_has_cost(const dome_object *object);
 
