@@ -330,6 +330,7 @@ dome_env *dome_init(int *argc, char ***argv)
     this_env = env;
     env->balance = dome__balance_new(&env->options, env->transport);
     dome__trace_stand(env->trace, env);
+    env->began_ns = dome__now_ns();
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     int status = dome__balance_probe(env);

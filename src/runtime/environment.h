@@ -37,6 +37,7 @@ struct dome_env {
     uint64_t sequence, history;
 
     /* clock.c */
+    uint64_t began_ns; /* when the program stood */
     dome_clock_entry clock[DOME_OPERATIONS];
     uint64_t eval_ns;       /* spent in running recorded work, within other operations */
     GPtrArray *block_times; /* dome_block_times */
@@ -46,8 +47,8 @@ struct dome_env {
     dome_moved moved;
 
     dome_checkpoints *checkpoints; /* NULL: none are written, and none is gone on from */
-    uint64_t loops;  /* boundaries passed since this process began */
-    bool supervised; /* `dome run --restarts` says what is lost and starts the program again */
+    uint64_t loops;                /* boundaries passed since this process began */
+    bool supervised;               /* `dome run --restarts` says what is lost and starts the program again */
 
     bool errors_return;
     int error_status;

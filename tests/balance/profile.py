@@ -17,7 +17,7 @@ def fail(what, text):
 
 
 class Profile:
-    """operations: name -> calls, compute mean, largest, wait mean, largest, GB/s or None."""
+    """operations: name -> calls, compute mean, largest, wait mean, largest, GB/s or None, largest over mean or None, share in percent."""
 
     def __init__(self, text):
         lines = text.split("\n")
@@ -26,10 +26,12 @@ class Profile:
         self.heading = lines[start + 1].split()
         self.operations, self.rest = {}, {}
         for line in lines[start + 2 :]:
-            row = re.match(r"(\S.*?) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+|-)$", line)
+            row = re.match(r"(\S.*?) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+|-) +([\d.]+|-) +([\d.]+) %$", line)
             if row:
-                name, calls, *seconds, rate = row.groups()
-                self.operations[name] = [int(calls)] + [float(s) for s in seconds] + [None if rate == "-" else float(rate)]
+                name, calls, *numbers = row.groups()
+                self.operations[name] = [int(calls)] + [None if n == "-" else float(n) for n in numbers]
+            elif line.startswith("the program's own code"):
+                self.own = [float(n) for n in line.split()[4:6]]
             elif ":" in line:
                 name, text = line.split(": ", 1)
                 self.rest[name] = text
@@ -52,18 +54,29 @@ def run(tasks, *options):
 def check_operations(what, p, tasks):
     if p.tasks != tasks:
         fail(what, "it says %d tasks" % p.tasks)
-    if p.heading != "operation calls compute largest wait largest GB/s".split():
+    if p.heading != "operation calls compute largest wait largest GB/s ratio share".split():
         fail(what, "the heading is %s" % p.heading)
     calls = {"dvec_new": 2, "dvec_fill": 1, "dvec_adds": STEPS, "dvec_map": STEPS, "dvec_sum": STEPS, "dome_barrier": STEPS}
     for name, wanted in calls.items():
         got = p.operations.get(name)
         if not got or got[0] != wanted:
             fail(what, "%s: %s instead of %d calls" % (name, got and got[0], wanted))
-    for name, (count, compute, most, wait, longest, rate) in p.operations.items():
+    shares = p.own[1] + sum(o[7] for o in p.operations.values())
+    if not 97 <= shares <= 103:  # one digit after the point, and finalize goes on
+        fail(what, "shares add up to %g %%" % shares)
+    for name, (count, compute, most, wait, longest, rate, ratio, share) in p.operations.items():
+        if ratio is not None and not (0.99 <= ratio <= tasks + 0.01 and abs(ratio - most / compute) < 0.02 + 1e-5 / compute):
+            fail(what, "%s: largest over mean %g" % (name, ratio))
         if compute > most + 1e-6 or wait > longest + 1e-6:
             fail(what, "%s: the mean is above the largest" % name)
         if rate is not None and not 0 <= rate < 10000:
             fail(what, "%s: %g GB/s" % (name, rate))
+    if tasks > 1:
+        sent = re.match(r"(\d+) messages, ([\d.]+) MB in all, ([\d.]+) MB at most from a task; waiting ([\d.]+) %", p.rest["communication"])
+        if not sent or float(sent.group(3)) > float(sent.group(2)) + 1e-3 or not 0 <= float(sent.group(4)) <= 100:
+            fail(what, p.rest["communication"])
+    elif "communication" in p.rest:
+        fail(what, p.rest["communication"])
     # the kernel computes for at least a millisecond a step, whoever does it
     if not 0.9e-3 * STEPS / tasks <= p.operations["dvec_map"][1]:
         fail(what, "dvec_map: computed for %g s" % p.operations["dvec_map"][1])
