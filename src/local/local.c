@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static const uint64_t RINGS = 256 << 20, LARGEST = 256 << 10, SMALLEST = 4 << 10
 
 /* A task that waits looks so often for news before it gives its processor to others for a moment, and so often before it
  * sleeps: some microseconds each. */
-enum { SPINS = 200, YIELDS = 100 };
+enum { SPINS = 200, YIELDS = 60 };
 
 /* ---- the table ---- */
 
@@ -62,7 +63,7 @@ static int local_recv_head(dome_transport *t, int source, int channel, void *hea
     dome_local *local = t->provider;
     if (is_near(local, source))
         return dome__local_recv_head(t, source, channel, head, head_bytes, bytes);
-    dome__pause w = {.turns = local->spins + local->yields};
+    dome__pause w = {.turns = UINT_MAX}; /* each look is a system call */
     while (!dome__base_arrived(local, source, channel))
         dome__rest(local, &w, FOR_WORD);
     dome__rested(local, &w);
@@ -343,6 +344,7 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
     lay_out(local);
     local->spins = local->tasks <= processors() ? SPINS : 0;
     local->yields = YIELDS;
+    local->eager = EAGER;
 
     dome_transport_ops *ops = g_memdup2(t->ops, sizeof *t->ops);
     local->base = t->ops;

@@ -84,11 +84,12 @@ typedef struct dome_local {
     size_t memory_bytes;
     uint32_t ring;
     shared_task *own;
-    unsigned spins, yields;
-    bool alone;      /* all tasks are of this host */
-    int doorbell;    /* a socket on which others ring, where news may come from the provider too; else -1 */
-    char *doorbells; /* what their names begin with */
-    message *taken;  /* by recv_head */
+    unsigned spins, yields; /* how often a wait spins and yields before it sleeps: at most */
+    unsigned eager, sleeps; /* how much of that is worth while now, of EAGER; sleeps since that was all */
+    bool alone;             /* all tasks are of this host */
+    int doorbell;           /* a socket on which others ring, where news may come from the provider too; else -1 */
+    char *doorbells;        /* what their names begin with */
+    message *taken;         /* by recv_head */
 
     char *slots;       /* of shares, by place */
     uint32_t shares;   /* begun by this task */
@@ -97,9 +98,12 @@ typedef struct dome_local {
 
 /* ---- waiting: for (dome__pause w = {0}; !condition; dome__rest(local, &w, kind)); dome__rested(local, &w); ---- */
 
+enum { EAGER = 64 };
+
 typedef struct dome__pause {
     unsigned turns;
     bool armed;
+    bool slept;  /* or should have */
     bool waited; /* for as long as data that is offered may wait for the call that wants it */
     uint32_t bell;
 } dome__pause;

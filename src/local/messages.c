@@ -319,7 +319,7 @@ int dome__local_recv_data(dome_transport *t, int source, int channel, void *data
         if (!n)
             dome__rest(local, &w, FOR_WORD);
         else if (w.turns)
-            dome__rested(local, &w), w.turns = 0;
+            dome__rested(local, &w), w = (dome__pause){0};
     }
     dome__rested(local, &w);
     q->direct = q->framed = false;

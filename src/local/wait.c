@@ -4,6 +4,7 @@
 #include "local/local_private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
@@ -16,6 +17,16 @@
 
 /* The task that offers data may be one for which the task waits that this one waits for. */
 enum { OFFER_NS = 5000000 };
+
+/* A yield that takes so long has given the processor to a program that computes. */
+enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 64 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static void relax(void)
 {
@@ -111,16 +122,23 @@ void dome__ring_all(const dome_local *local, sleep_kind news)
 
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
 {
-    if (w->turns < local->spins) {
+    unsigned spins = local->spins * local->eager / EAGER, yields = local->yields * local->eager / EAGER;
+    if (w->turns < spins) {
         w->turns++;
         relax();
         return;
     }
-    if (w->turns < local->spins + local->yields) {
+    if (w->turns < spins + yields) {
         w->turns++;
+        uint64_t begin = now_ns();
         sched_yield();
+        if (now_ns() - begin < SLOW_YIELD_NS)
+            return;
+        w->turns = UINT_MAX; /* others want the processor, and for long */
+        w->slept = true;
         return;
     }
+    w->turns = UINT_MAX;
     if (!w->armed) {
         /* Others may wait for room that only this task can make, or for their data to be read. */
         bool left = dome__take_in(local, kind == FOR_ROOM || w->waited);
@@ -133,6 +151,7 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
         w->armed = true; /* the caller looks once more */
         return;
     }
+    w->slept = true;
     struct timespec limit = {.tv_nsec = OFFER_NS};
     if (local->doorbell >= 0)
         sleep_for_both(local, w->waited ? OFFER_NS / 1000000 : -1);
@@ -147,4 +166,14 @@ void dome__rested(dome_local *local, dome__pause *w)
     if (w->armed)
         atomic_store(&local->own->sleeping, AWAKE);
     w->armed = false;
+    if (!w->turns || (w->turns == UINT_MAX && !w->slept))
+        return;
+    /* Where processors are busy with something else, spinning takes them from those that are waited for. Now and then it is tried
+     * again. */
+    if (!w->slept)
+        local->eager = MIN(2 * local->eager, EAGER);
+    else if (++local->sleeps % TRY_AGAIN == 0)
+        local->eager = EAGER;
+    else
+        local->eager = MAX(local->eager / 2, 1);
 }

@@ -1,0 +1,53 @@
+/* Messages and rounds of collectives for up to 1024 tasks, on one host each and several to a host. */
+#include "../collective_costs.h"
+
+static const sim_constants constants = {1, 0.1, 0, 0.01};
+
+static void test_rounds(void)
+{
+    static const int sizes[] = {1, 2, 3, 5, 8, 17, 64, 100, 257, 1024};
+    for (size_t k = 0; k < G_N_ELEMENTS(cost_cases); k++)
+        for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(sizes) : G_N_ELEMENTS(sizes) - 2); i++) {
+            sim_cost cost;
+            unsigned rounds = cost_log2(sizes[i]);
+            g_assert_cmpint(sim_run(sizes[i], 0, &constants, cost_cases[k].work, NULL, &cost), ==, 0);
+            /* what is beyond a power of two is folded in and out again */
+            g_assert_cmpuint(cost.depth, <=, cost_cases[k].rounds_up * rounds + 1);
+            g_assert_cmpuint(cost.messages, <=, rounds + 1);
+        }
+}
+
+static void test_by_hosts(void)
+{
+    static const int sizes[][2] = {{4, 1}, {8, 2}, {12, 5}, {128, 8}, {480, 32}};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+            sim_cost cost;
+            int hosts = sizes[i][1];
+            g_assert_cmpint(sim_run(sizes[i][0], hosts, &constants, cost_cases[k].work, NULL, &cost), ==, 0);
+            /* in the host, among hosts, in the host again */
+            g_assert_cmpuint(cost.depth, <=, cost_log2(hosts) + 1 + 2);
+            if (hosts == 1)
+                g_assert_cmpuint(cost.depth, ==, 1);
+        }
+}
+
+/* Each task receives long data about twice at most, and sends it as often, however many tasks there are. */
+static void test_long(void)
+{
+    for (int size = 3; size <= 48; size *= 2) {
+        sim_cost cost;
+        g_assert_cmpint(sim_run(size, 0, &constants, cost_long_bcast, NULL, &cost), ==, 0);
+        g_assert_cmpuint(cost.bytes, <=, 2u << 20);
+        g_assert_cmpuint(cost.all_bytes, <=, (uint64_t)size * (2u << 20));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/scaling/rounds", test_rounds);
+    g_test_add_func("/scaling/hosts", test_by_hosts);
+    g_test_add_func("/scaling/long", test_long);
+    return g_test_run();
+}
