@@ -320,7 +320,7 @@ int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **messag
 
 bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message)
 {
-    enum { PART_BYTES = 8 << 20 };
+    enum { PART_BYTES = 8 << 20, LARGE_BYTES = 1 << 20 };
     const char *from = data;
     while (bytes > 0) {
         ssize_t n = pwrite(fd, from, MIN(bytes, PART_BYTES), (off_t)offset);
@@ -330,7 +330,7 @@ bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset
             return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
 #ifdef SYNC_FILE_RANGE_WRITE
         /* The disk begins while the rest is copied; whether it can is told by the fsync. */
-        if (n == PART_BYTES)
+        if (n >= LARGE_BYTES)
             sync_file_range(fd, (off64_t)offset, n, SYNC_FILE_RANGE_WRITE);
 #endif
         from += n;
