@@ -39,8 +39,18 @@ static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
 /* For the alignment of what is copied. */
 enum { ROOM_FOR_RUN = 64 };
 
+/* A failure an hour is expected until it is known better. */
+static const double FIRST_MTBF = 3600;
+
 /* What a new measurement of the cost counts against what was known. */
 static const double COST_WEIGHT = 0.5;
+
+/* As it was when this program began. */
+typedef struct dome_run {
+    uint64_t first, failures;
+    double seconds;
+    bool running;
+} dome_run;
 
 struct dome_checkpoints {
     char *directory, *program;
@@ -62,11 +72,13 @@ struct dome_checkpoints {
     /* rank 0 */
     dome_store *store;   /* leaders of groups as well */
     dome_ckpt *previous; /* the last good one; NULL: none to rest on */
-    uint64_t number;     /* of the next */
-    bool full;           /* it has to hold everything */
-    double last;         /* when the last one was begun */
-    double cost;         /* of one, seconds; 0: not known */
-    double checked;      /* when tasks agreed last, and at which boundary */
+    dome_run run;
+    double began;    /* this program */
+    uint64_t number; /* of the next */
+    bool full;       /* it has to hold everything */
+    double last;     /* when the last one was begun */
+    double cost;     /* of one, seconds; 0: not known */
+    double checked;  /* when tasks agreed last, and at which boundary */
     uint64_t checked_loop;
     unsigned failures; /* running */
 
@@ -160,38 +172,62 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     return share(env, path, length, DOME_U8);
 }
 
-/* The number of the first checkpoint of this run, or of the one before that it goes on from: what is older is another run's. */
+/* What the file `run` knows: the number of the first checkpoint of this run, since what is older is another run's; and how often
+ * the run has failed in how many seconds. */
 static char *run_path(const dome_checkpoints *c)
 {
     return g_build_filename(c->directory, "run", NULL);
 }
 
-static uint64_t first_of_run(const dome_checkpoints *c)
+static dome_run read_run(const dome_checkpoints *c)
 {
-    char *path = run_path(c), *text = NULL;
-    guint64 first = 0;
+    char *path = run_path(c), *text = NULL, *end;
+    dome_run run = {0};
     if (g_file_get_contents(path, &text, NULL, NULL)) {
-        g_strchomp(text);
-        if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXUINT64, &first, NULL))
-            first = 0;
+        run.first = g_ascii_strtoull(text, &end, 10);
+        run.failures = g_ascii_strtoull(end, &end, 10);
+        double seconds = g_ascii_strtod(end, &end);
+        run.seconds = seconds > 0 ? seconds : 0;
+        run.running = strstr(end, "running") != NULL;
     }
     g_free(text);
     g_free(path);
-    return first;
+    return run;
 }
 
-static bool note_run(const dome_checkpoints *c, char **message)
+/* Renamed when it is complete: a program may be killed at any moment. */
+static bool write_run(const dome_checkpoints *c, bool running, char **message)
 {
-    char *path = run_path(c), *text = g_strdup_printf("%" PRIu64 "\n", c->number);
-    GError *error = NULL;
-    bool good = g_file_set_contents(path, text, -1, &error);
-    if (!good) {
-        *message = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, error->message);
-        g_error_free(error);
-    }
+    char *path = run_path(c), *part = g_strconcat(path, ".part", NULL), seconds[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(seconds, sizeof seconds, "%.3f", c->run.seconds + dome_wtime() - c->began);
+    char *text = g_strdup_printf("%" PRIu64 "\n%" PRIu64 " %s %s\n", c->run.first, c->run.failures, seconds,
+                                 running ? "running" : "ended");
+    bool good = g_file_set_contents_full(part, text, -1, G_FILE_SET_CONTENTS_NONE, 0666, NULL) && rename(part, path) == 0;
+    if (!good && message)
+        *message = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, strerror(errno));
     g_free(text);
+    g_free(part);
     g_free(path);
     return good;
+}
+
+/* A run that goes on although nobody has ended it has failed. */
+static bool note_run(dome_checkpoints *c, bool goes_on, char **message)
+{
+    c->began = dome_wtime();
+    c->run = goes_on ? read_run(c) : (dome_run){.first = c->number};
+    c->run.failures += c->run.running;
+    return write_run(c, true, message);
+}
+
+/* The mean time between failures that is given, or else that this run has seen so far. */
+static double time_between_failures(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    double seconds = c->run.seconds + dome_wtime() - c->began;
+    if (env->options.checkpoint_mtbf > 0)
+        return env->options.checkpoint_mtbf;
+    return c->run.failures > 0 ? seconds / (double)c->run.failures : MAX(seconds, FIRST_MTBF);
 }
 
 static dome_ckpt_file *open_number(const dome_checkpoints *c, uint64_t number, char **message)
@@ -226,7 +262,7 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
     }
     if (items)
         g_ptr_array_unref(items);
-    bool there = *number > 0 && *number >= first_of_run(&here);
+    bool there = *number > 0 && *number >= read_run(&here).first;
     g_free(skipped);
     g_free(message);
     return there;
@@ -256,7 +292,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
     for (char **line = lines; *line; line++)
         say(env, "%s: it is not used", *line);
     g_strfreev(lines);
-    if (file && env->options.restart == DOME_RESTART_AUTO && dome__ckpt_head(file)->number < first_of_run(c)) {
+    if (file && env->options.restart == DOME_RESTART_AUTO && dome__ckpt_head(file)->number < read_run(c).first) {
         dome__ckpt_close(file);
         file = NULL;
     } else if (!file && env->options.restart == DOME_RESTART_NEWEST) {
@@ -301,7 +337,7 @@ static bool leads_group(const dome_env *env)
 static int collect(dome_env *env, dome_checkpoints *c, char **message)
 {
     const dome_options *o = &env->options;
-    uint64_t first = first_of_run(c), wanted = o->restart == DOME_RESTART_NUMBER ? o->restart_number : 0, number = 0, next = 1;
+    uint64_t first = read_run(c).first, wanted = o->restart == DOME_RESTART_NUMBER ? o->restart_number : 0, number = 0, next = 1;
     int status = share(env, &first, 1, DOME_U64);
     uint64_t from = o->restart == DOME_RESTART_NONE ? UINT64_MAX : o->restart == DOME_RESTART_AUTO ? first : 1;
     if (status == DOME_OK)
@@ -311,8 +347,8 @@ static int collect(dome_env *env, dome_checkpoints *c, char **message)
     if (number == 0 && o->restart != DOME_RESTART_NONE && o->restart != DOME_RESTART_AUTO)
         *message = g_strdup_printf("there is nothing to go on from: the hosts' directories '%s' have no complete checkpoint%s",
                                    c->directory, wanted ? " of that number" : "");
-    if (number == 0 && !*message && leads_group(env))
-        note_run(c, message);
+    if (!*message && leads_group(env))
+        note_run(c, number > 0, message);
     return status;
 }
 
@@ -331,8 +367,8 @@ static int open_from(dome_env *env, dome_checkpoints *c)
     } else if (leads && env->options.restart != DOME_RESTART_NONE) {
         file = choose(env, c, &message);
     }
-    if (!in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message) && !file) {
-        if (note_run(c, &message) && c->number > 1)
+    if (!in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message)) {
+        if (note_run(c, file != NULL, &message) && !file && c->number > 1)
             say(env,
                 "checkpoint directory '%s' has checkpoints up to number %" PRIu64 " already, which are not gone on from "
                 "(--dome-restart would): new ones will take their place",
@@ -616,6 +652,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->report.bytes += job->data_bytes;
         double cost = job->cost + pause;
         c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
+        write_run(c, true, NULL);
         if (job->message)
             say(env, "%s", job->message);
     } else {
@@ -732,7 +769,7 @@ static double interval(const dome_env *env)
     if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
         return o->checkpoint_every;
     double cost = c->cost > 0 ? c->cost : (double)state_bytes(env) / FIRST_SPEED + FIRST_COST;
-    return dome__interval_daly(cost, o->checkpoint_mtbf);
+    return dome__interval_daly(cost, time_between_failures(env));
 }
 
 /* The next boundary at which to agree: soon enough for the next checkpoint, and for who asks for one. */
@@ -845,8 +882,10 @@ int dome__checkpoint_boundary(dome_env *env)
         begin_writing(env, words[0], words[1] != 0);
     if (words[3]) {
         finish_writing(env);
-        if (env->transport->rank == 0)
+        if (env->transport->rank == 0) {
+            write_run(c, false, NULL);
             leave_signals(true);
+        }
     }
     return DOME_OK;
 }
@@ -990,8 +1029,10 @@ void dome__checkpoint_free(dome_env *env)
     dome__ckpt_background_free(c->background);
     dome__ckpt_link_close(&c->link);
     dome__groups_free(&c->pieces);
-    if (env->transport->rank == 0)
+    if (env->transport->rank == 0) {
+        write_run(c, false, NULL);
         leave_signals(false);
+    }
     dome__ckpt_close(c->from);
     if (c->restored)
         g_hash_table_unref(c->restored);

@@ -11,7 +11,6 @@
 #define MAX_TASKS       1000000
 #define MAX_COUNT       1000000000
 #define DEFAULT_KEEP    2
-#define DEFAULT_MTBF    3600.0
 #define MAX_SECONDS     1e9
 
 static GQuark error_quark(void)
@@ -308,7 +307,8 @@ static const GOptionEntry entries[] = {
     VALUE("dome-checkpoint-every", parse_every, "how often: loop boundaries, seconds, or as often as it pays (default auto)",
           "N|SECONDSs|auto"),
     VALUE("dome-checkpoint-keep", parse_keep, "keep so many of them (default 2)", "K"),
-    VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default 3600)", "SECONDS"),
+    VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default: as seen, at first 3600)",
+          "SECONDS"),
     VALUE(RESTART, parse_restart, "go on from the newest good checkpoint, from one by number, or (auto) from one if there is one",
           "[=auto|NUMBER]"),
     VALUE("dome-evaluator", parse_evaluator,
@@ -523,11 +523,12 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
 
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
 {
-    *options = (dome_options){.timeout = DEFAULT_TIMEOUT,
-                              .balance_group = 1,
-                              .kernels = "auto",
-                              .checkpoint_keep = DEFAULT_KEEP,
-                              .checkpoint_mtbf = DEFAULT_MTBF};
+    *options = (dome_options){
+        .timeout = DEFAULT_TIMEOUT,
+        .balance_group = 1,
+        .kernels = "auto",
+        .checkpoint_keep = DEFAULT_KEEP,
+    };
     *message = NULL;
     bool ok = true;
     if (environment)

@@ -48,7 +48,7 @@ typedef struct dome_options {
     dome_checkpoint_unit checkpoint_unit;
     double checkpoint_every;  /* --dome-checkpoint-every, in that unit */
     unsigned checkpoint_keep; /* --dome-checkpoint-keep */
-    double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds */
+    double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds; 0: not given */
     dome_restart restart;     /* --dome-restart */
     uint64_t restart_number;  /* --dome-restart=NUMBER */
     bool help, version;

@@ -87,6 +87,17 @@ run "$tasks" state 8 $saving --dome-restart=auto
 same "only an earlier run's" expected out
 [ -e dir/ckpt-00000008.dckpt ] || fail "only an earlier run's: $(ls dir)"
 
+# Failures are counted where nobody has ended the run, and the last word of a run that comes to its end is that.
+rm -rf dir
+run "$tasks" state 8 $saving
+[ "$(sed "s, .* , ," dir/run | tr '\n' ' ')" = "1 0 ended " ] || fail "what is known of the run: $(cat dir/run)"
+run "$tasks" state 8 $saving --dome-restart
+[ "$(sed "s, .* , ," dir/run | tr '\n' ' ')" = "1 0 ended " ] || fail "what is known of the run: $(cat dir/run)"
+printf '1\n2 100.5 running\n' >dir/run
+run "$tasks" state 10 $saving --dome-restart
+[ "$(sed "s, .* , ," dir/run | tr '\n' ' ')" = "1 3 ended " ] || fail "what is known of the run: $(cat dir/run)"
+[ "$(sed -n '2s/[^ ]* \([0-9]*\).*/\1/p' dir/run)" -ge 100 ] || fail "what is known of the run: $(cat dir/run)"
+
 # Another program's.
 fresh
 cp "$examples/state" "$work/other"

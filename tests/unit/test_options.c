@@ -86,7 +86,7 @@ static void test_checkpoints(void)
     g_assert_cmpstr(p.options.checkpoint_dir, ==, "d");
     g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_AUTO);
     g_assert_cmpuint(p.options.checkpoint_keep, ==, 2);
-    g_assert_cmpfloat(p.options.checkpoint_mtbf, ==, 3600);
+    g_assert_cmpfloat(p.options.checkpoint_mtbf, ==, 0);
     g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NONE);
     clear(&p);
     p = parse("--dome-checkpoint-dir d --dome-checkpoint-every 10", "prog --dome-restart a --dome-checkpoint-keep 5");
