@@ -18,8 +18,11 @@ typedef struct program {
     char *path, **argv;
     int tasks;
     char *hosts_path, *address;
-    char **hosts; /* NULL: none asked for */
+    char **hosts;    /* NULL: none asked for */
+    char *memory;    /* directory of checkpoints in memory; NULL: they are not there */
+    GPtrArray *used; /* hosts that may have such a directory */
     dome_options options;
+    bool restarted;
 } program;
 
 /* Goes on from the newest checkpoint of this run, whatever the program was told the first time. */
@@ -89,11 +92,19 @@ static void start_attempt(void *ctx, const dome_attempt *attempt)
 
 /* ---- before a restart ---- */
 
+static void add_used(program *p)
+{
+    for (char **host = p->hosts; host && *host; host++)
+        if (!g_ptr_array_find_with_equal_func(p->used, *host, g_str_equal, NULL))
+            g_ptr_array_add(p->used, g_strdup(*host));
+}
+
 /* The hosts that answer now, of those that the file names now: one may have been added to it. All are asked at once. */
 static char *prepare(void *ctx, const char *avoid)
 {
     program *p = ctx;
     (void)avoid; /* on a machine of this run's own hosts are asked */
+    p->restarted = true;
     if (!p->hosts)
         return g_strdup("");
     char *message = NULL, **lines = dome__hostfile_read(p->hosts_path, &message);
@@ -104,7 +115,7 @@ static char *prepare(void *ctx, const char *avoid)
     }
     guint n = g_strv_length(lines), there = 0;
     bool *answers = g_new0(bool, n + 1);
-    dome__hosts_probe(lines, answers);
+    dome__hosts_run(lines, "true", answers);
     GPtrArray *kept = g_ptr_array_new();
     GString *absent = g_string_new(NULL);
     for (guint i = 0; i < n; i++) {
@@ -118,6 +129,7 @@ static char *prepare(void *ctx, const char *avoid)
     g_ptr_array_add(kept, NULL);
     g_strfreev(p->hosts);
     p->hosts = (char **)g_ptr_array_free(kept, FALSE);
+    add_used(p);
     char *text = g_strdup_printf("on %u host%s%s%s%s", there + 1, there ? "s" : "", absent->len ? " (without " : "", absent->str,
                                  absent->len ? ")" : "");
     g_string_free(absent, TRUE);
@@ -130,7 +142,8 @@ static void find_point(void *ctx, dome_supervise_point *point)
 {
     const program *p = ctx;
     char *name = g_path_get_basename(p->argv[0]);
-    if (!p->options.checkpoint_dir || !dome__checkpoint_newest(p->options.checkpoint_dir, name, &point->number, &point->loop))
+    const char *directory = p->memory ? p->memory : p->options.checkpoint_dir;
+    if (!directory || !dome__checkpoint_newest(directory, name, &point->number, &point->loop))
         *point = (dome_supervise_point){0};
     g_free(name);
 }
@@ -166,6 +179,42 @@ static void show_live(const dome_options *options)
     fprintf(stderr, "dome: the program can be seen at %s while it runs\n", address);
     g_free(address);
     g_free(path);
+}
+
+/* Checkpoints in memory lie in a file system of memory on each host: they outlive the program, and this process takes them away.
+ */
+static void choose_memory(program *p)
+{
+    static const char parent[] = "/dev/shm";
+    const char *directory = p->options.checkpoint_dir;
+    if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0)
+        return;
+    if (access(parent, W_OK) != 0)
+        dome__command_fail(1, "run: --dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent,
+                           g_strerror(errno));
+    p->memory = g_strdup_printf("%s/dome-%u-%08x%08x", parent, (unsigned)geteuid(), g_random_int(), g_random_int());
+    g_setenv(DOME_CHECKPOINT_MEMORY_NAME, p->memory, TRUE);
+}
+
+/* A program that came to its end has removed them where it was then. */
+static void finish(void *ctx)
+{
+    program *p = ctx;
+    if (!p->memory)
+        return;
+    bool there = access(p->memory, F_OK) == 0;
+    char *collected = g_build_filename(p->memory, "collected", NULL);
+    dome__remove_directory(collected);
+    dome__remove_directory(p->memory);
+    g_free(collected);
+    if (p->used->len == 0 || (!there && !p->restarted))
+        return;
+    g_ptr_array_add(p->used, NULL);
+    bool *answers = g_new0(bool, p->used->len);
+    char *command = g_strdup_printf("rm -rf %s", p->memory);
+    dome__hosts_run((char **)p->used->pdata, command, answers);
+    g_free(command);
+    g_free(answers);
 }
 
 int dome__command_run(int argc, char **argv)
@@ -223,6 +272,10 @@ int dome__command_run(int argc, char **argv)
                                   .ctx = &p,
                                   .start = start_attempt,
                                   .prepare = prepare,
-                                  .point = find_point};
+                                  .point = find_point,
+                                  .finish = finish};
+    p.used = g_ptr_array_new();
+    add_used(&p);
+    choose_memory(&p);
     return dome__supervise(&how);
 }

@@ -7,6 +7,7 @@
 #include "ckpt/link.h"
 #include "objects/object_private.h"
 #include "runtime/collect.h"
+#include "runtime/launch.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
 
@@ -54,6 +55,7 @@ typedef struct dome_run {
 
 struct dome_checkpoints {
     char *directory, *program;
+    bool in_memory;            /* the directory, which goes when the program comes to its end */
     uint64_t loop, next_check; /* boundaries passed, and the one at which to agree again; equal on all tasks */
     dome_ckpt_capture capture;
     dome_ckpt_link link;
@@ -159,7 +161,19 @@ static int share(dome_env *env, void *data, uint64_t count, dome_type type)
 /* All tasks mean rank 0's directory, wherever they run. */
 static int agree_directory(dome_env *env, dome_checkpoints *c)
 {
-    char *path = env->transport->rank == 0 ? g_canonicalize_filename(env->options.checkpoint_dir, NULL) : NULL;
+    const char *given = env->options.checkpoint_dir;
+    c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
+    if (c->in_memory)
+        given = g_getenv(DOME_CHECKPOINT_MEMORY_NAME);
+    char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
+    int missing =
+        dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
+                    "--dome-checkpoint-dir memory: keeps checkpoints as long as `dome run --restarts` runs, which has not "
+                    "started this program");
+    if (missing != DOME_OK) {
+        g_free(path);
+        return missing;
+    }
     uint64_t length = path ? strlen(path) : 0;
     int status = share(env, &length, 1, DOME_U64);
     if (status != DOME_OK) {
@@ -1038,6 +1052,8 @@ void dome__checkpoint_free(dome_env *env)
         g_hash_table_unref(c->restored);
     dome__ckpt_capture_free(&c->capture);
     dome__ckpt_free(c->previous);
+    if (c->in_memory && c->store)
+        dome__remove_directory(c->directory);
     dome__store_close(c->store);
     g_free(c->directory);
     g_free(c->program);

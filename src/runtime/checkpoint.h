@@ -5,6 +5,11 @@
 
 #include "runtime/environment.h"
 
+/* --dome-checkpoint-dir with this name: in memory. The directory, in a file system of memory, is chosen and removed by who starts
+ * the program again, `dome run --restarts`, and named in this variable of the environment. */
+#define DOME_CHECKPOINT_MEMORY      "memory:"
+#define DOME_CHECKPOINT_MEMORY_NAME "DOME_MEMORY"
+
 /* In dome_init: looks at the directory, and opens the checkpoint to go on from if one is wanted. Collective. Fails by
  * dome__fail. */
 int dome__checkpoint_start(dome_env *env, const char *program);

@@ -308,7 +308,7 @@ bool dome__launch_machine_there(void)
 /* Seconds in which a host that is up answers. */
 enum { PROBE = 4 };
 
-static pid_t probe(const char *line)
+static pid_t run_on(const char *line, const char *what)
 {
     static const char command[] = "exec ${DOME_RSH:-${PVM_RSH:-ssh -o BatchMode=yes -o ConnectTimeout=3}} \"$@\"";
     char **words = g_strsplit_set(line, " \t", 0);
@@ -325,9 +325,9 @@ static pid_t probe(const char *line)
         for (int fd = 0; fd < 3; fd++)
             dup2(null, fd);
         if (user)
-            execl("/bin/sh", "sh", "-c", command, "sh", "-l", user, words[0], "true", (char *)NULL);
+            execl("/bin/sh", "sh", "-c", command, "sh", "-l", user, words[0], what, (char *)NULL);
         else
-            execl("/bin/sh", "sh", "-c", command, "sh", words[0], "true", (char *)NULL);
+            execl("/bin/sh", "sh", "-c", command, "sh", words[0], what, (char *)NULL);
         _exit(127);
     }
     if (pid > 0)
@@ -336,12 +336,12 @@ static pid_t probe(const char *line)
     return pid;
 }
 
-void dome__hosts_probe(char **lines, bool *answers)
+void dome__hosts_run(char **lines, const char *command, bool *answers)
 {
     guint n = g_strv_length(lines), left = 0;
     pid_t *pids = g_new0(pid_t, n + 1);
     for (guint i = 0; i < n; i++) {
-        pids[i] = probe(lines[i]);
+        pids[i] = run_on(lines[i], command);
         left += pids[i] > 0;
     }
     for (gint64 until = g_get_monotonic_time() + PROBE * G_USEC_PER_SEC; left > 0;) {

@@ -57,9 +57,9 @@ void dome__launch_drop_hub(dome_launch *launch);
 /* True when the user's virtual machine can be reached; says so, once, if a daemon has left its file behind. */
 bool dome__launch_machine_there(void);
 
-/* Which hosts of a hostfile answer to a command by the way that daemons are started there. Takes a few seconds if one does not.
- */
-void dome__hosts_probe(char **lines, bool *answers);
+/* Runs a command, a line for a shell, on hosts of a hostfile by the way that daemons are started there, and says where it
+ * succeeded. Takes a few seconds if a host does not answer. */
+void dome__hosts_run(char **lines, const char *command, bool *answers);
 
 /* Deletes a directory with plain files in it. */
 void dome__remove_directory(const char *directory);

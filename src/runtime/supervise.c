@@ -377,6 +377,7 @@ int dome__supervise(const dome_supervision *how)
         g_free(point_text);
         g_free(text);
     }
+    how->finish(how->ctx);
     end_like(s.status);
     return 1;
 }

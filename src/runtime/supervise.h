@@ -33,6 +33,9 @@ typedef struct dome_supervision {
     char *(*prepare)(void *ctx, const char *avoid);
 
     void (*point)(void *ctx, dome_supervise_point *point);
+
+    /* When all is over. */
+    void (*finish)(void *ctx);
 } dome_supervision;
 
 /* Runs the program to its end. Returns its exit status, or ends by the signal it ended by. */

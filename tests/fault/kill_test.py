@@ -2,10 +2,10 @@
 
     kill_test.py [KILLS [SEED [PROGRAM...]]]
 
-md, cg and heat run under `dome run --restarts` and write checkpoints all the time. Processes of theirs are killed at random moments, at
-the start, while writing, while restarting; each run goes on until it ends. Then its final output has to be that of a run that nobody
-disturbed. Most of the kills hit a task; some the hub, the daemon or the guard. With a seed, who is chosen and when is the same again,
-as far as the machine's pace is."""
+md, cg and heat run under `dome run --restarts` and write checkpoints all the time, half of the runs in memory. Processes of theirs are
+killed at random moments, at the start, while writing, while restarting; each run goes on until it ends. Then its final output has to
+be that of a run that nobody disturbed. Most of the kills hit a task; some the hub, the daemon or the guard. With a seed, who is chosen
+and when is the same again, as far as the machine's pace is."""
 
 import os
 import random
@@ -39,25 +39,25 @@ def laplacian(path, side):
 
 
 def programs(base):
-    """name: (arguments, file that it writes or None, boundaries from one checkpoint to the next)"""
+    """name: (arguments, file that it writes or None, boundaries from one checkpoint to the next, lines at the end that count)"""
     matrix = os.path.join(base, "laplacian.mtx")
     laplacian(matrix, 150)
     result = os.path.join(base, "heat")
     return {
-        "md": (["--cells", "6", "--steps", "250"], None, 3),
-        "cg": (["--tolerance", "1e-12", "--max-iterations", "5000", matrix], None, 4),
-        "heat": (["--rows", "200", "--columns", "200", "--steps", "1200", "--output", result], result + ".npy", 10),
+        "md": (["--cells", "6", "--steps", "250"], None, 3, 1),
+        "cg": (["--tolerance", "1e-12", "--max-iterations", "5000", matrix], None, 4, 3),
+        "heat": (["--rows", "200", "--columns", "200", "--steps", "1200", "--output", result], result + ".npy", 10, 1),
     }
 
 
-def final(output, path):
+def final(output, path, count):
     """What counts in the end: the last lines, and the file. Lines before them may have come twice."""
     data = b""
     if path:
         with open(path, "rb") as f:
             data = f.read()
         os.unlink(path)
-    return output.rstrip(b"\n").split(b"\n")[-3:], data
+    return output.rstrip(b"\n").split(b"\n")[-count:], data
 
 
 def targets(run, name):
@@ -70,10 +70,21 @@ def targets(run, name):
     return tasks, others
 
 
+def memory_of(pid):
+    """Where checkpoints in memory are."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as f:
+            found = [v for v in f.read().split(b"\0") if v.startswith(b"DOME_MEMORY=")]
+    except OSError:
+        return None
+    return found[0].split(b"=")[1].decode() if found else None
+
+
 def one_run(name, base, chance, kills_left, number):
     """Disturbs one run until it ends; the number of kills, and of restarts by hand."""
-    arguments, path, every = programs_of[name]
-    saved = os.path.join(base, "saved")
+    arguments, path, every, count = programs_of[name]
+    saved = "memory:" if number % 4 >= 2 else os.path.join(base, "saved")
+    memory = None
     restart, kills, by_hand = [], 0, 0
     output = b""
     while True:
@@ -89,11 +100,13 @@ def one_run(name, base, chance, kills_left, number):
                 if run.process.poll() is not None or kills >= kills_left:
                     continue
                 tasks, others = targets(run, name)
+                memory = memory or (tasks and memory_of(tasks[0]))
                 among = sorted(others) if role < 0.1 and others else sorted(tasks)
                 if among and harness.kill(among[int(pick * len(among))]):
                     kills += 1
             status = run.wait()
             run.check_clean()
+            check(not memory or not os.path.exists(memory), "%s: %s is left" % (name, memory))
             output += run.output()
             lines = run.lines()
             if status == 0:
@@ -105,24 +118,24 @@ def one_run(name, base, chance, kills_left, number):
     # Rank 0 says that itself when the hub is killed while it starts.
     bad = [l for l in lines if "; started again" not in l and "cannot reach the process that watches" not in l]
     check(not bad, "%s: unexpected: %s" % (name, " | ".join(bad[:4])))
-    left = sorted(n for n in os.listdir(saved) if not n.endswith(".dckpt") and n not in ("lock", "run"))
+    left = sorted(n for n in (os.listdir(saved) if os.path.isdir(saved) else ()) if not n.endswith(".dckpt") and n not in ("lock", "run"))
     check(not left, "%s: in the directory of checkpoints: %s" % (name, ", ".join(left)))
-    got = final(output, path)
+    got = final(output, path, count)
     if got != expected[name]:
         raise harness.Failure("%s, run %d: %r instead of %r%s" % (name, number, got[0], expected[name][0], "" if got[1] == expected[name][1] else ", and the files differ"))
     missing = [l for l in lines_of[name] if l not in output.split(b"\n")]
     check(not missing, "%s, run %d: lines are missing: %r" % (name, number, missing[:3]))
-    shutil.rmtree(saved)
+    shutil.rmtree(saved, ignore_errors=True)
     return kills, by_hand
 
 
 def undisturbed(name, base):
-    arguments, path, _ = programs_of[name]
+    arguments, path, _, count = programs_of[name]
     with Run([os.path.join(EXAMPLES, name)] + arguments + ["--dome-transport", "self"], cwd=base) as run:
         check(run.wait() == 0, "%s: %s" % (name, run.errors()))
         output = run.output()
         lines_of[name] = [l for l in output.split(b"\n") if l]
-        expected[name] = final(output, path)
+        expected[name] = final(output, path, count)
 
 
 expected, lines_of, programs_of = {}, {}, {}
