@@ -4,6 +4,7 @@
 #include <dome/env.h>
 
 #include <glib.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static void help(FILE *to)
 
 int main(int argc, char **argv)
 {
+    setlocale(LC_CTYPE, ""); /* for names and for the help; numbers are the same everywhere */
     g_set_prgname("dome");
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
         help(stdout);

@@ -145,10 +145,11 @@ int dome__command_ps(int argc, char **argv)
         {"brief", 'b', 0, G_OPTION_ARG_NONE, &brief, "One line for each program, without its tasks", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a list of objects in JSON", NULL},
         {0}};
-    dome__command_parse(&argc, &argv, entries, NULL,
-                        "Lists your programs that were started on this host: their tasks, where these are, how busy\n"
-                        "they and their hosts are (processors used; load average), and the last checkpoint.",
-                        0);
+    dome__command_parse(
+        &argc, &argv, entries, NULL,
+        "Lists your programs of several tasks that were started on this host: their tasks, where these are, how busy\n"
+        "they and their hosts are (processors used; load average), and the last checkpoint.",
+        0);
     GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new();
     for (guint i = 0; i < texts->len; i++) {
         dome_report *s = dome__report_parse(texts->pdata[i]);
@@ -158,7 +159,7 @@ int dome__command_ps(int argc, char **argv)
     if (json)
         print_json(all);
     else if (!all->len)
-        puts("no Dome program of yours was started on this host and runs");
+        puts("no Dome program of several tasks that you started on this host runs");
     else if (brief)
         printf("%7s  %5s  %5s  %11s  %-18s  %-7s  %s\n", "PID", "TASKS", "HOSTS", "TIME", "CHECKPOINT", "MACHINE", "PROGRAM");
     for (guint i = 0; i < all->len; i++) {
