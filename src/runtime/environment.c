@@ -123,6 +123,18 @@ static void become_self(dome_env *env, char **arguments)
 /* From here on tasks of one host have a road of their own. */
 static void open_road(dome_env *env)
 {
+    const dome_transport *t = env->transport;
+    if (env->options.bind == DOME_BIND_CORE) {
+        int place = 0, here = 0;
+        for (int r = 0; r < t->size; r++)
+            if (strcmp(env->hosts[r], env->hosts[t->rank]) == 0) {
+                place += r < t->rank;
+                here++;
+            }
+        if (!dome__bind_to_core(place, here) && place == 0)
+            fprintf(stderr, "dome: the %d tasks on host %s are not kept on processors of their own: there are not as many\n",
+                    here, env->hosts[t->rank]);
+    }
     if (dome__local_open(env->transport, env->hosts, env->options.road))
         die(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
 }

@@ -162,6 +162,17 @@ static gboolean parse_evaluator(const char *name, const char *value, gpointer da
     return TRUE;
 }
 
+static gboolean parse_bind(const char *name, const char *value, gpointer data, GError **error)
+{
+    static const char *const words[] = {"none", "core", NULL}; /* as in dome_binding */
+    dome_options *options = data;
+    int place;
+    if (!parse_word(name, value, words, "'none' or 'core'", &place, error))
+        return FALSE;
+    options->bind = (dome_binding)place;
+    return TRUE;
+}
+
 static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
 {
     dome_options *options = data;
@@ -292,6 +303,7 @@ static const GOptionEntry entries[] = {
     VALUE("dome-road", parse_road,
           "how tasks of one host exchange data; vm: shared memory and each other's memory, shm: shared memory (default best)",
           "best|vm|shm|pvm"),
+    VALUE("dome-bind", parse_bind, "core: keep each task on a processor of its own (default none)", "none|core"),
     VALUE("dome-timeout", parse_timeout, "give a task or host up when it is silent for so long (default 10)", "SECONDS"),
     VALUE("dome-output", parse_output, "whose standard output is shown; all: with the rank before each line", "rank0|all"),
     VALUE("dome-balance", parse_balance,

@@ -4,6 +4,7 @@
 
 #include "balance/policy.h"
 #include "local/local.h"
+#include "runtime/placement.h"
 
 typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 
@@ -31,6 +32,7 @@ typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
     char *transport;             /* --dome-transport; NULL: not given */
     dome_road road;              /* --dome-road best|vm|shm|pvm */
+    dome_binding bind;           /* --dome-bind none|core */
     double timeout;              /* --dome-timeout, seconds */
     dome_output output;          /* --dome-output rank0|all */
     dome_balancing balance;      /* --dome-balance */

@@ -267,6 +267,7 @@ static void test_bad_values(void)
     }
     expect_message(NULL, "prog --dome-transport mpi", "--dome-transport takes 'pvm' or 'self', not 'mpi'");
     expect_message(NULL, "prog --dome-balance some", "--dome-balance takes 'none', 'global', 'ring' or 'random', not 'some'");
+    expect_message(NULL, "prog --dome-bind glue", "--dome-bind takes 'none' or 'core', not 'glue'");
     expect_message(NULL, "prog --dome-road wire", "--dome-road takes 'best', 'vm', 'shm' or 'pvm', not 'wire'");
     expect_message(NULL, "prog --dome-topology torus", "--dome-topology takes 'ring' or 'linear', not 'torus'");
     expect_message(NULL, "prog --dome-balance-every 0",
