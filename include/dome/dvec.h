@@ -148,6 +148,9 @@ double dvec_min_value(const dvec *x); /* NaN if any value is */
 double dvec_max_value(const dvec *x);
 double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not for complex */
 double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without overflow or underflow on the way */
+/* n dot products with one exchange between the tasks in place of n: result[k] = sum of x[k] * y[k], or of x[k] where y[k] is NULL.
+ * The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at least 1. */
+int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[]);
 size_t dvec_argmin(const dvec *x);             /* position i * width + k of the first smallest value; the first NaN if any */
 size_t dvec_argmax(const dvec *x);
 

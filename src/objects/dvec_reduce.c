@@ -38,6 +38,25 @@ static bool is_complex(const dvec *x)
 
 typedef enum accepts { INTEGERS, REALS, NUMBERS } accepts;
 
+/* Checks operands and takes them; all of r but its operation. */
+static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
+{
+    dome_operation op = r->op;
+    *r = (reduction){.op = op, .env = x->env, .x = x, .y = y, .lead = x};
+    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) ||
+        (what == INTEGERS && !is_integer(x)))
+        return dome__fail(r->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
+    if (y) {
+        if (x->distribution == DOME_WHOLE)
+            r->lead = y;
+        int status = dvec__conforms(r->lead, r->lead == x ? y : x, true, true);
+        if (status != DOME_OK)
+            return status;
+    }
+    r->alone = r->lead->distribution == DOME_WHOLE || r->env->transport->size == 1;
+    return DOME_OK;
+}
+
 /* Begins an operation: checks its operands. On failure it is over and `end` need not be called. The work recorded for the
  * operands is done along with the first for_blocks, or by `prepare`; after that r->status may hold a failure of this task alone.
  * y is NULL but for products of two vectors. */
@@ -45,23 +64,9 @@ static int begin(reduction *r, dome_operation_code code, const dvec *x, const dv
 {
     if (!x || (two && !y))
         return dvec__no_vector(code);
-    *r = (reduction){.env = x->env, .x = x, .y = y, .lead = x};
-    dome__begin(&r->op, r->env, code, x->object, y ? dome__hash(0, dome_object_id(y->object)) : 0);
-
-    int status = DOME_OK;
-    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) ||
-        (what == INTEGERS && !is_integer(x)))
-        status = dome__fail(r->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
-    if (status == DOME_OK && two) {
-        if (x->distribution == DOME_WHOLE)
-            r->lead = y;
-        status = dvec__conforms(r->lead, r->lead == x ? y : x, true, true);
-    }
-    if (status != DOME_OK)
-        return dome__end(&r->op, status);
-
-    r->alone = r->lead->distribution == DOME_WHOLE || r->env->transport->size == 1;
-    return DOME_OK;
+    dome__begin(&r->op, x->env, code, x->object, y ? dome__hash(0, dome_object_id(y->object)) : 0);
+    int status = take(r, x, y, what);
+    return status == DOME_OK ? status : dome__end(&r->op, status);
 }
 
 /* Does the work recorded for the operands, if nothing has. */
@@ -199,6 +204,76 @@ static int sum_c128(dome_operation_code code, dome_terms terms, const dvec *x, c
         for (int k = 0; k < 2; k++)
             result[k] = dome__exact_round(&sums[k]);
     return end(&r, status);
+}
+
+/* Every reduction's exact sum of this task, then those of all tasks; the last word says whether one has failed. */
+static int sum_up_together(reduction r[], size_t n, double result[])
+{
+    dome_env *env = r[0].env;
+    int64_t *word = g_new0(int64_t, n * DOME_EXACT_WORDS + 1);
+    const reduction *failed = NULL;
+    int status = DOME_OK;
+    for (size_t k = 0; k < n; k++) {
+        const dome_terms terms = r[k].y ? DOME_TERMS_DOT : DOME_TERMS_SUM;
+        sum_visit v = {.kernel = dome__sum_kernel(terms, r[k].x->type)};
+        dome__exact_init(&v.sums[0]);
+        for_blocks(&r[k], visit_sum, &v, terms, v.sums);
+        dome__exact_normalize(&v.sums[0]);
+        if (!r[k].alone || env->transport->rank == 0) /* what all have counts once */
+            memcpy(word + k * DOME_EXACT_WORDS, v.sums, sizeof v.sums[0]);
+        if (r[k].status != DOME_OK && !failed)
+            failed = &r[k];
+    }
+    word[n * DOME_EXACT_WORDS] = failed != NULL;
+    if (env->transport->size > 1) {
+        status = dome__allreduce(env->transport, DOME_I64, word, n * DOME_EXACT_WORDS + 1, dome__combine_sum_i64, NULL);
+        if (status != DOME_OK)
+            status = dome__fail_transport(env, status);
+        else if (word[n * DOME_EXACT_WORDS])
+            status = failed ? fail_together(failed) : dome__agree(env, DOME_OK, NULL);
+    } else if (failed) {
+        status = fail_alone(failed);
+    }
+    for (size_t k = 0; k < n && status == DOME_OK; k++) {
+        dome_exact_sum sum;
+        memcpy(&sum, word + k * DOME_EXACT_WORDS, sizeof sum);
+        dome__exact_normalize(&sum);
+        result[k] = dome__exact_round(&sum);
+    }
+    g_free(word);
+    return status;
+}
+
+int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[])
+{
+    if (n == 0 || !x || !x[0])
+        return dvec__no_vector(DOME_OP_DVEC_DOTS);
+    dome_env *env = x[0]->env;
+    uint64_t hash = n;
+    for (size_t k = 0; k < n; k++) {
+        hash = dome__hash(hash, x[k] ? dome_object_id(x[k]->object) : 0);
+        hash = dome__hash(hash, y && y[k] ? dome_object_id(y[k]->object) : 0);
+    }
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_DVEC_DOTS, x[0]->object, hash);
+    int status = result ? DOME_OK : dome__fail(env, DOME_ERR_ARGUMENT, "there is no place for the results");
+    for (size_t k = 0; k < n && status == DOME_OK; k++) {
+        result[k] = NAN;
+        if (!x[k] || x[k]->env != env)
+            status = dome__fail(env, DOME_ERR_ARGUMENT, "vector number %zu is NULL or belongs to another environment", k);
+    }
+    reduction *r = g_new0(reduction, n);
+    for (size_t k = 0; k < n && status == DOME_OK; k++)
+        status = take(&r[k], x[k], y ? y[k] : NULL, REALS);
+    if (status == DOME_OK)
+        status = sum_up_together(r, n, result);
+    for (size_t k = 0; k < n; k++) {
+        if (r[k].ready)
+            dome__count_bytes(&op, r[k].lead->local * (DVEC_ELEMENT(r[k].x) + (r[k].y ? DVEC_ELEMENT(r[k].y) : 0)));
+        g_free(r[k].text);
+    }
+    g_free(r);
+    return dome__end(&op, status);
 }
 
 double dvec_sum(const dvec *x)

@@ -81,6 +81,7 @@
     X(DVEC_MIN_VALUE, "dvec_min_value")                                                                                          \
     X(DVEC_MAX_VALUE, "dvec_max_value")                                                                                          \
     X(DVEC_DOT, "dvec_dot")                                                                                                      \
+    X(DVEC_DOTS, "dvec_dots")                                                                                                    \
     X(DVEC_NORM2, "dvec_norm2")                                                                                                  \
     X(DVEC_ARGMIN, "dvec_argmin")                                                                                                \
     X(DVEC_ARGMAX, "dvec_argmax")                                                                                                \

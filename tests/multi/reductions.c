@@ -106,6 +106,13 @@ static void test_sums(void)
         CHECK(dvec_sum(x) == 1);
         set(x, ramp);
         CHECK(dvec_sum(x) == N * (N - 1) / 2.0);
+        dvec_random(y, 7);
+        dvec_divs(x, x, 3);
+        double several[4], single[4] = {dvec_dot(x, y), dvec_sum(y), dvec_dot(y, y), dvec_sum(x)};
+        CHECK(dvec_dots(4, (const dvec *const[]){x, y, y, x}, (const dvec *const[]){y, NULL, y, NULL}, several) == DOME_OK);
+        CHECK(memcmp(several, single, sizeof single) == 0);
+        CHECK(dvec_dots(1, (const dvec *const[]){x}, NULL, several) == DOME_OK && several[0] == single[3]);
+        set(x, ramp);
         CHECK(dvec_norm2(x) == sqrt((double)(N - 1) * N * (2 * N - 1) / 6));
         dvec_fill(y, 2);
         CHECK(dvec_dot(x, y) == N * (N - 1.0));
@@ -353,7 +360,7 @@ static void test_errors(void)
     /* Element 777 is divided by zero; only its owner sees that, but every task hears of it, in every kind of reduction. */
     for (int k = 0; k < LAYOUTS; k++) {
         relayout(N, k);
-        for (int how = 0; how < 4; how++) {
+        for (int how = 0; how < 5; how++) {
             double pair[2];
             dvec_index(i);
             dvec_subs(j, i, 777);
@@ -368,6 +375,9 @@ static void test_errors(void)
                 break;
             case 2:
                 CHECK(dvec_argmin(i) == 0);
+                break;
+            case 3:
+                CHECK(dvec_dots(2, (const dvec *const[]){j, i}, NULL, pair) == DOME_ERR_RANGE && isnan(pair[1]));
                 break;
             default:
                 CHECK(dvec_dot_c128(i, j, pair) == DOME_ERR_RANGE);
