@@ -444,6 +444,36 @@ int dome__eval_finish(dome_env *env, char **text)
     return take_failure(eval, text);
 }
 
+/* Whether to compute a value twice costs no more than to write and read it: until it is known which of these will happen, it is
+ * not written. */
+static bool is_cheap(const eval_list *list, const dvec *x)
+{
+    enum { FEW = 2 };
+    node_set deps = list->node[x->value - 1].deps;
+    if (__builtin_popcountll(deps) > FEW)
+        return false;
+    for (; deps; deps &= deps - 1)
+        switch (list->node[__builtin_ctzll(deps)].code) {
+        case DOME_OP_DVEC_COPY:
+        case DOME_OP_DVEC_ADD:
+        case DOME_OP_DVEC_SUB:
+        case DOME_OP_DVEC_MUL:
+        case DOME_OP_DVEC_MIN:
+        case DOME_OP_DVEC_MAX:
+        case DOME_OP_DVEC_ADDS:
+        case DOME_OP_DVEC_SUBS:
+        case DOME_OP_DVEC_MULS:
+        case DOME_OP_DVEC_MINS:
+        case DOME_OP_DVEC_MAXS:
+        case DOME_OP_DVEC_NEG:
+        case DOME_OP_DVEC_ABS:
+            break;
+        default:
+            return false;
+        }
+    return true;
+}
+
 int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char **text)
 {
     const dvec *lead = reduction->lead, *x = reduction->x, *y = reduction->y;
@@ -467,7 +497,8 @@ int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char 
         node_set stores = 0, passing = 0;
         for (int k = 0; k < 2; k++)
             if (vector[k] && vector[k]->value && list_of(vector[k]) == list)
-                *(vector[k]->passing && small ? &passing : &stores) |= own_value(vector[k]);
+                *(small && (vector[k]->passing || (!vector[k]->kept && is_cheap(list, vector[k]))) ? &passing : &stores) |=
+                    own_value(vector[k]);
         run_some(env, list, stores, passing, reduction);
     } else {
         dome__eval_visit_memory(reduction);
