@@ -6,7 +6,7 @@
  *     allreduce      an all-reduce of one double, as mpi_allreduce does it
  *     sum            dvec_sum of a vector of as many elements as there are tasks
  *     message        100 MB from rank 0 to the last rank
- *     blocks         moving 100 MB of a vector's blocks from one half of the tasks to the other, dome_env_relayout
+ *     blocks         moving 100 MB of a vector's blocks, half of it, from the first task to the last, dome_env_relayout
  *     copy           100 MB from memory to memory, memcpy
  *
  * The last three: GB/s. */
@@ -77,7 +77,7 @@ static double message_rate(dome_env *env, char *data)
     return (double)rounds * BYTES / (case_now() - begin) * 1e-9;
 }
 
-/* All blocks go from the first task to the last, or back. */
+/* Half of the blocks go from the first task to the last, or back; each keeps a quarter. */
 static double move_rate(dome_env *env, uint64_t n, uint64_t block_size)
 {
     static int at = 0;
@@ -85,8 +85,10 @@ static double move_rate(dome_env *env, uint64_t n, uint64_t block_size)
     uint64_t *counts = calloc((size_t)size, sizeof *counts);
     if (!counts)
         abort();
-    at = at ? 0 : size - 1;
-    counts[at] = (n + block_size - 1) / block_size;
+    at = !at;
+    uint64_t blocks = (n + block_size - 1) / block_size, many = blocks / 4 + n / 2 / block_size;
+    counts[0] = at ? blocks - many : many;
+    counts[size - 1] = blocks - counts[0];
     dome_layout *layout = dome_layout_new(n, block_size, size, 0, counts);
     dome_barrier(env);
     double begin = case_now();
@@ -110,12 +112,12 @@ int main(int argc, char **argv)
     static case_times times;
     dome_env *env = dome_init(&argc, &argv);
     double budget = argc > 1 ? atof(argv[1]) : 3;
-    uint64_t n = BYTES / sizeof(double);
+    uint64_t n = 2 * BYTES / sizeof(double);
     dvec *small = dvec_new(env, "small", DOME_F64, (size_t)dome_size(env)), *large = dvec_new(env, "large", DOME_F64, n);
     dvec_fill(small, 1);
     dvec_fill(large, 1);
     uint64_t block_size = dome_block_size(n);
-    char *data = (char *)case_array(n + 1), *other = (char *)case_array(n + 1);
+    char *data = (char *)case_array(n / 2 + 1), *other = (char *)case_array(n / 2 + 1);
 
     double one = repeat(env, small, sum_once, 20);
     int calls = (int)(0.05 / one) + 20;
