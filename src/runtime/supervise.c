@@ -334,6 +334,8 @@ int dome__supervise(const dome_supervision *how)
     place last = {0};
     int times = 0;
     bool resume = false;
+    dome_supervise_point first = {0}; /* what was there before */
+    how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     take_signals(&s);
     for (int number = 0;; number++) {
@@ -364,8 +366,8 @@ int dome__supervise(const dome_supervision *how)
             fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, number, number == 1 ? " is" : "s are");
             break;
         }
-        /* Whoever did not get through dome_init has not made the directory of checkpoints its own. */
-        resume = resume || !s.reported || s.sequence > 1;
+        /* Until this run has written one, or said that those before are not its own, what is there may be of another run. */
+        resume = resume || point.number != first.number;
         add_silent(&s);
         char *where = how->prepare(how->ctx, s.avoid->str), *point_text = from(&point, resume);
         handle_signals(&s);
