@@ -16,10 +16,6 @@ class Failed(Exception):
     """A run did not end as it should; str() is one line."""
 
 
-def without_pvm_words(text):
-    return "\n".join(line for line in text.splitlines() if not line.startswith("dome: running as root"))
-
-
 class Run:
     """A program under `dome run`; notes when each line came."""
 
@@ -114,6 +110,14 @@ class Run:
     def values(self, word):
         """Numbers in lines that begin with a word."""
         return [float(line.split()[1]) for _, line in self.lines if line.startswith(word + " ")]
+
+    def checkpoints(self):
+        """What --dome-profile says of them: written, seconds of pauses, of agreeing, the cost of one; None if it says nothing."""
+        for _, line in self.words:
+            found = re.match(r"checkpoints: (\d+) written.*pauses (\S+) s,.*agreeing on them (\S+) s; one costs (\S+) s", line)
+            if found:
+                return int(found.group(1)), float(found.group(2)), float(found.group(3)), float(found.group(4))
+        return None
 
     def output(self):
         return [line for _, line in self.lines]
