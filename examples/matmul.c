@@ -3,9 +3,9 @@
  *     matmul A.npy B.npy C.npy
  *     matmul --generate N A.npy B.npy    writes two N x N matrices of random numbers
  *
- * The local products are made block by block, a block being 64 rows of A whoever owns them, so C has the same bits for any number
- * of tasks. (BLAS has its own rules about bits: equal libraries on equal processors with equal numbers of threads. The
- * plain loop, which stands in where BLAS is missing, has none.) */
+ * The local products are made block by block, a block being 64 rows of A, or 256 where there are many, whoever owns them, so C
+ * has the same bits for any number of tasks. (BLAS has its own rules about bits: equal libraries on equal processors with equal
+ * numbers of threads. The plain loop, which stands in where BLAS is missing, has none.) */
 #ifdef HAVE_CBLAS
 #include <cblas.h>
 #endif
@@ -76,7 +76,15 @@ int main(int argc, char **argv)
         return fail(env, 1, "A has not as many columns as B has rows");
     if (dvec_width(a) > INT_MAX || dvec_width(b) > INT_MAX)
         return fail(env, 1, "rows are too long for BLAS");
-    dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), &(dvec_options){.width = dvec_width(b), .block = 64});
+    size_t block = dvec_length(a) > 7 * 256 ? 256 : 64; /* BLAS looks at all of B for each block */
+    if (block > 64) {
+        dvec *blocks = dvec_new_with(env, "A in blocks", DOME_F64, dvec_length(a),
+                                     &(dvec_options){dvec_distribution(a), dvec_width(a), block});
+        dvec_copy(blocks, a);
+        dvec_free(a);
+        a = blocks;
+    }
+    dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), &(dvec_options){.width = dvec_width(b), .block = block});
 
     struct factor factor = {dvec_whole(b), dvec_width(a), dvec_width(b)};
     dvec_map(c, multiply_rows, &factor, 1, &a);

@@ -3,8 +3,8 @@
  *     matmul [N [SECONDS]]
  *
  *     blas     one call of dgemm
- *     dome     as examples/matmul.c: rows of A and C in blocks of 64, a dvec_map that calls dgemm for each
- *     wide     the same in blocks of 256 rows */
+ *     dome     as examples/matmul.c: rows of A and C in blocks of 256, a dvec_map that calls dgemm for each
+ *     narrow   the same in blocks of 64 rows: B is made ready for each of them */
 #include "case.h"
 
 #include <dome/dome.h>
@@ -44,8 +44,8 @@ int main(int argc, char **argv)
     dome_env *env = dome_init(&argc, &argv);
     size_t n = argc > 1 ? (size_t)atof(argv[1]) : 2000;
     double budget = argc > 2 ? atof(argv[2]) : 3;
-    dvec *a = matrix(env, "a", n, 64, 1), *c = matrix(env, "c", n, 64, 0);
-    dvec *wide_a = matrix(env, "wide a", n, 256, 1), *wide_c = matrix(env, "wide c", n, 256, 0);
+    dvec *a = matrix(env, "a", n, 256, 1), *c = matrix(env, "c", n, 256, 0);
+    dvec *narrow_a = matrix(env, "narrow a", n, 64, 1), *narrow_c = matrix(env, "narrow c", n, 64, 0);
     dvec *b = dvec_new_with(env, "b", DOME_F64, n, &(dvec_options){.distribution = DOME_WHOLE, .width = n});
     dvec_random(b, 2);
     struct factor f = {dvec_whole(b), n};
@@ -61,10 +61,10 @@ int main(int argc, char **argv)
         t[1] = case_now();
         dvec_map(c, kernel, &f, 1, &a);
         t[2] = case_now();
-        dvec_map(wide_c, kernel, &f, 1, &wide_a);
+        dvec_map(narrow_c, kernel, &f, 1, &narrow_a);
         t[3] = case_now();
         for (int k = 0; k < 3 && turn >= 0; k++)
-            case_note(&times, ((const char *const[]){"blas", "dome", "wide"})[k], turn, t[k + 1] - t[k]);
+            case_note(&times, ((const char *const[]){"blas", "dome", "narrow"})[k], turn, t[k + 1] - t[k]);
     }
     dvec_local_const(c, span);
     for (size_t i = 0; i < n * n; i++)
