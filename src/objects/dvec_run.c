@@ -42,7 +42,7 @@ static int check(run_state *s, dome_type type, int nin, dvec *const in[])
     for (int k = 0; k < nin; k++) {
         int status = dvec__conforms(s->lead, in[k], true, true);
         if (status == DOME_OK)
-            status = dvec__settle(in[k], NULL);
+            status = dvec__settle_read(in[k]);
         if (status != DOME_OK)
             return status;
         s->in[k] = in[k];
