@@ -30,7 +30,7 @@ enum { LONGEST_TEXT = 1000 };
 
 /* Measurements of the clock: so many at the start, close to each other; then one in CLOCK_EVERY seconds. The best of a window
  * counts. */
-enum { FIRST_CLOCKS = 16 };
+enum { FIRST_CLOCKS = 8 };
 static const double CLOCK_SOON = 0.02, CLOCK_EVERY = 1;
 enum { WINDOW_NS = 2000 * 1000 * 1000, WINDOW_PART = 50 };
 
