@@ -248,7 +248,8 @@ def restart():
     if trace["otherData"]["starts"] != "2" or sorted(names) != ["failure", "restart"]:
         fail(what, "%s starts, marks %s" % (trace["otherData"]["starts"], names))
     numbers = {process: [e["args"]["number"] for e in spans(trace, process) if e["name"] == "checkpoint"] for process in range(1, 7)}
-    if any(not n or n != sorted(n) for n in numbers.values()):
+    # the task that is killed (process 2) may take the last tenth of a second with it
+    if any((not n and process != 2) or n != sorted(n) for process, n in numbers.items()):
         fail(what, "checkpoints of the tasks: %s" % numbers)
     if sum(e["args"]["bytes"] for e in spans(trace, 4) if e["name"] == "checkpoint") <= 0:
         fail(what, "checkpoints without bytes")
