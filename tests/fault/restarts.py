@@ -12,7 +12,7 @@ import harness
 from harness import DOME, Run, check
 
 WORKER = harness.PROGRAMS + "/worker"
-STEPS = 60  # a second or two
+STEPS = 120  # of a hundredth of a second and more: a task is killed long before the last
 
 
 def start(restarts, tasks, place, argument=None, rank=0, options=(), **more):
@@ -84,9 +84,9 @@ def over(run, status, lines):
         check(re.fullmatch("dome: " + pattern, line), "the line is not %r: %s" % (pattern, line))
 
 
-def goes_on(kill, pattern, times=1, tasks=3, options=()):
+def goes_on(kill, pattern, times=1, tasks=3, options=(), steps=STEPS):
     """The program comes to its end in spite of losses."""
-    with start(times, tasks, "steps", STEPS, options=options) as run:
+    with start(times, tasks, "steps", steps, options=options) as run:
         there(run, tasks)
         for n in range(times):
             time.sleep(0.1 * (n + 1))
@@ -208,7 +208,7 @@ def all_cases():
     case("kill -9 guard", guard_killed)
     case("kill -9 all but the first process", goes_on, kill_all, "(%s|%s|%s)" % (HUB, DAEMON, TASK % 0))
     case("stop hub", goes_on, stop_hub, HUB,
-         options=["--dome-timeout", "2"])
+         options=["--dome-timeout", "2"], steps=500)  # more than the tasks wait for the hub
     case("kill -9 supervisor", supervisor_killed)
     case("restarts are used up", used_up)
     for rank in 0, 2:
