@@ -20,9 +20,10 @@
 /* All rings together take no more than RINGS bytes, a single one from SMALLEST to LARGEST. */
 static const uint64_t RINGS = 256 << 20, LARGEST = 256 << 10, SMALLEST = 4 << 10;
 
-/* A task that waits looks so often for news before it gives its processor to others for a moment, and so often before it
- * sleeps: some microseconds each. */
-enum { SPINS = 200, YIELDS = 60 };
+/* A task that waits looks so often for news before it gives its processor to others for a moment: some microseconds. It does
+ * so often before it sleeps: longer than it takes to wake another one, or two that wait for each other in turn would sleep each
+ * time. */
+enum { SPINS = 200, YIELDS = 500 };
 
 /* ---- the table ---- */
 

@@ -19,7 +19,7 @@
 enum { OFFER_NS = 5000000 };
 
 /* A yield that takes so long has given the processor to a program that computes. */
-enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 64 };
+enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 16, LEAST_EAGER = EAGER / 8 };
 
 static uint64_t now_ns(void)
 {
@@ -175,5 +175,5 @@ void dome__rested(dome_local *local, dome__pause *w)
     else if (++local->sleeps % TRY_AGAIN == 0)
         local->eager = EAGER;
     else
-        local->eager = MAX(local->eager / 2, 1);
+        local->eager = MAX(local->eager / 2, LEAST_EAGER);
 }

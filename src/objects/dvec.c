@@ -23,9 +23,16 @@ int dvec__agree(dome_env *env, int status, const char *text)
     return status == DOME_OK ? DOME_OK : dome__fail(env, status, "%s", text ? text : dome_status_text(status));
 }
 
+/* Whoever asks for values in memory reads them, also where they are there already. */
+static void note_read(const dvec *x)
+{
+    ((dvec *)x)->unread = false;
+}
+
 int dvec__settle(const dvec *x, const dvec *y)
 {
     char *text = NULL;
+    note_read(x);
     int status = x->pending > 0 ? dome__eval_try(x->env, x, &text) : DOME_OK;
     if (status == DOME_OK && y && y->pending > 0)
         status = dome__eval_try(x->env, y, &text);
@@ -37,6 +44,7 @@ int dvec__settle(const dvec *x, const dvec *y)
 int dvec__settle_read(const dvec *x)
 {
     char *text = NULL;
+    note_read(x);
     int status = x->pending > 0 ? dome__eval_read(x->env, x, &text) : DOME_OK;
     status = dvec__agree(x->env, status, text);
     g_free(text);
@@ -53,6 +61,7 @@ int dvec__agree_memory(const dvec *x, bool have, const char *what)
 
 int dvec__sync(const dvec *x)
 {
+    note_read(x);
     return x->pending > 0 ? dome__eval_run(x->env, x) : DOME_OK;
 }
 

@@ -185,6 +185,10 @@ static void complete(const eval_list *list, node_set *needed, node_set *stores)
         for (node_set rest = add; rest; rest &= rest - 1) {
             const eval_node *node = &list->node[__builtin_ctzll(rest)];
             *needed |= node->deps & open;
+            if (node->computed && node->owned) { /* without being written: it should have been */
+                node->out->kept = true;
+                node->out->passing = false;
+            }
             /* what reads the memory that is written to cannot do so later */
             next |= owners(list, readers(list, node->out));
         }
@@ -379,6 +383,7 @@ int dome__eval_try(dome_env *env, const dvec *x, char **text)
 
 int dome__eval_read(dome_env *env, const dvec *x, char **text)
 {
+
     eval_list *list = list_of(x);
     if (list && all_at_once(list))
         run_list(env, list);
