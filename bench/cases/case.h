@@ -39,4 +39,11 @@ double hand_sum(size_t n, const double *x);
 double hand_squares(size_t n, const double *x);
 void hand_axpy(size_t n, double *restrict y, double a, const double *restrict x);
 
+/* Of conjugate gradients. A row of A p of the 5-point Poisson matrix, from the rows of p below, at and above, NULL where there is
+ * none; x += alpha p, r -= alpha q and the sum of r r; p = r + beta p. */
+void hand_stencil(size_t m, double *restrict q, const double *below, const double *p, const double *above);
+double hand_cg_update(size_t n, double alpha, double *restrict x, double *restrict r, const double *restrict p,
+                      const double *restrict q);
+void hand_cg_turn(size_t n, double *restrict p, double beta, const double *restrict r);
+
 #endif

@@ -4,34 +4,18 @@
  *
  * For OP inner (multiply, then sum), axpy, dot, norm, sum: OP.hand and OP.dome. The hand's sums are in any order and rounded as
  * they come; Dome's are exact beyond blocks. */
-#include "case.h"
+#include "case_dome.h"
 
-#include "runtime/environment.h"
-#include "transport/collective.h"
-
-#include <dome/dome.h>
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct vectors {
+struct vectors {
     dome_env *env;
     dvec *x, *y;
     size_t n;
-} vectors;
+};
 
-static void add(void *inout, const void *in, uint64_t count, void *ctx)
-{
-    (void)count, (void)ctx;
-    *(double *)inout += *(const double *)in;
-}
-
-static double everyones(dome_env *env, double mine)
-{
-    dome__allreduce(env->transport, DOME_F64, &mine, 1, add, NULL);
-    return mine;
-}
-
-static double inner_hand(vectors *v)
+static double inner_hand(struct vectors *v)
 {
     dvec_span x[2], y[2];
     double sum = 0;
@@ -39,10 +23,10 @@ static double inner_hand(vectors *v)
     dvec_local_const(v->y, y);
     for (int k = 0; k < n; k++)
         sum += hand_inner(x[k].count, x[k].data, y[k].data);
-    return everyones(v->env, sum);
+    return case_everyones(v->env, sum);
 }
 
-static double inner_dome(vectors *v)
+static double inner_dome(struct vectors *v)
 {
     dvec *t = dvec_new(v->env, "t", DOME_F64, v->n);
     dvec_mul(t, v->x, v->y);
@@ -51,37 +35,37 @@ static double inner_dome(vectors *v)
     return sum;
 }
 
-static double dot_dome(vectors *v)
+static double dot_dome(struct vectors *v)
 {
     return dvec_dot(v->x, v->y);
 }
 
-static double norm_hand(vectors *v)
+static double norm_hand(struct vectors *v)
 {
     dvec_span x[2];
     double sum = 0;
     int n = dvec_local_const(v->x, x);
     for (int k = 0; k < n; k++)
         sum += hand_squares(x[k].count, x[k].data);
-    return sqrt(everyones(v->env, sum));
+    return sqrt(case_everyones(v->env, sum));
 }
 
-static double norm_dome(vectors *v)
+static double norm_dome(struct vectors *v)
 {
     return dvec_norm2(v->x);
 }
 
-static double sum_hand(vectors *v)
+static double sum_hand(struct vectors *v)
 {
     dvec_span x[2];
     double sum = 0;
     int n = dvec_local_const(v->x, x);
     for (int k = 0; k < n; k++)
         sum += hand_sum(x[k].count, x[k].data);
-    return everyones(v->env, sum);
+    return case_everyones(v->env, sum);
 }
 
-static double sum_dome(vectors *v)
+static double sum_dome(struct vectors *v)
 {
     return dvec_sum(v->x);
 }
@@ -94,7 +78,7 @@ static double axpy_factor(void)
     return a;
 }
 
-static double axpy_hand(vectors *v)
+static double axpy_hand(struct vectors *v)
 {
     dvec_span x[2], y[2];
     double a = axpy_factor();
@@ -105,7 +89,7 @@ static double axpy_hand(vectors *v)
     return 0;
 }
 
-static double axpy_dome(vectors *v)
+static double axpy_dome(struct vectors *v)
 {
     dvec_span y[2];
     dvec_axpy(v->y, axpy_factor(), v->x);
@@ -113,62 +97,21 @@ static double axpy_dome(vectors *v)
     return 0;
 }
 
-static const struct {
-    const char *name;
-    double (*run)(vectors *v);
-} rivals[] = {
-    {"inner.hand", inner_hand}, {"inner.dome", inner_dome}, {"dot.hand", inner_hand}, {"dot.dome", dot_dome},
-    {"norm.hand", norm_hand},   {"norm.dome", norm_dome},   {"sum.hand", sum_hand},   {"sum.dome", sum_dome},
-    {"axpy.hand", axpy_hand},   {"axpy.dome", axpy_dome},
+static const case_rival rivals[] = {
+    {"inner.hand", inner_hand, 0}, {"inner.dome", inner_dome, 0}, {"dot.hand", inner_hand, 2}, {"dot.dome", dot_dome, 2},
+    {"norm.hand", norm_hand, 4},   {"norm.dome", norm_dome, 4},   {"sum.hand", sum_hand, 6},   {"sum.dome", sum_dome, 6},
+    {"axpy.hand", axpy_hand, 8},   {"axpy.dome", axpy_dome, 8},
 };
 enum { RIVALS = sizeof rivals / sizeof *rivals };
 
-static dvec *random_vector(dome_env *env, const char *name, size_t n, uint64_t seed)
-{
-    dvec *x = dvec_new(env, name, DOME_F64, n);
-    dvec_random(x, seed);
-    dvec_adds(x, x, 1);
-    return x;
-}
-
-static double timed(vectors *v, int rival, int repeats)
-{
-    dome_barrier(v->env);
-    double begin = case_now();
-    for (int k = 0; k < repeats; k++)
-        rivals[rival].run(v);
-    double took = (case_now() - begin) / repeats;
-    dome_bcast(v->env, 0, DOME_F64, &took, 1);
-    return took;
-}
-
 int main(int argc, char **argv)
 {
-    static case_times times;
     dome_env *env = dome_init(&argc, &argv);
     if (argc < 2)
         dome_abort(env, "usage: loops N [SECONDS]");
-    vectors v = {.env = env, .n = (size_t)atof(argv[1])};
-    double budget = argc > 2 ? atof(argv[2]) : 3;
-    v.x = random_vector(env, "x", v.n, 1);
-    v.y = random_vector(env, "y", v.n, 2);
-
-    double hand = 0, took = 0;
-    for (int k = 0; k < RIVALS; k++) {
-        rivals[k].run(&v);
-        double begin = case_now(), value = rivals[k].run(&v);
-        took += case_now() - begin;
-        if (k % 2 == 0)
-            hand = value;
-        else if (!(fabs(value - hand) <= 1e-9 * fabs(hand)))
-            dome_abort(env, "%s: %.17g, by hand it is %.17g", rivals[k].name, value, hand);
-    }
-    dome_bcast(env, 0, DOME_F64, &took, 1);
-    int repeats = 2 * case_repeats(v.n), turns = case_turns(took * repeats, budget);
-    for (int turn = 0; turn < turns; turn++)
-        for (int k = 0; k < RIVALS; k++)
-            case_note(&times, rivals[k].name, turn, timed(&v, k, repeats));
-    if (dome_rank(env) == 0)
-        case_print(&times);
+    struct vectors v = {.env = env, .n = (size_t)atof(argv[1])};
+    v.x = case_random(env, "x", v.n, 1);
+    v.y = case_random(env, "y", v.n, 2);
+    case_compete(env, rivals, RIVALS, &v, 2 * case_repeats(v.n), 1, argc > 2 ? atof(argv[2]) : 3);
     return dome_finalize(env);
 }

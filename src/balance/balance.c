@@ -13,10 +13,9 @@ enum { GROWTH = 4 };
 /* Domains that are remembered although they have no objects. */
 enum { DOMAINS_KEPT = 64 };
 
-/* Blocks differ in cost when their deviation is more than this part of their mean, and each measurement is correlated with the
- * one before like this at least, several times running: noise is not. */
+/* Blocks differ in cost when their deviation is more than this part of their mean, and the measurement is correlated with the one
+ * before like this at least: noise is not. */
 static const double UNEVEN = 0.2, CORRELATION = 0.7;
-enum { UNEVEN_PHASES = 1 };
 
 /* A new measurement of a block's cost counts so much against what was known. */
 static const double COST_WEIGHT = 0.5;
@@ -44,7 +43,6 @@ typedef struct domain {
     double weight; /* of its work in that of all domains; their sum is 1 */
     double *costs; /* by block, mean 1; NULL: blocks cost the same */
     dome_flow *flow;
-    int differed; /* measurements running in which the blocks of this task differed in cost, and as they had before */
     double *seen; /* costs as measured the time before, by block; 0: not this task's then. NULL: never */
 
     /* of the phase under way */
@@ -438,8 +436,7 @@ static bool is_uneven(dome_env *env, domain *d)
             square += (told[k] - mean) * (told[k] - mean);
         bool differ = sqrt(square / (double)n) > UNEVEN * mean;
         bool again = differ && d->seen && correlation(d->seen, d->blocks, start + skip, told, n) > CORRELATION;
-        d->differed = again ? d->differed + 1 : 0;
-        uneven = d->object ? differ : d->differed >= UNEVEN_PHASES;
+        uneven = differ && (d->object || again);
         if (!d->seen)
             d->seen = g_new(double, d->blocks);
         memset(d->seen, 0, d->blocks * sizeof *d->seen);

@@ -2,6 +2,7 @@
  *
  * Nothing here ends a wait when a task dies: the watcher thread ends the process. */
 #include "local/local_private.h"
+#include "transport/time.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,13 +21,6 @@ enum { OFFER_NS = 5000000 };
 
 /* A yield that takes so long has given the processor to a program that computes. */
 enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 16, LEAST_EAGER = EAGER / 8 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void relax(void)
 {
@@ -130,9 +124,9 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
     }
     if (w->turns < spins + yields) {
         w->turns++;
-        uint64_t begin = now_ns();
+        uint64_t begin = dome__now_ns();
         sched_yield();
-        if (now_ns() - begin < SLOW_YIELD_NS)
+        if (dome__since_ns(begin) < SLOW_YIELD_NS)
             return;
         w->turns = UINT_MAX; /* others want the processor, and for long */
         w->slept = true;

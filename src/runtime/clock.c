@@ -17,21 +17,11 @@ enum { LEAST_GROUPS = 8, TOLD_APART = 4 };
 enum { FIRST_CALLS = 8, ONE_IN = 4 };
 static const double DECAY = 0.9;
 
-static uint64_t read_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-uint64_t dome__now_ns(void)
-{
-    return read_ns(CLOCK_MONOTONIC);
-}
-
 uint64_t dome__processor_ns(void)
 {
-    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Some multiplications and additions. */
@@ -65,12 +55,6 @@ double dome__speed_now(double seconds)
         took = dome__since_ns(begin);
     }
     return (double)times * STEPS / ((double)MAX(took, 1) * 1e-9);
-}
-
-uint64_t dome__since_ns(uint64_t begin)
-{
-    uint64_t now = dome__now_ns();
-    return now > begin ? now - begin : 0;
 }
 
 /* ---- by block ---- */

@@ -6,6 +6,8 @@
 #ifndef DOME_SRC_CLOCK_H
 #define DOME_SRC_CLOCK_H
 
+#include "transport/time.h"
+
 #include <dome/env.h>
 #include <dome/layout.h>
 
@@ -19,7 +21,6 @@ typedef struct dome_clock_entry {
     uint64_t bytes; /* of vectors read and written by computing */
 } dome_clock_entry;
 
-uint64_t dome__now_ns(void);       /* wall time, monotonic */
 uint64_t dome__processor_ns(void); /* that this thread has had */
 
 /* How fast this thread's processor is while it runs the thread: some multiplications and additions per nanosecond. Takes
@@ -28,9 +29,6 @@ double dome__processor_speed(void);
 
 /* How much of the same this thread gets done in a second of wall time: looks for so many seconds. */
 double dome__speed_now(double seconds);
-
-/* How long ago that was; 0 if the clock has jumped back. */
-uint64_t dome__since_ns(uint64_t begin);
 
 /* ---- by block ----
  *

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static dome_env *this_env;
@@ -465,9 +464,7 @@ int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count
 
 double dome_wtime(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)dome__now_ns() * 1e-9;
 }
 
 void dome_abort(dome_env *env, const char *format, ...)

@@ -1,8 +1,8 @@
 #include "trace/sink.h"
 
-#include "runtime/clock.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
+#include "transport/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

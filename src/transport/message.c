@@ -1,9 +1,10 @@
 #include "transport/message.h"
 
+#include "transport/time.h"
+
 #include <glib.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 /* The head of every message, big-endian: magic (4 bytes), version, format, kind of type, channel (1 byte each), then 8 bytes
  * each: portable size of an element, number of elements of the whole message, sequence, history, object; operation, the sender's
@@ -86,18 +87,11 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
     h->flags = get_u32(&p);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Waiting for another task is not computing, and the watcher wants to know of it. */
 static uint64_t begin_wait(dome_transport *t)
 {
     __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
-    uint64_t start = now_ns();
+    uint64_t start = dome__now_ns();
     __atomic_store_n(&t->wait_began, start, __ATOMIC_RELAXED);
     return start;
 }
@@ -105,7 +99,7 @@ static uint64_t begin_wait(dome_transport *t)
 static void end_wait(dome_transport *t, int rank, uint64_t start)
 {
     __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
-    uint64_t took = now_ns() - start;
+    uint64_t took = dome__since_ns(start);
     __atomic_store_n(&t->wait_ns, t->wait_ns + took, __ATOMIC_RELAXED);
     if (t->waited)
         t->waited(t, rank, start, took);

@@ -1,0 +1,25 @@
+/* A chain whose result is summed and then read, so many times; tests/scripts/chains.sh counts how often it was computed. */
+#include <dome/dome.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    int times = argc > 1 ? atoi(argv[1]) : 1;
+    const size_t n = 5000;
+    dvec *a = dvec_new(env, "a", DOME_F64, n), *d = dvec_new(env, "d", DOME_F64, n);
+    dvec_random(a, 1);
+    for (int k = 0; k < times; k++) {
+        dvec_span span[2];
+        dvec_mul(d, a, a);
+        dvec_adds(d, d, k);
+        double sum = dvec_sum(d), own = 0;
+        int spans = dvec_local_const(d, span);
+        for (int s = 0; s < spans; s++)
+            for (size_t i = 0; i < span[s].count; i++)
+                own += ((const double *)span[s].data)[i];
+        if (!(own >= 0 && own <= sum * (1 + 1e-9)))
+            dome_abort(env, "the values have the sum %g, dvec_sum says %g", own, sum);
+    }
+    return dome_finalize(env);
+}
