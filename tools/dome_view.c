@@ -1,8 +1,10 @@
 /* dome view: a trace as a page for a browser, live or not, or as JSON for others' tools. */
 #include "commands.h"
 #include "live.h"
+#include "runtime/door.h"
 #include "runtime/report.h"
 #include "trace/chrome.h"
+#include "trace/demand.h"
 #include "view_data.h"
 
 #include <glib.h>
@@ -40,49 +42,96 @@ static void write_output(const char *path, const char *output)
     g_free(made);
 }
 
-/* The trace of a program that runs: of the one with this pid, or (0) of the only one that records. */
-static char *running_trace(int pid)
+/* Programs that run, and can be looked at. */
+typedef struct running {
+    int pid;
+    char *trace; /* the file it records into; "": none */
+} running;
+
+static void clear_running(void *data)
+{
+    g_free(((running *)data)->trace);
+}
+
+/* Of all, or (pid) of one: hubs tell what they record; a program of one task has no hub. */
+static GArray *list_running(int pid)
 {
     GPtrArray *texts = dome__report_ask_all();
-    char *found = NULL;
-    int programs = 0, tracing = 0;
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(running)), *alone = dome__door_list(DOME_DOOR_VIEW);
+    g_array_set_clear_func(all, clear_running);
     for (guint k = 0; k < texts->len; k++) {
         dome_report *report = dome__report_parse(texts->pdata[k]);
         if (report && (pid == 0 || report->pid == pid)) {
-            programs++;
-            if (report->trace[0]) {
-                tracing++;
-                g_free(found);
-                found = g_strdup(report->trace);
-            }
+            running one = {report->pid, g_strdup(report->trace)};
+            g_array_append_val(all, one);
         }
         if (report)
             dome__report_free(report);
     }
+    for (guint k = 0; k < alone->len; k++) {
+        running one = {g_array_index(alone, int, k), NULL};
+        bool known = pid && pid != one.pid;
+        for (guint i = 0; i < all->len && !known; i++)
+            known = g_array_index(all, running, i).pid == one.pid;
+        if (known)
+            continue;
+        one.trace = g_strdup("");
+        g_array_append_val(all, one);
+    }
+    g_array_free(alone, TRUE);
     g_ptr_array_unref(texts);
-    if (pid && !programs)
+    return all;
+}
+
+/* The one that is meant. */
+static const running *choose(const GArray *all, int pid)
+{
+    const running *tracing = NULL, *first = all->len ? &g_array_index(all, running, 0) : NULL;
+    int count = 0;
+    for (guint k = 0; k < all->len; k++)
+        if (g_array_index(all, running, k).trace[0]) {
+            tracing = &g_array_index(all, running, k);
+            count++;
+        }
+    if (!first && pid)
         dome__command_fail(1, "view: no Dome program of yours runs as %d (dome ps lists them)", pid);
-    if (!programs)
+    if (!first)
         dome__command_fail(1, "view: no Dome program of yours runs on this host: give a trace");
-    if (!tracing)
-        dome__command_fail(1, "view: the program records nothing: start it with --dome-trace FILE, or by dome run --view");
-    if (tracing > 1)
-        dome__command_fail(1, "view: %d programs record: give the trace or the pid of one (dome ps lists them)", tracing);
-    return found;
+    if (all->len > 1 && count != 1)
+        dome__command_fail(1, "view: %u programs run: give the pid of one (dome ps lists them) or a trace", all->len);
+    return all->len > 1 ? tracing : first;
+}
+
+/* What to read of a program that runs: a path, to be g_free'd. */
+static char *open_running(int pid, int *connection)
+{
+    char *message = NULL;
+    GArray *all = list_running(pid);
+    const running *one = choose(all, pid);
+    char *path = one->trace[0] ? g_strdup(one->trace) : NULL;
+    if (!path) { /* it begins to record, for as long as this connection is open */
+        int file;
+        if (!dome__demand_ask(one->pid, &file, connection, &message))
+            dome__command_fail(1, "view: %s", message);
+        path = g_strdup_printf("/proc/self/fd/%d", file);
+    }
+    g_array_unref(all);
+    return path;
 }
 
 static void serve(const char *what, dome_live_request *request)
 {
     guint64 pid = 0;
     char *message = NULL, *path = NULL;
-    if (!what || (g_ascii_string_to_unsigned(what, 10, 1, G_MAXINT, &pid, NULL) && !g_file_test(what, G_FILE_TEST_EXISTS)))
-        path = running_trace((int)pid);
-    else
+    if (!what || (g_ascii_string_to_unsigned(what, 10, 1, G_MAXINT, &pid, NULL) && !g_file_test(what, G_FILE_TEST_EXISTS))) {
+        path = open_running((int)pid, &request->connection);
+    } else {
         path = g_file_test(what, G_FILE_TEST_EXISTS) ? g_strdup(what) : g_strconcat(what, ".partial", NULL);
-    dome_trace_file *file = dome__trace_read(path, &message);
-    if (!file)
-        dome__command_fail(1, "view: %s", message);
-    dome__trace_file_free(file);
+        dome_trace_file *file = dome__trace_read(path, &message);
+        if (!file)
+            dome__command_fail(1, "view: %s", message);
+        dome__trace_file_free(file);
+    }
     sigset_t ends;
     int number;
     sigemptyset(&ends);
@@ -118,10 +167,12 @@ int dome__command_view(int argc, char **argv)
          "ADDRESS"},
         {"open", 0, 0, G_OPTION_ARG_NONE, &open, "With --address: it may be one that other hosts reach", NULL},
         {0}};
-    dome__command_parse(&argc, &argv, entries, "TRACE",
-                        "Makes a page for a browser of what a program has recorded with --dome-trace TRACE.\n"
-                        "With --live, TRACE may also be the pid of a program (dome ps), or be left out if one records.",
-                        1);
+    dome__command_parse(
+        &argc, &argv, entries, "TRACE",
+        "Makes a page for a browser of what a program has recorded with --dome-trace TRACE.\n"
+        "With --live, TRACE may also be the pid of a program that runs (dome ps), started with --dome-trace or not,\n"
+        "or be left out if there is one program. One that records nothing begins to, while it is looked at.",
+        1);
     request.open = open;
     if (live && output)
         dome__command_fail(2, "view: --live writes nothing: leave out -o");

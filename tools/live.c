@@ -34,6 +34,7 @@ enum { LINGER = 3 };
 
 struct dome_live {
     char *path, *token, *address;
+    int connection; /* to the program; 0: none */
     struct MHD_Daemon *daemon;
     int fd;
 
@@ -60,7 +61,19 @@ static void render(const dome_trace_file *file, void (*write)(const dome_trace_f
 
 static void write_live_data(const dome_trace_file *file, FILE *to)
 {
+    dome__view_write_data(file, false, to);
+}
+
+static void write_last_data(const dome_trace_file *file, FILE *to)
+{
     dome__view_write_data(file, true, to);
+}
+
+/* The program has gone away, be it without a last word. */
+static bool is_gone(const dome_live *live)
+{
+    struct pollfd p = {.fd = live->connection, .events = POLLIN};
+    return live->connection > 0 && poll(&p, 1, 0) > 0;
 }
 
 /* Reads the trace again if it has changed and that is not too soon. */
@@ -73,14 +86,16 @@ static void refresh(dome_live *live)
         return;
     if (stat(live->path, &info) < 0)
         return;
-    snprintf(tag, sizeof tag, "\"%lld-%lld-%ld\"", (long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    bool gone = is_gone(live);
+    snprintf(tag, sizeof tag, "\"%lld-%lld-%ld%s\"", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+             info.st_mtim.tv_nsec, gone ? "-gone" : "");
     if (live->data && strcmp(tag, live->tag) == 0)
         return;
     char *message = NULL, *text = NULL;
     size_t length;
     dome_trace_file *file = dome__trace_read(live->path, &message);
     if (file)
-        render(file, write_live_data, &text, &length);
+        render(file, gone ? write_last_data : write_live_data, &text, &length);
     if (text) {
         free(live->data);
         live->data = text;
@@ -233,6 +248,7 @@ dome_live *dome__live_start(const dome_live_request *request, char **message)
     char text[INET_ADDRSTRLEN];
     live->fd = fd;
     live->path = g_strdup(request->path);
+    live->connection = request->connection;
     live->token = g_string_free(token, FALSE);
     live->address = g_strdup_printf("http://%s:%d/%s/", inet_ntop(AF_INET, &here.sin_addr, text, sizeof text),
                                     ntohs(here.sin_port), live->token);

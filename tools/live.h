@@ -12,6 +12,7 @@ typedef struct dome_live_request {
     const char *address; /* IPv4, to listen on; NULL: loopback */
     int port;            /* 0: any that is free */
     bool open;           /* address may be one that others reach */
+    int connection;      /* of trace/demand.h: closed when the program ends; 0: none */
 } dome_live_request;
 
 /* Serves from a thread of its own. NULL with *message (g_free'd) on failure. */

@@ -197,6 +197,7 @@ static void write_marks(const dome_trace_file *file, FILE *to)
         fprintf(to, "%s[%.6f,\"%s\",", comma(&first), seconds(m->time),
                 m->kind == 'F'   ? "failure"
                 : m->kind == 'r' ? "restart"
+                : m->kind == 'B' ? "begin"
                                  : "unwritten");
         dome__json_text(to, m->text);
         fputs("]", to);
@@ -275,7 +276,7 @@ static void write_operations(const dome_trace_file *file, FILE *to)
     fputc(']', to);
 }
 
-void dome__view_write_data(const dome_trace_file *file, bool live, FILE *to)
+static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *to)
 {
     const dome_trace_run *run = &g_array_index(file->runs, dome_trace_run, 0),
                          *last = &g_array_index(file->runs, dome_trace_run, file->runs->len - 1);
@@ -283,9 +284,11 @@ void dome__view_write_data(const dome_trace_file *file, bool live, FILE *to)
     dome__json_text(to, run->command);
     fputs(",\"host\":", to);
     dome__json_text(to, run->host);
-    fprintf(to, ",\"started_ms\":%" PRId64 ",\"live\":%s,\"ended\":%s,\"cut\":%s,\"left_out\":%" PRIu64 ",\"strange\":%" PRIu64,
-            run->real_us / 1000, live ? "true" : "false", last->ended ? "true" : "false", file->cut ? "true" : "false",
-            file->left_out, file->strange);
+    fprintf(to,
+            ",\"started_ms\":%" PRId64 ",\"live\":%s,\"gone\":%s,\"ended\":%s,\"cut\":%s,\"left_out\":%" PRIu64
+            ",\"strange\":%" PRIu64,
+            run->real_us / 1000, live ? "true" : "false", gone ? "true" : "false", last->ended ? "true" : "false",
+            file->cut ? "true" : "false", file->left_out, file->strange);
     fprintf(to, ",\"size\":%d,\"end\":%.6f", file->size, seconds(file->end));
     write_runs(file, to);
     write_layouts(file, to);
@@ -293,6 +296,11 @@ void dome__view_write_data(const dome_trace_file *file, bool live, FILE *to)
     write_loads(file, to);
     write_operations(file, to);
     fputs("}\n", to);
+}
+
+void dome__view_write_data(const dome_trace_file *file, bool gone, FILE *to)
+{
+    write_data(file, true, gone, to);
 }
 
 static void write_page(const dome_trace_file *file, bool live, FILE *to)
@@ -303,7 +311,7 @@ static void write_page(const dome_trace_file *file, bool live, FILE *to)
     fwrite(dome__view_html, 1, before, to);
     if (!at)
         return;
-    dome__view_write_data(file, live, to);
+    write_data(file, live, false, to);
     fwrite(dome__view_html + after, 1, dome__view_html_size - after, to);
 }
 

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* The data alone, as JSON. live: the program may still be running, and the page is to ask for more. */
-void dome__view_write_data(const dome_trace_file *file, bool live, FILE *to);
+/* The data alone, as JSON, for a live page, which is to ask for more. gone: nothing more comes, even if the trace has no end. */
+void dome__view_write_data(const dome_trace_file *file, bool gone, FILE *to);
 
 /* The whole page, which needs nothing else. */
 void dome__view_write_page(const dome_trace_file *file, FILE *to);

@@ -83,6 +83,7 @@ struct dome_checkpoints {
     double checked;  /* when tasks agreed last, and at which boundary */
     uint64_t checked_loop;
     unsigned failures; /* running */
+    double written_at; /* when the last one was known to be written */
 
     dome_checkpoint_report report;
 };
@@ -663,6 +664,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
         c->failures = 0;
         c->report.written++;
+        c->written_at = dome_wtime();
         c->report.bytes += job->data_bytes;
         double cost = job->cost + pause;
         c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
@@ -1059,6 +1061,16 @@ void dome__checkpoint_free(dome_env *env)
     g_free(c->program);
     g_free(c);
     env->checkpoints = NULL;
+}
+
+bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    if (!c || env->transport->rank != 0 || !c->report.written)
+        return false;
+    *number = c->number - 1;
+    *age = dome_wtime() - c->written_at;
+    return true;
 }
 
 bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)

@@ -30,6 +30,10 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
 
 bool dome__checkpoint_restarting(const dome_env *env);
 
+/* The last checkpoint that this program has written, and how many seconds ago. False if there is none, and on other tasks than
+ * the first. */
+bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age);
+
 /* For the profile. */
 typedef struct dome_checkpoint_report {
     uint64_t written, failed;

@@ -6,9 +6,8 @@
 #include "runtime/checkpoint.h"
 #include "runtime/launch.h"
 #include "runtime/profile.h"
+#include "runtime/recording.h"
 #include "runtime/watch.h"
-#include "trace/local.h"
-#include "trace/sink.h"
 #include "transport/collective.h"
 
 #ifdef DOME_WITH_PVM
@@ -41,37 +40,15 @@ static void die_of(dome_env *env, dome_end end, int exit_status, const char *tex
         dome__watch_fail(env->watch, end, exit_status, text);
     fprintf(stderr, "dome: %s\n", text);
     if (env)
-        dome__trace_local_stop(env->trace_local, exit_status, text);
+        dome__recording_close(env, exit_status, text);
     exit(exit_status);
 }
 
-/* Before this task is watched. arguments: of the program. */
 static void begin_trace(dome_env *env, int rank, char **arguments)
 {
     char *message = NULL;
-    if (!env->options.trace)
-        return;
-    env->trace = dome__trace_new(rank);
-    if (rank != 0) {
-        dome__watch_trace(env->watch, env->trace, NULL, NULL, false);
-        return;
-    }
-    char *path = g_canonicalize_filename(env->options.trace, NULL), *command = g_strjoinv(" ", arguments);
-    bool append = g_getenv("DOME_TRACE_APPEND") != NULL;
-    if (!dome__trace_path_good(path, &message))
+    if (!dome__recording_prepare(env, rank, arguments, &message))
         die(env, 1, message);
-    if (env->watch)
-        dome__watch_trace(env->watch, env->trace, path, command, append);
-    else
-        env->trace_local = dome__trace_local_start(env->trace, path, command, append);
-    g_free(path);
-    g_free(command);
-}
-
-static void note_waiting(dome_transport *transport, int rank, uint64_t start, uint64_t took)
-{
-    const dome_env *env = transport->owner;
-    dome__trace_wait(env->trace, rank, start, took);
 }
 
 static void die(dome_env *env, int exit_status, const char *text)
@@ -104,7 +81,6 @@ static void stand(dome_env *env, dome_transport *transport)
     env->transport = transport;
     transport->owner = env;
     transport->describe = describe;
-    transport->waited = env->trace ? note_waiting : NULL;
     if (env->watch)
         dome__watch_stand(env->watch, transport);
 }
@@ -340,8 +316,8 @@ dome_env *dome_init(int *argc, char ***argv)
     }
     this_env = env;
     env->balance = dome__balance_new(&env->options, env->transport);
-    dome__trace_stand(env->trace, env);
     env->began_ns = dome__now_ns();
+    dome__recording_stand(env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     int status = dome__balance_probe(env);
@@ -378,7 +354,7 @@ int dome_finalize(dome_env *env)
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);
-    dome__trace_flush(env->trace);
+    dome__recording_finish(env);
     dome__checkpoint_free(env);
     dome__balance_free(env->balance);
     env->balance = NULL;
@@ -390,8 +366,7 @@ int dome_finalize(dome_env *env)
     dome__transport_free(env->transport);
     dome__watch_close(env->watch);
     env->watch = NULL;
-    dome__trace_local_stop(env->trace_local, status, NULL);
-    dome__trace_free(env->trace);
+    dome__recording_close(env, status, NULL);
     dome__options_clear(&env->options);
     g_strfreev(env->hosts);
     g_free(env->error_message);
@@ -478,7 +453,7 @@ void dome_abort(dome_env *env, const char *format, ...)
     if (env->watch)
         dome__watch_fail(env->watch, DOME_END_OWN, 1, line);
     fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
-    dome__trace_local_stop(env->trace_local, 1, line);
+    dome__recording_close(env, 1, line);
     _exit(1);
 }
 

@@ -14,7 +14,7 @@
 
 typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
-typedef struct dome_trace_local dome_trace_local; /* src/trace/local.h */
+typedef struct dome_recorder dome_recorder;       /* src/runtime/recording.c */
 typedef struct dome_checkpoints dome_checkpoints; /* src/runtime/checkpoint.c */
 typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/runtime/watch.h */
 
@@ -56,9 +56,13 @@ struct dome_env {
 
     dome_progress_state progress;
 
-    dome_watch *watch;             /* NULL with a single task */
-    dome_trace *trace;             /* NULL: nothing is recorded */
-    dome_trace_local *trace_local; /* what writes it, with a single task */
+    dome_watch *watch; /* NULL with a single task */
+
+    /* recording.c */
+    dome_trace *trace;       /* NULL: nothing is recorded; the watcher's, where there is one */
+    uint32_t recording;      /* number of the one on demand; 0: none */
+    uint64_t look_at;        /* when to ask next whether to record, by dome__now_ns */
+    dome_recorder *recorder; /* with a single task */
 };
 
 /* src/objects/object.c: the registry's part of life. */

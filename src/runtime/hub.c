@@ -1,11 +1,13 @@
 #include "runtime/hub.h"
 
 #include "runtime/clock.h"
+#include "runtime/door.h"
 #include "runtime/launch.h"
 #include "runtime/operation.h"
 #include "runtime/progress.h"
 #include "runtime/report.h"
 #include "runtime/wire.h"
+#include "trace/demand.h"
 #include "trace/sink.h"
 
 #include <errno.h>
@@ -72,8 +74,10 @@ typedef struct state {
     char *line;    /* that was printed, or goes into the report */
     char *silent;  /* the host of a task that is lost without a word */
     bool daemon_ended;
-    dome_trace_sink *trace;
-    bool overslept; /* this process has been stopped for so long that the tasks have given it up */
+    dome_trace_sink *trace; /* of --dome-trace */
+    dome_demand *demand;    /* NULL until task 0 beats */
+    uint32_t recording;     /* number of the one on demand; 0: none */
+    bool overslept;         /* this process has been stopped for so long that the tasks have given it up */
 } state;
 
 static double monotonic(void)
@@ -136,6 +140,54 @@ static const char *operation_text(const client *c, char *buffer, size_t size)
     return buffer;
 }
 
+static char **command_of(pid_t pid)
+{
+    char *path = g_strdup_printf("/proc/%d/cmdline", (int)pid), *text = NULL;
+    gsize length = 0;
+    GPtrArray *words = g_ptr_array_new();
+    if (g_file_get_contents(path, &text, &length, NULL))
+        for (const char *at = text; at < text + length; at += strlen(at) + 1)
+            g_ptr_array_add(words, g_strdup(at));
+    g_ptr_array_add(words, NULL);
+    g_free(text);
+    g_free(path);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
+static char *command_line(void *data)
+{
+    const state *s = data;
+    char **words = command_of(s->hub->rank0), *line = g_strjoinv(" ", words);
+    g_strfreev(words);
+    return line;
+}
+
+static dome_trace_sink *sink_of(const state *s)
+{
+    return s->trace ? s->trace : dome__demand_sink(s->demand);
+}
+
+static void send_record(const state *s, const client *c)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_RECORD);
+    dome__wire_put_u32(frame, s->recording);
+    dome__wire_send(c->fd, frame);
+}
+
+/* Somebody wants to see the program, or nobody any more. */
+static void attend(state *s)
+{
+    uint32_t wanted = dome__demand_step(s->demand);
+    if (wanted == s->recording)
+        return;
+    s->recording = wanted;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            send_record(s, c);
+    }
+}
+
 static void send_end(const state *s, client *c, const char *text)
 {
     GByteArray *end = dome__wire_new(DOME_WIRE_END);
@@ -189,7 +241,7 @@ static void tell(state *s)
     if (line[0] && !speaker && !reported)
         say(line);
     if (line[0])
-        dome__trace_sink_failure(s->trace, line);
+        dome__trace_sink_failure(sink_of(s), line);
     s->line = g_strdup(line);
     s->told = true;
     s->told_at = s->now;
@@ -311,6 +363,8 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
             GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
             dome__wire_put_string(welcome, s->hub->cookie);
             dome__wire_send(c->fd, welcome);
+            if (s->recording && c->channel == DOME_WIRE_WATCH)
+                send_record(s, c);
             if (s->told && c->channel == DOME_WIRE_WATCH)
                 send_end(s, c, "");
         } else {
@@ -342,6 +396,11 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
             s->checkpoint_at = s->now;
         }
         c->loop = MAX(c->loop, dome__wire_get_u64(&reader));
+        if (c->rank == 0 && !s->demand) { /* with --dome-trace it has said so before */
+            s->demand = dome__demand_open(command_line, NULL, s);
+            if (s->trace)
+                dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
+        }
         if (!s->told && !s->noticed)
             compare(s, c);
         break;
@@ -383,8 +442,10 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
         break;
     }
     case DOME_WIRE_TRACE: {
+        uint32_t number = dome__wire_get_u32(&reader);
         char *lines = dome__wire_get_string(&reader);
-        dome__trace_sink_take(s->trace, c->rank, lines, strlen(lines));
+        dome_trace_sink *sink = !number ? s->trace : number == s->recording ? dome__demand_sink(s->demand) : NULL;
+        dome__trace_sink_take(sink, c->rank, lines, strlen(lines));
         g_free(lines);
         break;
     }
@@ -696,20 +757,6 @@ static void end_orphans(const char *directory)
     g_free(id);
 }
 
-static char **command_of(pid_t pid)
-{
-    char *path = g_strdup_printf("/proc/%d/cmdline", (int)pid), *text = NULL;
-    gsize length = 0;
-    GPtrArray *words = g_ptr_array_new();
-    if (g_file_get_contents(path, &text, &length, NULL))
-        for (const char *at = text; at < text + length; at += strlen(at) + 1)
-            g_ptr_array_add(words, g_strdup(at));
-    g_ptr_array_add(words, NULL);
-    g_free(text);
-    g_free(path);
-    return (char **)g_ptr_array_free(words, FALSE);
-}
-
 static int by_rank(const void *a, const void *b)
 {
     const dome_report_task *const *x = a, *const *y = b;
@@ -781,10 +828,10 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
     double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
     s.began = s.started = s.now;
-    int report_fd = dome__report_listen();
+    int report_fd = dome__door_listen(DOME_DOOR_REPORT);
     while (!over(&s)) {
         guint n = s.clients->len;
-        p = g_renew(struct pollfd, p, n + 3);
+        p = g_renew(struct pollfd, p, n + 4);
         p[0] = (struct pollfd){.fd = hub->signal_fd, .events = POLLIN};
         p[1] = (struct pollfd){.fd = hub->listen_fd, .events = POLLIN};
         for (guint i = 0; i < n; i++) {
@@ -792,8 +839,9 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             p[2 + i] = (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = POLLIN};
         }
         p[2 + n] = (struct pollfd){.fd = report_fd, .events = POLLIN};
+        p[3 + n] = (struct pollfd){.fd = dome__demand_fd(s.demand), .events = POLLIN};
         bool hurry = s.noticed || s.told || s.rank0_ended;
-        poll(p, n + 3, hurry ? 10 : (int)(period * 250) + 1);
+        poll(p, n + 4, hurry ? 10 : (int)(period * 250) + 1);
         double before = s.now;
         s.now = monotonic();
         s.overslept |= s.now - before > silence_limit(&s);
@@ -807,6 +855,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
             handle_signals(&s);
         if (p[2 + n].revents)
             dome__report_answer(report_fd, report_text, &s);
+        attend(&s);
         if (s.now - beat >= period) {
             beat = s.now;
             to_all_watches(&s, DOME_WIRE_BEAT);
@@ -850,6 +899,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     g_ptr_array_free(s.clients, TRUE);
     g_free(s.noticed);
     dome__trace_sink_close(s.trace, status);
+    dome__demand_close(s.demand, status);
     g_free(s.line);
     g_free(s.silent);
     return status;

@@ -2,8 +2,8 @@
 
 #include "balance/balance.h"
 #include "runtime/environment.h"
+#include "runtime/recording.h"
 #include "runtime/watch.h"
-#include "trace/local.h"
 #include "transport/collective.h"
 
 #include <stdio.h>
@@ -79,6 +79,8 @@ void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, co
     if (!is_deferred(code)) {
         op->start_eval_ns = env->eval_ns;
         op->start_ns = dome__now_ns();
+        if (op->start_ns >= env->look_at)
+            dome__recording_look(env);
     }
 }
 
@@ -151,7 +153,7 @@ static int fail(dome_env *env, int status, int rank, const char *text)
                          exit_status_of(status), line->str);
     fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line->str);
     if (env)
-        dome__trace_local_stop(env->trace_local, exit_status_of(status), line->str);
+        dome__recording_close(env, exit_status_of(status), line->str);
     _exit(exit_status_of(status));
 }
 

@@ -1,63 +1,30 @@
 #include "runtime/report.h"
 
+#include "runtime/door.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-#define NAME "dome-hub/"
 
 /* How long an answer may take, in ms, and how long it may be. */
 enum { PATIENCE = 2000, LONGEST = 1 << 24 };
 
-/* A first byte of 0 makes a name without a file. */
-static socklen_t address_of(struct sockaddr_un *address, unsigned uid, int pid)
-{
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int n = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, NAME "%u/%d", uid, pid);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-}
-
-/* Anybody may take such a name, or connect to it. */
-static bool same_user(int fd)
-{
-    struct ucred peer;
-    socklen_t length = sizeof peer;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
-}
-
-int dome__report_listen(void)
-{
-    struct sockaddr_un address;
-    socklen_t length = address_of(&address, (unsigned)geteuid(), (int)getpid());
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 16) < 0)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
 {
-    int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int client = dome__door_accept(fd), room = 1 << 20;
     if (client < 0)
         return;
-    if (same_user(client)) {
-        int room = 1 << 20;
-        setsockopt(client, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-        char *all = text(ctx);
-        size_t length = strlen(all), sent = 0;
-        ssize_t n;
-        while (sent < length && (n = send(client, all + sent, length - sent, MSG_NOSIGNAL)) > 0)
-            sent += (size_t)n;
-        g_free(all);
-    }
+    setsockopt(client, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    char *all = text(ctx);
+    size_t length = strlen(all), sent = 0;
+    ssize_t n;
+    while (sent < length && (n = send(client, all + sent, length - sent, MSG_NOSIGNAL)) > 0)
+        sent += (size_t)n;
+    g_free(all);
     close(client);
 }
 
@@ -184,13 +151,11 @@ dome_report *dome__report_parse(const char *text)
 /* ---- asking ---- */
 
 /* Everything until the other side closes; NULL if that takes too long. */
-static char *ask(unsigned uid, int pid)
+static char *ask(int pid)
 {
-    struct sockaddr_un address;
-    socklen_t length = address_of(&address, uid, pid);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = dome__door_connect(DOME_DOOR_REPORT, pid);
     GString *text = g_string_new(NULL);
-    bool good = fd >= 0 && connect(fd, (struct sockaddr *)&address, length) == 0 && same_user(fd);
+    bool good = fd >= 0;
     gint64 until = g_get_monotonic_time() + PATIENCE * 1000;
     while (good) {
         char buffer[65536];
@@ -210,35 +175,15 @@ static char *ask(unsigned uid, int pid)
     return g_string_free(text, !good);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 GPtrArray *dome__report_ask_all(void)
 {
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
-    char *list = NULL, *mine = g_strdup_printf(" @" NAME "%u/", (unsigned)geteuid());
-    GArray *pids = g_array_new(FALSE, FALSE, sizeof(int));
-    if (g_file_get_contents("/proc/self/net/unix", &list, NULL, NULL))
-        for (char *at = strstr(list, mine); at; at = strstr(at, mine)) {
-            at += strlen(mine);
-            int pid = atoi(at);
-            bool seen = pid <= 0; /* a connection has the name too */
-            for (guint i = 0; i < pids->len && !seen; i++)
-                seen = g_array_index(pids, int, i) == pid;
-            if (!seen)
-                g_array_append_val(pids, pid);
-        }
-    g_array_sort(pids, by_number);
+    GArray *pids = dome__door_list(DOME_DOOR_REPORT);
     for (guint i = 0; i < pids->len; i++) {
-        char *text = ask((unsigned)geteuid(), g_array_index(pids, int, i));
+        char *text = ask(g_array_index(pids, int, i));
         if (text)
             g_ptr_array_add(texts, text);
     }
     g_array_free(pids, TRUE);
-    g_free(mine);
-    g_free(list);
     return texts;
 }

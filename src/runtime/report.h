@@ -1,5 +1,5 @@
-/* What a hub tells about its program to `dome ps`: a text over a local socket that has a name and no file, so that nothing stays
- * behind and nothing has to be swept. Only the user who runs the program is answered, and nobody is waited for. */
+/* What a hub tells about its program to `dome ps`: a text over a local socket (runtime/door.h, DOME_DOOR_REPORT). Only the user
+ * who runs the program is answered, and nobody is waited for. */
 #ifndef DOME_SRC_REPORT_H
 #define DOME_SRC_REPORT_H
 
@@ -9,9 +9,6 @@
 #include <stdint.h>
 
 /* ---- the hub's side ---- */
-
-/* A listening socket, or -1 where there can be none: the program runs without. */
-int dome__report_listen(void);
 
 /* Somebody asks: `text` is given (as dome__report_text makes it), or he is sent away. */
 void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx);

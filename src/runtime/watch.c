@@ -40,8 +40,10 @@ struct dome_watch {
     atomic_uint_fast64_t loop;
     pthread_mutex_t state; /* of the next two */
     const dome_transport *transport;
-    double left;       /* when dome__watch_leave was called; 0: not yet */
-    dome_trace *trace; /* NULL: nothing is recorded */
+    double left;                /* when dome__watch_leave was called; 0: not yet */
+    dome_trace *trace;          /* what the thread passes on; NULL: nothing */
+    _Atomic(dome_trace *) next; /* what it passes on next; NULL: what it does */
+    atomic_uint_fast32_t wanted;
 
     /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
     atomic_uint_fast64_t turn;
@@ -343,6 +345,7 @@ static void send_lines(dome_watch *watch, const GString *lines)
     if (lines->len == 0)
         return;
     GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE);
+    dome__wire_put_u32(frame, dome__trace_number(watch->trace));
     dome__wire_put_string(frame, lines->str);
     send_frame(watch, frame);
 }
@@ -369,6 +372,32 @@ static void pass_trace_on(dome_watch *watch, bool last)
         last = false;
     }
     g_string_free(lines, TRUE);
+}
+
+/* In place of a trace: there is none any more. */
+#define NOTHING ((dome_trace *)(void *)&nothing)
+static char nothing;
+
+static void take_next(dome_watch *watch)
+{
+    dome_trace *next = atomic_exchange_explicit(&watch->next, NULL, memory_order_acquire);
+    if (!next)
+        return;
+    pass_trace_on(watch, true);
+    dome__trace_free(watch->trace);
+    watch->trace = next == NOTHING ? NULL : next;
+}
+
+uint32_t dome__watch_wanted(const dome_watch *watch)
+{
+    return (uint32_t)atomic_load_explicit(&watch->wanted, memory_order_relaxed);
+}
+
+bool dome__watch_record(dome_watch *watch, dome_trace *trace)
+{
+    dome_trace *none = NULL;
+    return atomic_compare_exchange_strong_explicit(&watch->next, &none, trace ? trace : NOTHING, memory_order_release,
+                                                   memory_order_relaxed);
 }
 
 static void ask_clock(dome_watch *watch)
@@ -467,6 +496,9 @@ static void *watch_main(void *argument)
         }
         struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
         double wait = beat + period - t;
+        take_next(watch);
+        if (dome__watch_wanted(watch) && !watch->trace)
+            wait = MIN(wait, TRACE_TICK);
         if (watch->trace) {
             if (t - traced >= TRACE_TICK) {
                 pass_trace_on(watch, false);
@@ -501,6 +533,7 @@ static void *watch_main(void *argument)
             case DOME_WIRE_END: {
                 int status = (int)dome__wire_get_u32(&reader);
                 char *text = dome__wire_get_string(&reader);
+                take_next(watch);
                 pass_trace_on(watch, true);
                 if (text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, text, strlen(text)) < 0)
                     status = 1;
@@ -509,6 +542,9 @@ static void *watch_main(void *argument)
             }
             case DOME_WIRE_CLOCK:
                 take_clock(watch, &reader);
+                break;
+            case DOME_WIRE_RECORD:
+                atomic_store_explicit(&watch->wanted, dome__wire_get_u32(&reader), memory_order_relaxed);
                 break;
             case DOME_WIRE_PAUSE:
                 watch->paused = true;
@@ -634,10 +670,12 @@ void dome__watch_close(dome_watch *watch)
         watch->running = false;
     }
     if (watch->fd >= 0) {
+        take_next(watch);
         pass_trace_on(watch, true);
         dome__wire_send(watch->fd, dome__wire_new(DOME_WIRE_BYE));
         close(watch->fd);
     }
+    dome__trace_free(watch->trace);
     if (the_watch == watch)
         the_watch = NULL;
     if (watch->first_stderr >= 0)

@@ -22,9 +22,16 @@ void dome__hub_address_clear(dome_hub_address *address);
 dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
                              double timeout, dome_output output, char **message);
 
-/* From now on the thread passes on what is recorded. path: rank 0 says where the trace goes; NULL on the others. append: to the
- * trace that is there. Before the thread starts. */
+/* From now on the thread passes on what is recorded, which is freed with the watch. path: rank 0 says where the trace goes; NULL
+ * on the others. append: to the trace that is there. Before the thread starts. */
 void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, const char *command, bool append);
+
+/* The number of the recording on demand that the hub asks for; 0: none. */
+uint32_t dome__watch_wanted(const dome_watch *watch);
+
+/* From now on the thread passes on this, and frees what it has passed on before; NULL: nothing. False if it has not got to the
+ * one before yet. */
+bool dome__watch_record(dome_watch *watch, dome_trace *trace);
 
 /* Starts the thread. */
 void dome__watch_start(dome_watch *watch);
@@ -32,7 +39,8 @@ void dome__watch_start(dome_watch *watch);
 /* The program stands: beats tell of its transport from now on. */
 void dome__watch_stand(dome_watch *watch, const dome_transport *transport);
 
-/* Where the hub is, as seen from here: rank 0 runs on the same host. address is a struct sockaddr_in; false if it is not known. */
+/* Where the hub is, as seen from here: rank 0 runs on the same host. address is a struct sockaddr_in; false if it is not known.
+ */
 bool dome__watch_peer(const dome_watch *watch, void *address);
 
 /* The program is over for this task, and its transport is about to be closed: should that take longer than the timeout, the

@@ -22,9 +22,10 @@ typedef enum dome_wire_kind {
     DOME_WIRE_RESUME,     /* hub: going on */
     DOME_WIRE_CLOCK,      /* task: its time, ns; hub: the same, and its own time */
     DOME_WIRE_TRACE_OPEN, /* rank 0: path of the trace, command line, 1 if the program goes on after a restart */
-    DOME_WIRE_TRACE,      /* task: lines for the trace */
+    DOME_WIRE_TRACE,      /* task: number of the recording (0: of --dome-trace), lines for it */
     DOME_WIRE_STARTED,    /* hub, to its supervisor: pid of rank 0, of the daemon, directory of the private machine */
-    DOME_WIRE_REPORT      /* hub, to its supervisor: dome_end, line, host that fell silent, operations, loop boundaries */
+    DOME_WIRE_REPORT,     /* hub, to its supervisor: dome_end, line, host that fell silent, operations, loop boundaries */
+    DOME_WIRE_RECORD      /* hub: number of the recording on demand that the task is to make; 0: none any more */
 } dome_wire_kind;
 
 typedef enum dome_wire_channel { DOME_WIRE_WATCH, DOME_WIRE_STDOUT, DOME_WIRE_STDERR } dome_wire_channel;

@@ -170,7 +170,12 @@ void dome__trace_write_chrome(const dome_trace_file *file, FILE *to)
     write_layouts(file, to);
     for (guint k = 0; k < file->marks->len; k++) {
         const dome_trace_mark *m = &g_array_index(file->marks, dome_trace_mark, k);
-        begin_event(to, "i", m->kind == 'F' ? "failure" : m->kind == 'r' ? "restart" : "checkpoint not written", 0, m->time);
+        begin_event(to, "i",
+                    m->kind == 'F'   ? "failure"
+                    : m->kind == 'r' ? "restart"
+                    : m->kind == 'B' ? "recording"
+                                     : "checkpoint not written",
+                    0, m->time);
         fputs(",\"s\":\"g\",\"args\":{\"text\":", to);
         dome__json_text(to, m->text);
         fputs("}}", to);

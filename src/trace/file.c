@@ -368,6 +368,22 @@ static bool task_line(parser *p, char kind, fields *f)
         g_array_append_val(p->mark_tasks, p->task);
         return true;
     }
+    case 'B': {
+        dome_trace_mark mark = {.kind = kind, .time = get_time(f)};
+        uint64_t ran = get_u64(f), checkpoint = get_u64(f), age = get_u64(f), imbalance = get_u64(f);
+        if (f->bad)
+            return false;
+        GString *text = g_string_new(NULL);
+        g_string_printf(text, "recorded from here on, %.1f s after the program began", (double)ran * 1e-9);
+        if (checkpoint)
+            g_string_append_printf(text, "; last checkpoint: %" PRIu64 ", %.1f s before", checkpoint - 1, (double)age * 1e-9);
+        if (imbalance)
+            g_string_append_printf(text, "; imbalance before the last phase: %.3f", (double)imbalance * 1e-6);
+        mark.text = g_string_free(text, FALSE);
+        g_array_append_val(file->marks, mark);
+        g_array_append_val(p->mark_tasks, p->task);
+        return true;
+    }
     case 'd':
         get_time(f);
         file->left_out += get_u64(f);

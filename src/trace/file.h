@@ -63,7 +63,8 @@ typedef struct dome_trace_total {
     uint64_t count, compute_ns, wait_ns, bytes;
 } dome_trace_total;
 
-/* kind: F failure, r restart from checkpoint `number`, K checkpoint `number` was not written. */
+/* kind: B beginning of a recording on demand, F failure, r restart from checkpoint `number`, K checkpoint `number` was not
+ * written. */
 typedef struct dome_trace_mark {
     int64_t time;
     char kind;

@@ -1,11 +1,8 @@
 #include "trace/local.h"
 
-#include "trace/sink.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Milliseconds after which lines are written: so much is lost at most when the process is killed. */
 enum { TICK = 100 };
@@ -13,7 +10,6 @@ enum { TICK = 100 };
 struct dome_trace_local {
     dome_trace *trace;
     dome_trace_sink *sink;
-    pid_t pid;
     pthread_t thread;
     bool running, stop;
     pthread_mutex_t lock;
@@ -46,25 +42,24 @@ static void *local_main(void *argument)
     return NULL;
 }
 
-dome_trace_local *dome__trace_local_start(dome_trace *trace, const char *path, const char *command, bool append)
+dome_trace_local *dome__trace_local_start(dome_trace *trace, dome_trace_sink *sink)
 {
     dome_trace_local *local = g_new0(dome_trace_local, 1);
     sigset_t all, old;
     local->trace = trace;
-    local->pid = getpid();
+    local->sink = sink;
     pthread_mutex_init(&local->lock, NULL);
     pthread_cond_init(&local->change, NULL);
     sigfillset(&all); /* signals are the main thread's */
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    local->sink = dome__trace_sink_open(path, command, append);
     local->running = pthread_create(&local->thread, NULL, local_main, local) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return local;
 }
 
-void dome__trace_local_stop(dome_trace_local *local, int exit_status, const char *failure)
+void dome__trace_local_stop(dome_trace_local *local, const char *failure)
 {
-    if (!local || local->pid != getpid())
+    if (!local)
         return;
     pthread_mutex_lock(&local->lock);
     local->stop = true;
@@ -75,7 +70,6 @@ void dome__trace_local_stop(dome_trace_local *local, int exit_status, const char
     if (failure)
         dome__trace_sink_failure(local->sink, failure);
     pass_on(local, true);
-    dome__trace_sink_close(local->sink, exit_status);
     pthread_mutex_destroy(&local->lock);
     pthread_cond_destroy(&local->change);
     g_free(local);

@@ -2,11 +2,15 @@
 #ifndef DOME_SRC_TRACE_LOCAL_H
 #define DOME_SRC_TRACE_LOCAL_H
 
-#include "runtime/environment.h"
+#include "trace/record.h"
+#include "trace/sink.h"
 
-dome_trace_local *dome__trace_local_start(dome_trace *trace, const char *path, const char *command, bool append);
+typedef struct dome_trace_local dome_trace_local;
 
-/* The program is over; failure: the line that says why it failed, or NULL. NULL for local is allowed. */
-void dome__trace_local_stop(dome_trace_local *local, int exit_status, const char *failure);
+/* Both stay the caller's. */
+dome_trace_local *dome__trace_local_start(dome_trace *trace, dome_trace_sink *sink);
+
+/* Passes on what is left. failure: the line that says why the program failed, or NULL. NULL for local is allowed. */
+void dome__trace_local_stop(dome_trace_local *local, const char *failure);
 
 #endif

@@ -37,6 +37,7 @@ enum { WINDOW_NS = 2000 * 1000 * 1000, WINDOW_PART = 50 };
 struct dome_trace {
     const dome_env *env;
     int rank;
+    uint32_t number;
     int64_t shift; /* of this task's clock, for tests */
     uint64_t begin;
 
@@ -55,6 +56,7 @@ struct dome_trace {
     uint64_t totals_at;
     uint64_t told[DOME_OPERATIONS]; /* calls that the totals have told of */
     unsigned objects;
+    uint64_t last_object; /* number of the last one that was recorded */
     uint64_t layout_at;
     GPtrArray *held; /* dome_layout, the last of its domain, not written yet */
     GArray *held_at; /* uint64_t, when they came */
@@ -82,10 +84,11 @@ static int64_t shift_of(int rank)
     return 0;
 }
 
-dome_trace *dome__trace_new(int rank)
+dome_trace *dome__trace_new(int rank, uint32_t number)
 {
     dome_trace *trace = g_new0(dome_trace, 1);
     trace->rank = rank;
+    trace->number = number;
     trace->shift = shift_of(rank);
     trace->begin = dome__now_ns();
     trace->ring = g_malloc(RING);
@@ -102,6 +105,11 @@ void dome__trace_free(dome_trace *trace)
     g_array_unref(trace->held_at);
     g_free(trace->ring);
     g_free(trace);
+}
+
+uint32_t dome__trace_number(const dome_trace *trace)
+{
+    return trace->number;
 }
 
 /* ---- lines ---- */
@@ -388,7 +396,7 @@ void dome__trace_object(dome_trace *trace, const dome_object *object)
     if (!trace || trace->rank != 0 || trace->objects >= OBJECTS || dome_object_describe(object, &info) != DOME_OK)
         return;
     trace->objects++;
-    uint64_t now = dome__now_ns(), id = dome_object_id(object);
+    uint64_t now = dome__now_ns(), id = trace->last_object = dome_object_id(object);
     GString *line = new_string(trace, 'v', now);
     put_u64(line, id);
     put_u64(line, info.length);
@@ -404,7 +412,7 @@ void dome__trace_object(dome_trace *trace, const dome_object *object)
 
 void dome__trace_object_gone(dome_trace *trace, const dome_object *object)
 {
-    if (!trace || trace->rank != 0 || dome_object_id(object) > OBJECTS)
+    if (!trace || trace->rank != 0 || dome_object_id(object) > trace->last_object)
         return;
     text_line line;
     begin_line(&line, 'x');
@@ -456,6 +464,26 @@ void dome__trace_stand(dome_trace *trace, const dome_env *env)
         dome__trace_put_text(name, dome__operation_name(k));
         end_string(trace, name);
     }
+}
+
+void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before)
+{
+    uint64_t now = dome__now_ns();
+    if (trace->rank == 0) {
+        text_line line;
+        begin_line(&line, 'B');
+        put_time(trace, &line, now);
+        put_number(&line, before->ran_ns);
+        put_number(&line, before->checkpoints ? before->checkpoint + 1 : 0);
+        put_number(&line, before->checkpoint_ns);
+        put_number(&line, (uint64_t)(before->imbalance * 1e6));
+        end_line(trace, &line);
+        for (guint k = 0; k < trace->env->layouts->len; k++)
+            write_layout(trace, g_ptr_array_index(trace->env->layouts, k), 0, now);
+        for (guint k = 0; k < trace->env->objects->len; k++)
+            dome__trace_object(trace, g_ptr_array_index(trace->env->objects, k));
+    }
+    write_totals(trace, now);
 }
 
 void dome__trace_flush(dome_trace *trace)

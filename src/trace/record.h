@@ -18,11 +18,24 @@ typedef struct dome_trace dome_trace;
 /* Bytes of the longest line. */
 enum { DOME_TRACE_LINE = 12000 };
 
-dome_trace *dome__trace_new(int rank);
+/* number: of the recording (trace/demand.h); 0: that of --dome-trace. */
+dome_trace *dome__trace_new(int rank, uint32_t number);
+uint32_t dome__trace_number(const dome_trace *trace);
 void dome__trace_free(dome_trace *trace);
 
 /* The program stands: who this task is. */
 void dome__trace_stand(dome_trace *trace, const dome_env *env);
+
+/* What a recording on demand says of the time before it. */
+typedef struct dome_trace_before {
+    uint64_t ran_ns; /* since the program stood */
+    bool checkpoints;
+    uint64_t checkpoint, checkpoint_ns; /* the last one written, and how long ago that was */
+    double imbalance;                   /* that balancing measured last; 0: none */
+} dome_trace_before;
+
+/* The program stands since long: objects and layouts that are there, the totals so far. */
+void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before);
 
 /* An outermost operation has ended. Times in ns, of dome__now_ns. */
 void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *object, uint64_t start, uint64_t took,

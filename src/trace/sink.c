@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ struct dome_trace_sink {
     pthread_t thread;
     bool running;
     gint waiting; /* bytes in the queue */
-    uint64_t dropped;
+    uint64_t dropped, bytes;
 };
 
 static char *partial_of(const char *path)
@@ -94,21 +95,21 @@ static void give(dome_trace_sink *sink, GString *text)
         g_free(note);
         sink->dropped = 0;
     }
+    sink->bytes += text->len;
     g_atomic_int_add(&sink->waiting, (gint)text->len);
     g_async_queue_push(sink->queue, text);
 }
 
-dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append)
+/* sink: path, fd and error are set. */
+static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
 {
-    dome_trace_sink *sink = g_new0(dome_trace_sink, 1);
-    sink->path = partial_of(path);
-    if (strcmp(sink->path, path) != 0)
-        sink->json = g_strdup(path);
-    sink->fd = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_APPEND | (append ? 0 : O_TRUNC), 0666);
-    sink->error = sink->fd < 0 ? errno : 0;
     sink->queue = g_async_queue_new();
     sink->done = g_async_queue_new();
+    sigset_t all, old;
+    sigfillset(&all); /* signals are the main thread's */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     sink->running = pthread_create(&sink->thread, NULL, write_queue, sink) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
     GString *head = g_string_new(NULL);
     struct stat info;
     if (sink->fd < 0 || fstat(sink->fd, &info) < 0 || info.st_size == 0)
@@ -121,6 +122,31 @@ dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bo
     g_string_append_c(head, '\n');
     give(sink, head);
     return sink;
+}
+
+dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append)
+{
+    dome_trace_sink *sink = g_new0(dome_trace_sink, 1);
+    sink->path = partial_of(path);
+    if (strcmp(sink->path, path) != 0)
+        sink->json = g_strdup(path);
+    sink->fd = open(sink->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_APPEND | (append ? 0 : O_TRUNC), 0666);
+    sink->error = sink->fd < 0 ? errno : 0;
+    return begin(sink, command);
+}
+
+dome_trace_sink *dome__trace_sink_open_fd(int fd, const char *command)
+{
+    dome_trace_sink *sink = g_new0(dome_trace_sink, 1);
+    sink->path = g_strdup("");
+    sink->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    sink->error = sink->fd < 0 ? errno : 0;
+    return begin(sink, command);
+}
+
+uint64_t dome__trace_sink_bytes(const dome_trace_sink *sink)
+{
+    return sink->bytes;
 }
 
 const char *dome__trace_sink_path(const dome_trace_sink *sink)
@@ -151,16 +177,12 @@ void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
     give(sink, text);
 }
 
-void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
+static void close_sink(dome_trace_sink *sink, int exit_status)
 {
-    if (!sink)
-        return;
-    GString *end = g_string_new(NULL);
-    g_string_append_printf(end, "T -\nZ %" PRIu64 " %d\n", dome__now_ns(), exit_status);
-    give(sink, end);
     g_async_queue_push(sink->queue, g_string_new(NULL));
     if (sink->running && !g_async_queue_timeout_pop(sink->done, PATIENCE * G_USEC_PER_SEC)) {
-        fprintf(stderr, "dome: the trace %s is not whole: the disk does not take it\n", sink->path);
+        if (sink->path[0])
+            fprintf(stderr, "dome: the trace %s is not whole: the disk does not take it\n", sink->path);
         return; /* with the thread still at work, nothing may be freed */
     }
     if (sink->running)
@@ -168,7 +190,9 @@ void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
     if (sink->fd >= 0 && close(sink->fd) < 0 && !sink->error)
         sink->error = errno;
     char *message = NULL;
-    if (sink->error)
+    if (!sink->path[0])
+        ; /* the program did not ask for it: nothing is said */
+    else if (sink->error)
         fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
     else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
         fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
@@ -180,4 +204,20 @@ void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
     g_free(sink->path);
     g_free(sink->json);
     g_free(sink);
+}
+
+void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
+{
+    if (!sink)
+        return;
+    GString *last = g_string_new(NULL);
+    g_string_append_printf(last, "T -\nZ %" PRIu64 " %d\n", dome__now_ns(), exit_status);
+    give(sink, last);
+    close_sink(sink, exit_status);
+}
+
+void dome__trace_sink_leave(dome_trace_sink *sink)
+{
+    if (sink)
+        close_sink(sink, 0);
 }

@@ -16,7 +16,16 @@ bool dome__trace_path_good(const char *path, char **message);
  * append: the program goes on after a restart, and the trace with it. */
 dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append);
 
-/* The file that lines go to. Borrowed. */
+/* Into an open file that has no name. fd stays the caller's; it appends. */
+dome_trace_sink *dome__trace_sink_open_fd(int fd, const char *command);
+
+/* Bytes that it has been given. */
+uint64_t dome__trace_sink_bytes(const dome_trace_sink *sink);
+
+/* Writes what is left: the program goes on, its recording does not. NULL is allowed. */
+void dome__trace_sink_leave(dome_trace_sink *sink);
+
+/* The file that lines go to; "" if it has no name. Borrowed. */
 const char *dome__trace_sink_path(const dome_trace_sink *sink);
 
 /* Lines of a task. Does not wait for the disk. */

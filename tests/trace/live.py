@@ -1,4 +1,5 @@
-"""The live page: who gets it and who does not, that it moves, and that the program never waits for who looks at it."""
+"""The live page: who gets it and who does not, that it moves, of programs started with a trace and without, and that the program never
+waits for who looks at it."""
 
 import http.client
 import json
@@ -233,6 +234,129 @@ def check_run_view():
     until(lambda: not os.listdir(temporary))
 
 
+class Quiet:
+    """A program that was started without a trace: TASKS ("self": one, without a hub) in collective operations."""
+
+    def __init__(self, tasks, **environment):
+        self.marks = tempfile.mkdtemp(dir=folder)
+        self.process = subprocess.Popen([RUN_MULTI, tasks, WORKER, self.marks, "9", "mixed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        env=dict(os.environ, **environment))
+        until(lambda: os.path.exists(self.marks + "/there.0"))
+        with open(self.marks + "/rank.0") as f:
+            self.rank0 = int(f.read())
+        with open("/proc/%d/stat" % self.rank0) as f:
+            self.pid = self.rank0 if tasks == "self" else int(f.read().rsplit(")", 1)[1].split()[1])  # the hub is its parent
+
+    def records(self):
+        """Whether it holds a recording."""
+        try:
+            links = [os.readlink("/proc/%d/fd/%s" % (self.pid, fd)) for fd in os.listdir("/proc/%d/fd" % self.pid)]
+        except FileNotFoundError:  # one that was closed meanwhile
+            return self.records()
+        return any("dome-trace" in link for link in links)
+
+    def end(self):
+        if self.process.poll() is None:
+            os.kill(self.rank0, signal.SIGKILL)
+            self.process.wait()
+
+
+def data_of(view):
+    status, body, _ = view.ask("/%s/data.json" % view.token)
+    return json.loads(body) if status == 200 else None
+
+
+def moves(view):
+    """The page's data goes on."""
+    until(lambda: data_of(view))
+    seen = data_of(view)["end"]
+    until(lambda: data_of(view)["end"] > seen)
+    return data_of(view)
+
+
+def check_on_demand(tasks):
+    """A program that records nothing begins to when somebody looks, and goes on whoever comes and goes."""
+    what, size = "on demand, " + tasks, 1 if tasks == "self" else int(tasks)
+    program = Quiet(tasks)
+    try:
+        if program.records():
+            fail(what, "it records before anybody looks")
+        first = View(str(program.pid))
+        data = moves(first)
+        if data["size"] != size or sorted(v["name"] for v in data["vectors"]) != ["index", "x", "y"] or not data["groups"][0]["layouts"]:
+            fail(what, "the vectors that were there are not in it")
+        if [m[1] for m in data["marks"]] != ["begin"] or len(data["loads"]) != size or data["strange"]:
+            fail(what, str(data["marks"]))
+        until(lambda: all(load for load in data_of(first)["loads"]))
+        second = View(str(program.pid))
+        if moves(second)["started_ms"] != data["started_ms"]:
+            fail(what, "two who look see two recordings")
+        first.end()
+        moves(second)
+        second.end()
+        again = View(str(program.pid))
+        if moves(again)["started_ms"] != data["started_ms"]:
+            fail(what, "who comes soon after does not find what was")
+        program.end()
+        until(lambda: data_of(again)["ended"] or data_of(again)["gone"])
+        if tasks != "self" and not any(m[1] == "failure" and "task 0 on host" in m[2] for m in data_of(again)["marks"]):
+            fail(what, "it does not say why the program ended")
+        again.end()
+    finally:
+        program.end()
+    refused(what + ", ended", "runs as %d " % program.pid, "--live", str(program.pid))
+
+
+def check_forgetting(tasks):
+    """When nobody has looked for a while nothing is recorded or kept; and a recording does not grow without bound."""
+    what = "nobody looks, " + tasks
+    program = Quiet(tasks, DOME_TRACE_TEST_LINGER="0.3", DOME_TRACE_TEST_ROOM="60000")
+    try:
+        for _ in range(2):
+            view = View(str(program.pid))
+            started = moves(view)["started_ms"]
+            until(lambda: (data_of(view) or {"started_ms": started})["started_ms"] != started)  # it was full, and begun anew
+            if len(moves(view)["vectors"]) != 3:
+                fail(what, "what was begun anew lacks the vectors")
+            view.end()
+            until(lambda: not program.records())
+    finally:
+        program.end()
+
+
+def check_strangers():
+    """Another user gets nothing, and does not keep the program from going on."""
+    if os.geteuid() != 0:
+        print("note: without root there is no other user to try")
+        return
+    program = Quiet("2")
+    try:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+                s = socket.socket(socket.AF_UNIX)
+                s.connect("\0dome-view/0/%d" % program.pid)
+                message, ancillary, _, _ = s.recvmsg(100, 100)
+                status = 0 if not message and not ancillary else 2
+            except ConnectionResetError:
+                status = 0
+            finally:
+                os._exit(status)
+        if os.waitpid(child, 0)[1] != 0:
+            fail("another user", "is not sent away")
+        if program.records():
+            fail("another user", "makes the program record")
+        view = View(str(program.pid))
+        moves(view)
+        view.end()
+    finally:
+        program.end()
+
+
 def main():
     global folder
     helped = subprocess.run([DOME, "view", "--live", "/dev/null"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
@@ -264,6 +388,10 @@ def main():
             program.end()
             view.end()
         check_run_view()
+        for tasks in "3", "self":
+            check_on_demand(tasks)
+            check_forgetting(tasks)
+        check_strangers()
     print("ok" if not failures else "%d failed" % failures)
     return 1 if failures else 0
 

@@ -1,5 +1,7 @@
 #include "runtime/report.h"
 
+#include "runtime/door.h"
+
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,7 +92,7 @@ static bool answered(const char *text)
 static void test_asking(void)
 {
     dome_report *r = example();
-    int fd = dome__report_listen();
+    int fd = dome__door_listen(DOME_DOOR_REPORT);
     g_assert_cmpint(fd, >=, 0);
     char *text = dome__report_text(r);
     pid_t pid = fork();

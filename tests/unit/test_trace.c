@@ -17,7 +17,7 @@ static void take_all(dome_trace *trace, GString *lines)
 /* An hour of operations that take a microsecond each, at a million operations a second, would be 3.6e9 lines. */
 static void test_merging(void)
 {
-    dome_trace *trace = dome__trace_new(0);
+    dome_trace *trace = dome__trace_new(0, 0);
     GString *lines = g_string_new(NULL);
     uint64_t begin = dome__now_ns(), bytes = 0, half = 0, calls = 0;
     /* steps of 100 us with a short operation in each, for 100 s; then of 10 ms for an hour */
@@ -45,7 +45,7 @@ static void test_merging(void)
 /* Nobody takes anything out: the ring is full, and what is left out is counted. */
 static void test_full(void)
 {
-    dome_trace *trace = dome__trace_new(0);
+    dome_trace *trace = dome__trace_new(0, 0);
     uint64_t begin = dome__now_ns(), left_out = 0;
     const unsigned operations = 100000;
     unsigned long long count, at;

@@ -1,0 +1,288 @@
+#include "trace/demand.h"
+
+#include "runtime/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Who may look at a time. */
+enum { VIEWERS = 16 };
+
+/* Recording goes on for so long when nobody looks any more: who comes again finds what was. Seconds. */
+static const double LINGER = 60;
+
+/* Bytes of a recording: then it is begun anew. The format grows with the logarithm of time, so few programs come that far. */
+#define ROOM (UINT64_C(64) << 20)
+
+/* Seconds in which a program is to answer: one of a single task looks between its operations. */
+static const double PATIENCE = 10;
+
+struct dome_demand {
+    char *(*command)(void *ctx);
+    void (*ending)(void *ctx);
+    void *ctx;
+    int listen_fd, epoll_fd;
+    int viewers[VIEWERS]; /* connections; -1: none */
+    char *lent;           /* NULL: nothing is recorded but here */
+    int file;             /* -1: nobody looks */
+    dome_trace_sink *sink;
+    uint32_t recordings;
+    double looked_at; /* when somebody last did */
+    double linger;
+    uint64_t room;
+};
+
+static double now(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+/* Tests do not want to wait for minutes. */
+static double of_test(const char *name, double usual)
+{
+    const char *text = g_getenv(name);
+    return text ? g_ascii_strtod(text, NULL) : usual;
+}
+
+static void watch_for(dome_demand *demand, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.fd = fd};
+    epoll_ctl(demand->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+dome_demand *dome__demand_open(char *(*command)(void *ctx), void (*ending)(void *ctx), void *ctx)
+{
+    int listen_fd = dome__door_listen(DOME_DOOR_VIEW), epoll_fd = listen_fd < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd < 0) {
+        if (listen_fd >= 0)
+            close(listen_fd);
+        return NULL;
+    }
+    dome_demand *demand = g_new0(dome_demand, 1);
+    *demand = (dome_demand){.command = command,
+                            .ending = ending,
+                            .ctx = ctx,
+                            .listen_fd = listen_fd,
+                            .epoll_fd = epoll_fd,
+                            .file = -1,
+                            .linger = of_test("DOME_TRACE_TEST_LINGER", LINGER),
+                            .room = (uint64_t)of_test("DOME_TRACE_TEST_ROOM", (double)ROOM)};
+    for (int k = 0; k < VIEWERS; k++)
+        demand->viewers[k] = -1;
+    watch_for(demand, listen_fd);
+    return demand;
+}
+
+void dome__demand_lend(dome_demand *demand, const char *path)
+{
+    if (!demand)
+        return;
+    g_free(demand->lent);
+    demand->lent = g_strdup(path);
+}
+
+int dome__demand_fd(const dome_demand *demand)
+{
+    return demand ? demand->epoll_fd : -1;
+}
+
+dome_trace_sink *dome__demand_sink(const dome_demand *demand)
+{
+    return demand ? demand->sink : NULL;
+}
+
+/* ---- the recording ---- */
+
+static void begin_recording(dome_demand *demand)
+{
+    if (demand->file < 0)
+        demand->file = memfd_create("dome-trace", MFD_CLOEXEC);
+    if (demand->file < 0 || ftruncate(demand->file, 0) < 0)
+        return;
+    fcntl(demand->file, F_SETFL, O_APPEND);
+    char *command = demand->command(demand->ctx);
+    demand->sink = dome__trace_sink_open_fd(demand->file, command);
+    g_free(command);
+    demand->recordings++;
+}
+
+static void end_recording(dome_demand *demand)
+{
+    if (demand->ending)
+        demand->ending(demand->ctx);
+    dome__trace_sink_leave(g_steal_pointer(&demand->sink));
+}
+
+/* ---- who looks ---- */
+
+/* A descriptor that reads and cannot write; -1 with errno. */
+static int readable(const dome_demand *demand)
+{
+    char path[40];
+    g_snprintf(path, sizeof path, "/proc/self/fd/%d", demand->file);
+    return open(demand->lent ? demand->lent : path, O_RDONLY | O_CLOEXEC);
+}
+
+/* "+" and the descriptor, or "-" and what is in the way. */
+static bool answer(int to, int file, const char *reason)
+{
+    char text[256], control[CMSG_SPACE(sizeof(int))] = "";
+    g_snprintf(text, sizeof text, "%c%s", file >= 0 ? '+' : '-', file >= 0 ? "" : reason);
+    struct iovec data = {text, strlen(text)};
+    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+    if (file >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &file, sizeof file);
+    }
+    return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 && file >= 0;
+}
+
+static void let_in(dome_demand *demand)
+{
+    int fd = dome__door_accept(demand->listen_fd), place = 0;
+    if (fd < 0)
+        return;
+    while (place < VIEWERS && demand->viewers[place] >= 0)
+        place++;
+    if (place < VIEWERS && !demand->lent && !demand->sink)
+        begin_recording(demand);
+    int file = place < VIEWERS ? readable(demand) : -1;
+    const char *reason = place < VIEWERS ? g_strerror(errno) : "as many look at it already as can";
+    if (answer(fd, file, reason)) {
+        demand->viewers[place] = fd;
+        demand->looked_at = now();
+        watch_for(demand, fd);
+    } else {
+        close(fd);
+    }
+    if (file >= 0)
+        close(file);
+}
+
+/* Viewers say nothing: what can be read of one is his end. */
+static void let_out(dome_demand *demand, int fd)
+{
+    for (int k = 0; k < VIEWERS; k++)
+        if (demand->viewers[k] == fd) {
+            demand->viewers[k] = -1;
+            close(fd);
+        }
+}
+
+static bool anybody(const dome_demand *demand)
+{
+    for (int k = 0; k < VIEWERS; k++)
+        if (demand->viewers[k] >= 0)
+            return true;
+    return false;
+}
+
+uint32_t dome__demand_step(dome_demand *demand)
+{
+    struct epoll_event events[VIEWERS + 1];
+    int n = demand ? epoll_wait(demand->epoll_fd, events, VIEWERS + 1, 0) : 0;
+    for (int k = 0; k < n; k++)
+        if (events[k].data.fd == demand->listen_fd)
+            let_in(demand);
+        else
+            let_out(demand, events[k].data.fd);
+    if (!demand || !demand->sink)
+        return 0;
+    if (anybody(demand)) {
+        demand->looked_at = now();
+    } else if (now() - demand->looked_at > demand->linger) {
+        end_recording(demand);
+        close(demand->file);
+        demand->file = -1;
+        return 0;
+    }
+    if (dome__trace_sink_bytes(demand->sink) > demand->room) {
+        end_recording(demand);
+        begin_recording(demand);
+    }
+    return demand->sink ? demand->recordings : 0;
+}
+
+static void close_all(dome_demand *demand)
+{
+    for (int k = 0; k < VIEWERS; k++)
+        if (demand->viewers[k] >= 0)
+            close(demand->viewers[k]);
+    close(demand->listen_fd);
+    close(demand->epoll_fd);
+    if (demand->file >= 0)
+        close(demand->file);
+}
+
+void dome__demand_close(dome_demand *demand, int exit_status)
+{
+    if (!demand)
+        return;
+    dome__trace_sink_close(demand->sink, exit_status);
+    close_all(demand);
+    g_free(demand->lent);
+    g_free(demand);
+}
+
+void dome__demand_forget(dome_demand *demand)
+{
+    if (demand)
+        close_all(demand);
+}
+
+/* ---- asking ---- */
+
+bool dome__demand_ask(int pid, int *file, int *connection, char **message)
+{
+    char text[256] = "", control[CMSG_SPACE(sizeof(int))];
+    struct iovec data = {text, sizeof text - 1};
+    struct msghdr got = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    *file = -1;
+    gint64 until = g_get_monotonic_time() + (gint64)(PATIENCE * G_USEC_PER_SEC);
+    bool starting = true; /* a hub has this door when its tasks are there */
+    while ((*connection = dome__door_connect(DOME_DOOR_VIEW, pid)) < 0 && starting && g_get_monotonic_time() < until) {
+        GArray *hubs = dome__door_list(DOME_DOOR_REPORT);
+        starting = false;
+        for (guint k = 0; k < hubs->len; k++)
+            starting |= g_array_index(hubs, int, k) == pid;
+        g_array_free(hubs, TRUE);
+        g_usleep(50000);
+    }
+    if (*connection < 0) {
+        *message = g_strdup_printf("no Dome program of yours runs as %d (dome ps lists them)", pid);
+        return false;
+    }
+    struct pollfd p = {.fd = *connection, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&p, 1, (int)MAX((until - g_get_monotonic_time()) / 1000, 0));
+    while (ready < 0 && errno == EINTR);
+    ssize_t n = ready > 0 ? recvmsg(*connection, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) : -1;
+    const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&got) : NULL;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+        memcpy(file, CMSG_DATA(c), sizeof *file);
+    if (*file >= 0)
+        return true;
+    if (n > 1)
+        *message = g_strdup_printf("program %d cannot record: %s", pid, text + 1);
+    else if (ready > 0)
+        *message = g_strdup_printf("program %d has ended", pid);
+    else
+        *message = g_strdup_printf("program %d does not answer: it has called no operation of Dome for %.0f s; try again", pid,
+                                   PATIENCE);
+    close(*connection);
+    return false;
+}
