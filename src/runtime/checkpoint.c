@@ -1126,6 +1126,12 @@ bool dome__checkpoint_restarting(const dome_env *env)
     return false;
 }
 
+bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
+{
+    (void)env, (void)number, (void)age;
+    return false;
+}
+
 bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
 {
     (void)env, (void)report;
