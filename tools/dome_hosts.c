@@ -3,83 +3,22 @@
 
 #ifdef DOME_WITH_PVM
 
+#include "in_time.h"
 #include "pvm/pvm.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 typedef struct request {
-    bool (*work)(const struct request *request, GString *out, char **message);
+    bool (*work)(const void *request, GString *out, char **message);
     char **hosts, *address;
     bool force;
 } request;
 
-/* What starts with this is an error. */
-static const char failed = '!';
-
-/* PVM may wait for minutes, or for ever, for a daemon that is stuck: its part is done by a process that is given so many seconds.
- * The daemon that it may start must not keep our output open. Returns what it writes, or NULL with *message. */
-static char *in_time(const request *r, int seconds, char **message)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0) {
-        *message = g_strdup(g_strerror(errno));
-        return NULL;
-    }
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        GString *out = g_string_new(NULL);
-        int null = open("/dev/null", O_RDWR);
-        for (int fd = 0; fd < 3; fd++)
-            dup2(null, fd);
-        bool good = r->work(r, out, message);
-        if (!good)
-            g_string_printf(out, "%c%s", failed, *message ? *message : "it failed");
-        size_t done = 0;
-        ssize_t n;
-        while (done < out->len && (n = write(ends[1], out->str + done, out->len - done)) > 0)
-            done += (size_t)n;
-        _exit(0);
-    }
-    close(ends[1]);
-    GString *text = g_string_new(NULL);
-    gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
-    ssize_t n = pid > 0 ? 1 : 0;
-    while (n > 0) {
-        char buffer[4096];
-        gint64 left = until - g_get_monotonic_time();
-        struct pollfd p = {.fd = ends[0], .events = POLLIN};
-        int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
-        if (ready == 0) {
-            kill(pid, SIGKILL);
-            g_string_printf(text, "%cthe PVM daemon did not do it within %d s; see dome doctor", failed, seconds);
-            break;
-        }
-        n = ready > 0 ? read(ends[0], buffer, sizeof buffer) : 1;
-        g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
-    }
-    close(ends[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    if (text->str[0] == failed) {
-        *message = g_strdup(text->str + 1);
-        g_string_free(text, TRUE);
-        return NULL;
-    }
-    return g_string_free(text, FALSE);
-}
-
-static bool work_list(const request *r, GString *out, char **message)
+static bool work_list(const void *data, GString *out, char **message)
 {
     GPtrArray *hosts = dome__pvm_hosts(message);
-    (void)r;
+    (void)data;
     for (guint i = 0; hosts && i < hosts->len; i++) {
         const dome_pvm_host *host = hosts->pdata[i];
         g_string_append_printf(out, "%s\t%s\t%d\t%d\n", host->name, host->arch, host->format, host->tasks);
@@ -87,27 +26,30 @@ static bool work_list(const request *r, GString *out, char **message)
     return hosts != NULL;
 }
 
-static bool work_add(const request *r, GString *out, char **message)
+static bool work_add(const void *data, GString *out, char **message)
 {
+    const request *r = data;
     (void)out;
     return dome__pvm_add_hosts(r->hosts, message);
 }
 
-static bool work_remove(const request *r, GString *out, char **message)
+static bool work_remove(const void *data, GString *out, char **message)
 {
+    const request *r = data;
     (void)out;
     return dome__pvm_remove_hosts(r->hosts, r->force, message);
 }
 
-static bool work_start(const request *r, GString *out, char **message)
+static bool work_start(const void *data, GString *out, char **message)
 {
+    const request *r = data;
     (void)out;
     return dome__pvm_machine_start(r->address, message);
 }
 
-static bool work_halt(const request *r, GString *out, char **message)
+static bool work_halt(const void *data, GString *out, char **message)
 {
-    (void)r, (void)out, (void)message;
+    (void)data, (void)out, (void)message;
     dome__pvm_halt();
     return true;
 }
@@ -115,7 +57,7 @@ static bool work_halt(const request *r, GString *out, char **message)
 /* Ends the command when it fails. */
 static char *do_it(request r, int seconds)
 {
-    char *message = NULL, *text = in_time(&r, seconds, &message);
+    char *message = NULL, *text = dome__in_time(r.work, &r, seconds, &message);
     if (!text)
         dome__command_fail(1, "hosts: %s", message);
     return text;

@@ -1,6 +1,11 @@
 /* dome ps: what runs. Hubs tell (src/runtime/report.h). */
 #include "commands.h"
+#include "in_time.h"
 #include "runtime/report.h"
+
+#ifdef DOME_WITH_PVM
+#include "pvm/pvm.h"
+#endif
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,6 +38,11 @@ static guint count_hosts(const dome_report *s)
     return n;
 }
 
+static bool is_here(const dome_report *s)
+{
+    return strcmp(s->host, g_get_host_name()) == 0;
+}
+
 static void print_tasks(const dome_report *s)
 {
     int width = 4;
@@ -63,17 +73,20 @@ static void print_program(const dome_report *s, bool brief)
     char *time = duration(s->seconds), *since = duration(s->checkpoint_seconds), checkpoint[64] = "none";
     char *command = s->command ? g_strjoinv(" ", s->command) : g_strdup(""),
          *shown = plain(command[0] ? command : "(it has ended)");
+    char *host = plain(s->host);
     guint hosts = count_hosts(s);
     if (s->checkpoint >= 0)
         snprintf(checkpoint, sizeof checkpoint, "%" PRId64 ", %s ago", s->checkpoint, since);
     if (brief)
-        printf("%7d  %5u  %5u  %11s  %-18s  %-7s  %s\n", s->pid, s->tasks->len, hosts, time, checkpoint, s->machine, shown);
+        printf("%7d  %5u  %5u  %11s  %-18s  %-7s  %-8s  %s\n", s->pid, s->tasks->len, hosts, time, checkpoint, s->machine, host,
+               shown);
     else {
-        printf("%d: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, last checkpoint: %s\n", s->pid, shown,
-               s->tasks->len, s->tasks->len == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s",
-               strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, checkpoint);
+        printf("%d%s%s: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, last checkpoint: %s\n", s->pid,
+               is_here(s) ? "" : " on ", is_here(s) ? "" : host, shown, s->tasks->len, s->tasks->len == 1 ? "" : "s", hosts,
+               hosts == 1 ? "" : "s", strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, checkpoint);
         print_tasks(s);
     }
+    g_free(host);
     g_free(shown);
     g_free(command);
     g_free(since);
@@ -99,7 +112,9 @@ static void print_json(GPtrArray *all)
     putchar('[');
     for (guint i = 0; i < all->len; i++) {
         const dome_report *s = all->pdata[i];
-        printf("%s\n  {\"pid\": %d, \"command\": [", i ? "," : "", s->pid);
+        printf("%s\n  {\"pid\": %d, \"host\": ", i ? "," : "", s->pid);
+        dome__json_string(stdout, s->host);
+        fputs(", \"command\": [", stdout);
         for (char **word = s->command; word && *word; word++) {
             fputs(word == s->command ? "" : ", ", stdout);
             dome__json_string(stdout, *word);
@@ -138,6 +153,59 @@ static void print_json(GPtrArray *all)
     puts(all->len ? "\n]" : "]");
 }
 
+/* ---- other hosts ---- */
+
+#ifdef DOME_WITH_PVM
+
+/* Seconds for all of them. */
+enum { PATIENCE = 10 };
+
+/* Between reports: they are key files, which have no such line. */
+#define SEPARATOR "\n\f\n"
+
+/* Of the user's virtual machine. */
+static bool ask_others(const void *request, GString *out, char **message)
+{
+    (void)request;
+    GPtrArray *addresses = dome__pvm_announced(message);
+    for (guint i = 0; addresses && i < addresses->len; i++) {
+        char *text = dome__report_ask_hub(addresses->pdata[i]);
+        if (text)
+            g_string_append_printf(out, "%s" SEPARATOR, text);
+        g_free(text);
+    }
+    return addresses != NULL;
+}
+
+static void add_others(GPtrArray *all)
+{
+    char *stale = NULL, *message = NULL, *text = NULL;
+    dome__pvm_environment();
+    if (dome__pvm_daemon_answers(&stale) && !(text = dome__in_time(ask_others, NULL, PATIENCE, &message)))
+        fprintf(stderr, "dome: ps: programs of other hosts are not known: %s\n", message);
+    char **texts = g_strsplit(text ? text : "", SEPARATOR, 0);
+    for (char **at = texts; *at; at++) {
+        dome_report *s = dome__report_parse(*at);
+        if (s && !is_here(s)) /* those of this host have told already */
+            g_ptr_array_add(all, s);
+        else if (s)
+            dome__report_free(s);
+    }
+    g_strfreev(texts);
+    g_free(text);
+    g_free(message);
+    g_free(stale);
+}
+
+#else
+
+static void add_others(GPtrArray *all)
+{
+    (void)all;
+}
+
+#endif
+
 int dome__command_ps(int argc, char **argv)
 {
     gboolean json = FALSE, brief = FALSE;
@@ -147,8 +215,9 @@ int dome__command_ps(int argc, char **argv)
         {0}};
     dome__command_parse(
         &argc, &argv, entries, NULL,
-        "Lists your programs of several tasks that were started on this host: their tasks, where these are, how busy\n"
-        "they and their hosts are (processors used; load average), and the last checkpoint.",
+        "Lists your programs of several tasks that were started on this host, or on another one of your own virtual\n"
+        "machine: their tasks, where these are, how busy they and their hosts are (processors used; load average),\n"
+        "and the last checkpoint.",
         0);
     GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new();
     for (guint i = 0; i < texts->len; i++) {
@@ -156,12 +225,14 @@ int dome__command_ps(int argc, char **argv)
         if (s)
             g_ptr_array_add(all, s);
     }
+    add_others(all);
     if (json)
         print_json(all);
     else if (!all->len)
-        puts("no Dome program of several tasks that you started on this host runs");
+        puts("no Dome program of yours with several tasks runs here");
     else if (brief)
-        printf("%7s  %5s  %5s  %11s  %-18s  %-7s  %s\n", "PID", "TASKS", "HOSTS", "TIME", "CHECKPOINT", "MACHINE", "PROGRAM");
+        printf("%7s  %5s  %5s  %11s  %-18s  %-7s  %-8s  %s\n", "PID", "TASKS", "HOSTS", "TIME", "CHECKPOINT", "MACHINE",
+               "STARTED", "PROGRAM");
     for (guint i = 0; i < all->len; i++) {
         if (!json)
             print_program(all->pdata[i], brief);

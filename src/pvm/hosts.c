@@ -133,3 +133,39 @@ bool dome__pvm_machine_start(const char *address, char **message)
     pvm_exit();
     return code >= 0 || code == PvmDupHost;
 }
+
+/* ---- programs ---- */
+
+static char mailbox[] = "dome-program";
+
+void dome__pvm_announce(const char *text)
+{
+    char *copy = g_strdup(text);
+    dome__pvm_hold_pipe();
+    int buffer = pvm_mkbuf(PvmDataDefault), before = pvm_setsbuf(buffer);
+    if (buffer > 0 && pvm_pkstr(copy) >= 0)
+        pvm_putinfo(mailbox, buffer, PvmMboxMultiInstance); /* without it nobody but other hosts' dome ps lacks something */
+    pvm_setsbuf(before);
+    pvm_freebuf(buffer);
+    dome__pvm_release_pipe();
+    g_free(copy);
+}
+
+GPtrArray *dome__pvm_announced(char **message)
+{
+    int classes = 0, code = enrol(message) ? 0 : -1;
+    struct pvmmboxinfo *info = NULL;
+    GPtrArray *texts = code < 0 ? NULL : g_ptr_array_new_with_free_func(g_free);
+    if (texts)
+        code = pvm_getmboxinfo(mailbox, &classes, &info);
+    for (int i = 0; texts && code >= 0 && i < classes; i++)
+        for (int k = 0; strcmp(info[i].mi_name, mailbox) == 0 && k < info[i].mi_nentries; k++) {
+            char text[4096] = "";
+            int bytes = 0, buffer = pvm_recvinfo(mailbox, info[i].mi_indices[k], PvmMboxDefault);
+            if (buffer <= 0 || pvm_bufinfo(buffer, &bytes, NULL, NULL) < 0 || bytes >= (int)sizeof text || pvm_upkstr(text) < 0)
+                continue; /* gone meanwhile, or not one of ours */
+            g_ptr_array_add(texts, g_strdup(text));
+        }
+    pvm_exit();
+    return texts;
+}

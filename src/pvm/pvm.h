@@ -1,7 +1,7 @@
 /* The PVM3 provider, as the runtime sees it. Only files of this folder include pvm3.h.
  *
  * machine.c    the virtual machine: finding the user's, starting a private one
- * hosts.c      the user's own machine, shown and changed
+ * hosts.c      the user's own machine, shown and changed; what its programs tell of themselves
  * program.c    the tasks of one program: spawn, siblings, start message
  * transport.c  messages */
 #ifndef DOME_SRC_PVM_H
@@ -94,6 +94,12 @@ void dome__pvm_ready(const dome_pvm_program *program);
 
 /* start's and lead's second step: waits until all others stand. */
 bool dome__pvm_all_ready(const dome_pvm_program *program, double timeout, char **message);
+
+/* Other hosts of the user's machine get to know this program, until this task ends: PVM's mailbox keeps the text. */
+void dome__pvm_announce(const char *text);
+
+/* The texts of all programs that are announced; NULL with *message. */
+GPtrArray *dome__pvm_announced(char **message);
 
 /* Frees the description (not the enrolment). */
 void dome__pvm_program_free(dome_pvm_program *program);

@@ -120,12 +120,14 @@ static void take_hosts(dome_env *env, dome_pvm_program *program)
 }
 
 /* The last steps of rank 0: others get to know where they are, and have all come. */
-static void gather_program(dome_env *env, dome_pvm_program *program, char *message)
+static void gather_program(dome_env *env, dome_pvm_program *program, const char *hub, char *message)
 {
     if (!program)
         die(env, 1, message);
     if (!dome__pvm_all_ready(program, MAX(env->options.timeout, 10), &message))
         die_of(env, DOME_END_LOSS, 1, message);
+    if (g_str_has_suffix(hub, ";")) /* a private machine is this program's alone */
+        dome__pvm_announce(hub);
     dome_transport *transport = dome__transport_pvm_new(program);
     take_hosts(env, program);
     dome__pvm_program_free(program);
@@ -174,7 +176,7 @@ static void become_first(dome_env *env, const char *hub, char **arguments)
         dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, note_starting, env->watch, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, NULL);
     g_free(path);
-    gather_program(env, program, message);
+    gather_program(env, program, hub, message);
 }
 
 static void become_other(dome_env *env)
@@ -228,7 +230,7 @@ static void become_sibling(dome_env *env, char **arguments)
             die(env, 2, text);
         }
         dome_pvm_program *program = dome__pvm_lead(launch.hub, &message);
-        gather_program(env, program, message);
+        gather_program(env, program, launch.hub, message);
     }
 }
 

@@ -162,6 +162,8 @@ static char *command_line(void *data)
     return line;
 }
 
+static char *report_text(void *data);
+
 static dome_trace_sink *sink_of(const state *s)
 {
     return s->trace ? s->trace : dome__demand_sink(s->demand);
@@ -356,9 +358,14 @@ static void frame_from(state *s, client *c, const GByteArray *frame)
         c->tid = (int)dome__wire_get_u32(&reader);
         c->host = dome__wire_get_string(&reader);
         c->channel = (dome_wire_channel)channel;
-        c->greeted = kind == DOME_WIRE_HELLO && !reader.bad && strcmp(cookie, s->hub->cookie) == 0 && channel <= DOME_WIRE_STDERR;
+        c->greeted = kind == DOME_WIRE_HELLO && !reader.bad && strcmp(cookie, s->hub->cookie) == 0 && channel <= DOME_WIRE_ASK;
         g_free(cookie);
-        if (c->greeted) {
+        if (c->greeted && c->channel == DOME_WIRE_ASK) {
+            dome__report_send(c->fd, report_text, s);
+            c->greeted = false; /* it is no task */
+            c->closed = true;
+            close(c->fd);
+        } else if (c->greeted) {
             c->greeted_at = s->now;
             GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
             dome__wire_put_string(welcome, s->hub->cookie);
@@ -769,6 +776,7 @@ static char *report_text(void *data)
     dome_report *report = dome__report_new();
     char *directory = g_strdup_printf("/proc/%d/cwd", (int)s->hub->rank0);
     report->pid = (int)getpid();
+    report->host = g_strdup(g_get_host_name());
     report->command = command_of(s->hub->rank0);
     report->directory = g_file_read_link(directory, NULL);
     report->trace = g_strdup(s->trace ? dome__trace_sink_path(s->trace) : "");

@@ -1,6 +1,8 @@
 #include "runtime/report.h"
 
 #include "runtime/door.h"
+#include "runtime/watch.h"
+#include "runtime/wire.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,18 +15,24 @@
 /* How long an answer may take, in ms, and how long it may be. */
 enum { PATIENCE = 2000, LONGEST = 1 << 24 };
 
-void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
+void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx)
 {
-    int client = dome__door_accept(fd), room = 1 << 20;
-    if (client < 0)
-        return;
-    setsockopt(client, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    int room = 1 << 20;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     char *all = text(ctx);
     size_t length = strlen(all), sent = 0;
     ssize_t n;
-    while (sent < length && (n = send(client, all + sent, length - sent, MSG_NOSIGNAL)) > 0)
+    while (sent < length && (n = send(fd, all + sent, length - sent, MSG_NOSIGNAL | MSG_DONTWAIT)) > 0)
         sent += (size_t)n;
     g_free(all);
+}
+
+void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
+{
+    int client = dome__door_accept(fd);
+    if (client < 0)
+        return;
+    dome__report_send(client, text, ctx);
     close(client);
 }
 
@@ -49,6 +57,7 @@ dome_report *dome__report_new(void)
 
 void dome__report_free(dome_report *s)
 {
+    g_free(s->host);
     g_strfreev(s->command);
     g_free(s->directory);
     g_free(s->machine);
@@ -68,6 +77,7 @@ char *dome__report_text(const dome_report *s)
 {
     GKeyFile *file = g_key_file_new();
     g_key_file_set_integer(file, "program", "pid", s->pid);
+    put_string(file, "program", "host", s->host);
     guint n = s->command ? g_strv_length(s->command) : 0;
     char **valid = g_new0(char *, n + 1);
     for (guint i = 0; i < n; i++)
@@ -116,6 +126,7 @@ dome_report *dome__report_parse(const char *text)
         g_key_file_has_key(file, "program", "pid", NULL) && g_key_file_has_key(file, "end", "tasks", NULL)) {
         s = dome__report_new();
         s->pid = g_key_file_get_integer(file, "program", "pid", NULL);
+        s->host = get_string(file, "program", "host");
         s->command = g_key_file_get_string_list(file, "program", "command", NULL, NULL);
         s->directory = get_string(file, "program", "directory");
         s->machine = get_string(file, "program", "machine");
@@ -150,10 +161,9 @@ dome_report *dome__report_parse(const char *text)
 
 /* ---- asking ---- */
 
-/* Everything until the other side closes; NULL if that takes too long. */
-static char *ask(int pid)
+/* Everything until the other side closes; NULL if that takes too long. Closes fd. */
+static char *read_all(int fd)
 {
-    int fd = dome__door_connect(DOME_DOOR_REPORT, pid);
     GString *text = g_string_new(NULL);
     bool good = fd >= 0;
     gint64 until = g_get_monotonic_time() + PATIENCE * 1000;
@@ -180,10 +190,38 @@ GPtrArray *dome__report_ask_all(void)
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
     GArray *pids = dome__door_list(DOME_DOOR_REPORT);
     for (guint i = 0; i < pids->len; i++) {
-        char *text = ask(g_array_index(pids, int, i));
+        char *text = read_all(dome__door_connect(DOME_DOOR_REPORT, g_array_index(pids, int, i)));
         if (text)
             g_ptr_array_add(texts, text);
     }
     g_array_free(pids, TRUE);
     return texts;
+}
+
+static GByteArray *hello(const dome_hub_address *address)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_HELLO);
+    dome__wire_put_string(frame, address->cookie);
+    dome__wire_put_u32(frame, DOME_WIRE_ASK);
+    for (int k = 0; k < 3; k++) /* rank, pid, tid */
+        dome__wire_put_u32(frame, 0);
+    dome__wire_put_string(frame, g_get_host_name());
+    return frame;
+}
+
+char *dome__report_ask_hub(const char *text)
+{
+    dome_hub_address address = {0};
+    char *answer = NULL;
+    if (!dome__hub_address_parse(&address, text))
+        return NULL;
+    for (char **endpoint = address.endpoints; *endpoint && !answer; endpoint++) {
+        int fd = g_str_has_prefix(*endpoint, "127.") ? -1 : dome__hub_connect(*endpoint, PATIENCE / 1e3);
+        if (fd >= 0 && dome__wire_send(fd, hello(&address)))
+            answer = read_all(fd);
+        else if (fd >= 0)
+            close(fd);
+    }
+    dome__hub_address_clear(&address);
+    return answer;
 }

@@ -13,6 +13,9 @@
 /* Somebody asks: `text` is given (as dome__report_text makes it), or he is sent away. */
 void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx);
 
+/* The same to somebody who has come in another way. Does not close. */
+void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx);
+
 /* ---- what it says: a key file ---- */
 
 typedef struct dome_report_task {
@@ -26,7 +29,8 @@ typedef struct dome_report_task {
 } dome_report_task;
 
 typedef struct dome_report {
-    int pid; /* of the hub: what a signal to the program is sent to */
+    int pid;    /* of the hub: what a signal to the program is sent to */
+    char *host; /* of the hub */
     char **command;
     char *directory;           /* working directory */
     char *trace;               /* file that a trace is being written to; "": none */
@@ -49,5 +53,8 @@ void dome__report_free(dome_report *report);
 
 /* The texts of all hubs of this user on this host, lowest pid first. */
 GPtrArray *dome__report_ask_all(void);
+
+/* The text of a hub anywhere; address: a dome_hub_address. NULL if it does not answer. Its own host is not asked in this way. */
+char *dome__report_ask_hub(const char *address);
 
 #endif

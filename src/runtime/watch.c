@@ -81,7 +81,7 @@ void dome__hub_address_clear(dome_hub_address *address)
     memset(address, 0, sizeof *address);
 }
 
-static int connect_within(const char *endpoint, double seconds)
+int dome__hub_connect(const char *endpoint, double seconds)
 {
     struct sockaddr_in to = {.sin_family = AF_INET};
     char **part = g_strsplit(endpoint, ":", 2);
@@ -135,7 +135,7 @@ static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds
 static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *in)
 {
     for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
-        int fd = connect_within(*endpoint, 3);
+        int fd = dome__hub_connect(*endpoint, 3);
         if (fd < 0)
             continue;
         GByteArray *hello = dome__wire_new(DOME_WIRE_HELLO);

@@ -17,6 +17,9 @@ typedef struct dome_hub_address {
 bool dome__hub_address_parse(dome_hub_address *address, const char *text);
 void dome__hub_address_clear(dome_hub_address *address);
 
+/* A connection to one of its endpoints, or -1. */
+int dome__hub_connect(const char *endpoint, double seconds);
+
 /* Connects and, on other tasks than the first, puts standard error (and output, if asked for) on lines of their own to the hub.
  * NULL with *message (g_free'd) on failure. tid is the transport's number for the task, 0 if none. */
 dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,

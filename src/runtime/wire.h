@@ -28,7 +28,12 @@ typedef enum dome_wire_kind {
     DOME_WIRE_RECORD      /* hub: number of the recording on demand that the task is to make; 0: none any more */
 } dome_wire_kind;
 
-typedef enum dome_wire_channel { DOME_WIRE_WATCH, DOME_WIRE_STDOUT, DOME_WIRE_STDERR } dome_wire_channel;
+typedef enum dome_wire_channel {
+    DOME_WIRE_WATCH,
+    DOME_WIRE_STDOUT,
+    DOME_WIRE_STDERR,
+    DOME_WIRE_ASK /* no task: gets the text of runtime/report.h, and is closed */
+} dome_wire_channel;
 
 enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
 

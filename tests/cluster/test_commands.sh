@@ -180,6 +180,12 @@ known() {
 until_true known || fail "dome ps does not know its tasks: $(cat ps.out)"
 [ "$(grep -c '"host": "h[23]"' ps.out)" -eq 4 ] && grep -q '"machine": "own"' ps.out || fail "dome ps: $(cat ps.out)"
 on h1 "$dome" ps | grep -q '6 tasks on 3 hosts of your own virtual machine' || fail "dome ps: $(on h1 "$dome" ps)"
+seen_from_h2() {
+    on h2 "$dome" ps --json >ps2.out 2>ps2.err
+    [ "$(grep -c '"rank": .*"operations": [1-9]' ps2.out)" -eq 6 ] && grep -q '"host": "h1", "command"' ps2.out
+}
+seen_from_h2 || fail "dome ps on another host does not know it: $(cat ps2.out ps2.err)"
+on h2 "$dome" ps | grep -q '^[0-9]* on h1: ' || fail "dome ps on another host: $(on h2 "$dome" ps)"
 hosts_say busy 1 'h3 has 2 tasks running: --force ends them' remove h3
 hosts_say forced 0 '' remove h3 --force
 wait $program
@@ -187,6 +193,19 @@ grep -q 'task [0-9] on host h3 is lost' there.err || fail "the program lives on 
 hosts_say gone 0 '^h2 +LINUX'
 grep -q '^h3' gone.out && fail "h3 is still there"
 [ "$(on h1 "$dome" ps --json)" = "[]" ] || fail "dome ps lists a program that has ended"
+[ "$(on h2 "$dome" ps --json)" = "[]" ] || fail "dome ps on another host lists a program that has ended"
+
+say "a program whose hub is killed is not listed anywhere"
+: >there.out
+on h1 "$phase" sum --dome-tasks 2 >there.out 2>there.err &
+program=$!
+until_true grep -q there there.out || fail "it does not start: $(cat there.err)"
+listed_from_h2() { on h2 "$dome" ps --json | grep -q '"host": "h1", "command"'; }
+until_true listed_from_h2 || fail "dome ps on another host does not know it"
+on h1 sh -c "kill -KILL $(on h1 "$dome" ps --json | sed -n 's/^ *{"pid": \([0-9]*\), "host".*/\1/p')"
+wait $program
+not_listed() { [ "$(on h2 "$dome" ps --json)" = "[]" ]; }
+until_true not_listed || fail "dome ps on another host lists a program whose hub was killed"
 hosts_say halt 0 '' halt
 hosts_say halted 0 'no virtual machine of yours'
 for host in "${hosts[@]}"; do
