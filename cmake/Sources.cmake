@@ -7,6 +7,8 @@ endif()
 if(DOME_CHECKPOINT)
     file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
+else()
+    list(FILTER DOME_SOURCES EXCLUDE REGEX "/runtime/(checkpoint_[a-z]+|collect)\\.c$")
 endif()
 
 # Loops over elements.

@@ -635,7 +635,7 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
     dome_operation op;
     uint64_t hash = dome__hash(runs, (uint64_t)nin);
     for (int i = 0; in && i < nin && i < DVEC_MAP_MAX; i++)
-        hash = dome__hash(hash, in[i] ? dome_object_id(in[i]->object) : 0);
+        hash = dome__hash(hash, dvec__id(in[i]));
     dome__begin(&op, out->env, DOME_OP_DVEC_MAP, out->object, hash);
 
     int status = map_check(out, kernel, nin, in);

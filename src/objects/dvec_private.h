@@ -82,6 +82,21 @@ int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out);
 /* z = x for vectors of different distributions or block sizes; fails unless type, length and width are equal. Collective. */
 int dvec__redistribute(dvec *z, const dvec *x);
 
+/* Whether z may take values of x: one environment, type and width. Fails by dome__fail. */
+int dvec__check_values(const dvec *z, const dvec *x);
+
+/* The spans of a rank's part; a DOME_WHOLE vector's are the same everywhere. */
+static inline int dvec__spans_of(const dvec *x, int rank, dome_span spans[2])
+{
+    return dome_layout_spans(x->layout, x->distribution == DOME_WHOLE ? 0 : rank, spans);
+}
+
+/* For the program's history; 0 of NULL. */
+static inline uint64_t dvec__id(const dvec *x)
+{
+    return x ? dome_object_id(x->object) : 0;
+}
+
 /* Puts new storage in the place of x's data and retires the old. */
 void dvec__replace(dvec *x, void *data);
 

@@ -251,7 +251,7 @@ int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double res
     dome_env *env = x[0]->env;
     uint64_t hash = n;
     for (size_t k = 0; k < n; k++) {
-        hash = dome__hash(hash, x[k] ? dome_object_id(x[k]->object) : 0);
+        hash = dome__hash(hash, dvec__id(x[k]));
         hash = dome__hash(hash, y && y[k] ? dome_object_id(y[k]->object) : 0);
     }
     dome_operation op;

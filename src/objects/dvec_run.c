@@ -81,7 +81,7 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
     const dvec *lead = s->lead;
     uint64_t hash = dome__hash(flags + 2, (uint64_t)nin);
     for (int k = 0; k < nin && k < DVEC_MAP_MAX; k++)
-        hash = dome__hash(hash, in && in[k] ? dome_object_id(in[k]->object) : 0);
+        hash = dome__hash(hash, in ? dvec__id(in[k]) : 0);
     dome__begin(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, hash);
     s->open = true;
     dome__exact_init(&s->sum);

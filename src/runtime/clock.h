@@ -45,7 +45,7 @@ typedef struct dome_block_times {
     double per_block; /* what a block takes in one call, about; 0: not known */
     double dearest;   /* the same in the dearest of the last calls */
     unsigned calls;
-    bool uneven; /* blocks are known to differ: set by balance.c */
+    bool uneven; /* blocks are known to differ: set by learn.c */
 } dome_block_times;
 
 /* Those of a layout; made when they are not there. */

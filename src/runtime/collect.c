@@ -1,7 +1,5 @@
 #include "runtime/collect.h"
 
-#ifdef DOME_WITH_CHECKPOINT
-
 #include "ckpt/link.h"
 #include "runtime/launch.h"
 #include "runtime/watch.h"
@@ -460,5 +458,3 @@ int dome__collect(dome_env *env, const char *directory, const char *program, con
     g_array_unref(items);
     return status;
 }
-
-#endif

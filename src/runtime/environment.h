@@ -15,7 +15,7 @@
 typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
 typedef struct dome_recorder dome_recorder;       /* src/runtime/recording.c */
-typedef struct dome_checkpoints dome_checkpoints; /* src/runtime/checkpoint.c */
+typedef struct dome_checkpoints dome_checkpoints; /* src/runtime/checkpoint_private.h */
 typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/runtime/watch.h */
 
 struct dome_env {

@@ -1,0 +1,152 @@
+/* What blocks cost, where they differ. */
+#include "balance/balance_private.h"
+#include "transport/collective.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Blocks differ in cost when their deviation is more than this part of their mean, and the measurement is correlated with the one
+ * before like this at least: noise is not. */
+static const double UNEVEN = 0.2, CORRELATION = 0.7;
+
+/* A new measurement of a block's cost counts so much against what was known. */
+static const double COST_WEIGHT = 0.5;
+
+/* No block is free: mean costs are 1. */
+static const double LEAST_COST = 1e-3;
+
+/* The costs of this task's blocks in a domain, in any unit, in the order of its run; false if nothing is known. */
+static bool measured_costs(dome_env *env, const domain *d, double *costs)
+{
+    uint64_t start, count = dome_layout_run(d->layout, env->transport->rank, &start), first_part = MIN(count, d->blocks - start);
+    double sum = 0;
+    if (d->object) {
+        if (first_part > 0 && dome_object_cost(d->object, start, first_part, costs) != DOME_OK)
+            return false;
+        if (count > first_part && dome_object_cost(d->object, 0, count - first_part, costs + first_part) != DOME_OK)
+            return false;
+    } else {
+        dome_block_times *times = dome__block_times(env, d->layout);
+        for (uint64_t k = 0; k < count; k++)
+            costs[k] = times->ns[(start + k) % d->blocks];
+    }
+    for (uint64_t k = 0; k < count; k++) {
+        if (!(costs[k] >= 0) || !isfinite(costs[k]))
+            return false;
+        sum += costs[k];
+    }
+    return sum > 0;
+}
+
+/* How two measurements of the blocks from `start` on are correlated; 0 when fewer than 4 are in both. */
+static double correlation(const double *seen, uint64_t blocks, uint64_t start, const double *costs, uint64_t count)
+{
+    double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    for (uint64_t k = 0; k < count; k++) {
+        double a = seen[(start + k) % blocks], b = costs[k];
+        if (a <= 0)
+            continue;
+        n++;
+        x += a;
+        y += b;
+        xx += a * a;
+        yy += b * b;
+        xy += a * b;
+    }
+    double spread = (n * xx - x * x) * (n * yy - y * y);
+    return n >= 4 && spread > 0 ? (n * xy - x * y) / sqrt(spread) : 0;
+}
+
+bool dome__costs_differ(dome_env *env, domain *d)
+{
+    uint64_t start, count = dome_layout_run(d->layout, env->transport->rank, &start);
+    double *costs = g_new(double, MAX(count, 1)), mean = 0, square = 0;
+    bool uneven = false;
+    if (count >= 4 && measured_costs(env, d, costs)) {
+        /* what is computed first finds cold caches: it proves nothing */
+        uint64_t skip = d->object ? 0 : count / 8 + 1, n = count - skip;
+        const double *told = costs + skip;
+        for (uint64_t k = 0; k < n; k++)
+            mean += told[k] / (double)n;
+        for (uint64_t k = 0; k < n; k++)
+            square += (told[k] - mean) * (told[k] - mean);
+        bool differ = sqrt(square / (double)n) > UNEVEN * mean;
+        bool again = differ && d->seen && correlation(d->seen, d->blocks, start + skip, told, n) > CORRELATION;
+        uneven = differ && (d->object || again);
+        if (!d->seen)
+            d->seen = g_new(double, d->blocks);
+        memset(d->seen, 0, d->blocks * sizeof *d->seen);
+        for (uint64_t k = 0; k < count; k++)
+            d->seen[(start + k) % d->blocks] = costs[k];
+    }
+    g_free(costs);
+    return uneven;
+}
+
+/* What an object says of its blocks holds for all of them alike. */
+static void take_costs(domain *d, const double *all, const uint64_t *counts, int size)
+{
+    double sum = 0;
+    uint64_t at = 0;
+    for (uint64_t k = 0; k < d->blocks; k++)
+        sum += all[k];
+    for (int r = 0; r < size && sum > 0; at += counts[r++]) {
+        uint64_t start;
+        dome_layout_run(d->layout, r, &start);
+        for (uint64_t k = 0; k < counts[r]; k++)
+            d->costs[(start + k) % d->blocks] = all[at + k] * ((double)d->blocks / sum);
+    }
+}
+
+/* Processor times compare the blocks of one task, and those of different tasks when the speeds of their processors are taken into
+ * account. (How much of its processor a task gets is not in them: that is its rate.) A task that has timed nothing keeps what is
+ * known. weight: of what is measured, against that. */
+static void adjust_costs(domain *d, const double *all, const uint64_t *counts, int size, const hearing *h, double weight)
+{
+    double *cost = g_new(double, d->blocks), sum = 0, known = 0;
+    uint64_t at = 0;
+    for (int r = 0; r < size; at += counts[r++]) {
+        uint64_t start;
+        double timed = 0;
+        dome_layout_run(d->layout, r, &start);
+        for (uint64_t k = 0; k < counts[r]; k++)
+            timed += all[at + k];
+        for (uint64_t k = 0; k < counts[r]; k++) {
+            uint64_t block = (start + k) % d->blocks;
+            cost[block] = timed > 0 ? all[at + k] * dome__said(h, r, SAYS_PROCESSOR) : -1;
+            sum += timed > 0 ? cost[block] : 0;
+            known += timed > 0 ? d->costs[block] : 0;
+        }
+    }
+    for (uint64_t k = 0; k < d->blocks && sum > 0; k++)
+        if (cost[k] >= 0)
+            d->costs[k] += weight * (MAX(cost[k] * (known / sum), LEAST_COST) - d->costs[k]);
+    g_free(cost);
+}
+
+int dome__learn_costs(dome_env *env, const dome_balance *b, const hearing *h, domain *d)
+{
+    uint64_t *counts = g_new(uint64_t, b->size);
+    for (int r = 0; r < b->size; r++)
+        counts[r] = dome_layout_run(d->layout, r, NULL);
+    double *mine = g_new0(double, MAX(counts[b->rank], 1)), *all = g_new(double, d->blocks);
+    if (!measured_costs(env, d, mine))
+        memset(mine, 0, counts[b->rank] * sizeof *mine);
+    int status = dome__allgatherv(env->transport, DOME_F64, mine, counts, all);
+    if (status != DOME_OK)
+        status = dome__fail_transport(env, status);
+    bool first = !d->costs;
+    if (first) {
+        d->costs = g_new(double, d->blocks);
+        for (uint64_t k = 0; k < d->blocks; k++)
+            d->costs[k] = 1;
+    }
+    if (status == DOME_OK && d->object)
+        take_costs(d, all, counts, b->size);
+    else if (status == DOME_OK)
+        adjust_costs(d, all, counts, b->size, h, first ? 1 : COST_WEIGHT);
+    g_free(counts);
+    g_free(mine);
+    g_free(all);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* What a phase learns: tasks tell each other what they have measured, and all draw the same conclusions. */
+#include "balance/balance_private.h"
+#include "objects/object_private.h"
+#include "transport/collective.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double dome__median(const double *values, int n)
+{
+    double *sorted = g_new(double, (gsize)MAX(n, 1));
+    int known = 0;
+    for (int k = 0; k < n; k++)
+        if (values[k] > 0 && isfinite(values[k]))
+            sorted[known++] = values[k];
+    qsort(sorted, (size_t)known, sizeof *sorted, compare_doubles);
+    double middle = known ? sorted[known / 2] : 0;
+    g_free(sorted);
+    return middle;
+}
+
+int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
+{
+    bool ok = dome__env_advance(env); /* first: it is computing, too */
+    uint64_t now = dome__now_ns(), wait = env->transport->wait_ns;
+    double elapsed = (double)(int64_t)(now - b->start_ns) * 1e-9, waited = (double)(wait - b->start_wait_ns) * 1e-9;
+    double had = (double)(int64_t)(dome__processor_ns() - b->start_processor_ns) * 1e-9;
+    if (b->processor == 0)
+        b->processor = dome__processor_speed();
+    h->each = SAYS;
+    for (guint k = 0; k < b->domains->len; k++)
+        if (dome__domain_is_live(g_ptr_array_index(b->domains, k)))
+            h->each += SAYS_OF_DOMAIN;
+    double *mine = g_new0(double, h->each), *domain_says = mine + SAYS;
+    mine[SAYS_BUSY] = MAX(elapsed - waited, 0);
+    mine[SAYS_ELAPSED] = MAX(elapsed, 0);
+    mine[SAYS_FAILED] = !ok;
+    mine[SAYS_PHASE] = b->phase_seconds;
+    mine[SAYS_MOVE] = b->move_seconds;
+    mine[SAYS_PROCESSOR] = b->processor;
+    mine[SAYS_HAD] = had;
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (!dome__domain_is_live(d))
+            continue;
+        domain_says[SAYS_SECONDS] = d->seconds;
+        domain_says[SAYS_UNEVEN] = !d->costs && dome__costs_differ(env, d);
+        domain_says += SAYS_OF_DOMAIN;
+    }
+    h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
+    int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
+    g_free(mine);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    for (int r = 0; r < b->size; r++) {
+        h->failed = h->failed || dome__said(h, r, SAYS_FAILED) != 0;
+        h->elapsed += dome__said(h, r, SAYS_ELAPSED) / b->size;
+        h->busy_mean += dome__said(h, r, SAYS_BUSY) / b->size;
+        h->busy_most = MAX(h->busy_most, dome__said(h, r, SAYS_BUSY));
+        h->phase += dome__said(h, r, SAYS_PHASE) / b->size;
+        h->move = MAX(h->move, dome__said(h, r, SAYS_MOVE));
+    }
+    return DOME_OK;
+}
+
+/* The weights of domains: by the time computed for them, or by their size where nothing has been computed for any. */
+static void weigh(dome_balance *b, const hearing *h)
+{
+    double sum = 0, bytes = 0;
+    int at = SAYS;
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        d->weight = 0;
+        if (!dome__domain_is_live(d))
+            continue;
+        for (int r = 0; r < b->size; r++)
+            d->weight += dome__said(h, r, at + SAYS_SECONDS);
+        at += SAYS_OF_DOMAIN;
+        sum += d->weight;
+        bytes += (double)d->block_bytes * (double)d->blocks;
+    }
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (dome__domain_is_live(d))
+            d->weight = sum > 0 ? d->weight / sum : (double)d->block_bytes * (double)d->blocks / bytes;
+    }
+}
+
+/* The work a rank owned, as part of all work. */
+static double owned_work(const dome_balance *b, int rank)
+{
+    double work = 0;
+    for (guint k = 0; k < b->domains->len; k++) {
+        const domain *d = g_ptr_array_index(b->domains, k);
+        if (dome__domain_is_live(d))
+            work += d->weight * dome__domain_owned_part(d, rank);
+    }
+    return work;
+}
+
+/* Where costs of blocks are measured, they change, and are known of the past. The speed of a task is then what it gets of its
+ * processor, in the unit of the costs: with the work it owned in it, a speed would take up what costs have not learnt yet, and
+ * what changes would be counted twice. */
+static double rate_by_processor(const hearing *h, int rank)
+{
+    double busy = dome__said(h, rank, SAYS_BUSY), had = MIN(dome__said(h, rank, SAYS_HAD), busy);
+    return busy > 0 && had > 0 ? dome__said(h, rank, SAYS_PROCESSOR) * had / busy : 0;
+}
+
+static bool costs_are_measured(const dome_balance *b)
+{
+    for (guint k = 0; k < b->domains->len; k++) {
+        const domain *d = g_ptr_array_index(b->domains, k);
+        if (dome__domain_is_live(d) && d->costs && !d->object)
+            return true;
+    }
+    return false;
+}
+
+/* Speeds are relative to that of the median task: what an operation costs changes in the course of a program. */
+static void learn_speeds(dome_balance *b, hearing *h)
+{
+    double *rate = g_new(double, b->size), mean = 0;
+    bool by_processor = costs_are_measured(b);
+    if (by_processor && !b->by_processor)
+        memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* what was known is in another unit */
+    b->by_processor |= by_processor;
+    for (int r = 0; r < b->size; r++) {
+        double busy = dome__said(h, r, SAYS_BUSY), work = owned_work(b, r);
+        rate[r] = busy > 0 && work > 0 ? (b->by_processor ? rate_by_processor(h, r) : work / busy) : 0;
+        mean += b->speeds[r].rate / b->size;
+    }
+    double middle = dome__median(rate, b->size);
+    b->schedule.noise = b->schedule.spread = 0;
+    for (int r = 0; r < b->size && middle > 0; r++) {
+        double measured = rate[r] / middle;
+        if (b->every)
+            b->speeds[r].doubt = measured; /* the user has said when: there may be no other phase to confirm it */
+        if (dome__speed_update(&b->speeds[r], measured, h->elapsed, mean))
+            h->doubt = true;
+        b->schedule.noise += b->speeds[r].noise / b->size;
+        b->schedule.spread += b->speeds[r].spread / b->size;
+    }
+    g_free(rate);
+}
+
+int dome__balance_learn(dome_env *env, dome_balance *b, hearing *h)
+{
+    int status = DOME_OK, at = SAYS;
+    weigh(b, h);
+    for (guint k = 0; status == DOME_OK && k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (!dome__domain_is_live(d))
+            continue;
+        bool uneven = d->costs != NULL;
+        for (int r = 0; r < b->size; r++)
+            uneven = uneven || dome__said(h, r, at + SAYS_UNEVEN) != 0;
+        at += SAYS_OF_DOMAIN;
+        dome_block_times *times = dome__block_times(env, d->layout);
+        if (uneven)
+            status = dome__learn_costs(env, b, h, d);
+        times->uneven = uneven && !d->object;
+        d->seconds = 0;
+        memset(times->ns, 0, times->blocks * sizeof *times->ns);
+    }
+    if (status == DOME_OK)
+        learn_speeds(b, h);
+    return status;
+}

@@ -1,0 +1,69 @@
+#include "runtime/checkpoint_private.h"
+
+#include <signal.h>
+#include <time.h>
+
+/* After SIGTERM a program has so long to come to a boundary. */
+enum { END_SECONDS = 10 };
+
+/* What signals have asked rank 0 for: a checkpoint (SIGUSR1), or one and then the end (SIGTERM). */
+static volatile sig_atomic_t asked, ending;
+static timer_t end_timer;
+
+static void ask(int number)
+{
+    (void)number;
+    asked = 1;
+}
+
+/* The program may not come to a boundary any more, or not soon: after a while, and with the second signal, it ends as it is. */
+static void ask_to_end(int number)
+{
+    if (ending) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    const struct itimerspec once = {.it_value = {.tv_sec = END_SECONDS}};
+    ending = 1;
+    timer_settime(end_timer, 0, &once, NULL);
+}
+
+void dome__checkpoint_catch_signals(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+    struct sigaction on_usr1 = {.sa_handler = ask, .sa_flags = SA_RESTART};
+    struct sigaction on_term = {.sa_handler = ask_to_end, .sa_flags = SA_RESTART}, was;
+    asked = ending = 0;
+    sigaction(SIGUSR1, &on_usr1, NULL);
+    if (sigaction(SIGTERM, NULL, &was) == 0 && was.sa_handler == SIG_DFL &&
+        timer_create(CLOCK_MONOTONIC, &event, &end_timer) == 0)
+        sigaction(SIGTERM, &on_term, NULL);
+}
+
+void dome__checkpoint_leave_signals(bool end)
+{
+    struct sigaction now;
+    if (sigaction(SIGUSR1, NULL, &now) == 0 && now.sa_handler == ask)
+        signal(SIGUSR1, SIG_DFL);
+    if (sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == ask_to_end) {
+        signal(SIGTERM, SIG_DFL);
+        timer_delete(end_timer);
+        if (end)
+            raise(SIGTERM);
+    }
+}
+
+bool dome__checkpoint_asked(void)
+{
+    return asked;
+}
+
+void dome__checkpoint_answered(void)
+{
+    asked = 0;
+}
+
+bool dome__checkpoint_ending(void)
+{
+    return ending;
+}

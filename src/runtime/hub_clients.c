@@ -1,0 +1,268 @@
+/* Those who have a line to the hub: watchers and outputs of tasks. */
+#include "runtime/clock.h"
+#include "runtime/hub_private.h"
+#include "runtime/progress.h"
+#include "runtime/report.h"
+#include "runtime/wire.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void dome__hub_relay(hub_client *c, bool last)
+{
+    FILE *to = c->channel == DOME_WIRE_STDOUT ? stdout : stderr;
+    for (;;) {
+        guint8 *end = c->in->len ? memchr(c->in->data, '\n', c->in->len) : NULL;
+        guint length = end ? (guint)(end - c->in->data) + 1 : c->in->len;
+        if (!length || (!end && !last && length < 8192))
+            break;
+        /* PVM's library has words about the end of its daemon, which is reported in ours. */
+        bool word = c->channel == DOME_WIRE_STDERR && length > 8 && memcmp(c->in->data, "libpvm [", 8) == 0;
+        if (!word)
+            fprintf(to, "%s[%d] %.*s%s", dome__progress_clear(fileno(to)), c->rank, (int)length, (const char *)c->in->data,
+                    end ? "" : "\n");
+        g_byte_array_remove_range(c->in, 0, length);
+    }
+    fflush(to);
+}
+
+void dome__hub_closed(hub_state *s, hub_client *c)
+{
+    if (c->closed)
+        return;
+    c->closed = true;
+    close(c->fd);
+    if (!c->greeted)
+        return;
+    if (c->channel != DOME_WIRE_WATCH) {
+        dome__hub_relay(c, true);
+        return;
+    }
+    if (c->bye || s->told)
+        return;
+    if (c->rank == 0 && s->hub->rank0_is_child)
+        return; /* waitpid tells more */
+    if (s->overslept) {
+        dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has said why */
+        return;
+    }
+    if (c->exiting)
+        dome__hub_notice(s, DOME_END_OWN, false, c->exit_status ? c->exit_status : 1,
+                         g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host,
+                                         c->exit_status));
+    else
+        dome__hub_lost(s, c, "its process ended");
+}
+
+static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
+{
+    char first[160], second[160];
+    dome__hub_operation_text(a, first, sizeof first);
+    dome__hub_operation_text(b, second, sizeof second);
+    dome__hub_notice(
+        s, DOME_END_OWN, false, 2,
+        g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
+                        a->rank, a->host, first, b->rank, b->host, second,
+                        strcmp(first, second) ? "" : ", with other arguments or after other operations"));
+}
+
+/* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
+ * least stand at the same operation. */
+static void compare(hub_state *s, const hub_client *c)
+{
+    bool all_idle = true;
+    const hub_client *elsewhere = NULL;
+    int tasks = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *other = s->clients->pdata[i];
+        if (other->channel != DOME_WIRE_WATCH || !other->greeted)
+            continue;
+        if (!other->beaten || other->closed) {
+            all_idle = false;
+            continue;
+        }
+        tasks++;
+        if (other->sequence == c->sequence && other->history != c->history) {
+            mismatch(s, other->rank < c->rank ? other : c, other->rank < c->rank ? c : other);
+            return;
+        }
+        all_idle &= other->idle >= 3;
+        if (other->sequence != c->sequence)
+            elsewhere = other;
+    }
+    if (all_idle && elsewhere && tasks > 1)
+        mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
+}
+
+static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
+{
+    dome_wire_reader reader;
+    dome_wire_kind kind = dome__wire_open(&reader, frame);
+    if (!c->greeted) {
+        char *cookie = dome__wire_get_string(&reader);
+        uint32_t channel = dome__wire_get_u32(&reader);
+        c->rank = (int)dome__wire_get_u32(&reader);
+        c->pid = (int)dome__wire_get_u32(&reader);
+        c->tid = (int)dome__wire_get_u32(&reader);
+        c->host = dome__wire_get_string(&reader);
+        c->channel = (dome_wire_channel)channel;
+        c->greeted = kind == DOME_WIRE_HELLO && !reader.bad && strcmp(cookie, s->hub->cookie) == 0 && channel <= DOME_WIRE_ASK;
+        g_free(cookie);
+        if (c->greeted && c->channel == DOME_WIRE_ASK) {
+            dome__report_send(c->fd, dome__hub_report_text, s);
+            c->greeted = false; /* it is no task */
+            c->closed = true;
+            close(c->fd);
+        } else if (c->greeted) {
+            c->greeted_at = s->now;
+            GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
+            dome__wire_put_string(welcome, s->hub->cookie);
+            dome__wire_send(c->fd, welcome);
+            if (s->recording && c->channel == DOME_WIRE_WATCH)
+                dome__hub_send_record(s, c);
+            if (s->told && c->channel == DOME_WIRE_WATCH)
+                dome__hub_send_end(s, c, "");
+        } else {
+            c->closed = true; /* a stranger */
+            close(c->fd);
+        }
+        return;
+    }
+    switch (kind) {
+    case DOME_WIRE_BEAT: {
+        uint64_t sequence = dome__wire_get_u64(&reader);
+        c->history = dome__wire_get_u64(&reader);
+        c->operation = dome__wire_get_u32(&reader);
+        c->waiting = dome__wire_get_u32(&reader);
+        uint64_t progress = dome__wire_get_u64(&reader);
+        g_free(c->object);
+        c->object = dome__wire_get_string(&reader);
+        c->idle = c->waiting && c->beaten && sequence == c->sequence && progress == c->progress ? c->idle + 1 : 0;
+        c->sequence = sequence;
+        c->progress = progress;
+        c->beaten = true;
+        c->answered = dome__wire_get_u32(&reader) > 0; /* there is one query in the life of a program */
+        c->busy = dome__wire_get_u32(&reader) / 1e3;
+        uint32_t load = dome__wire_get_u32(&reader);
+        c->load = load == UINT32_MAX ? -1 : load / 1e2;
+        int64_t checkpoint = (int64_t)dome__wire_get_u64(&reader) - 1;
+        if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
+            s->checkpoint = checkpoint;
+            s->checkpoint_at = s->now;
+        }
+        c->loop = MAX(c->loop, dome__wire_get_u64(&reader));
+        if (c->rank == 0 && !s->demand) { /* with --dome-trace it has said so before */
+            s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
+            if (s->trace)
+                dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
+        }
+        if (!s->told && !s->noticed)
+            compare(s, c);
+        break;
+    }
+    case DOME_WIRE_FAIL: {
+        int status = (int)dome__wire_get_u32(&reader);
+        char *line = dome__wire_get_string(&reader);
+        uint32_t end = dome__wire_get_u32(&reader);
+        if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
+            g_free(s->noticed);
+            s->noticed = NULL;
+            dome__hub_notice(s, (dome_end)MIN(end, DOME_END_LOSS), false, status, g_strdup(line));
+        }
+        g_free(line);
+        c->bye = true;
+        break;
+    }
+    case DOME_WIRE_EXITING:
+        c->exiting = true;
+        c->exit_status = (int)dome__wire_get_u32(&reader) & 0xff;
+        break;
+    case DOME_WIRE_BYE:
+        c->bye = true;
+        break;
+    case DOME_WIRE_CLOCK: {
+        GByteArray *answer = dome__wire_new(DOME_WIRE_CLOCK);
+        dome__wire_put_u64(answer, dome__wire_get_u64(&reader));
+        dome__wire_put_u64(answer, dome__now_ns());
+        dome__wire_send(c->fd, answer);
+        break;
+    }
+    case DOME_WIRE_TRACE_OPEN: {
+        char *path = dome__wire_get_string(&reader), *command = dome__wire_get_string(&reader);
+        bool append = dome__wire_get_u32(&reader) != 0;
+        if (!s->trace && !reader.bad)
+            s->trace = dome__trace_sink_open(path, command, append);
+        g_free(path);
+        g_free(command);
+        break;
+    }
+    case DOME_WIRE_TRACE: {
+        uint32_t number = dome__wire_get_u32(&reader);
+        char *lines = dome__wire_get_string(&reader);
+        dome_trace_sink *sink = !number ? s->trace : number == s->recording ? dome__demand_sink(s->demand) : NULL;
+        dome__trace_sink_take(sink, c->rank, lines, strlen(lines));
+        g_free(lines);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void dome__hub_receive(hub_state *s, hub_client *c)
+{
+    guint8 buffer[65536];
+    for (int round = 0; round < 16 && !c->closed; round++) {
+        ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (n <= 0) {
+            dome__hub_closed(s, c);
+            return;
+        }
+        c->heard = s->now;
+        g_byte_array_append(c->in, buffer, (guint)n);
+        if (c->greeted && c->channel != DOME_WIRE_WATCH) {
+            dome__hub_relay(c, false);
+            continue;
+        }
+        GByteArray *frame = g_byte_array_new();
+        int have = 0;
+        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) && (have = dome__wire_next(c->in, frame)) > 0)
+            frame_from(s, c, frame);
+        g_byte_array_free(frame, TRUE);
+        if (have < 0 && !c->closed)
+            dome__hub_closed(s, c);
+    }
+}
+
+void dome__hub_accept(hub_state *s)
+{
+    int fd;
+    while ((fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        int on = 1;
+        struct timeval limit = {.tv_sec = 1};
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        hub_client *c = g_new0(hub_client, 1);
+        c->fd = fd;
+        c->heard = s->now;
+        c->rank = -1;
+        c->in = g_byte_array_new();
+        g_ptr_array_add(s->clients, c);
+    }
+}
+
+void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__wire_send(c->fd, dome__wire_new(kind));
+    }
+}

@@ -1,0 +1,146 @@
+/* Failures: noticed, told to all, and the end of those that do not end. */
+#include "runtime/hub_private.h"
+#include "runtime/operation.h"
+#include "runtime/progress.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void say(const char *line)
+{
+    char *text = g_strconcat(dome__progress_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
+    size_t length = strlen(text), done = 0;
+    while (done < length) {
+        ssize_t n = write(STDERR_FILENO, text + done, length - done);
+        if (n <= 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    g_free(text);
+}
+
+void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text)
+{
+    if (s->noticed || s->told) {
+        g_free(text);
+        return;
+    }
+    s->noticed = text;
+    s->noticed_at = s->now;
+    s->ask_operation = ask_operation;
+    s->exit_status = exit_status;
+    s->end = MAX(s->end, end);
+    if (!ask_operation)
+        return;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_QUERY));
+    }
+}
+
+void dome__hub_lost(hub_state *s, hub_client *c, const char *how)
+{
+    dome__hub_notice(s, DOME_END_LOSS, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
+}
+
+const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)
+{
+    if (c->operation == DOME_OP_NONE || c->operation >= DOME_OPERATIONS)
+        snprintf(buffer, size, "the program's own code");
+    else if (c->object && c->object[0])
+        snprintf(buffer, size, "%s of '%s'", dome__operation_name(c->operation), c->object);
+    else
+        snprintf(buffer, size, "%s", dome__operation_name(c->operation));
+    return buffer;
+}
+
+void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
+{
+    GByteArray *end = dome__wire_new(DOME_WIRE_END);
+    dome__wire_put_u32(end, (uint32_t)s->exit_status);
+    dome__wire_put_string(end, text);
+    dome__wire_send(c->fd, end);
+}
+
+/* The console hears a task only while the task lives: when rank 0 is gone, another says the line. NULL while rank 0 is there. */
+static const hub_client *speaker_for_rank0(const hub_state *s)
+{
+    const hub_client *speaker = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (!c->greeted || c->closed || c->channel != DOME_WIRE_WATCH)
+            continue;
+        if (c->rank == 0)
+            return NULL;
+        if (!speaker || c->rank < speaker->rank)
+            speaker = c;
+    }
+    return speaker;
+}
+
+void dome__hub_tell(hub_state *s)
+{
+    char where[160] = "";
+    if (s->ask_operation) {
+        const hub_client *lowest = NULL;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const hub_client *c = s->clients->pdata[i];
+            if (c->channel == DOME_WIRE_WATCH && c->beaten && !c->closed && c->answered &&
+                (!lowest || (c->operation != DOME_OP_NONE && lowest->operation == DOME_OP_NONE) ||
+                 (c->rank < lowest->rank && (c->operation != DOME_OP_NONE) == (lowest->operation != DOME_OP_NONE))))
+                lowest = c;
+        }
+        if (!lowest)
+            for (guint i = 0; i < s->clients->len && !lowest; i++) {
+                const hub_client *c = s->clients->pdata[i];
+                lowest = c->channel == DOME_WIRE_WATCH && c->beaten ? c : NULL;
+            }
+        if (lowest)
+            dome__hub_operation_text(lowest, where, sizeof where);
+    }
+    char *line = !s->noticed[0] ? g_strdup("")
+                 : where[0]     ? g_strdup_printf("dome: %s; the program was in %s\n", s->noticed, where)
+                                : g_strdup_printf("dome: %s\n", s->noticed);
+    const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
+    bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
+    if (line[0] && !speaker && !reported)
+        say(line);
+    if (line[0])
+        dome__trace_sink_failure(dome__hub_sink(s), line);
+    s->line = g_strdup(line);
+    s->told = true;
+    s->told_at = s->now;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__hub_send_end(s, c, c == speaker ? line : "");
+    }
+    g_free(line);
+}
+
+void dome__hub_kill_rest(hub_state *s)
+{
+    s->killed = true;
+    s->killed_at = s->now;
+    if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
+        kill(s->hub->rank0, SIGKILL);
+    int *tids = g_new0(int, s->clients->len + 1), n = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid)
+            tids[n++] = c->tid;
+    }
+    if (n && s->hub->kill_tasks && !s->daemon_ended) {
+        s->killer = fork();
+        if (s->killer == 0) {
+            signal(SIGALRM, SIG_DFL);
+            alarm(2);
+            s->hub->kill_tasks(tids, n);
+            _exit(0);
+        }
+    }
+    g_free(tids);
+}

@@ -1,0 +1,124 @@
+/* What the files hub*.c share. */
+#ifndef DOME_SRC_HUB_PRIVATE_H
+#define DOME_SRC_HUB_PRIVATE_H
+
+#include "runtime/hub.h"
+#include "runtime/wire.h"
+#include "trace/demand.h"
+#include "trace/sink.h"
+
+#include <glib.h>
+
+typedef struct hub_client {
+    int fd;
+    bool greeted, bye, closed;
+    dome_wire_channel channel;
+    int rank, pid, tid;
+    char *host;
+    GByteArray *in; /* frames, or a line of output that is not complete */
+    double heard, greeted_at;
+    bool exiting; /* said that it leaves without dome_finalize */
+    int exit_status;
+
+    /* its last beat */
+    bool beaten, answered;
+    uint64_t sequence, history, progress;
+    uint32_t operation;
+    bool waiting;
+    uint64_t loop; /* boundaries passed */
+    char *object;
+    double busy, load; /* processors it used since the beat before; load of its host, below 0: not known */
+    int idle;          /* beats in a row that found it waiting without progress */
+} hub_client;
+
+typedef struct hub_state {
+    dome_hub *hub;
+    GPtrArray *clients;
+    double now, began, started;
+    int64_t checkpoint; /* the last one that task 0 told of; below 0: none */
+    double checkpoint_at;
+
+    bool rank0_ended;
+    int rank0_status; /* as waitpid gives it */
+    double rank0_ended_at;
+
+    /* A failure goes through three steps: noticed (survivors are asked where the program was), told (END to all), over. */
+    char *noticed; /* text of the line, without the operation */
+    bool ask_operation;
+    double noticed_at;
+    bool told;
+    double told_at;
+    int exit_status;
+    bool killed;
+    double killed_at;
+    pid_t killer;
+    bool ending;   /* a signal from the keyboard or a user asked for it: nothing is lost */
+    int passed_on; /* the last signal that rank 0 got from here */
+    dome_end end;  /* the worst that was noticed */
+    char *line;    /* that was printed, or goes into the report */
+    char *silent;  /* the host of a task that is lost without a word */
+    bool daemon_ended;
+    dome_trace_sink *trace; /* of --dome-trace */
+    dome_demand *demand;    /* NULL until task 0 beats */
+    uint32_t recording;     /* number of the one on demand; 0: none */
+    bool overslept;         /* this process has been stopped for so long that the tasks have given it up */
+} hub_state;
+
+static inline double dome__hub_now(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+/* ---- hub_failure.c ---- */
+
+/* Step one. Only the first counts. text: this takes it. */
+void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
+void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
+
+/* Step two: the line is printed and everybody is told to end. */
+void dome__hub_tell(hub_state *s);
+
+/* Whoever has been told to end and has not is ended. */
+void dome__hub_kill_rest(hub_state *s);
+
+void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
+
+/* What a task is in; returns buffer. */
+const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);
+
+/* ---- hub_clients.c ---- */
+
+void dome__hub_accept(hub_state *s);
+void dome__hub_receive(hub_state *s, hub_client *c);
+void dome__hub_closed(hub_state *s, hub_client *c);
+void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
+
+/* Lines of other tasks' output appear whole, with the rank before them. last: what is there of one, too. */
+void dome__hub_relay(hub_client *c, bool last);
+
+/* ---- hub_report.c ---- */
+
+/* For dome__report_answer and dome__demand_open. */
+char *dome__hub_report_text(void *state);
+char *dome__hub_command_line(void *state);
+
+/* What the process that may start the program again has to know. */
+void dome__hub_report_end(const hub_state *s);
+
+/* ---- hub_record.c ---- */
+
+/* Where records go now; NULL: there are none. */
+dome_trace_sink *dome__hub_sink(const hub_state *s);
+
+/* Tells a task what to record. */
+void dome__hub_send_record(const hub_state *s, const hub_client *c);
+
+/* Somebody wants to see the program, or nobody any more. */
+void dome__hub_attend(hub_state *s);
+
+/* ---- hub_down.c ---- */
+
+/* Tasks that had not joined the program when their daemon was killed are nobody's but, by adoption, this process's. */
+void dome__hub_end_orphans(const char *directory);
+
+#endif
