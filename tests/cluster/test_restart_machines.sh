@@ -10,7 +10,7 @@ grep -q '^DOME_CHECKPOINT:BOOL=ON' "$DOME_BUILD_DIR/CMakeCache.txt" || skip "bui
 build() {
     local why
     why=$("$DOME_SOURCE_DIR/tools/dome-lab-$1" md "$examples"/{md,md_options,lennard_jones,lammps_data}.c 2>&1 &&
-        "$DOME_SOURCE_DIR/tools/dome-lab-$1" particles "$examples/particles.c" 2>&1)
+        "$DOME_SOURCE_DIR/tools/dome-lab-$1" particles "$examples/particles.c" "$examples/particle_box.c" 2>&1)
     case $? in
     0) return 0 ;;
     77) echo "without $1: ${why#dome-lab-*: }" && return 1 ;;
