@@ -1,17 +1,16 @@
 #include "objects/eval_compile.h"
 
+#include "objects/code_cache.h"
+
 #include <dome/dome.h>
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +43,8 @@ struct dome_chains {
     GThread *thread;
     GAsyncQueue *queue;
     /* the thread's */
-    char *compiler, *folder, *work; /* folder NULL: there is none that can be used */
+    char *compiler;
+    dome_code_cache cache; /* folder NULL: there is none that can be used */
     bool opened;
     GMutex lock; /* of: */
     pid_t child;
@@ -249,124 +249,30 @@ static char *source_of(const chain_program *p)
 
 /* ---- the folder ---- */
 
-static void say(dome_chains *c, const char *what, const char *why)
+static void say(dome_chains *c, const char *why)
 {
     if (c->speaks)
-        fprintf(stderr,
-                "dome: %s: %s; chains of operations run without generated code: set DOME_CACHE_DIR to a folder of yours\n", what,
+        fprintf(stderr, "dome: %s; chains of operations run without generated code: set DOME_CACHE_DIR to a folder of yours\n",
                 why);
     c->speaks = false;
-}
-
-/* Folders and files that somebody else could have written are not used. */
-static bool is_ours(const struct stat *s)
-{
-    return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-static bool remove_folder(const char *path)
-{
-    GDir *dir = g_dir_open(path, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        char *file = g_build_filename(path, name, NULL);
-        g_unlink(file);
-        g_free(file);
-    }
-    if (dir)
-        g_dir_close(dir);
-    return g_rmdir(path) == 0;
-}
-
-/* What compilers were working on in processes that were killed. */
-static void tidy(const char *folder)
-{
-    enum { OLD = 3600 };
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        char *path = g_build_filename(folder, name, NULL);
-        struct stat s;
-        if (g_str_has_prefix(name, "work.") && lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_mtime + OLD < time(NULL))
-            remove_folder(path);
-        g_free(path);
-    }
-    if (dir)
-        g_dir_close(dir);
 }
 
 /* Once: finds the compiler and the folder. */
 static bool open_folder(dome_chains *c)
 {
     if (c->opened)
-        return c->folder != NULL;
+        return c->cache.folder != NULL;
     c->opened = true;
     static const char *const compilers[] = {"cc", "gcc", "clang"};
     for (unsigned k = 0; k < G_N_ELEMENTS(compilers) && !c->compiler; k++)
         c->compiler = g_find_program_in_path(compilers[k]);
     if (!c->compiler)
         return false; /* not a mistake: the profile tells */
-    const char *given = g_getenv("DOME_CACHE_DIR");
-    char *folder = given && *given ? g_strdup(given) : g_build_filename(g_get_user_cache_dir(), "dome", NULL);
-    struct stat s;
-    if (g_mkdir_with_parents(folder, 0700) < 0 || stat(folder, &s) < 0) {
-        say(c, folder, g_strerror(errno));
-    } else if (!S_ISDIR(s.st_mode) || !is_ours(&s)) {
-        say(c, folder, "others may write there");
-    } else {
-        tidy(folder);
-        char *work = g_build_filename(folder, "work.XXXXXX", NULL);
-        if (g_mkdtemp_full(work, 0700)) {
-            c->work = g_steal_pointer(&work);
-            c->folder = g_steal_pointer(&folder);
-        } else {
-            say(c, folder, g_strerror(errno));
-        }
-        g_free(work);
-    }
-    g_free(folder);
-    return c->folder != NULL;
-}
-
-/* At the end of a file: that it is whole. */
-typedef struct trailer {
-    char magic[8];
-    uint64_t bytes, checksum;
-} trailer;
-
-static const char MAGIC[8] = "DOMEcode";
-
-static uint64_t checksum_of(const char *data, size_t bytes)
-{
-    uint64_t sum = 0xcbf29ce484222325u;
-    for (size_t k = 0; k < bytes; k++)
-        sum = (sum ^ (unsigned char)data[k]) * 0x100000001b3u;
-    return sum;
-}
-
-/* The function of a file, or NULL if the file is not there, not ours or not whole. Loaded code stays until the process ends. */
-static chain_code load(const char *path)
-{
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
-    struct stat s;
-    chain_code code = NULL;
-    GMappedFile *map = NULL;
-    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) && s.st_size > (off_t)sizeof(trailer))
-        map = g_mapped_file_new_from_fd(file, FALSE, NULL);
-    if (map) {
-        size_t bytes = g_mapped_file_get_length(map) - sizeof(trailer);
-        const char *data = g_mapped_file_get_contents(map);
-        trailer t;
-        memcpy(&t, data + bytes, sizeof t);
-        if (memcmp(t.magic, MAGIC, sizeof MAGIC) == 0 && t.bytes == bytes && t.checksum == checksum_of(data, bytes)) {
-            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* nobody else can have changed the folder since */
-            void *symbol = library ? dlsym(library, "dome_chain") : NULL;
-            memcpy(&code, &symbol, sizeof code);
-        }
-        g_mapped_file_unref(map);
-    }
-    close(file);
-    return code;
+    char *why = dome__code_cache_open(&c->cache);
+    if (why)
+        say(c, why);
+    g_free(why);
+    return c->cache.folder != NULL;
 }
 
 /* ---- compiling ---- */
@@ -402,13 +308,9 @@ static char *path_of(const dome_chains *c, const char *source)
 {
     char *joined = g_strjoinv(" ", (char **)flags());
     char *key = g_strjoin("\n", DOME_VERSION, c->compiler, joined, source, NULL);
-    char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1);
-    char *name = g_strdup_printf("%.40s.so", digest);
-    char *path = g_build_filename(c->folder, name, NULL);
+    char *path = dome__code_cache_path(&c->cache, key);
     g_free(joined);
     g_free(key);
-    g_free(digest);
-    g_free(name);
     return path;
 }
 
@@ -425,7 +327,7 @@ static bool run_compiler(dome_chains *c, const char *input, const char *output)
     arguments[n++] = input;
     arguments[n] = NULL;
 
-    char **environment = g_environ_setenv(g_get_environ(), "TMPDIR", c->work, TRUE);
+    char **environment = g_environ_setenv(g_get_environ(), "TMPDIR", c->cache.work, TRUE);
     environment = g_environ_setenv(environment, "LC_ALL", "C", TRUE);
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
@@ -459,23 +361,43 @@ static bool run_compiler(dome_chains *c, const char *input, const char *output)
     return got == child && child > 0 && status == 0;
 }
 
-/* Adds the trailer and gives the file its name: who looks for that finds all of it or nothing. */
-static bool publish(const char *made, const char *path)
+/* Whether the program comes to its end. */
+static bool stopping(void *ctx)
 {
-    char *data = NULL;
-    gsize bytes;
-    if (!g_file_get_contents(made, &data, &bytes, NULL))
-        return false;
-    trailer t = {.bytes = bytes, .checksum = checksum_of(data, bytes)};
-    memcpy(t.magic, MAGIC, sizeof MAGIC);
-    g_free(data);
-    int file = open(made, O_WRONLY | O_APPEND | O_CLOEXEC);
-    bool ok = file >= 0 && write(file, &t, sizeof t) == sizeof t && fchmod(file, 0600) == 0;
-    if (file >= 0 && close(file) < 0)
-        ok = false;
-    return ok && rename(made, path) == 0;
+    dome_chains *c = ctx;
+    g_mutex_lock(&c->lock);
+    bool stop = c->stop;
+    g_mutex_unlock(&c->lock);
+    return stop;
 }
 
+static chain_code load(const char *path)
+{
+    void *symbol = dome__code_cache_load(path, "dome_chain");
+    chain_code code;
+    memcpy(&code, &symbol, sizeof code);
+    return code;
+}
+
+static bool compile(dome_chains *c, const char *source, const char *path)
+{
+    char *input = g_build_filename(c->cache.work, "chain.c", NULL), *output = g_build_filename(c->cache.work, "chain.so", NULL);
+    GError *error = NULL;
+    bool made = false;
+    if (g_file_set_contents(input, source, -1, &error)) {
+        made = run_compiler(c, input, output) && dome__code_cache_publish(&c->cache, output, path);
+    } else {
+        char *why = g_strdup_printf("%s: %s", c->cache.folder, error->message);
+        say(c, why);
+        g_free(why);
+        g_clear_error(&error);
+    }
+    g_free(input);
+    g_free(output);
+    return made;
+}
+
+/* Tasks come to a chain together: one of them makes its code. */
 static chain_code make(dome_chains *c, const chain_program *program)
 {
     if (!open_folder(c))
@@ -483,16 +405,11 @@ static chain_code make(dome_chains *c, const chain_program *program)
     char *source = source_of(program), *path = path_of(c, source);
     chain_code code = load(path);
     if (!code) {
-        char *input = g_build_filename(c->work, "chain.c", NULL), *output = g_build_filename(c->work, "chain.so", NULL);
-        GError *error = NULL;
-        if (!g_file_set_contents(input, source, -1, &error)) {
-            say(c, c->folder, error->message);
-            g_clear_error(&error);
-        } else if (run_compiler(c, input, output) && publish(output, path)) {
+        int lock = dome__code_cache_lock(path, stopping, c);
+        code = load(path);
+        if (!code && compile(c, source, path))
             code = load(path);
-        }
-        g_free(input);
-        g_free(output);
+        dome__code_cache_unlock(path, lock);
     }
     g_free(source);
     g_free(path);
@@ -510,10 +427,7 @@ static gpointer work_off(gpointer data)
     dome_chains *c = data;
     for (;;) {
         dome_chain *chain = g_async_queue_pop(c->queue);
-        g_mutex_lock(&c->lock);
-        bool stop = c->stop;
-        g_mutex_unlock(&c->lock);
-        if (stop)
+        if (stopping(c))
             return NULL;
         finish(chain, make(c, &chain->program));
     }
@@ -546,15 +460,12 @@ void dome__chains_free(dome_chains *c)
         g_async_queue_push(c->queue, c);
         g_thread_join(c->thread);
     }
-    if (c->work)
-        remove_folder(c->work);
+    dome__code_cache_close(&c->cache);
     if (c->queue)
         g_async_queue_unref(c->queue);
     g_hash_table_destroy(c->table);
     g_mutex_clear(&c->lock);
     g_free(c->compiler);
-    g_free(c->folder);
-    g_free(c->work);
     g_free(c);
 }
 

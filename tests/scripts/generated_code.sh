@@ -1,5 +1,6 @@
 #!/bin/bash
-# Generated code on disk: kept, used again, made again when it is damaged; folders that cannot be used are named once.
+# Generated code on disk: kept, used again, made again when it is damaged, made by one of those that want it; what has not been used for
+# longest goes; folders that cannot be used are named once.
 set -u
 program=$DOME_BUILD_DIR/tests/multi/deferred
 dir=$(mktemp -d "${TMPDIR:-/tmp}/dome-test.XXXXXX") || exit 1
@@ -56,6 +57,78 @@ run "damaged files"
 quiet "damaged files"
 cut -d' ' -f1,2,4 "$dir/before" >"$dir/sizes"
 listing | cut -d' ' -f1,2,4 | cmp -s - "$dir/sizes" || complain "damaged files are not made again"
+
+# More files than are kept, none used for long: those that are used now stay. What is not the library's is left alone.
+fill() { # number bytes
+    local k
+    for ((k = 0; k < $1; k++)); do
+        printf '%s/%040x.so\n' "$DOME_CACHE_DIR" "$k"
+    done | xargs sh -c "truncate -s $2 \"\$@\" && touch -d '10 days ago' \"\$@\"" sh
+}
+names() {
+    listing | cut -d' ' -f1
+}
+used() {
+    (cd "$DOME_CACHE_DIR" && find . -name '*.so' ! -name '0000*' ! -name "${files[0]}" ! -name mine.so -printf '%f %i\n' | sort)
+}
+used >"$dir/used"
+touch -d '5 days ago' "$DOME_CACHE_DIR"/*.so
+fill 1200 100
+touch -d '20 days ago' "$DOME_CACHE_DIR/notes" "$DOME_CACHE_DIR/mine.so"
+rm -f "$DOME_CACHE_DIR/${files[0]}"
+run "too many files"
+quiet "too many files"
+[ "$(listing | wc -l)" -le 1000 ] || complain "too many files: $(listing | wc -l) are kept"
+[ "$(listing | wc -l)" -ge 500 ] || complain "too many files: no more than $(listing | wc -l) are left"
+used | cmp -s - "$dir/used" || complain "too many files: those that are used have gone"
+[ -e "$DOME_CACHE_DIR/notes" ] && [ -e "$DOME_CACHE_DIR/mine.so" ] || complain "too many files: what is not the library's has gone"
+rm -f "$DOME_CACHE_DIR"/{notes,mine.so}
+[ -z "$(find "$DOME_CACHE_DIR" -name "${files[1]}" -mtime +1)" ] || complain "that a file is used is not noted"
+
+# Few files, but large ones.
+rm -f "$DOME_CACHE_DIR"/0000*.so
+fill 3 40M
+run "large files"
+quiet "large files"
+[ "$(names | grep -c ^0000)" -le 1 ] || complain "large files are kept: $(ls -la "$DOME_CACHE_DIR")"
+used | cmp -s - "$dir/used" || complain "large files: those that are used have gone"
+rm -f "$DOME_CACHE_DIR"/0000*.so
+
+# Two programs that want the same: each chain is compiled by one of them.
+mkdir "$dir/slow"
+compiler=$(command -v cc || command -v gcc || command -v clang)
+printf '#!/bin/sh\necho >>"%s/compiled"\nsleep 0.2\nexec "%s" "$@"\n' "$dir" "$compiler" >"$dir/slow/cc"
+chmod +x "$dir/slow/cc"
+together() {
+    PATH=$dir/slow:$PATH DOME_CACHE_DIR=$dir/together "$program" 5 2 --dome-transport self --dome-evaluator compiled >"$dir/out$1" 2>&1 ||
+        complain "two programs: $(cat "$dir/out$1")"
+}
+together 1 &
+together 2
+wait $! || failed=1
+made=$(find "$dir/together" -name '*.so' | wc -l)
+[ "$(wc -l <"$dir/compiled")" -eq "$made" ] || complain "two programs: $made files were compiled $(wc -l <"$dir/compiled") times"
+[ -z "$(find "$dir/together" -mindepth 1 ! -name '*.so')" ] || complain "two programs: left behind: $(ls "$dir/together")"
+
+# Nobody waits for long for one that has stopped.
+mkfifo "$dir/held"
+held=$DOME_CACHE_DIR/${files[0]}.lock
+rm -f "$DOME_CACHE_DIR/${files[0]}"
+(
+    exec 9>"$held"
+    flock 9
+    echo >"$dir/held"
+    exec sleep 600
+) &
+holder=$!
+read -r _ <"$dir/held"
+run "a lock that is held"
+quiet "a lock that is held"
+kill -0 $holder || complain "a lock that is held: it was waited for"
+[ -e "$DOME_CACHE_DIR/${files[0]}" ] || complain "a lock that is held: the code is not made"
+kill $holder
+wait $holder 2>/dev/null
+rm -f "$held"
 
 chmod g+w "$DOME_CACHE_DIR"
 run "a folder that others may write to"
