@@ -429,6 +429,19 @@ static void choose_clocks(dome_trace_task *task)
     task->clock_error = task->clocks->len ? best : 0;
 }
 
+/* After the last measurement the offset is taken to change as it did before, over as long a time as is looked ahead; no clock is
+ * wrong by more than a hundredth. */
+static int64_t offset_after(const clock_point *points, guint n, int64_t time)
+{
+    const clock_point *last = &points[n - 1], *before = last;
+    int64_t ahead = time - last->time;
+    while (before > points && last->time - before->time < ahead)
+        before--;
+    double span = (double)(last->time - before->time), most = (double)ahead / 100;
+    double change = span > 0 ? ((double)last->offset - (double)before->offset) * MIN((double)ahead / span, 1) : 0;
+    return last->offset + (int64_t)CLAMP(change, -most, most);
+}
+
 /* A task's time on the hub's clock: between two measurements the offset is taken to change evenly. */
 static int64_t on_hub_clock(const dome_trace_file *file, int task, int64_t time)
 {
@@ -449,7 +462,7 @@ static int64_t on_hub_clock(const dome_trace_file *file, int task, int64_t time)
     if (low == 0)
         return time + points[0].offset;
     if (low == clocks->len)
-        return time + points[low - 1].offset;
+        return time + offset_after(points, low, time);
     const clock_point *a = &points[low - 1], *b = &points[low];
     double part = b->time > a->time ? (double)(time - a->time) / (double)(b->time - a->time) : 0;
     return time + a->offset + (int64_t)(part * (double)(b->offset - a->offset));

@@ -38,7 +38,8 @@ struct dome_trace {
     const dome_env *env;
     int rank;
     uint32_t number;
-    int64_t shift; /* of this task's clock, for tests */
+    int64_t shift; /* of this task's clock, ns, and how much too fast it is, in millionths: for tests */
+    int64_t drift;
     uint64_t begin;
 
     /* the ring: head and tail only grow */
@@ -69,19 +70,20 @@ struct dome_trace {
     unsigned window;
 };
 
-/* "1:5000000,2:-3000000": tests give tasks clocks that differ, in ns. */
-static int64_t shift_of(int rank)
+/* "1:5000000,2:-3000000:50": tests give tasks clocks that differ, by ns, and that run too fast, by millionths. */
+static void take_test_clock(dome_trace *trace)
 {
     const char *text = g_getenv("DOME_TRACE_TEST_SHIFT");
     while (text && *text) {
         char *end;
         long of = strtol(text, &end, 10);
-        int64_t shift = *end == ':' ? strtoll(end + 1, &end, 10) : 0;
-        if (of == rank)
-            return shift;
+        int64_t shift = *end == ':' ? strtoll(end + 1, &end, 10) : 0, drift = *end == ':' ? strtoll(end + 1, &end, 10) : 0;
+        if (of == trace->rank) {
+            trace->shift = shift;
+            trace->drift = drift;
+        }
         text = *end == ',' ? end + 1 : NULL;
     }
-    return 0;
 }
 
 dome_trace *dome__trace_new(int rank, uint32_t number)
@@ -89,8 +91,8 @@ dome_trace *dome__trace_new(int rank, uint32_t number)
     dome_trace *trace = g_new0(dome_trace, 1);
     trace->rank = rank;
     trace->number = number;
-    trace->shift = shift_of(rank);
     trace->begin = dome__now_ns();
+    take_test_clock(trace);
     trace->ring = g_malloc(RING);
     trace->held = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
     trace->held_at = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -150,10 +152,15 @@ static void put_number(text_line *line, uint64_t value)
 }
 
 /* A time of dome__now_ns as the trace has it. Tests' shifts may lie before the clock's zero. */
+static uint64_t time_of(const dome_trace *trace, uint64_t ns)
+{
+    int64_t time = (int64_t)ns + trace->shift + (int64_t)(ns - trace->begin) * trace->drift / 1000000;
+    return time > 0 ? (uint64_t)time : 0;
+}
+
 static void put_time(const dome_trace *trace, text_line *line, uint64_t ns)
 {
-    int64_t time = (int64_t)ns + trace->shift;
-    put_number(line, time > 0 ? (uint64_t)time : 0);
+    put_number(line, time_of(trace, ns));
 }
 
 static void begin_line(text_line *line, char kind)
@@ -500,8 +507,7 @@ void dome__trace_flush(dome_trace *trace)
 
 uint64_t dome__trace_now(const dome_trace *trace)
 {
-    int64_t time = (int64_t)dome__now_ns() + trace->shift;
-    return time > 0 ? (uint64_t)time : 0;
+    return time_of(trace, dome__now_ns());
 }
 
 /* Milliseconds that this host's processors have worked, all together. */
