@@ -237,9 +237,9 @@ def check_run_view():
 class Quiet:
     """A program that was started without a trace: TASKS ("self": one, without a hub) in collective operations."""
 
-    def __init__(self, tasks, **environment):
+    def __init__(self, tasks, *place, **environment):
         self.marks = tempfile.mkdtemp(dir=folder)
-        self.process = subprocess.Popen([RUN_MULTI, tasks, WORKER, self.marks, "9", "mixed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        self.process = subprocess.Popen([RUN_MULTI, tasks, WORKER, self.marks, "9", *(place or ["mixed"])], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                         env=dict(os.environ, **environment))
         until(lambda: os.path.exists(self.marks + "/there.0"))
         with open(self.marks + "/rank.0") as f:
@@ -247,13 +247,19 @@ class Quiet:
         with open("/proc/%d/stat" % self.rank0) as f:
             self.pid = self.rank0 if tasks == "self" else int(f.read().rsplit(")", 1)[1].split()[1])  # the hub is its parent
 
+    def recordings(self):
+        """The files of the recording that it holds."""
+        found, directory = [], "/proc/%d/fd" % self.pid
+        for fd in os.listdir(directory) if os.path.exists(directory) else []:
+            try:
+                if "dome-trace" in os.readlink(directory + "/" + fd):
+                    found.append(directory + "/" + fd)
+            except FileNotFoundError:  # closed meanwhile
+                pass
+        return found
+
     def records(self):
-        """Whether it holds a recording."""
-        try:
-            links = [os.readlink("/proc/%d/fd/%s" % (self.pid, fd)) for fd in os.listdir("/proc/%d/fd" % self.pid)]
-        except FileNotFoundError:  # one that was closed meanwhile
-            return self.records()
-        return any("dome-trace" in link for link in links)
+        return bool(self.recordings())
 
     def end(self):
         if self.process.poll() is None:
@@ -324,6 +330,41 @@ def check_forgetting(tasks):
         program.end()
 
 
+def check_stopped(tasks):
+    """Viewers that are stopped, and connections that ask and do not read: the program comes to its end, and nothing grows."""
+    what, room = "stopped viewers, " + tasks, 100000
+    program = Quiet(tasks, "steps", "400", DOME_TRACE_TEST_ROOM=str(room))
+    views, largest, memory = [], 0, 0
+    try:
+        views = [View(str(program.pid)) for _ in range(3)]
+        silent = [socket.create_connection((views[0].host, int(views[0].port))) for _ in range(5)]
+        for s in silent:
+            for _ in range(50):
+                s.send(("GET /%s/data.json HTTP/1.1\r\nHost: x\r\n\r\n" % views[0].token).encode())
+        for view in views[1:]:
+            os.kill(view.process.pid, signal.SIGSTOP)
+        while program.process.poll() is None:
+            try:
+                largest = max([largest] + [os.stat(f).st_size for f in program.recordings()])
+                with open("/proc/%d/status" % program.pid) as f:
+                    memory = max([memory] + [int(line.split()[1]) for line in f if line.startswith("VmRSS")])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+            time.sleep(0.01)
+        if program.process.returncode != 0:
+            fail(what, "the program ends with status %d" % program.process.returncode)
+        # What is in the ring and on its way when it is full comes on top.
+        if not 0 < largest < room + 3 * (1 << 20) or memory > 200000:
+            fail(what, "the recording had up to %d bytes, its process %d kB" % (largest, memory))
+        for s in silent:
+            s.close()
+    finally:
+        program.end()
+        for view in views:
+            os.kill(view.process.pid, signal.SIGCONT)
+            view.end()
+
+
 def check_strangers():
     """Another user gets nothing, and does not keep the program from going on."""
     if os.geteuid() != 0:
@@ -391,6 +432,7 @@ def main():
         for tasks in "3", "self":
             check_on_demand(tasks)
             check_forgetting(tasks)
+            check_stopped(tasks)
         check_strangers()
     print("ok" if not failures else "%d failed" % failures)
     return 1 if failures else 0
