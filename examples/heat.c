@@ -3,33 +3,18 @@
  *
  *     heat [--rows R] [--columns C] [--steps S] [--output NAME]     writes NAME.npy and NAME.pgm
  */
+#include "heat_plate.h"
+
 #include <dome/dome.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct plate {
-    size_t rows, columns, steps;
-    const char *output;
-};
 
 static void set_up(void *ctx, size_t first, size_t count, void *out, const void *const in[])
 {
     const struct plate *plate = ctx;
-    size_t rows = plate->rows, columns = plate->columns;
-    double *u = out;
     (void)in;
-    for (size_t i = first; i < first + count; i++)
-        for (size_t k = 0; k < columns; k++)
-            *u++ = i >= rows / 3 && i < rows - rows / 3 && k >= columns / 3 && k < columns - columns / 3 ? 100 : 0;
-}
-
-/* One step for a row that is not at the edge. */
-static void step_row(double *next, const double *above, const double *row, const double *below, size_t columns)
-{
-    next[0] = next[columns - 1] = 0;
-    for (size_t k = 1; k + 1 < columns; k++)
-        next[k] = row[k] + 0.2 * (above[k] + below[k] + row[k - 1] + row[k + 1] - 4 * row[k]);
+    for (size_t i = 0; i < count; i++)
+        plate_warm(plate, first + i, (double *)out + i * plate->columns);
 }
 
 static void step(const struct plate *plate, dvec *next, dvec *u)
@@ -48,52 +33,17 @@ static void step(const struct plate *plate, dvec *next, dvec *u)
             if (to[s].first + i == 0 || to[s].first + i == plate->rows - 1)
                 memset(out, 0, columns * sizeof *out);
             else
-                step_row(out, i > 0 ? row - columns : from[s].below, row, i + 1 < count ? row + columns : from[s].above, columns);
+                plate_step_row(out, i > 0 ? row - columns : from[s].below, row, i + 1 < count ? row + columns : from[s].above,
+                               columns);
         }
     }
-}
-
-static bool write_picture(const struct plate *plate, const double *u)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s.pgm", plate->output);
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        return false;
-    fprintf(file, "P5\n%zu %zu\n255\n", plate->columns, plate->rows);
-    for (size_t i = 0; i < plate->rows * plate->columns; i++)
-        fputc((int)(u[i] * 2.55 + 0.5), file);
-    bool failed = ferror(file);
-    return fclose(file) == 0 && !failed;
-}
-
-static bool parse(int argc, char **argv, struct plate *plate)
-{
-    for (int i = 1; i < argc; i += 2) {
-        char *end = "";
-        if (i + 1 == argc)
-            return false;
-        if (strcmp(argv[i], "--rows") == 0)
-            plate->rows = strtoul(argv[i + 1], &end, 10);
-        else if (strcmp(argv[i], "--columns") == 0)
-            plate->columns = strtoul(argv[i + 1], &end, 10);
-        else if (strcmp(argv[i], "--steps") == 0)
-            plate->steps = strtoul(argv[i + 1], &end, 10);
-        else if (strcmp(argv[i], "--output") == 0)
-            plate->output = argv[i + 1];
-        else
-            return false;
-        if (*end || (argv[i + 1][0] == '-' && plate->output != argv[i + 1]))
-            return false;
-    }
-    return plate->rows >= 3 && plate->columns >= 3 && strlen(plate->output) < 4000;
 }
 
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     struct plate plate = {256, 256, 500, "heat"};
-    if (!parse(argc, argv, &plate)) {
+    if (!plate_parse(argc, argv, &plate)) {
         if (dome_rank(env) == 0)
             fprintf(stderr, "heat: usage: heat [--rows R] [--columns C] [--steps S] [--output NAME], R and C at least 3\n");
         dome_finalize(env);
@@ -118,7 +68,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s.npy", plate.output);
     dvec_write(u, path);
     const double *all = dvec_whole(u);
-    if (dome_rank(env) == 0 && !write_picture(&plate, all))
+    if (dome_rank(env) == 0 && !plate_picture(&plate, all))
         dome_abort(env, "heat: %s.pgm cannot be written", plate.output);
     double mean = dvec_sum(u) / ((double)plate.rows * (double)plate.columns), highest = dvec_max_value(u);
     dome_print(env, "after %zu steps: mean %.15g  %a, highest %.15g  %a\n", plate.steps, mean, mean, highest, highest);
