@@ -166,6 +166,10 @@ dome_ckpt *checkpoint_describe(const checkpoint_state *state, uint64_t number)
         const checkpoint_part *part = g_ptr_array_index(state->parts, i);
         dome__ckpt_add_object(ckpt, part->name, part->kind, &part->info, part->fixed, &message);
         g_assert_cmpstr(message, ==, NULL);
+    }
+    dome__ckpt_make_table(ckpt);
+    for (guint i = 0; i < state->parts->len; i++) {
+        const checkpoint_part *part = g_ptr_array_index(state->parts, i);
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
         g_assert_cmpuint(object->blocks, ==, part->blocks->len);
         for (guint b = 0; b < part->blocks->len; b++) {

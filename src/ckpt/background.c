@@ -1,8 +1,15 @@
 #include "ckpt/background.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
+
+/* All tasks stand still for a checkpoint until the last has copied its part. A thread that began before would take a processor
+ * away from one that still copies, or that others wait for. Tasks have about as much to copy: the thread holds back for this part
+ * of the time that its own task took, and so many seconds. */
+static const double HOLD_PART = 0.5, HOLD_LEAST = 0.5e-3;
 
 struct dome_ckpt_background {
     pthread_t thread;
@@ -12,10 +19,24 @@ struct dome_ckpt_background {
 
     /* under the mutex */
     bool busy, quit;
+    bool wanted; /* somebody waits */
+    double hold;
     dome_ckpt_job *job; /* NULL: make room */
     dome_ckpt_capture *capture;
     uint64_t bytes;
 };
+
+/* Waits for a while, unless somebody waits for the work. */
+static void hold_back(dome_ckpt_background *b)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double seconds = b->hold + (double)until.tv_nsec * 1e-9, whole = floor(seconds);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec = (long)((seconds - whole) * 1e9);
+    while (!b->wanted && !b->quit && pthread_cond_timedwait(&b->changed, &b->mutex, &until) == 0)
+        ;
+}
 
 static void *background_main(void *argument)
 {
@@ -26,6 +47,8 @@ static void *background_main(void *argument)
             pthread_cond_wait(&b->changed, &b->mutex);
         if (!b->busy)
             break;
+        if (b->job)
+            hold_back(b);
         pthread_mutex_unlock(&b->mutex);
         if (b->job)
             dome__ckpt_write_together(b->job, b->link);
@@ -44,7 +67,11 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
     dome_ckpt_background *b = g_new0(dome_ckpt_background, 1);
     b->link = link;
     pthread_mutex_init(&b->mutex, NULL);
-    pthread_cond_init(&b->changed, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&b->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     /* Signals are the main thread's. */
     sigset_t all, old;
     sigfillset(&all);
@@ -60,25 +87,27 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
     return NULL;
 }
 
-static void begin(dome_ckpt_background *b, dome_ckpt_job *job, dome_ckpt_capture *capture, uint64_t bytes)
+static void begin(dome_ckpt_background *b, dome_ckpt_job *job, double hold, dome_ckpt_capture *capture, uint64_t bytes)
 {
     pthread_mutex_lock(&b->mutex);
     b->job = job;
     b->capture = capture;
     b->bytes = bytes;
+    b->hold = hold;
+    b->wanted = false;
     b->busy = true;
     pthread_cond_broadcast(&b->changed);
     pthread_mutex_unlock(&b->mutex);
 }
 
-void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job)
+void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job, double pause)
 {
-    begin(background, job, NULL, 0);
+    begin(background, job, HOLD_LEAST + HOLD_PART * pause, NULL, 0);
 }
 
 void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_ckpt_capture *capture, uint64_t bytes)
 {
-    begin(background, NULL, capture, bytes);
+    begin(background, NULL, 0, capture, bytes);
 }
 
 bool dome__ckpt_background_busy(dome_ckpt_background *background)
@@ -92,6 +121,8 @@ bool dome__ckpt_background_busy(dome_ckpt_background *background)
 void dome__ckpt_background_wait(dome_ckpt_background *background)
 {
     pthread_mutex_lock(&background->mutex);
+    background->wanted = true;
+    pthread_cond_broadcast(&background->changed);
     while (background->busy)
         pthread_cond_wait(&background->changed, &background->mutex);
     pthread_mutex_unlock(&background->mutex);

@@ -256,16 +256,15 @@ uint64_t dome__ckpt_fixed_length(const dome_ckpt *ckpt, const dome_ckpt_object *
     return dome__ckpt_block_elements(object, block) * object->width * dome__ckpt_type_bytes(ckpt, object->type);
 }
 
-static void add_entries(dome_ckpt *ckpt, dome_ckpt_object *object)
+void dome__ckpt_make_table(dome_ckpt *ckpt)
 {
-    object->first_entry = ckpt->entries;
-    if (object->blocks == 0)
-        return;
-    ckpt->entries += object->blocks;
-    ckpt->table = g_renew(dome_ckpt_entry, ckpt->table, ckpt->entries);
-    memset(ckpt->table + object->first_entry, 0, object->blocks * sizeof *ckpt->table);
-    for (uint64_t b = 0; object->fixed && b < object->blocks; b++)
-        ckpt->table[object->first_entry + b].length = dome__ckpt_fixed_length(ckpt, object, b);
+    g_free(ckpt->table);
+    ckpt->table = g_new0(dome_ckpt_entry, ckpt->entries);
+    for (guint i = 0; i < ckpt->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
+        for (uint64_t b = 0; object->fixed && b < object->blocks; b++)
+            dome__ckpt_entry(ckpt, object, b)->length = dome__ckpt_fixed_length(ckpt, object, b);
+    }
 }
 
 bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
@@ -285,7 +284,8 @@ bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, 
         return dome__ckpt_refuse(message, "cannot hold object '%s': too many blocks", name);
     object.name = g_strdup(name);
     object.kind = g_strdup(kind);
-    add_entries(ckpt, &object);
+    object.first_entry = ckpt->entries;
+    ckpt->entries += object.blocks;
     g_array_append_val(ckpt->objects, object);
     return true;
 }

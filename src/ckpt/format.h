@@ -1,9 +1,9 @@
 /* The file of a checkpoint, as pure functions on memory. docs/checkpoint-format.md is the specification: header, directory, table
  * of blocks, data. The first three together are called the head here; a checksum in the header covers them.
  *
- * Writing: dome__ckpt_new, add counters and objects, fill length and sum of each entry of the table, dome__ckpt_plan. From then
- * on the place of every block is known. Tasks that did the same with equal numbers have equal heads. dome__ckpt_encode gives the
- * bytes. Reading: dome__ckpt_head_bytes of a file's first bytes, then dome__ckpt_decode of the head.
+ * Writing: dome__ckpt_new, add counters and objects, dome__ckpt_make_table, fill length and sum of each entry of the table,
+ * dome__ckpt_plan. From then on the place of every block is known. Tasks that did the same with equal numbers have equal heads.
+ * dome__ckpt_encode gives the bytes. Reading: dome__ckpt_head_bytes of a file's first bytes, then dome__ckpt_decode of the head.
  *
  * Functions that fail return false or NULL and give *message, g_free'd by the caller, which goes on from "'FILE' ". */
 #ifndef DOME_SRC_CKPT_FORMAT_H
@@ -83,9 +83,12 @@ dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop);
 void dome__ckpt_free(dome_ckpt *ckpt);
 bool dome__ckpt_add_counter(dome_ckpt *ckpt, const char *name, uint64_t value, char **message);
 
-/* Objects in order of creation. fixed as in dome_ckpt_object. The object's entries have the length that is known (fixed) or 0. */
+/* Objects in order of creation. fixed as in dome_ckpt_object. */
 bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
                            char **message);
+
+/* When all objects are there. Entries have the length that is known (fixed) or 0. */
+void dome__ckpt_make_table(dome_ckpt *ckpt);
 
 const dome_ckpt_object *dome__ckpt_object(const dome_ckpt *ckpt, size_t index);
 const dome_ckpt_object *dome__ckpt_find(const dome_ckpt *ckpt, const char *name); /* NULL if there is none */

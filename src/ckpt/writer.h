@@ -78,6 +78,8 @@ typedef struct dome_ckpt_job {
     dome_ckpt *ckpt;           /* described: program, number, loop, objects */
     const dome_ckpt *previous; /* the good one before; NULL: all is written again */
     bool full;                 /* tasks captured everything, not only what changed since previous */
+    void (*then)(void *ctx);   /* NULL, or called in the thread when it is written */
+    void *then_ctx;
 
     /* rank 0, and leaders of groups */
     dome_store *store;

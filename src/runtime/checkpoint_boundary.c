@@ -69,12 +69,19 @@ static bool previous_is_there(const dome_checkpoints *c)
     return there;
 }
 
+/* Where boundaries are counted, all tasks know which have a checkpoint. */
+static bool due_by_loops(const dome_env *env)
+{
+    return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
+           env->checkpoints->loop % (uint64_t)env->options.checkpoint_every == 0;
+}
+
 static order decide(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
     order what = {.ending = dome__checkpoint_ending()};
-    bool by_loops = every == 0 && c->loop % (uint64_t)env->options.checkpoint_every == 0;
+    bool by_loops = due_by_loops(env);
     bool due = dome__checkpoint_asked() || what.ending || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
     /* Which boundaries have a checkpoint must not depend on the speed of the disk where they are counted; elsewhere there is no
@@ -114,6 +121,8 @@ int dome__checkpoint_boundary(dome_env *env)
     }
     if (c->loop < c->next_check)
         return DOME_OK;
+    if (due_by_loops(env))
+        dome__checkpoint_finish_writing(env);
     order what = {0};
     if (env->transport->rank == 0)
         what = decide(env);

@@ -39,7 +39,6 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->report.bytes += job->data_bytes;
         double cost = job->cost + pause;
         c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
-        dome__run_write(c, true, NULL);
         if (job->message)
             dome__checkpoint_say(env, "%s", job->message);
     } else {
@@ -75,6 +74,12 @@ void dome__checkpoint_finish_writing(dome_env *env)
     dome__checkpoint_take_result(env);
 }
 
+/* In the thread: files take their time. */
+static void note_time(void *checkpoints)
+{
+    dome__run_write(checkpoints, true, NULL);
+}
+
 void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -95,10 +100,12 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
             c->capture.problem = problem;
         c->job.previous = c->previous;
         c->job.full = full;
+        c->job.then = note_time;
+        c->job.then_ctx = c;
     }
     c->under_way = true;
-    dome__ckpt_background_write(c->background, &c->job);
     c->job_pause = dome_wtime() - begin;
+    dome__ckpt_background_write(c->background, &c->job, c->job_pause);
     c->report.pause += c->job_pause;
     c->report.longest_pause = MAX(c->report.longest_pause, c->job_pause);
     dome__trace_checkpoint(env->trace, number, stopped, bytes);
