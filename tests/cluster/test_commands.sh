@@ -14,6 +14,7 @@ these="h2 h3"
 
 # NAME ID MEND [ENVIRONMENT...]: one thing is wrong, of this kind; the command that mends it matches. The command is in $mend.
 finds() {
+    settings=("${@:4}")
     local name=$1 id=$2 pattern=$3 wrong
     shift 3
     run "$name" on h1 env "$@" "$dome" doctor $these --json
@@ -28,6 +29,14 @@ finds() {
 
 well() { # NAME
     run "$1.well" on h1 "$dome" doctor h2 h3
+    [ "$status" -eq 0 ] && grep -q '^nothing is wrong' "$1.well.out" || fail "$1: after the mend: $(cat "$1.well.out" "$1.well.err")"
+    clean "$1"
+}
+
+# What is wrong is in the settings of this shell: the same with the mend typed into it.
+well_with() { # NAME
+    run "$1.well" on h1 env "${settings[@]}" sh -c "$mend
+        exec $dome doctor h2 h3"
     [ "$status" -eq 0 ] && grep -q '^nothing is wrong' "$1.well.out" || fail "$1: after the mend: $(cat "$1.well.out" "$1.well.err")"
     clean "$1"
 }
@@ -78,9 +87,32 @@ well key
 
 say "a host whose key is not known"
 these=h2
-printf '#!/bin/sh\nexec ssh -F %s -o StrictHostKeyChecking=yes -o UserKnownHostsFile=%s "$@"\n' "$LAB/ssh_config" "$work/known" >rsh
+printf '#!/bin/sh\nexec ssh -F %s -o StrictHostKeyChecking=yes -o UserKnownHostsFile=%s "$@"\n' "$LAB/ssh_config" "$work/home/.ssh/known_hosts" >rsh
 chmod +x rsh
+mkdir -p home/.ssh
 finds host_key ssh-host-key '^ssh-keyscan -H h2 >>' DOME_RSH="$work/rsh"
+on h1 env HOME="$work/home" sh -c "$mend" 2>/dev/null
+run host_key_well on h1 env DOME_RSH="$work/rsh" "$dome" doctor h2
+[ "$status" -eq 0 ] && grep -q '^nothing is wrong' host_key_well.out || fail "host_key: after the mend: $(cat host_key_well.out)"
+clean host_key
+
+say "another key than before"
+ssh-keygen -q -t ed25519 -N '' -f other.key
+sed -n "s/^\([^ ]*\) ssh-ed25519 .*/\1 $(cut -d' ' -f1,2 other.key.pub | sed 's/[/&]/\\&/g')/p" home/.ssh/known_hosts >other.known
+mv other.known home/.ssh/known_hosts
+sed -i 's/-o StrictHostKeyChecking/-o HostKeyAlgorithms=ssh-ed25519 &/' rsh
+finds other_key ssh-host-key '^ssh-keygen -R h2 && ssh-keyscan -H h2 >>' DOME_RSH="$work/rsh"
+on h1 env HOME="$work/home" sh -c "${mend/-R h2/-f $work/home/.ssh/known_hosts -R h2}" >/dev/null 2>&1 # ssh-keygen looks the home up
+run other_key_well on h1 env DOME_RSH="$work/rsh" "$dome" doctor h2
+[ "$status" -eq 0 ] && grep -q '^nothing is wrong' other_key_well.out || fail "other_key: after the mend: $(cat other_key_well.out)"
+clean other_key
+
+say "no ssh, and one that fails"
+finds ssh_missing ssh-missing 'apt-get install openssh-client$' DOME_RSH=/nowhere/ssh
+printf '#!/bin/sh\necho no entry >&2\nexit 3\n' >noentry
+chmod +x noentry
+finds ssh_fails ssh '^ssh -v .*h2 true$' DOME_RSH="$work/noentry"
+well ssh_fails
 
 say "no sshd"
 "$lab" kill h2
@@ -97,6 +129,31 @@ well cut
 say "a host that nobody knows"
 these=h9
 finds unknown host-unknown 'h9.* /etc/hosts'
+these="h2 h3"
+cp etc/hosts hosts.keep
+on h1 sh -c "${mend/ADDRESS/10.99.0.2}" >/dev/null
+run unknown_well on h1 env DOME_RSH="ssh -F $LAB/ssh_config -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null" "$dome" doctor h9
+[ "$status" -eq 0 ] && grep -q '^nothing is wrong' unknown_well.out || fail "unknown: after the mend: $(cat unknown_well.out unknown_well.err)"
+cp hosts.keep etc/hosts
+clean unknown
+
+say "no PVM here"
+these="h2 h3"
+pvmd=$(readlink -f /usr/lib/pvm3/lib/pvmd)
+: >nothing
+on h1 mount -t tmpfs none /usr/lib/pvm3
+on h1 mount --bind "$work/nothing" "$pvmd"
+finds no_pvm_here pvm-missing 'apt-get install pvm$'
+on h1 umount "$pvmd"
+on h1 umount /usr/lib/pvm3
+well no_pvm_here
+
+say "another version of Dome there"
+on h3 mount -t tmpfs none /usr/local/bin
+on h3 sh -c 'printf "#!/bin/sh\necho dome 0.0.9\n" >/usr/local/bin/dome; chmod +x /usr/local/bin/dome'
+finds dome_version dome-version '^cmake --install build # the same version on h3'
+on h3 umount /usr/local/bin
+well dome_version
 
 say "no PVM on another host"
 these="h2 h3"
@@ -127,9 +184,13 @@ say "wrong settings"
 long=/tmp/$(printf 'a%.0s' $(seq 80))
 on h1 mkdir "$long"
 finds root pvm-root '^export PVM_ROOT=/usr/lib/pvm3$' PVM_ROOT=/nowhere
+well_with root
 finds tmpdir tmp '^export TMPDIR=/tmp$' TMPDIR=/nowhere
+well_with tmpdir
 finds pvm_tmp pvm-tmp '^unset PVM_TMP$' PVM_TMP=/nowhere
+well_with pvm_tmp
 finds pvm_tmp_long pvm-tmp-long '^unset PVM_TMP$' PVM_TMP="$long"
+well_with pvm_tmp_long
 on h1 rmdir "$long"
 
 say "several at once, as text"
