@@ -1,6 +1,6 @@
 /* Loops of the program's own over local runs (dome/map.h): what dvec_map does, turned inside out. */
 #include "objects/dvec_private.h"
-#include "objects/exact_sum.h"
+#include "objects/kernels_reduce.h"
 #include "transport/collective.h"
 
 #include <dome/map.h>
@@ -128,12 +128,7 @@ bool dvec_run_next(dvec_run *run)
 
 void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS])
 {
-    double sum[DVEC_RUN_PARTS];
-    memcpy(sum, part, sizeof sum);
-    for (int half = DVEC_RUN_PARTS / 2; half; half /= 2)
-        for (int j = 0; j < half; j++)
-            sum[j] += sum[j + half];
-    dome__exact_add(&state_of(run)->sum, sum[0]);
+    dome__exact_add(&state_of(run)->sum, dome__fold_parts(part));
 }
 
 double dvec_run_sum(dvec_run *run)

@@ -584,29 +584,41 @@ static bool by_power_of_two(const dome_eval_op *op)
            abs(exponent) < 100;
 }
 
-static inline uint64_t mix(uint64_t hash, uint64_t value)
+/* Products that do not wait for each other. */
+static uint32_t hash_of_node(const eval_node *node)
 {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
+    static const uint64_t factor[INPUTS_MAX] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0xd6e8feb86659fd93u};
+    uint64_t hash = ((uint64_t)node->code << 32 ^ node->scalar) * 0xff51afd7ed558ccdu;
+    for (int i = 0; i < INPUTS_MAX; i++)
+        hash ^= (node->leaf[i] ? (uint64_t)(uintptr_t)node->leaf[i] : (uint64_t)(node->arg[i] + 2)) * factor[i];
+    hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(hash >> 32) | 1;
 }
 
 /* The value of an operation as it stands in the list; out's own old one and the like are resolved. */
-static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool plain)
+static void make_node(eval_node *node, const eval_list *list, const dome_eval_op *op, bool plain)
 {
-    eval_node node = {.code = op->code,
-                      .out = op->out,
-                      .type = op->out->type,
-                      .from = op->in[0] ? op->in[0]->type : NULL,
-                      .width = op->out->width,
-                      .scalar = op->scalar.u64,
-                      .value = op->value,
-                      .arg = {-1, -1, -1},
-                      .owned = true,
-                      .must = plain || may_fail(op)};
+    const dvec *out = op->out;
+    node->code = op->code;
+    node->owned = true;
+    node->must = plain || may_fail(op);
+    node->done = false;
+    node->computed = node->uses = 0;
+    for (int i = 0; i < INPUTS_MAX; i++) {
+        node->arg[i] = -1;
+        node->leaf[i] = NULL;
+    }
+    node->deps = 0;
+    node->out = op->out;
+    node->type = out->type;
+    node->from = op->in[0] ? op->in[0]->type : NULL;
+    node->width = out->width;
+    node->scalar = op->scalar.u64;
+    node->value = op->value;
     if (op->code == DOME_OP_DVEC_DIVS && !plain && by_power_of_two(op)) {
         double inverse = 1 / op->scalar.f64;
-        node.code = DOME_OP_DVEC_MULS;
-        memcpy(&node.scalar, &inverse, sizeof inverse);
+        node->code = DOME_OP_DVEC_MULS;
+        memcpy(&node->scalar, &inverse, sizeof inverse);
     }
     const dvec *in[INPUTS_MAX] = {op->in[0], op->in[1], op->in[2]};
     if (op->code == DOME_OP_DVEC_AXPY)
@@ -615,7 +627,7 @@ static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool pla
         if (!in[i])
             continue;
         if (!in[i]->value || plain) {
-            node.leaf[i] = in[i];
+            node->leaf[i] = in[i];
             ((dvec *)in[i])->unread = false;
             continue;
         }
@@ -623,17 +635,13 @@ static eval_node node_of(const eval_list *list, const dome_eval_op *op, bool pla
         const eval_node *input = &list->node[arg];
         /* What is in memory has to be read before the next value of its vector is recorded. */
         if (input->code == DOME_OP_DVEC_COPY && !(input->leaf[0] && input->leaf[0]->value)) {
-            node.arg[i] = input->arg[0];
-            node.leaf[i] = input->leaf[0];
+            node->arg[i] = input->arg[0];
+            node->leaf[i] = input->leaf[0];
         } else {
-            node.arg[i] = (int8_t)arg;
+            node->arg[i] = (int8_t)arg;
         }
     }
-    uint64_t hash = mix((uint64_t)node.code, node.scalar);
-    for (int i = 0; i < INPUTS_MAX; i++)
-        hash = mix(hash, node.leaf[i] ? (uint64_t)(uintptr_t)node.leaf[i] : (uint64_t)(node.arg[i] + 2));
-    node.hash = (uint32_t)(hash >> 32) | 1;
-    return node;
+    node->hash = hash_of_node(node);
 }
 
 /* An equal value of the list, or -1. */
@@ -653,13 +661,13 @@ static int find_equal(const eval_list *list, const eval_node *node)
     return -1;
 }
 
-static void append(eval_list *list, const eval_node *node)
+/* The node behind the others becomes one of them. */
+static void append(eval_list *list)
 {
     unsigned k = list->count++;
-    list->node[k] = *node;
-    note_hash(list, k, node->hash);
-    list->live |= NODE(k);
     eval_node *new = &list->node[k];
+    note_hash(list, k, new->hash);
+    list->live |= NODE(k);
     new->deps = NODE(k);
     if (new->must)
         list->musts++;
@@ -682,12 +690,13 @@ static void append(eval_list *list, const eval_node *node)
 static void record(eval_list *list, const dome_eval_op *op, bool plain)
 {
     dvec *out = op->out;
-    eval_node node = node_of(list, op, plain);
-    if (!plain && node.code == DOME_OP_DVEC_COPY) { /* of itself */
-        if (out->value ? node.arg[0] == (int)out->value - 1 : node.leaf[0] == out)
+    eval_node *node = &list->node[list->count];
+    make_node(node, list, op, plain);
+    if (!plain && node->code == DOME_OP_DVEC_COPY) { /* of itself */
+        if (out->value ? node->arg[0] == (int)out->value - 1 : node->leaf[0] == out)
             return;
     }
-    int equal = find_equal(list, &node);
+    int equal = find_equal(list, node);
     if (equal >= 0) {
         eval_node *old = &list->node[equal];
         if (old->owned && old->out == out)
@@ -702,21 +711,21 @@ static void record(eval_list *list, const dome_eval_op *op, bool plain)
             out->value = (unsigned)equal + 1;
             return;
         }
-        node = (eval_node){.code = DOME_OP_DVEC_COPY,
-                           .out = out,
-                           .type = node.type,
-                           .from = node.type,
-                           .width = node.width,
-                           .arg = {(int8_t)equal, -1, -1},
-                           .owned = true,
-                           .hash = 1};
+        *node = (eval_node){.code = DOME_OP_DVEC_COPY,
+                            .out = out,
+                            .type = node->type,
+                            .from = node->type,
+                            .width = node->width,
+                            .arg = {(int8_t)equal, -1, -1},
+                            .owned = true,
+                            .hash = 1};
     }
     if (!out->value && out->unread) { /* it was written for nobody */
         out->kept = false;
         out->passing = true;
         out->unread = false;
     }
-    append(list, &node);
+    append(list);
 }
 
 int dome__eval_record(dome_env *env, const dome_eval_op *op)

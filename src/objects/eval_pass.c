@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of a piece: few enough for the tiles of a chain to stay in the nearest cache, many enough for the calls not to count. */
-#define PIECE_VALUES 1024
+/* Values of a piece: so few that the processor is still busy with a slow operation on one when it begins the next, and reads
+ * memory meanwhile; so many that calls do not count. Kernels have loops of just this length. */
+#define PIECE_VALUES DOME_KERNEL_TILE
+
+/* Values of a group, after which one looks around. Tiles have room for one: while operations are timed apart, it is one piece. */
+#define GROUP_VALUES 1024
 
 /* A pass of more pieces than this is long enough for its operations to be timed apart in one of them. */
 #define MANY_PIECES 8
@@ -29,8 +33,9 @@ typedef struct step {
     dome_kernel_args args;
     operand out, in[INPUTS_MAX];
     int inputs;
-    bool accumulates; /* in[1] has to be in `out` before: axpy */
-    uint64_t bad;     /* the first value without a result; UINT64_MAX if none */
+    uint64_t out_move, in_move[INPUTS_MAX]; /* bytes from piece to piece; 0 for tiles */
+    bool accumulates;                       /* in[1] has to be in `out` before: axpy */
+    uint64_t bad;                           /* the first value without a result; UINT64_MAX if none */
     int node;
 } step;
 
@@ -38,10 +43,14 @@ typedef struct work {
     const eval_list *list;
     const dome_eval_reduction *reduction;
     step step[NODES_MAX];
-    int steps;
-    operand value[NODES_MAX]; /* of the list's values */
-    operand x, y;             /* of the reduction */
-    uint64_t widest, tile_bytes;
+    int steps, active;             /* the last of them may be left to the reduction */
+    operand value[NODES_MAX];      /* of the list's values */
+    operand x, y;                  /* of the reduction */
+    uint64_t x_element, y_element; /* bytes of their elements */
+    dome_terms terms;              /* of the reduction, if it is a sum that this file makes; else DOME_TERMS */
+    dome_sum_kernel sum;
+    dome_parts_kernel parts; /* NULL: sums are made of whole blocks */
+    uint64_t widest;
     uint64_t piece, group; /* elements at a time; a group is whole blocks */
 } work;
 
@@ -65,43 +74,66 @@ static char *address(const operand *o, uint64_t first, uint64_t place)
     return o->data + (o->global ? first : place) * o->element;
 }
 
-static step make_step(const work *w, int k)
+static void make_step(work *w, int number, int k)
 {
     const eval_node *node = &w->list->node[k];
-    step s = {.bad = UINT64_MAX, .node = k, .out = w->value[k], .accumulates = node->code == DOME_OP_DVEC_AXPY};
+    step *s = &w->step[number];
+    s->bad = UINT64_MAX;
+    s->node = k;
+    s->out = w->value[k];
+    s->accumulates = node->code == DOME_OP_DVEC_AXPY;
+    s->inputs = 0;
+    for (int i = 0; i < INPUTS_MAX; i++) {
+        s->args.in[i] = NULL;
+        s->in_move[i] = 0;
+    }
     for (int i = 0; i < INPUTS_MAX; i++) {
         if (node->arg[i] < 0 && !node->leaf[i])
             break;
-        s.in[i] = node->leaf[i] ? in_memory(w->list, node->leaf[i]) : w->value[node->arg[i]];
-        s.inputs++;
+        s->in[i] = node->leaf[i] ? in_memory(w->list, node->leaf[i]) : w->value[node->arg[i]];
+        s->inputs++;
     }
-    s.args.value = node->value;
-    s.args.width = node->width;
-    s.args.bytes = dome_type_size(node->type);
-    if (node->code == DOME_OP_DVEC_RANDOM)
-        s.args.seed = node->scalar;
-    else
-        memcpy(&s.args.a, &node->scalar, sizeof s.args.a);
+    s->args.value = node->value;
+    s->args.width = node->width;
+    s->args.bytes = dome_type_size(node->type);
+    s->args.seed = node->scalar;
+    memcpy(&s->args.a, &node->scalar, sizeof s->args.a);
     if (node->value)
-        s.kernel = dome__kernel_fill_value;
+        s->kernel = dome__kernel_fill_value;
     else
-        s.kernel = dome__kernel(node->code, is_comparison(node->code) ? node->from : node->type, node->from);
-    return s;
+        s->kernel = dome__kernel(node->code, is_comparison(node->code) ? node->from : node->type, node->from);
 }
 
-/* Applies an operation to count elements from global index first, which is the task's element number place. */
-static void apply(step *s, uint64_t first, uint64_t place, uint64_t count)
+/* Lets an operation's arguments point to global index first, which is the task's element number place. */
+static void point(step *s, uint64_t first, uint64_t place, uint64_t piece)
 {
-    for (int i = 0; i < s->inputs; i++)
+    for (int i = 0; i < s->inputs; i++) {
         s->args.in[i] = address(&s->in[i], first, place);
+        s->in_move[i] = s->in[i].element * piece;
+    }
     s->args.out = address(&s->out, first, place);
+    s->out_move = s->out.element * piece;
     s->args.first = first;
-    uint64_t values = count * s->args.width;
+}
+
+/* Applies an operation to count elements from there. */
+static inline void apply(step *s, uint64_t count)
+{
+    const uint64_t values = count * s->args.width;
     if (s->accumulates && s->args.out != s->args.in[1] && values)
         memcpy(s->args.out, s->args.in[1], values * s->args.bytes);
-    uint64_t done = s->kernel(&s->args, values);
-    if (done < values && s->bad > first * s->args.width + done)
-        s->bad = first * s->args.width + done;
+    const uint64_t done = s->kernel(&s->args, values);
+    if (done < values && s->bad > s->args.first * s->args.width + done)
+        s->bad = s->args.first * s->args.width + done;
+}
+
+/* On to the next piece. */
+static inline void advance(step *s, uint64_t piece)
+{
+    s->args.out = (char *)s->args.out + s->out_move;
+    for (int i = 0; i < INPUTS_MAX; i++)
+        s->args.in[i] = (const char *)s->args.in[i] + s->in_move[i];
+    s->args.first += piece;
 }
 
 static void note_failure(eval_list *list, const step *s)
@@ -179,7 +211,7 @@ static void make_tiles(dome_env *env, work *w, const eval_pass *pass, const int 
     uint64_t most = 0;
     for (node_set rest = pass->needed & ~pass->stores; rest; rest &= rest - 1)
         most = MAX(most, element_bytes(&pass->list->node[__builtin_ctzll(rest)]));
-    uint64_t stride = (most * w->piece + TILE_ALIGNMENT - 1) / TILE_ALIGNMENT * TILE_ALIGNMENT + TILE_SHIFT;
+    uint64_t stride = (most * w->group + TILE_ALIGNMENT - 1) / TILE_ALIGNMENT * TILE_ALIGNMENT + TILE_SHIFT;
     uint64_t bytes = stride * (uint64_t)tiles;
     if (bytes > scratch->bytes) {
         free(scratch->base);
@@ -194,16 +226,28 @@ static void make_tiles(dome_env *env, work *w, const eval_pass *pass, const int 
     }
 }
 
-/* Pieces are of whole blocks unless blocks are long; groups always are. */
+/* The largest power of two up to x. */
+static uint64_t power_up_to(uint64_t x)
+{
+    return (uint64_t)1 << (63 - __builtin_clzll(x | 1));
+}
+
+/* Pieces are whole blocks or parts of one. Sums of what is in tiles are made of whole blocks, or part by part. */
 static void find_pieces(work *w, const eval_pass *pass)
 {
+    const dome_eval_reduction *r = pass->reduction;
     w->widest = 1;
     for (node_set rest = pass->needed; rest; rest &= rest - 1)
         w->widest = MAX(w->widest, pass->list->node[__builtin_ctzll(rest)].width);
-    uint64_t block = dome_layout_block_size(pass->list->layout), wanted = MAX(PIECE_VALUES / w->widest, 1);
-    bool whole = pass->reduction && !(w->x.element && (w->y.element || !pass->reduction->y));
-    w->group = MAX(wanted / block, 1) * block;
-    w->piece = whole ? w->group : MIN(w->group, wanted);
+    const uint64_t block = dome_layout_block_size(pass->list->layout);
+    w->group = MAX(GROUP_VALUES / w->widest / block, 1) * block;
+    w->piece = w->group;
+    if (pass->needed & (pass->needed - 1)) /* one operation alone has nothing to overlap with */
+        w->piece = MIN(power_up_to(PIECE_VALUES / w->widest), w->group);
+    if (w->piece >= block || w->piece * w->widest % DOME_PARTS)
+        w->parts = NULL;
+    if (r && !w->parts && !(w->x.element && (w->y.element || !r->y)))
+        w->piece = MAX(w->piece, block);
 }
 
 static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
@@ -215,40 +259,73 @@ static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
 
 /* ---- running ---- */
 
-/* Calls visit for the blocks of a group, which are computed. */
-static void reduce_group(const work *w, uint64_t first, uint64_t place, uint64_t count)
+static const char *reduced_address(const operand *o, uint64_t bytes, uint64_t first, uint64_t place, uint64_t done)
+{
+    return o->element ? address(o, first + done, place + done) : o->data ? o->data + done * bytes : NULL;
+}
+
+/* Reduces count elements, which are computed: whole blocks, or the end of one. Tiles begin at the first of them. */
+static void reduce_blocks(const work *w, uint64_t first, uint64_t place, uint64_t count)
 {
     const dome_eval_reduction *r = w->reduction;
     const uint64_t block = dome_layout_block_size(w->list->layout), width = r->lead->width;
     for (uint64_t done = 0, n; done < count; done += n) {
         n = MIN(block, count - done);
-        const char *x = w->x.element ? address(&w->x, first + done, place + done) : w->x.data + done * DVEC_ELEMENT(r->x);
-        const char *y = NULL;
-        if (r->y)
-            y = w->y.element ? address(&w->y, first + done, place + done) : w->y.data + done * DVEC_ELEMENT(r->y);
-        r->visit(r->ctx, x, y, n * width, (first + done) * width);
+        const char *x = reduced_address(&w->x, w->x_element, first, place, done);
+        const char *y = reduced_address(&w->y, w->y_element, first, place, done);
+        if (w->sum)
+            w->sum(x, y, n * width, NULL, r->sums);
+        else
+            r->visit(r->ctx, x, y, n * width, (first + done) * width);
     }
 }
 
-/* All operations on one group; their times, if weight is not NULL. */
-static void run_group(work *w, uint64_t first, uint64_t place, uint64_t count, double *weight)
+/* The terms of a piece, as a part of its block's sum, which ends where `last` says so. */
+static void reduce_part(const work *w, uint64_t first, uint64_t place, uint64_t count, bool last, double part[DOME_PARTS])
 {
+    w->parts(reduced_address(&w->x, 0, first, place, 0), reduced_address(&w->y, 0, first, place, 0),
+             count * w->reduction->lead->width, part);
+    if (!last)
+        return;
+    dome__exact_add(&w->reduction->sums[0], dome__fold_parts(part));
+    memset(part, 0, DOME_PARTS * sizeof *part);
+}
+
+/* All operations on one group, so many elements at a time; their times, if weight is not NULL. */
+static void run_group(work *w, uint64_t first, uint64_t place, uint64_t count, uint64_t piece, double *weight)
+{
+    const uint64_t block = dome_layout_block_size(w->list->layout);
+    const bool by_parts = w->reduction && w->parts && piece < block;
+    const bool by_pieces = w->reduction && !by_parts && piece % block == 0;
+    double part[DOME_PARTS] = {0};
     uint64_t before = weight ? dome__now_ns() : 0;
     for (int k = 0; weight && k <= w->steps; k++)
         weight[k] = 0;
+    for (int k = 0; k < w->active; k++)
+        point(&w->step[k], first, place, piece);
     for (uint64_t done = 0, n; done < count; done += n) {
-        n = MIN(w->piece, count - done);
-        for (int k = 0; k < w->steps; k++) {
-            apply(&w->step[k], first + done, place + done, n);
+        n = MIN(piece, count - done);
+        for (int k = 0; k < w->active; k++) {
+            apply(&w->step[k], n);
+            advance(&w->step[k], n);
             if (weight) {
                 uint64_t now = dome__now_ns();
                 weight[k] += (double)(now - before);
                 before = now;
             }
         }
+        if (by_parts)
+            reduce_part(w, first + done, place + done, n, done + n == count || (done + n) % block == 0, part);
+        else if (by_pieces)
+            reduce_blocks(w, first + done, place + done, n);
+        if (weight && (by_parts || by_pieces)) {
+            uint64_t now = dome__now_ns();
+            weight[w->steps] += (double)(now - before);
+            before = now;
+        }
     }
-    if (w->reduction) {
-        reduce_group(w, first, place, count);
+    if (w->reduction && !by_parts && !by_pieces) {
+        reduce_blocks(w, first, place, count);
         if (weight)
             weight[w->steps] = (double)(dome__now_ns() - before);
     }
@@ -263,8 +340,10 @@ static void run_spans(work *w, bool plain, double weight[])
         for (int k = 0; k < w->steps; k++) {
             uint64_t begin = dome__now_ns();
             place = 0;
-            for (int s = 0; s < spans; place += span[s++].count)
-                apply(&w->step[k], span[s].first, place, span[s].count);
+            for (int s = 0; s < spans; place += span[s++].count) {
+                point(&w->step[k], span[s].first, place, 0);
+                apply(&w->step[k], span[s].count);
+            }
             weight[k] = (double)dome__since_ns(begin);
         }
         return;
@@ -272,7 +351,8 @@ static void run_spans(work *w, bool plain, double weight[])
     for (int s = 0; s < spans; s++)
         for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
             count = MIN(w->group, span[s].count - done);
-            run_group(w, span[s].first + done, place, count, place == probe ? weight : NULL);
+            const bool timed = place == probe;
+            run_group(w, span[s].first + done, place, count, timed ? w->group : w->piece, timed ? weight : NULL);
         }
 }
 
@@ -400,7 +480,7 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
     return true;
 }
 
-enum { SUMS_MAX = PIECE_VALUES };
+enum { SUMS_MAX = 1024 };
 
 static void run_code(const work *w, const generated *g, chain_code code)
 {
@@ -424,7 +504,7 @@ static void run_code(const work *w, const generated *g, chain_code code)
                 for (uint64_t b = 0; b * block < count; b++)
                     dome__exact_add(&w->reduction->sums[0], sum[b]);
             else if (w->reduction)
-                reduce_group(w, first, place, count);
+                reduce_blocks(w, first, place, count);
         }
 }
 
@@ -506,7 +586,8 @@ static void run(work *w, const eval_pass *pass, double weight[])
     dome_chain *chain = NULL;
     chain_code code = NULL;
     bool check = false;
-    if (pass->chains && (values >= FEW_VALUES || dome__chains_now(pass->chains)) && values && describe_pass(w, pass, &g))
+    if (pass->chains && w->active == w->steps && (values >= FEW_VALUES || dome__chains_now(pass->chains)) && values &&
+        describe_pass(w, pass, &g))
         chain = dome__chains_note(pass->chains, &g.program, values);
     if (chain)
         code = dome__chain_code(chain, &check);
@@ -557,6 +638,31 @@ static void charge(dome_env *env, const work *w, const double weight[], uint64_t
     env->eval_ns += charged;
 }
 
+/* How the reduction gets what it wants. A sum of products that nobody else wants is a dot product: each product is rounded, then
+ * added. (Terms of a sum of floats are rounded to float, those of a dot product are not.) */
+static void find_terms(work *w)
+{
+    const dome_eval_reduction *r = w->reduction;
+    w->terms = r->terms < DOME_TERMS_SCALED ? r->terms : DOME_TERMS;
+    w->x_element = DVEC_ELEMENT(r->x);
+    w->y_element = r->y ? DVEC_ELEMENT(r->y) : 0;
+    const step *last = w->steps == 1 ? &w->step[0] : NULL;
+    if (last && w->terms == DOME_TERMS_SUM && dome_type_kind_of(r->x->type) == DOME_KIND_F64 && !last->out.element &&
+        w->list->node[last->node].code == DOME_OP_DVEC_MUL) {
+        const bool square = last->in[0].data == last->in[1].data && last->in[0].global == last->in[1].global;
+        w->terms = square ? DOME_TERMS_SQUARES : DOME_TERMS_DOT;
+        w->x = last->in[0];
+        w->y = last->in[1];
+        w->active = 0;
+        w->parts = NULL;
+        /* no tiles are in use: all at once */
+        const uint64_t block = dome_layout_block_size(w->list->layout);
+        w->group = w->piece = (dome_layout_local(w->list->layout, w->list->rank) / block + 1) * block;
+    }
+    if (w->terms != DOME_TERMS)
+        w->sum = dome__sum_kernel(w->terms, r->x->type);
+}
+
 void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
 {
     uint64_t begin = dome__now_ns();
@@ -566,12 +672,17 @@ void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
     w.list = pass->list;
     w.reduction = pass->reduction;
     w.steps = 0;
+    w.sum = NULL;
+    w.parts = NULL;
     int tiles = find_places(&w, pass, tile_of);
     if (pass->reduction) {
+        const dome_eval_reduction *r = pass->reduction;
         for (node_set rest = pass->needed & ~pass->stores; rest; rest &= rest - 1)
             w.value[__builtin_ctzll(rest)] = (operand){0};
-        w.x = reduced(&w, pass, pass->reduction->x);
-        w.y = pass->reduction->y ? reduced(&w, pass, pass->reduction->y) : (operand){0};
+        w.x = reduced(&w, pass, r->x);
+        w.y = r->y ? reduced(&w, pass, r->y) : (operand){0};
+        if (r->terms < DOME_TERMS_SCALED)
+            w.parts = dome__parts_kernel(r->terms, r->x->type);
     }
     find_pieces(&w, pass);
     if (tiles)
@@ -581,7 +692,10 @@ void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
         w.y = pass->reduction->y ? reduced(&w, pass, pass->reduction->y) : (operand){0};
     }
     for (node_set rest = pass->needed; rest; rest &= rest - 1)
-        w.step[w.steps++] = make_step(&w, __builtin_ctzll(rest));
+        make_step(&w, w.steps++, __builtin_ctzll(rest));
+    w.active = w.steps;
+    if (pass->reduction)
+        find_terms(&w);
     for (int k = 0; k < w.steps; k++) {
         weight[k] = (double)w.step[k].out.element + 1;
         for (int i = 0; i < w.step[k].inputs; i++)
@@ -602,16 +716,18 @@ void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch)
 void dome__eval_visit_memory(const dome_eval_reduction *r)
 {
     const dvec *lead = r->lead;
-    const uint64_t block = dome_layout_block_size(lead->layout);
+    const uint64_t block = dome_layout_block_size(lead->layout), width = lead->width;
+    const uint64_t x_element = DVEC_ELEMENT(r->x), y_element = r->y ? DVEC_ELEMENT(r->y) : 0;
     dome_span span[2];
     int spans = dome_layout_spans(lead->layout, lead->layout_rank, span);
     uint64_t place = 0;
-    for (int s = 0; s < spans; s++)
-        for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
-            uint64_t first = span[s].first + done;
+    for (int s = 0; s < spans; place += span[s++].count) {
+        const uint64_t first = span[s].first;
+        const char *x = dome__eval_address(r->x, lead->layout, first, place);
+        const char *y = r->y ? dome__eval_address(r->y, lead->layout, first, place) : NULL;
+        for (uint64_t done = 0, count; done < span[s].count; done += count) {
             count = MIN(block, span[s].count - done);
-            r->visit(r->ctx, dome__eval_address(r->x, lead->layout, first, place),
-                     r->y ? dome__eval_address(r->y, lead->layout, first, place) : NULL, count * lead->width,
-                     first * lead->width);
+            r->visit(r->ctx, x + done * x_element, y ? y + done * y_element : NULL, count * width, (first + done) * width);
         }
+    }
 }

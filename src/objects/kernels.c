@@ -135,17 +135,29 @@ COMPLEX_LIST(COMPLEX_VALUE)
 
 /* ---- loops ---- */
 
+/* The statements for all i. */
+#define FOR_VALUES(count, ...)                                                                                                   \
+    do {                                                                                                                         \
+        if ((count) == DOME_KERNEL_TILE) {                                                                                       \
+            INDEPENDENT                                                                                                          \
+            for (uint64_t i = 0; i < DOME_KERNEL_TILE; i++) {                                                                    \
+                __VA_ARGS__;                                                                                                     \
+            }                                                                                                                    \
+        } else {                                                                                                                 \
+            INDEPENDENT                                                                                                          \
+            for (uint64_t i = 0; i < (count); i++) {                                                                             \
+                __VA_ARGS__;                                                                                                     \
+            }                                                                                                                    \
+        }                                                                                                                        \
+    } while (0)
+
 /* z = expression of x and y, or of x alone, or of x and the scalar a. */
 #define BINARY(op, s, Z, T, expression)                                                                                          \
     static uint64_t op##_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
         Z *out = args->out;                                                                                                      \
         const T *left = args->in[0], *right = args->in[1];                                                                       \
-        INDEPENDENT                                                                                                              \
-        for (uint64_t i = 0; i < count; i++) {                                                                                   \
-            T x = left[i], y = right[i];                                                                                         \
-            out[i] = (expression);                                                                                               \
-        }                                                                                                                        \
+        FOR_VALUES(count, T x = left[i], y = right[i]; out[i] = (expression));                                                   \
         return count;                                                                                                            \
     }
 #define UNARY(op, s, T, expression)                                                                                              \
@@ -153,11 +165,7 @@ COMPLEX_LIST(COMPLEX_VALUE)
     {                                                                                                                            \
         T *out = args->out;                                                                                                      \
         const T *in = args->in[0];                                                                                               \
-        INDEPENDENT                                                                                                              \
-        for (uint64_t i = 0; i < count; i++) {                                                                                   \
-            T x = in[i];                                                                                                         \
-            out[i] = (expression);                                                                                               \
-        }                                                                                                                        \
+        FOR_VALUES(count, T x = in[i]; out[i] = (expression));                                                                   \
         return count;                                                                                                            \
     }
 #define SCALAR(op, s, Z, T, A, expression)                                                                                       \
@@ -166,11 +174,7 @@ COMPLEX_LIST(COMPLEX_VALUE)
         Z *out = args->out;                                                                                                      \
         const T *left = args->in[0];                                                                                             \
         const A y = (A)args->a;                                                                                                  \
-        INDEPENDENT                                                                                                              \
-        for (uint64_t i = 0; i < count; i++) {                                                                                   \
-            T x = left[i];                                                                                                       \
-            out[i] = (expression);                                                                                               \
-        }                                                                                                                        \
+        FOR_VALUES(count, T x = left[i]; out[i] = (expression));                                                                 \
         return count;                                                                                                            \
     }
 
@@ -196,11 +200,7 @@ COMPLEX_LIST(COMPLEX_VALUE)
         T *out = args->out;                                                                                                      \
         const T *in = args->in[0];                                                                                               \
         const A a = (A)args->a;                                                                                                  \
-        INDEPENDENT                                                                                                              \
-        for (uint64_t i = 0; i < count; i++) {                                                                                   \
-            T x = in[i], y = out[i];                                                                                             \
-            out[i] = (expression);                                                                                               \
-        }                                                                                                                        \
+        FOR_VALUES(count, T x = in[i], y = out[i]; out[i] = (expression));                                                       \
         return count;                                                                                                            \
     }
 

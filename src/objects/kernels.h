@@ -42,6 +42,9 @@ typedef struct dome_kernel_args {
     size_t bytes;      /* of a value: fill_value, copy, select */
 } dome_kernel_args;
 
+/* So many values at a time are handled by loops of their own, of a length that the compiler knows. */
+#define DOME_KERNEL_TILE 64
+
 /* Handles count values (whole elements). Returns count, or the number of the first value whose result does not exist (an integer
  * divided by zero); such values become 0 and the others are right. */
 typedef uint64_t (*dome_kernel)(const dome_kernel_args *args, uint64_t count);

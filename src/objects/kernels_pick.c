@@ -7,6 +7,7 @@
 #define DECLARE(v)                                                                                                               \
     dome_kernel dome__kernel_##v(dome_operation_code code, dome_type type, dome_type from);                                      \
     dome_sum_kernel dome__sum_kernel_##v(dome_terms terms, dome_type type);                                                      \
+    dome_parts_kernel dome__parts_kernel_##v(dome_terms terms, dome_type type);                                                  \
     dome_product_kernel dome__product_kernel_##v(dome_type type);                                                                \
     dome_extreme_kernel dome__extreme_kernel_##v(dome_type type);                                                                \
     double dome__largest_part_##v(dome_type type, const void *x, uint64_t count);
@@ -16,6 +17,7 @@ typedef struct kernel_set {
     bool (*usable)(void);
     dome_kernel (*kernel)(dome_operation_code code, dome_type type, dome_type from);
     dome_sum_kernel (*sum)(dome_terms terms, dome_type type);
+    dome_parts_kernel (*parts)(dome_terms terms, dome_type type);
     dome_product_kernel (*product)(dome_type type);
     dome_extreme_kernel (*extreme)(dome_type type);
     double (*largest_part)(dome_type type, const void *x, uint64_t count);
@@ -23,8 +25,8 @@ typedef struct kernel_set {
 
 #define SET(v, usable)                                                                                                           \
     {                                                                                                                            \
-#v, usable, dome__kernel_##v, dome__sum_kernel_##v, dome__product_kernel_##v, dome__extreme_kernel_##v,                  \
-            dome__largest_part_##v                                                                                               \
+#v, usable, dome__kernel_##v, dome__sum_kernel_##v, dome__parts_kernel_##v, dome__product_kernel_##v,                    \
+            dome__extreme_kernel_##v, dome__largest_part_##v                                                                     \
     }
 
 static bool always(void)
@@ -105,6 +107,11 @@ dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type fro
 dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type)
 {
     return set()->sum(terms, type);
+}
+
+dome_parts_kernel dome__parts_kernel(dome_terms terms, dome_type type)
+{
+    return set()->parts(terms, type);
 }
 
 dome_product_kernel dome__product_kernel(dome_type type)

@@ -11,6 +11,8 @@
 
 #include <dome/type.h>
 
+#include <string.h>
+
 typedef enum dome_terms {
     DOME_TERMS_SUM,     /* x; complex: real parts, imaginary parts */
     DOME_TERMS_DOT,     /* x * y; complex: conj(x) * y = (xr yr + xi yi) + (xr yi - xi yr) i */
@@ -24,6 +26,33 @@ typedef void (*dome_sum_kernel)(const void *x, const void *y, uint64_t count, co
 
 /* NULL where the type does not have it. */
 dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type);
+
+/* The same sum piece by piece, for float and double: adds the terms of count values to the partial sums. Each piece but a block's
+ * last is a multiple of DOME_PARTS long. NULL for other types and terms. */
+#define DOME_PARTS 16
+typedef void (*dome_parts_kernel)(const void *x, const void *y, uint64_t count, double part[DOME_PARTS]);
+dome_parts_kernel dome__parts_kernel(dome_terms terms, dome_type type);
+
+/* The sum that the partial ones make, in vectors of the compiler's own. */
+static inline double dome__fold_parts(const double part[DOME_PARTS])
+{
+    typedef double eight __attribute__((vector_size(64)));
+    typedef double four __attribute__((vector_size(32)));
+    typedef double two __attribute__((vector_size(16)));
+    eight a, b;
+    four c, d;
+    two e, f;
+    memcpy(&a, part, sizeof a);
+    memcpy(&b, part + 8, sizeof b);
+    a += b;
+    memcpy(&c, &a, sizeof c);
+    memcpy(&d, (char *)&a + sizeof c, sizeof d);
+    c += d;
+    memcpy(&e, &c, sizeof e);
+    memcpy(&f, (char *)&c + sizeof e, sizeof f);
+    e += f;
+    return e[0] + e[1];
+}
 
 /* The product of the values of one block: product[0], and product[1] for complex types. NULL for structs. */
 typedef void (*dome_product_kernel)(const void *x, uint64_t count, double product[2]);

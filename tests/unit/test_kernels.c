@@ -689,10 +689,27 @@ static void settle_nan(dome_type type, void *values, size_t count)
 
 enum { VARIANT_COUNT = 331, VARIANT_BYTES = 16 * VARIANT_COUNT };
 
+/* A sum made piece by piece is that of the block. */
+static void check_parts(dome_terms terms, dome_type type, const void *x, const void *y, uint64_t count, double expected)
+{
+    const size_t bytes = dome_type_size(type);
+    for (uint64_t piece = DOME_PARTS; piece <= 4 * DOME_PARTS; piece *= 2) {
+        double part[DOME_PARTS] = {0};
+        dome_exact_sum sum;
+        for (uint64_t done = 0; done < count; done += piece)
+            dome__parts_kernel(terms, type)((const char *)x + done * bytes, (const char *)y + done * bytes,
+                                            MIN(piece, count - done), part);
+        dome__exact_init(&sum);
+        dome__exact_add(&sum, dome__fold_parts(part));
+        double found = dome__exact_round(&sum);
+        g_assert_true((isnan(found) && isnan(expected)) || memcmp(&found, &expected, sizeof found) == 0);
+    }
+}
+
 /* What a variant makes of the same operands, for every operation and reduction and all pairs of types, goes through a hash. */
 static guint64 everything(const char *variant, GRand *rand)
 {
-    static _Alignas(64) char x[VARIANT_BYTES], y[VARIANT_BYTES], z[VARIANT_BYTES];
+    static _Alignas(64) char x[VARIANT_BYTES], y[VARIANT_BYTES], z[VARIANT_BYTES], tile[16 * DOME_KERNEL_TILE];
     static uint8_t mask[VARIANT_COUNT];
     guint64 hash = 0;
     dome__kernels_limit(variant);
@@ -714,6 +731,14 @@ static guint64 everything(const char *variant, GRand *rand)
             if (!compares)
                 settle_nan(type, z, VARIANT_COUNT);
             hash = dome__hash_bytes(hash, z, VARIANT_COUNT * (compares ? 1 : bytes));
+
+            /* the loop of fixed length makes the same */
+            args.out = tile;
+            memcpy(tile, y, sizeof tile);
+            dome__kernel((dome_operation_code)code, type, type)(&args, DOME_KERNEL_TILE);
+            if (!compares)
+                settle_nan(type, tile, DOME_KERNEL_TILE);
+            g_assert_cmpmem(tile, DOME_KERNEL_TILE * (compares ? 1 : bytes), z, DOME_KERNEL_TILE * (compares ? 1 : bytes));
         }
         for (size_t j = 0; j < G_N_ELEMENTS(types); j++) {
             dome_kernel convert = dome__kernel(DOME_OP_DVEC_CONVERT, types[j], type);
@@ -740,6 +765,8 @@ static guint64 everything(const char *variant, GRand *rand)
                     dome__exact_init(&sums[1]);
                     if (sum)
                         sum(x, y, count, scale, sums);
+                    if (dome__parts_kernel((dome_terms)terms, type))
+                        check_parts((dome_terms)terms, type, x, y, count, dome__exact_round(&sums[0]));
                     hash = dome__hash_double(dome__hash_double(hash, dome__exact_round(&sums[0])), dome__exact_round(&sums[1]));
                 }
                 double product[2] = {1, 0};
