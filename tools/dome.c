@@ -51,7 +51,7 @@ static const struct {
 #ifdef DOME_WITH_CHECKPOINT
     {"ckpt", dome__command_ckpt, "look at checkpoints: ls, show, verify, diff"},
 #endif
-    {"view", dome__command_view, "show what a program has recorded with --dome-trace"},
+    {"view", dome__command_view, "show what a program does, or has recorded with --dome-trace"},
 };
 
 static void help(FILE *to)
