@@ -30,8 +30,13 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    double budget = argc > 1 ? atof(argv[1]) : 3, one = allreduce(20);
-    int calls = (int)(0.05 / one) + 20;
+    enum { TRIES = 20, CALLS = 100 };
+    double budget = argc > 1 ? atof(argv[1]) : 3, least = 1;
+    for (int i = 0; i < TRIES; i++) {
+        double one = allreduce(CALLS);
+        least = one < least ? one : least;
+    }
+    int calls = CALLS + (int)(0.03 / least);
     MPI_Bcast(&calls, 1, MPI_INT, 0, MPI_COMM_WORLD);
     int turns = case_turns(0.15, budget);
     for (int turn = 0; turn < turns; turn++) {

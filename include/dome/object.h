@@ -86,6 +86,13 @@ typedef struct dome_object_ops {
      * after the other as in memory (no deferred work is left). A checkpoint then copies them while the program waits and converts
      * them later, beside it; else the program waits for pack or write. NULL: they do not lie so. */
     const void *(*values)(const dome_object *object, uint64_t first, uint64_t count);
+
+    /* Optional, for objects with a type. Where the values of a run of blocks lie, one after the other as in memory, to be read or
+     * written (no deferred work is left). layout NULL: of blocks that this task owns. Else of blocks that it does not own yet and
+     * will own under layout: in memory that adopt for the same layout, which follows, takes with what has been written there;
+     * what the object holds now stays as it is. NULL: no memory. Between tasks with equal data formats migration then moves
+     * values from place to place without packing. */
+    void *(*place)(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
 } dome_object_ops;
 
 /* Registers `content` under `name`. Collective in order: every task registers the same objects in the same order (this is
@@ -111,7 +118,7 @@ dome_object *dome_object_next(const dome_env *env, const dome_object *previous);
 dome_object *dome_object_find(const dome_env *env, const char *name); /* NULL if there is none */
 size_t dome_object_count(const dome_env *env);
 
-/* The slots with their defaults applied: what services call. dome_object_values gives NULL where the slot is empty. */
+/* The slots with their defaults applied: what services call. dome_object_values and _place give NULL where the slot is empty. */
 int dome_object_describe(const dome_object *object, dome_object_info *info);
 int dome_object_sync(dome_object *object);
 int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost);
@@ -126,6 +133,7 @@ int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t 
 int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
 int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
 const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count);
+void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
 
 /* The layout that dynamic objects of this length and block size share now. Borrowed; becomes another one when data
  * moves. block_size 0 means dome_block_size(length). */

@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-/* Bytes that a message of a migration should not pass; a single block may. */
+/* Bytes that a message of a migration should not pass; a single block may. Of values that are not packed: more, since no memory
+ * is needed for them. */
 #define MESSAGE_BYTES (UINT64_C(4) << 20)
+#define PLACE_BYTES   (UINT64_C(64) << 20)
 
 /* Before the data of a message: first block and number of blocks, big-endian. */
 enum { HEAD = 16 };
@@ -129,6 +131,73 @@ static void *message_memory(uint64_t bytes)
     return dome__storage_raw(bytes, NULL);
 }
 
+/* ---- from place to place ---- */
+
+/* Whether values go to or come from a task as they lie in memory, without being packed: known to both alike. */
+static bool by_place(const dome_object *object, int rank)
+{
+    return dome__object_has_place(object) && dome__format_with(dome_object_env(object)->transport, rank) == DOME_NATIVE;
+}
+
+/* As many blocks from the start of a range as go into one message, and their bytes. */
+static uint64_t piece_of(const dome_object *object, const dome_layout *layout, const dome_span *range, uint64_t *bytes)
+{
+    dome_object_info info;
+    dome_object_describe(object, &info);
+    uint64_t element = info.width * dome_type_size(info.type), block = MAX(dome_layout_block_size(layout) * element, 1);
+    uint64_t count = MIN(range->count, MAX(PLACE_BYTES / block, 1));
+    dome_span first = dome_layout_block(layout, range->first), last = dome_layout_block(layout, range->first + count - 1);
+    *bytes = (last.first + last.count - first.first) * element;
+    return count;
+}
+
+static void advance(dome_span **ranges, int *left, uint64_t count)
+{
+    (*ranges)->first += count;
+    (*ranges)->count -= count;
+    if ((*ranges)->count == 0) {
+        (*ranges)++;
+        (*left)--;
+    }
+}
+
+static void *place_of(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count)
+{
+    void *place = dome_object_place(object, layout, first, count);
+    if (!place)
+        give_up(object, DOME_ERR_MEMORY, "has no place for its blocks");
+    return place;
+}
+
+static int send_place(dome_object *object, const dome_layout *layout, int dest, dome_span **ranges, int *left)
+{
+    dome_env *env = dome_object_env(object);
+    uint64_t bytes, first = (*ranges)->first, count = piece_of(object, layout, *ranges, &bytes);
+    int status = DOME_OK;
+    if (bytes)
+        status = dome__begin_send(env->transport, dest, DOME_CHANNEL_DATA, DOME_U8, place_of(object, NULL, first, count), bytes);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    count_moved(env, dest, count, bytes);
+    advance(ranges, left, count);
+    return DOME_OK;
+}
+
+static int receive_place(dome_object *object, const dome_layout *layout, int source, dome_span **ranges, int *left)
+{
+    dome_env *env = dome_object_env(object);
+    uint64_t bytes, first = (*ranges)->first, count = piece_of(object, layout, *ranges, &bytes);
+    int status = DOME_OK;
+    if (bytes)
+        status = dome__recv(env->transport, source, DOME_CHANNEL_DATA, DOME_U8, place_of(object, layout, first, count), bytes);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    advance(ranges, left, count);
+    return DOME_OK;
+}
+
+/* ---- packed ---- */
+
 /* *last: the message before, which the other may still be reading; gets this one. */
 static int send_some(const dome_object *object, int dest, dome_span **ranges, int *left, uint8_t **last)
 {
@@ -154,12 +223,7 @@ static int send_some(const dome_object *object, int dest, dome_span **ranges, in
     if (status != DOME_OK)
         return dome__fail_transport(dome_object_env(object), status);
     count_moved(dome_object_env(object), dest, count, bytes);
-    range->first += count;
-    range->count -= count;
-    if (range->count == 0) {
-        (*ranges)++;
-        (*left)--;
-    }
+    advance(ranges, left, count);
     return DOME_OK;
 }
 
@@ -181,33 +245,31 @@ static int receive_some(const dome_object *object, int source, dome_span **range
     g_array_append_val(parcels, p);
     if (bytes < HEAD || p.first != range->first || p.count == 0 || p.count > range->count)
         give_up(object, DOME_ERR_COMM, "got other blocks than expected");
-    range->first += p.count;
-    range->count -= p.count;
-    if (range->count == 0) {
-        (*ranges)++;
-        (*left)--;
-    }
+    advance(ranges, left, p.count);
     return DOME_OK;
 }
 
 /* ---- objects ---- */
 
-/* Gives away what leaves and takes in what comes. What comes has to wait for the new layout: an object's extra memory is what it
- * gains and one message. */
-static int exchange(const dome_object *object, const GArray *plan, GArray *parcels)
+/* Gives away what leaves and takes in what comes. What comes packed has to wait for the new layout: an object's extra memory is
+ * what it gains and one message. */
+static int exchange(dome_object *object, const dome_layout *layout, const GArray *plan, GArray *parcels)
 {
     int status = DOME_OK;
     for (guint i = 0; i < plan->len && status == DOME_OK; i++) {
         round r = g_array_index(plan, round, i);
         dome_span *out = r.out, *in = r.in;
         uint8_t *last = NULL;
+        bool sends = r.nout > 0, places_out = by_place(object, r.dest), places_in = by_place(object, r.source);
         while (status == DOME_OK && (r.nout > 0 || r.nin > 0)) {
             if (r.nout > 0)
-                status = send_some(object, r.dest, &out, &r.nout, &last);
+                status = places_out ? send_place(object, layout, r.dest, &out, &r.nout)
+                                    : send_some(object, r.dest, &out, &r.nout, &last);
             if (status == DOME_OK && r.nin > 0)
-                status = receive_some(object, r.source, &in, &r.nin, parcels);
+                status = places_in ? receive_place(object, layout, r.source, &in, &r.nin)
+                                   : receive_some(object, r.source, &in, &r.nin, parcels);
         }
-        if (last)
+        if (sends)
             dome__end_send(dome_object_env(object)->transport, r.dest);
         dome__storage_free(last);
     }
@@ -218,7 +280,7 @@ static int move_object(dome_object *object, const dome_layout *layout, const GAr
 {
     GArray *parcels = g_array_new(FALSE, FALSE, sizeof(parcel));
     g_array_set_clear_func(parcels, parcel_clear);
-    int status = exchange(object, plan, parcels);
+    int status = exchange(object, layout, plan, parcels);
     if (status == DOME_OK) {
         int adopted = dome_object_adopt(object, layout);
         if (adopted != DOME_OK)

@@ -14,6 +14,9 @@ void dvec__replace(dvec *x, void *data)
 /* Storage of vectors whose data may move has this part of its size more: address space, and no memory until it is used. */
 #define GROWTH_PART 4
 
+/* What storage is aligned to. */
+#define ALIGNED 64
+
 /* ---- state ---- */
 
 int dvec__agree(dome_env *env, int status, const char *text)
@@ -253,13 +256,53 @@ static void copy_kept(char *to, const dome_span becomes[], int nbecomes, const c
         for (int j = 0; j < nwas; j++) {
             uint64_t begin = MAX(was[j].first, becomes[i].first);
             uint64_t end = MIN(was[j].first + was[j].count, becomes[i].first + becomes[i].count);
-            if (begin < end)
-                memmove(to + (begin - becomes[i].first) * element, source + (begin - was[j].first) * element,
-                        (size_t)((end - begin) * element));
+            char *there = to + (begin - becomes[i].first) * element;
+            const char *here = source + (begin - was[j].first) * element;
+            if (begin < end && there != here)
+                memmove(there, here, (size_t)((end - begin) * element));
             source += was[j].count * element;
         }
         to += becomes[i].count * element;
     }
+}
+
+static char *storage_for(const dvec *x, const dome_layout *layout)
+{
+    uint64_t local = dome_layout_local(layout, x->layout_rank), bytes;
+    if (__builtin_mul_overflow(local, (uint64_t)DVEC_ELEMENT(x), &bytes))
+        return NULL;
+    return dome__storage_raw(bytes + bytes / GROWTH_PART, NULL);
+}
+
+/* Where x's data and what comes will be: in the storage it has, if that has room at the end at which the run grows. */
+static void find_next(dvec *x, const dome_layout *layout)
+{
+    x->next_here = true;
+    dome_span was[2], becomes[2];
+    int nwas = dome_layout_spans(x->layout, x->layout_rank, was);
+    if (nwas == 1 && dome_layout_spans(layout, x->layout_rank, becomes) == 1 && !x->env->options.check_pointers) {
+        uint64_t element = DVEC_ELEMENT(x), end = was->first + was->count, gained = was->first - becomes->first;
+        if (becomes->first == was->first && becomes->count > was->count &&
+            becomes->count <= dome__storage_capacity(x->data) / element)
+            x->next = x->data;
+        else if (becomes->first < was->first && becomes->first + becomes->count == end && gained * element % ALIGNED == 0 &&
+                 gained <= dome__storage_before(x->data) / element)
+            x->next = dome__storage_slide(x->data, -(int64_t)(gained * element));
+    }
+    if (!x->next) {
+        x->next = storage_for(x, layout);
+        x->next_here = false;
+    }
+}
+
+/* The new place of x's values in the storage it has, or NULL if they have to go elsewhere. */
+static char *place_within(const dvec *x, const dome_span *was, const dome_span *becomes, uint64_t bytes)
+{
+    uint64_t offset = (becomes->first - was->first) * DVEC_ELEMENT(x);
+    bool shrinks = becomes->first >= was->first && becomes->first + becomes->count <= was->first + was->count;
+    if (shrinks && becomes->count && offset % ALIGNED == 0)
+        return dome__storage_slide(x->data, (int64_t)offset);
+    return bytes <= dome__storage_capacity(x->data) ? x->data : NULL;
 }
 
 /* Makes x's storage fit another layout. Memory that has been in use is faster than fresh pages: a run that stays in one piece and
@@ -279,15 +322,20 @@ static int take_layout(dvec *x, const dome_layout *layout)
     uint64_t local = dome_layout_local(layout, x->layout_rank), element = DVEC_ELEMENT(x), bytes;
     if (__builtin_mul_overflow(local, element, &bytes))
         return DOME_ERR_MEMORY;
-    if (!fresh && nwas == 1 && nbecomes == 1 && bytes <= dome__storage_capacity(x->data)) {
-        copy_kept(x->data, becomes, nbecomes, x->data, was, nwas, element);
-    } else {
-        char *data = dome__storage_raw(bytes + bytes / GROWTH_PART, NULL);
-        if (bytes > 0 && !data)
-            return DOME_ERR_MEMORY;
-        copy_kept(data, becomes, nbecomes, x->data, was, nwas, element);
+    char *data = x->next;
+    bool here = data && x->next_here;
+    if (!data && !fresh && nwas == 1 && nbecomes == 1)
+        here = (data = place_within(x, was, becomes, bytes)) != NULL;
+    if (!data)
+        data = storage_for(x, layout);
+    if (bytes > 0 && !data)
+        return DOME_ERR_MEMORY;
+    copy_kept(data, becomes, nbecomes, x->data, was, nwas, element);
+    if (here)
+        x->data = data;
+    else
         dvec__replace(x, data);
-    }
+    x->next = NULL;
     x->local = local;
     return DOME_OK;
 }
@@ -343,6 +391,27 @@ static int vec_mark_saved(dome_object *object)
     return DOME_OK;
 }
 
+/* The blocks that come under a layout. */
+static char *place_in_next(dvec *x, const dome_layout *layout, uint64_t first)
+{
+    uint64_t at = dome_layout_position(layout, x->layout_rank, dome_layout_block(layout, first).first);
+    if (!x->next)
+        find_next(x, layout);
+    return x->next && at != UINT64_MAX ? x->next + at * DVEC_ELEMENT(x) : NULL;
+}
+
+static void *vec_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count)
+{
+    dvec *x = self(object);
+    dome_span elements;
+    uint64_t local;
+    if (layout)
+        return place_in_next(x, layout, first);
+    if (!owned(x, first, count, &elements, &local))
+        return NULL;
+    return x->data + local * DVEC_ELEMENT(x);
+}
+
 static const void *vec_values(const dome_object *object, uint64_t first, uint64_t count)
 {
     const dvec *x = self(object);
@@ -381,6 +450,7 @@ static const dome_object_ops vec_ops = {
     .mark_saved = vec_mark_saved,
     .destroy = vec_destroy,
     .values = vec_values,
+    .place = vec_place,
 };
 
 bool dvec__is(const dome_object *object)

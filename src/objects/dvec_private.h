@@ -18,6 +18,8 @@ struct dvec {
 
     char *data;     /* local elements in the order of the layout's spans; 64-byte aligned; NULL if none */
     uint64_t local; /* local elements */
+    char *next;     /* while blocks come: data under the layout that will be adopted */
+    bool next_here; /* that is in the storage of data */
 
     /* deferred work (eval.c) */
     unsigned pending;       /* recorded values that are made of it or are its own */

@@ -412,6 +412,16 @@ const void *dome_object_values(const dome_object *object, uint64_t first, uint64
     return SLOT(object, values) ? object->ops->values(object, first, count) : NULL;
 }
 
+void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count)
+{
+    return SLOT(object, place) ? object->ops->place(object, layout, first, count) : NULL;
+}
+
+bool dome__object_has_place(const dome_object *object)
+{
+    return SLOT(object, place) != NULL;
+}
+
 bool dome__object_is_named(const dome_object *object)
 {
     return object->named;

@@ -24,6 +24,7 @@ bool dome__object_has_cost(const dome_object *object);
 bool dome__object_is_named(const dome_object *object);
 
 /* Whether it has a form of its own for checkpoints. */
+bool dome__object_has_place(const dome_object *object);
 bool dome__object_has_write(const dome_object *object);
 
 #endif

@@ -76,6 +76,13 @@ static origin origin_of(const void *data)
     return o;
 }
 
+/* Where the data of new storage begins. */
+static char *front_of(const origin *o)
+{
+    char *data = (char *)o->base + sizeof *o;
+    return data + (ALIGNMENT - (uintptr_t)data % ALIGNMENT) % ALIGNMENT;
+}
+
 static void count_used(size_t bytes)
 {
     pool.used += bytes;
@@ -176,8 +183,7 @@ void *dome__storage_raw(uint64_t bytes, bool *zero)
     }
     if (!o.base)
         return NULL;
-    char *data = (char *)o.base + sizeof o;
-    data += (ALIGNMENT - (uintptr_t)data % ALIGNMENT) % ALIGNMENT;
+    char *data = front_of(&o);
     memcpy(data - sizeof o, &o, sizeof o);
     pthread_mutex_lock(&pool.lock);
     count_used(o.bytes);
@@ -205,6 +211,8 @@ void dome__storage_free(void *data)
         uint64_t most = MAX(pool.used, KEPT_ALWAYS);
         shrink(most > o.bytes ? most - o.bytes : 0);
         if (o.bytes <= most) {
+            data = front_of(&o);
+            memcpy((char *)data - sizeof o, &o, sizeof o);
             if (pool.count == KEPT)
                 unmap(take(0));
             pool.data[pool.count++] = data;
@@ -241,6 +249,20 @@ uint64_t dome__storage_capacity(const void *data)
         return 0;
     origin o = origin_of(data);
     return o.bytes - (size_t)((const char *)data - (const char *)o.base);
+}
+
+uint64_t dome__storage_before(const void *data)
+{
+    origin o = origin_of(data);
+    return (uint64_t)((const char *)data - front_of(&o));
+}
+
+void *dome__storage_slide(void *data, int64_t bytes)
+{
+    origin o = origin_of(data);
+    char *moved = (char *)data + bytes;
+    memcpy(moved - sizeof o, &o, sizeof o);
+    return moved;
 }
 
 void dome__storage_retire(void *data, const char *name)

@@ -328,6 +328,26 @@ static void test_storage(void)
         dome__storage_free(data);
     }
     dome__storage_free(NULL);
+    for (uint64_t bytes = 1000; bytes <= UINT64_C(8) << 20; bytes *= 20) {
+        char *data = dome__storage(bytes), *moved;
+        uint64_t capacity = dome__storage_capacity(data);
+        g_assert_cmpuint(dome__storage_before(data), ==, 0);
+        data[640] = 7;
+        moved = dome__storage_slide(data, 640);
+        g_assert_true(moved == data + 640 && *moved == 7);
+        g_assert_cmpuint(dome__storage_before(moved), ==, 640);
+        g_assert_cmpuint(dome__storage_capacity(moved), ==, capacity - 640);
+        moved = dome__storage_slide(moved, -128);
+        g_assert_cmpuint(dome__storage_before(moved), ==, 512);
+        memset(moved, 1, bytes - 512);
+        dome__storage_free(moved);
+        data = dome__storage(bytes); /* perhaps the same again: all of it */
+        g_assert_cmpuint(dome__storage_before(data), ==, 0);
+        g_assert_cmpuint(dome__storage_capacity(data), >=, bytes);
+        for (uint64_t i = 0; i < bytes; i += 8)
+            g_assert_cmpint(data[i], ==, 0);
+        dome__storage_free(data);
+    }
 }
 
 /* Too large a request is an answer here, not an error. */
