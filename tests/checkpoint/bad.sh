@@ -151,22 +151,38 @@ mkdir dir
     exit $failures
 ) 9>dir/lock || failures=$((failures + 1))
 
-# A disk that gets full, in a namespace of its own.
+# A disk that gets full, or memory, in a namespace of its own: with one task and with several.
 cat >full.sh <<'END'
-mount -t tmpfs -o size=600k none small && "$@" && ls small
+place=$1
+shift
+mount -t tmpfs -o size=600k none "$place" && "$@" && ls "$place"
 END
 mkdir -p small
-if unshare -rm true 2>/dev/null && unshare -rm mount -t tmpfs none small 2>/dev/null; then
-    env -u PVM_VMID TMPDIR="$work" unshare -rm sh full.sh "$examples/state" 8 --dome-transport self \
-        --dome-checkpoint-dir small --dome-checkpoint-every 1 --dome-checkpoint-keep 9 >out 2>err
+
+# full WHAT PLACE COMMAND...
+full() {
+    local what=$1 place=$2
+    shift 2
+    env -u PVM_VMID TMPDIR="$work" unshare -rm sh full.sh "$place" "$@" --dome-checkpoint-every 1 --dome-checkpoint-keep 9 >out 2>err
     status=$?
-    [ $status -eq 0 ] || fail "full disk: status $status, $(cat err)"
-    [ "$(head -n 1 out)" = "$(cat expected)" ] || fail "full disk: $(cat out)"
-    grep -qx ckpt-00000001.dckpt out || fail "full disk: $(cat out)"
-    ! grep -q part out || fail "full disk: $(cat out)"
-    [ "$(grep -c 'was not written' err)" -eq 2 ] || fail "full disk: $(cat err)"
+    [ $status -eq 0 ] || fail "$what: status $status, $(cat err)"
+    [ "$(head -n 1 out)" = "$(cat expected)" ] || fail "$what: $(cat out)"
+    ! grep -q part out || fail "$what: $(cat out)"
+    [ "$(grep -c 'was not written' err)" -eq 2 ] || fail "$what: $(cat err)"
     grep -q "^dome: checkpoint [0-9]* was not written: .*No space left on device; the program goes on, and the checkpoint before stays" \
-        err || fail "full disk: $(cat err)"
+        err || fail "$what: $(cat err)"
+}
+
+dome=$DOME_BUILD_DIR/tools/dome
+if unshare -rm true 2>/dev/null && unshare -rm mount -t tmpfs none small 2>/dev/null; then
+    full "full disk" small "$examples/state" 8 --dome-transport self --dome-checkpoint-dir small
+    grep -qx ckpt-00000001.dckpt out || fail "full disk: $(cat out)"
+    if [ "$counts" != self ]; then
+        full "full disk of several tasks" small "$dome" run -n "$tasks" "$examples/state" 8 --dome-checkpoint-dir small
+        grep -qx ckpt-00000001.dckpt out || fail "full disk of several tasks: $(cat out)"
+        full "full memory" /dev/shm "$dome" run --restarts 1 -n "$tasks" "$examples/state" 8 --dome-checkpoint-dir memory:
+        [ "$(wc -l <out)" -eq 1 ] || fail "full memory: left: $(cat out)"
+    fi
 else
     echo "not tried: a full disk (no namespaces)"
 fi

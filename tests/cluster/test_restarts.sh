@@ -1,6 +1,6 @@
 #!/bin/bash
 # dome run --restarts on three hosts: one is killed for good, the program goes on with two; one that was added to the file is used;
-# one that is cut off is left out. The result has the bits of an undisturbed run.
+# one that is cut off is left out; and the same with checkpoints in memory. The result has the bits of an undisturbed run.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 4 "$@"
 heat=$DOME_BUILD_DIR/examples/heat
@@ -22,7 +22,7 @@ no_tasks() {
 }
 
 written() {
-    [ -n "$(on h1 find "$saved" -name 'ckpt-*.dckpt' -newer "$1" 2>/dev/null)" ]
+    [ -n "$(on h1 find "${memory:-$saved}" -name 'ckpt-*.dckpt' -newer "$1" 2>/dev/null)" ]
 }
 
 # NAME: starts heat on the hosts of the file, and waits until it has written a checkpoint.
@@ -89,6 +89,28 @@ for lost in h2 h3; do
     "$lab" sshd $lost
     forget
     clean own_$lost
+done
+
+say "checkpoints in memory, and a host is killed for good"
+saved=memory:
+memory=/dev/shm
+for host in "${hosts[@]}"; do
+    on "$host" mount -t tmpfs none "$memory" # as hosts have, each its own
+done
+for lost in h2 h3; do
+    start memory_$lost
+    for host in h1 h2 h3; do
+        until_true on "$host" sh -c "ls $memory/dome-*/ckpt-*of3.dckpt" >/dev/null 2>&1 || fail "memory_$lost: no pieces on $host"
+    done
+    "$lab" kill $lost
+    ended_after memory_$lost "on host $lost is lost: .*; started again on 2 hosts \(without $lost\) from checkpoint [0-9]+ .*, restart 1 of 3$"
+    for host in h1 h2 h3; do
+        left=$(on "$host" ls "$memory")
+        [ "$host" = $lost ] || [ -z "$left" ] || fail "memory_$lost: left on $host: $left"
+    done
+    on $lost find /tmp "$memory" -xdev -mindepth 1 -name 'dome-*' -exec rm -r {} +
+    "$lab" sshd $lost
+    clean memory_$lost
 done
 
 finish
