@@ -102,11 +102,19 @@ static const running *choose(const GArray *all, int pid)
     return all->len > 1 ? tracing : first;
 }
 
+/* Seconds that a process is given to become a Dome program. */
+enum { STARTING = 2 };
+
 /* What to read of a program that runs: a path, to be g_free'd. */
 static char *open_running(int pid, int *connection)
 {
     char *message = NULL;
     GArray *all = list_running(pid);
+    for (int k = 0; pid && !all->len && kill(pid, 0) == 0 && k < STARTING * 20; k++) { /* it may just be starting */
+        g_usleep(50000);
+        g_array_unref(all);
+        all = list_running(pid);
+    }
     const running *one = choose(all, pid);
     char *path = one->trace[0] ? g_strdup(one->trace) : NULL;
     if (!path) { /* it begins to record, for as long as this connection is open */
