@@ -76,6 +76,21 @@ __attribute__((unused)) static int cost_long_bcast(dome_transport *t, void *ctx)
     return failed;
 }
 
+/* 1 MB of sums. */
+__attribute__((unused)) static int cost_long_allreduce(dome_transport *t, void *ctx)
+{
+    enum { LONG = 1 << 17 };
+    int64_t *words = g_new(int64_t, LONG);
+    (void)ctx;
+    for (int64_t i = 0; i < LONG; i++)
+        words[i] = t->rank + i;
+    int failed = dome__allreduce(t, DOME_I64, words, LONG, dome__combine_sum_i64, NULL);
+    for (int64_t i = 0; i < LONG && !failed; i++)
+        failed = words[i] != (int64_t)t->size * (t->size - 1) / 2 + i * t->size;
+    g_free(words);
+    return failed;
+}
+
 typedef struct cost_case {
     const char *name;
     int (*work)(dome_transport *, void *);

@@ -43,7 +43,10 @@ typedef struct work {
     const eval_list *list;
     const dome_eval_reduction *reduction;
     step step[NODES_MAX];
-    int steps, active;             /* the last of them may be left to the reduction */
+    int steps, active;        /* the last of them may be left to the reduction */
+    step pair[NODES_MAX / 2]; /* two of them in one */
+    step *order[NODES_MAX];   /* what is done for each piece, while operations are not timed apart */
+    int ordered;
     operand value[NODES_MAX];      /* of the list's values */
     operand x, y;                  /* of the reduction */
     uint64_t x_element, y_element; /* bytes of their elements */
@@ -257,6 +260,79 @@ static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
     return in_memory(w->list, x);
 }
 
+/* ---- pairs ---- */
+
+/* Whether the step k can as well be done just before the step m: what it reads is still there. */
+static bool can_wait(const work *w, int k, int m)
+{
+    const step *first = &w->step[k];
+    for (int j = k + 1; j < m; j++)
+        for (int i = 0; i < first->inputs; i++)
+            if (w->step[j].out.data == first->in[i].data)
+                return false;
+    return true;
+}
+
+/* The step m as a pair with the one that its operand number i comes from; false if there is no kernel for the two. */
+static bool make_pair(const work *w, int k, int m, int i, step *pair)
+{
+    const step *first = &w->step[k], *second = &w->step[m];
+    const eval_node *one = &w->list->node[first->node], *two = &w->list->node[second->node];
+    if (one->value || two->value || one->type != two->type || one->width != two->width || second->inputs != 2)
+        return false;
+    dome_kernel kernel = dome__pair_kernel(one->code, two->code, i == 0, two->type);
+    if (!kernel)
+        return false;
+    *pair = *second;
+    pair->kernel = kernel;
+    pair->args.a = first->args.a;
+    pair->in[0] = first->in[0];
+    pair->in[1] = first->inputs > 1 ? first->in[1] : first->in[0];
+    pair->in[2] = second->in[1 - i];
+    pair->inputs = 3;
+    return true;
+}
+
+/* Operations whose value one other alone wants are done together with that, where there is a kernel for the two. */
+static void find_order(work *w, const eval_pass *pass)
+{
+    w->ordered = 0;
+    if (w->active < 2) {
+        for (; w->ordered < w->active; w->ordered++)
+            w->order[w->ordered] = &w->step[w->ordered];
+        return;
+    }
+    int uses[NODES_MAX] = {0}, step_of[NODES_MAX], pairs = 0;
+    const eval_list *list = w->list;
+    for (int k = 0; k < w->steps; k++) {
+        const eval_node *node = &list->node[w->step[k].node];
+        step_of[w->step[k].node] = k;
+        for (int i = 0; i < INPUTS_MAX; i++)
+            if (node->arg[i] >= 0)
+                uses[node->arg[i]]++;
+    }
+    for (int v = 0; pass->reduction && v < 2; v++) {
+        const dvec *x = v ? pass->reduction->y : pass->reduction->x;
+        if (x && x->value && x->work == list)
+            uses[x->value - 1] += 2;
+    }
+    for (int m = 0; m < w->active; m++) {
+        const eval_node *node = &list->node[w->step[m].node];
+        w->order[m] = &w->step[m];
+        for (int i = 1; i >= 0 && w->order[m] == &w->step[m]; i--) {
+            int arg = node->arg[i], k = arg >= 0 ? step_of[arg] : -1;
+            if (k < 0 || uses[arg] != 1 || pass->stores & NODE(arg) || w->order[k] != &w->step[k] || !can_wait(w, k, m) ||
+                !make_pair(w, k, m, i, &w->pair[pairs]))
+                continue;
+            w->order[k] = NULL;
+            w->order[m] = &w->pair[pairs++];
+        }
+    }
+    for (int m = 0; m < w->active; m++)
+        if (w->order[m])
+            w->order[w->ordered++] = w->order[m];
+}
+
 /* ---- running ---- */
 
 static const char *reduced_address(const operand *o, uint64_t bytes, uint64_t first, uint64_t place, uint64_t done)
@@ -299,15 +375,17 @@ static void run_group(work *w, uint64_t first, uint64_t place, uint64_t count, u
     const bool by_pieces = w->reduction && !by_parts && piece % block == 0;
     double part[DOME_PARTS] = {0};
     uint64_t before = weight ? dome__now_ns() : 0;
+    const int steps = weight ? w->active : w->ordered;
     for (int k = 0; weight && k <= w->steps; k++)
         weight[k] = 0;
-    for (int k = 0; k < w->active; k++)
-        point(&w->step[k], first, place, piece);
+    for (int k = 0; k < steps; k++)
+        point(weight ? &w->step[k] : w->order[k], first, place, piece);
     for (uint64_t done = 0, n; done < count; done += n) {
         n = MIN(piece, count - done);
-        for (int k = 0; k < w->active; k++) {
-            apply(&w->step[k], n);
-            advance(&w->step[k], n);
+        for (int k = 0; k < steps; k++) {
+            step *s = weight ? &w->step[k] : w->order[k];
+            apply(s, n);
+            advance(s, n);
             if (weight) {
                 uint64_t now = dome__now_ns();
                 weight[k] += (double)(now - before);
@@ -596,6 +674,8 @@ static void run(work *w, const eval_pass *pass, double weight[])
         return;
     }
     trial *t = code ? try_code(w, &g, code) : NULL;
+    if (!pass->plain)
+        find_order(w, pass);
     run_spans(w, pass->plain, weight);
     if (t)
         dome__chain_checked(chain, end_trial(w, &g, t));

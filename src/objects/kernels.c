@@ -11,14 +11,6 @@
 #error "x87 arithmetic rounds twice and gives other bits: compile with -msse2 -mfpmath=sse"
 #endif
 
-/* Outputs lie exactly on inputs or apart from them, so no iteration depends on another. */
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* calls of the C library stay as they are */
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 /* X(kind, suffix, type, unsigned type to compute in, prefix of the limits) */
 #define SIGNED_LIST(X)                                                                                                           \
     X(I8, i8, int8_t, uint32_t, INT8)                                                                                            \
@@ -134,22 +126,6 @@ UNSIGNED_LIST(UNSIGNED_VALUE)
 COMPLEX_LIST(COMPLEX_VALUE)
 
 /* ---- loops ---- */
-
-/* The statements for all i. */
-#define FOR_VALUES(count, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if ((count) == DOME_KERNEL_TILE) {                                                                                       \
-            INDEPENDENT                                                                                                          \
-            for (uint64_t i = 0; i < DOME_KERNEL_TILE; i++) {                                                                    \
-                __VA_ARGS__;                                                                                                     \
-            }                                                                                                                    \
-        } else {                                                                                                                 \
-            INDEPENDENT                                                                                                          \
-            for (uint64_t i = 0; i < (count); i++) {                                                                             \
-                __VA_ARGS__;                                                                                                     \
-            }                                                                                                                    \
-        }                                                                                                                        \
-    } while (0)
 
 /* z = expression of x and y, or of x alone, or of x and the scalar a. */
 #define BINARY(op, s, Z, T, expression)                                                                                          \

@@ -53,6 +53,10 @@ typedef uint64_t (*dome_kernel)(const dome_kernel_args *args, uint64_t count);
  * the values compared or chosen; for all others that of the output. from is convert's input type and ignored otherwise. */
 dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from);
 
+/* The kernel of two operations in one, for floating point: the first is of in[0] and in[1] (in[0] and a, in[0] alone), the second
+ * of that and in[2]. left: the first is the left operand of the second. NULL: there is none. */
+dome_kernel dome__pair_kernel(dome_operation_code first, dome_operation_code second, bool left, dome_type type);
+
 /* The kernel of fill_value, for any type. */
 uint64_t dome__kernel_fill_value(const dome_kernel_args *args, uint64_t count);
 

@@ -6,6 +6,7 @@
 
 #define DECLARE(v)                                                                                                               \
     dome_kernel dome__kernel_##v(dome_operation_code code, dome_type type, dome_type from);                                      \
+    dome_kernel dome__pair_kernel_##v(dome_operation_code first, dome_operation_code second, bool left, dome_type type);         \
     dome_sum_kernel dome__sum_kernel_##v(dome_terms terms, dome_type type);                                                      \
     dome_parts_kernel dome__parts_kernel_##v(dome_terms terms, dome_type type);                                                  \
     dome_product_kernel dome__product_kernel_##v(dome_type type);                                                                \
@@ -16,6 +17,7 @@ typedef struct kernel_set {
     const char *name;
     bool (*usable)(void);
     dome_kernel (*kernel)(dome_operation_code code, dome_type type, dome_type from);
+    dome_kernel (*pair)(dome_operation_code first, dome_operation_code second, bool left, dome_type type);
     dome_sum_kernel (*sum)(dome_terms terms, dome_type type);
     dome_parts_kernel (*parts)(dome_terms terms, dome_type type);
     dome_product_kernel (*product)(dome_type type);
@@ -25,8 +27,8 @@ typedef struct kernel_set {
 
 #define SET(v, usable)                                                                                                           \
     {                                                                                                                            \
-#v, usable, dome__kernel_##v, dome__sum_kernel_##v, dome__parts_kernel_##v, dome__product_kernel_##v,                    \
-            dome__extreme_kernel_##v, dome__largest_part_##v                                                                     \
+#v, usable, dome__kernel_##v, dome__pair_kernel_##v, dome__sum_kernel_##v, dome__parts_kernel_##v,                       \
+            dome__product_kernel_##v, dome__extreme_kernel_##v, dome__largest_part_##v                                           \
     }
 
 static bool always(void)
@@ -102,6 +104,11 @@ const char *dome__kernels_name(void)
 dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from)
 {
     return set()->kernel(code, type, from);
+}
+
+dome_kernel dome__pair_kernel(dome_operation_code first, dome_operation_code second, bool left, dome_type type)
+{
+    return set()->pair(first, second, left, type);
 }
 
 dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type)

@@ -1,5 +1,5 @@
-/* kernels.c and kernels_reduce.c are compiled once for each kind of processor (CMakeLists.txt), with DOME_VARIANT set to
- * avx512, avx2 or, by default, baseline. What they export gets that as a suffix. All variants give the same bits. */
+/* kernels.c, kernels_pair.c and kernels_reduce.c are compiled once for each kind of processor (CMakeLists.txt), with DOME_VARIANT
+ * set to avx512, avx2 or, by default, baseline. What they export gets that as a suffix. All variants give the same bits. */
 #ifndef DOME_SRC_KERNELS_VARIANT_H
 #define DOME_SRC_KERNELS_VARIANT_H
 
@@ -10,5 +10,29 @@
 #define DOME_VARIANT_JOIN(name, variant)   name##_##variant
 #define DOME_VARIANT_EXPAND(name, variant) DOME_VARIANT_JOIN(name, variant)
 #define DOME_VARIANT_OF(name)              DOME_VARIANT_EXPAND(name, DOME_VARIANT)
+
+/* Outputs lie exactly on inputs or apart from them, so no iteration depends on another. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* calls of the C library stay as they are */
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* The statements for all i. */
+#define FOR_VALUES(count, ...)                                                                                                   \
+    do {                                                                                                                         \
+        if ((count) == DOME_KERNEL_TILE) {                                                                                       \
+            INDEPENDENT                                                                                                          \
+            for (uint64_t i = 0; i < DOME_KERNEL_TILE; i++) {                                                                    \
+                __VA_ARGS__;                                                                                                     \
+            }                                                                                                                    \
+        } else {                                                                                                                 \
+            INDEPENDENT                                                                                                          \
+            for (uint64_t i = 0; i < (count); i++) {                                                                             \
+                __VA_ARGS__;                                                                                                     \
+            }                                                                                                                    \
+        }                                                                                                                        \
+    } while (0)
 
 #endif

@@ -309,44 +309,120 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
     return status;
 }
 
-/* Recursive doubling over a power of two of groups in rank order. The ranks beyond it stand in pairs at the low end: the
- * even one of a pair gives its part to the odd one and gets the result back. */
-static int allreduce_doubling(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count,
-                              dome_combine combine, void *ctx)
+/* What a task of an all-reduce among a power of two of groups in rank order is. The ranks beyond it stand in pairs at the low
+ * end: the even one of a pair gives its part to the odd one, which stands for both, and gets the result back. */
+typedef struct folded {
+    const dome_group *g;
+    int power, extra; /* groups; pairs */
+    int group;        /* this task's; -1: its neighbour stands for it */
+} folded;
+
+static folded fold(const dome_group *g)
 {
-    int size = g->count, place = g->place, power = 1;
-    while (power <= size / 2)
-        power *= 2;
-    int extra = size - power;
-    bool paired = place < 2 * extra;
-    if (paired && place % 2 == 0) {
-        int status = put(t, member(g, place + 1), type, data, count);
-        return status ? status : take(t, member(g, place + 1), type, data, count);
+    folded f = {.g = g, .power = 1};
+    while (f.power <= g->count / 2)
+        f.power *= 2;
+    f.extra = g->count - f.power;
+    if (g->place >= 2 * f.extra)
+        f.group = g->place - f.extra;
+    else
+        f.group = g->place % 2 ? g->place / 2 : -1;
+    return f;
+}
+
+/* Who stands for a group. */
+static int standing(const folded *f, int group)
+{
+    return member(f->g, group < f->extra ? 2 * group + 1 : group + f->extra);
+}
+
+static bool is_paired(const folded *f)
+{
+    return f->g->place < 2 * f->extra;
+}
+
+/* inout = inout (op) in, or in (op) inout where in is of lower ranks. in is used up. */
+static void combine_in_order(dome_type type, void *inout, void *in, uint64_t count, bool lower, dome_combine combine, void *ctx)
+{
+    if (!count)
+        return;
+    if (lower) {
+        combine(in, inout, count, ctx);
+        copy(type, inout, in, count);
+    } else {
+        combine(inout, in, count, ctx);
+    }
+}
+
+/* Each round all of the data is traded with a group twice as far away. */
+static int doubling(dome_transport *t, const folded *f, dome_type type, void *data, void *theirs, uint64_t count,
+                    dome_combine combine, void *ctx)
+{
+    int status = DOME_OK;
+    for (int bit = 1; bit < f->power && !status; bit *= 2) {
+        int other = f->group ^ bit, peer = standing(f, other);
+        status = trade(t, type, peer, data, count, peer, theirs, count);
+        if (!status)
+            combine_in_order(type, data, theirs, count, other < f->group, combine, ctx);
+    }
+    return status;
+}
+
+/* Long data: each round a group keeps one half of what it has and combines it with its peer's, until each has a piece of the
+ * result; then the halves are put together again the same way back. As many rounds again as by doubling, but each task sends all
+ * of the data less than twice. (Rabenseifner 2004, "Optimization of collective reduction operations", section 2.) */
+static int halving(dome_transport *t, const folded *f, dome_type type, void *data, void *theirs, uint64_t count,
+                   dome_combine combine, void *ctx)
+{
+    struct {
+        uint64_t kept, kept_end, given, given_end;
+    } level[32];
+    int depth = 0, status = DOME_OK;
+    uint64_t first = 0, end = count;
+    for (int bit = f->power / 2; bit && !status; bit /= 2, depth++) {
+        int other = f->group ^ bit, peer = standing(f, other);
+        uint64_t middle = first + (end - first) / 2;
+        bool low = other > f->group;
+        level[depth].kept = low ? first : middle;
+        level[depth].kept_end = low ? middle : end;
+        level[depth].given = low ? middle : first;
+        level[depth].given_end = low ? end : middle;
+        first = level[depth].kept;
+        end = level[depth].kept_end;
+        status = trade(t, type, peer, at(type, data, level[depth].given), level[depth].given_end - level[depth].given, peer,
+                       theirs, end - first);
+        if (!status)
+            combine_in_order(type, at(type, data, first), theirs, end - first, !low, combine, ctx);
+    }
+    for (int bit = 1; depth-- && !status; bit *= 2) {
+        int peer = standing(f, f->group ^ bit);
+        status = trade(t, type, peer, at(type, data, level[depth].kept), level[depth].kept_end - level[depth].kept, peer,
+                       at(type, data, level[depth].given), level[depth].given_end - level[depth].given);
+    }
+    return status;
+}
+
+static int allreduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, dome_combine combine,
+                     void *ctx)
+{
+    folded f = fold(g);
+    if (f.group < 0) {
+        int other = member(g, g->place + 1), status = put(t, other, type, data, count);
+        return status ? status : take(t, other, type, data, count);
     }
     void *theirs;
-    int status = room(t, type, count, &theirs);
-    if (!status && paired) {
-        status = take(t, member(g, place - 1), type, theirs, count);
-        if (!status && count) {
-            combine(theirs, data, count, ctx);
-            copy(type, data, theirs, count);
-        }
+    int status = room(t, type, count, &theirs), other = is_paired(&f) ? member(g, g->place - 1) : -1;
+    if (!status && is_paired(&f)) {
+        status = take(t, other, type, theirs, count);
+        if (!status)
+            combine_in_order(type, data, theirs, count, true, combine, ctx);
     }
-    int group = paired ? place / 2 : place - extra;
-    for (int bit = 1; bit < power && !status; bit *= 2) {
-        int other = group ^ bit, peer = member(g, other < extra ? 2 * other + 1 : other + extra);
-        status = trade(t, type, peer, data, count, peer, theirs, count);
-        if (status || !count)
-            continue;
-        if (other > group) {
-            combine(data, theirs, count, ctx);
-        } else {
-            combine(theirs, data, count, ctx);
-            copy(type, data, theirs, count);
-        }
-    }
-    if (!status && paired)
-        status = put(t, member(g, place - 1), type, data, count);
+    bool whole = f.power == 2 || is_short(type, count);
+    if (!status)
+        status = whole ? doubling(t, &f, type, data, theirs, count, combine, ctx)
+                       : halving(t, &f, type, data, theirs, count, combine, ctx);
+    if (!status && is_paired(&f))
+        status = put(t, other, type, data, count);
     g_free(theirs);
     return status;
 }
@@ -363,7 +439,7 @@ static int allreduce_by_hosts(dome_transport *t, dome_type type, void *data, uin
     if (t->leaders.count == 1)
         return status;
     if (!status && t->leaders.place >= 0)
-        status = allreduce_doubling(t, &t->leaders, type, data, count, combine, ctx);
+        status = allreduce(t, &t->leaders, type, data, count, combine, ctx);
     return status ? status : spread(t, t->near.rank[0], type, data, count);
 }
 
@@ -375,7 +451,7 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
     t->flag = t->asks;
     dome_group all = everybody(t);
     int status = by_hosts(t, type, count) ? allreduce_by_hosts(t, type, data, count, combine, ctx)
-                                          : allreduce_doubling(t, &all, type, data, count, combine, ctx);
+                                          : allreduce(t, &all, type, data, count, combine, ctx);
     t->asked = t->asked || t->flag;
     t->flag = false;
     return status;

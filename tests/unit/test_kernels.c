@@ -706,6 +706,43 @@ static void check_parts(dome_terms terms, dome_type type, const void *x, const v
     }
 }
 
+/* Two operations in one make what they make one after the other, also where the output is an input. Returns the number of pairs.
+ */
+static int check_pairs(dome_type type, const void *x, const void *y, const void *other, uint64_t count)
+{
+    static _Alignas(64) char apart[VARIANT_BYTES], together[VARIANT_BYTES];
+    const size_t bytes = count * dome_type_size(type);
+    int pairs = 0;
+    for (int one = DOME_OP_DVEC_FILL; one <= DOME_OP_DVEC_RANDOM; one++)
+        for (int two = DOME_OP_DVEC_FILL; two <= DOME_OP_DVEC_RANDOM; two++)
+            for (int left = 0; left < 2; left++) {
+                dome_kernel pair = dome__pair_kernel((dome_operation_code)one, (dome_operation_code)two, left, type);
+                if (!pair)
+                    continue;
+                dome_kernel_args first = {.out = apart, .a = 3.7, .width = 1, .in = {x, y}}, second = first, both = first;
+                dome__kernel((dome_operation_code)one, type, type)(&first, count);
+                second.in[left ? 0 : 1] = apart;
+                second.in[left ? 1 : 0] = other;
+                dome__kernel((dome_operation_code)two, type, type)(&second, count);
+                settle_nan(type, apart, count);
+                both.in[2] = other;
+                both.out = together;
+                g_assert_cmpuint(pair(&both, count), ==, count);
+                settle_nan(type, together, count);
+                g_assert_cmpmem(together, bytes, apart, bytes);
+                for (int i = 0; i < 3; i++) {
+                    dome_kernel_args onto = both;
+                    memcpy(together, both.in[i], bytes);
+                    onto.in[i] = together;
+                    pair(&onto, count);
+                    settle_nan(type, together, count);
+                    g_assert_cmpmem(together, bytes, apart, bytes);
+                }
+                pairs++;
+            }
+    return pairs;
+}
+
 /* What a variant makes of the same operands, for every operation and reduction and all pairs of types, goes through a hash. */
 static guint64 everything(const char *variant, GRand *rand)
 {
@@ -739,6 +776,13 @@ static guint64 everything(const char *variant, GRand *rand)
             if (!compares)
                 settle_nan(type, tile, DOME_KERNEL_TILE);
             g_assert_cmpmem(tile, DOME_KERNEL_TILE * (compares ? 1 : bytes), z, DOME_KERNEL_TILE * (compares ? 1 : bytes));
+        }
+        if (type == DOME_F32 || type == DOME_F64) {
+            edge_values(rand, type, z, VARIANT_COUNT);
+            g_assert_cmpint(check_pairs(type, x, y, z, DOME_KERNEL_TILE), >=, 6 * 3);
+            check_pairs(type, x, y, z, VARIANT_COUNT);
+        } else {
+            g_assert_cmpint(check_pairs(type, x, y, x, 1), ==, 0);
         }
         for (size_t j = 0; j < G_N_ELEMENTS(types); j++) {
             dome_kernel convert = dome__kernel(DOME_OP_DVEC_CONVERT, types[j], type);

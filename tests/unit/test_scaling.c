@@ -32,7 +32,8 @@ static void test_by_hosts(void)
         }
 }
 
-/* Each task receives long data about twice at most, and sends it as often, however many tasks there are. */
+/* Each task receives long data about twice at most, and sends it as often, however many tasks there are. In an all-reduce those
+ * beyond a power of two give and get all of it besides. */
 static void test_long(void)
 {
     for (int size = 3; size <= 48; size *= 2) {
@@ -40,6 +41,15 @@ static void test_long(void)
         g_assert_cmpint(sim_run(size, 0, &constants, cost_long_bcast, NULL, &cost), ==, 0);
         g_assert_cmpuint(cost.bytes, <=, 2u << 20);
         g_assert_cmpuint(cost.all_bytes, <=, (uint64_t)size * (2u << 20));
+    }
+    for (int size = 2; size <= 64; size++) {
+        sim_cost cost;
+        unsigned rounds = cost_log2(size);
+        bool power = size == 1 << rounds;
+        g_assert_cmpint(sim_run(size, 0, &constants, cost_long_allreduce, NULL, &cost), ==, 0);
+        g_assert_cmpuint(cost.bytes, <=, (power ? 2u : 3u) << 20);
+        g_assert_cmpuint(cost.all_bytes, <=, (uint64_t)size * (2u << 20));
+        g_assert_cmpuint(cost.depth, <=, 2 * rounds + 2);
     }
 }
 
