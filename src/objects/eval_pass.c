@@ -297,7 +297,7 @@ static bool make_pair(const work *w, int k, int m, int i, step *pair)
 static void find_order(work *w, const eval_pass *pass)
 {
     w->ordered = 0;
-    if (w->active < 2) {
+    if (w->active < 2 || dome_layout_local(w->list->layout, w->list->rank) <= w->piece) { /* looking would cost more */
         for (; w->ordered < w->active; w->ordered++)
             w->order[w->ordered] = &w->step[w->ordered];
         return;
