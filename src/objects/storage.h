@@ -26,9 +26,8 @@ uint64_t dome__storage_capacity(const void *data);
 /* Unused bytes of the storage before data: 0 unless it has been slid. */
 uint64_t dome__storage_before(const void *data);
 
-/* Lets the data begin so many bytes further on (or, less than 0, further to the front, at most dome__storage_before): a multiple
- * of
- * 64. The values stay where they are. Returns the new data, which is to be freed instead; the 64 bytes before it are not the
+/* Lets the data begin so many bytes further on (or, less than 0, further to the front, at most dome__storage_before), a multiple
+ * of 64. The values stay where they are. Returns the new data, which is to be freed instead; the 64 bytes before it are not the
  * caller's. */
 void *dome__storage_slide(void *data, int64_t bytes);
 
