@@ -137,15 +137,22 @@ run unknown_well on h1 env DOME_RSH="ssh -F $LAB/ssh_config -o StrictHostKeyChec
 cp hosts.keep etc/hosts
 clean unknown
 
-say "no PVM here"
-these="h2 h3"
 pvmd=$(readlink -f /usr/lib/pvm3/lib/pvmd)
 : >nothing
-on h1 mount -t tmpfs none /usr/lib/pvm3
-on h1 mount --bind "$work/nothing" "$pvmd"
+hide_pvm() {
+    on "$1" mount -t tmpfs none /usr/lib/pvm3
+    on "$1" mount --bind "$work/nothing" "$pvmd"
+}
+show_pvm() {
+    on "$1" umount "$pvmd"
+    on "$1" umount /usr/lib/pvm3
+}
+
+say "no PVM here"
+these="h2 h3"
+hide_pvm h1
 finds no_pvm_here pvm-missing 'apt-get install pvm$'
-on h1 umount "$pvmd"
-on h1 umount /usr/lib/pvm3
+show_pvm h1
 well no_pvm_here
 
 say "another version of Dome there"
@@ -157,13 +164,9 @@ well dome_version
 
 say "no PVM on another host"
 these="h2 h3"
-pvmd=$(readlink -f /usr/lib/pvm3/lib/pvmd)
-on h3 mount -t tmpfs none /usr/lib/pvm3
-: >nothing
-on h3 mount --bind "$work/nothing" "$pvmd"
+hide_pvm h3
 finds no_pvm pvm-missing '^ssh h3 apt-get install pvm$'
-on h3 umount "$pvmd"
-on h3 umount /usr/lib/pvm3
+show_pvm h3
 well no_pvm
 
 say "another version of PVM there"
