@@ -160,6 +160,13 @@ static void restart_clock(dome_env *env, dome_balance *b)
     b->usual_wait = -1;
 }
 
+/* The first phase comes as soon as there is something to measure. Who says how often and how many phases there are to be wants to
+ * say when, too. */
+static bool first_is_early(const dome_balance *b)
+{
+    return !b->every || b->phases_left == UINT64_MAX;
+}
+
 /* What comes before the first operation in which data may move is preparation: files are read, vectors are filled, by one task
  * perhaps. It says nothing about speeds. */
 static void start(dome_env *env, dome_balance *b)
@@ -167,7 +174,7 @@ static void start(dome_env *env, dome_balance *b)
     b->started = true;
     restart_clock(env, b);
     if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
-        b->next = env->sequence + (b->every ? b->every : 1);
+        b->next = env->sequence + (first_is_early(b) ? 1 : b->every);
 }
 
 bool dome__balance_due(dome_env *env, dome_operation_code code)
@@ -190,23 +197,38 @@ bool dome__balance_due(dome_env *env, dome_operation_code code)
 
 /* ---- what is moved ---- */
 
-static int move(dome_env *env, dome_balance *b)
+/* The new layouts of all domains that move; NULL when memory is out. */
+static GPtrArray *new_layouts(const dome_balance *b)
 {
-    uint64_t begin = dome__now_ns();
-    int status = DOME_OK;
-    dome__env_settle(env); /* the rest: what can fail has been run */
-    for (guint k = 0; status == DOME_OK && k < b->domains->len; k++) {
-        domain *d = g_ptr_array_index(b->domains, k);
+    GPtrArray *layouts = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
+    for (guint k = 0; k < b->domains->len; k++) {
+        const domain *d = g_ptr_array_index(b->domains, k);
         if (!dome__domain_is_live(d) || d->moves == 0)
             continue;
         dome_layout *layout = dome_layout_new(d->length, d->block_size, b->size, d->start, d->counts);
-        if (!layout)
-            return dome__fail(env, DOME_ERR_MEMORY, "no memory for a layout");
-        /* Should tasks ever come to different decisions, the messages will tell. */
-        env->history = env->transport->stamp.history = dome__hash(env->history, dome__layout_hash(layout));
-        status = dome__relayout(env, layout);
-        dome_layout_unref(layout);
+        if (!layout) {
+            g_ptr_array_unref(layouts);
+            return NULL;
+        }
+        g_ptr_array_add(layouts, layout);
     }
+    return layouts;
+}
+
+static int move(dome_env *env, dome_balance *b)
+{
+    uint64_t begin = dome__now_ns(), decision = 0;
+    int status = DOME_OK;
+    dome__env_settle(env); /* the rest: what can fail has been run */
+    GPtrArray *layouts = new_layouts(b);
+    if (!layouts)
+        return dome__fail(env, DOME_ERR_MEMORY, "no memory for a layout");
+    for (guint k = 0; k < layouts->len; k++)
+        decision = dome__hash(decision, dome__layout_hash(g_ptr_array_index(layouts, k)));
+    dome__begin_next(env, decision); /* should tasks ever come to different decisions, the messages will tell */
+    for (guint k = 0; status == DOME_OK && k < layouts->len; k++)
+        status = dome__relayout(env, g_ptr_array_index(layouts, k));
+    g_ptr_array_unref(layouts);
     b->move_seconds = (double)dome__since_ns(begin) * 1e-9;
     return status;
 }
@@ -254,6 +276,27 @@ static void learn_bandwidth(dome_balance *b, const hearing *h)
     b->move_seconds = 0;
 }
 
+/* Seconds from one phase to the next by the user's number of operations: the first may have come earlier. */
+static double time_of_every(const dome_env *env, const dome_balance *b, double elapsed)
+{
+    return elapsed * MAX((double)b->every / (double)MAX(env->sequence - b->start_sequence, 1), 1);
+}
+
+/* Whether the operations that the user has asked for lie between two phases. */
+static bool is_asked_for(const dome_env *env, const dome_balance *b)
+{
+    return b->every && env->sequence - b->start_sequence >= b->every;
+}
+
+/* When there was too little to measure: after as many operations more, but no later than asked for. */
+static void look_again(const dome_env *env, dome_balance *b)
+{
+    uint64_t done = MAX(env->sequence - b->start_sequence, 1);
+    b->next = env->sequence + 2 * done;
+    if (b->every && done < b->every)
+        b->next = MIN(b->next, b->start_sequence + b->every);
+}
+
 static int measured_phase(dome_env *env, dome_balance *b)
 {
     hearing h = {0};
@@ -261,14 +304,13 @@ static int measured_phase(dome_env *env, dome_balance *b)
     int status = dome__balance_exchange(env, b, &h);
     if (status != DOME_OK)
         goto out;
-    b->report.phases++;
     learn_bandwidth(b, &h);
-    bool enough = b->every || h.elapsed >= b->schedule.shortest; /* less says nothing */
-    if (h.failed || !enough) {
-        /* not reset: what is measured so far counts on */
-        b->next = env->sequence + 2 * MAX(env->sequence - b->start_sequence, 1);
+    bool enough = h.elapsed >= b->schedule.shortest; /* less says nothing */
+    if (h.failed || (!enough && !is_asked_for(env, b))) {
+        look_again(env, b); /* not reset: what is measured so far counts on */
         goto out;
     }
+    b->report.phases++;
     if (b->was_calm) /* else some waited for others in it, and would have elsewhere */
         b->schedule.phase += (b->schedule.phase > 0 ? PHASE_WEIGHT : 1) * (h.phase - b->schedule.phase);
     note_imbalance(b, &h);
@@ -277,7 +319,7 @@ static int measured_phase(dome_env *env, dome_balance *b)
     if (status != DOME_OK)
         goto out;
     if (b->every) /* what is moved now stays there until the next phase that was asked for, or for good */
-        b->schedule.interval = b->phases_left == 1 ? INFINITY : h.elapsed;
+        b->schedule.interval = b->phases_left == 1 ? INFINITY : time_of_every(env, b, h.elapsed);
     bool pays = dome__balance_decide(b);
     b->phase_seconds = (double)dome__since_ns(begin) * 1e-9;
     if (pays) {
@@ -300,7 +342,9 @@ out:
 static int random_phase(dome_env *env, dome_balance *b)
 {
     uint64_t failed = !dome__env_settle(env);
+    uint64_t waited = env->transport->wait_ns;
     int status = dome__allreduce(env->transport, DOME_U64, &failed, 1, dome__combine_max_u64, NULL);
+    b->waited_ns += env->transport->wait_ns - waited;
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
     if (failed)
@@ -319,6 +363,7 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     dome_balance *b = env->balance;
     dome_operation op;
     uint64_t begin = dome__now_ns();
+    uint64_t phases = b->report.phases, waited = b->waited_ns;
     bool due = b->phases_left > 0 && (env->sequence >= b->next || env->transport->asked);
     dome__begin(&op, env, DOME_OP_BALANCE, NULL, b->next);
     /* The user knows of the operation that waits here, not of this one. */
@@ -334,11 +379,14 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
         status = random_phase(env, b);
     else if (due)
         status = measured_phase(env, b);
-    if (due && b->phases_left != UINT64_MAX)
+    if (b->report.phases > phases && b->phases_left != UINT64_MAX)
         b->phases_left--;
     if (status == DOME_OK && b->check_pointers && dome__env_settle(env))
         status = stay(env, b);
-    b->report.seconds += (double)dome__since_ns(begin) * 1e-9;
+    waited = b->waited_ns - waited;
+    uint64_t took = dome__since_ns(begin);
+    b->report.waited += (double)waited * 1e-9;
+    b->report.seconds += took > waited ? (double)(took - waited) * 1e-9 : 0;
     op.code = DOME_OP_BALANCE;
     op.object = NULL;
     dome__end(&op, status);

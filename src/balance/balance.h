@@ -34,7 +34,8 @@ typedef struct dome_balance_report {
     const char *policy;
     uint64_t phases, moving_phases;
     double imbalance_first, imbalance_last;
-    double seconds; /* in phases and moves, of this task */
+    double seconds; /* in phases and moves, of this task, but for the next */
+    double waited;  /* at the beginning of phases, for the tasks that come to them last */
 } dome_balance_report;
 
 void dome__balance_report(const dome_balance *balance, dome_balance_report *report);

@@ -50,6 +50,7 @@ struct dome_balance {
     double usual_wait, alarm_share; /* usual_wait < 0: not known yet */
     bool alarmed;
 
+    uint64_t waited_ns; /* at the beginning of phases, for the tasks that come to them last */
     dome_balance_report report;
 };
 

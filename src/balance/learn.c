@@ -56,6 +56,7 @@ int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
     }
     h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
     int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
+    b->waited_ns += env->transport->wait_ns - wait;
     g_free(mine);
     if (status != DOME_OK)
         return dome__fail_transport(env, status);

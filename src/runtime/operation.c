@@ -56,6 +56,15 @@ static bool is_deferred(dome_operation_code code)
     return code >= DOME_OP_DVEC_FILL && code <= DOME_OP_DVEC_RANDOM;
 }
 
+/* Number and history change together: two tasks with one number and two histories count as tasks that disagree. */
+static void enter_history(dome_env *env, uint32_t code, uint64_t id, uint64_t arguments)
+{
+    env->sequence++;
+    env->history = dome__hash(dome__hash(dome__hash(env->history, code), id), arguments);
+    if (env->transport)
+        env->transport->stamp = (dome_stamp){.sequence = env->sequence, .history = env->history, .object = id, .operation = code};
+}
+
 void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments)
 {
     if (!env->operation && dome__balance_due(env, code)) {
@@ -66,14 +75,9 @@ void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, co
     env->operation = op;
     if (op->outer)
         return;
-    uint64_t id = object ? dome_object_id(object) : 0;
-    env->sequence++;
-    env->history = dome__hash(dome__hash(dome__hash(env->history, code), id), arguments);
-    if (env->transport) {
-        env->transport->stamp =
-            (dome_stamp){.sequence = env->sequence, .history = env->history, .object = id, .operation = (uint32_t)code};
+    enter_history(env, (uint32_t)code, object ? dome_object_id(object) : 0, arguments);
+    if (env->transport)
         op->start_wait_ns = env->transport->wait_ns;
-    }
     if (env->watch)
         dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, name_of(object));
     if (!is_deferred(code)) {
@@ -82,6 +86,14 @@ void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, co
         if (op->start_ns >= env->look_at)
             dome__recording_look(env);
     }
+}
+
+void dome__begin_next(dome_env *env, uint64_t decision)
+{
+    const dome_operation *op = env->operation;
+    enter_history(env, env->transport->stamp.operation, env->transport->stamp.object, decision);
+    if (env->watch)
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)op->code, name_of(op->object));
 }
 
 int dome__end(dome_operation *op, int status)

@@ -116,6 +116,10 @@ typedef struct dome_operation {
  * until dome__end. Nested operations do not enter the history. */
 void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments);
 
+/* The operation under way goes on as the next one of the history: what all tasks have decided in it (a hash) is in the history from
+ * here on, under a number of its own. */
+void dome__begin_next(dome_env *env, uint64_t decision);
+
 /* Leaves it: adds its computing time (waiting excluded) to the clock. Returns status. */
 int dome__end(dome_operation *op, int status);
 

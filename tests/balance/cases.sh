@@ -18,6 +18,8 @@ slow ring    | 7 | --dome-balance ring --dome-balance-every 3
 slow linear  | 5 | --dome-balance ring --dome-topology linear
 slow         | 5 | --dome-balance ring --dome-balance-group 2
 slow         | 2 | --dome-balance ring
+slow         | 4 | --dome-balance-phases 3
+early        | 4 | --dome-balance-every 100000
 crawl        | 4 |
 crawl ring   | 5 | --dome-balance ring
 changes      | 4 |
