@@ -11,11 +11,27 @@ static const double MUCH_WAITING = 0.25, MUCH_WORK_BESIDES = 0.1, UNEVEN = 1.3;
 /* Seconds of computing between two communications that are too few for a network. */
 static const double FINE = 200e-6;
 
+/* By the options that this program was given. */
+static char *balancing_less(const dome_figures *f)
+{
+    double percent = 100 * f->balancing;
+    if (f->random)
+        return g_strdup_printf(
+            "balancing takes %.0f %% of the time: --dome-balance random moves data all the time and is for tests; "
+            "--dome-balance global moves it where that pays",
+            percent);
+    if (f->every)
+        return g_strdup_printf("balancing takes %.0f %% of the time, with a phase every %" G_GUINT64_FORMAT
+                               " operations: a larger --dome-balance-every, or leave it out to balance as often as pays",
+                               percent, f->every);
+    return g_strdup_printf("balancing takes %.0f %% of the time: --dome-balance none leaves data where it is", percent);
+}
+
 char *dome__advice(const dome_figures *f)
 {
     if (f->seconds < SHORT)
         return NULL;
-    if (f->checkpoints > MUCH_WORK_BESIDES)
+    if (f->checkpoints > MUCH_WORK_BESIDES && !f->automatic)
         return g_strdup_printf(
             "checkpoints hold the program up for %.0f %% of the time: --dome-checkpoint-every auto writes as many as "
             "pay",
@@ -27,9 +43,7 @@ char *dome__advice(const dome_figures *f)
                                "--dome-tasks %d, or more hosts",
                                f->crowd, f->processors, f->processors == 1 ? "" : "s", f->host, 100 * f->waiting, f->processors);
     if (f->balancing > MUCH_WORK_BESIDES)
-        return g_strdup_printf(
-            "balancing takes %.0f %% of the time: a larger --dome-balance-every, or none to let the program choose",
-            100 * f->balancing);
+        return balancing_less(f);
     if (f->waiting > MUCH_WAITING && f->imbalance > UNEVEN) {
         if (!f->balances)
             return g_strdup_printf(

@@ -20,6 +20,7 @@ enum {
     FURTHER,
     MOVED_BYTES,
     BALANCING_NS,
+    WAITED_NS, /* in phases, for the tasks that came to them last */
     ELAPSED,
     MESSAGES,
     SENT_BYTES,
@@ -39,6 +40,8 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
         cell[WAIT] = entry->wait_ns;
         cell[BYTES] = entry->bytes;
     }
+    mine[WAITED_NS] = (uint64_t)(report->waited * 1e9);
+    mine[DOME_OP_BALANCE * COLUMNS + WAIT] -= MIN(mine[WAITED_NS], mine[DOME_OP_BALANCE * COLUMNS + WAIT]);
     mine[NEIGHBOURS] = env->moved.to_neighbours;
     mine[AROUND] = env->moved.around;
     mine[FURTHER] = env->moved.further;
@@ -81,7 +84,8 @@ static double share(double part, const uint64_t *all, int size)
     return elapsed > 0 ? part / elapsed : 0;
 }
 
-/* Calls are those of one task: all make the same. */
+/* Calls are those of one task: all make the same. What a task waits for others at the beginning of a phase is their slowness, and
+ * has a line of its own: it is no cost of balancing. */
 static void print_operations(const uint64_t *all, int size)
 {
     fprintf(stderr, "%-22s %10s %12s %12s %12s %12s %8s %6s %7s\n", "operation", "calls", "compute", "largest", "wait", "largest",
@@ -103,7 +107,12 @@ static void print_operations(const uint64_t *all, int size)
                 ratio_text(most(all, size, cell + COMPUTE) * 1e-9, compute / size, ratio),
                 100 * share(compute + wait, all, size));
     }
-    double own = sum(all, size, ELAPSED) * 1e-9 - inside;
+    double waited = sum(all, size, WAITED_NS) * 1e-9;
+    if (waited > 0)
+        fprintf(stderr, "%-22s %10" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f %8s %6s %5.1f %%\n", "waiting for slow tasks",
+                all[DOME_OP_BALANCE * COLUMNS + CALLS], 0.0, 0.0, waited / size, most(all, size, WAITED_NS) * 1e-9, "-", "-",
+                100 * share(waited, all, size));
+    double own = sum(all, size, ELAPSED) * 1e-9 - inside - waited;
     fprintf(stderr, "%-22s %10s %12.6f %60.1f %%\n", "the program's own code", "", MAX(own, 0) / size,
             100 * share(MAX(own, 0), all, size));
 }
@@ -128,7 +137,7 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
 /* A task's time in all operations: computing, or waiting. */
 static double in_operations(const uint64_t *all, int rank, int column)
 {
-    double ns = 0;
+    double ns = column == WAIT ? (double)all[(size_t)rank * CELLS + WAITED_NS] : 0;
     for (int k = 1; k < DOME_OPERATIONS; k++)
         ns += (double)all[(size_t)rank * CELLS + (size_t)(k * COLUMNS + column)];
     return ns * 1e-9;
@@ -172,6 +181,7 @@ static void print_checkpoints(const dome_env *env)
 
 static void print_advice(const dome_env *env, const dome_balance_report *report, const uint64_t *all, int size)
 {
+    const dome_options *o = &env->options;
     dome_checkpoint_report checkpoints;
     dome_figures f = {.tasks = size,
                       .processors = (int)g_get_num_processors(),
@@ -180,6 +190,9 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
                       .waiting = waiting_share(all, size),
                       .balancing = share(sum(all, size, BALANCING_NS) * 1e-9, all, size),
                       .balances = env->balance != NULL,
+                      .random = o->balance == DOME_BALANCE_RANDOM,
+                      .every = o->balance_every,
+                      .automatic = o->checkpoint_unit == DOME_CHECKPOINT_AUTO,
                       .phases = report->phases};
     double mean = 0, largest = 0, calls = 0;
     for (int r = 0; r < size; r++) {

@@ -62,7 +62,12 @@ static void test_each(void)
     expect(f, "20 % of the time: --dome-checkpoint-every auto");
     f = good();
     f.balancing = 0.3;
-    expect(f, "balancing takes 30 %");
+    f.every = 7;
+    expect(f, "balancing takes 30 % of the time, with a phase every 7 operations: a larger --dome-balance-every");
+    f.every = 0;
+    expect(f, "balancing takes 30 % of the time: --dome-balance none");
+    f.random = true;
+    expect(f, "--dome-balance random moves data all the time");
     f = good();
     f.waiting = 0.4;
     f.imbalance = 2;
@@ -77,10 +82,25 @@ static void test_each(void)
     expect(f, "with 20 us of computing between two communications");
 }
 
+/* No option is blamed that was not given, and none is advised that holds already. */
+static void test_options(void)
+{
+    dome_figures f = good();
+    f.checkpoints = 0.2;
+    f.automatic = true;
+    expect(f, NULL);
+    f = good();
+    f.balancing = 0.3;
+    char *advice = dome__advice(&f);
+    g_assert_null(strstr(advice, "every"));
+    g_free(advice);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/advice/none", test_none);
     g_test_add_func("/advice/each", test_each);
+    g_test_add_func("/advice/options", test_options);
     return g_test_run();
 }
