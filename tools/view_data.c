@@ -37,7 +37,7 @@ static void write_runs(const dome_trace_file *file, FILE *to)
         const dome_trace_run *r = &g_array_index(file->runs, dome_trace_run, k);
         fprintf(to, "%s{\"begin\":%.6f,\"end\":", comma(&first), seconds(r->begin));
         seconds_or_null(to, r->ended, r->end);
-        fprintf(to, ",\"tasks\":%d", r->tasks);
+        fprintf(to, ",\"before\":%.6f,\"tasks\":%d", seconds(r->before), r->tasks);
         if (r->ended)
             fprintf(to, ",\"status\":%d", r->status);
         fputs("}", to);

@@ -371,8 +371,9 @@ static bool task_line(parser *p, char kind, fields *f)
     case 'B': {
         dome_trace_mark mark = {.kind = kind, .time = get_time(f)};
         uint64_t ran = get_u64(f), checkpoint = get_u64(f), age = get_u64(f), imbalance = get_u64(f);
-        if (f->bad)
+        if (f->bad || ran > INT64_MAX / 4)
             return false;
+        last_run(p)->before = (int64_t)ran;
         GString *text = g_string_new(NULL);
         g_string_printf(text, "recorded from here on, %.1f s after the program began", (double)ran * 1e-9);
         if (checkpoint)

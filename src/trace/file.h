@@ -10,6 +10,7 @@
 /* From a start to its end; another one follows after a restart. */
 typedef struct dome_trace_run {
     int64_t begin, end;
+    int64_t before;  /* how long the program had run when a recording on demand began; totals are of that time as well */
     int64_t real_us; /* wall clock at its beginning, microseconds since 1970 */
     int tasks, pid, status;
     bool ended; /* false: still running, or its hub was killed */

@@ -280,6 +280,16 @@ def moves(view):
     return data_of(view)
 
 
+def check_times(what, data):
+    """No task has been in operations for longer than the program has run."""
+    run = data["runs"][-1]
+    ran = run.get("before", 0) + data["end"] - run["begin"]
+    for rank in range(data["size"]):
+        inside = sum(o["compute"][rank] + o["wait"][rank] for o in data["operations"])
+        if inside > ran + 0.01:
+            fail(what, "task %d was in operations for %.3f s in %.3f s" % (rank, inside, ran))
+
+
 def check_on_demand(tasks):
     """A program that records nothing begins to when somebody looks, and goes on whoever comes and goes."""
     what, size = "on demand, " + tasks, 1 if tasks == "self" else int(tasks)
@@ -287,8 +297,10 @@ def check_on_demand(tasks):
     try:
         if program.records():
             fail(what, "it records before anybody looks")
+        time.sleep(1)  # of which the totals are
         first = View(str(program.pid))
         data = moves(first)
+        check_times(what, data)
         if data["size"] != size or sorted(v["name"] for v in data["vectors"]) != ["index", "x", "y"] or not data["groups"][0]["layouts"]:
             fail(what, "the vectors that were there are not in it")
         if [m[1] for m in data["marks"]] != ["begin"] or len(data["loads"]) != size or data["strange"]:

@@ -27,12 +27,15 @@ def expect(what, got, wanted):
         fail(what, "%r instead of %r" % (got, wanted))
 
 
-def made_up():
-    """Six hosts, ten seconds, all numbers known. Task 1's clock is 5 s ahead. Names that would be harmful in a page."""
+def made_up(before=0):
+    """Six hosts, ten seconds, all numbers known. Task 1's clock is 5 s ahead. Names that would be harmful in a page. before: seconds
+    for which the program had run when somebody looked."""
     lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home ./prog%20</script><script>bad=1</script>%20&amp;"]
     for rank in range(6):
         lead = 5000 * MS if rank == 1 else 0
         lines += ["T %d" % rank, "I %d %d 6 2 host%d" % (lead, 10 + rank, rank), "C 1 %d %d 1000" % (lead, -lead)]
+        if rank == 0 and before:
+            lines += ["B 0 %d 0 0 0" % (before * 1000 * MS)]
         if rank == 0:
             lines += ["N 1 dvec_dot", "N 2 dvec_map", "v 1000000 1 1200 1 0 10 f64 pressure", "v 1000000 2 60 3 1 10 f32 <b>fixed"]
             lines += ["y 1000000 2 60 10 0 1 1 1 1 1 1", "y 1000000 0 1200 10 0 20 20 20 20 20 20"]
@@ -98,6 +101,14 @@ def check_numbers(b):
     table = b.run("[...document.querySelectorAll('#operations tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
     expect(what, table[0][:7], ["dvec_map", "50", "2.0667", "2.4000", "1.16", "0.0000", "0.0000"])
     expect(what, table[1], ["dvec_dot", "100", "0.3000", "0.3000", "1.00", "0.7000", "0.7000", "10 %", "0.03"])
+    shares = b.run("dome.rows().map(r => Math.round(r.share * 1000) / 10)")
+    expect(what + ", shares", sorted(shares), [10, 20.7])
+    b.open("file://" + page("later.trace", made_up(10))[0])
+    frames(b)
+    shares = b.run("dome.rows().map(r => Math.round(r.share * 1000) / 10)")
+    expect(what + ", recorded after 10 s, shares", sorted(shares), [5, 10.3])
+    b.open(address)
+    frames(b)
     marks = b.run("dome.marks.map(m => [m.kind, Math.round(m.t * 1000)])")
     wanted = [["moved", k * 1000] for k in range(1, 10)] + [["phase", 9500], ["checkpoint", 4000], ["failure", 9800], ["end", 10000]]
     expect(what + ", marks", sorted(marks), sorted(wanted))
