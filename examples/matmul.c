@@ -52,7 +52,7 @@ static int generate(dome_env *env, const char *size, const char *const path[2])
     if (*end || n < 1 || n > INT_MAX)
         return fail(env, 2, "--generate takes the number of rows, 1 or more");
     for (int i = 0; i < 2; i++) {
-        dvec *x = dvec_new_with(env, i ? "B" : "A", DOME_F64, (size_t)n, &(dvec_options){.width = (size_t)n});
+        dvec *x = dvec_new_with(env, i ? "B" : "A", DOME_F64, (size_t)n, DVEC_OPTIONS(.width = (size_t)n));
         dvec_random(x, (uint64_t)i + 1);
         dvec_write(x, path[i]);
         dvec_free(x);
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
     if (argc != 4 || argv[1][0] == '-')
         return fail(env, 2, "usage: matmul A.npy B.npy C.npy, or matmul --generate N A.npy B.npy");
 
-    dvec *a = dvec_read_with(env, "A", argv[1], &(dvec_options){.block = 64});
-    dvec *b = dvec_read_with(env, "B", argv[2], &(dvec_options){.distribution = DOME_WHOLE});
+    dvec *a = dvec_read_with(env, "A", argv[1], DVEC_OPTIONS(.block = 64));
+    dvec *b = dvec_read_with(env, "B", argv[2], DVEC_OPTIONS(.distribution = DOME_WHOLE));
     if (dvec_type(a) != DOME_F64 || dvec_type(b) != DOME_F64)
         return fail(env, 1, "the matrices must be of doubles (float64)");
     if (dvec_width(a) != dvec_length(b))
@@ -79,12 +79,12 @@ int main(int argc, char **argv)
     size_t block = dvec_length(a) > 7 * 256 ? 256 : 64; /* BLAS looks at all of B for each block */
     if (block > 64) {
         dvec *blocks = dvec_new_with(env, "A in blocks", DOME_F64, dvec_length(a),
-                                     &(dvec_options){dvec_distribution(a), dvec_width(a), block});
+                                     DVEC_OPTIONS(.distribution = dvec_distribution(a), .width = dvec_width(a), .block = block));
         dvec_copy(blocks, a);
         dvec_free(a);
         a = blocks;
     }
-    dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), &(dvec_options){.width = dvec_width(b), .block = block});
+    dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), DVEC_OPTIONS(.width = dvec_width(b), .block = block));
 
     struct factor factor = {dvec_whole(b), dvec_width(a), dvec_width(b)};
     dvec_map(c, multiply_rows, &factor, 1, &a);

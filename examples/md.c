@@ -110,7 +110,7 @@ static void check(dome_env *env, const struct md *md)
  * not have them. */
 static void sum(dome_env *env, struct md *md, dvec_kernel kernel, dvec *in, int64_t sums[3])
 {
-    dvec *parts = dvec_new_with(env, NULL, DOME_I64, md->fluid.atoms, &(dvec_options){.width = 3});
+    dvec *parts = dvec_new_with(env, NULL, DOME_I64, md->fluid.atoms, DVEC_OPTIONS(.width = 3));
     dvec *part = dvec_new(env, NULL, DOME_I64, md->fluid.atoms);
     dvec_map(parts, kernel, md, 1, &in);
     check(env, md);

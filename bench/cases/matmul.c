@@ -33,7 +33,7 @@ static void kernel(void *ctx, size_t first, size_t count, void *out, const void 
 
 static dvec *matrix(dome_env *env, const char *name, size_t n, size_t block, uint64_t seed)
 {
-    dvec *x = dvec_new_with(env, name, DOME_F64, n, &(dvec_options){.width = n, .block = block});
+    dvec *x = dvec_new_with(env, name, DOME_F64, n, DVEC_OPTIONS(.width = n, .block = block));
     dvec_random(x, seed);
     return x;
 }
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     double budget = argc > 2 ? atof(argv[2]) : 3;
     dvec *a = matrix(env, "a", n, 256, 1), *c = matrix(env, "c", n, 256, 0);
     dvec *narrow_a = matrix(env, "narrow a", n, 64, 1), *narrow_c = matrix(env, "narrow c", n, 64, 0);
-    dvec *b = dvec_new_with(env, "b", DOME_F64, n, &(dvec_options){.distribution = DOME_WHOLE, .width = n});
+    dvec *b = dvec_new_with(env, "b", DOME_F64, n, DVEC_OPTIONS(.distribution = DOME_WHOLE, .width = n));
     dvec_random(b, 2);
     struct factor f = {dvec_whole(b), n};
     double *plain = case_array(n * n);

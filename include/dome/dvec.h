@@ -38,6 +38,28 @@ typedef struct dvec_options {
     size_t block;                   /* elements per block, a power of two; 0 means dome_block_size(n) */
 } dvec_options;
 
+/* Options in the call they are for, in C and in C++: dvec_new_with(env, "a", DOME_F64, n, DVEC_OPTIONS(.width = 100)). Members
+ * that are not named are 0. The value is a const dvec_options *, good until the call has returned. */
+#ifndef __cplusplus
+#define DVEC_OPTIONS(...) (&(const dvec_options){__VA_ARGS__})
+#else
+#define DVEC_OPTIONS(...)                                                                                                        \
+    dvec_options_in_([&] {                                                                                                       \
+        dvec_options o_ = dvec_options();                                                                                        \
+        DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
+        return o_;                                                                                                               \
+    }())
+/* One name for each number of members. */
+#define DVEC_OPTIONS_COUNT_(a, b, c, name, ...) name
+#define DVEC_OPTIONS1_(a)                       o_ a
+#define DVEC_OPTIONS2_(a, b)                    o_ a, o_ b
+#define DVEC_OPTIONS3_(a, b, c)                 o_ a, o_ b, o_ c
+extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &options)
+{
+    return &options;
+}
+#endif
+
 /* ---- life ---- */
 
 /* A new vector of n elements, all 0. n may be 0 and may be smaller than the number of tasks. name is what messages,

@@ -16,8 +16,8 @@
  * dvec_sum of the vector of terms. Compile with -ffp-contract=off, as pkg-config --cflags dome says, to have the same bits on all
  * processors.
  *
- * Collective in order, as dvec_map; with a sum collective. Failures: as dvec_map; the sum is then NaN. Statements of C, not of
- * C++; s is a variable of type double. */
+ * Collective in order, as dvec_map; with a sum collective. Failures: as dvec_map; the sum is then NaN. They are
+ * statements, of C and of C++; s is a variable of type double. */
 #ifndef DOME_MAP_H
 #define DOME_MAP_H
 
@@ -56,22 +56,38 @@ void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS]);
 /* After the last run: the sum over all tasks. Collective. NaN if dvec_run_begin has failed. */
 double dvec_run_sum(dvec_run *run);
 
-#ifndef __cplusplus
-
-/* Values lie exactly on one another or apart, so no iteration depends on another. (clang complains where it cannot make use of such a
- * promise, so it gets none and looks for itself.) */
+/* Values lie exactly on one another or apart, so no iteration depends on another. (clang complains where it cannot make use of
+ * such a promise, so it gets none and looks for itself.) */
 #if defined(__GNUC__) && !defined(__clang__)
 #define DVEC_INDEPENDENT_ _Pragma("GCC ivdep")
 #else
 #define DVEC_INDEPENDENT_
 #endif
 
+#ifndef __cplusplus
 /* clang-format off */
 #define DVEC_TYPE_(T)                                                                                                            \
     _Generic((T){0}, int8_t: DOME_I8, int16_t: DOME_I16, int32_t: DOME_I32, int64_t: DOME_I64,                                   \
                      uint8_t: DOME_U8, uint16_t: DOME_U16, uint32_t: DOME_U32, uint64_t: DOME_U64,                               \
                      float: DOME_F32, double: DOME_F64)
 /* clang-format on */
+#else
+/* clang-format off */
+#define DVEC_TYPE_OF_(name, ctype) extern "C++" inline dome_type dvec_type_of_(const ctype *) { return name; }
+/* clang-format on */
+DVEC_TYPE_OF_(DOME_I8, int8_t)
+DVEC_TYPE_OF_(DOME_I16, int16_t)
+DVEC_TYPE_OF_(DOME_I32, int32_t)
+DVEC_TYPE_OF_(DOME_I64, int64_t)
+DVEC_TYPE_OF_(DOME_U8, uint8_t)
+DVEC_TYPE_OF_(DOME_U16, uint16_t)
+DVEC_TYPE_OF_(DOME_U32, uint32_t)
+DVEC_TYPE_OF_(DOME_U64, uint64_t)
+DVEC_TYPE_OF_(DOME_F32, float)
+DVEC_TYPE_OF_(DOME_F64, double)
+#undef DVEC_TYPE_OF_
+#define DVEC_TYPE_(T) dvec_type_of_(static_cast<const T *>(NULL))
+#endif
 
 /* A value that is rounded to its type before it is used again, whatever the compiler finds out about it. */
 #if defined(__has_builtin)
@@ -83,10 +99,11 @@ double dvec_run_sum(dvec_run *run);
 #define DVEC_ROUNDED_(value) (value)
 #endif
 
-#define DVEC_MAP_(T, z, n, list, pointers, operands, expression)                                                                 \
+#define DVEC_MAP_(T, z, n, inputs, pointers, operands, expression)                                                               \
     do {                                                                                                                         \
         dvec_run run_;                                                                                                           \
-        for (bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, list, 0); more_; more_ = dvec_run_next(&run_)) {            \
+        inputs;                                                                                                                  \
+        for (bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, inputs_, 0); more_; more_ = dvec_run_next(&run_)) {         \
             T *const out_ = (T *)run_.out;                                                                                       \
             const size_t n_ = run_.values;                                                                                       \
             pointers;                                                                                                            \
@@ -98,10 +115,11 @@ double dvec_run_sum(dvec_run *run);
         }                                                                                                                        \
     } while (0)
 
-#define DVEC_SUM_(s, T, z, n, list, pointers, operands, store, expression)                                                       \
+#define DVEC_SUM_(s, T, z, n, inputs, pointers, operands, store, expression)                                                     \
     do {                                                                                                                         \
         dvec_run run_;                                                                                                           \
-        bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, list, DVEC_RUN_BLOCKS);                                          \
+        inputs;                                                                                                                  \
+        bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, inputs_, DVEC_RUN_BLOCKS);                                       \
         for (; more_; more_ = dvec_run_next(&run_)) {                                                                            \
             T *const out_ = (T *)run_.out;                                                                                       \
             const size_t n_ = run_.values;                                                                                       \
@@ -130,6 +148,11 @@ double dvec_run_sum(dvec_run *run);
         (s) = dvec_run_sum(&run_);                                                                                               \
     } while (0)
 
+#define DVEC_INPUTS1_(x1)             dvec *const inputs_[] = {x1}
+#define DVEC_INPUTS2_(x1, x2)         dvec *const inputs_[] = {x1, x2}
+#define DVEC_INPUTS3_(x1, x2, x3)     dvec *const inputs_[] = {x1, x2, x3}
+#define DVEC_INPUTS4_(x1, x2, x3, x4) dvec *const inputs_[] = {x1, x2, x3, x4}
+
 #define DVEC_POINTERS1_(T, x1) const T *const x1##_in_ = (const T *)run_.in[0]
 #define DVEC_VALUES1_(T, x1)   const T x1 = x1##_in_[i_]
 #define DVEC_POINTERS2_(T, x1, x2)                                                                                               \
@@ -152,37 +175,35 @@ double dvec_run_sum(dvec_run *run);
     const T x4 = x4##_in_[i_]
 
 #define DVEC_MAP1(T, z, x1, expression)                                                                                          \
-    DVEC_MAP_(T, z, 1, ((dvec *const[]){x1}), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), expression)
+    DVEC_MAP_(T, z, 1, DVEC_INPUTS1_(x1), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), expression)
 #define DVEC_SUM1(s, T, x1, expression)                                                                                          \
-    DVEC_SUM_(s, T, NULL, 1, ((dvec *const[]){x1}), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), (void)0, expression)
+    DVEC_SUM_(s, T, NULL, 1, DVEC_INPUTS1_(x1), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), (void)0, expression)
 #define DVEC_MAP_SUM1(s, T, z, x1, expression)                                                                                   \
-    DVEC_SUM_(s, T, z, 1, ((dvec *const[]){x1}), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), out_[i_] = value_, expression)
+    DVEC_SUM_(s, T, z, 1, DVEC_INPUTS1_(x1), DVEC_POINTERS1_(T, x1), DVEC_VALUES1_(T, x1), out_[i_] = value_, expression)
 #define DVEC_MAP2(T, z, x1, x2, expression)                                                                                      \
-    DVEC_MAP_(T, z, 2, ((dvec *const[]){x1, x2}), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), expression)
+    DVEC_MAP_(T, z, 2, DVEC_INPUTS2_(x1, x2), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), expression)
 #define DVEC_SUM2(s, T, x1, x2, expression)                                                                                      \
-    DVEC_SUM_(s, T, NULL, 2, ((dvec *const[]){x1, x2}), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), (void)0, expression)
+    DVEC_SUM_(s, T, NULL, 2, DVEC_INPUTS2_(x1, x2), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), (void)0, expression)
 #define DVEC_MAP_SUM2(s, T, z, x1, x2, expression)                                                                               \
-    DVEC_SUM_(s, T, z, 2, ((dvec *const[]){x1, x2}), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), out_[i_] = value_,    \
+    DVEC_SUM_(s, T, z, 2, DVEC_INPUTS2_(x1, x2), DVEC_POINTERS2_(T, x1, x2), DVEC_VALUES2_(T, x1, x2), out_[i_] = value_,        \
               expression)
 #define DVEC_MAP3(T, z, x1, x2, x3, expression)                                                                                  \
-    DVEC_MAP_(T, z, 3, ((dvec *const[]){x1, x2, x3}), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3), expression)
+    DVEC_MAP_(T, z, 3, DVEC_INPUTS3_(x1, x2, x3), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3), expression)
 #define DVEC_SUM3(s, T, x1, x2, x3, expression)                                                                                  \
-    DVEC_SUM_(s, T, NULL, 3, ((dvec *const[]){x1, x2, x3}), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3),        \
-              (void)0, expression)
+    DVEC_SUM_(s, T, NULL, 3, DVEC_INPUTS3_(x1, x2, x3), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3), (void)0,   \
+              expression)
 #define DVEC_MAP_SUM3(s, T, z, x1, x2, x3, expression)                                                                           \
-    DVEC_SUM_(s, T, z, 3, ((dvec *const[]){x1, x2, x3}), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3),           \
+    DVEC_SUM_(s, T, z, 3, DVEC_INPUTS3_(x1, x2, x3), DVEC_POINTERS3_(T, x1, x2, x3), DVEC_VALUES3_(T, x1, x2, x3),               \
               out_[i_] = value_, expression)
 #define DVEC_MAP4(T, z, x1, x2, x3, x4, expression)                                                                              \
-    DVEC_MAP_(T, z, 4, ((dvec *const[]){x1, x2, x3, x4}), DVEC_POINTERS4_(T, x1, x2, x3, x4), DVEC_VALUES4_(T, x1, x2, x3, x4),  \
+    DVEC_MAP_(T, z, 4, DVEC_INPUTS4_(x1, x2, x3, x4), DVEC_POINTERS4_(T, x1, x2, x3, x4), DVEC_VALUES4_(T, x1, x2, x3, x4),      \
               expression)
 #define DVEC_SUM4(s, T, x1, x2, x3, x4, expression)                                                                              \
-    DVEC_SUM_(s, T, NULL, 4, ((dvec *const[]){x1, x2, x3, x4}), DVEC_POINTERS4_(T, x1, x2, x3, x4),                              \
+    DVEC_SUM_(s, T, NULL, 4, DVEC_INPUTS4_(x1, x2, x3, x4), DVEC_POINTERS4_(T, x1, x2, x3, x4),                                  \
               DVEC_VALUES4_(T, x1, x2, x3, x4), (void)0, expression)
 #define DVEC_MAP_SUM4(s, T, z, x1, x2, x3, x4, expression)                                                                       \
-    DVEC_SUM_(s, T, z, 4, ((dvec *const[]){x1, x2, x3, x4}), DVEC_POINTERS4_(T, x1, x2, x3, x4),                                 \
-              DVEC_VALUES4_(T, x1, x2, x3, x4), out_[i_] = value_, expression)
-
-#endif
+    DVEC_SUM_(s, T, z, 4, DVEC_INPUTS4_(x1, x2, x3, x4), DVEC_POINTERS4_(T, x1, x2, x3, x4), DVEC_VALUES4_(T, x1, x2, x3, x4),   \
+              out_[i_] = value_, expression)
 
 #ifdef __cplusplus
 }
