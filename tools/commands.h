@@ -5,6 +5,16 @@
 #include <glib.h>
 #include <stdio.h>
 
+typedef struct dome_command {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *summary;
+} dome_command;
+
+/* Says that no command of `of` ("dome") is called so, and which one was meant; ends the program with status 2. */
+void dome__command_unknown(const char *of, const char *word, const dome_command *commands, size_t count)
+    __attribute__((noreturn));
+
 /* Like main, with the name of the subcommand as argv[0]. Return the exit status: 2 for wrong usage. */
 int dome__command_run(int argc, char **argv);
 int dome__command_ckpt(int argc, char **argv); /* where there are checkpoints */
@@ -14,8 +24,11 @@ int dome__command_ps(int argc, char **argv);
 int dome__command_hosts(int argc, char **argv);  /* where there is PVM */
 int dome__command_doctor(int argc, char **argv); /* likewise */
 
-/* Parses options; at most `most` arguments are left, from argv[1] on, or any number for -1. Ends the program with status 2
- * otherwise. usage and summary are for --help. */
+/* Parses options. What is wrong with them ends the program with status 2 and one line, which begins with the command's `name` and
+ * names the option that was meant. */
+void dome__command_options(GOptionContext *context, const GOptionEntry *entries, int *argc, char ***argv, const char *name);
+
+/* The same, with this help; at most `most` arguments are left, from argv[1] on, or any number for -1. */
 void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int most);
 
 /* Prints "dome: " and the line on standard error, and exits. */

@@ -1,5 +1,6 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
+#include "runtime/nearest.h"
 
 #include <dome/env.h>
 
@@ -19,15 +20,44 @@ void dome__command_fail(int status, const char *format, ...)
     exit(status);
 }
 
-void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int most)
+void dome__command_unknown(const char *of, const char *word, const dome_command *commands, size_t count)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (size_t i = 0; i < count; i++)
+        g_ptr_array_add(names, (gpointer)commands[i].name);
+    g_ptr_array_add(names, NULL);
+    const char *meant = dome__nearest(word, (const char *const *)names->pdata);
+    if (meant)
+        dome__command_fail(2, "there is no command %s; did you mean %s %s?", word, of, meant);
+    dome__command_fail(2, "there is no command %s; %s --help lists them", word, of);
+}
+
+void dome__command_options(GOptionContext *context, const GOptionEntry *entries, int *argc, char ***argv, const char *name)
 {
     GError *error = NULL;
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (g_option_context_parse(context, argc, argv, &error))
+        return;
+    /* GOption's words end with the option. */
+    const char *word = strrchr(error->message, ' '), *meant = NULL;
+    if (g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) && word && g_str_has_prefix(word + 1, "--")) {
+        GPtrArray *names = g_ptr_array_new();
+        for (const GOptionEntry *entry = entries; entry->long_name; entry++)
+            g_ptr_array_add(names, (gpointer)entry->long_name);
+        g_ptr_array_add(names, NULL);
+        meant = dome__nearest(word + 1 + strlen("--"), (const char *const *)names->pdata);
+    }
+    if (meant)
+        dome__command_fail(2, "%s: %s; did you mean --%s?", name, error->message, meant);
+    dome__command_fail(2, "%s: %s; see dome %s --help", name, error->message, name);
+}
+
+void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int most)
+{
     const char *name = (*argv)[0];
     GOptionContext *context = g_option_context_new(usage);
-    g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_set_summary(context, summary);
-    if (!g_option_context_parse(context, argc, argv, &error))
-        dome__command_fail(2, "%s: %s; see dome %s --help", name, error->message, name);
+    dome__command_options(context, entries, argc, argv, name);
     g_option_context_free(context);
     if (*argc > 1 && strcmp((*argv)[1], "--") == 0) {
         memmove(*argv + 1, *argv + 2, (size_t)(*argc - 1) * sizeof **argv);
@@ -37,11 +67,7 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
         dome__command_fail(2, "%s: '%s' is one argument too many; see dome %s --help", name, (*argv)[most + 1], name);
 }
 
-static const struct {
-    const char *name;
-    int (*main)(int argc, char **argv);
-    const char *summary;
-} commands[] = {
+static const dome_command commands[] = {
     {"run", dome__command_run, "run a program on several tasks"},
     {"ps", dome__command_ps, "list the programs that run"},
 #ifdef DOME_WITH_PVM
@@ -82,7 +108,7 @@ int main(int argc, char **argv)
             return commands[i].main(argc - 1, argv + 1);
         }
     if (argc > 1)
-        fprintf(stderr, "dome: there is no command %s\n", argv[1]);
+        dome__command_unknown("dome", argv[1], commands, G_N_ELEMENTS(commands));
     help(stderr);
     return 2;
 }

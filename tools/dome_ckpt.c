@@ -14,18 +14,15 @@
 void dome__ckpt_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int least,
                       int most)
 {
-    GError *error = NULL;
     GOptionContext *context = g_option_context_new(usage);
     const char *name = (*argv)[0];
     g_set_prgname("dome ckpt");
-    g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_set_summary(context, summary);
     /* The help begins with the program's name; the subcommand's belongs to it. */
     char *called = g_strconcat("dome ckpt ", name, NULL);
     g_set_prgname(called);
+    dome__command_options(context, entries, argc, argv, called + strlen("dome "));
     g_free(called);
-    if (!g_option_context_parse(context, argc, argv, &error))
-        dome__command_fail(2, "ckpt %s: %s; see dome ckpt %s --help", name, error->message, name);
     g_option_context_free(context);
     if (*argc > 1 && strcmp((*argv)[1], "--") == 0) {
         memmove(*argv + 1, *argv + 2, (size_t)(*argc - 1) * sizeof **argv);
@@ -317,11 +314,7 @@ int dome__ckpt_command_verify(int argc, char **argv)
 
 /* ---- the command ---- */
 
-static const struct {
-    const char *name;
-    int (*main)(int argc, char **argv);
-    const char *summary;
-} commands[] = {
+static const dome_command commands[] = {
     {"ls", dome__ckpt_command_ls, "DIR: the checkpoints of a directory"},
     {"show", dome__ckpt_command_show, "FILE|DIR|DIR:NUMBER: what is in one: objects and statistics of their values"},
     {"verify", dome__ckpt_command_verify, "FILE|DIR|DIR:NUMBER...: whether all data are as they were written"},
@@ -355,7 +348,7 @@ int dome__command_ckpt(int argc, char **argv)
             return status;
         }
     if (argc > 1)
-        dome__command_fail(2, "ckpt: there is no command %s; see dome ckpt --help", argv[1]);
+        dome__command_unknown("dome ckpt", argv[1], commands, G_N_ELEMENTS(commands));
     help(stderr);
     return 2;
 }

@@ -3,6 +3,7 @@
 
 #ifdef DOME_WITH_PVM
 
+#include "first_program.h"
 #include "pvm/pvm.h"
 #include "runtime/launch.h"
 
@@ -81,16 +82,13 @@ static char *version_of(const char *program)
 
 static void check_pvm(void)
 {
-    char *program = dome__pvm_daemon_program();
-    const char *root = g_getenv("PVM_ROOT");
-    char *default_program = g_build_filename(DOME_PVM_DEFAULT_ROOT, "lib", "pvmd", NULL);
-    char *in_root = root ? g_build_filename(root, "lib", "pvmd", NULL) : NULL;
-    if (in_root && access(in_root, X_OK) != 0)
-        found(WRONG, "pvm-root", NULL, SAY("PVM_ROOT is %s, and there is no PVM: no %s", root, in_root),
-              access(default_program, X_OK) == 0 ? SAY("export PVM_ROOT=" DOME_PVM_DEFAULT_ROOT) : SAY("unset PVM_ROOT"));
-    else if (!program)
-        found(WRONG, "pvm-missing", NULL, SAY("PVM is not installed: there is no %s, and no pvmd on the PATH", default_program),
-              SAY("%sapt-get install pvm", sudo()));
+    char *trouble, *program = dome__pvm_daemon_program(&trouble);
+    bool there = access(DOME_PVM_DEFAULT_ROOT "/lib/pvmd", X_OK) == 0; /* PVM_ROOT says something else */
+    if (trouble)
+        found(program ? NOTE : WRONG, there || program ? "pvm-root" : "pvm-missing", NULL, trouble,
+              there     ? SAY("export PVM_ROOT=" DOME_PVM_DEFAULT_ROOT)
+              : program ? SAY("unset PVM_ROOT")
+                        : SAY("%sapt-get install pvm && export PVM_ROOT=" DOME_PVM_DEFAULT_ROOT, sudo()));
     char *version = program ? version_of(program) : NULL;
     if (version && strcmp(version, dome__pvm_version()) != 0)
         found(WRONG, "pvm-version", NULL,
@@ -103,8 +101,6 @@ static void check_pvm(void)
               SAY("PVM refuses root unless PVM_ALLOW_ROOT is set: Dome sets it for its runs, the PVM console needs it"),
               SAY("export PVM_ALLOW_ROOT=1"));
     g_free(version);
-    g_free(in_root);
-    g_free(default_program);
     g_free(program);
 }
 
@@ -228,6 +224,15 @@ static void check_start(char **hosts)
     } else
         found(WRONG, "start", NULL, SAY("a private virtual machine does not start: %s", message), NULL);
     g_free(message);
+}
+
+/* Several tasks where PVM is well, so that what they need is looked at, too. */
+static void check_first_program(void)
+{
+    static const level levels[] = {[DOME_FIRST_RUNS] = OK, [DOME_FIRST_CANNOT_BUILD] = NOTE, [DOME_FIRST_FAILS] = WRONG};
+    char *text, *mend;
+    dome_first_result result = dome__first_program(count(WRONG) ? 1 : 2, sudo(), &text, &mend);
+    found(levels[result], "first-program", NULL, text, mend);
 }
 
 /* ---- other hosts ---- */
@@ -527,7 +532,7 @@ int dome__command_doctor(int argc, char **argv)
     dome__command_parse(
         &argc, &argv, entries, "[HOST...]",
         "Looks whether programs can run here, and on the hosts named, and says what is wrong and the command that\n"
-        "mends it. It changes nothing. The status is 1 when something is wrong.",
+        "mends it. It builds and runs a first program, and leaves nothing behind. The status is 1 when something is wrong.",
         -1);
     GPtrArray *lines = g_ptr_array_new();
     char **from_file = path ? dome__hostfile_read(path, &message) : NULL;
@@ -553,6 +558,7 @@ int dome__command_doctor(int argc, char **argv)
         check_hosts(hosts);
     if (!count(WRONG))
         check_start(others ? hosts : NULL);
+    check_first_program();
     if (json)
         print_json();
     else

@@ -217,11 +217,37 @@ static void finish(void *ctx)
     g_free(answers);
 }
 
+/* mpirun's option, which GOption takes for -n p. */
+static void look_for_np(char **argv)
+{
+    for (char **word = argv + 1; *word && **word == '-' && strcmp(*word, "--") != 0; word++)
+        if (strcmp(*word, "-np") == 0 || strcmp(*word, "--np") == 0)
+            dome__command_fail(2, "run: Unknown option %s; did you mean -n?", *word);
+}
+
+/* As a shell finds it; g_free'd. Ends with a shell's status if it cannot be run. */
+static char *find_program(const char *name)
+{
+    char *path = g_find_program_in_path(name);
+    if (path)
+        return path;
+    bool named = strchr(name, '/') != NULL;
+    if (g_file_test(name, G_FILE_TEST_IS_DIR))
+        dome__command_fail(named ? 126 : 127, "run: %s is a directory, not a program", name);
+    if (!named && g_file_test(name, G_FILE_TEST_IS_EXECUTABLE))
+        dome__command_fail(127, "run: there is no program %s on the PATH; did you mean ./%s?", name, name);
+    if (g_file_test(name, G_FILE_TEST_EXISTS))
+        dome__command_fail(126, "run: the file %s is not executable (chmod +x %s makes a program so)", name, name);
+    if (named && access(name, F_OK) != 0 && errno != ENOENT)
+        dome__command_fail(126, "run: %s cannot be run: %s", name, g_strerror(errno));
+    dome__command_fail(127, "run: there is no program %s%s", name, named ? "" : " on the PATH");
+}
+
 int dome__command_run(int argc, char **argv)
 {
     program p = {0};
     int restarts = 0;
-    gboolean view = FALSE;
+    gboolean view = FALSE, help = FALSE;
     const GOptionEntry entries[] = {
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
          "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
@@ -231,15 +257,20 @@ int dome__command_run(int argc, char **argv)
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
          "When a task or host is lost, start the program again from its newest checkpoint on what is left, at most K times", "K"},
         {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
+        {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which stand behind PROGRAM",
+         NULL},
         {0}};
     GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
-    GError *error = NULL;
-    g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_set_strict_posix(context, TRUE);
     g_option_context_set_summary(context, "Runs a Dome program on several tasks and ends with its exit status.");
-    if (!g_option_context_parse(context, &argc, &argv, &error))
-        dome__command_fail(2, "run: %s; see dome run --help", error->message);
+    look_for_np(argv);
+    dome__command_options(context, entries, &argc, &argv, "run");
     g_option_context_free(context);
+    if (help) {
+        g_set_prgname("PROGRAM");
+        fputs(dome__options_help(), stdout);
+        return 0;
+    }
     argv++;
     if (*argv && strcmp(*argv, "--") == 0)
         argv++;
@@ -250,9 +281,7 @@ int dome__command_run(int argc, char **argv)
     if (restarts < 0)
         dome__command_fail(2, "run: --restarts %d: give how often the program may be started again, 0 or more", restarts);
     p.argv = argv;
-    p.path = g_find_program_in_path(argv[0]);
-    if (!p.path)
-        dome__command_fail(127, "run: there is no program %s", argv[0]);
+    p.path = find_program(argv[0]);
 
     /* Options of the program that matter here; what is wrong with them the program says itself. */
     char *message = NULL, **copy = g_strdupv(argv);

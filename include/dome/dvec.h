@@ -45,7 +45,7 @@ typedef struct dvec_options {
 #else
 #define DVEC_OPTIONS(...)                                                                                                        \
     dvec_options_in_([&] {                                                                                                       \
-        dvec_options o_ = dvec_options();                                                                                        \
+        dvec_options o_ = {};                                                                                                    \
         DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
         return o_;                                                                                                               \
     }())

@@ -19,9 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* NULL: PVM_ROOT is not set, or to nothing. */
+static const char *root_set(void)
+{
+    const char *root = g_getenv("PVM_ROOT");
+    return root && *root ? root : NULL;
+}
+
 bool dome__pvm_environment(void)
 {
-    if (!g_getenv("PVM_ROOT"))
+    if (!root_set())
         g_setenv("PVM_ROOT", DOME_PVM_DEFAULT_ROOT, TRUE);
     if (geteuid() == 0 && !g_getenv("PVM_ALLOW_ROOT")) {
         g_setenv("PVM_ALLOW_ROOT", "1", TRUE);
@@ -30,14 +37,20 @@ bool dome__pvm_environment(void)
     return false;
 }
 
-char *dome__pvm_daemon_program(void)
+char *dome__pvm_daemon_program(char **trouble)
 {
-    const char *root = g_getenv("PVM_ROOT");
-    char *program = g_build_filename(root ? root : DOME_PVM_DEFAULT_ROOT, "lib", "pvmd", NULL);
-    if (access(program, X_OK) != 0) {
-        g_free(program);
-        program = g_find_program_in_path("pvmd");
-    }
+    const char *root = root_set() ? root_set() : DOME_PVM_DEFAULT_ROOT;
+    char *program = g_build_filename(root, "lib", "pvmd", NULL);
+    *trouble = NULL;
+    if (access(program, X_OK) == 0)
+        return program;
+    g_free(program);
+    program = g_find_program_in_path("pvmd");
+    if (!program)
+        *trouble = g_strdup_printf("no PVM daemon in $PVM_ROOT/lib (PVM_ROOT is %s) or on the PATH", root);
+    else if (root_set())
+        *trouble =
+            g_strdup_printf("PVM_ROOT is %s, and there is no lib/pvmd in it: programs use %s, from the PATH", root, program);
     return program;
 }
 
@@ -127,14 +140,13 @@ static bool read_address(int fd, char *line, size_t size, double timeout)
 
 pid_t dome__pvm_daemon_start(const char *directory, const char *address, int guard_fd, double timeout, char **message)
 {
-    char *program = dome__pvm_daemon_program();
+    char *trouble, *program = dome__pvm_daemon_program(&trouble);
     if (!program) {
-        *message = g_strdup_printf(
-            "no PVM daemon in $PVM_ROOT/lib (PVM_ROOT is %s) or on the PATH: install the package pvm, set PVM_ROOT, or "
-            "run with --dome-transport self",
-            g_getenv("PVM_ROOT"));
+        *message = g_strconcat(trouble, ": install the package pvm, set PVM_ROOT, or run with --dome-transport self", NULL);
+        g_free(trouble);
         return 0;
     }
+    g_free(trouble);
     int out[2];
     if (pipe2(out, O_CLOEXEC) < 0) {
         *message = g_strdup_printf("cannot start %s: %s", program, g_strerror(errno));

@@ -14,8 +14,9 @@
 
 /* ---- the virtual machine ---- */
 
-/* Where the daemon's program is: $PVM_ROOT/lib/pvmd, or on the PATH; g_free'd. NULL: nowhere. */
-char *dome__pvm_daemon_program(void);
+/* Where the daemon's program is: $PVM_ROOT/lib/pvmd, or on the PATH; g_free'd. NULL: nowhere. *trouble (g_free'd): what is wrong
+ * with PVM_ROOT, or that there is no PVM; else NULL. */
+char *dome__pvm_daemon_program(char **trouble);
 
 /* Where PVM is if nobody says anything else. */
 #define DOME_PVM_DEFAULT_ROOT "/usr/lib/pvm3"

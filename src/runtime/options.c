@@ -1,4 +1,5 @@
 #include "runtime/options.h"
+#include "runtime/nearest.h"
 
 #include <glib.h>
 #include <stdint.h>
@@ -307,7 +308,8 @@ static const GOptionEntry entries[] = {
     VALUE("dome-timeout", parse_timeout, "give a task or host up when it is silent for so long (default 10)", "SECONDS"),
     VALUE("dome-output", parse_output, "whose standard output is shown; all: with the rank before each line", "rank0|all"),
     VALUE("dome-balance", parse_balance,
-          "who decides where data goes: one task, neighbours, nobody; random: for finding mistakes (default global)",
+          "where data goes: by the figures of all tasks, by those of neighbours, nowhere; random: for finding mistakes (default "
+          "global)",
           "none|global|ring|random"),
     VALUE("dome-balance-every", parse_count, "balance every so many operations (default: as often as it pays)", "OPS"),
     VALUE("dome-balance-phases", parse_count, "balance so many times at most (default: no limit)", "N"),
@@ -321,8 +323,9 @@ static const GOptionEntry entries[] = {
     VALUE("dome-checkpoint-keep", parse_keep, "keep so many of them (default 2)", "K"),
     VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default: as seen, at first 3600)",
           "SECONDS"),
-    VALUE(RESTART, parse_restart, "go on from the newest good checkpoint, from one by number, or (auto) from one if there is one",
-          "[=auto|NUMBER]"),
+    VALUE(RESTART, parse_restart,
+          "go on from the newest good checkpoint (without a value), from one by number, or (auto) from one if there is one",
+          "auto|NUMBER"),
     VALUE("dome-evaluator", parse_evaluator,
           "how element-wise operations are run: plain: one after the other; fused: in one pass; compiled: by generated code, "
           "waited "
@@ -354,42 +357,17 @@ static GOptionContext *new_context(dome_options *options, const char *group_name
     return context;
 }
 
-/* The number of single-character changes that turn a into b; a is short. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64];
-    size_t n = strlen(a);
-    g_assert(n < G_N_ELEMENTS(row));
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; b[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t changed = diagonal + (a[j - 1] != b[i - 1]);
-            diagonal = row[j];
-            row[j] = MIN(changed, MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[n];
-}
-
 /* The message for an argument that starts like an option of Dome's and was not taken as one. */
 static char *unknown_option(const char *argument)
 {
     char *name = g_strndup(argument, strcspn(argument, "="));
     char *shown = readable(name);
-    const char *nearest = NULL;
-    size_t best = SIZE_MAX;
-    for (const GOptionEntry *entry = entries; entry->long_name; entry++) {
-        size_t changes = distance(entry->long_name, name + strlen("--"));
-        if (changes < best) {
-            best = changes;
-            nearest = entry->long_name;
-        }
-    }
-    char *message = best <= 3 ? g_strdup_printf("unknown option %s; did you mean --%s?", shown, nearest)
-                              : g_strdup_printf("unknown option %s; --dome-help lists the options", shown);
+    const char *names[G_N_ELEMENTS(entries)];
+    for (size_t i = 0; i < G_N_ELEMENTS(entries); i++)
+        names[i] = entries[i].long_name;
+    const char *nearest = dome__nearest(name + strlen("--"), names);
+    char *message = nearest ? g_strdup_printf("unknown option %s; did you mean --%s?", shown, nearest)
+                            : g_strdup_printf("unknown option %s; --dome-help lists the options", shown);
     g_free(shown);
     g_free(name);
     return message;

@@ -37,6 +37,12 @@ grep -q -x verify <<<"$(completed ckpt '')" || fail "completion of dome ckpt"
 [ "$(completed hosts a)" = add ] || fail "completion of dome hosts: $(completed hosts a)"
 [ "$(completed ckpt ls --j)" = --json ] || fail "completion of dome ckpt ls: $(completed ckpt ls --j)"
 
+# Behind the program's name: the options of every Dome program, and their words; else files.
+[ "$(completed run ./prog --dome-tas)" = --dome-tasks ] || fail "completion behind a program: $(completed run ./prog --dome-tas)"
+[ "$(completed run -n 4 ./prog x --dome-topology '' | xargs)" = "ring linear" ] || fail "completion of an option's words"
+[ "$(completed run ./prog --dome-topology = l)" = linear ] || fail "completion of an option's word"
+[ -z "$(completed run ./prog '')$(completed run ./prog --dome-trace '')" ] || fail "completion of the program's files"
+
 version=$("$dome" --version)
 for page in "$man"/*.1; do
     grep -q "\"Dome ${version#dome }\"" "$page" || fail "${page##*/} is of another version than $version"

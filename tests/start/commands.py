@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
@@ -101,8 +102,43 @@ def usage():
         check(re.fullmatch("dome: %s: .*; see dome %s --help\n" % (command, command), dome(command, "--nonsense", status=2)[1]), command)
     out = dome("--help")[0]
     check(re.search("^  ps  ", out, re.MULTILINE), out)
-    check("there is no command pss" in dome("pss", status=2)[1], "pss")
     dome(status=2)
+
+
+def suggestions(program):
+    """One line that names what was meant."""
+    for arguments, status, line in [
+            (["rnu"], 2, "there is no command rnu; did you mean dome run?"),
+            (["pss"], 2, "there is no command pss; did you mean dome ps?"),
+            (["xyzzy"], 2, "there is no command xyzzy; dome --help lists them"),
+            (["run", "-np", "4", program], 2, "run: Unknown option -np; did you mean -n?"),
+            (["run", "--task", "4", program], 2, "run: Unknown option --task; did you mean --tasks?"),
+            (["doctor", "--hots", "file"], 2, "doctor: Unknown option --hots; did you mean --hosts?"),
+            (["run", program + ".txt"], 126, "run: the file %s.txt is not executable (chmod +x %s.txt makes a program so)" % (program, program)),
+            (["run", os.path.dirname(program)], 126, "run: %s is a directory, not a program" % os.path.dirname(program)),
+            (["run", program + ".none"], 127, "run: there is no program %s.none" % program),
+            (["run", "no-such-program"], 127, "run: there is no program no-such-program on the PATH")]:
+        out, err = dome(*arguments, status=status)
+        check(err == "dome: %s\n" % line and not out, "%s: %s%s" % (arguments, out, err))
+
+
+def suggest():
+    with tempfile.TemporaryDirectory() as directory:
+        for name in "program", "program.txt":
+            with open(os.path.join(directory, name), "w") as file:
+                file.write("#!/bin/sh\n")
+        os.chmod(os.path.join(directory, "program"), 0o755)
+        suggestions(os.path.join(directory, "program"))
+
+
+def pvm_root(settings):
+    """The doctor says that programs run where they run, and that they do not where they do not."""
+    with Run([STARTER, "sum", "--dome-tasks", "2"], settings) as run:
+        runs = run.wait() == 0
+    findings = json.loads(dome("doctor", "--json", environment=settings, status=0 if runs else 1)[0])
+    pvm = [f for f in findings if f["id"] in ("pvm-root", "pvm-missing")]
+    check(len(pvm) == 1 and pvm[0]["mend"], "%r" % findings)
+    check((pvm[0]["state"] == "wrong") == (not runs), "programs %s: %r" % ("run" if runs else "do not run", pvm))
 
 
 def all_cases():
@@ -112,6 +148,9 @@ def all_cases():
         ("dome ps, killed", ps_after_kill),
         ("dome ps, checkpoints", ps_checkpoint),
         ("usage", usage),
+        ("suggestions", suggest),
+        ("PVM_ROOT, pvmd on the PATH", pvm_root, {"PVM_ROOT": "/nowhere"}),
+        ("PVM_ROOT, no pvmd", pvm_root, {"PVM_ROOT": "/nowhere", "PATH": "/nowhere"}),
     ]
 
 

@@ -380,7 +380,7 @@ def all_cases():
     case("two tasks in one process", refuses, [STARTER, "--dome-tasks", "2", "--dome-transport", "self"], 2, r"--dome-transport self .*")
     case("--dome-tasks 100000", refuses, [STARTER, "sum", "--dome-tasks", "100000"], 1, r"100000 tasks are more than .*")
     case("dome run: no such program", refuses, [DOME, "run", "-n", "2", "/nowhere/program"], 127, r"run: there is no program .*")
-    case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 127, r"run: there is no program .*")
+    case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 126, r"run: the file /etc/passwd is not executable .*")
     case("dome run: not a Dome program", not_a_dome_program)
     case("no PVM", no_pvm)
     for options in ["--dome-tasks", "1"], ["--dome-transport", "self"]:
