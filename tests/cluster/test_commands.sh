@@ -186,7 +186,9 @@ well tmp_there
 say "wrong settings"
 long=/tmp/$(printf 'a%.0s' $(seq 80))
 on h1 mkdir "$long"
-finds root pvm-root '^export PVM_ROOT=/usr/lib/pvm3$' PVM_ROOT=/nowhere
+cp -rs /usr/bin no-pvmd
+rm -f no-pvmd/pvmd
+finds root pvm-root '^export PVM_ROOT=/usr/lib/pvm3$' PVM_ROOT=/nowhere PATH="$work/no-pvmd"
 well_with root
 finds tmpdir tmp '^export TMPDIR=/tmp$' TMPDIR=/nowhere
 well_with tmpdir
@@ -197,7 +199,7 @@ well_with pvm_tmp_long
 on h1 rmdir "$long"
 
 say "several at once, as text"
-run several on h1 env PVM_ROOT=/nowhere TMPDIR=/nowhere "$dome" doctor
+run several on h1 env PVM_ROOT=/nowhere PATH="$work/no-pvmd" TMPDIR=/nowhere "$dome" doctor
 [ "$status" -eq 1 ] && grep -q '^2 things are wrong$' several.out || fail "several: status $status: $(cat several.out)"
 [ "$(grep -c '^wrong' several.out)" -eq 2 ] || fail "several: $(cat several.out)"
 clean doctor
