@@ -14,12 +14,25 @@
  *   file, the movement of data. A handle is never wrong to read, and the order of calls is the order of effects.
  * - Operands of an element-wise function agree in type, length, width, block size and distribution; inputs may
  *   instead be DOME_WHOLE whatever the output is. dvec_copy may also go from one distribution to another.
- * - Integers wrap around, as unsigned arithmetic does. Dividing an integer by zero is DOME_ERR_RANGE. min and max of floating
- *   point give NaN when an operand is NaN. Struct elements have no arithmetic: they can be copied, filled, moved, mapped,
- *   read and written.
+ * - Integers wrap around, as unsigned arithmetic does. Dividing an integer by zero is DOME_ERR_RANGE (see below). min and max of
+ *   floating point give NaN when an operand is NaN. Struct elements have no arithmetic: they can be copied, filled, moved,
+ *   mapped, read and written.
  * - The same bits: results do not depend on the number of tasks or on who owns what. + - * / and sqrt are IEEE 754 operations
  *   rounded once, never contracted; exp, log, sin, cos and pow are the C library's and are as equal as the
  *   hosts' C libraries are.
+ *
+ * Values that cannot be computed
+ * - An integer divided by zero and 0 raised to a negative power have no value. The whole output vector then has a failure, and so
+ *   has every vector that is computed from it. Element-wise functions do not report it.
+ * - The first call that needs the values of a failed vector reports it (DOME_ERR_RANGE; the line names the operation, its output
+ *   and the element), and so does every later one, until all of the vector is written anew. These calls are the reductions,
+ *   dvec_whole, dvec_local, dvec_halo, dvec_write, dvec_copy to another distribution; dvec_scan, dvec_shift, dvec_gather,
+ *   dvec_scatter, dvec_map and the loops of map.h for their inputs, and dvec_scatter for its output.
+ * - No other call fails: neither those on other vectors, nor those that move, overwrite or free the vector. While a named vector
+ *   has a failure, no checkpoint can be written, and a line says so.
+ * - dome_finalize reports the failure of a vector that lives if no call has reported a failure of that operation.
+ * - All this is the same for any number of tasks, any layout and any --dome-evaluator. Where several operations have failed, the
+ *   line names the earliest, and of its elements the first.
  */
 #ifndef DOME_DVEC_H
 #define DOME_DVEC_H

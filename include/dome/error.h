@@ -6,7 +6,8 @@
  * status (dvec_sum, dvec_new, ...) then return NaN, 0 or NULL, and dome_error_status() tells.
  *
  * A programmer's error (wrong type, wrong length, ...) is found on every task alike and leaves the program able to go on.
- * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call.
+ * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call. What recorded work
+ * fails with is reported by the calls that need its values (dvec.h).
  * The loss of a task or host always ends the program: see --dome-timeout.
  */
 #ifndef DOME_ERROR_H

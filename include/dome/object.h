@@ -141,7 +141,7 @@ const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t bloc
 
 /* Moves every dynamic object that follows the layout of the same length and block size to `layout`; objects made later follow it
  * too. Collective; all tasks give equal layouts. Objects move one after the other; while one moves, a task needs memory for
- * what it gains and for the new part beside the old. DOME_ERR_ARGUMENT, DOME_ERR_LAYOUT, or what deferred work fails with:
+ * what it gains and for the new part beside the old. DOME_ERR_ARGUMENT, DOME_ERR_LAYOUT, or what a structure's sync fails with:
  * then nothing has moved. A failure once data moves ends the program. */
 int dome_env_relayout(dome_env *env, const dome_layout *layout);
 

@@ -32,26 +32,33 @@ static void note_read(const dvec *x)
     ((dvec *)x)->unread = false;
 }
 
+void dvec__complete(const dvec *x)
+{
+    note_read(x);
+    if (x->pending > 0)
+        dome__eval_run(x->env, x);
+}
+
+/* Reports the failure of values that all tasks need. */
+static int report(dome_env *env, dome_failure *failure)
+{
+    return env->errors_return ? dome__failure_agree(env, failure) : dome__failure_report(env, failure);
+}
+
 int dvec__settle(const dvec *x, const dvec *y)
 {
-    char *text = NULL;
-    note_read(x);
-    int status = x->pending > 0 ? dome__eval_try(x->env, x, &text) : DOME_OK;
-    if (status == DOME_OK && y && y->pending > 0)
-        status = dome__eval_try(x->env, y, &text);
-    status = dvec__agree(x->env, status, text);
-    g_free(text);
-    return status;
+    dvec__complete(x);
+    if (y)
+        dvec__complete(y);
+    return report(x->env, dome__failure_first(x->failure, y ? y->failure : NULL));
 }
 
 int dvec__settle_read(const dvec *x)
 {
-    char *text = NULL;
     note_read(x);
-    int status = x->pending > 0 ? dome__eval_read(x->env, x, &text) : DOME_OK;
-    status = dvec__agree(x->env, status, text);
-    g_free(text);
-    return status;
+    if (x->pending > 0)
+        dome__eval_read(x->env, x);
+    return report(x->env, x->failure);
 }
 
 int dvec__agree_memory(const dvec *x, bool have, const char *what)
@@ -62,16 +69,16 @@ int dvec__agree_memory(const dvec *x, bool have, const char *what)
     return status;
 }
 
-int dvec__sync(const dvec *x)
-{
-    note_read(x);
-    return x->pending > 0 ? dome__eval_run(x->env, x) : DOME_OK;
-}
-
 void dvec__written(dvec *x)
 {
     x->version++;
     g_clear_pointer(&x->dirty, g_free);
+}
+
+void dvec__overwritten(dvec *x)
+{
+    dvec__written(x);
+    dome__eval_set_failure(x, NULL);
 }
 
 int dvec__spans(const dvec *x, dvec_span spans[2])
@@ -149,18 +156,17 @@ static int vec_describe(const dome_object *object, dome_object_info *info)
     return DOME_OK;
 }
 
-/* As dvec__sync, but slots do not report. */
-static int quiet_sync(const dvec *x)
+/* As dvec__complete. What is done to a vector as a whole does not read it. */
+static void run_recorded(const dvec *x)
 {
-    char *text = NULL;
-    int status = x->pending > 0 ? dome__eval_try(x->env, x, &text) : DOME_OK;
-    g_free(text);
-    return status;
+    if (x->pending > 0)
+        dome__eval_run(x->env, x);
 }
 
 static int vec_sync(dome_object *object)
 {
-    return quiet_sync(self(object));
+    run_recorded(self(object));
+    return self(object)->failure ? DOME_ERR_RANGE : DOME_OK;
 }
 
 /* A run of blocks as elements; false unless this task owns them all. local is their place in memory. */
@@ -198,10 +204,10 @@ static int vec_pack(const dome_object *object, uint64_t first, uint64_t count, d
     uint64_t local;
     if (!owned(x, first, count, &elements, &local) || bytes != elements.count * x->width * dome_type_bytes(x->type, format))
         return DOME_ERR_ARGUMENT;
-    int status = quiet_sync(x);
-    if (status == DOME_OK && elements.count > 0)
+    run_recorded(x);
+    if (elements.count > 0)
         dome_type_pack(x->type, format, buffer, x->data + local * DVEC_ELEMENT(x), (size_t)(elements.count * x->width));
-    return status;
+    return DOME_OK;
 }
 
 /* How many blocks lie before `block` in a rank's run, if it is the rank's at all. */
@@ -221,9 +227,9 @@ static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_
         return DOME_ERR_ARGUMENT;
     if (bytes != elements.count * x->width * dome_type_bytes(x->type, format))
         return DOME_ERR_FORMAT;
-    int status = quiet_sync(x);
-    if (status != DOME_OK || elements.count == 0)
-        return status;
+    run_recorded(x);
+    if (elements.count == 0)
+        return DOME_OK;
     dome_type_unpack(x->type, format, x->data + local * DVEC_ELEMENT(x), buffer, (size_t)(elements.count * x->width));
     x->version++;
     if (x->dirty)
@@ -349,9 +355,8 @@ static int vec_adopt(dome_object *object, const dome_layout *layout)
         dome_layout_block_size(layout) != dome_layout_block_size(x->layout) ||
         dome_layout_tasks(layout) != dome_layout_tasks(x->layout))
         return DOME_ERR_ARGUMENT;
-    int status = quiet_sync(x);
-    if (status == DOME_OK)
-        status = take_layout(x, layout);
+    run_recorded(x);
+    int status = take_layout(x, layout);
     if (status != DOME_OK)
         return status;
     x->version++;
@@ -371,9 +376,7 @@ static int vec_changed(const dome_object *object, uint64_t first, uint64_t count
     uint64_t local;
     if (!owned(x, first, count, &elements, &local))
         return DOME_ERR_ARGUMENT;
-    int status = quiet_sync(x);
-    if (status != DOME_OK)
-        return status;
+    run_recorded(x);
     for (uint64_t k = 0; k < count; k++)
         changed[k] = !x->dirty || x->dirty[run_position(x->layout, x->layout_rank, first + k)];
     return DOME_OK;
@@ -382,9 +385,7 @@ static int vec_changed(const dome_object *object, uint64_t first, uint64_t count
 static int vec_mark_saved(dome_object *object)
 {
     dvec *x = self(object);
-    int status = quiet_sync(x);
-    if (status != DOME_OK)
-        return status;
+    run_recorded(x);
     uint64_t start, blocks = dome_layout_run(x->layout, x->layout_rank, &start);
     g_free(x->dirty);
     x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory all blocks count as changed: safe */
@@ -425,9 +426,7 @@ static const void *vec_values(const dome_object *object, uint64_t first, uint64_
 static void vec_destroy(dome_object *object)
 {
     dvec *x = self(object);
-    char *text = NULL;
-    dome__eval_forget(x->env, x, &text);
-    g_free(text);
+    dome__eval_forget(x->env, x);
     dome__storage_retire(x->data, dvec_name(x));
     dome_layout_unref(x->layout);
     g_free(x->dirty);
@@ -578,13 +577,10 @@ void dvec_free(dvec *x)
     dome_operation op;
     dome_env *env = x->env;
     dome__begin(&op, env, DOME_OP_DVEC_FREE, x->object, 0);
-    char *text = NULL;
-    int status = dome__eval_forget(env, x, &text);
-    status = dvec__agree(env, status, text);
-    g_free(text);
+    dome__eval_forget(env, x);
     op.object = NULL;
     dome_object_free(x->object);
-    dome__end(&op, status);
+    dome__end(&op, DOME_OK);
 }
 
 dome_env *dvec_env(const dvec *x)
@@ -662,7 +658,8 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
         if (status != DOME_OK)
             return status;
     }
-    return dvec__settle(out, NULL);
+    dvec__complete(out);
+    return DOME_OK;
 }
 
 /* One call of the kernel for every block, or for each span of them. */
@@ -712,7 +709,7 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
     if (status != DOME_OK)
         return dome__end(&op, status);
     map_spans(out, kernel, ctx, nin, in, runs);
-    dvec__written(out);
+    dvec__overwritten(out);
     dome__count_bytes(&op, map_bytes(out, nin, in));
     return dome__end(&op, DOME_OK);
 }

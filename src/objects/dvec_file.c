@@ -386,7 +386,7 @@ static dvec *new_vector(transfer *f, const char *name, const dvec_options *optio
     dome_type type = type_of(env, &f->npy.item);
     dvec *x = type ? dvec_new_with(env, name, type, (size_t)f->npy.length, &o) : NULL;
     if (x)
-        dvec__sync(x);
+        dvec__complete(x);
     return x;
 }
 

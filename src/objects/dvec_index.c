@@ -257,7 +257,9 @@ static int check_gather(const dvec *z, const dvec *x, const dvec *index)
         status = check_index_type(index);
     if (status == DOME_OK)
         status = dvec__settle(x, index);
-    return status == DOME_OK ? dvec__settle(z, NULL) : status;
+    if (status == DOME_OK)
+        dvec__complete(z);
+    return status;
 }
 
 int dvec_gather(dvec *z, const dvec *x, const dvec *index)
@@ -278,7 +280,7 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
     }
     if (status == DOME_OK) {
         status = gather_all(z, x, indices, out);
-        dvec__written(z);
+        dvec__overwritten(z);
     }
     if (out != z->data) {
         if (status == DOME_OK)

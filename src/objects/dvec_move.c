@@ -129,11 +129,13 @@ int dvec__redistribute(dvec *z, const dvec *x)
         status = dome__fail(z->env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT,
                             dvec_name(x), x->length, dvec_name(z), z->length);
     if (status == DOME_OK)
-        status = dvec__settle(x, z);
+        status = dvec__settle(x, NULL);
+    if (status != DOME_OK)
+        return status;
+    dvec__complete(z);
+    status = dvec__fetch(x, wants_own, z, z->data);
     if (status == DOME_OK)
-        status = dvec__fetch(x, wants_own, z, z->data);
-    if (status == DOME_OK)
-        dvec__written(z);
+        dvec__overwritten(z);
     return status;
 }
 
@@ -206,9 +208,10 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 {
     int status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK)
-        status = dvec__settle(x, z);
+        status = dvec__settle(x, NULL);
     if (status != DOME_OK)
         return status;
+    dvec__complete(z);
 
     char *data = z->data;
     if (z == x) {
@@ -228,7 +231,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
         else
             dome__storage_free(data);
     }
-    dvec__written(z);
+    dvec__overwritten(z);
     return status;
 }
 

@@ -29,6 +29,8 @@ struct dvec {
     bool unread;            /* the memory was written and nothing has read it since */
     bool kept, passing;     /* its values are often wanted after they were computed for others; are never read from memory */
 
+    struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
+
     uint64_t version; /* goes up when its values change or move */
     uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL before the first mark_saved (all are) */
 
@@ -44,10 +46,10 @@ struct dvec {
 #define DVEC_ELEMENT(x) (DVEC_VALUE(x) * (x)->width)
 
 /* Does recorded work that x takes part in. Every access to x->data comes after it. */
-int dvec__sync(const dvec *x);
+void dvec__complete(const dvec *x);
 
-/* The same for two vectors (y may be NULL) in an operation that all tasks take part in: a failure is agreed on as in
- * dvec__agree. */
+/* The same for vectors (y may be NULL) whose values an operation needs that all tasks take part in: fails, as dvec__agree does,
+ * if they could not be computed. For an output that will be overwritten as a whole dvec__complete is enough. */
 int dvec__settle(const dvec *x, const dvec *y);
 
 /* The same for a vector that is only going to be read: recorded work that reads it may stay recorded. */
@@ -58,6 +60,9 @@ bool dvec__is(const dome_object *object);
 
 /* Values are about to change: for whole vectors, or for the elements of one span. */
 void dvec__written(dvec *x);
+
+/* All values have been written, by what does not need the old ones. */
+void dvec__overwritten(dvec *x);
 
 /* Whether x can take part in one element-wise operation with z as `output`: 0, or fails with the line. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);

@@ -9,7 +9,7 @@
 
 /* ---- what all of them do ---- */
 
-/* A reduction under way: its operands, and a failure that this task has found and the others have yet to hear of. */
+/* A reduction under way: its operands, and the failure of one that this task has found and the others have yet to hear of. */
 typedef struct reduction {
     dome_operation op;
     dome_env *env;
@@ -17,8 +17,7 @@ typedef struct reduction {
     const dvec *lead;  /* the one whose blocks are gone through: x, but y if only y is distributed */
     bool alone;        /* every task has it all: nothing to exchange */
     bool ready;        /* the work recorded for the operands is done */
-    int status;
-    char *text;
+    dome_failure *failure;
 } reduction;
 
 static bool is_kind(const dvec *x, dome_type_kind first, dome_type_kind last)
@@ -58,7 +57,7 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 }
 
 /* Begins an operation: checks its operands. On failure it is over and `end` need not be called. The work recorded for the
- * operands is done along with the first for_blocks, or by `prepare`; after that r->status may hold a failure of this task alone.
+ * operands is done along with the first for_blocks, or by `prepare`; after that r->failure may be one of this task alone.
  * y is NULL but for products of two vectors. */
 static int begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
@@ -69,50 +68,48 @@ static int begin(reduction *r, dome_operation_code code, const dvec *x, const dv
     return status == DOME_OK ? status : dome__end(&r->op, status);
 }
 
+static void find_failure(reduction *r)
+{
+    r->failure = dome__failure_first(dome__eval_failure(r->x), r->y ? dome__eval_failure(r->y) : NULL);
+    r->ready = true;
+}
+
 /* Does the work recorded for the operands, if nothing has. */
 static void prepare(reduction *r)
 {
     if (r->ready)
         return;
-    r->ready = true;
-    r->status = dome__eval_read(r->env, r->x, &r->text);
-    if (r->y && r->status == DOME_OK)
-        r->status = dome__eval_read(r->env, r->y, &r->text);
+    dome__eval_read(r->env, r->x);
+    if (r->y)
+        dome__eval_read(r->env, r->y);
+    find_failure(r);
 }
 
 static int end(reduction *r, int status)
 {
     prepare(r);
     dome__count_bytes(&r->op, r->lead->local * (DVEC_ELEMENT(r->x) + (r->y ? DVEC_ELEMENT(r->y) : 0)));
-    g_free(r->text);
     return dome__end(&r->op, status);
 }
 
 /* Reports this task's failure where nobody else takes part. */
 static int fail_alone(const reduction *r)
 {
-    return r->status == DOME_OK ? DOME_OK : dome__fail(r->env, r->status, "%s", r->text);
+    return dome__failure_report(r->env, r->failure);
 }
 
 /* After an exchange in which some task has told of a failure. */
 static int fail_together(const reduction *r)
 {
-    return dome__agree(r->env, r->status, r->text);
+    return dome__failure_agree(r->env, r->failure);
 }
 
 /* Calls visit for the local blocks of the lead, in the order of its spans. terms, sums: what visit does (eval.h). */
 static void for_blocks(reduction *r, dome_eval_visit visit, void *ctx, dome_terms terms, dome_exact_sum *sums)
 {
-    char *text = NULL;
     dome_eval_reduction what = {r->lead, r->x, r->y, visit, ctx, terms, sums};
-    int status = dome__eval_reduce(r->env, &what, &text);
-    if (r->status == DOME_OK) {
-        r->status = status;
-        r->text = text;
-    } else {
-        g_free(text);
-    }
-    r->ready = true;
+    dome__eval_reduce(r->env, &what);
+    find_failure(r);
 }
 
 /* ---- sums ---- */
@@ -143,13 +140,15 @@ static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_ex
     for (size_t k = 0; k < parts; k++)
         dome__exact_normalize(&v.sums[k]);
 
-    int status = fail_alone(r);
-    if (!r->alone) {
+    int status = DOME_OK;
+    if (r->alone) {
+        status = fail_alone(r);
+    } else {
         /* one word more says whether a task has failed */
         const size_t words = parts * DOME_EXACT_WORDS;
         int64_t word[2 * DOME_EXACT_WORDS + 1];
         memcpy(word, v.sums, words * sizeof *word);
-        word[words] = r->status != DOME_OK;
+        word[words] = r->failure != NULL;
         status = dome__allreduce(r->env->transport, DOME_I64, word, words + 1, dome__combine_sum_i64, NULL);
         if (status != DOME_OK)
             return dome__fail_transport(r->env, status);
@@ -211,7 +210,7 @@ static int sum_up_together(reduction r[], size_t n, double result[])
 {
     dome_env *env = r[0].env;
     int64_t *word = g_new0(int64_t, n * DOME_EXACT_WORDS + 1);
-    const reduction *failed = NULL;
+    dome_failure *failure = NULL;
     int status = DOME_OK;
     for (size_t k = 0; k < n; k++) {
         const dome_terms terms = r[k].y ? DOME_TERMS_DOT : DOME_TERMS_SUM;
@@ -221,18 +220,17 @@ static int sum_up_together(reduction r[], size_t n, double result[])
         dome__exact_normalize(&v.sums[0]);
         if (!r[k].alone || env->transport->rank == 0) /* what all have counts once */
             memcpy(word + k * DOME_EXACT_WORDS, v.sums, sizeof v.sums[0]);
-        if (r[k].status != DOME_OK && !failed)
-            failed = &r[k];
+        failure = dome__failure_first(failure, r[k].failure);
     }
-    word[n * DOME_EXACT_WORDS] = failed != NULL;
+    word[n * DOME_EXACT_WORDS] = failure != NULL;
     if (env->transport->size > 1) {
         status = dome__allreduce(env->transport, DOME_I64, word, n * DOME_EXACT_WORDS + 1, dome__combine_sum_i64, NULL);
         if (status != DOME_OK)
             status = dome__fail_transport(env, status);
         else if (word[n * DOME_EXACT_WORDS])
-            status = failed ? fail_together(failed) : dome__agree(env, DOME_OK, NULL);
-    } else if (failed) {
-        status = fail_alone(failed);
+            status = dome__failure_agree(env, failure);
+    } else {
+        status = dome__failure_report(env, failure);
     }
     for (size_t k = 0; k < n && status == DOME_OK; k++) {
         dome_exact_sum sum;
@@ -267,11 +265,9 @@ int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double res
         status = take(&r[k], x[k], y ? y[k] : NULL, REALS);
     if (status == DOME_OK)
         status = sum_up_together(r, n, result);
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++)
         if (r[k].ready)
             dome__count_bytes(&op, r[k].lead->local * (DVEC_ELEMENT(r[k].x) + (r[k].y ? DVEC_ELEMENT(r[k].y) : 0)));
-        g_free(r[k].text);
-    }
     g_free(r);
     return dome__end(&op, status);
 }
@@ -486,7 +482,7 @@ static int exchange_nodes(const tree *t, GArray *nodes)
         memcpy(to, n->product, parts * sizeof *to);
         to += parts;
     }
-    *to = r->status != DOME_OK;
+    *to = r->failure != NULL;
 
     int status = dome__allgatherv(r->env->transport, DOME_F64, send, counts, recv);
     if (status != DOME_OK) {
@@ -602,7 +598,7 @@ static int find_extreme(reduction *r, bool largest, dome_extreme *best)
     if (r->alone)
         return fail_alone(r);
 
-    uint64_t word[EXTREME_WORDS] = {v.best.key, v.best.position, v.best.bits, r->status != DOME_OK};
+    uint64_t word[EXTREME_WORDS] = {v.best.key, v.best.position, v.best.bits, r->failure != NULL};
     int status = dome__allreduce(r->env->transport, DOME_U64, word, EXTREME_WORDS, combine_extremes, NULL);
     if (status != DOME_OK)
         return dome__fail_transport(r->env, status);

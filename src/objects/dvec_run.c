@@ -47,7 +47,9 @@ static int check(run_state *s, dome_type type, int nin, dvec *const in[])
             return status;
         s->in[k] = in[k];
     }
-    return s->out ? dvec__settle(s->out, NULL) : DOME_OK;
+    if (s->out)
+        dvec__complete(s->out);
+    return DOME_OK;
 }
 
 /* Ends the operation, of which a sum is a part. */
@@ -58,7 +60,7 @@ static void finish(run_state *s)
     s->open = false;
     if (s->status == DOME_OK) {
         if (s->out)
-            dvec__written(s->out);
+            dvec__overwritten(s->out);
         dome__count_bytes(&s->op, s->lead->local * s->bytes);
     }
     dome__end(&s->op, s->status);

@@ -185,8 +185,9 @@ int dvec_scan(dvec *z, const dvec *x)
     if (status == DOME_OK && kind > DOME_KIND_F64)
         status = dome__fail(z->env, DOME_ERR_TYPE, "elements of type %s cannot be scanned", dome_type_name(z->type));
     if (status == DOME_OK)
-        status = dvec__settle(x, z);
+        status = dvec__settle(x, NULL);
     if (status == DOME_OK) {
+        dvec__complete(z);
         /* Where there are many tasks, what they tell each other about a column adds up. */
         uint64_t columns = (uint64_t)CLAMP(2048 / z->env->transport->size, 1, SCAN_COLUMNS);
         scan s = {.x = x, .z = z, .kernel = scan_kernels[kind], .real = kind >= DOME_KIND_F32};
@@ -194,7 +195,7 @@ int dvec_scan(dvec *z, const dvec *x)
             s.columns = MIN(columns, z->width - s.column);
             status = scan_group(&s);
         }
-        dvec__written(z);
+        dvec__overwritten(z);
     }
     return dome__end(&op, status);
 }

@@ -13,8 +13,7 @@ struct dome_eval {
     eval_memory scratch;
     bool plain;
     dome_chains *chains; /* NULL: no generated code */
-    int status;          /* of work that failed and has not been reported, with its text */
-    char *failure;
+    unsigned failed;     /* vectors with a failure */
 };
 
 dome_eval *dome__eval_new(const dome_options *options)
@@ -70,6 +69,8 @@ static void release(eval_list *list, int k)
     }
     g_free(node->value);
     node->value = NULL;
+    if (node->failure)
+        dome__failure_unref(g_steal_pointer(&node->failure));
     node->code = DOME_OP_NONE;
     list->hash[k] = 0;
 }
@@ -105,7 +106,7 @@ static node_set readers(const eval_list *list, const dvec *x)
 {
     node_set set = 0;
     if (x->pending > (x->value != 0))
-        for (node_set rest = list->live & ~list->done; rest; rest &= rest - 1) {
+        for (node_set rest = list->live; rest; rest &= rest - 1) {
             int k = __builtin_ctzll(rest);
             const eval_node *node = &list->node[k];
             if (node->leaf[0] == x || node->leaf[1] == x || node->leaf[2] == x)
@@ -118,7 +119,7 @@ static node_set readers(const eval_list *list, const dvec *x)
 static node_set owners(const eval_list *list, node_set of)
 {
     node_set set = 0;
-    for (node_set rest = of ? list->live & ~list->done : 0; rest; rest &= rest - 1) {
+    for (node_set rest = of ? list->live : 0; rest; rest &= rest - 1) {
         int k = __builtin_ctzll(rest);
         if (list->node[k].owned && list->node[k].deps & of)
             set |= NODE(k);
@@ -134,24 +135,18 @@ static eval_list *list_new(dome_eval *eval, const dvec *out)
     list->layout = dome_layout_ref(out->layout);
     list->rank = out->layout_rank;
     list->count = list->musts = 0;
-    list->live = list->done = 0;
+    list->live = 0;
+    list->failed = false;
     memset(list->hashes, 0, sizeof list->hashes);
-    list->failure = NULL;
     g_ptr_array_add(eval->lists, list);
     return list;
 }
 
-/* Takes a list out of the evaluator, which has its failure from now on. */
 static void drop(dome_eval *eval, eval_list *list)
 {
     while (list->live)
         release(list, 63 - __builtin_clzll(list->live));
     g_ptr_array_remove_fast(eval->lists, list);
-    if (list->failure && !eval->failure) {
-        eval->status = DOME_ERR_RANGE;
-        eval->failure = g_steal_pointer(&list->failure);
-    }
-    g_free(list->failure);
     dome_layout_unref(list->layout);
     if (eval->spare)
         g_free(list);
@@ -169,7 +164,6 @@ void dome__eval_free(dome_eval *eval)
     dome__chains_free(eval->chains);
     g_free(eval->spare);
     free(eval->scratch.base);
-    g_free(eval->failure);
     g_free(eval);
 }
 
@@ -178,7 +172,7 @@ void dome__eval_free(dome_eval *eval)
 /* Values to write to memory along with these. */
 static void complete(const eval_list *list, node_set *needed, node_set *stores)
 {
-    const node_set open = list->live & ~list->done;
+    const node_set open = list->live;
     node_set add = *stores;
     do {
         node_set next = 0;
@@ -225,6 +219,40 @@ static void read_from_memory(eval_list *list, int k)
     }
 }
 
+void dome__eval_set_failure(dvec *x, dome_failure *failure)
+{
+    if (x->failure == failure)
+        return;
+    x->env->eval->failed += (failure != NULL) - (x->failure != NULL);
+    dome__failure_unref(x->failure);
+    x->failure = dome__failure_ref(failure);
+}
+
+/* What is made of a value that could not be computed could not be computed either. In the order of the values: a plain pass
+ * writes to vectors that later operations of it read. */
+static void spread_failures(eval_list *list, node_set needed, node_set stores)
+{
+    for (node_set rest = needed; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        eval_node *node = &list->node[k];
+        dome_failure *failure = node->failure;
+        for (int i = 0; i < INPUTS_MAX; i++) {
+            if (node->arg[i] >= 0)
+                failure = dome__failure_first(failure, list->node[node->arg[i]].failure);
+            else if (node->leaf[i])
+                failure = dome__failure_first(failure, node->leaf[i]->failure);
+        }
+        if (failure != node->failure) {
+            dome__failure_ref(failure);
+            dome__failure_unref(node->failure);
+            node->failure = failure;
+        }
+        list->failed |= failure != NULL;
+        if (stores & NODE(k))
+            dome__eval_set_failure(node->out, failure);
+    }
+}
+
 static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set stores, const dome_eval_reduction *reduction)
 {
     dome_eval *eval = env->eval;
@@ -236,6 +264,8 @@ static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set s
                 ((dvec *)node->leaf[i])->unread = false;
     }
     dome__eval_pass(env, &pass, &eval->scratch);
+    if (list->failed || eval->failed)
+        spread_failures(list, needed, stores);
     for (node_set rest = stores; rest; rest &= rest - 1) {
         dvec *out = list->node[__builtin_ctzll(rest)].out;
         dvec__written(out);
@@ -246,7 +276,7 @@ static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set s
 /* All of a list: nothing is left out. */
 static void run_rest(dome_env *env, eval_list *list)
 {
-    node_set open = list->live & ~list->done, stores = 0;
+    node_set open = list->live, stores = 0;
     for (node_set rest = open; rest; rest &= rest - 1) {
         int k = __builtin_ctzll(rest);
         if (list->node[k].owned || env->eval->plain)
@@ -294,7 +324,7 @@ static void run_some(dome_env *env, eval_list *list, node_set stores, node_set p
 /* Whether nothing of a list may be left out or put off. */
 static bool all_at_once(const eval_list *list)
 {
-    return list->musts || list->done || list->failure;
+    return list->musts;
 }
 
 static eval_list *list_of(const dvec *x)
@@ -307,48 +337,13 @@ static node_set own_value(const dvec *x)
     return x->value ? NODE(x->value - 1) : 0;
 }
 
-static int take_failure(dome_eval *eval, char **text)
-{
-    int status = eval->status;
-    *text = g_steal_pointer(&eval->failure);
-    eval->status = DOME_OK;
-    return status;
-}
-
-/* A list that has failed stays, so that its vectors still have something pending: who needs one of them gets the failure. */
-static bool settle(dome_env *env, eval_list *list)
-{
-    run_rest(env, list);
-    if (!list->failure) {
-        drop(env->eval, list);
-        return true;
-    }
-    list->done = list->live;
-    for (node_set rest = list->done; rest; rest &= rest - 1) {
-        eval_node *node = &list->node[__builtin_ctzll(rest)];
-        if (node->owned)
-            node->out->value = 0;
-    }
-    return false;
-}
-
-bool dome__eval_settle(dome_env *env)
+void dome__eval_advance(dome_env *env)
 {
     dome_eval *eval = env->eval;
-    bool ok = eval->status == DOME_OK;
-    for (guint k = eval->lists->len; k-- > 0;)
-        ok &= settle(env, g_ptr_array_index(eval->lists, k));
-    return ok;
-}
-
-bool dome__eval_advance(dome_env *env)
-{
-    dome_eval *eval = env->eval;
-    bool ok = eval->status == DOME_OK;
     for (guint k = eval->lists->len; k-- > 0;) {
         eval_list *list = g_ptr_array_index(eval->lists, k);
         if (all_at_once(list)) {
-            ok &= settle(env, list);
+            run_list(env, list);
             continue;
         }
         node_set fresh = 0;
@@ -360,15 +355,13 @@ bool dome__eval_advance(dome_env *env)
         if (fresh)
             run_some(env, list, fresh, 0, NULL);
     }
-    return ok;
 }
 
-int dome__eval_try(dome_env *env, const dvec *x, char **text)
+void dome__eval_run(dome_env *env, const dvec *x)
 {
     dome_eval *eval = env->eval;
-    *text = NULL;
     if (!eval)
-        return DOME_OK;
+        return;
     eval_list *list = x ? list_of(x) : NULL;
     if (list && all_at_once(list))
         run_list(env, list);
@@ -378,75 +371,87 @@ int dome__eval_try(dome_env *env, const dvec *x, char **text)
         run_list(env, g_ptr_array_index(eval->lists, 0));
     if (x)
         ((dvec *)x)->unread = false;
-    return take_failure(eval, text);
 }
 
-int dome__eval_read(dome_env *env, const dvec *x, char **text)
+void dome__eval_read(dome_env *env, const dvec *x)
 {
-
     eval_list *list = list_of(x);
     if (list && all_at_once(list))
         run_list(env, list);
     else if (list && x->value)
         run_some(env, list, own_value(x), 0, NULL);
     ((dvec *)x)->unread = false;
-    return take_failure(env->eval, text);
 }
 
-int dome__eval_run(dome_env *env, const dvec *x)
+dome_failure *dome__eval_failure(const dvec *x)
 {
-    char *text;
-    int status = dome__eval_try(env, x, &text);
-    if (status == DOME_OK)
-        return status;
-    status = dome__fail(env, status, "%s", text);
-    g_free(text);
-    return status;
+    return x->value ? x->work->node[x->value - 1].failure : x->failure;
 }
 
-int dome__eval_forget(dome_env *env, dvec *x, char **text)
+/* Values that may fail. */
+static node_set fallible(const eval_list *list)
+{
+    node_set set = 0;
+    for (node_set rest = list->live; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        if (list->node[k].may_fail)
+            set |= NODE(k);
+    }
+    return set;
+}
+
+/* x is gone for the list, which may be gone after it: values that were x's and others are made of are nobody's. Those that may
+ * fail are computed now, since a failure names the vector. */
+static void orphan(dome_env *env, eval_list *list, const dvec *x)
+{
+    node_set of_x = 0;
+    for (node_set rest = list->live; rest; rest &= rest - 1) {
+        int k = __builtin_ctzll(rest);
+        if (list->node[k].out == x)
+            of_x |= NODE(k);
+    }
+    node_set named = of_x ? of_x & fallible(list) : 0;
+    for (node_set rest = of_x & ~named; rest; rest &= rest - 1)
+        list->node[__builtin_ctzll(rest)].out = NULL;
+    node_set stores = owners(list, named | readers(list, x));
+    if (stores)
+        run_some(env, list, stores, 0, NULL);
+    else if (!list->live)
+        drop(env->eval, list);
+}
+
+void dome__eval_forget(dome_env *env, dvec *x)
 {
     dome_eval *eval = env->eval;
-    *text = NULL;
     if (!eval)
-        return DOME_OK;
+        return;
     eval_list *list = list_of(x);
     if (list && all_at_once(list)) {
         run_list(env, list);
     } else if (list) {
         if (x->value)
             disown(list, (int)x->value - 1);
-        for (unsigned k = 0; k < list->count; k++)
-            if (list->node[k].out == x)
-                list->node[k].out = NULL;
-        node_set stores = owners(list, readers(list, x));
-        if (stores)
-            run_some(env, list, stores, 0, NULL);
-        else if (!list->live)
-            drop(eval, list);
-    } else {
-        /* values that were x's, have been replaced, and others are made of */
-        for (guint l = 0; l < eval->lists->len; l++) {
-            eval_list *other = g_ptr_array_index(eval->lists, l);
-            for (unsigned k = 0; k < other->count; k++)
-                if (other->node[k].out == x)
-                    other->node[k].out = NULL;
-        }
+        orphan(env, list, x);
+    } else { /* values that were x's may have been replaced, and others be made of them */
+        for (guint l = eval->lists->len; l-- > 0;)
+            orphan(env, g_ptr_array_index(eval->lists, l), x);
     }
-    return take_failure(eval, text);
+    dome__eval_set_failure(x, NULL);
 }
 
-int dome__eval_finish(dome_env *env, char **text)
+void dome__eval_finish(dome_env *env)
 {
     dome_eval *eval = env->eval;
     while (eval->lists->len) {
         eval_list *list = g_ptr_array_index(eval->lists, 0);
-        if (list->musts)
+        node_set stores = all_at_once(list) ? 0 : owners(list, fallible(list));
+        if (all_at_once(list))
             run_list(env, list);
-        else
+        else if (stores)
+            run_some(env, list, stores, 0, NULL);
+        if (eval->lists->len && g_ptr_array_index(eval->lists, 0) == list)
             drop(eval, list);
     }
-    return take_failure(eval, text);
 }
 
 /* Whether to compute a value twice costs no more than to write and read it: until it is known which of these will happen, it is
@@ -479,7 +484,7 @@ static bool is_cheap(const eval_list *list, const dvec *x)
     return true;
 }
 
-int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char **text)
+void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction)
 {
     const dvec *lead = reduction->lead, *x = reduction->x, *y = reduction->y;
     const dvec *vector[2] = {x, y};
@@ -511,7 +516,6 @@ int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char 
         if (y)
             ((dvec *)y)->unread = false;
     }
-    return take_failure(env->eval, text);
 }
 
 void dome__eval_profile(const dome_env *env, FILE *file)
@@ -542,15 +546,12 @@ static void compact(eval_list *list)
 {
     int8_t becomes[NODES_MAX];
     unsigned count = 0;
-    node_set done = 0;
     memset(list->hashes, 0, sizeof list->hashes);
     for (unsigned k = 0; k < list->count; k++) {
         eval_node *node = &list->node[k];
         if (!(list->live & NODE(k)))
             continue;
         becomes[k] = (int8_t)count;
-        if (list->done & NODE(k))
-            done |= NODE(count);
         for (int i = 0; i < INPUTS_MAX; i++)
             if (node->arg[i] >= 0)
                 node->arg[i] = becomes[node->arg[i]];
@@ -563,7 +564,6 @@ static void compact(eval_list *list)
     }
     list->count = count;
     list->live = count < NODES_MAX ? NODE(count) - 1 : ~(node_set)0;
-    list->done = done;
     find_deps(list);
 }
 
@@ -601,8 +601,8 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
     const dvec *out = op->out;
     node->code = op->code;
     node->owned = true;
-    node->must = plain || may_fail(op);
-    node->done = false;
+    node->must = plain;
+    node->may_fail = may_fail(op);
     node->computed = node->uses = 0;
     for (int i = 0; i < INPUTS_MAX; i++) {
         node->arg[i] = -1;
@@ -615,6 +615,8 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
     node->width = out->width;
     node->scalar = op->scalar.u64;
     node->value = op->value;
+    node->operation = out->env->sequence;
+    node->failure = NULL;
     if (op->code == DOME_OP_DVEC_DIVS && !plain && by_power_of_two(op)) {
         double inverse = 1 / op->scalar.f64;
         node->code = DOME_OP_DVEC_MULS;
@@ -647,13 +649,13 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
 /* An equal value of the list, or -1. */
 static int find_equal(const eval_list *list, const eval_node *node)
 {
-    if (node->must || node->value || !(list->hashes[node->hash >> 6 & 3] >> (node->hash & 63) & 1))
+    if (node->must || node->may_fail || node->value || !(list->hashes[node->hash >> 6 & 3] >> (node->hash & 63) & 1))
         return -1;
     for (unsigned k = 0; k < list->count; k++) {
         const eval_node *other = &list->node[k];
         if (list->hash[k] != node->hash || other->code != node->code || other->scalar != node->scalar ||
             other->type != node->type || other->from != node->from || other->width != node->width || other->value ||
-            other->computed || list->done & NODE(k)) /* what was computed and not kept is not there to be used */
+            other->computed) /* what was computed and not kept is not there to be used */
             continue;
         if (memcmp(other->leaf, node->leaf, sizeof node->leaf) == 0 && memcmp(other->arg, node->arg, sizeof node->arg) == 0)
             return (int)k;
@@ -746,14 +748,5 @@ int dome__eval_record(dome_env *env, const dome_eval_op *op)
         }
     }
     record(list ? list : list_new(eval, op->out), op, eval->plain);
-
-    /* With errors that return, the call that needs a value reports; it is one that all tasks make alike. */
-    if (eval->failure && !env->errors_return) {
-        char *text;
-        int status = take_failure(eval, &text);
-        status = dome__fail(env, status, "%s", text);
-        g_free(text);
-        return status;
-    }
     return DOME_OK;
 }

@@ -10,6 +10,7 @@
 #define DOME_SRC_EVAL_H
 
 #include "objects/dvec_private.h"
+#include "objects/failure.h"
 #include "objects/kernels_reduce.h"
 
 #include <stdio.h>
@@ -32,16 +33,18 @@ void dome__eval_free(dome_eval *eval);
 /* Records an operation whose operands have been checked. May run what was recorded before. */
 int dome__eval_record(dome_env *env, const dome_eval_op *op);
 
-/* Runs what is recorded for x and what else reads x, so that its memory may be read and changed; NULL: everything. What fails (an
- * integer divided by zero) is found by this task alone and reported by dome__fail. All of the work is done nevertheless. */
-int dome__eval_run(dome_env *env, const dvec *x);
-
-/* The same, but leaves the report to the caller: returns the status and the text, g_free'd by the caller, NULL if all is well.
- * For operations that tell the other tasks, and for slots, which do not print. */
-int dome__eval_try(dome_env *env, const dvec *x, char **text);
+/* Runs what is recorded for x and what else reads x, so that its memory may be read and changed; NULL: everything. What cannot be
+ * computed is noted as the failure of its vector (failure.h), and not reported. */
+void dome__eval_run(dome_env *env, const dvec *x);
 
 /* The same, but x is only going to be read: what reads x may stay recorded. */
-int dome__eval_read(dome_env *env, const dvec *x, char **text);
+void dome__eval_read(dome_env *env, const dvec *x);
+
+/* The failure of x's values as this task knows it, after dome__eval_run, _read or _reduce; borrowed, NULL: none. */
+dome_failure *dome__eval_failure(const dvec *x);
+
+/* The values in x's memory have this failure from now on, or none. */
+void dome__eval_set_failure(dvec *x, dome_failure *failure);
 
 /* A reduction brings x and y (which may be NULL) up to date as dome__eval_read does, and calls visit for each local block of
  * `lead`, which is one of them, in the order of its spans, while the block's values are at hand. first: the global number of the
@@ -55,21 +58,18 @@ typedef struct dome_eval_reduction {
     dome_terms terms;
     dome_exact_sum *sums;
 } dome_eval_reduction;
-int dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction, char **text);
+void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction);
 
-/* x is about to go: its value is needed no more, unless others are made of it. As dome__eval_try for failures. */
-int dome__eval_forget(dome_env *env, dvec *x, char **text);
+/* x is about to go: its value is needed no more, unless others are made of it. */
+void dome__eval_forget(dome_env *env, dvec *x);
 
 /* The program ends: no value is needed any more. What can fail is run. */
-int dome__eval_finish(dome_env *env, char **text);
+void dome__eval_finish(dome_env *env);
 
 /* Lines about chains of operations, for the profile. */
 void dome__eval_profile(const dome_env *env, FILE *file);
 
-/* Runs everything, and leaves a failure to be reported by the operation that needs a value. Whether there is none. */
-bool dome__eval_settle(dome_env *env);
-
-/* The same for what has not been run yet and what may fail. Values that were computed for others and not stored stay recorded. */
-bool dome__eval_advance(dome_env *env);
+/* Runs what has not been run yet. Values that were computed for others and not stored stay recorded. */
+void dome__eval_advance(dome_env *env);
 
 #endif

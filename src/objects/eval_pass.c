@@ -141,8 +141,8 @@ static inline void advance(step *s, uint64_t piece)
 
 static void note_failure(eval_list *list, const step *s)
 {
-    const eval_node *node = &list->node[s->node];
-    if (list->failure)
+    eval_node *node = &list->node[s->node];
+    if (node->failure) /* found before: it was computed for others then */
         return;
     bool power = node->code == DOME_OP_DVEC_POW || node->code == DOME_OP_DVEC_POWS;
     GString *text = g_string_new(NULL);
@@ -151,7 +151,8 @@ static void note_failure(eval_list *list, const step *s)
     if (node->width > 1)
         g_string_append_printf(text, ", value %" G_GUINT64_FORMAT ",", s->bad % node->width);
     g_string_append(text, power ? " is 0 raised to a negative power" : " is an integer divided by zero");
-    list->failure = g_string_free(text, FALSE);
+    node->failure = dome__failure_new(node->operation, s->bad, g_string_free(text, FALSE));
+    list->failed = true;
 }
 
 /* ---- places ---- */

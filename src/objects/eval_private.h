@@ -17,7 +17,7 @@ typedef struct eval_node {
     dome_operation_code code; /* DOME_OP_NONE: nothing is here any more */
     bool owned;               /* it is what `out` holds; else `out` has been recorded anew or freed */
     bool must;                /* has to be run even so */
-    bool done;                /* has been run and stored ahead of need (dome__eval_settle) */
+    bool may_fail;            /* some values of its inputs do not allow it */
     uint8_t computed;         /* so often, without being stored */
     uint8_t uses;             /* values made of it */
     int8_t arg[INPUTS_MAX];   /* a value of the list, or -1 */
@@ -28,6 +28,8 @@ typedef struct eval_node {
     uint64_t width;
     uint64_t scalar; /* bits of dome_eval_op's */
     void *value;
+    uint64_t operation;    /* number of the one that recorded it */
+    dome_failure *failure; /* what was found when it was computed; own reference */
     uint32_t hash;
 } eval_node;
 
@@ -37,8 +39,8 @@ typedef struct eval_list {
     dome_layout *layout;
     int rank;
     unsigned count, musts;
-    node_set live, done;
-    char *failure;            /* the first of its values'; nobody has asked for them yet */
+    node_set live;
+    bool failed;              /* some of its values have, or had, a failure */
     uint32_t hash[NODES_MAX]; /* of the values; 0: none */
     uint64_t hashes[4];       /* bits for those that are there, and some that were */
     eval_node node[NODES_MAX];
@@ -59,7 +61,8 @@ typedef struct eval_memory {
     uint64_t passes; /* so far */
 } eval_memory;
 
-/* Does it: computes, stores, notes the first failure in the list, and charges the time. scratch is kept between passes. */
+/* Does it: computes, stores, notes the failures of the values that could not be computed, and charges the time. scratch is kept
+ * between passes. */
 void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch);
 
 /* Calls a reduction's visit for vectors that are in memory. */

@@ -291,12 +291,30 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     }
 }
 
+/* All but dvecs, whose work the evaluator does for all of them together. The one that fails, or NULL. */
+static dome_object *sync_objects(dome_env *env, int *status)
+{
+    *status = DOME_OK;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (!dvec__is(o) && (*status = dome_object_sync(o)) != DOME_OK)
+            return o;
+    return NULL;
+}
+
 bool dome__env_settle(dome_env *env)
 {
-    bool ok = dome__eval_settle(env); /* if not, to sync the vector concerned would take its failure away */
-    for (dome_object *o = NULL; ok && (o = dome_object_next(env, o));)
-        ok = dome_object_sync(o) == DOME_OK;
-    return ok;
+    int status;
+    dome__eval_run(env, NULL);
+    return !sync_objects(env, &status);
+}
+
+char *dome__object_settle(dome_object *object)
+{
+    int status = dome_object_sync(object);
+    if (status == DOME_OK)
+        return NULL;
+    const dvec *x = dvec__is(object) ? object->content : NULL;
+    return g_strdup(x && x->failure ? x->failure->text : dome_status_text(status));
 }
 
 bool dome__object_has_cost(const dome_object *object)
@@ -306,22 +324,18 @@ bool dome__object_has_cost(const dome_object *object)
 
 bool dome__env_advance(dome_env *env)
 {
-    bool ok = dome__eval_advance(env);
-    for (dome_object *o = NULL; ok && (o = dome_object_next(env, o));)
-        if (!dvec__is(o))
-            ok = dome_object_sync(o) == DOME_OK;
-    return ok;
+    int status;
+    dome__eval_advance(env);
+    return !sync_objects(env, &status);
 }
 
 int dome__env_sync(dome_env *env)
 {
-    char *text = NULL;
-    int status = dome__eval_try(env, NULL, &text);
-    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));) {
-        status = dome_object_sync(o);
-        if (status != DOME_OK)
-            text = g_strdup_printf("'%s' cannot complete its deferred work: %s", o->name, dome_status_text(status));
-    }
+    int status;
+    dome__eval_run(env, NULL);
+    const dome_object *failed = sync_objects(env, &status);
+    char *text =
+        failed ? g_strdup_printf("'%s' cannot complete its deferred work: %s", failed->name, dome_status_text(status)) : NULL;
     status = dome__agree(env, status, text);
     g_free(text);
     return status;

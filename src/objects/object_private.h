@@ -7,15 +7,18 @@
 /* Makes layout the one that dynamic objects of its length and block size share. Takes a reference of its own. */
 void dome__env_set_layout(dome_env *env, const dome_layout *layout);
 
-/* Completes all deferred work. Collective: what one task found is the failure of all. */
+/* Completes all deferred work. Values that cannot be computed are no failure here: they are one of the operation that needs them.
+ * Collective: what one task found is the failure of all. */
 int dome__env_sync(dome_env *env);
 
-/* The same without agreeing or reporting: failures stay for the operations that need the values. Whether there are none here. Not
- * collective. */
+/* The same without agreeing or reporting. Whether nothing has failed here. Not collective. */
 bool dome__env_settle(dome_env *env);
 
-/* The same for work that has not been run yet or may fail; dvecs may put off to compute again what was computed for others. */
+/* The same, but dvecs may put off to compute again what was computed for others. */
 bool dome__env_advance(dome_env *env);
+
+/* Completes the deferred work of one object. NULL, or why it has failed, to be g_free'd. */
+char *dome__object_settle(dome_object *object);
 
 /* Whether the object says itself what its blocks cost. */
 bool dome__object_has_cost(const dome_object *object);

@@ -36,9 +36,14 @@ static uint64_t block_elements(const dome_object_info *info, uint64_t block)
     return info->layout ? dome_layout_block(info->layout, block).count : info->length;
 }
 
+static char *because(const dome_object *object, const char *why)
+{
+    return g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(object), why);
+}
+
 static char *cannot(const dome_object *object, int status)
 {
-    return g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(object), dome_status_text(status));
+    return because(object, dome_status_text(status));
 }
 
 /* A run whose values lie together is copied as it is, and becomes portable later. */
@@ -94,7 +99,12 @@ static char *copy_object(dome_env *env, dome_object *object, uint64_t index, boo
     dome_ckpt_capture *capture = &env->checkpoints->capture;
     dome_object_info info;
     dome_span runs[2];
-    char *problem = NULL;
+    char *problem = NULL, *why = dome__object_settle(object);
+    if (why) {
+        problem = because(object, why);
+        g_free(why);
+        return problem;
+    }
     int status = dome_object_describe(object, &info);
     int count = status == DOME_OK ? dome__checkpoint_own_blocks(env, &info, runs) : 0;
     for (int r = 0; r < count && status == DOME_OK && !problem; r++) {
@@ -124,8 +134,7 @@ void dome__checkpoint_copy(dome_env *env, bool full)
     uint64_t index = 0;
     fflush(stdout); /* what was printed up to here will not be printed again by who goes on from here */
     dome__ckpt_capture_empty(capture);
-    if (!dome__env_settle(env))
-        capture->problem = g_strdup("deferred work of the program has failed");
+    dome__env_settle(env); /* what cannot be saved is found below, by object */
     for (dome_object *o = NULL; !capture->problem && (o = dome_object_next(env, o));)
         if (dome__object_is_named(o))
             capture->problem = copy_object(env, o, index++, full);

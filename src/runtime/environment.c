@@ -337,10 +337,8 @@ int dome_finalize(dome_env *env)
     dome_operation op;
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
     /* a failure that one task finds in its recorded work is everybody's: all wait for each other below, or none */
-    char *text;
-    int failed = dome__eval_finish(env, &text);
-    failed = dome__agree(env, failed, text);
-    g_free(text);
+    dome__eval_finish(env);
+    int failed = dome__failure_finish(env);
     dome__progress_end(env);
     dome__checkpoint_finish(env);
     if (!failed) {

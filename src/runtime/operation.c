@@ -185,28 +185,61 @@ int dome__fail_transport(dome_env *env, int status)
     return fail(env, status, env->transport->rank, env->transport->reason);
 }
 
-int dome__agree(dome_env *env, int status, const char *text)
+/* A failure as words: its order, its rank, its status. */
+enum { FAILURE_WORDS = 4 };
+
+static void combine_failures(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    (void)ctx;
+    uint64_t *a = inout;
+    const uint64_t *b = in;
+    for (uint64_t k = 0; k < count; k++)
+        if (a[k] != b[k]) {
+            if (b[k] < a[k])
+                memcpy(a, b, count * sizeof *a);
+            return;
+        }
+}
+
+/* Makes word the failure that counts, once some task has told of one. */
+static int find_first(dome_transport *t, uint64_t word[FAILURE_WORDS])
+{
+    if (!word[3])
+        word[0] = word[1] = word[2] = UINT64_MAX;
+    return dome__allreduce(t, DOME_U64, word, FAILURE_WORDS, combine_failures, NULL);
+}
+
+int dome__agree_first(dome_env *env, int status, const char *text, uint64_t order[2])
 {
     enum { TEXT = 480 };
     dome_transport *t = env->transport;
     char buffer[TEXT] = "";
-    int first = 0;
+    uint64_t word[FAILURE_WORDS] = {order[0], order[1], (uint64_t)t->rank, (uint64_t)status};
     if (t->size > 1) {
-        uint64_t worst = status ? (uint64_t)(t->size - t->rank) << 8 | (uint64_t)status : 0; /* lowest rank wins */
-        int failed = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
+        uint64_t any = status != DOME_OK;
+        int failed = dome__allreduce(t, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
         if (failed)
             return dome__fail_transport(env, failed);
-        if (!worst)
+        if (!any)
             return DOME_OK;
-        first = t->size - (int)(worst >> 8);
-        status = (int)(worst & 0xff);
-        if (first == t->rank && text)
+        failed = find_first(t, word);
+        if (!failed && (int)word[2] == t->rank && text)
             g_strlcpy(buffer, text, sizeof buffer);
-        failed = dome__bcast(t, first, DOME_U8, buffer, TEXT);
+        if (!failed)
+            failed = dome__bcast(t, (int)word[2], DOME_U8, buffer, TEXT);
         if (failed)
             return dome__fail_transport(env, failed);
     } else if (status && text) {
         g_strlcpy(buffer, text, sizeof buffer);
     }
-    return status ? fail(env, status, first, buffer[0] ? buffer : dome_status_text(status)) : DOME_OK;
+    if (!word[3])
+        return DOME_OK;
+    memcpy(order, word, 2 * sizeof *order);
+    status = (int)word[3];
+    return fail(env, status, (int)word[2], buffer[0] ? buffer : dome_status_text(status));
+}
+
+int dome__agree(dome_env *env, int status, const char *text)
+{
+    return dome__agree_first(env, status, text, (uint64_t[2]){0, 0});
 }

@@ -137,6 +137,10 @@ int dome__fail_transport(dome_env *env, int status);
  * has failed, every task fails with the status and text of the lowest such rank. For use before data is touched. */
 int dome__agree(dome_env *env, int status, const char *text);
 
+/* The same where failures have an order, two words: the one that comes first counts, of equal ones the lowest rank's. order
+ * becomes that of the failure that counts, if there is one. */
+int dome__agree_first(dome_env *env, int status, const char *text, uint64_t order[2]);
+
 /* This process's environment: there is one. NULL before dome_init and after dome_finalize. */
 dome_env *dome__this_env(void);
 

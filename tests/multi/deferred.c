@@ -1,5 +1,5 @@
 /* Deferred work in the ways it may be used: vectors that are freed while others are made of them, outputs that are inputs,
- * copies, thousands of operations that nobody reads, a signal and a fork in the middle.
+ * copies, thousands of operations that nobody reads, a signal and a fork in the middle, values that cannot be computed.
  *
  *     deferred [SEED [ROUNDS]]
  *
@@ -308,6 +308,247 @@ static void test_interrupted(void)
     unmake(&y);
 }
 
+/* ---- values that cannot be computed ----
+ *
+ * A model of the rule in dvec.h: a failure belongs to a vector until it is overwritten, and to what is computed from it; the
+ * earliest operation counts. What the calls report does not depend on tasks, layouts or evaluators, so the model knows none. */
+
+enum { WEAK = 8, M = 150 };
+
+typedef struct weak {
+    dvec *v;
+    char name[16];
+    int32_t twin[M];
+    unsigned failed; /* number of the operation that could not be computed; 0: none */
+    char line[96];   /* what it says */
+} weak;
+
+static weak weak_vector[WEAK];
+static unsigned operation_number;
+
+static void make_weak(weak *x)
+{
+    static const dome_distribution kinds[] = {DOME_DYNAMIC, DOME_DYNAMIC, DOME_DYNAMIC, DOME_WHOLE};
+    int k = (int)(x - weak_vector);
+    snprintf(x->name, sizeof x->name, "w%d", made++);
+    x->v = dvec_new_with(env, x->name, DOME_I32, M, &(dvec_options){.distribution = kinds[k % 4]});
+    memset(x->twin, 0, sizeof x->twin);
+    x->failed = 0;
+}
+
+static const weak *earlier(const weak *x, const weak *y)
+{
+    return !x->failed || (y->failed && y->failed < x->failed) ? y : x;
+}
+
+/* Whether a call has failed as it should have: only for x's sake, with its line. */
+static void expect(const weak *x, bool failed)
+{
+    CHECK(failed == (dome_error_status(env) != DOME_OK), "a call fails without a report, or reports without failing");
+    if (failed != (x->failed != 0))
+        dome_abort(env, "seed %llu: %s: %s", seed, failed ? "a call fails that should not" : "a call does not fail",
+                   failed ? dome_error_message(env) : x->line);
+    if (failed && (dome_error_status(env) != DOME_ERR_RANGE || !strstr(dome_error_message(env), x->line)))
+        dome_abort(env, "seed %llu: '%s' is reported as: %s", seed, x->line, dome_error_message(env));
+    checks++;
+    dome_error_clear(env);
+}
+
+/* z becomes x operator y. */
+static void compute(weak *z, const weak *x, const weak *y, int operator)
+{
+    weak made_of = *earlier(x, y);
+    int bad = -1;
+    for (int k = M - 1; k >= 0; k--) {
+        uint32_t a = (uint32_t)x->twin[k], b = (uint32_t)y->twin[k];
+        if (operator== 0)
+            z->twin[k] = (int32_t)(a + b);
+        else if (operator== 1)
+            z->twin[k] = (int32_t)(a * b);
+        else if (operator== 2 && b == 0)
+            bad = k;
+        else if (operator== 2)
+            z->twin[k] = (int32_t)b == -1 ? (int32_t)-a : (int32_t)a / (int32_t)b;
+        else if (a == 0) /* to the power of -1 */
+            bad = k;
+        else
+            z->twin[k] = (int32_t)a == 1 || (int32_t)a == -1 ? (int32_t)a : 0;
+    }
+    operation_number++;
+    z->failed = made_of.failed;
+    memcpy(z->line, made_of.line, sizeof z->line);
+    if (!z->failed && bad >= 0) {
+        z->failed = operation_number;
+        snprintf(z->line, sizeof z->line, "%s into '%s': element %d is %s", operator== 2 ? "dvec_div" : "dvec_pows", z->name,
+                 bad, operator== 2 ? "an integer divided by zero" : "0 raised to a negative power");
+    }
+}
+
+static void move_weak(void)
+{
+    uint64_t counts[64] = {0}, block = dome_block_size(M), blocks = (M + block - 1) / block;
+    for (uint64_t left = blocks; left > 0; left--)
+        counts[below((uint64_t)dome_size(env))]++;
+    dome_layout *layout = dome_layout_new(M, block, dome_size(env), below(blocks), counts);
+    CHECK(dome_env_relayout(env, layout) == DOME_OK, "a failed vector cannot be moved");
+    dome_layout_unref(layout);
+}
+
+/* A call that needs x's values, and perhaps y's. */
+static void need(const weak *x, const weak *y)
+{
+    dvec_span spans[2];
+    double two[2], sum = 0;
+    switch (below(8)) {
+    case 0:
+        for (int k = 0; k < M; k++)
+            sum += x->twin[k];
+        two[0] = dvec_sum(x->v);
+        CHECK(x->failed ? isnan(two[0]) : two[0] == sum, "a sum differs");
+        expect(x, isnan(two[0]));
+        break;
+    case 1:
+        dvec_prod(x->v); /* may be NaN as it is: infinity times 0 */
+        expect(x, dome_error_status(env) != DOME_OK);
+        break;
+    case 2:
+        expect(x, isnan(dvec_max_value(x->v)));
+        break;
+    case 3:
+        expect(earlier(x, y), dvec_dots(2, (const dvec *const[]){x->v, y->v}, NULL, two) != DOME_OK);
+        break;
+    case 4:
+        expect(earlier(x, y), isnan(dvec_dot(x->v, y->v)));
+        break;
+    case 5:
+        expect(x, !dvec_whole(x->v));
+        break;
+    case 6:
+        expect(x, dvec_local_const(x->v, spans) < 0);
+        break;
+    default:
+        expect(x, isnan(dvec_norm2(x->v)));
+    }
+}
+
+/* z from the values of x at once. */
+static void shift_weak(weak *z, const weak *x)
+{
+    weak from = *x;
+    int status = dvec_shift(z->v, x->v, 7);
+    expect(&from, status != DOME_OK);
+    if (status == DOME_OK) {
+        for (int k = 0; k < M; k++)
+            z->twin[(k + 7) % M] = from.twin[k];
+        z->failed = 0;
+    }
+}
+
+static void step_weak(const dvec *healthy)
+{
+    weak *z = &weak_vector[below(WEAK)], *x = &weak_vector[below(WEAK)], *y = &weak_vector[below(WEAK)];
+    weak zero = {0}, was;
+    const int32_t value = (int32_t)below(3);
+    if (dvec_distribution(z->v) == DOME_WHOLE)
+        x = y = z; /* inputs of these are */
+    was = *z;
+    switch (below(15)) {
+    case 0:
+    case 1:
+        dvec_add(z->v, x->v, y->v);
+        compute(z, x == z ? &was : x, y == z ? &was : y, 0);
+        break;
+    case 2:
+        dvec_mul(z->v, x->v, y->v);
+        compute(z, x == z ? &was : x, y == z ? &was : y, 1);
+        break;
+    case 3:
+        dvec_div(z->v, x->v, y->v);
+        compute(z, x == z ? &was : x, y == z ? &was : y, 2);
+        break;
+    case 4:
+        dvec_pows(z->v, x->v, -1);
+        compute(z, x == z ? &was : x, x == z ? &was : x, 3);
+        break;
+    case 5:
+        dvec_adds(z->v, x->v, value);
+        for (int k = 0; k < M; k++)
+            zero.twin[k] = value;
+        compute(z, x == z ? &was : x, &zero, 0);
+        break;
+    case 6:
+    case 7:
+        dvec_index(z->v);
+        dvec_adds(z->v, z->v, value);
+        for (int k = 0; k < M; k++)
+            z->twin[k] = k + value;
+        z->failed = 0;
+        break;
+    case 8:
+        dvec_copy(z->v, x->v);
+        compute(z, x == z ? &was : x, &zero, 0);
+        break;
+    case 9:
+        dvec_free(z->v);
+        make_weak(z);
+        break;
+    case 10:
+        move_weak();
+        break;
+    case 11:
+        shift_weak(z, x);
+        break;
+    case 12:
+        CHECK(dvec_sum(healthy) == M, "a healthy sum fails");
+        break;
+    default:
+        need(x, y);
+    }
+    CHECK(dome_error_status(env) == DOME_OK, "a call reports what is not its own");
+}
+
+static void test_failures(unsigned rounds)
+{
+    for (unsigned r = 0; r < rounds; r++) {
+        rng_state = seed + r;
+        for (int k = 0; k < WEAK; k++)
+            make_weak(&weak_vector[k]);
+        dvec *healthy = dvec_new(env, "healthy", DOME_F64, M), *one = dvec_new(env, "one", DOME_F64, M);
+        dvec_fill(one, 1);
+        for (int k = (int)below(300); k > 0; k--) {
+            if (below(8) == 0)
+                dvec_copy(healthy, one);
+            else if (below(8) == 0)
+                dvec_mul(healthy, one, one);
+            else
+                step_weak(one);
+        }
+        for (int k = 0; k < WEAK; k++) {
+            const weak *x = &weak_vector[k];
+            need(x, x);
+            need(x, x); /* as often as it is asked for */
+            dvec_free(x->v);
+        }
+        dvec_free(healthy);
+        dvec_free(one);
+    }
+}
+
+/* What is left at the end has been reported already, or not. */
+static int leave_failures(void)
+{
+    dvec *told = dvec_new(env, "told", DOME_I8, M), *zero = dvec_new(env, "zero", DOME_I8, M);
+    dvec_div(told, told, zero);
+    dvec_adds(zero, told, 1);
+    CHECK(dvec_min_value_i64(zero) == 0 && dome_error_status(env) == DOME_ERR_RANGE, "a failure is not inherited");
+    dome_error_clear(env);
+    if (seed % 2 == 0) {
+        dvec *untold = dvec_new(env, "untold", DOME_I16, M);
+        dvec_div(untold, untold, untold);
+    }
+    return seed % 2 == 0;
+}
+
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
@@ -315,6 +556,12 @@ int main(int argc, char **argv)
     test_random(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 60);
     test_unread();
     test_interrupted();
+    dome_set_errors_return(env);
+    test_failures(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 30);
+    int left = leave_failures();
     dome_print(env, "ok: %llu checks, %d task%s\n", checks, dome_size(env), dome_size(env) == 1 ? "" : "s");
-    return dome_finalize(env);
+    int status = dome_finalize(env);
+    if (status != left)
+        fprintf(stderr, "dome_finalize returns %d, not %d\n", status, left);
+    return status != left;
 }

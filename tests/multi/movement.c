@@ -487,11 +487,14 @@ static void test_failures(void)
     dvec_div(one.v, one.v, zero.v);
     EXPECT(!dvec_whole(one.v), "a division by zero is not found");
     expect_failure(dome_error_status(env), DOME_ERR_RANGE, "33");
-    dome_error_clear(env);
-    dome_layout *even = dome_layout_even(50, 0, dome_size(env));
-    dvec_div(one.v, one.v, zero.v);
-    expect_failure(dome_env_relayout(env, even), DOME_ERR_RANGE, "33");
-    dome_layout_unref(even);
+    /* What only moves it does not need it; what makes others of it does, and what replaces it does not. */
+    relayout(50, 0);
+    expect_failure(dvec_shift(zero.v, one.v, 1), DOME_ERR_RANGE, "dvec_div into");
+    check(&zero, "the output of a shift that failed");
+    expect_failure(dvec_scatter(one.v, zero.v, zero.v), DOME_ERR_RANGE, "33");
+    EXPECT(dvec_shift(one.v, zero.v, 0) == DOME_OK, "a failed vector cannot be replaced");
+    memcpy(one.data, zero.data, 50 * sizeof(int32_t));
+    check(&one, "a vector that had failed");
 
     EXPECT(!dvec_new(env, "huge", DOME_F64, SIZE_MAX / 16), "2^60 elements are created");
     expect_failure(dome_error_status(env), DOME_ERR_MEMORY, "huge");
