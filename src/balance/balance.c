@@ -126,6 +126,7 @@ static bool may_move(dome_operation_code code)
     case DOME_OP_BARRIER:
     case DOME_OP_DVEC_SCAN:
     case DOME_OP_DVEC_SHIFT:
+    case DOME_OP_DVEC_SHIFT_FILL:
     case DOME_OP_DVEC_GATHER:
     case DOME_OP_DVEC_SCATTER:
     case DOME_OP_DVEC_MAP:
@@ -365,12 +366,12 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     uint64_t begin = dome__now_ns();
     uint64_t phases = b->report.phases, waited = b->waited_ns;
     bool due = b->phases_left > 0 && (env->sequence >= b->next || env->transport->asked);
-    dome__begin(&op, env, DOME_OP_BALANCE, NULL, b->next);
+    dome__begin_with(&op, env, DOME_OP_BALANCE, object, (uint64_t[]){code, b->next}, 2);
     /* The user knows of the operation that waits here, not of this one. */
     op.code = code;
     op.object = object;
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, object ? dome_object_name(object) : NULL);
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, object ? dome_object_id(object) : 0);
     b->alarmed = env->transport->asked;
     env->transport->asks = env->transport->asked = false;
     dome__domains_survey(env, b);

@@ -107,8 +107,8 @@ static const dome_object_ops scalar_ops = {
 dscalar *dscalar_new(dome_env *env, const char *name, dome_type type)
 {
     dome_operation op;
-    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
-    dome__begin(&op, env, DOME_OP_DSCALAR_NEW, NULL, dome__hash(hash, type ? dome__type_hash(type) : 0));
+    uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type)};
+    dome__begin_with(&op, env, DOME_OP_DSCALAR_NEW, NULL, words, G_N_ELEMENTS(words));
     if (!type) {
         dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "'%s' has no type", name ? name : ""));
         return NULL;
@@ -286,10 +286,10 @@ static bool load(const dscalar *s, number *x, bool *is_double)
     return false;
 }
 
-static int set_number(dscalar *s, const number *x, bool from_double, uint64_t hash)
+static int set_number(dscalar *s, const number *x, bool from_double, uint64_t word)
 {
     dome_operation op;
-    dome__begin(&op, s->env, DOME_OP_DSCALAR_SET, s->object, hash);
+    dome__begin(&op, s->env, from_double ? DOME_OP_DSCALAR_SET_F64 : DOME_OP_DSCALAR_SET_I64, s->object, word);
     if (s->type->kind == DOME_KIND_STRUCT)
         return dome__end(&op, dome__fail(s->env, DOME_ERR_TYPE, "a value of struct type '%s' is not a number", s->type->name));
 
@@ -310,13 +310,13 @@ static int set_number(dscalar *s, const number *x, bool from_double, uint64_t ha
 int dscalar_set_i64(dscalar *s, int64_t value)
 {
     number x = number_i64(value);
-    return set_number(s, &x, false, dome__hash(0, (uint64_t)value));
+    return set_number(s, &x, false, (uint64_t)value);
 }
 
 int dscalar_set_f64(dscalar *s, double value)
 {
     number x = number_f64(value);
-    return set_number(s, &x, true, dome__hash_double(1, value));
+    return set_number(s, &x, true, dome__double_word(value));
 }
 
 /* Reading is no part of the program's history, so that one task alone may do it: it only counts as an operation when it fails. */
@@ -365,11 +365,7 @@ double dscalar_get_f64(const dscalar *s)
 int dscalar_set(dscalar *s, const void *value)
 {
     dome_operation op;
-    char *portable = g_malloc(s->type->portable);
-    if (value)
-        dome_type_pack(s->type, DOME_PORTABLE, portable, value, 1);
-    dome__begin(&op, s->env, DOME_OP_DSCALAR_SET, s->object, value ? dome__hash_bytes(2, portable, s->type->portable) : 0);
-    g_free(portable);
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_SET, s->object, dome__value_word(s->type, value));
     if (!value)
         return dome__end(&op, dome__fail(s->env, DOME_ERR_ARGUMENT, "there is no value"));
     memcpy(s->value, value, s->type->size);

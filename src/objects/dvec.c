@@ -515,11 +515,10 @@ static void make_zero(dvec *x)
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
 {
     dome_operation op;
-    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
-    hash = dome__hash(dome__hash(hash, n), type ? dome__type_hash(type) : 0);
+    uint64_t words[6] = {dome__text_word(env, name), n, dome__type_word(env, type)};
     if (options)
-        hash = dome__hash(dome__hash(dome__hash(hash, options->distribution), options->width), options->block);
-    dome__begin(&op, env, DOME_OP_DVEC_NEW, NULL, hash);
+        memcpy(&words[3], (uint64_t[]){options->distribution, options->width, options->block}, 3 * sizeof *words);
+    dome__begin_with(&op, env, DOME_OP_DVEC_NEW, NULL, words, options ? 6 : 3);
 
     int status = check_new(env, name, type, n, options);
     if (status != DOME_OK)
@@ -695,15 +694,23 @@ static uint64_t map_bytes(const dvec *out, int nin, dvec *const in[])
     return out->local * element;
 }
 
+size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[])
+{
+    size_t count = 0;
+    words[count++] = form;
+    words[count++] = (uint64_t)nin;
+    for (int k = 0; in && k < nin && k < DVEC_MAP_MAX; k++)
+        words[count++] = dvec__id(in[k]);
+    return count;
+}
+
 static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
 {
     if (!out)
         return dvec__no_vector(DOME_OP_DVEC_MAP);
     dome_operation op;
-    uint64_t hash = dome__hash(runs, (uint64_t)nin);
-    for (int i = 0; in && i < nin && i < DVEC_MAP_MAX; i++)
-        hash = dome__hash(hash, dvec__id(in[i]));
-    dome__begin(&op, out->env, DOME_OP_DVEC_MAP, out->object, hash);
+    uint64_t words[2 + DVEC_MAP_MAX];
+    dome__begin_with(&op, out->env, DOME_OP_DVEC_MAP, out->object, words, dvec__map_words(words, runs, nin, in));
 
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)

@@ -1,16 +1,23 @@
 /* The public element-wise operations: each checks its operands and records itself. */
 #include "objects/eval.h"
 #include "objects/kernels.h"
+#include "objects/type_private.h"
 
 #include <string.h>
 
-static uint64_t hash_of(const dvec *const in[3])
+/* Begins an operation: its operands have to be the same on all tasks, and the scalar where there is one. */
+static inline void begin(dome_operation *op, dome_operation_code code, const dvec *z, const dvec *const in[3],
+                         const double *scalar)
 {
-    uint64_t hash = 0;
-    for (int k = 0; k < 3; k++)
-        if (in[k])
-            hash = dome__hash(hash, dome_object_id(in[k]->object));
-    return hash;
+    uint64_t words[3];
+    size_t count = 0;
+    while (count < 3 && in[count]) {
+        words[count] = dome_object_id(in[count]->object);
+        count++;
+    }
+    if (scalar)
+        words[count++] = dome__double_word(*scalar);
+    dome__begin_with(op, z->env, code, z->object, words, count);
 }
 
 static int no_kernel(const dvec *x)
@@ -48,7 +55,7 @@ static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec 
         return dvec__no_vector(code);
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
-    dome__begin(&op, z->env, code, z->object, hash_of(work.in));
+    begin(&op, code, z, work.in, NULL);
     int status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK && y)
         status = dvec__conforms(z, y, true, true);
@@ -64,7 +71,7 @@ static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
         return dvec__no_vector(code);
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
-    dome__begin(&op, z->env, code, z->object, dome__hash_double(hash_of(work.in), a));
+    begin(&op, code, z, work.in, &a);
     int status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK)
         status = check_scalar(x, a);
@@ -83,7 +90,7 @@ static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dv
     dome_operation op;
     dome_env *env = mask->env;
     dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
-    dome__begin(&op, env, code, mask->object, dome__hash_double(hash_of(work.in), a));
+    begin(&op, code, mask, work.in, with_scalar ? &a : NULL);
     int status = dvec__conforms(mask, x, false, true);
     if (status == DOME_OK && y)
         status = dvec__conforms(mask, y, false, true);
@@ -109,7 +116,7 @@ int dvec_fill(dvec *z, double value)
         return dvec__no_vector(DOME_OP_DVEC_FILL);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z, .scalar.f64 = value};
-    dome__begin(&op, z->env, DOME_OP_DVEC_FILL, z->object, dome__hash_double(0, value));
+    begin(&op, DOME_OP_DVEC_FILL, z, work.in, &value);
     int status = check_scalar(z, value);
     if (status == DOME_OK)
         status = record(&work);
@@ -119,19 +126,10 @@ int dvec_fill(dvec *z, double value)
 int dvec_fill_value(dvec *z, const void *value)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_FILL);
+        return dvec__no_vector(DOME_OP_DVEC_FILL_VALUE);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z};
-    uint64_t hash = 0;
-    if (value) {
-        /* the portable form: tasks of other machines hold the same value in other bytes */
-        size_t bytes = dome_type_portable_size(z->type);
-        void *portable = g_malloc(bytes);
-        dome_type_pack(z->type, DOME_PORTABLE, portable, value, 1);
-        hash = dome__hash_bytes(0, portable, bytes);
-        g_free(portable);
-    }
-    dome__begin(&op, z->env, DOME_OP_DVEC_FILL, z->object, hash);
+    dome__begin(&op, z->env, DOME_OP_DVEC_FILL_VALUE, z->object, dome__value_word(z->type, value));
     if (!value)
         return dome__end(&op, dome__fail(z->env, DOME_ERR_ARGUMENT, "the value is NULL"));
     work.value = g_memdup2(value, DVEC_VALUE(z));
@@ -154,7 +152,7 @@ int dvec_random(dvec *z, uint64_t seed)
         return dvec__no_vector(DOME_OP_DVEC_RANDOM);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_RANDOM, .out = z, .scalar.u64 = seed};
-    dome__begin(&op, z->env, DOME_OP_DVEC_RANDOM, z->object, dome__hash(0, seed));
+    dome__begin(&op, z->env, DOME_OP_DVEC_RANDOM, z->object, seed);
     return dome__end(&op, record(&work));
 }
 
@@ -166,7 +164,7 @@ int dvec_copy(dvec *z, const dvec *x)
         return dvec__no_vector(DOME_OP_DVEC_COPY);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_COPY, .out = z, .in = {x}};
-    dome__begin(&op, z->env, DOME_OP_DVEC_COPY, z->object, hash_of(work.in));
+    begin(&op, DOME_OP_DVEC_COPY, z, work.in, NULL);
     int status = DOME_OK;
     bool aligned = dome_layout_block_size(z->layout) == dome_layout_block_size(x->layout) || z->length != x->length;
     if (aligned && (z->distribution == x->distribution || x->distribution == DOME_WHOLE)) {
@@ -185,7 +183,7 @@ int dvec_convert(dvec *z, const dvec *x)
         return dvec__no_vector(DOME_OP_DVEC_CONVERT);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_CONVERT, .out = z, .in = {x}};
-    dome__begin(&op, z->env, DOME_OP_DVEC_CONVERT, z->object, hash_of(work.in));
+    begin(&op, DOME_OP_DVEC_CONVERT, z, work.in, NULL);
     int status = dvec__conforms(z, x, false, true);
     if (status == DOME_OK && !dome__kernel(work.code, z->type, x->type))
         status =
@@ -201,7 +199,7 @@ int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
         return dvec__no_vector(DOME_OP_DVEC_SELECT);
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_SELECT, .out = z, .in = {mask, x, y}};
-    dome__begin(&op, z->env, DOME_OP_DVEC_SELECT, z->object, hash_of(work.in));
+    begin(&op, DOME_OP_DVEC_SELECT, z, work.in, NULL);
     int status = dvec__conforms(z, mask, false, true);
     if (status == DOME_OK && mask->type != DOME_U8)
         status = dome__fail(z->env, DOME_ERR_TYPE, "the mask must be of type u8, not %s", dome_type_name(mask->type));

@@ -411,11 +411,10 @@ static int read_parts(transfer *f, const identity *id)
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options)
 {
     dome_operation op;
-    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
-    hash = dome__hash_bytes(hash, path ? path : "", path ? strlen(path) : 0);
+    uint64_t words[5] = {dome__text_word(env, name), dome__text_word(env, path)};
     if (options)
-        hash = dome__hash(dome__hash(dome__hash(hash, options->distribution), options->width), options->block);
-    dome__begin(&op, env, DOME_OP_DVEC_READ, NULL, hash);
+        memcpy(&words[2], (uint64_t[]){options->distribution, options->width, options->block}, 3 * sizeof *words);
+    dome__begin_with(&op, env, DOME_OP_DVEC_READ, NULL, words, options ? 5 : 2);
     if (!path || !*path) {
         dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "no file is named"));
         return NULL;
@@ -616,7 +615,7 @@ static int write_file(transfer *f, place *p)
 int dvec_write(const dvec *x, const char *path)
 {
     dome_operation op;
-    dome__begin(&op, x->env, DOME_OP_DVEC_WRITE, x->object, dome__hash_bytes(0, path ? path : "", path ? strlen(path) : 0));
+    dome__begin(&op, x->env, DOME_OP_DVEC_WRITE, x->object, dome__text_word(x->env, path));
     if (!path || !*path)
         return dome__end(&op, dome__fail(x->env, DOME_ERR_ARGUMENT, "no file is named"));
     int status = dvec__settle(x, NULL);

@@ -267,7 +267,7 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
     if (!z)
         return dvec__no_vector(DOME_OP_DVEC_GATHER);
     dome_operation op;
-    dome__begin(&op, z->env, DOME_OP_DVEC_GATHER, z->object, dome__hash(dome__hash(0, dvec__id(x)), dvec__id(index)));
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_GATHER, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
 
     uint64_t *indices = NULL;
     char *out = z->data;
@@ -380,7 +380,7 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     if (!z)
         return dvec__no_vector(DOME_OP_DVEC_SCATTER);
     dome_operation op;
-    dome__begin(&op, z->env, DOME_OP_DVEC_SCATTER, z->object, dome__hash(dome__hash(0, dvec__id(x)), dvec__id(index)));
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_SCATTER, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
 
     uint64_t *indices = NULL;
     scattering s = {.z = z, .x = x, .index = index, .data = z->data};

@@ -240,7 +240,7 @@ int dvec_shift(dvec *z, const dvec *x, int64_t k)
     if (!z)
         return dvec__no_vector(DOME_OP_DVEC_SHIFT);
     dome_operation op;
-    dome__begin(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, dome__hash(dome__hash(0, dvec__id(x)), (uint64_t)k));
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, (uint64_t[]){dvec__id(x), (uint64_t)k}, 2);
     uint64_t n = z->length, distance = 0;
     if (n > 0) {
         distance = (k < 0 ? -(uint64_t)k : (uint64_t)k) % n;
@@ -254,16 +254,10 @@ int dvec_shift(dvec *z, const dvec *x, int64_t k)
 int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SHIFT);
+        return dvec__no_vector(DOME_OP_DVEC_SHIFT_FILL);
     dome_operation op;
-    uint64_t hash = dome__hash(dome__hash(1, dvec__id(x)), (uint64_t)k);
-    if (value) {
-        void *portable = g_malloc(z->type->portable);
-        dome_type_pack(z->type, DOME_PORTABLE, portable, value, 1);
-        hash = dome__hash_bytes(hash, portable, z->type->portable);
-        g_free(portable);
-    }
-    dome__begin(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, hash);
+    uint64_t words[] = {dvec__id(x), (uint64_t)k, dome__value_word(z->type, value)};
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT_FILL, z->object, words, G_N_ELEMENTS(words));
     shift s = {.z = z, .distance = k < 0 ? -(uint64_t)k : (uint64_t)k, .upwards = k >= 0};
     return dome__end(&op, shift_checked(z, x, &s, value));
 }
@@ -414,7 +408,7 @@ int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span
     if (!x)
         return -dvec__no_vector(DOME_OP_DVEC_HALO);
     dome_operation op;
-    dome__begin(&op, x->env, DOME_OP_DVEC_HALO, x->object, dome__hash(dome__hash(dome__hash(0, below), above), periodic));
+    dome__begin_with(&op, x->env, DOME_OP_DVEC_HALO, x->object, (uint64_t[]){below, above, periodic}, 3);
 
     halo h = {.x = x, .below = below, .above = above, .periodic = periodic};
     int status = halo_fetch(x, &h);

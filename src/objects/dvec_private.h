@@ -104,6 +104,9 @@ static inline uint64_t dvec__id(const dvec *x)
     return x ? dome_object_id(x->object) : 0;
 }
 
+/* Fills in what tasks have to agree on when something is done with the values of vectors. Returns the number of words. */
+size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);
+
 /* Puts new storage in the place of x's data and retires the old. */
 void dvec__replace(dvec *x, void *data);
 

@@ -63,7 +63,7 @@ static int begin(reduction *r, dome_operation_code code, const dvec *x, const dv
 {
     if (!x || (two && !y))
         return dvec__no_vector(code);
-    dome__begin(&r->op, x->env, code, x->object, y ? dome__hash(0, dome_object_id(y->object)) : 0);
+    dome__begin(&r->op, x->env, code, x->object, dvec__id(y));
     int status = take(r, x, y, what);
     return status == DOME_OK ? status : dome__end(&r->op, status);
 }
@@ -247,13 +247,15 @@ int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double res
     if (n == 0 || !x || !x[0])
         return dvec__no_vector(DOME_OP_DVEC_DOTS);
     dome_env *env = x[0]->env;
-    uint64_t hash = n;
+    uint64_t *words = g_new(uint64_t, 1 + 2 * n);
+    words[0] = n;
     for (size_t k = 0; k < n; k++) {
-        hash = dome__hash(hash, dvec__id(x[k]));
-        hash = dome__hash(hash, y && y[k] ? dome_object_id(y[k]->object) : 0);
+        words[1 + 2 * k] = dvec__id(x[k]);
+        words[2 + 2 * k] = y ? dvec__id(y[k]) : 0;
     }
     dome_operation op;
-    dome__begin(&op, env, DOME_OP_DVEC_DOTS, x[0]->object, hash);
+    dome__begin_with(&op, env, DOME_OP_DVEC_DOTS, x[0]->object, words, 1 + 2 * n);
+    g_free(words);
     int status = result ? DOME_OK : dome__fail(env, DOME_ERR_ARGUMENT, "there is no place for the results");
     for (size_t k = 0; k < n && status == DOME_OK; k++) {
         result[k] = NAN;

@@ -81,10 +81,8 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
         return false;
     }
     const dvec *lead = s->lead;
-    uint64_t hash = dome__hash(flags + 2, (uint64_t)nin);
-    for (int k = 0; k < nin && k < DVEC_MAP_MAX; k++)
-        hash = dome__hash(hash, in ? dvec__id(in[k]) : 0);
-    dome__begin(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, hash);
+    uint64_t words[2 + DVEC_MAP_MAX];
+    dome__begin_with(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, words, dvec__map_words(words, flags + 2, nin, in));
     s->open = true;
     dome__exact_init(&s->sum);
     s->status = check(s, type, in ? nin : 0, in);

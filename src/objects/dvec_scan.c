@@ -178,7 +178,7 @@ int dvec_scan(dvec *z, const dvec *x)
     if (!z)
         return dvec__no_vector(DOME_OP_DVEC_SCAN);
     dome_operation op;
-    dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dome__hash(0, dvec__id(x)));
+    dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dvec__id(x));
 
     int status = dvec__conforms(z, x, true, true);
     dome_type_kind kind = dome_type_kind_of(z->type);

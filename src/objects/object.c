@@ -4,6 +4,7 @@
 #include "objects/eval.h"
 #include "objects/type_private.h"
 #include "runtime/checkpoint.h"
+#include "runtime/trail.h"
 
 #include <string.h>
 
@@ -91,10 +92,8 @@ static char *make_name(const dome_env *env, const char *kind, uint64_t id)
 dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_ops *ops, void *content)
 {
     dome_operation op;
-    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
-    if (ops && ops->kind)
-        hash = dome__hash_bytes(hash, ops->kind, strlen(ops->kind));
-    dome__begin(&op, env, DOME_OP_OBJECT_NEW, NULL, hash);
+    uint64_t words[] = {dome__text_word(env, name), dome__text_word(env, ops ? ops->kind : NULL)};
+    dome__begin_with(&op, env, DOME_OP_OBJECT_NEW, NULL, words, G_N_ELEMENTS(words));
 
     int status = check_table(env, ops);
     if (status != DOME_OK)
@@ -116,6 +115,8 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     env->last_id++;
     g_ptr_array_add(env->objects, object);
     g_hash_table_insert(env->names, object->name, object);
+    if (env->trail)
+        dome__names_keep(env->trail->names, object->id, object->name);
     dome__trace_object(env->trace, object);
     dome__end(&op, DOME_OK);
     return object;
@@ -143,6 +144,8 @@ static void object_destroy(dome_object *object)
         dome__trace_object_gone(env->trace, object);
     g_ptr_array_remove_index(env->objects, registry_index(env, object->id));
     g_hash_table_remove(env->names, object->name);
+    if (env->trail)
+        dome__names_drop(env->trail->names, object->id);
     object->ops->destroy(object);
     object_delete(object);
 }

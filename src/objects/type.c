@@ -1,5 +1,6 @@
 #include "objects/type_private.h"
 #include "runtime/environment.h"
+#include "runtime/trail.h"
 
 #include <string.h>
 
@@ -83,6 +84,27 @@ uint64_t dome__type_hash(dome_type type)
     return hash;
 }
 
+uint64_t dome__type_word(dome_env *env, dome_type type)
+{
+    if (!type)
+        return 0;
+    uint64_t word = dome__type_hash(type);
+    if (env->trail)
+        dome__names_recall(env->trail->names, word, type->name);
+    return word;
+}
+
+uint64_t dome__value_word(dome_type type, const void *value)
+{
+    if (!value)
+        return 0;
+    void *portable = g_malloc(type->portable);
+    dome_type_pack(type, DOME_PORTABLE, portable, value, 1);
+    uint64_t word = dome__hash_bytes(0, portable, type->portable);
+    g_free(portable);
+    return word;
+}
+
 /* ---- struct types ---- */
 
 void dome__type_free(void *type)
@@ -163,13 +185,13 @@ static struct dome_type_desc *describe_struct(const char *name, size_t size, con
 dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields)
 {
     dome_operation op;
-    uint64_t hash = dome__hash_bytes(0, name ? name : "", name ? strlen(name) : 0);
+    uint64_t hash = 0;
     for (size_t i = 0; fields && i < nfields; i++) {
         const dome_field *f = &fields[i];
         hash = dome__hash_bytes(hash, f->name ? f->name : "", f->name ? strlen(f->name) : 0);
         hash = dome__hash(dome__hash(hash, f->count), f->type ? dome__type_hash(f->type) : 0);
     }
-    dome__begin(&op, env, DOME_OP_TYPE_STRUCT, NULL, hash);
+    dome__begin_with(&op, env, DOME_OP_TYPE_STRUCT, NULL, (uint64_t[]){dome__text_word(env, name), hash}, 2);
 
     int status = check_fields(env, name, size, fields, nfields);
     if (status != DOME_OK)

@@ -17,6 +17,10 @@ struct dome_type_desc {
 /* A hash of the whole description, equal on machines whose structs are padded differently. */
 uint64_t dome__type_hash(dome_type type);
 
+/* Words for dome__begin (operation.h): of a type, and of a value, whose portable form is the same on all machines. 0 of NULL. */
+uint64_t dome__type_word(dome_env *env, dome_type type);
+uint64_t dome__value_word(dome_type type, const void *value);
+
 /* Frees a struct type; a GDestroyNotify. */
 void dome__type_free(void *type);
 

@@ -7,6 +7,7 @@
 #include "runtime/launch.h"
 #include "runtime/profile.h"
 #include "runtime/recording.h"
+#include "runtime/trail.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
 
@@ -138,7 +139,8 @@ static void gather_program(dome_env *env, dome_pvm_program *program, const char 
 static void begin_watch(dome_env *env, int rank, char **arguments)
 {
     begin_trace(env, rank, arguments);
-    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, NULL);
+    env->trail = dome__watch_trail(env->watch);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     dome__watch_start(env->watch);
 }
 
@@ -159,10 +161,11 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
 }
 
 /* Should the start get stuck, the hub's line names the host. */
-static void note_starting(void *watch, const char *host)
+static void note_starting(void *context, const char *host)
 {
+    dome_env *env = context;
     char *text = g_strdup_printf("tasks on host %s", host);
-    dome__watch_note(watch, 0, 0, DOME_OP_INIT, g_intern_string(text));
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, dome__text_word(env, text));
     g_free(text);
 }
 
@@ -173,8 +176,8 @@ static void become_first(dome_env *env, const char *hub, char **arguments)
     watch_rank0(env, hub, arguments);
     dome__pvm_environment();
     dome_pvm_program *program =
-        dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, note_starting, env->watch, &message);
-    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, NULL);
+        dome__pvm_start(path ? path : arguments[0], arguments + 1, env->options.tasks, hub, note_starting, env, &message);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     g_free(path);
     gather_program(env, program, hub, message);
 }
@@ -364,6 +367,7 @@ int dome_finalize(dome_env *env)
     if (env->watch)
         dome__watch_leave(env->watch);
     dome__transport_free(env->transport);
+    env->trail = NULL;
     dome__watch_close(env->watch);
     env->watch = NULL;
     dome__recording_close(env, status, NULL);
@@ -427,8 +431,7 @@ int dome_barrier(dome_env *env)
 int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count)
 {
     dome_operation op;
-    uint64_t key = dome__hash(dome__hash(dome__hash(0, (uint64_t)root), count), dome_type_size(type));
-    dome__begin(&op, env, DOME_OP_BCAST, NULL, key);
+    dome__begin_with(&op, env, DOME_OP_BCAST, NULL, (uint64_t[]){(uint64_t)root, count, dome_type_size(type)}, 3);
     int status;
     if (root < 0 || root >= env->transport->size)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, env->transport->size);

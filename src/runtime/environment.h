@@ -16,6 +16,7 @@ typedef struct dome_eval dome_eval;               /* deferred element-wise work:
 typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
 typedef struct dome_recorder dome_recorder;       /* src/runtime/recording.c */
 typedef struct dome_checkpoints dome_checkpoints; /* src/runtime/checkpoint_private.h */
+typedef struct dome_trail dome_trail;             /* the operations before this one: src/runtime/trail.h */
 typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/runtime/watch.h */
 
 struct dome_env {
@@ -57,6 +58,7 @@ struct dome_env {
     dome_progress_state progress;
 
     dome_watch *watch; /* NULL with a single task */
+    dome_trail *trail; /* the watch's; NULL with a single task */
 
     /* recording.c */
     dome_trace *trace;       /* NULL: nothing is recorded; the watcher's, where there is one */

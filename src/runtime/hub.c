@@ -179,10 +179,11 @@ static bool over(hub_state *s)
         bool answered = true;
         for (guint i = 0; i < s->clients->len; i++) {
             const hub_client *c = s->clients->pdata[i];
-            if (s->ask_operation && c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH && !c->answered && !silent(s, c))
+            bool there = c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH && !silent(s, c);
+            if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
                 answered = false;
         }
-        if (answered || s->now - s->noticed_at > 0.2)
+        if (answered || s->now - s->noticed_at > (s->trails ? 2 : 0.2))
             dome__hub_tell(s);
     }
     if (s->told) {
@@ -288,6 +289,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     }
     g_ptr_array_free(s.clients, TRUE);
     g_free(s.noticed);
+    g_clear_pointer(&s.trails, g_ptr_array_unref);
     dome__trace_sink_close(s.trace, status);
     dome__demand_close(s.demand, status);
     g_free(s.line);

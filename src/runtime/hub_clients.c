@@ -69,6 +69,7 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
         g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
                         a->rank, a->host, first, b->rank, b->host, second,
                         strcmp(first, second) ? "" : ", with other arguments or after other operations"));
+    dome__hub_ask_trails(s);
 }
 
 /* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
@@ -169,6 +170,8 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
         int status = (int)dome__wire_get_u32(&reader);
         char *line = dome__wire_get_string(&reader);
         uint32_t end = dome__wire_get_u32(&reader);
+        if (dome__wire_get_u32(&reader))
+            dome__hub_ask_trails(s);
         if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
             g_free(s->noticed);
             s->noticed = NULL;
@@ -178,6 +181,9 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
         c->bye = true;
         break;
     }
+    case DOME_WIRE_TRAIL:
+        dome__hub_take_trail(s, c->rank, &reader);
+        break;
     case DOME_WIRE_EXITING:
         c->exiting = true;
         c->exit_status = (int)dome__wire_get_u32(&reader) & 0xff;

@@ -83,7 +83,11 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
 
 void dome__hub_tell(hub_state *s)
 {
-    char where[160] = "";
+    char where[160] = "", *difference = s->trails ? dome__hub_difference(s) : NULL;
+    if (difference) {
+        g_free(s->noticed);
+        s->noticed = difference;
+    }
     if (s->ask_operation) {
         const hub_client *lowest = NULL;
         for (guint i = 0; i < s->clients->len; i++) {

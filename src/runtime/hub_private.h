@@ -61,6 +61,7 @@ typedef struct hub_state {
     dome_trace_sink *trace; /* of --dome-trace */
     dome_demand *demand;    /* NULL until task 0 beats */
     uint32_t recording;     /* number of the one on demand; 0: none */
+    GPtrArray *trails;      /* what tasks that disagree have done lately; NULL: nobody has asked */
     bool overslept;         /* this process has been stopped for so long that the tasks have given it up */
 } hub_state;
 
@@ -95,6 +96,16 @@ void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 
 /* Lines of other tasks' output appear whole, with the rank before them. last: what is there of one, too. */
 void dome__hub_relay(hub_client *c, bool last);
+
+/* ---- hub_difference.c ---- */
+
+/* Tasks disagree: all are asked what they have done lately. */
+void dome__hub_ask_trails(hub_state *s);
+void dome__hub_take_trail(hub_state *s, int rank, dome_wire_reader *reader);
+bool dome__hub_has_trail(const hub_state *s, int rank);
+
+/* The first call that differed, as a line (g_free); NULL if that is not known. */
+char *dome__hub_difference(const hub_state *s);
 
 /* ---- hub_report.c ---- */
 

@@ -3,6 +3,7 @@
 #include "balance/balance.h"
 #include "runtime/environment.h"
 #include "runtime/recording.h"
+#include "runtime/trail.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
 
@@ -14,14 +15,14 @@
 const char *dome__operation_name(uint32_t code)
 {
     static const char *const names[] = {
-#define DOME_OPERATION_NAME(code, name) [DOME_OP_##code] = name,
+#define DOME_OPERATION_NAME(code, name, arguments) [DOME_OP_##code] = name,
         DOME_OPERATION_LIST(DOME_OPERATION_NAME)
 #undef DOME_OPERATION_NAME
     };
     return code < DOME_OPERATIONS ? names[code] : "an unknown operation";
 }
 
-uint64_t dome__hash(uint64_t hash, uint64_t value)
+static inline uint64_t mix(uint64_t hash, uint64_t value)
 {
     hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
     hash ^= hash >> 32;
@@ -29,12 +30,22 @@ uint64_t dome__hash(uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
-uint64_t dome__hash_double(uint64_t hash, double value)
+uint64_t dome__hash(uint64_t hash, uint64_t value)
+{
+    return mix(hash, value);
+}
+
+uint64_t dome__double_word(double value)
 {
     uint64_t bits = 0x7ff8000000000000u;
     if (value == value)
         memcpy(&bits, &value, sizeof bits);
-    return dome__hash(hash, bits);
+    return bits;
+}
+
+uint64_t dome__hash_double(uint64_t hash, double value)
+{
+    return dome__hash(hash, dome__double_word(value));
 }
 
 uint64_t dome__hash_bytes(uint64_t hash, const void *data, size_t bytes)
@@ -45,27 +56,43 @@ uint64_t dome__hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return dome__hash(hash, bytes);
 }
 
-static const char *name_of(const dome_object *object)
+uint64_t dome__text_word(dome_env *env, const char *text)
 {
-    return object ? dome_object_name(object) : NULL;
+    if (!text || !*text)
+        return 0;
+    uint64_t word = dome__hash_bytes(0, text, strlen(text));
+    if (env->trail)
+        dome__names_recall(env->trail->names, word, text);
+    return word;
+}
+
+static inline uint64_t id_of(const dome_object *object)
+{
+    return object ? dome_object_id(object) : 0;
 }
 
 /* Recorded and run later: only their number is known when they are called. */
 static bool is_deferred(dome_operation_code code)
 {
-    return code >= DOME_OP_DVEC_FILL && code <= DOME_OP_DVEC_RANDOM;
+    return code >= DOME_OP_DVEC_FILL_VALUE && code <= DOME_OP_DVEC_RANDOM;
 }
 
 /* Number and history change together: two tasks with one number and two histories count as tasks that disagree. */
-static void enter_history(dome_env *env, uint32_t code, uint64_t id, uint64_t arguments)
+static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, const uint64_t *words, size_t count)
 {
+    uint64_t history = mix(mix(env->history, code), id);
+    for (size_t k = 0; k < count; k++)
+        history = mix(history, words[k]);
     env->sequence++;
-    env->history = dome__hash(dome__hash(dome__hash(env->history, code), id), arguments);
+    env->history = history;
     if (env->transport)
-        env->transport->stamp = (dome_stamp){.sequence = env->sequence, .history = env->history, .object = id, .operation = code};
+        env->transport->stamp = (dome_stamp){.sequence = env->sequence, .history = history, .object = id, .operation = code};
+    if (env->trail)
+        dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
 }
 
-void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments)
+void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
+                      const uint64_t *words, size_t count)
 {
     if (!env->operation && dome__balance_due(env, code)) {
         env->coming = (uint32_t)code;
@@ -75,11 +102,12 @@ void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, co
     env->operation = op;
     if (op->outer)
         return;
-    enter_history(env, (uint32_t)code, object ? dome_object_id(object) : 0, arguments);
+    uint64_t id = id_of(object);
+    enter_history(env, (uint32_t)code, id, words, count);
     if (env->transport)
         op->start_wait_ns = env->transport->wait_ns;
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, name_of(object));
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, id);
     if (!is_deferred(code)) {
         op->start_eval_ns = env->eval_ns;
         op->start_ns = dome__now_ns();
@@ -91,9 +119,10 @@ void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, co
 void dome__begin_next(dome_env *env, uint64_t decision)
 {
     const dome_operation *op = env->operation;
-    enter_history(env, env->transport->stamp.operation, env->transport->stamp.object, decision);
+    const dome_stamp *stamp = &env->transport->stamp;
+    enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->coming, decision}, 2);
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)op->code, name_of(op->object));
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)op->code, id_of(op->object));
 }
 
 int dome__end(dome_operation *op, int status)
@@ -114,7 +143,7 @@ int dome__end(dome_operation *op, int status)
             dome__object_charge(op->object, compute);
     }
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, DOME_OP_NONE, NULL);
+        dome__watch_note(env->watch, env->sequence, env->history, DOME_OP_NONE, 0);
     return status;
 }
 
@@ -160,6 +189,8 @@ static int fail(dome_env *env, int status, int rank, const char *text)
         return status;
     }
     fflush(stdout);
+    if (env && env->watch && status == DOME_ERR_MISMATCH)
+        dome__watch_disagree(env->watch, exit_status_of(status), line->str);
     if (env && env->watch)
         dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
                          exit_status_of(status), line->str);

@@ -14,90 +14,97 @@
 
 #include <dome/object.h>
 
-/* X(code, name). Public functions that do work, in the order of the headers. */
+/* X(code, name, arguments). Public functions that do work, in the order of the headers. arguments: names and kinds of the words
+ * that dome__begin gets, for the line about tasks that disagree (trail.c). u, i, f: a number; d: a distribution; v: the id of an
+ * object; n: a text, by dome__text_word; o: the same, of the object that is going to be made; c: code of the operation that the
+ * user knows of; h: a hash, whose value is not shown. The last one describes all further words too. */
 #define DOME_OPERATION_LIST(X)                                                                                                   \
-    X(NONE, "the program's own code")                                                                                            \
-    X(INIT, "dome_init")                                                                                                         \
-    X(FINALIZE, "dome_finalize")                                                                                                 \
-    X(CHECKPOINT, "dome_checkpoint")                                                                                             \
-    X(BARRIER, "dome_barrier")                                                                                                   \
-    X(BCAST, "dome_bcast")                                                                                                       \
-    X(BALANCE, "load balancing")                                                                                                 \
-    X(RELAYOUT, "dome_env_relayout")                                                                                             \
-    X(TYPE_STRUCT, "dome_type_struct")                                                                                           \
-    X(OBJECT_NEW, "dome_object_new")                                                                                             \
-    X(OBJECT_FREE, "dome_object_free")                                                                                           \
-    X(DSCALAR_NEW, "dscalar_new")                                                                                                \
-    X(DSCALAR_SET, "dscalar_set")                                                                                                \
-    X(DSCALAR_GET, "dscalar_get")                                                                                                \
-    X(DVEC_NEW, "dvec_new")                                                                                                      \
-    X(DVEC_FREE, "dvec_free")                                                                                                    \
-    X(DVEC_FILL, "dvec_fill")                                                                                                    \
-    X(DVEC_COPY, "dvec_copy")                                                                                                    \
-    X(DVEC_CONVERT, "dvec_convert")                                                                                              \
-    X(DVEC_ADD, "dvec_add")                                                                                                      \
-    X(DVEC_SUB, "dvec_sub")                                                                                                      \
-    X(DVEC_MUL, "dvec_mul")                                                                                                      \
-    X(DVEC_DIV, "dvec_div")                                                                                                      \
-    X(DVEC_MIN, "dvec_min")                                                                                                      \
-    X(DVEC_MAX, "dvec_max")                                                                                                      \
-    X(DVEC_POW, "dvec_pow")                                                                                                      \
-    X(DVEC_ADDS, "dvec_adds")                                                                                                    \
-    X(DVEC_SUBS, "dvec_subs")                                                                                                    \
-    X(DVEC_MULS, "dvec_muls")                                                                                                    \
-    X(DVEC_DIVS, "dvec_divs")                                                                                                    \
-    X(DVEC_MINS, "dvec_mins")                                                                                                    \
-    X(DVEC_MAXS, "dvec_maxs")                                                                                                    \
-    X(DVEC_POWS, "dvec_pows")                                                                                                    \
-    X(DVEC_AXPY, "dvec_axpy")                                                                                                    \
-    X(DVEC_NEG, "dvec_neg")                                                                                                      \
-    X(DVEC_ABS, "dvec_abs")                                                                                                      \
-    X(DVEC_SQRT, "dvec_sqrt")                                                                                                    \
-    X(DVEC_EXP, "dvec_exp")                                                                                                      \
-    X(DVEC_LOG, "dvec_log")                                                                                                      \
-    X(DVEC_SIN, "dvec_sin")                                                                                                      \
-    X(DVEC_COS, "dvec_cos")                                                                                                      \
-    X(DVEC_EQ, "dvec_eq")                                                                                                        \
-    X(DVEC_NE, "dvec_ne")                                                                                                        \
-    X(DVEC_LT, "dvec_lt")                                                                                                        \
-    X(DVEC_LE, "dvec_le")                                                                                                        \
-    X(DVEC_GT, "dvec_gt")                                                                                                        \
-    X(DVEC_GE, "dvec_ge")                                                                                                        \
-    X(DVEC_EQS, "dvec_eqs")                                                                                                      \
-    X(DVEC_NES, "dvec_nes")                                                                                                      \
-    X(DVEC_LTS, "dvec_lts")                                                                                                      \
-    X(DVEC_LES, "dvec_les")                                                                                                      \
-    X(DVEC_GTS, "dvec_gts")                                                                                                      \
-    X(DVEC_GES, "dvec_ges")                                                                                                      \
-    X(DVEC_AND, "dvec_and")                                                                                                      \
-    X(DVEC_OR, "dvec_or")                                                                                                        \
-    X(DVEC_XOR, "dvec_xor")                                                                                                      \
-    X(DVEC_NOT, "dvec_not")                                                                                                      \
-    X(DVEC_SELECT, "dvec_select")                                                                                                \
-    X(DVEC_INDEX, "dvec_index")                                                                                                  \
-    X(DVEC_RANDOM, "dvec_random")                                                                                                \
-    X(DVEC_SUM, "dvec_sum")                                                                                                      \
-    X(DVEC_PROD, "dvec_prod")                                                                                                    \
-    X(DVEC_MIN_VALUE, "dvec_min_value")                                                                                          \
-    X(DVEC_MAX_VALUE, "dvec_max_value")                                                                                          \
-    X(DVEC_DOT, "dvec_dot")                                                                                                      \
-    X(DVEC_DOTS, "dvec_dots")                                                                                                    \
-    X(DVEC_NORM2, "dvec_norm2")                                                                                                  \
-    X(DVEC_ARGMIN, "dvec_argmin")                                                                                                \
-    X(DVEC_ARGMAX, "dvec_argmax")                                                                                                \
-    X(DVEC_SCAN, "dvec_scan")                                                                                                    \
-    X(DVEC_SHIFT, "dvec_shift")                                                                                                  \
-    X(DVEC_GATHER, "dvec_gather")                                                                                                \
-    X(DVEC_SCATTER, "dvec_scatter")                                                                                              \
-    X(DVEC_WHOLE, "dvec_whole")                                                                                                  \
-    X(DVEC_LOCAL, "dvec_local")                                                                                                  \
-    X(DVEC_HALO, "dvec_halo")                                                                                                    \
-    X(DVEC_MAP, "dvec_map")                                                                                                      \
-    X(DVEC_WRITE, "dvec_write")                                                                                                  \
-    X(DVEC_READ, "dvec_read")
+    X(NONE, "the program's own code", "")                                                                                        \
+    X(INIT, "dome_init", "tasks:u")                                                                                              \
+    X(FINALIZE, "dome_finalize", "")                                                                                             \
+    X(CHECKPOINT, "dome_checkpoint", "")                                                                                         \
+    X(BARRIER, "dome_barrier", "")                                                                                               \
+    X(BCAST, "dome_bcast", "root:u count:u size_of_the_type:u")                                                                  \
+    X(BALANCE, "load balancing", "before:c decision_of_load_balancing:h")                                                        \
+    X(RELAYOUT, "dome_env_relayout", "layout:h")                                                                                 \
+    X(TYPE_STRUCT, "dome_type_struct", "name:o fields:h")                                                                        \
+    X(OBJECT_NEW, "dome_object_new", "name:o kind:n")                                                                            \
+    X(OBJECT_FREE, "dome_object_free", "")                                                                                       \
+    X(DSCALAR_NEW, "dscalar_new", "name:o type:n")                                                                               \
+    X(DSCALAR_SET, "dscalar_set", "value:h")                                                                                     \
+    X(DSCALAR_SET_I64, "dscalar_set_i64", "value:i")                                                                             \
+    X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f")                                                                             \
+    X(DSCALAR_GET, "dscalar_get", "")                                                                                            \
+    X(DVEC_NEW, "dvec_new", "name:o length:u type:n distribution:d width:u block:u")                                             \
+    X(DVEC_FREE, "dvec_free", "")                                                                                                \
+    X(DVEC_FILL_VALUE, "dvec_fill_value", "value:h")                                                                             \
+    X(DVEC_FILL, "dvec_fill", "value:f")                                                                                         \
+    X(DVEC_COPY, "dvec_copy", "x:v")                                                                                             \
+    X(DVEC_CONVERT, "dvec_convert", "x:v")                                                                                       \
+    X(DVEC_ADD, "dvec_add", "x:v y:v")                                                                                           \
+    X(DVEC_SUB, "dvec_sub", "x:v y:v")                                                                                           \
+    X(DVEC_MUL, "dvec_mul", "x:v y:v")                                                                                           \
+    X(DVEC_DIV, "dvec_div", "x:v y:v")                                                                                           \
+    X(DVEC_MIN, "dvec_min", "x:v y:v")                                                                                           \
+    X(DVEC_MAX, "dvec_max", "x:v y:v")                                                                                           \
+    X(DVEC_POW, "dvec_pow", "x:v y:v")                                                                                           \
+    X(DVEC_ADDS, "dvec_adds", "x:v a:f")                                                                                         \
+    X(DVEC_SUBS, "dvec_subs", "x:v a:f")                                                                                         \
+    X(DVEC_MULS, "dvec_muls", "x:v a:f")                                                                                         \
+    X(DVEC_DIVS, "dvec_divs", "x:v a:f")                                                                                         \
+    X(DVEC_MINS, "dvec_mins", "x:v a:f")                                                                                         \
+    X(DVEC_MAXS, "dvec_maxs", "x:v a:f")                                                                                         \
+    X(DVEC_POWS, "dvec_pows", "x:v a:f")                                                                                         \
+    X(DVEC_AXPY, "dvec_axpy", "x:v a:f")                                                                                         \
+    X(DVEC_NEG, "dvec_neg", "x:v")                                                                                               \
+    X(DVEC_ABS, "dvec_abs", "x:v")                                                                                               \
+    X(DVEC_SQRT, "dvec_sqrt", "x:v")                                                                                             \
+    X(DVEC_EXP, "dvec_exp", "x:v")                                                                                               \
+    X(DVEC_LOG, "dvec_log", "x:v")                                                                                               \
+    X(DVEC_SIN, "dvec_sin", "x:v")                                                                                               \
+    X(DVEC_COS, "dvec_cos", "x:v")                                                                                               \
+    X(DVEC_EQ, "dvec_eq", "x:v y:v")                                                                                             \
+    X(DVEC_NE, "dvec_ne", "x:v y:v")                                                                                             \
+    X(DVEC_LT, "dvec_lt", "x:v y:v")                                                                                             \
+    X(DVEC_LE, "dvec_le", "x:v y:v")                                                                                             \
+    X(DVEC_GT, "dvec_gt", "x:v y:v")                                                                                             \
+    X(DVEC_GE, "dvec_ge", "x:v y:v")                                                                                             \
+    X(DVEC_EQS, "dvec_eqs", "x:v a:f")                                                                                           \
+    X(DVEC_NES, "dvec_nes", "x:v a:f")                                                                                           \
+    X(DVEC_LTS, "dvec_lts", "x:v a:f")                                                                                           \
+    X(DVEC_LES, "dvec_les", "x:v a:f")                                                                                           \
+    X(DVEC_GTS, "dvec_gts", "x:v a:f")                                                                                           \
+    X(DVEC_GES, "dvec_ges", "x:v a:f")                                                                                           \
+    X(DVEC_AND, "dvec_and", "x:v y:v")                                                                                           \
+    X(DVEC_OR, "dvec_or", "x:v y:v")                                                                                             \
+    X(DVEC_XOR, "dvec_xor", "x:v y:v")                                                                                           \
+    X(DVEC_NOT, "dvec_not", "x:v")                                                                                               \
+    X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v")                                                                              \
+    X(DVEC_INDEX, "dvec_index", "")                                                                                              \
+    X(DVEC_RANDOM, "dvec_random", "seed:u")                                                                                      \
+    X(DVEC_SUM, "dvec_sum", "")                                                                                                  \
+    X(DVEC_PROD, "dvec_prod", "")                                                                                                \
+    X(DVEC_MIN_VALUE, "dvec_min_value", "")                                                                                      \
+    X(DVEC_MAX_VALUE, "dvec_max_value", "")                                                                                      \
+    X(DVEC_DOT, "dvec_dot", "y:v")                                                                                               \
+    X(DVEC_DOTS, "dvec_dots", "number:u vector:v")                                                                               \
+    X(DVEC_NORM2, "dvec_norm2", "")                                                                                              \
+    X(DVEC_ARGMIN, "dvec_argmin", "")                                                                                            \
+    X(DVEC_ARGMAX, "dvec_argmax", "")                                                                                            \
+    X(DVEC_SCAN, "dvec_scan", "x:v")                                                                                             \
+    X(DVEC_SHIFT, "dvec_shift", "x:v distance:i")                                                                                \
+    X(DVEC_SHIFT_FILL, "dvec_shift_fill", "x:v distance:i value:h")                                                              \
+    X(DVEC_GATHER, "dvec_gather", "x:v index:v")                                                                                 \
+    X(DVEC_SCATTER, "dvec_scatter", "x:v index:v")                                                                               \
+    X(DVEC_WHOLE, "dvec_whole", "")                                                                                              \
+    X(DVEC_LOCAL, "dvec_local", "form:u")                                                                                        \
+    X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u")                                                                      \
+    X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v")                                                                           \
+    X(DVEC_WRITE, "dvec_write", "file:n")                                                                                        \
+    X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u")
 
 typedef enum dome_operation_code {
-#define DOME_OPERATION_ENUM(code, name) DOME_OP_##code,
+#define DOME_OPERATION_ENUM(code, name, arguments) DOME_OP_##code,
     DOME_OPERATION_LIST(DOME_OPERATION_ENUM)
 #undef DOME_OPERATION_ENUM
         DOME_OPERATIONS
@@ -111,13 +118,26 @@ typedef struct dome_operation {
     struct dome_operation *outer;
 } dome_operation;
 
-/* Enters an operation. If data may move in it and load balancing is due, that happens before. object may be NULL. arguments is a
- * hash (dome__hash) of what else all tasks must agree on: ids of the other operands, scalars, lengths. op stays at its address
- * until dome__end. Nested operations do not enter the history. */
-void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object, uint64_t arguments);
+/* Enters an operation. If data may move in it and load balancing is due, that happens before. object may be NULL. The words are
+ * what else all tasks must agree on, as DOME_OPERATION_LIST describes them: ids of the other operands, scalars, lengths. op stays
+ * at its address until dome__end. Nested operations do not enter the history. */
+void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
+                      const uint64_t *words, size_t count);
 
-/* The operation under way goes on as the next one of the history: what all tasks have decided in it (a hash) is in the history from
- * here on, under a number of its own. */
+/* The same with one word, which may be a hash of several. */
+static inline void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
+                               uint64_t word)
+{
+    dome__begin_with(op, env, code, object, &word, 1);
+}
+
+/* Words for dome__begin. Of a double; all NaNs are one. Of a text, which is kept for the line about tasks that disagree; 0 of
+ * none. */
+uint64_t dome__double_word(double value);
+uint64_t dome__text_word(dome_env *env, const char *text);
+
+/* The operation under way goes on as the next one of the history: what all tasks have decided in it (a hash) is in the history
+ * from here on, under a number of its own. */
 void dome__begin_next(dome_env *env, uint64_t decision);
 
 /* Leaves it: adds its computing time (waiting excluded) to the clock. Returns status. */

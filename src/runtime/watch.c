@@ -1,6 +1,7 @@
 #include "runtime/watch.h"
 
 #include "runtime/progress.h"
+#include "runtime/trail.h"
 #include "runtime/wire.h"
 
 #include <arpa/inet.h>
@@ -47,9 +48,9 @@ struct dome_watch {
 
     /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
     atomic_uint_fast64_t turn;
-    uint64_t sequence, history;
+    uint64_t sequence, history, object;
     uint32_t operation;
-    const char *object;
+    dome_trail *trail;
 };
 
 /* One watch a process: what atexit and fork handlers act on. */
@@ -213,6 +214,7 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->pid = getpid();
     watch->parent = getppid();
     watch->in = g_byte_array_new();
+    watch->trail = dome__trail_new();
     watch->wake[0] = watch->wake[1] = watch->first_stderr = -1;
     pthread_mutex_init(&watch->send, NULL);
     pthread_mutex_init(&watch->state, NULL);
@@ -269,9 +271,8 @@ static void end_now(int status)
 }
 
 typedef struct place {
-    uint64_t sequence, history;
+    uint64_t sequence, history, object;
     uint32_t operation;
-    const char *object; /* NULL: none */
 } place;
 
 static place read_place(dome_watch *watch)
@@ -313,7 +314,9 @@ static void send_beat(dome_watch *watch)
     dome__wire_put_u32(frame, transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0);
     dome__wire_put_u64(frame, transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0);
     pthread_mutex_unlock(&watch->state);
-    dome__wire_put_string(frame, p.object ? p.object : "");
+    char *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
+    dome__wire_put_string(frame, object ? object : "");
+    g_free(object);
     dome__wire_put_u32(frame, watch->queries);
     double average;
     dome__wire_put_u32(frame, busy_lately(watch));
@@ -448,15 +451,16 @@ static void hub_lost(dome_watch *watch, const char *how)
 {
     place p = read_place(watch);
     if (watch->rank == 0 && !watch->quiet) {
-        bool inside = p.operation != DOME_OP_NONE, object = inside && p.object && p.object[0];
+        bool inside = p.operation != DOME_OP_NONE;
+        char *object = inside && p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
         char *line =
             g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
                             dome__progress_clear(STDERR_FILENO), how, watch->host,
                             inside ? dome__operation_name(p.operation) : "the program's own code", object ? " of '" : "",
-                            object ? p.object : "", object ? "'" : "");
+                            object ? object : "", object ? "'" : "");
         ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
         (void)ignored;
-    }
+    } /* nothing is freed: the process is about to end */
     flush_output();
     /* On the hub's host the guard takes a private virtual machine down, and this task with it; on others nobody but the tasks
      * knows. */
@@ -470,12 +474,21 @@ static void hub_lost(dome_watch *watch, const char *how)
     _exit(1);
 }
 
-static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line)
+/* What this task has done lately, for the hub to compare with what others have. */
+static void send_trail(dome_watch *watch)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_TRAIL);
+    dome__trail_put(watch->trail, read_place(watch).sequence, frame);
+    send_frame(watch, frame);
+}
+
+static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
     GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
     dome__wire_put_u32(frame, (uint32_t)exit_status);
     dome__wire_put_string(frame, line);
     dome__wire_put_u32(frame, end);
+    dome__wire_put_u32(frame, disagree);
     pthread_mutex_lock(&watch->send);
     dome__wire_send(watch->fd, frame);
     pthread_mutex_unlock(&watch->send);
@@ -540,6 +553,9 @@ static void *watch_main(void *argument)
                 end_now(status);
                 break;
             }
+            case DOME_WIRE_TRAIL:
+                send_trail(watch);
+                break;
             case DOME_WIRE_CLOCK:
                 take_clock(watch, &reader);
                 break;
@@ -566,7 +582,7 @@ static void *watch_main(void *argument)
         if (stuck) {
             char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
                                          watch->rank, watch->host);
-            send_fail(watch, DOME_END_LOSS, 1, line);
+            send_fail(watch, DOME_END_LOSS, 1, line, false);
             g_free(line);
             pthread_mutex_lock(&watch->state);
             watch->left = 0; /* the hub's answer ends this process */
@@ -624,7 +640,7 @@ void dome__watch_start(dome_watch *watch)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, const char *object)
+void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object)
 {
     uint64_t turn = atomic_load_explicit(&watch->turn, memory_order_relaxed);
     atomic_store_explicit(&watch->turn, turn + 1, memory_order_relaxed);
@@ -646,10 +662,17 @@ void dome__watch_quiet(dome_watch *watch)
     watch->quiet = true;
 }
 
-void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const char *line)
+dome_trail *dome__watch_trail(const dome_watch *watch)
+{
+    return watch->trail;
+}
+
+static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree) __attribute__((noreturn));
+
+static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
     if (watch->fd >= 0 && watch->pid == getpid()) {
-        send_fail(watch, end, exit_status, line);
+        send_fail(watch, end, exit_status, line, disagree);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
          * thread; if the hub is gone, that thread cleans up and ends it. Without a thread or an answer we go on our own. */
@@ -657,6 +680,16 @@ void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const ch
             g_usleep(10000);
     }
     _exit(exit_status);
+}
+
+void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const char *line)
+{
+    fail(watch, end, exit_status, line, false);
+}
+
+void dome__watch_disagree(dome_watch *watch, int exit_status, const char *line)
+{
+    fail(watch, DOME_END_OWN, exit_status, line, true);
 }
 
 void dome__watch_close(dome_watch *watch)
@@ -685,6 +718,7 @@ void dome__watch_close(dome_watch *watch)
         close(watch->wake[1]);
     }
     dome__hub_address_clear(&watch->address);
+    dome__trail_free(watch->trail);
     g_byte_array_free(watch->in, TRUE);
     g_free(watch->host);
     pthread_mutex_destroy(&watch->send);

@@ -50,8 +50,11 @@ bool dome__watch_peer(const dome_watch *watch, void *address);
  * daemon does not answer. */
 void dome__watch_leave(dome_watch *watch);
 
-/* The operation under way, for beats. NULL name: the program's own code. object's name must live on (interned). */
-void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, const char *object);
+/* The operation under way, for beats, and the number that its object's name has in the trail; 0: none. */
+void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object);
+
+/* The operations before this one, which the hub asks for when tasks disagree. Freed with the watch. */
+dome_trail *dome__watch_trail(const dome_watch *watch);
 
 /* A checkpoint with this number has been written: for those who ask the hub. */
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
@@ -63,6 +66,9 @@ void dome__watch_quiet(dome_watch *watch);
 
 /* Ends the whole program with this line. Does not return. */
 void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const char *line) __attribute__((noreturn));
+
+/* The same when a message has shown that tasks disagree: the hub finds out where they began to, and has a better line then. */
+void dome__watch_disagree(dome_watch *watch, int exit_status, const char *line) __attribute__((noreturn));
 
 /* dome_finalize is done: says goodbye, ends the thread and frees. */
 void dome__watch_close(dome_watch *watch);

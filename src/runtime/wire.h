@@ -14,7 +14,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_BEAT,       /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered,
                               processors used, load of the host, last checkpoint, loop boundaries passed */
     DOME_WIRE_QUERY,      /* hub: send a beat now */
-    DOME_WIRE_FAIL,       /* task: status, line, dome_end */
+    DOME_WIRE_FAIL,       /* task: status, line, dome_end, 1 if a message has shown that tasks disagree */
     DOME_WIRE_EXITING,    /* task: exit status; left without dome_finalize */
     DOME_WIRE_BYE,        /* task: dome_finalize is done */
     DOME_WIRE_END,        /* hub: exit status, text for standard error; end at once */
@@ -25,7 +25,9 @@ typedef enum dome_wire_kind {
     DOME_WIRE_TRACE,      /* task: number of the recording (0: of --dome-trace), lines for it */
     DOME_WIRE_STARTED,    /* hub, to its supervisor: pid of rank 0, of the daemon, directory of the private machine */
     DOME_WIRE_REPORT,     /* hub, to its supervisor: dome_end, line, host that fell silent, operations, loop boundaries */
-    DOME_WIRE_RECORD      /* hub: number of the recording on demand that the task is to make; 0: none any more */
+    DOME_WIRE_RECORD,     /* hub: number of the recording on demand that the task is to make; 0: none any more */
+    DOME_WIRE_TRAIL /* hub: send the last operations; task: for each, newest first, sequence, history, the call as text, number
+                        of texts about its arguments, and these (trail.h) */
 } dome_wire_kind;
 
 typedef enum dome_wire_channel {

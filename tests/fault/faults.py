@@ -3,7 +3,7 @@
     faults.py [PART-OF-A-NAME]"""
 
 import os
-import re
+
 import signal
 import sys
 import time
@@ -272,13 +272,45 @@ def aborts(tasks, rank):
         return note
 
 
+# What the line says of each disagreement: the first calls that differ, of a task that does as most do and of the one that does
+# not, or the call, its argument and the two values.
+DISAGREEMENTS = {
+    "operation": ("dome_barrier", "dvec_sum of 'x'"),
+    "object": ("dvec_sum of 'y'", "dvec_sum of 'x'"),
+    "order": ("dvec_sum of 'y'", "dvec_sum of 'x'"),
+    "argument": ("dvec_fill of 'x'", "value", "2", "1"),
+    "root": ("dome_bcast", "root", "1", "0"),
+    "count": ("dome_bcast", "count", "2", "1"),
+    "scalar": ("dscalar_set_f64 of 's'", "value", "2", "1"),
+    "more": ("dvec_sum of 'x'", "dome_barrier"),
+    "more-deferred": ("dvec_sum of 'x'", "dvec_adds of 'x'"),
+    "create": ("dvec_new of 'b'", "dvec_new of 'a'"),
+    "length": ("dvec_new of 'a'", "length", "11", "10"),
+    "input": ("dvec_copy of 'x'", "x", "'y'", "'x'"),
+    "freed": ("dvec_free of 'y'", "dvec_free of 'x'"),
+    "before": ("dvec_adds of 'x'", "a", "2", "1"),
+    "finalize": ("dvec_sum of 'x'", "dome_finalize"),
+}
+
+
 def disagree(tasks, rank, how):
     with start(tasks, "disagree", how, rank) as run:
         note = is_over(run, run.began, TIMEOUT, 2)
-        only_line(run, r".*tasks disagree about the.*: task \d+ on host \S+ is in .*task \d+ on host \S+.*")
-        tasks_named = set(re.findall(r"task (\d+) on host \S+ (?:is )?in ", run.lines()[0]))
-        check(len(tasks_named) == 2, "two tasks should be named")
-        check(str(rank) in tasks_named, "task %d, which differs, is not named: %s" % (rank, run.lines()[0]))
+        other = 1 if rank == 0 else 0  # the lowest one that does as most do
+        if how == "long-before":
+            only_line(run, r"tasks disagree about a call 1\d\d or more operations ago: .*")
+            return note
+        if how == "value":
+            only_line(run, r"tasks disagree about operation \d+, dvec_fill_value of 'x': task %d on host \S+ "
+                      r"gives another value than task %d on host \S+" % (max(rank, other), min(rank, other)))
+            return note
+        what = DISAGREEMENTS[how]
+        both = sorted([(other, what[-2]), (rank, what[-1])])
+        if len(what) == 2:
+            only_line(run, r"tasks disagree about operation \d+: task %d on host \S+ called %s, task %d on host \S+ %s" % (both[0] + both[1]))
+        else:
+            only_line(run, r"tasks disagree about operation \d+, %s: %s is %s on task %d on host \S+, and %s on "
+                      r"task %d on host \S+" % (what[:2] + both[0][::-1] + both[1][::-1]))
         return note
 
 
@@ -364,11 +396,11 @@ def all_cases():
         for number in signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL:
             case("task %d raises %s" % (rank, number.name), raises, 4, rank, number)
         case("task %d calls dome_abort" % rank, aborts, 4, rank)
-    hows = "operation object order argument root count scalar more more-deferred create length finalize"
-    for how in hows.split():
+    for how in list(DISAGREEMENTS) + ["value", "long-before"]:
         case("disagree: %s, 2 tasks" % how, disagree, 2, 1, how)
         case("disagree: %s, 4 tasks" % how, disagree, 4, 2, how)
     case("disagree: operation, rank 0", disagree, 4, 0, "operation")
+    case("disagree: argument, rank 6 of 7", disagree, 7, 6, "argument")
     case("disagree: finalize, rank 0", disagree, 4, 0, "finalize")
     for rank in 0, 2:
         case("task %d works on after dome_finalize" % rank, after_finalize, 4, rank, 500)

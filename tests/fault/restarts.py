@@ -216,7 +216,7 @@ def all_cases():
     case("task 0 exits with 5", not_lost, 5, r"task 0 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 0)
     case("task 2 exits with 5", not_lost, 5, r"task 2 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 2)
     case("task 1 calls dome_abort", not_lost, 1, r"no way to go on: no bread \(task 1 on host \S+\)", "dome-abort", "no bread", 1)
-    case("tasks disagree", not_lost, 2, r".*tasks disagree about the.*", "disagree", "operation", 2)
+    case("tasks disagree", not_lost, 2, r".*tasks disagree about operation .*", "disagree", "operation", 2)
     for who in "task", "daemon":
         case("at start: " + who, at_start, who)
     for number in signal.SIGINT, signal.SIGTERM:

@@ -149,6 +149,26 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
     } else if (strcmp(how, "length") == 0) {
         dvec_new(env, "a", DOME_F64, other ? 10 : 11);
         dome_barrier(env);
+    } else if (strcmp(how, "input") == 0) {
+        dvec_copy(x, other ? x : y);
+        dome_barrier(env);
+    } else if (strcmp(how, "value") == 0) {
+        dvec_fill_value(x, &(double){other ? 1 : 2});
+        dome_barrier(env);
+    } else if (strcmp(how, "freed") == 0) { /* both have only names by then */
+        dvec_mul(x, y, y);
+        dvec_free(other ? x : y);
+        dome_barrier(env);
+    } else if (strcmp(how, "before") == 0) { /* calls that agree come between */
+        dvec_adds(x, x, other ? 1 : 2);
+        for (int k = 0; k < 50; k++)
+            dvec_adds(y, y, 1);
+        dvec_sum(y);
+    } else if (strcmp(how, "long-before") == 0) {
+        dvec_adds(x, x, other ? 1 : 2);
+        for (int k = 0; k < 200; k++)
+            dvec_adds(y, y, 1);
+        dvec_sum(y);
     } else if (strcmp(how, "finalize") == 0) {
         if (!other)
             dvec_sum(x);

@@ -1,0 +1,149 @@
+/* The last operations of a task as text, and the names of what they worked with. */
+#include "runtime/operation.h"
+#include "runtime/trail.h"
+#include "runtime/wire.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static void test_names_go(void)
+{
+    dome_names *names = dome__names_new();
+    dome__names_keep(names, 1, "stays");
+    for (uint64_t k = 2; k < 3000; k++) {
+        char text[32];
+        g_snprintf(text, sizeof text, "text %d", (int)k);
+        dome__names_recall(names, k, text);
+    }
+    char *first = dome__names_find(names, 1), *old = dome__names_find(names, 2), *new = dome__names_find(names, 2999);
+    g_assert_cmpstr(first, ==, "stays");
+    g_assert_null(old);
+    g_assert_cmpstr(new, ==, "text 2999");
+    g_free(first);
+    g_free(new);
+    dome__names_drop(names, 1);
+    dome__names_drop(names, 1);
+    first = dome__names_find(names, 1); /* for a while */
+    g_assert_cmpstr(first, ==, "stays");
+    g_free(first);
+    dome__names_free(names);
+}
+
+enum { ROUNDS = 20000 };
+
+static void *read_names(void *argument)
+{
+    dome_names *names = argument;
+    for (int k = 0; k < ROUNDS; k++) {
+        char *name = dome__names_find(names, 7);
+        if (name)
+            g_assert_cmpstr(name, ==, "an object that comes and goes");
+        g_free(name);
+    }
+    return NULL;
+}
+
+/* The watcher's thread asks while the program frees. */
+static void test_names_of_threads(void)
+{
+    dome_names *names = dome__names_new();
+    pthread_t reader;
+    g_assert_cmpint(pthread_create(&reader, NULL, read_names, names), ==, 0);
+    for (int k = 0; k < ROUNDS; k++) {
+        dome__names_keep(names, 7, "an object that comes and goes");
+        dome__names_drop(names, 7);
+        for (uint64_t other = 100; k % 100 == 0 && other < 700; other++)
+            dome__names_recall(names, other, "others push it out");
+    }
+    pthread_join(reader, NULL);
+    dome__names_free(names);
+}
+
+static void check_call(dome_names *names, const dome_trail_entry *e, const char *text, const char *arguments)
+{
+    char **pairs, *call = dome__trail_call(names, e, &pairs), *all = g_strjoinv(" ", pairs);
+    g_assert_cmpstr(call, ==, text);
+    if (arguments)
+        g_assert_cmpstr(all, ==, arguments);
+    g_strfreev(pairs);
+    g_free(all);
+    g_free(call);
+}
+
+static void test_calls(void)
+{
+    dome_names *names = dome__names_new();
+    dome__names_keep(names, 1, "x");
+    dome__names_keep(names, 2, "y");
+    dome__names_recall(names, 77, "z");
+    dome__names_recall(names, 78, "f64");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_BARRIER}, "dome_barrier", "");
+    check_call(names,
+               &(dome_trail_entry){.operation = DOME_OP_DVEC_FILL, .object = 1, .count = 1, .word = {dome__double_word(0.1)}},
+               "dvec_fill of 'x'", "value 0.1");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_ADD, .object = 1, .count = 2, .word = {2, 1}},
+               "dvec_add of 'x'", "x 'y' y 'x'");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_SHIFT, .object = 2, .count = 2, .word = {1, (uint64_t)-3}},
+               "dvec_shift of 'y'", "x 'x' distance -3");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_NEW, .count = 6, .word = {77, 100, 78, 2, 1, 0}},
+               "dvec_new of 'z'", "name 'z' length 100 type 'f64' distribution DOME_WHOLE width 1 block 0");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_BALANCE, .object = 1, .count = 2, .word = {DOME_OP_DVEC_SUM, 16}},
+               "dvec_sum of 'x'", NULL);
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_MAP, .object = 1, .count = 8, .word = {0, 6, 1, 2, 0, 255}},
+               "dvec_map of 'x'", "form 0 inputs 6 input 'x' input 'y' input NULL one of the further arguments #ff");
+    check_call(names, &(dome_trail_entry){.operation = 100000, .count = 1, .word = {3}}, "an unknown operation", "arguments #3");
+    dome__names_free(names);
+}
+
+/* Every operation's description can be read. */
+static void test_all_described(void)
+{
+    dome_names *names = dome__names_new();
+    for (uint32_t code = 0; code < DOME_OPERATIONS; code++) {
+        char **pairs;
+        g_free(dome__trail_call(names, &(dome_trail_entry){.operation = code, .object = 3, .count = DOME_TRAIL_WORDS}, &pairs));
+        g_assert_cmpuint(g_strv_length(pairs), ==, 2 * DOME_TRAIL_WORDS);
+        g_strfreev(pairs);
+    }
+    dome__names_free(names);
+}
+
+static void test_frame(void)
+{
+    dome_trail *trail = dome__trail_new();
+    for (uint64_t s = 1; s <= 1000; s++)
+        dome__trail_note(trail, s, s * s, DOME_OP_DVEC_RANDOM, 0, &s, 1);
+    GByteArray *frame = g_byte_array_new();
+    dome__wire_put_u32(frame, DOME_WIRE_TRAIL);
+    dome__trail_put(trail, 1000, frame);
+    dome_wire_reader reader;
+    g_assert_cmpint(dome__wire_open(&reader, frame), ==, DOME_WIRE_TRAIL);
+    uint64_t s = 1000;
+    for (; reader.at < reader.end && !reader.bad; s--) {
+        g_assert_cmpuint(dome__wire_get_u64(&reader), ==, s);
+        g_assert_cmpuint(dome__wire_get_u64(&reader), ==, s * s);
+        char *text = dome__wire_get_string(&reader);
+        g_assert_cmpstr(text, ==, "dvec_random");
+        g_free(text);
+        g_assert_cmpuint(dome__wire_get_u32(&reader), ==, 2);
+        char *name = dome__wire_get_string(&reader), *value = dome__wire_get_string(&reader);
+        g_assert_cmpstr(name, ==, "seed");
+        g_assert_cmpuint(g_ascii_strtoull(value, NULL, 10), ==, s);
+        g_free(name);
+        g_free(value);
+    }
+    g_assert_cmpuint(1000 - s, ==, DOME_TRAIL_LENGTH);
+    g_byte_array_free(frame, TRUE);
+    dome__trail_free(trail);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/trail/names-go", test_names_go);
+    g_test_add_func("/trail/names-of-threads", test_names_of_threads);
+    g_test_add_func("/trail/calls", test_calls);
+    g_test_add_func("/trail/all-described", test_all_described);
+    g_test_add_func("/trail/frame", test_frame);
+    return g_test_run();
+}
