@@ -2,6 +2,7 @@
 
 #include <glib.h>
 #include <pvm3.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,15 @@ static const char *why_not_spawned(int code)
     }
 }
 
-/* Spawns count tasks on one host. A host of this architecture gets the same path; others look the name up where their own pvmd
- * looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path. */
+static void end_tasks(const int *tids, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (tids[i] > 0)
+            pvm_sendsig(tids[i], SIGKILL);
+}
+
+/* Spawns count tasks on one host, or none. A host of this architecture gets the same path; others look the name up where their
+ * own pvmd looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path. */
 static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo *host, const char *arch, int count, int *tids)
 {
     char *base = g_path_get_basename(path);
@@ -135,7 +143,10 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
         }
     }
     g_free(base);
-    return started == count ? count : code < 0 ? code : PvmSysErr;
+    if (started == count)
+        return count;
+    end_tasks(tids, started);
+    return code < 0 ? code : PvmSysErr;
 }
 
 /* Hosts that have fallen silent are part of the machine for minutes: those named in DOME_AVOID get no task. */
@@ -217,9 +228,7 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
     g_free(names);
     g_free(tids);
     if (*message) {
-        for (int r = 1; r < size; r++)
-            if (p->tids[r] > 0)
-                pvm_kill(p->tids[r]);
+        end_tasks(p->tids + 1, size - 1);
         dome__pvm_program_free(p);
         return NULL;
     }
@@ -401,8 +410,7 @@ void dome__pvm_kill_tasks(const int *tids, int n)
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0)
         return;
-    for (int i = 0; i < n; i++)
-        pvm_sendsig(tids[i], 9);
+    end_tasks(tids, n);
     pvm_exit();
 }
 
