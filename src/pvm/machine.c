@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -138,7 +137,17 @@ static bool read_address(int fd, char *line, size_t size, double timeout)
     return false;
 }
 
-pid_t dome__pvm_daemon_start(const char *directory, const char *address, int guard_fd, double timeout, char **message)
+/* The kernel sends this process SIGTERM when the other end of the socket is closed: it needs no other process that sees it, and
+ * lasts beyond exec. Tasks read from their daemon's standard input, and find nothing there. */
+static void hang_on(int lifeline)
+{
+    fcntl(lifeline, F_SETOWN, getpid());
+    fcntl(lifeline, F_SETSIG, SIGTERM);
+    fcntl(lifeline, F_SETFL, fcntl(lifeline, F_GETFL) | O_ASYNC);
+    dup2(lifeline, 0);
+}
+
+pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lifeline, double timeout, char **message)
 {
     char *trouble, *program = dome__pvm_daemon_program(&trouble);
     if (!program) {
@@ -159,14 +168,8 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int gua
     g_setenv("PVM_VMID", id, TRUE);
     char *name = address ? g_strdup_printf("-n%s", address) : NULL;
     char *error_path = g_build_filename(directory, "pvmd.err", NULL);
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != parent)
-            _exit(1);
-        pid_t self = getpid();
-        if (write(guard_fd, &self, sizeof self) == sizeof self)
-            prctl(PR_SET_PDEATHSIG, 0); /* from here on the guard ends it */
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
@@ -180,6 +183,8 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int gua
         dup2(null, 0);
         dup2(out[1], 1);
         dup2(error >= 0 ? error : null, 2);
+        if (lifeline >= 0)
+            hang_on(lifeline);
         execl(program, program, name, (char *)NULL);
         _exit(127);
     }

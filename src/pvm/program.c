@@ -35,6 +35,12 @@ static bool enrol(char **message)
     return true;
 }
 
+/* A daemon that listens for this host alone has its address as name. */
+static const char *name_of(const struct pvmhostinfo *host)
+{
+    return strcmp(host->hi_name, DOME_PVM_INSIDE) == 0 ? g_get_host_name() : host->hi_name;
+}
+
 static const struct pvmhostinfo *host_of(const machine *m, int tid)
 {
     int host = pvm_tidtohost(tid);
@@ -51,7 +57,7 @@ static void locate(dome_pvm_program *p, const machine *m)
     p->formats = g_new0(int, p->size);
     for (int r = 0; r < p->size; r++) {
         const struct pvmhostinfo *host = host_of(m, p->tids[r]);
-        p->hosts[r] = g_strdup(host ? host->hi_name : "?");
+        p->hosts[r] = g_strdup(host ? name_of(host) : "?");
         p->formats[r] = host ? host->hi_dsig : -1;
     }
 }
@@ -208,11 +214,11 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
             count++;
         if (!count)
             continue;
-        starting(ctx, host->hi_name);
+        starting(ctx, name_of(host));
         int got = spawn_on(path, arguments, host, m.info[first].hi_arch, count, tids);
         if (got < count) {
             *message =
-                g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, host->hi_name, why_not_spawned(got),
+                g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, name_of(host), why_not_spawned(got),
                                 got, got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
             break;
         }

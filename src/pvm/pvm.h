@@ -31,10 +31,13 @@ bool dome__pvm_daemon_answers(char **stale);
 char *dome__pvm_daemon_file(void);
 char *dome__pvm_daemon_log(void);
 
-/* Starts a pvmd with its files in directory, as a child of this process, on address (NULL: this machine alone). It
- * writes its pid to guard_fd; if it cannot, it ends with this process. Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0
- * with *message (g_free'd). */
-pid_t dome__pvm_daemon_start(const char *directory, const char *address, int guard_fd, double timeout, char **message);
+/* Where the daemon of a machine of this host alone listens: no other host reaches it, whatever this one's name means. */
+#define DOME_PVM_INSIDE "127.0.0.1"
+
+/* Starts a pvmd with its files in directory, as a child of this process, on address. It ends when the last process that has the
+ * other end of the socket lifeline is gone (-1: there is none). Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with
+ * *message (g_free'd). */
+pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lifeline, double timeout, char **message);
 
 /* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with what they need in their environment.
  * Before dome__pvm_daemon_start. */

@@ -14,13 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int dome__hub_signals(void *old_mask)
+int dome__hub_signals(sigset_t *old_mask)
 {
     sigset_t set;
     static const int handled[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
     sigemptyset(&set);
-    for (size_t i = 0; i < G_N_ELEMENTS(handled); i++)
-        sigaddset(&set, handled[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(handled); i++) {
+        struct sigaction action;
+        if (handled[i] == SIGCHLD || sigaction(handled[i], NULL, &action) < 0 || action.sa_handler != SIG_IGN)
+            sigaddset(&set, handled[i]);
+    }
     sigprocmask(SIG_BLOCK, &set, old_mask);
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
@@ -105,8 +108,7 @@ static void handle_signals(hub_state *s)
     }
 }
 
-/* The tasks count with the same. */
-static double silence_limit(const hub_state *s)
+double dome__hub_silence_limit(const hub_state *s)
 {
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
     return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
@@ -120,15 +122,28 @@ static char *silent_host(const hub_client *c)
     return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
 }
 
+/* The end of rank 0's process tells more than that of its line, but may not come. */
+static void rank0_left(hub_state *s, hub_client *c)
+{
+    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || s->now - c->closed_at <= dome__hub_silence_limit(s))
+        return;
+    dome__hub_lost(s, c,
+                   c->pid == s->hub->rank0
+                       ? "its process left the program and has not ended (it became another one by exec, or closed its files)"
+                       : "its process ended");
+}
+
 /* A task that has not come to its first operation is starting: spawning and joining have limits of their own, which come first.
  */
 static void silence(hub_state *s)
 {
-    double limit = silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
+    double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
     bool rank0 = false;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         rank0 |= c->greeted && c->rank == 0;
+        if (c->closed && c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH)
+            rank0_left(s, c);
         double silent = s->now - c->heard;
         bool starting = !c->greeted || !c->sequence;
         if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
@@ -156,17 +171,31 @@ static void silence(hub_state *s)
                                          g_get_host_name(), start_limit));
 }
 
-/* Nobody waits for a task that has been silent for long: it cannot be reached, and ends by itself. */
-static bool silent(const hub_state *s, const hub_client *c)
+bool dome__hub_silent(const hub_state *s, const hub_client *c)
 {
-    return s->now - c->heard > silence_limit(s) / 2;
+    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
+}
+
+/* Output that a child of a task holds open. The end of the task and what it wrote last come by lines of their own. */
+static bool outlives_task(const hub_state *s, const hub_client *output)
+{
+    static const double late = 0.3;
+    bool ended = false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->rank != output->rank)
+            continue;
+        ended = c->closed && s->now - c->closed_at > late;
+    }
+    return ended && output->channel != DOME_WIRE_WATCH;
 }
 
 static bool all_closed(const hub_state *s, bool but_silent)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !(but_silent && (c->channel != DOME_WIRE_WATCH || silent(s, c))))
+        if (c->greeted && !c->closed && !outlives_task(s, c) &&
+            !(but_silent && (c->channel != DOME_WIRE_WATCH || dome__hub_silent(s, c))))
             return false;
     }
     return true;
@@ -179,7 +208,7 @@ static bool over(hub_state *s)
         bool answered = true;
         for (guint i = 0; i < s->clients->len; i++) {
             const hub_client *c = s->clients->pdata[i];
-            bool there = c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH && !silent(s, c);
+            bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
             if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
                 answered = false;
         }
@@ -235,7 +264,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         poll(p, n + 4, hurry ? 10 : (int)(period * 250) + 1);
         double before = s.now;
         s.now = dome__hub_now();
-        s.overslept |= s.now - before > silence_limit(&s);
+        s.overslept |= s.now - before > dome__hub_silence_limit(&s);
         /* What tasks said last comes before the news that they are gone. */
         for (guint i = 0; i < n; i++)
             if (p[2 + i].revents)
@@ -271,11 +300,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         fputs(dome__progress_clear(STDERR_FILENO), stderr); /* a bar that is not going to end */
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
-    if (!s.daemon_ended)
-        dome__hub_take_down(hub->daemon, NULL, hub->halt);
-    if (hub->daemon > 0)
-        dome__hub_end_orphans(hub->directory);
-    dome__hub_take_down(0, hub->directory, NULL);
+    dome__hub_take_down(hub->directory, hub->halt);
     for (guint i = 0; i < s.clients->len; i++) {
         hub_client *c = s.clients->pdata[i];
         if (!c->closed)

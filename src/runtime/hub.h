@@ -6,6 +6,7 @@
 
 #include "runtime/options.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,7 +26,8 @@ typedef struct dome_hub {
     int signal_fd;         /* signalfd for dome__hub_signals */
     int report_fd;         /* gets a DOME_WIRE_REPORT at the end, with the line of a loss, which is not printed then; or -1 */
 
-    /* Ends the daemon and those of other hosts; NULL if there are no others. Called in a process of its own. */
+    /* For dome__hub_take_down. Ends the daemon and those of other hosts; NULL if there are no others. Called in a process of its
+     * own. */
     void (*halt)(void);
 
     /* Ends tasks by their transport numbers where signals of this host do not reach. Called in a process of its own that is
@@ -33,18 +35,17 @@ typedef struct dome_hub {
     void (*kill_tasks)(const int *tids, int n);
 } dome_hub;
 
-/* Blocks the signals the hub handles, so that none is lost around the fork, and returns a signalfd for them; *old gets the
- * mask to restore in rank 0. */
-int dome__hub_signals(void *old_mask);
+/* Blocks the signals the hub and the supervisor handle, so that none is lost around the fork, and returns a signalfd for them;
+ * *old_mask gets the mask to restore in rank 0. A signal that was ignored when the program was started (nohup, a job in the
+ * background) stays ignored. */
+int dome__hub_signals(sigset_t *old_mask);
 
 /* Watches until the program is over. Returns the exit status for the process; *signal_number is the signal by which rank 0
  * ended, or 0. */
 int dome__hub_run(dome_hub *hub, int *signal_number);
 
-/* Stops the daemon, by halt where there is one, and removes its directory. */
-void dome__hub_take_down(pid_t daemon, const char *directory, void (*halt)(void));
-
-/* Starts a process that calls halt and ends, in one second at the latest. */
-pid_t dome__hub_start_halt(void (*halt)(void));
+/* Ends the private machine of a directory: its daemon, by halt where there is one, and the tasks of this host that are left then.
+ * Removes the directory. They are found by their environment, so any process may do it. NULL: there is none. */
+void dome__hub_take_down(const char *directory, void (*halt)(void));
 
 #endif

@@ -36,6 +36,7 @@ void dome__hub_closed(hub_state *s, hub_client *c)
     if (c->closed)
         return;
     c->closed = true;
+    c->closed_at = s->now;
     close(c->fd);
     if (!c->greeted)
         return;
@@ -83,7 +84,7 @@ static void compare(hub_state *s, const hub_client *c)
         const hub_client *other = s->clients->pdata[i];
         if (other->channel != DOME_WIRE_WATCH || !other->greeted)
             continue;
-        if (!other->beaten || other->closed) {
+        if (!other->beaten || other->closed || other->left) {
             all_idle = false;
             continue;
         }
@@ -189,7 +190,7 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
         c->exit_status = (int)dome__wire_get_u32(&reader) & 0xff;
         break;
     case DOME_WIRE_BYE:
-        c->bye = true;
+        c->bye = c->left = true;
         break;
     case DOME_WIRE_CLOCK: {
         GByteArray *answer = dome__wire_new(DOME_WIRE_CLOCK);
@@ -268,7 +269,7 @@ void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
             dome__wire_send(c->fd, dome__wire_new(kind));
     }
 }

@@ -71,7 +71,7 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
     const hub_client *speaker = NULL;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->channel != DOME_WIRE_WATCH)
+        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
             continue;
         if (c->rank == 0)
             return NULL;
@@ -79,6 +79,30 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
             speaker = c;
     }
     return speaker;
+}
+
+/* Ends tasks by the transport, which reaches all hosts. closed: those too whose lines have closed without a word; their processes
+ * may have become other programs. open: those that still have one. */
+static void kill_tasks(hub_state *s, bool closed, bool open)
+{
+    int *tids = g_new0(int, s->clients->len + 1), n = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid && (c->closed ? closed && !c->bye : open))
+            tids[n++] = c->tid;
+    }
+    if (n && s->hub->kill_tasks && !s->daemon_ended) {
+        if (s->killer)
+            kill(s->killer, SIGKILL);
+        s->killer = fork();
+        if (s->killer == 0) {
+            signal(SIGALRM, SIG_DFL);
+            alarm(2);
+            s->hub->kill_tasks(tids, n);
+            _exit(0);
+        }
+    }
+    g_free(tids);
 }
 
 void dome__hub_tell(hub_state *s)
@@ -123,6 +147,7 @@ void dome__hub_tell(hub_state *s)
             dome__hub_send_end(s, c, c == speaker ? line : "");
     }
     g_free(line);
+    kill_tasks(s, true, false);
 }
 
 void dome__hub_kill_rest(hub_state *s)
@@ -131,20 +156,5 @@ void dome__hub_kill_rest(hub_state *s)
     s->killed_at = s->now;
     if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
         kill(s->hub->rank0, SIGKILL);
-    int *tids = g_new0(int, s->clients->len + 1), n = 0;
-    for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid)
-            tids[n++] = c->tid;
-    }
-    if (n && s->hub->kill_tasks && !s->daemon_ended) {
-        s->killer = fork();
-        if (s->killer == 0) {
-            signal(SIGALRM, SIG_DFL);
-            alarm(2);
-            s->hub->kill_tasks(tids, n);
-            _exit(0);
-        }
-    }
-    g_free(tids);
+    kill_tasks(s, true, true);
 }

@@ -12,11 +12,12 @@
 typedef struct hub_client {
     int fd;
     bool greeted, bye, closed;
+    bool left; /* dome_finalize is over; the process may live on */
     dome_wire_channel channel;
     int rank, pid, tid;
     char *host;
     GByteArray *in; /* frames, or a line of output that is not complete */
-    double heard, greeted_at;
+    double heard, greeted_at, closed_at;
     bool exiting; /* said that it leaves without dome_finalize */
     int exit_status;
 
@@ -56,7 +57,7 @@ typedef struct hub_state {
     int passed_on; /* the last signal that rank 0 got from here */
     dome_end end;  /* the worst that was noticed */
     char *line;    /* that was printed, or goes into the report */
-    char *silent;  /* the host of a task that is lost without a word */
+    char *silent;  /* the host of the task that was lost without a word */
     bool daemon_ended;
     dome_trace_sink *trace; /* of --dome-trace */
     dome_demand *demand;    /* NULL until task 0 beats */
@@ -75,6 +76,12 @@ static inline double dome__hub_now(void)
 /* Step one. Only the first counts. text: this takes it. */
 void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
 void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
+
+/* Seconds without a word after which a task is lost. The tasks count with the same. */
+double dome__hub_silence_limit(const hub_state *s);
+
+/* Nobody waits for a task that has been silent for long: it cannot be reached, and ends by itself. */
+bool dome__hub_silent(const hub_state *s, const hub_client *c);
 
 /* Step two: the line is printed and everybody is told to end. */
 void dome__hub_tell(hub_state *s);
@@ -126,10 +133,5 @@ void dome__hub_send_record(const hub_state *s, const hub_client *c);
 
 /* Somebody wants to see the program, or nobody any more. */
 void dome__hub_attend(hub_state *s);
-
-/* ---- hub_down.c ---- */
-
-/* Tasks that had not joined the program when their daemon was killed are nobody's but, by adoption, this process's. */
-void dome__hub_end_orphans(const char *directory);
 
 #endif

@@ -50,7 +50,7 @@ char *dome__hub_report_text(void *data)
     report->checkpoint_seconds = s->checkpoint >= 0 ? dome__hub_now() - s->checkpoint_at : 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->channel != DOME_WIRE_WATCH)
+        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
             continue;
         dome_report_task *t = g_new0(dome_report_task, 1);
         t->rank = c->rank;
@@ -72,8 +72,27 @@ char *dome__hub_report_text(void *data)
     return text;
 }
 
+/* Hosts may be lost together, and only one of them is the first to be noticed. By blanks; g_free'd. */
+static char *silent_hosts(const hub_state *s)
+{
+    GPtrArray *hosts = g_ptr_array_new();
+    if (s->silent)
+        g_ptr_array_add(hosts, s->silent);
+    for (guint i = 0; s->silent && i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && dome__hub_silent(s, c) &&
+            !g_ptr_array_find_with_equal_func(hosts, c->host, g_str_equal, NULL))
+            g_ptr_array_add(hosts, c->host);
+    }
+    g_ptr_array_add(hosts, NULL);
+    char *text = g_strjoinv(" ", (char **)hosts->pdata);
+    g_ptr_array_free(hosts, TRUE);
+    return text;
+}
+
 void dome__hub_report_end(const hub_state *s)
 {
+    char *silent = silent_hosts(s);
     uint64_t loop = 0, sequence = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
@@ -83,8 +102,9 @@ void dome__hub_report_end(const hub_state *s)
     GByteArray *frame = dome__wire_new(DOME_WIRE_REPORT);
     dome__wire_put_u32(frame, s->ending || !s->told ? DOME_END_OWN : s->end);
     dome__wire_put_string(frame, s->line ? s->line : "");
-    dome__wire_put_string(frame, s->silent ? s->silent : "");
+    dome__wire_put_string(frame, silent);
     dome__wire_put_u64(frame, sequence);
     dome__wire_put_u64(frame, loop);
     dome__wire_send(s->hub->report_fd, frame);
+    g_free(silent);
 }

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -69,7 +70,7 @@ static void sweep(const char *parent)
         struct stat s;
         int fd = lock_directory(path);
         if (fd >= 0 && fstat(fd, &s) == 0 && s.st_uid == geteuid() && time(NULL) - s.st_mtime > 5)
-            dome__remove_directory(path);
+            dome__hub_take_down(path, NULL);
         if (fd >= 0)
             close(fd);
         g_free(path);
@@ -110,62 +111,63 @@ static bool make_directory(dome_launch *launch, char **message)
     return false;
 }
 
-/* Takes the private machine down when the process that started it is killed. It is small, of a session of its own, and not a
- * PVM task: a daemon that ends takes its tasks along, so none of them can clean up after it. */
-static void start_guard(dome_launch *launch)
+/* Until the hub is gone; then it takes down what the hub has not. */
+static void guard(const dome_launch *launch, int hub)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return;
-    launch->guard = fork();
-    if (launch->guard != 0) {
-        close(ends[0]);
-        if (launch->guard > 0)
-            launch->guard_fd = ends[1];
-        else
-            close(ends[1]);
-        return;
-    }
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
     setsid();
+    prctl(PR_SET_NAME, "dome-guard"); /* it is to be there when all processes of the program's name are killed */
     for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
         signal(ignored[i], SIG_IGN);
-    close(ends[1]);
     int null = open("/dev/null", O_RDWR); /* nobody who reads our output waits for this process */
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
-    pid_t daemon = 0;
-    char end;
-    while (read(ends[0], &daemon, sizeof daemon) < 0 && errno == EINTR)
+    pid_t rank0 = 0;
+    ssize_t n;
+    while ((n = read(hub, &rank0, sizeof rank0)) > 0 || (n < 0 && errno == EINTR))
         continue;
-    while (read(ends[0], &end, 1) < 0 && errno == EINTR)
+    if (rank0 > 0)
+        kill(rank0, SIGCONT); /* it ends by itself, unless somebody has stopped it */
+    int fd = open(launch->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR) /* should a later run have it, that takes the machine down */
         continue;
     /* Rank 0 has something to say before the daemon takes it along. */
     for (int i = 0; i < 30 && access(launch->directory, F_OK) == 0; i++)
         g_usleep(10000);
     if (access(launch->directory, F_OK) == 0) {
-        /* The daemon takes its address file away when it ends; its pid may stay as a zombie for longer. */
         char *id = g_path_get_basename(launch->directory);
-        char *file = g_strdup_printf("%s/pvmd.%u.%s", launch->directory, (unsigned)geteuid(), id);
-        if (daemon > 0 && launch->halt) {
-            g_setenv("PVM_TMP", launch->directory, TRUE);
-            g_setenv("PVM_VMID", id, TRUE);
-            kill(daemon, SIGCONT);
-            dome__hub_start_halt(launch->halt);
-            for (int i = 0; i < 150 && access(file, F_OK) == 0; i++)
-                g_usleep(10000);
-        }
-        if (daemon > 0 && access(file, F_OK) == 0) {
-            kill(daemon, SIGTERM);
-            kill(daemon, SIGCONT);
-        }
-        for (int i = 0; i < 300 && access(file, F_OK) == 0; i++)
-            g_usleep(10000);
-        if (daemon > 0 && access(file, F_OK) == 0)
-            kill(daemon, SIGKILL);
-        dome__remove_directory(launch->directory);
+        g_unsetenv("PVMSOCK");
+        g_setenv("PVM_TMP", launch->directory, TRUE);
+        g_setenv("PVM_VMID", id, TRUE);
+        dome__hub_take_down(launch->directory, launch->halt);
     }
     _exit(0);
+}
+
+/* Takes the private machine down when the process that started it is killed. It is small, of a session of its own, and not a
+ * PVM task: a daemon that ends takes its tasks along, so none of them can clean up after it. Should both be killed, the daemon
+ * ends by itself, and a later run removes the directory. Returns the daemon's end of the lifeline. */
+static int start_guard(dome_launch *launch)
+{
+    int ends[2], line[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) == 0)
+        shutdown(line[1], SHUT_WR); /* for whoever reads from the other there is nothing, as in /dev/null */
+    launch->lifeline = line[1];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return line[0];
+    launch->guard = fork();
+    if (launch->guard == 0) {
+        close(ends[1]);
+        if (line[0] >= 0)
+            close(line[0]);
+        guard(launch, ends[0]);
+    }
+    close(ends[0]);
+    if (launch->guard > 0)
+        launch->guard_fd = ends[1];
+    else
+        close(ends[1]);
+    return line[0];
 }
 
 /* What other hosts can use: this host's name, unless that is loopback; then the address of an interface. */
@@ -192,18 +194,6 @@ char *dome__launch_outside_address(void)
         freeifaddrs(interfaces);
     }
     return found;
-}
-
-/* What a machine of this host alone needs only where this host's name means nothing to the host itself. */
-static char *inside_address(void)
-{
-    char name[256] = "";
-    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list = NULL;
-    gethostname(name, sizeof name - 1);
-    if (getaddrinfo(name, NULL, &hints, &list) != 0)
-        return g_strdup("127.0.0.1");
-    freeaddrinfo(list);
-    return NULL;
 }
 
 /* PVM itself starts daemons that cannot reach this one, and waits for them. */
@@ -371,6 +361,14 @@ static void end_guard(const dome_launch *launch)
         waitpid(launch->guard, NULL, 0);
         close(launch->guard_fd);
     }
+    if (launch->lifeline >= 0)
+        close(launch->lifeline);
+}
+
+static void take_down(const dome_launch *launch)
+{
+    dome__hub_take_down(launch->directory, launch->halt);
+    end_guard(launch);
 }
 
 static bool start_machine(dome_launch *launch, const dome_launch_request *request, char **message)
@@ -381,22 +379,23 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return true;
     if (root)
         fprintf(stderr, "dome: running as root: PVM_ALLOW_ROOT=1 is set for this run, since PVM refuses root without it\n");
-    char *address =
-        request->hosts ? request->address ? g_strdup(request->address) : dome__launch_outside_address() : inside_address();
+    char *address = !request->hosts    ? g_strdup(DOME_PVM_INSIDE)
+                    : request->address ? g_strdup(request->address)
+                                       : dome__launch_outside_address();
     if (request->hosts && !usable_outside(address, message)) {
         g_free(address);
         return false;
     }
     launch->directory = choose_directory();
     launch->halt = request->hosts ? dome__pvm_halt : NULL;
-    start_guard(launch);
-    if (!make_directory(launch, message)) {
-        g_free(address);
-        return false;
+    int lifeline = start_guard(launch);
+    if (make_directory(launch, message)) {
+        if (request->hosts)
+            dome__pvm_write_rsh(launch->directory);
+        launch->daemon = dome__pvm_daemon_start(launch->directory, address, lifeline, MAX(request->timeout, 10), message);
     }
-    if (request->hosts)
-        dome__pvm_write_rsh(launch->directory);
-    launch->daemon = dome__pvm_daemon_start(launch->directory, address, launch->guard_fd, MAX(request->timeout, 10), message);
+    if (lifeline >= 0)
+        close(lifeline);
     g_free(address);
     if (launch->daemon <= 0 || !request->hosts || !request->hosts[0])
         return launch->daemon > 0;
@@ -460,13 +459,17 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
                             .signal_fd = -1,
                             .report_fd = request->report_fd > 0 ? request->report_fd : -1,
                             .lock_fd = -1,
-                            .guard_fd = -1};
+                            .guard_fd = -1,
+                            .lifeline = -1};
+    /* Where SIGCHLD is ignored no process hears how its children end. */
+    const struct sigaction heard = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &heard, &launch->child_action);
     bool good = request->only_listen || start_machine(launch, request, message);
     bool outside = request->only_listen || request->hosts || !launch->directory;
     good = good && listen_for_tasks(launch, outside, message);
     if (!good) {
-        dome__hub_take_down(launch->daemon, launch->directory, launch->halt);
-        end_guard(launch);
+        take_down(launch);
+        sigaction(SIGCHLD, &launch->child_action, NULL);
     }
     return good;
 }
@@ -474,8 +477,8 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
 void dome__launch_close(dome_launch *launch)
 {
     close(launch->listen_fd);
-    dome__hub_take_down(launch->daemon, launch->directory, launch->halt);
-    end_guard(launch);
+    take_down(launch);
+    sigaction(SIGCHLD, &launch->child_action, NULL);
     if (launch->lock_fd >= 0)
         close(launch->lock_fd);
     g_clear_pointer(&launch->directory, g_free);
@@ -507,25 +510,27 @@ void dome__launch_fork(dome_launch *launch)
     launch->signal_fd = dome__hub_signals(&old);
     pid_t pid = fork();
     if (pid == 0) {
+        const int own[] = {launch->signal_fd, launch->listen_fd, launch->lock_fd,
+                           launch->guard_fd,  launch->lifeline,  launch->report_fd};
+        for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+            if (own[i] >= 0)
+                close(own[i]);
         sigprocmask(SIG_SETMASK, &old, NULL);
-        close(launch->signal_fd);
-        close(launch->listen_fd);
-        close(launch->lock_fd);
-        close(launch->guard_fd);
-        if (launch->report_fd >= 0)
-            close(launch->report_fd);
+        sigaction(SIGCHLD, &launch->child_action, NULL);
         return;
     }
     if (pid < 0) {
         fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
-        dome__hub_take_down(launch->daemon, launch->directory, launch->halt);
-        end_guard(launch);
+        take_down(launch);
         _exit(1);
     }
     dome_hub hub = hub_of(launch);
     hub.rank0 = pid;
     hub.rank0_is_child = true;
     hub.rank0_in_init = !launch->before_init;
+    signal(SIGPIPE, SIG_IGN);
+    ssize_t told = launch->guard_fd >= 0 ? write(launch->guard_fd, &pid, sizeof pid) : 0;
+    (void)told; /* the program does not need the guard */
     if (hub.report_fd >= 0) {
         GByteArray *frame = dome__wire_new(DOME_WIRE_STARTED);
         dome__wire_put_u32(frame, (uint32_t)pid);
@@ -562,6 +567,7 @@ void dome__launch_fork_hub(dome_launch *launch)
         _exit(dome__hub_run(&hub, &number));
     }
     sigprocmask(SIG_SETMASK, &old, NULL);
+    sigaction(SIGCHLD, &launch->child_action, NULL);
     close(launch->signal_fd);
     close(launch->listen_fd);
     if (pid < 0) {

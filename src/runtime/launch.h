@@ -5,6 +5,7 @@
 
 #include "runtime/options.h"
 
+#include <signal.h>
 #include <sys/types.h>
 
 typedef struct dome_launch {
@@ -15,8 +16,10 @@ typedef struct dome_launch {
     char *directory; /* of a private virtual machine; NULL if none */
     int lock_fd;     /* held on directory while this process lives: others may remove it only after that */
     pid_t daemon;
-    void (*halt)(void); /* ends the daemons of all hosts; NULL if there is this one alone */
-    int guard_fd;       /* open while this process lives: a guard takes the private machine down should it be killed */
+    void (*halt)(void);            /* ends the daemons of all hosts; NULL if there is this one alone */
+    int guard_fd;                  /* open while this process lives: a guard takes the private machine down should it be killed */
+    int lifeline;                  /* open while this process or the guard lives: without both the daemon ends */
+    struct sigaction child_action; /* what SIGCHLD did before dome__launch_open, and does in rank 0 */
     pid_t guard;
     int report_fd; /* of a supervisor; -1 if there is none */
     pid_t hub_pid; /* of the child that dome__launch_fork_hub made */

@@ -28,7 +28,8 @@ typedef struct supervisor {
     const dome_supervision *how;
     int signal_fd;
     sigset_t old_mask;
-    bool ending; /* the user wants it to end */
+    struct sigaction old_child; /* what SIGCHLD did, and does in the program */
+    bool ending;                /* the user wants it to end */
 
     /* the start under way */
     pid_t hub;
@@ -119,22 +120,6 @@ static bool handle_signals(supervisor *s)
     return reap(s);
 }
 
-/* Hangup and the like may have been made harmless by who started this. */
-static void take_signals(supervisor *s)
-{
-    static const int handled[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < G_N_ELEMENTS(handled); i++) {
-        struct sigaction action;
-        if (handled[i] == SIGCHLD || sigaction(handled[i], NULL, &action) < 0 || action.sa_handler != SIG_IGN)
-            sigaddset(&set, handled[i]);
-    }
-    signal(SIGCHLD, SIG_DFL);
-    sigprocmask(SIG_BLOCK, &set, &s->old_mask);
-    s->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /* ---- one start ---- */
 
 static void take_frames(supervisor *s, int fd)
@@ -188,6 +173,7 @@ static void start(supervisor *s, dome_attempt *attempt)
         if (getppid() != parent)
             _exit(1);
         sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+        sigaction(SIGCHLD, &s->old_child, NULL);
         attempt->report_fd = ends[1];
         s->how->start(s->how->ctx, attempt);
         _exit(1);
@@ -236,17 +222,17 @@ static void wait_for_leftovers(supervisor *s)
     if (s->rank0 > 0 && kill(s->rank0, SIGKILL) == 0)
         waitpid(s->rank0, NULL, 0);
     if (s->directory && s->directory[0] && access(s->directory, F_OK) == 0)
-        dome__hub_take_down(s->daemon, s->directory, NULL);
+        dome__hub_take_down(s->directory, NULL);
 }
 
 static void add_silent(supervisor *s)
 {
-    if (!s->silent || !s->silent[0])
-        return;
-    char **words = g_strsplit(s->avoid->str, " ", 0);
-    if (!g_strv_contains((const char *const *)words, s->silent))
-        g_string_append_printf(s->avoid, "%s%s", s->avoid->len ? " " : "", s->silent);
-    g_strfreev(words);
+    char **known = g_strsplit(s->avoid->str, " ", 0), **hosts = g_strsplit(s->silent ? s->silent : "", " ", 0);
+    for (char **host = hosts; *host; host++)
+        if (!g_strv_contains((const char *const *)known, *host))
+            g_string_append_printf(s->avoid, "%s%s", s->avoid->len ? " " : "", *host);
+    g_strfreev(hosts);
+    g_strfreev(known);
 }
 
 static void clear(supervisor *s)
@@ -337,7 +323,10 @@ int dome__supervise(const dome_supervision *how)
     dome_supervise_point first = {0}; /* what was there before */
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    take_signals(&s);
+    const struct sigaction heard = {.sa_handler =
+                                        SIG_DFL}; /* an ignored SIGCHLD would keep the ends of starts from this process */
+    sigaction(SIGCHLD, &heard, &s.old_child);
+    s.signal_fd = dome__hub_signals(&s.old_mask);
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number, .resume = resume, .avoid = s.avoid->str};
         clear(&s);

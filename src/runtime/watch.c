@@ -29,6 +29,7 @@ struct dome_watch {
     pthread_mutex_t send;
     pid_t parent;
     int first_stderr; /* what it was before it went to the hub; -1: it did not */
+    bool own_output;
     int rank, tid;
     char *host;
     double timeout;
@@ -55,6 +56,10 @@ struct dome_watch {
 
 /* One watch a process: what atexit and fork handlers act on. */
 static dome_watch *the_watch;
+
+/* The line of a watch that is closed stays open for as long as the process lives: the hub cannot see the end of a task on another
+ * host by anything else, since a child of the task may hold its output open for longer. */
+static int last_fd = -1;
 
 static double now(void)
 {
@@ -185,6 +190,9 @@ static void leave_fork(void)
         close(the_watch->fd);
         the_watch->fd = -1;
     }
+    if (last_fd >= 0)
+        close(last_fd);
+    last_fd = -1;
 }
 
 static void say_exiting(int status, void *unused)
@@ -210,6 +218,7 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->rank = rank;
     watch->host = g_strdup(host);
     watch->tid = tid;
+    watch->own_output = own_output;
     watch->timeout = timeout;
     watch->pid = getpid();
     watch->parent = getppid();
@@ -706,7 +715,10 @@ void dome__watch_close(dome_watch *watch)
         take_next(watch);
         pass_trace_on(watch, true);
         dome__wire_send(watch->fd, dome__wire_new(DOME_WIRE_BYE));
-        close(watch->fd);
+        if (watch->own_output)
+            close(watch->fd);
+        else
+            last_fd = watch->fd;
     }
     dome__trace_free(watch->trace);
     if (the_watch == watch)

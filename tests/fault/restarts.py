@@ -15,8 +15,8 @@ WORKER = harness.PROGRAMS + "/worker"
 STEPS = 120  # of a hundredth of a second and more: a task is killed long before the last
 
 
-def start(restarts, tasks, place, argument=None, rank=0, options=(), **more):
-    arguments = [DOME, "run", "--restarts", str(restarts), "-n", str(tasks), WORKER, "%MARKS%", str(rank), place]
+def start(restarts, tasks, place, argument=None, rank=0, options=(), before=(), **more):
+    arguments = list(before) + [DOME, "run", "--restarts", str(restarts), "-n", str(tasks), WORKER, "%MARKS%", str(rank), place]
     arguments += [str(argument)] if argument is not None else []
     return Run(arguments + list(options), **more)
 
@@ -42,7 +42,7 @@ def hub(run):
 
 
 def guard(run):
-    found = [p.pid for p in run.processes() if p.parent == hub(run) and p.session == p.pid and p.name == "dome"]
+    found = [p.pid for p in run.processes() if p.parent == hub(run) and p.name == "dome-guard"]
     check(len(found) == 1, "the guard is not to be found")
     return found[0]
 
@@ -144,6 +144,22 @@ def at_start(kill):
         check(any("started again from the beginning, restart 1 of 1" in l for l in run.lines()), run.errors())
 
 
+def hangup_ignored():
+    """nohup, or a job in the background: who ignores these signals from the start is not ended by them, and no loss after them is the
+    user's doing."""
+    def kill(run):
+        for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
+            for pid in run.pid, hub(run), run.rank(0):
+                os.kill(pid, number)
+        time.sleep(0.1)  # until the hub has seen them
+        os.kill(run.rank(1), signal.SIGKILL)
+
+    with start(1, 3, "steps", STEPS, before=["/bin/sh", "-c", "trap '' HUP INT QUIT; exec \"$@\"", "sh"]) as run:
+        there(run, 3)
+        again(run, 3, kill)
+        over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
+
+
 def ended_by_user(number, by):
     with start(5, 3, "sum", pty=(by == "keyboard")) as run:
         there(run, 3)
@@ -221,6 +237,7 @@ def all_cases():
         case("at start: " + who, at_start, who)
     for number in signal.SIGINT, signal.SIGTERM:
         case("%s by kill" % number.name, ended_by_user, number, "kill")
+    case("hangup and interrupts ignored", hangup_ignored)
     case("SIGINT by keyboard", ended_by_user, signal.SIGINT, "keyboard")
     case("control-Z and on", stopped_from_keyboard)
     case("one task", one_task)

@@ -259,6 +259,23 @@ int main(int argc, char **argv)
         if (other)
             dome_abort(env, "no way to go on: %s", argument);
         dvec_sum(x);
+    } else if (strcmp(place, "exec") == 0) { /* becomes a shell, when it is told to */
+        char go[4096];
+        snprintf(go, sizeof go, "%s/go", marks);
+        while (other && access(go, F_OK) < 0)
+            sleep_ms(1);
+        if (other)
+            execl("/bin/sh", "sh", "-c", argument, (char *)NULL);
+        dvec_sum(x);
+    } else if (strcmp(place, "background") == 0) { /* what a task starts for itself may outlive it */
+        if (other && fork() == 0) {
+            setsid();
+            mark("background", (int)getpid());
+            execl("/bin/sh", "sh", "-c", argument, (char *)NULL);
+            _exit(1);
+        }
+        dvec_sum(x);
+        dome_print(env, "background done\n");
     } else if (strcmp(place, "fork-exit") == 0) { /* a child that a task forks is not the task */
         if (fork() == 0)
             exit(3);

@@ -131,18 +131,35 @@ def directory_goes_along(tasks):
         prints(run, "/usr a b;c\n")
 
 
+def ends_unheard(arguments, text):
+    """Started by a process that ignores SIGCHLD. Task 0 has that signal as it was."""
+    ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    says([sys.executable, "-c", ignore] + arguments, text)
+
+
+def no_room_for_tasks():
+    """A daemon that can start a few tasks of many: they end at once, and do not wait for a start message."""
+    with Machine(files=40) as machine:
+        with Run([STARTER, "sum", "--dome-tasks", "40", "--dome-timeout", "60"], machine.for_run()) as run:
+            ends(run, 1)
+            only_line(run, r"\S+ cannot be started on host \S+: it has no room for another process .*")
+            wait_until(lambda: not [p for p in machine.children() if p.name == "starter"], "the tasks to end", 20)
+        check(machine.alive(), "the user's machine is gone")
+
+
 # ---- virtual machines that are there already ----
 
 
 class Machine:
     """A user's own virtual machine of this host, and its console."""
 
-    def __init__(self):
+    def __init__(self, files=None):
         self.tmp = harness.tempfile.mkdtemp(prefix="dome-vm.", dir=harness.short_parent())
         self.environment = harness.clean_environment()
         self.environment.setdefault("PVM_ROOT", "/usr/lib/pvm3")
         self.environment.update(PVM_TMP=self.tmp, PVM_ALLOW_ROOT="1", HOME=self.tmp)
-        self.daemon = subprocess.Popen([self.environment["PVM_ROOT"] + "/lib/pvmd"], env=self.environment, start_new_session=True,
+        limit = ["prlimit", "--nofile=%d" % files] if files else []
+        self.daemon = subprocess.Popen(limit + [self.environment["PVM_ROOT"] + "/lib/pvmd"], env=self.environment, start_new_session=True,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.address = self.daemon.stdout.readline()
 
@@ -341,6 +358,14 @@ def all_cases():
     case("DOME_OPTIONS", says, [STARTER, "sum"], sum_of(3), {"DOME_OPTIONS": "--dome-tasks 3"})
     case("DOME_OPTIONS and argument", says, [STARTER, "sum", "--dome-tasks=2"], sum_of(2), {"DOME_OPTIONS": "--dome-tasks 3"})
     case("root is told", root_is_told)
+    case("SIGCHLD ignored", ends_unheard, [STARTER, "sum", "--dome-tasks", "3"], sum_of(3))
+    case("SIGCHLD ignored, one task", ends_unheard, [STARTER, "sum", "--dome-transport", "self"], sum_of(1))
+    case("SIGCHLD ignored, dome run", ends_unheard, [DOME, "run", "-n", "3", STARTER, "sum"], sum_of(3))
+    case("SIGCHLD ignored, dome run --restarts", ends_unheard, [DOME, "run", "--restarts", "1", "-n", "3", STARTER, "sum"], sum_of(3))
+    for before in [], ["--restarts", "1"]:
+        case("SIGCHLD ignored, as task 0 sees it: dome run %s" % " ".join(before), ends_unheard,
+             [DOME, "run"] + before + ["-n", "2", "/usr/bin/env", "python3", "-c",
+              "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN)"], "True\n")
     case("arguments", says,
          [STARTER, "arguments", "a b", "--dome-tasks", "3", "-x", "--dome-timeout=5", "", "--", "--dome-tasks", "'$HOME'"],
          "1: a b\n2: -x\n3: \n4: --\n5: --dome-tasks\n6: '$HOME'\n")
@@ -367,6 +392,7 @@ def all_cases():
     case("in a machine, 4 tasks", in_machine, [STARTER, "sum", "--dome-tasks", "4"], 4)
     case("in a machine, dome run", in_machine, [DOME, "run", "-n", "4", STARTER, "sum"], 4)
     case("in a machine, task lost", loss_in_machine)
+    case("in a machine, no room for all tasks", no_room_for_tasks)
     case("stale daemon file", stale_file)
     case("stale daemon address", stale_address)
 
