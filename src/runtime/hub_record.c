@@ -21,7 +21,7 @@ void dome__hub_attend(hub_state *s)
     s->recording = wanted;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
             dome__hub_send_record(s, c);
     }
 }
