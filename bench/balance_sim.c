@@ -1,4 +1,4 @@
-/* balance_sim: the balancing policies of src/balance/policy.c on made-up clusters.
+/* balance_sim: what src/balance/policy.c decides (shares, speeds, when a move pays), on made-up clusters.
  *
  *     balance_sim [--tasks LIST] [--seconds S] [--every S] [--csv FILE] [--plot FILE.svg [--plot-tasks N]]
  *

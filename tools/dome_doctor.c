@@ -88,7 +88,7 @@ static void check_pvm(void)
         found(program ? NOTE : WRONG, there || program ? "pvm-root" : "pvm-missing", NULL, trouble,
               there     ? SAY("export PVM_ROOT=" DOME_PVM_DEFAULT_ROOT)
               : program ? SAY("unset PVM_ROOT")
-                        : SAY("%sapt-get install pvm && export PVM_ROOT=" DOME_PVM_DEFAULT_ROOT, sudo()));
+                        : SAY("%sapt-get install pvm%s", sudo(), g_getenv("PVM_ROOT") ? " && unset PVM_ROOT" : ""));
     char *version = program ? version_of(program) : NULL;
     if (version && strcmp(version, dome__pvm_version()) != 0)
         found(WRONG, "pvm-version", NULL,

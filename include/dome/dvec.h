@@ -17,9 +17,10 @@
  * - Integers wrap around, as unsigned arithmetic does. Dividing an integer by zero is DOME_ERR_RANGE (see below). min and max of
  *   floating point give NaN when an operand is NaN. Struct elements have no arithmetic: they can be copied, filled, moved,
  *   mapped, read and written.
- * - The same bits: results do not depend on the number of tasks or on who owns what. + - * / and sqrt are IEEE 754 operations
- *   rounded once, never contracted; exp, log, sin, cos and pow are the C library's and are as equal as the
- *   hosts' C libraries are.
+ * - The same bits: results do not depend on the number of tasks or on who owns what. + - * / and sqrt of real values are
+ *   IEEE 754 operations rounded once, never contracted; complex * and / are made of them (x / y by Smith's method). exp, log,
+ *   sin, cos, pow and all other complex functions are the C library's and are as equal as the hosts' C libraries are.
+ *   docs/numerics.md has the formulas, and what happens to zeros of both signs.
  *
  * Values that cannot be computed
  * - An integer divided by zero and 0 raised to a negative power have no value. The whole output vector then has a failure, and so
@@ -111,13 +112,13 @@ int dvec_add(dvec *z, const dvec *x, const dvec *y);
 int dvec_sub(dvec *z, const dvec *x, const dvec *y);
 int dvec_mul(dvec *z, const dvec *x, const dvec *y);
 int dvec_div(dvec *z, const dvec *x, const dvec *y);
-int dvec_min(dvec *z, const dvec *x, const dvec *y); /* not for complex */
+int dvec_min(dvec *z, const dvec *x, const dvec *y); /* not for complex; of two zeros y's, as in max */
 int dvec_max(dvec *z, const dvec *x, const dvec *y); /* not for complex */
 int dvec_pow(dvec *z, const dvec *x,
              const dvec *y); /* integers: x to a negative y is 0 but for x = 1, -1; x = 0: DOME_ERR_RANGE */
 
 /* The same with a scalar second operand, which must be exact in an integer type (DOME_ERR_RANGE) and is rounded to float for
- * F32 and C64. */
+ * F32 and C64. Complex: a is real; x + a and x - a leave the imaginary part as it is. */
 int dvec_adds(dvec *z, const dvec *x, double a);
 int dvec_subs(dvec *z, const dvec *x, double a);
 int dvec_muls(dvec *z, const dvec *x, double a);
@@ -138,7 +139,8 @@ int dvec_sin(dvec *z, const dvec *x);
 int dvec_cos(dvec *z, const dvec *x);
 
 /* Comparisons: mask is a DOME_U8 vector that gets 1 where the relation holds and 0 elsewhere; x and y agree in type. With NaN all
- * but ne are 0. Complex values can be compared by eq and ne only. */
+ * but ne are 0; zeros of both signs are equal. Complex values can be compared by eq and ne only. The scalar is one as in dvec_adds:
+ * a value of x's integer type (DOME_ERR_RANGE), rounded to float for F32 and C64, a + 0i for complex ones. */
 int dvec_eq(dvec *mask, const dvec *x, const dvec *y);
 int dvec_ne(dvec *mask, const dvec *x, const dvec *y);
 int dvec_lt(dvec *mask, const dvec *x, const dvec *y);
@@ -179,7 +181,7 @@ int dvec_random(dvec *z, uint64_t seed);
 
 double dvec_sum(const dvec *x);
 double dvec_prod(const dvec *x);      /* integers are multiplied as doubles */
-double dvec_min_value(const dvec *x); /* NaN if any value is */
+double dvec_min_value(const dvec *x); /* NaN if any value is; of zeros the first */
 double dvec_max_value(const dvec *x);
 double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not for complex */
 double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without overflow or underflow on the way */
@@ -237,8 +239,8 @@ typedef struct dvec_span {
  * returns their number; negative on failure (-status). Collective in order.
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may move from task to task. These
- * are the reductions, dvec_map, dvec_scan, dvec_shift, dvec_gather, dvec_scatter, dome_checkpoint, dome_barrier and
- * dome_env_relayout. Calls that give out pointers never move data, so pointers to several vectors can be held together.
+ * are the reductions, dvec_map and dvec_map_runs, the macros of map.h, dvec_scan, dvec_shift, dvec_shift_fill, dvec_gather,
+ * dvec_scatter, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move data, so pointers to several vectors can be held together.
  * --dome-check-pointers finds a program that holds one for too long. */
 int dvec_local(dvec *x, dvec_span spans[2]);
 
