@@ -4,30 +4,31 @@
 #ifndef DOME_SRC_CODE_CACHE_H
 #define DOME_SRC_CODE_CACHE_H
 
+#include <glib.h>
+
 #include <stdbool.h>
 
 typedef struct dome_code_cache {
-    char *folder;
-    char *work; /* a folder in it for files that are being made, of this process alone */
+    int folder; /* -1: there is none that can be used, and nothing is kept */
+    char *path;
 } dome_code_cache;
 
-/* Returns NULL, or why the folder cannot be used. */
+/* Returns NULL, or why the folder cannot be used (g_free'd). */
 char *dome__code_cache_open(dome_code_cache *cache);
 void dome__code_cache_close(dome_code_cache *cache);
 
-/* Where code is, or would be, that is made from this. */
-char *dome__code_cache_path(const dome_code_cache *cache, const char *made_from);
+/* The name of code that is made from this; g_free'd. */
+char *dome__code_cache_name(const char *made_from);
 
-/* A symbol of the code of a file, or NULL if the file is not there, not ours or not whole. Loaded code stays until the process
- * ends. */
-void *dome__code_cache_load(const char *path, const char *symbol);
+/* Code that was put there, or NULL if it is not there, not ours or not whole. */
+GBytes *dome__code_cache_get(const dome_code_cache *cache, const char *name);
 
-/* Gives a file of the work folder its place. False if that cannot be done. */
-bool dome__code_cache_publish(const dome_code_cache *cache, const char *made, const char *path);
+/* Returns NULL, or why it cannot be kept (g_free'd). */
+char *dome__code_cache_put(const dome_code_cache *cache, const char *name, GBytes *code);
 
-/* Who makes the code of a path has this lock meanwhile, so that others wait for it instead of making it, too: not for long, and
- * not when stop says so. Returns a descriptor, or -1: not locked. */
-int dome__code_cache_lock(const char *path, bool (*stop)(void *ctx), void *ctx);
-void dome__code_cache_unlock(const char *path, int lock);
+/* The program that makes the code of a name has this lock meanwhile, so that others wait for it instead of making it, too: not
+ * for long, and not when stop says so. Returns a descriptor, or -1: not locked. */
+int dome__code_cache_lock(const dome_code_cache *cache, const char *name, bool (*stop)(void *ctx), void *ctx);
+void dome__code_cache_unlock(const dome_code_cache *cache, const char *name, int lock);
 
 #endif

@@ -1,6 +1,7 @@
 #include "objects/eval_compile.h"
 
 #include "objects/code_cache.h"
+#include "objects/compiler.h"
 
 #include <dome/dome.h>
 
@@ -8,13 +9,9 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* A chain has come back when it has run so often and so many operations have been done in it: a tenth of a second's work, which
  * is what compiling takes. */
@@ -37,19 +34,19 @@ struct dome_chain {
 };
 
 struct dome_chains {
-    GHashTable *table; /* chain_program * -> dome_chain * */
-    bool now, speaks;
-    pid_t owner; /* the process that began to generate code; 0: none has. One that it forked has no thread */
+    GHashTable *table;         /* chain_program * -> dome_chain * */
+    bool now, speaks, told[2]; /* told: by a tell */
+    pid_t owner;               /* the process that began to generate code; 0: none has. One that it forked has no thread */
     GThread *thread;
     GAsyncQueue *queue;
     /* the thread's */
-    char *compiler;
-    dome_code_cache cache; /* folder NULL: there is none that can be used */
+    dome_compiler compiler;
+    dome_code_cache cache;
     bool opened;
-    GMutex lock; /* of: */
-    pid_t child;
-    bool stop;
 };
+
+/* What users are told, each once. */
+typedef enum tell { NOT_KEPT, NO_CODE } tell;
 
 /* ---- the table ---- */
 
@@ -78,7 +75,8 @@ dome_chains *dome__chains_new(bool now)
     dome_chains *c = g_new0(dome_chains, 1);
     c->table = g_hash_table_new_full(key_hash, key_equal, NULL, g_free);
     c->now = now;
-    g_mutex_init(&c->lock);
+    c->cache.folder = -1;
+    dome__compiler_init(&c->compiler);
     return c;
 }
 
@@ -249,30 +247,27 @@ static char *source_of(const chain_program *p)
 
 /* ---- the folder ---- */
 
-static void say(dome_chains *c, const char *why)
+/* Takes the reason; NULL: there is none. */
+static void say(dome_chains *c, tell what, char *why)
 {
-    if (c->speaks)
-        fprintf(stderr, "dome: %s; chains of operations run without generated code: set DOME_CACHE_DIR to a folder of yours\n",
+    if (why && c->speaks && !c->told[what])
+        fprintf(stderr,
+                what == NOT_KEPT
+                    ? "dome: %s; generated code is not kept for the next run: set DOME_CACHE_DIR to a folder that only "
+                      "you can write to\n"
+                    : "dome: chains of operations run without generated code: %s\n",
                 why);
-    c->speaks = false;
+    c->told[what] = c->told[what] || why;
+    g_free(why);
 }
 
-/* Once: finds the compiler and the folder. */
+/* Once: finds the compiler and the folder. False: there is no compiler. That is no mistake: the profile tells. */
 static bool open_folder(dome_chains *c)
 {
-    if (c->opened)
-        return c->cache.folder != NULL;
+    if (!c->opened && dome__compiler_find(&c->compiler))
+        say(c, NOT_KEPT, dome__code_cache_open(&c->cache));
     c->opened = true;
-    static const char *const compilers[] = {"cc", "gcc", "clang"};
-    for (unsigned k = 0; k < G_N_ELEMENTS(compilers) && !c->compiler; k++)
-        c->compiler = g_find_program_in_path(compilers[k]);
-    if (!c->compiler)
-        return false; /* not a mistake: the profile tells */
-    char *why = dome__code_cache_open(&c->cache);
-    if (why)
-        say(c, why);
-    g_free(why);
-    return c->cache.folder != NULL;
+    return c->compiler.program != NULL;
 }
 
 /* ---- compiling ---- */
@@ -304,97 +299,51 @@ static const char *const *flags(void)
 }
 
 /* Files of other libraries, compilers, processors and chains have other names. */
-static char *path_of(const dome_chains *c, const char *source)
+static char *name_of(const dome_chains *c, const char *source)
 {
     char *joined = g_strjoinv(" ", (char **)flags());
-    char *key = g_strjoin("\n", DOME_VERSION, c->compiler, joined, source, NULL);
-    char *path = dome__code_cache_path(&c->cache, key);
+    char *key = g_strjoin("\n", DOME_VERSION, c->compiler.program, joined, source, NULL);
+    char *name = dome__code_cache_name(key);
     g_free(joined);
     g_free(key);
-    return path;
-}
-
-/* Waits for the compiler. It and what it starts are a group of processes of their own. */
-static bool run_compiler(dome_chains *c, const char *input, const char *output)
-{
-    const char *arguments[32];
-    unsigned n = 0;
-    arguments[n++] = c->compiler;
-    for (const char *const *flag = flags(); *flag; flag++)
-        arguments[n++] = *flag;
-    arguments[n++] = "-o";
-    arguments[n++] = output;
-    arguments[n++] = input;
-    arguments[n] = NULL;
-
-    char **environment = g_environ_setenv(g_get_environ(), "TMPDIR", c->cache.work, TRUE);
-    environment = g_environ_setenv(environment, "LC_ALL", "C", TRUE);
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t actions;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawn_file_actions_init(&actions);
-    for (int k = 0; k < 3; k++)
-        posix_spawn_file_actions_addopen(&actions, k, "/dev/null", O_RDWR, 0);
-    g_mutex_lock(&c->lock);
-    pid_t child = -1;
-    if (!c->stop && posix_spawn(&child, c->compiler, &actions, &attributes, (char *const *)arguments, environment) != 0)
-        child = -1;
-    c->child = child;
-    g_mutex_unlock(&c->lock);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    g_strfreev(environment);
-
-    int status = -1;
-    pid_t got = -1;
-    while (child > 0 && (got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
-        ;
-    g_mutex_lock(&c->lock);
-    c->child = -1;
-    g_mutex_unlock(&c->lock);
-    return got == child && child > 0 && status == 0;
+    return name;
 }
 
 /* Whether the program comes to its end. */
 static bool stopping(void *ctx)
 {
     dome_chains *c = ctx;
-    g_mutex_lock(&c->lock);
-    bool stop = c->stop;
-    g_mutex_unlock(&c->lock);
-    return stop;
+    return dome__compiler_stopped(&c->compiler);
 }
 
-static chain_code load(const char *path)
+/* Where there is no folder for code, the compiler works in the one for temporary files. */
+static GBytes *compile(dome_chains *c, const char *source, const char *name)
 {
-    void *symbol = dome__code_cache_load(path, "dome_chain");
-    chain_code code;
-    memcpy(&code, &symbol, sizeof code);
+    bool kept = c->cache.folder >= 0;
+    const char *path = kept ? c->cache.path : g_get_tmp_dir();
+    int folder = kept ? c->cache.folder : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *why = NULL;
+    GBytes *code = NULL;
+    if (folder < 0)
+        why = g_strdup_printf("%s: %s", path, g_strerror(errno));
+    else
+        code = dome__compile(&c->compiler, folder, path, flags(), source, &why);
+    say(c, NO_CODE, why);
+    if (folder >= 0 && !kept)
+        close(folder);
+    if (code)
+        say(c, NOT_KEPT, dome__code_cache_put(&c->cache, name, code));
     return code;
 }
 
-static bool compile(dome_chains *c, const char *source, const char *path)
+static chain_code load(dome_chains *c, GBytes *bytes)
 {
-    char *input = g_build_filename(c->cache.work, "chain.c", NULL), *output = g_build_filename(c->cache.work, "chain.so", NULL);
-    GError *error = NULL;
-    bool made = false;
-    if (g_file_set_contents(input, source, -1, &error)) {
-        made = run_compiler(c, input, output) && dome__code_cache_publish(&c->cache, output, path);
-    } else {
-        char *why = g_strdup_printf("%s: %s", c->cache.folder, error->message);
-        say(c, why);
-        g_free(why);
-        g_clear_error(&error);
-    }
-    g_free(input);
-    g_free(output);
-    return made;
+    char *why = NULL;
+    void *symbol = dome__load_code(bytes, "dome_chain", &why);
+    chain_code code;
+    memcpy(&code, &symbol, sizeof code);
+    say(c, NO_CODE, why);
+    return code;
 }
 
 /* Tasks come to a chain together: one of them makes its code. */
@@ -402,17 +351,20 @@ static chain_code make(dome_chains *c, const chain_program *program)
 {
     if (!open_folder(c))
         return NULL;
-    char *source = source_of(program), *path = path_of(c, source);
-    chain_code code = load(path);
-    if (!code) {
-        int lock = dome__code_cache_lock(path, stopping, c);
-        code = load(path);
-        if (!code && compile(c, source, path))
-            code = load(path);
-        dome__code_cache_unlock(path, lock);
+    char *source = source_of(program), *name = name_of(c, source);
+    GBytes *bytes = dome__code_cache_get(&c->cache, name);
+    if (!bytes) {
+        int lock = dome__code_cache_lock(&c->cache, name, stopping, c);
+        bytes = dome__code_cache_get(&c->cache, name);
+        if (!bytes)
+            bytes = compile(c, source, name);
+        dome__code_cache_unlock(&c->cache, name, lock);
     }
+    chain_code code = bytes ? load(c, bytes) : NULL;
+    if (bytes)
+        g_bytes_unref(bytes);
     g_free(source);
-    g_free(path);
+    g_free(name);
     return code;
 }
 
@@ -452,11 +404,7 @@ void dome__chains_free(dome_chains *c)
     if (other)
         return; /* the thread was another process's, and may have been in the middle of anything */
     if (c->thread) {
-        g_mutex_lock(&c->lock);
-        c->stop = true;
-        if (c->child > 0)
-            kill(-c->child, SIGKILL);
-        g_mutex_unlock(&c->lock);
+        dome__compiler_stop(&c->compiler);
         g_async_queue_push(c->queue, c);
         g_thread_join(c->thread);
     }
@@ -464,8 +412,7 @@ void dome__chains_free(dome_chains *c)
     if (c->queue)
         g_async_queue_unref(c->queue);
     g_hash_table_destroy(c->table);
-    g_mutex_clear(&c->lock);
-    g_free(c->compiler);
+    dome__compiler_clear(&c->compiler);
     g_free(c);
 }
 
@@ -563,6 +510,6 @@ void dome__chains_print(const dome_chains *c, FILE *file)
         g_string_free(names, TRUE);
     }
     g_list_free(all);
-    if (c->opened && !c->compiler)
+    if (c->opened && !c->compiler.program)
         fprintf(file, "chains: there is no C compiler for generated code\n");
 }

@@ -1,10 +1,11 @@
 #!/bin/bash
 # Generated code on disk: kept, used again, made again when it is damaged, made by one of those that want it; what has not been used for
-# longest goes; folders that cannot be used are named once.
+# longest goes; folders that cannot be used are named once, and code is made without. The compiler is not the program's child.
 set -u
 program=$DOME_BUILD_DIR/tests/multi/deferred
 dir=$(mktemp -d "${TMPDIR:-/tmp}/dome-test.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
+parent=$(dirname "$dir")
 export DOME_CACHE_DIR=$dir/cache
 failed=0
 
@@ -22,8 +23,22 @@ quiet() { # what
     [ ! -s "$dir/err" ] || complain "$1: says $(cat "$dir/err")"
 }
 
-said_once() { # what pattern
-    [ "$(grep -c "without generated code" "$dir/err")" = 1 ] && grep -q "$2" "$dir/err" || complain "$1: says '$(cat "$dir/err")'"
+said_once() { # what pattern [line]
+    [ "$(grep -c "${3:-generated code is not kept}" "$dir/err")" = 1 ] && grep -q "$2" "$dir/err" || complain "$1: says '$(cat "$dir/err")'"
+}
+
+# How many runs of chains were by generated code; errors go to $dir/err.
+generated() { # program arguments...
+    "$DOME_BUILD_DIR/tests/programs/$1" "${@:2}" --dome-transport self --dome-evaluator compiled --dome-profile >"$dir/out" 2>"$dir/err"
+    sed -n 's/^chain of .* runs, \([0-9]*\) of generated code.*/\1/p' "$dir/err" | awk '{ sum += $1 } END { print sum + 0 }'
+    grep '^dome:' "$dir/err" | grep -v 'seconds per task' >"$dir/lines"
+    mv "$dir/lines" "$dir/err"
+}
+
+uses_code() { # what program arguments...
+    local runs
+    runs=$(generated "${@:2}")
+    [ "$runs" -gt 0 ] || complain "$1: no generated code is used: $(cat "$dir/out" "$dir/err")"
 }
 
 listing() {
@@ -135,8 +150,44 @@ run "a folder that others may write to"
 said_once "a folder that others may write to" "others may write there"
 chmod g-w "$DOME_CACHE_DIR"
 
-DOME_CACHE_DIR=/dev/null/cache run "a folder that cannot be made"
-said_once "a folder that cannot be made" "/dev/null/cache"
+export TMPDIR=$dir/tmp
+mkdir "$TMPDIR"
+DOME_CACHE_DIR=/dev/null/cache uses_code "a folder that cannot be made" chains 5
+said_once "a folder that cannot be made" "/dev/null: "
+rmdir "$TMPDIR" || complain "a folder that cannot be made: left behind: $(find "$TMPDIR")"
+DOME_CACHE_DIR=/dev/null/cache generated chains 5 >/dev/null
+said_once "no folder to work in" "/tmp: No such file or directory" "run without generated code"
+export TMPDIR=$parent
+
+mkdir "$dir/strict"
+printf '#!/bin/sh\n[ -e "%s/allowed" ] && exec "%s" "$@"\necho "no disk is large enough" >&2\nexit 1\n' "$dir" "$compiler" >"$dir/strict/cc"
+chmod +x "$dir/strict/cc"
+PATH=$dir/strict:$PATH DOME_CACHE_DIR=$dir/failing generated reaper wait >/dev/null
+said_once "a compiler that fails" "strict/cc fails: no disk is large enough" "run without generated code"
+
+# The program waits for its own children, and for no others.
+for how in ignore wait; do
+    DOME_CACHE_DIR=$dir/reaper.$how uses_code "children: $how" reaper $how
+    quiet "children: $how"
+    grep -q '^reaped 0,' "$dir/out" || complain "children: $how: the program was given a child that is not its own: $(cat "$dir/out")"
+done
+
+# Where files cannot be executed code is kept and used all the same; where there is no room, the reason is said.
+mounted() { # options command...
+    unshare -m bash -c 'mount -t tmpfs -o "$0" none "$1" && shift && exec "$@"' "$@"
+}
+export -f generated
+export dir
+mkdir "$dir/mount"
+if mounted size=1m "$dir/mount" true 2>/dev/null; then
+    export DOME_CACHE_DIR=$dir/mount/cache
+    touch "$dir/allowed"
+    runs=$(PATH=$dir/strict:$PATH mounted noexec "$dir/mount" bash -c "generated chains 5 >/dev/null; rm '$dir/allowed'; generated chains 5")
+    [ "$runs" -gt 0 ] || complain "a folder without execution: no generated code is used the second time: $(cat "$dir/out" "$dir/err")"
+    quiet "a folder without execution"
+    mounted size=16k "$dir/mount" bash -c "generated chains 5 >/dev/null"
+    said_once "a full folder" "No space left on device" "dome: "
+fi
 
 mkdir "$dir/bin"
 ln -s "$(command -v bash)" "$(command -v env)" "$dir/bin/"
