@@ -125,6 +125,35 @@ static char *references(const dome_ckpt *ckpt, const char *separator)
     return g_string_free(text, FALSE);
 }
 
+static bool refers_to(const dome_ckpt *ckpt, uint64_t number)
+{
+    for (guint i = 0; i < ckpt->earlier->len; i++)
+        if (g_array_index(ckpt->earlier, dome_ckpt_earlier, i).number == number)
+            return true;
+    return false;
+}
+
+/* Whether the file is there for its blocks alone: it cannot be restored any more, since one that it needs has been removed, and a
+ * newer checkpoint needs it. */
+static bool is_kept(const GPtrArray *items, const dome_store_item *item)
+{
+    for (guint i = 0; item->file && item->damage && i < items->len; i++) {
+        const dome_store_item *other = g_ptr_array_index(items, i);
+        if (other->file && !other->damage && refers_to(dome__ckpt_head(other->file), item->number))
+            return true;
+    }
+    return false;
+}
+
+static const char *state_of(const GPtrArray *items, const dome_store_item *item)
+{
+    if (!item->damage)
+        return "good";
+    if (!item->file)
+        return "damaged";
+    return is_kept(items, item) ? "kept" : "incomplete";
+}
+
 static void list_as_json(const GPtrArray *items)
 {
     puts("[");
@@ -133,11 +162,8 @@ static void list_as_json(const GPtrArray *items)
         printf("  {\"path\": ");
         dome__json_string(stdout, item->path);
         printf(", \"number\": %" PRIu64 ", \"piece\": %u, \"pieces\": %u, \"state\": \"%s\"", item->number, item->piece,
-               item->pieces,
-               !item->damage ? "good"
-               : item->file  ? "incomplete"
-                             : "damaged");
-        if (item->damage) {
+               item->pieces, state_of(items, item));
+        if (item->damage && !is_kept(items, item)) {
             printf(", \"damage\": ");
             dome__json_string(stdout, item->damage);
         }
@@ -167,11 +193,11 @@ static void list_as_text(const GPtrArray *items)
             const dome_ckpt *ckpt = dome__ckpt_head(item->file);
             char *program = dome__ckpt_plain(ckpt->program), *earlier = references(ckpt, ",");
             printf("%10s %12" PRIu64 " %16" PRIu64 " %16" PRIu64 "  %-10s %-12s %s\n", number, ckpt->loop, ckpt->file_bytes,
-                   own_bytes(ckpt), item->damage ? "incomplete" : "good", *earlier ? earlier : "-", program);
+                   own_bytes(ckpt), state_of(items, item), *earlier ? earlier : "-", program);
             g_free(program);
             g_free(earlier);
         } else {
-            printf("%10s %12s %16s %16s  %-10s\n", number, "-", "-", "-", "damaged");
+            printf("%10s %12s %16s %16s  %-10s\n", number, "-", "-", "-", state_of(items, item));
         }
         g_free(number);
     }
@@ -185,7 +211,8 @@ int dome__ckpt_command_ls(int argc, char **argv)
                      "Lists the checkpoints of a directory: number, loop boundaries that the program had passed, bytes of the\n"
                      "file, bytes of data in it, state, and the numbers of earlier checkpoints that hold data of this one.\n\n"
                      "States: good: it can be read, as far as one sees without reading its data (see dome ckpt verify);\n"
-                     "incomplete: it needs an earlier one that is missing or damaged; damaged: the file cannot be read.\n"
+                     "incomplete: it needs an earlier one that is missing or damaged; kept: so does this one, and it is there\n"
+                     "only because a newer good one needs blocks of it; damaged: the file cannot be read.\n"
                      "NUMBER.2of3 is the second of three pieces.\n\n"
                      "Exit status: 0; 1 if one is damaged; 2 for wrong usage, or if the directory cannot be read.",
                      1, 1);
@@ -200,10 +227,9 @@ int dome__ckpt_command_ls(int argc, char **argv)
     int status = 0;
     for (guint i = 0; i < items->len; i++) {
         dome_store_item *item = g_ptr_array_index(items, i);
-        /* One that only newer ones need may lack what it needed itself. */
         if (!item->file)
             status = 1;
-        if (item->damage)
+        if (item->damage && !is_kept(items, item))
             dome__ckpt_complain(1, g_steal_pointer(&item->damage));
     }
     g_ptr_array_unref(items);
@@ -280,11 +306,15 @@ static int verify_directory(const char *directory, bool quiet)
         return dome__ckpt_complain(1, message);
     for (guint i = 0; i < items->len; i++) {
         dome_store_item *item = g_ptr_array_index(items, i);
-        int found = 1;
-        if (item->damage)
-            dome__ckpt_complain(1, g_steal_pointer(&item->damage));
-        else
+        int found = 0;
+        if (is_kept(items, item)) {
+            if (!quiet)
+                printf("%s: kept for newer ones: its blocks are read with them\n", item->path);
+        } else if (item->damage) {
+            found = dome__ckpt_complain(1, g_steal_pointer(&item->damage));
+        } else {
             found = verify(item->file, quiet);
+        }
         status = MAX(status, found);
     }
     if (items->len == 0)
@@ -299,8 +329,8 @@ int dome__ckpt_command_verify(int argc, char **argv)
     const GOptionEntry entries[] = {{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print nothing about good ones", NULL}, {0}};
     dome__ckpt_parse(&argc, &argv, entries, "FILE|DIR|DIR:NUMBER...",
                      "Reads checkpoints, with all data in them and in earlier ones that they refer to, and compares all\n"
-                     "checksums. DIR stands for all checkpoints in it. A line for each that is good; for damage, lines\n"
-                     "on standard error with file, object and block.\n\n"
+                     "checksums. DIR stands for all checkpoints in it; a file that is kept for newer ones alone is read with\n"
+                     "those. A line for each that is good; for damage, lines on standard error with file, object and block.\n\n"
                      "Exit status: 0 if all are good; 1 if one is not or cannot be read; 2 for wrong usage.",
                      1, INT_MAX - 1);
     int status = 0;

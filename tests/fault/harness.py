@@ -4,6 +4,7 @@ Every run has a temporary directory of its own, which has to be empty in the end
 processes are found, whoever started them."""
 
 import concurrent.futures
+import contextlib
 import fcntl
 import os
 import re
@@ -17,7 +18,8 @@ import threading
 import time
 import uuid
 
-BUILD = os.environ.get("DOME_BUILD_DIR", "build")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("DOME_BUILD_DIR", os.path.join(SOURCE, "build"))
 PROGRAMS = os.path.join(os.path.abspath(BUILD), "tests", "programs")
 DOME = os.path.join(os.path.abspath(BUILD), "tools", "dome")
 ROOT_NOTICE = "dome: running as root"
@@ -36,6 +38,15 @@ def check(condition, text):
 def short_parent():
     parent = os.environ.get("TMPDIR", "/tmp")
     return parent if len(parent) <= 24 else "/tmp"
+
+
+@contextlib.contextmanager
+def temporary_directory():
+    path = tempfile.mkdtemp(prefix="dome-test.", dir=short_parent())
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def clean_environment():

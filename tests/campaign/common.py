@@ -1,0 +1,83 @@
+"""What the campaigns share: choices by a seed, many cases at a time, a table of how they ended.
+
+    CAMPAIGN.py [COUNT [SEED [NUMBER]]]
+
+A campaign makes COUNT random choices and judges each run by what must hold for all of them. The seed is printed; with it and the number
+of a case, that case alone is run again."""
+
+import collections
+import concurrent.futures
+import os
+import random
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
+sys.dont_write_bytecode = True
+import harness  # noqa: E402
+from harness import Failure  # noqa: E402
+
+STATE = os.path.join(os.path.abspath(harness.BUILD), "tests", "checkpoint", "state")
+INJECT = os.path.join(os.path.abspath(harness.BUILD), "tests", "preload", "libinject.so")
+RESTARTS = ["run", "lock"]  # what a directory of checkpoints holds beside them
+
+
+def campaign(what, case, default_count, jobs=3):
+    """case(chance, number) returns a word for the table, or raises Failure. Ends the process."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else default_count
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
+    numbers = [int(sys.argv[3])] if len(sys.argv) > 3 else range(count)
+    table, failed, lock, begin = collections.Counter(), [], threading.Lock(), time.monotonic()
+
+    def one(number):
+        try:
+            result = case(random.Random("%d:%d" % (seed, number)), number)
+        except (Failure, OSError, ValueError, TypeError, KeyError) as e:
+            result = "FAILED"
+            text = str(e) if isinstance(e, Failure) else repr(e)
+            with lock:
+                failed.append(number)
+                print("FAILED %d: %s" % (number, text), flush=True)
+        with lock:
+            table[result] += 1
+            if sum(table.values()) % 500 == 0:
+                print("%d of %d, %.0f s" % (sum(table.values()), count, time.monotonic() - begin), flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, numbers))
+    print("%s, seed %d, %.0f s:" % (what, seed, time.monotonic() - begin))
+    for result, n in sorted(table.items(), key=lambda item: -item[1]):
+        print("%8d  %s" % (n, result))
+    if failed:
+        print("again: %s %d %d NUMBER" % (sys.argv[0], count, seed))
+    print("%d runs, %d failed" % (len(numbers), len(failed)))
+    sys.exit(1 if failed else 0)
+
+
+def left_in(directory):
+    """What a run should have removed from a directory of checkpoints."""
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    return [n for n in names if not n.endswith(".dckpt") and n not in RESTARTS]
+
+
+def checkpoints(directory):
+    return sorted(n for n in os.listdir(directory) if n.endswith(".dckpt")) if os.path.isdir(directory) else []
+
+
+def undisturbed(steps):
+    """What the program of the campaigns prints when nothing happens to it."""
+    with harness.Run([STATE, steps, "--dome-transport", "self"]) as run:
+        harness.check(run.wait() == 0, run.errors())
+        return run.output()
+
+
+def need_state():
+    if not os.path.exists(STATE):
+        harness.skip("built without checkpoints")
+
+
+def need_inject():
+    need_state()
+    if not os.path.exists(INJECT):
+        harness.skip("%s is not built" % INJECT)

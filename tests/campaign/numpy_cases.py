@@ -1,0 +1,416 @@
+"""Random calls of the vector interface beside the same in NumPy.
+
+    numpy_cases.py [CHAINS [SEED [NUMBER]]]
+
+A chain is some calls on vectors of one length. In half of the chains every call's result is printed and compared with what NumPy makes
+of the same operands; in the other half, with operations that have one right result to the bit, only the end is, so that the calls in
+between are deferred and computed together. Each run of the program makes many chains, as one task or as several."""
+
+import math
+import os
+import random
+import sys
+import warnings
+
+import common
+import harness
+from harness import PROGRAMS, Failure, Run, check
+
+try:
+    import numpy as np
+except ImportError:
+    harness.skip("numpy is not installed")
+
+warnings.simplefilter("ignore")
+INTERPRET = os.path.join(PROGRAMS, "interpret")
+CHAINS_PER_RUN = 50
+INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+TYPES = {name: np.dtype({"i": "int", "u": "uint"}[name[0]] + name[1:]) for name in INTEGERS}
+TYPES.update(f32=np.dtype("f4"), f64=np.dtype("f8"), c64=np.dtype("c8"), c128=np.dtype("c16"))
+COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+NEAR = {"f32": 4e-6, "f64": 4e-14, "c64": 2e-5, "c128": 2e-13}
+
+
+def is_integer(t):
+    return t in INTEGERS
+
+
+def wrapped(values, dtype):
+    """Python's integers as the type holds them."""
+    bits = dtype.itemsize * 8
+    values = np.array(values, dtype=object)
+    flat = [int(v) & ((1 << bits) - 1) for v in values.ravel()]
+    return np.array(flat, dtype="u%d" % dtype.itemsize).view(dtype).reshape(values.shape)
+
+
+def integer_operation(name, a, b):
+    if name == "div":
+        q = abs(a) // abs(b)
+        return q if (a < 0) == (b < 0) else -q
+    if name == "pow":
+        if b >= 0:
+            return pow(a, b, 1 << 64)
+        return {1: 1, -1: 1 if b % 2 == 0 else -1}.get(a, 0)
+    return {"add": a + b, "sub": a - b, "mul": a * b, "min": min(a, b), "max": max(a, b)}[name]
+
+
+FLOATING = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum, "pow": np.power,
+            "neg": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos,
+            "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+            "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor, "not": np.logical_not}
+
+
+def binary(name, x, y):
+    if x.dtype.kind in "iu" and name not in COMPARISONS:
+        return wrapped([integer_operation(name, int(a), int(b)) for a, b in zip(x.ravel(), y.ravel())], x.dtype).reshape(x.shape)
+    return FLOATING[name](x, y)
+
+
+def unary(name, x):
+    if x.dtype.kind in "iu" and name in ("neg", "abs"):
+        return wrapped([-int(a) if name == "neg" or a < 0 else int(a) for a in x.ravel()], x.dtype).reshape(x.shape)
+    result = FLOATING[name](x)
+    return result.astype(x.dtype)
+
+
+def converted(x, dtype):
+    if dtype.kind in "iu" and x.dtype.kind in "iuf":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        exact = [0 if a != a else low if a == -math.inf else high if a == math.inf else max(low, min(high, int(a))) for a in x.ravel().tolist()]
+        return np.array(exact, dtype=dtype).reshape(x.shape)
+    return x.astype(dtype)
+
+
+def random_values(chance, dtype, shape, special):
+    count = int(np.prod(shape))
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        small = chance.random() < 0.5
+        pick = (lambda: chance.randint(max(-9, info.min), 9)) if small else (lambda: chance.randint(info.min, info.max))
+        values = [info.min if special and chance.random() < 0.1 else pick() for _ in range(count)]
+        return np.array(values, dtype=dtype).reshape(shape)
+
+    def real():
+        if special and chance.random() < 0.2:
+            return chance.choice([0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, 1e30, 5e-324])
+        return chance.choice([chance.uniform(-3, 3), chance.uniform(0, 1), float(chance.randint(-5, 5)), chance.gauss(0, 1e3)])
+
+    if dtype.kind == "c":
+        return np.array([complex(real(), real()) for _ in range(count)]).astype(dtype).reshape(shape)
+    return np.array([real() for _ in range(count)]).astype(dtype).reshape(shape)
+
+
+def same(got, wanted):
+    return got.shape == wanted.shape and bool(np.all((got == wanted) | ((got != got) & (wanted != wanted))))
+
+
+def near(got, wanted, t, scale=None):
+    """Within a few last bits; of numbers that are not finite, only real ones are looked at."""
+    finite = np.isfinite(wanted) & np.isfinite(got)
+    size = np.abs(wanted) if scale is None else scale
+    close = np.abs(got - wanted) <= NEAR[t] * (np.maximum(size, np.abs(got)) + 1)
+    other = np.isnan(got) & np.isnan(wanted) if got.dtype.kind == "c" else ((got == wanted) | (np.isnan(got) & np.isnan(wanted)))
+    loose = got.dtype.kind == "c"
+    return bool(np.all(np.where(finite, close, other | loose)))
+
+
+class Chain:
+    """Makes the lines of a chain, and judges what was printed for them."""
+
+    def __init__(self, chance):
+        self.chance = chance
+        self.type = chance.choice(list(TYPES))
+        self.dtype = TYPES[self.type]
+        self.stepwise = chance.random() < 0.5 or self.dtype.kind == "c"
+        self.special = chance.random() < 0.3
+        length = chance.choice([0, 1, 2, 3, 17, 64, 100, chance.randint(1, 700)])
+        self.shape = (length, chance.choice([1, 1, 1, 2, 3]))
+        self.distribution = chance.choice([0, 0, 0, 1, 2])
+        self.lines, self.judges, self.values, self.description = [], [], {}, []
+        for k in range(3):
+            self.new(k, self.type, random_values(chance, self.dtype, self.shape, self.special))
+        self.new(3, "u8", random_values(chance, TYPES["u8"], self.shape, False))
+        self.other = chance.choice(list(TYPES))
+        self.new(6, "u8", random_values(chance, TYPES["u8"], self.shape, False) & 1)
+        self.new(4, self.other, random_values(chance, TYPES[self.other], self.shape, self.special))
+        for _ in range(chance.randint(2, 8)):
+            self.step()
+        for k in range(5):
+            self.print(k, "the end", lambda: None)
+        if length:
+            self.reductions()
+        self.lines += ["free %d" % k for k in (0, 1, 2, 3, 4, 6)]
+
+    def new(self, k, t, values):
+        self.lines.append("new %d %s %d %d %d" % (k, t, *self.shape, self.distribution))
+        self.lines.append("set %d %s" % (k, values.tobytes().hex()))
+        self.values[k] = values
+        self.judges.append(None)
+        self.judges.append(None)
+
+    def print(self, k, what, expected, judge=None):
+        """expected() gives the values once all printed before are known; None: what the model has."""
+        self.lines.append("print %d" % k)
+        self.description.append(what)
+
+        def look(text):
+            got = np.frombuffer(bytes.fromhex(text), dtype=self.values[k].dtype).reshape(self.values[k].shape)
+            wanted = expected()
+            if wanted is None:
+                wanted = self.values[k]
+            check(judge(got, wanted) if judge else same(got, wanted), "%s: %r instead of %r" % (what, got[:8], wanted[:8]))
+            self.values[k] = got.copy()
+
+        self.judges.append(look)
+
+    def result(self, z, what, compute, judge=None):
+        """The last line writes vector z."""
+        if self.stepwise:
+            self.print(z, what, compute, judge)
+        else:
+            self.values[z] = compute()
+
+    def operation(self, line, z, compute, judge=None):
+        self.lines.append(line)
+        self.result(z, line, compute, judge)
+
+    def step(self):
+        c, kind = self.chance, self.dtype.kind
+        z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
+        exact = ["add", "sub", "neg", "copy", "fill", "index", "shift", "shift_fill", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "logic"]
+        if kind in "iu":
+            exact += ["mul", "min", "max", "abs", "div", "pow", "scan"]
+        elif kind == "f":
+            exact += ["mul", "div", "abs", "sqrt", "axpy"]
+        if self.stepwise:
+            exact.append("convert")
+            if kind == "f":
+                exact += ["min", "max", "exp", "log", "sin", "cos", "pow", "scan"]
+            elif kind == "c":
+                exact += ["mul", "div", "abs", "sqrt", "exp", "axpy"]
+        name = c.choice(exact)
+        special = getattr(self, "do_" + name, None)
+        if special:
+            special(z, x, y)
+        elif name in ("neg", "abs", "sqrt", "exp", "log", "sin", "cos"):
+            loose = self.near if name not in ("neg", "abs", "sqrt") or kind == "c" and name != "neg" else None
+            self.operation("%s %d %d" % (name, z, x), z, lambda: unary(name, self.values[x]), loose)
+        else:
+            loose = self.near if name == "pow" and kind == "f" or kind == "c" and name in ("mul", "div") else None
+            if kind in "iu" and name in ("div", "pow"):
+                self.nonzero(y)
+            if name == "pow" and kind in "iu" and y == x:
+                return
+            self.operation("%s %d %d %d" % (name, z, x, y), z, lambda: binary(name, self.values[x], self.values[y]), loose)
+
+    def near(self, got, wanted):
+        return near(got, wanted, self.type)
+
+    def nonzero(self, k):
+        """Divisors, and with them bases, are never 0: that is an error by itself. They are made anew."""
+        values = random_values(self.chance, self.dtype, self.shape, False)
+        values[values == 0] = 1
+        for other in range(3):
+            self.lines.append("set %d %s" % (other, values.tobytes().hex()))
+            self.judges.append(None)
+            self.remember(other, values)
+
+    def remember(self, k, values):
+        """A value that is known when the lines are made: it holds from this place of the output on."""
+        if self.stepwise:
+            self.print(k, "set %d" % k, lambda: values)
+        else:
+            self.values[k] = values.copy()
+
+    def number(self, exact_integer):
+        return float(self.chance.randint(0 if self.type[0] == "u" else -9, 9)) if exact_integer else self.chance.choice([0.5, -1.25, 3.0, 0.1, 1e-3])
+
+    def do_fill(self, z, x, y):
+        a = self.number(is_integer(self.type))
+        self.operation("fill %d %s" % (z, a.hex()), z, lambda: np.full(self.shape, a).astype(self.dtype))
+
+    def do_index(self, z, x, y):
+        index = np.repeat(np.arange(self.shape[0], dtype="u8"), self.shape[1]).reshape(self.shape)
+        self.operation("index %d" % z, z, lambda: converted(index, self.dtype))
+
+    def do_copy(self, z, x, y):
+        self.operation("copy %d %d" % (z, x), z, lambda: self.values[x].copy())
+
+    def do_scalar(self, z, x, y):
+        name = self.chance.choice(["add", "sub", "mul"])
+        a = self.number(is_integer(self.type))
+
+        def compute():
+            if is_integer(self.type):
+                return binary(name, self.values[x], np.full(self.shape, int(a)).astype(self.dtype))
+            return FLOATING[name](self.values[x], self.dtype.type(a))
+
+        self.operation("%ss %d %d %s" % (name, z, x, a.hex()), z, compute, self.near if self.dtype.kind == "c" else None)
+
+    def do_axpy(self, z, x, y):
+        a = self.number(False)
+        self.operation("axpy %d %s %d" % (z, a.hex(), x), z, lambda: self.values[z] + self.dtype.type(a) * self.values[x],
+                       self.near if self.dtype.kind == "c" else None)
+
+    def do_compare(self, z, x, y):
+        name = self.chance.choice(COMPARISONS if self.dtype.kind != "c" else COMPARISONS[:2])
+        self.operation("%s 3 %d %d" % (name, x, y), 3, lambda: FLOATING[name](self.values[x], self.values[y]).astype("u1"))
+
+    def do_compare_scalar(self, z, x, y):
+        name, a = self.chance.choice(COMPARISONS if self.dtype.kind != "c" else COMPARISONS[:2]), float(self.chance.randint(0, 5))
+        self.operation("%ss 3 %d %s" % (name, x, a.hex()), 3, lambda: FLOATING[name](self.values[x], self.dtype.type(a)).astype("u1"))
+
+    def do_logic(self, z, x, y):
+        name = self.chance.choice(["and", "or", "xor", "not"])
+        if name == "not":
+            self.operation("not 3 3", 3, lambda: np.logical_not(self.values[3]).astype("u1"))
+        else:
+            self.operation("%s 3 3 6" % name, 3, lambda: FLOATING[name](self.values[3], self.values[6]).astype("u1"))
+
+    def do_select(self, z, x, y):
+        self.operation("select %d 3 %d %d" % (z, x, y), z, lambda: np.where(self.values[3] != 0, self.values[x], self.values[y]))
+
+    def do_convert(self, z, x, y):
+        if self.other[0] == "c" and self.type[0] != "c":
+            return
+        self.operation("convert %d 4" % z, z, lambda: converted(self.values[4], self.dtype))
+
+    def do_shift(self, z, x, y):
+        k = self.chance.choice([0, 1, -1, self.chance.randint(-900, 900)])
+        self.operation("shift %d %d %d" % (z, x, k), z, lambda: np.roll(self.values[x], k, axis=0) if self.shape[0] else self.values[x].copy())
+
+    def do_shift_fill(self, z, x, y):
+        k, n = self.chance.choice([0, 1, -1, self.chance.randint(-900, 900)]), self.shape[0]
+
+        def compute():
+            result = np.zeros(self.shape, dtype=self.dtype)
+            if k >= 0:
+                result[min(k, n):] = self.values[x][: n - min(k, n)]
+            else:
+                result[: n - min(-k, n)] = self.values[x][min(-k, n):]
+            return result
+
+        self.operation("shift_fill %d %d %d" % (z, x, k), z, compute)
+
+    def indices(self):
+        t = self.chance.choice(["i32", "u32", "i64", "u64", "u16"])
+        index = random_values(self.chance, np.dtype("i8"), (self.shape[0], 1), False)
+        index = (index.astype("i8") % max(self.shape[0], 1)).astype(TYPES[t])
+        self.lines += ["new 5 %s %d 1 %d" % (t, self.shape[0], self.distribution), "set 5 %s" % index.tobytes().hex()]
+        self.judges += [None, None]
+        return index[:, 0].astype("i8")
+
+    def do_gather(self, z, x, y):
+        index = self.indices()
+        self.operation("gather %d %d 5" % (z, x), z, lambda: self.values[x][index].reshape(self.shape))
+        self.lines.append("free 5")
+        self.judges.append(None)
+
+    def do_scatter(self, z, x, y):
+        index = self.indices()
+
+        def compute():
+            result = self.values[z].copy()
+            source = self.values[x].copy()
+            for i, at in enumerate(index):
+                result[at] = source[i]
+            return result
+
+        self.operation("scatter %d %d 5" % (z, x), z, compute)
+        self.lines.append("free 5")
+        self.judges.append(None)
+
+    def do_scan(self, z, x, y):
+        if is_integer(self.type):
+            def compute():
+                return wrapped(np.cumsum(self.values[x].astype(object), axis=0), self.dtype) if self.shape[0] else self.values[x].copy()
+
+            self.operation("scan %d %d" % (z, x), z, compute)
+            return
+        before = [None]
+
+        def compute():
+            before[0] = self.values[x].astype("f8")
+            return np.cumsum(before[0], axis=0).astype(self.dtype)
+
+        def judge(got, wanted):
+            return near(got, wanted, self.type, np.cumsum(np.abs(before[0]), axis=0)) or not np.all(np.isfinite(wanted))
+
+        self.operation("scan %d %d" % (z, x), z, compute, judge)
+
+    # ---- reductions ----
+
+    def reduced(self, line, judge):
+        self.lines.append(line)
+        self.description.append(line)
+        self.judges.append(lambda text: check(judge(text), "%s: %s" % (line, text)))
+
+    def reductions(self):
+        x = lambda: self.values[0].ravel()
+        if is_integer(self.type):
+            low, high = -(1 << 63), (1 << 63) - 1
+            self.reduced("sum 0", lambda text: float.fromhex(text) == float(sum(int(a) for a in x())))
+            if self.type not in ("u64", "i64"):
+                self.reduced("sum_i64 0", lambda text: low <= int(text) <= high and int(text) == sum(int(a) for a in x()))
+                self.reduced("min_value_i64 0", lambda text: int(text) == int(x().min()))
+            self.reduced("max_value 0", lambda text: float.fromhex(text) == float(int(x().max())))
+        elif self.dtype.kind == "f":
+            def close(text, wanted, size):
+                got = float.fromhex(text)
+                return got == wanted or (got != got and wanted != wanted) or abs(got - wanted) <= 1e-12 * size + 1e-300 or not math.isfinite(wanted)
+
+            def fsum(values):
+                try:
+                    return math.fsum(values)
+                except (ValueError, OverflowError):
+                    return math.nan
+
+            self.reduced("sum 0", lambda text: close(text, fsum(x().astype("f8")), float(np.sum(np.abs(x().astype("f8"))))))
+            self.reduced("dot 0 1", lambda text: close(text, fsum(x().astype("f8") * self.values[1].ravel().astype("f8")),
+                                                       float(np.sum(np.abs(x().astype("f8") * self.values[1].ravel().astype("f8"))))))
+            self.reduced("norm2 0", lambda text: close(text, float(np.linalg.norm(x().astype("f8"))), float(np.linalg.norm(x().astype("f8")))))
+            self.reduced("min_value 0", lambda text: close(text, float(x().min()), 0))
+        if self.dtype.kind != "c":
+            self.reduced("argmin 0", lambda text: int(text) == int(np.argmin(x())))
+            self.reduced("argmax 0", lambda text: int(text) == int(np.argmax(x())))
+
+    def judge(self, output):
+        """Takes what was printed for this chain from the list of lines."""
+        for look in self.judges:
+            if look:
+                check(output, "the output ends early")
+                look(output.pop(0))
+
+
+def case(chance, number):
+    chains = [Chain(random.Random("%s:%d" % (chance.random(), k))) for k in range(CHAINS_PER_RUN)]
+    tasks = chance.choice([1, 1, 2, 3])
+    start = ["--dome-transport", "self"] if tasks == 1 else ["--dome-tasks", str(tasks), "--dome-balance", chance.choice(["none", "random"])]
+    start += ["--dome-evaluator", chance.choice(["fused", "fused", "plain"])]
+    with harness.temporary_directory() as base:
+        path = os.path.join(base, "calls")
+        with open(path, "w") as f:
+            for chain in chains:
+                f.write("\n".join(chain.lines) + "\n")
+        with Run([INTERPRET, path] + start, {"DOME_CACHE_DIR": os.path.join(base, "cache")}) as run:
+            status = run.wait()
+            check(status == 0, "status %d: %s" % (status, " | ".join(run.lines())))
+            run.check_clean()
+            output = run.output().decode().split("\n")[:-1]
+    for k, chain in enumerate(chains):
+        try:
+            chain.judge(output)
+        except Failure as e:
+            raise Failure("chain %d of %s, shape %s, distribution %d, %d tasks: %s; calls: %s" % (
+                k, chain.type, chain.shape, chain.distribution, tasks, e, "; ".join(l for l in chain.lines if not l.startswith(("set", "print", "new", "free")))))
+    check(not output, "more was printed than was asked for: %r" % output[:2])
+    return "%d chains, %d tasks" % (CHAINS_PER_RUN, tasks)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(INTERPRET):
+        harness.skip("%s is not built" % INTERPRET)
+    harness.need_pvm()
+    if len(sys.argv) > 1:
+        sys.argv[1] = str(-(-int(sys.argv[1]) // CHAINS_PER_RUN))
+    common.campaign("calls beside NumPy, %d chains a run" % CHAINS_PER_RUN, case, 20, jobs=2)

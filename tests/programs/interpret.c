@@ -1,0 +1,159 @@
+/* Reads calls of the library from a file and makes them: tests/campaign/numpy_cases.py makes the same with NumPy.
+ *
+ *     interpret FILE
+ *
+ *     new K TYPE LENGTH WIDTH DISTRIBUTION     vector number K; TYPE is i8 ... c128, DISTRIBUTION the enumerator's number
+ *     set K HEX                                its values, as they lie in memory
+ *     OPERATION Z X [Y] [A]                    by the name behind "dvec_"; numbers of vectors, and a double as %a
+ *     sum X, dot X Y, ...                      prints the result
+ *     print K                                  prints the values as hex
+ *     free K
+ */
+#include <dome/dome.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VECTORS = 16 };
+static dvec *v[VECTORS];
+
+static dome_type type_named(const char *name)
+{
+#define IF_NAMED(kind, ctype, suffix)                                                                                              \
+    if (strcmp(name, #suffix) == 0)                                                                                                \
+        return DOME_##kind;
+    DOME_TYPE_LIST(IF_NAMED)
+    return NULL;
+}
+
+static const struct {
+    const char *name;
+    int (*call)(dvec *, const dvec *, const dvec *);
+} binary[] = {{"add", dvec_add}, {"sub", dvec_sub}, {"mul", dvec_mul}, {"div", dvec_div}, {"min", dvec_min}, {"max", dvec_max},
+              {"pow", dvec_pow}, {"eq", dvec_eq},   {"ne", dvec_ne},   {"lt", dvec_lt},   {"le", dvec_le},   {"gt", dvec_gt},
+              {"ge", dvec_ge},   {"and", dvec_and}, {"or", dvec_or},   {"xor", dvec_xor}, {"gather", dvec_gather}, {"scatter", dvec_scatter}};
+
+static const struct {
+    const char *name;
+    int (*call)(dvec *, const dvec *, double);
+} scalar[] = {{"adds", dvec_adds}, {"subs", dvec_subs}, {"muls", dvec_muls}, {"divs", dvec_divs}, {"mins", dvec_mins},
+              {"maxs", dvec_maxs}, {"pows", dvec_pows}, {"eqs", dvec_eqs},   {"nes", dvec_nes},   {"lts", dvec_lts},
+              {"les", dvec_les},   {"gts", dvec_gts},   {"ges", dvec_ges}};
+
+static const struct {
+    const char *name;
+    int (*call)(dvec *, const dvec *);
+} unary[] = {{"copy", dvec_copy}, {"convert", dvec_convert}, {"neg", dvec_neg}, {"abs", dvec_abs}, {"sqrt", dvec_sqrt}, {"exp", dvec_exp},
+             {"log", dvec_log},   {"sin", dvec_sin},         {"cos", dvec_cos}, {"not", dvec_not}, {"scan", dvec_scan}};
+
+static const struct {
+    const char *name;
+    double (*call)(const dvec *);
+} reduce[] = {{"sum", dvec_sum}, {"prod", dvec_prod}, {"min_value", dvec_min_value}, {"max_value", dvec_max_value}, {"norm2", dvec_norm2}};
+
+static const struct {
+    const char *name;
+    int64_t (*call)(const dvec *);
+} reduce_i64[] = {{"sum_i64", dvec_sum_i64}, {"min_value_i64", dvec_min_value_i64}, {"max_value_i64", dvec_max_value_i64}};
+
+#define CALL(table, ...)                                                                                                           \
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)                                                                      \
+        if (strcmp(name, table[i].name) == 0) {                                                                                    \
+            __VA_ARGS__;                                                                                                           \
+            return;                                                                                                                \
+        }
+
+static size_t value_bytes(const dvec *x)
+{
+    return dome_type_size(dvec_type(x));
+}
+
+static void set(dvec *x, const char *hex)
+{
+    size_t element = value_bytes(x) * dvec_width(x);
+    dvec_span spans[2];
+    int n = dvec_local(x, spans);
+    for (int s = 0; s < n; s++)
+        for (size_t i = 0; i < spans[s].count * element; i++) {
+            unsigned byte = 0;
+            sscanf(hex + 2 * (spans[s].first * element + i), "%2x", &byte);
+            ((unsigned char *)spans[s].data)[i] = (unsigned char)byte;
+        }
+}
+
+static void print(dome_env *env, const dvec *x)
+{
+    size_t bytes = dvec_length(x) * dvec_width(x) * value_bytes(x);
+    const unsigned char *whole = dvec_whole(x);
+    char *text = calloc(2 * bytes + 1, 1);
+    for (size_t i = 0; i < bytes; i++)
+        sprintf(text + 2 * i, "%02x", whole[i]);
+    dome_print(env, "%s\n", text);
+    free(text);
+}
+
+static void interpret(dome_env *env, char *line)
+{
+    char *word[6] = {0};
+    int words = 0;
+    for (char *at = strtok(line, " \n"); at && words < 6; at = strtok(NULL, " \n"))
+        word[words++] = at;
+    if (words < 2)
+        return;
+    const char *name = word[0];
+    int number[6];
+    for (int i = 1; i < words; i++)
+        number[i] = atoi(word[i]) & (VECTORS - 1);
+    dvec *x = v[number[1]];
+    if (strcmp(name, "new") == 0) {
+        const dvec_options options = {.distribution = (dome_distribution)atoi(word[5]), .width = (size_t)atoll(word[4])};
+        v[number[1]] = dvec_new_with(env, NULL, type_named(word[2]), (size_t)atoll(word[3]), &options);
+    } else if (strcmp(name, "free") == 0) {
+        dvec_free(x);
+        v[number[1]] = NULL;
+    } else if (strcmp(name, "set") == 0) {
+        set(x, words > 2 ? word[2] : "");
+    } else if (strcmp(name, "print") == 0) {
+        print(env, x);
+    } else if (strcmp(name, "fill") == 0) {
+        dvec_fill(x, strtod(word[2], NULL));
+    } else if (strcmp(name, "index") == 0) {
+        dvec_index(x);
+    } else if (strcmp(name, "axpy") == 0) {
+        dvec_axpy(x, strtod(word[2], NULL), v[number[3]]);
+    } else if (strcmp(name, "select") == 0) {
+        dvec_select(x, v[number[2]], v[number[3]], v[number[4]]);
+    } else if (strcmp(name, "shift") == 0) {
+        dvec_shift(x, v[number[2]], atoll(word[3]));
+    } else if (strcmp(name, "shift_fill") == 0) {
+        dvec_shift_fill(x, v[number[2]], atoll(word[3]), NULL);
+    } else if (strcmp(name, "dot") == 0) {
+        dome_print(env, "%a\n", dvec_dot(x, v[number[2]]));
+    } else if (strcmp(name, "argmin") == 0 || strcmp(name, "argmax") == 0) {
+        dome_print(env, "%zu\n", name[4] == 'i' ? dvec_argmin(x) : dvec_argmax(x));
+    } else {
+        CALL(binary, binary[i].call(x, v[number[2]], v[number[3]]))
+        CALL(scalar, scalar[i].call(x, v[number[2]], strtod(word[3], NULL)))
+        CALL(unary, unary[i].call(x, v[number[2]]))
+        CALL(reduce, dome_print(env, "%a\n", reduce[i].call(x)))
+        CALL(reduce_i64, dome_print(env, "%" PRId64 "\n", reduce_i64[i].call(x)))
+        dome_abort(env, "interpret: there is no call '%s'", name);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+    if (!file)
+        dome_abort(env, "interpret: no file to read");
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, file) > 0)
+        interpret(env, line);
+    free(line);
+    fclose(file);
+    return dome_finalize(env);
+}
