@@ -1,6 +1,7 @@
 #include "pvm/pvm.h"
 
 #include <glib.h>
+#include <poll.h>
 #include <pvm3.h>
 #include <signal.h>
 #include <stdio.h>
@@ -283,10 +284,23 @@ static dome_pvm_program *unpack_program(int buffer)
     return NULL;
 }
 
+enum { WAIT_MS = 100 };
+
+/* 0 when the time is over. pvm_trecv measures it by the time of day, and waits too long or not at all when that is set. */
 static int receive_within(int from, int tag, double seconds)
 {
-    struct timeval limit = {.tv_sec = (long)seconds, .tv_usec = (long)((seconds - (double)(long)seconds) * 1e6)};
-    return pvm_trecv(from, tag, &limit);
+    gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
+    for (;;) {
+        int buffer = pvm_nrecv(from, tag);
+        gint64 left = until - g_get_monotonic_time();
+        if (buffer != 0 || left <= 0)
+            return buffer;
+        int *fds, n = pvm_getfds(&fds);
+        struct pollfd p[64];
+        for (int i = 0; i < n && i < (int)G_N_ELEMENTS(p); i++)
+            p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        poll(p, (nfds_t)CLAMP(n, 0, (int)G_N_ELEMENTS(p)), (int)MIN(left / 1000 + 1, WAIT_MS));
+    }
 }
 
 dome_pvm_program *dome__pvm_lead(const char *hub, char **message)

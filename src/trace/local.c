@@ -31,7 +31,7 @@ static void *local_main(void *argument)
     pthread_mutex_lock(&local->lock);
     while (!local->stop) {
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += TICK * 1000000L;
         until.tv_sec += until.tv_nsec / 1000000000L;
         until.tv_nsec %= 1000000000L;
@@ -49,7 +49,11 @@ dome_trace_local *dome__trace_local_start(dome_trace *trace, dome_trace_sink *si
     local->trace = trace;
     local->sink = sink;
     pthread_mutex_init(&local->lock, NULL);
-    pthread_cond_init(&local->change, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&local->change, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     sigfillset(&all); /* signals are the main thread's */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     local->running = pthread_create(&local->thread, NULL, local_main, local) == 0;
