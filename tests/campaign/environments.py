@@ -51,11 +51,13 @@ def variables():
     yield "TMPDIR that is not there", PROGRAM, {"TMPDIR": "/nonexistent/x"}, EITHER
     yield "TMPDIR that is a file", PROGRAM, {"TMPDIR": "/etc/passwd"}, EITHER
     yield "PVM_TMP and PVM_VMID that are odd", PROGRAM, {"PVM_TMP": "/nonexistent", "PVM_VMID": "a/../b"}, EITHER
-    for name, value in (("PVMSOCK", "7f000001:zzzz"), ("PVMSOCK", "7f000001:0001"), ("PVMEPID", "12345"), ("DOME_HUB", "zz"),
+    for name, value in (("PVMSOCK", "7f000001:zzzz"), ("PVMSOCK", "7f000001:0001"), ("DOME_HUB", "zz"),
                         ("DOME_HUB", "0123456789abcdef0123456789abcdef;127.0.0.1:1;/tmp/x"), ("DOME_OPTIONS", "--dome-trace 'x"),
                         ("DOME_OPTIONS", "--dome-tasks -3"), ("LC_ALL", "xx_YY"), ("TZ", ":/dev/zero"), ("LANG", "C.UTF-8")):
         yield "%s=%s" % (name, value), PROGRAM, {name: value}, EITHER
-    yield "PVMEPID and DOME_JOIN", PROGRAM, {"PVMEPID": "12345", "DOME_JOIN": "1"}, EITHER
+    spawned = {"PVMEPID": "12345", "PVM_ALLOW_ROOT": "1"}
+    yield "PVMEPID, as if spawned", PROGRAM, spawned, EITHER
+    yield "PVMEPID and DOME_JOIN", PROGRAM, {"DOME_JOIN": "1", **spawned}, EITHER
 
 
 def streams_and_signals():

@@ -49,6 +49,13 @@ for from in 1 4; do
     done
 done
 
+# A file that is there for its blocks alone is no damage.
+dome=$DOME_BUILD_DIR/tools/dome
+run self state 12 --dome-checkpoint-dir newest --dome-checkpoint-every 1 --dome-checkpoint-keep 1
+well "only the newest kept"
+"$dome" ckpt ls newest >listed 2>err && [ ! -s err ] && grep -q ' kept ' listed || fail "ls of the newest: $(cat err listed)"
+"$dome" ckpt verify newest >listed 2>err && [ ! -s err ] && grep -q 'kept for newer ones' listed || fail "verify of the newest: $(cat err listed)"
+
 for python in python3 /usr/bin/python3; do
     "$python" -c 'import numpy' 2>/dev/null || continue
     "$python" "$DOME_SOURCE_DIR/tools/dome_ckpt.py" verify first/ckpt-*.dckpt >shown 2>&1 || fail "dome_ckpt.py: $(cat shown)"
