@@ -68,7 +68,7 @@ typedef struct dome_object_ops {
      * may be forgotten (they were packed before). Takes its own reference. On failure the object is as it was. */
     int (*adopt)(dome_object *object, const dome_layout *layout);
 
-    /* Defaulted (all true). Sets changed[k] when block first + k has been written since the last mark_saved, for incremental
+    /* Defaulted (all true). Sets changed[k] when block first + k may have been written to since the last mark_saved, for incremental
      * checkpoints. */
     int (*changed)(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
     int (*mark_saved)(dome_object *object);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What README says about the tree is so: the table of lengths, CMake's options, files it points to.
+# What README and the other documents say about the tree is so: the table of lengths, CMake's options, options of programs, names of
+# files, functions and tests.
 set -u
 cd "${DOME_SOURCE_DIR:?}" || exit 1
 failures=0
@@ -23,6 +24,30 @@ for page in *.md docs/*.md; do
         [ -e "$(dirname "$page")/$link" ] || fail "$page points to $link, which is not there"
     done
 done
+
+pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md | grep -v CHANGELOG)
+named() { # named PATTERN: what stands so in backquotes, once each
+    grep -hoE "\`$1\`" $pages | tr -d '\`' | sort -u
+}
+for path in $(named '(src|tests|tools|bench|examples|include|scripts|docs|cmake)/[A-Za-z0-9_./-]+'); do
+    [ -e "$path" ] || [ -e "$path.c" ] || fail "documents name $path, which is not there"
+done
+for function in $(named '(dome|dvec|dscalar)_[a-z0-9_]+' | grep -v '_x$'); do
+    grep -qrw "$function" include src || fail "documents name $function, which is not there"
+done
+for test in $(named '(unit|multi|start|fault|security|cluster|balance|checkpoint|trace|scripts)\.[a-z0-9_]+'); do
+    ls "tests/${test%%.*}/${test#*.}".* >/dev/null 2>&1 || fail "documents name the test $test, which is not there"
+done
+dome=$DOME_BUILD_DIR/tools/dome
+if [ -x "$dome" ]; then
+    options=$("$dome" run --dome-help | grep -oE '^ +--dome-[a-z-]+' | tr -d ' ')
+    for option in $options; do
+        grep -qE -e "\`$option\b" docs/running.md || fail "docs/running.md does not name $option"
+    done
+    for option in $(sed 's/\\//g' $pages | grep -oE -e '--dome-[a-z]+(-[a-z]+)*' | sort -u); do
+        grep -qx -e "$option" <<<"$options" || fail "documents name $option, which programs do not take"
+    done
+fi
 
 for script in scripts/* tools/dome-lab* .ci/run; do
     [ -d "$script" ] && continue
