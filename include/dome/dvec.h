@@ -281,7 +281,9 @@ int dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const
 
 /* Writes x as a NumPy .npy file, version 1.0, shape (n,) or (n, width), little-endian; struct types as structured dtypes. Each
  * task writes its own part. The file appears under its name whole or not at all. A task whose host does not see rank 0's
- * directory sends its part to rank 0. Collective. DOME_ERR_IO. */
+ * directory sends its part to rank 0. A program that is ended meanwhile leaves nothing where all tasks are on one host and the
+ * file system can make files without a name; elsewhere a hidden file, .dome-new-*, which the next program that writes a vector
+ * into that directory removes. Collective. DOME_ERR_IO. */
 int dvec_write(const dvec *x, const char *path);
 
 /* A new vector called name from a .npy file of any byte order: one dimension gives width 1, more give the product of the others

@@ -1,4 +1,5 @@
 /* Setting the road up: the lowest task of a host makes the memory, the others find it through /proc. */
+#include "files/files.h"
 #include "local/messages.h"
 #include "local/share.h"
 
@@ -163,8 +164,11 @@ static int make_memory(dome_local *local, int64_t offer[OFFER_WORDS])
 {
     uint64_t nonce[2];
     int fd = memfd_create("dome", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)local->memory_bytes) < 0 || getrandom(nonce, sizeof nonce, 0) != sizeof nonce ||
-        !map(local, fd)) {
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit); /* it counts for files in memory, too */
+    bool long_enough = fd >= 0 && ftruncate(fd, (off_t)local->memory_bytes) == 0;
+    dome__file_limit_end(&limit);
+    if (!long_enough || getrandom(nonce, sizeof nonce, 0) != sizeof nonce || !map(local, fd)) {
         offer[OFFER_ERROR] = errno ? errno : EIO;
         return fd;
     }

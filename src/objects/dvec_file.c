@@ -2,6 +2,7 @@
  * their own part of it. Those that do not send their part to rank 0, or get it from there. */
 #define _FILE_OFFSET_BITS 64
 
+#include "files/files.h"
 #include "objects/dvec_private.h"
 #include "objects/npy.h"
 #include "objects/type_private.h"
@@ -58,7 +59,7 @@ static void note(transfer *f, int status, const char *format, ...)
 static void note_errno(transfer *f, const char *what)
 {
     int code = errno;
-    note(f, code == ENOMEM ? DOME_ERR_MEMORY : DOME_ERR_IO, "'%s' cannot be %s: %s", f->path, what, g_strerror(code));
+    note(f, code == ENOMEM ? DOME_ERR_MEMORY : DOME_ERR_IO, "'%s' cannot be %s: %s", f->path, what, dome__file_error(code));
 }
 
 /* Takes message, which goes on from the file's name. */
@@ -68,14 +69,14 @@ static void note_format(transfer *f, char *message)
     g_free(message);
 }
 
-/* What any task has noted is the failure of all, and temporary is then removed before the program may end of it. */
-static int agree(transfer *f, const char *temporary)
+/* What any task has noted is the failure of all; a new file (rank 0) then goes before the program may end of it. */
+static int agree(transfer *f, dome_new_file *new)
 {
     dome_transport *t = f->env->transport;
     int64_t worst = f->status;
     int failed = dome__allreduce(t, DOME_I64, &worst, 1, dome__combine_max_i64, NULL);
-    if ((failed || worst) && temporary)
-        unlink(temporary);
+    if ((failed || worst) && new)
+        dome__new_file_end(new);
     if (failed)
         return dome__fail_transport(f->env, failed);
     return worst ? dome__agree(f->env, f->status, f->text) : DOME_OK;
@@ -122,19 +123,33 @@ static bool pread_all(int file, void *data, uint64_t bytes, uint64_t offset)
 
 static bool pwrite_all(int file, const void *data, uint64_t bytes, uint64_t offset)
 {
-    for (const char *at = data; bytes;) {
+    dome_file_limit limit;
+    bool good = true;
+    dome__file_limit_begin(&limit);
+    for (const char *at = data; bytes && good;) {
         ssize_t n = pwrite(file, at, MIN(bytes, 1u << 30), (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) {
-            errno = n ? errno : ENOSPC;
-            return false;
-        }
+        good = n > 0;
+        if (n == 0)
+            errno = ENOSPC;
+        if (!good)
+            break;
         at += n;
         offset += (uint64_t)n;
         bytes -= (uint64_t)n;
     }
-    return true;
+    dome__file_limit_end(&limit);
+    return good;
+}
+
+static bool set_length(int file, uint64_t bytes)
+{
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good = ftruncate(file, (off_t)bytes) == 0;
+    dome__file_limit_end(&limit);
+    return good;
 }
 
 static uint64_t offset_of(const transfer *f, uint64_t value)
@@ -483,67 +498,58 @@ static bool take_over(transfer *f, int rank, uint64_t first, uint64_t count, cha
     return true;
 }
 
-/* The file grows under this name, beside the one it will have. */
-static char *temporary_name(const char *path, uint64_t process, uint64_t number)
+/* Whether the other tasks can open a file of rank 0's that has no name: by way of its process. */
+static bool on_one_host(const dome_env *env)
 {
-    char *folder = g_path_get_dirname(path);
-    char *name = g_strdup_printf("%s/.dome-%" PRIu64 "-%" PRIu64 ".npy", folder, process, number);
-    g_free(folder);
-    return name;
+    for (int r = 1; r < env->transport->size; r++)
+        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
+            return false;
+    return true;
 }
 
-/* Rank 0 makes the file in its full length, with its header. number says which it has become. */
-static bool make_file(transfer *f, const char *target, const char *header, uint64_t *number, identity *id)
+/* Rank 0 makes the file in its full length, with its header. */
+static bool make_file(transfer *f, dome_new_file *new, const char *header, identity *id)
 {
     struct stat s, before;
-    bool there = stat(target, &before) == 0;
+    bool there = stat(f->path, &before) == 0;
+    uint64_t bytes;
     if (there && !S_ISREG(before.st_mode)) {
         note(f, DOME_ERR_IO, "'%s' is there and not a regular file", f->path);
         return false;
     }
-    char *name = NULL;
-    uint64_t bytes;
-    for (*number = 0; f->file < 0; ++*number) {
-        name = temporary_name(target, (uint64_t)getpid(), *number);
-        f->file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (f->file >= 0 || errno != EEXIST)
-            break;
-        g_free(name);
-    }
-    if (f->file < 0) {
+    f->file = dome__new_file_begin(new, f->path, 0666, !on_one_host(f->env));
+    if (f->file < 0)
         note_errno(f, "written");
-    } else if (!dome__npy_file_bytes(&f->npy, &bytes)) {
+    else if (!dome__npy_file_bytes(&f->npy, &bytes))
         note(f, DOME_ERR_IO, "'%s' would be longer than any file can be", f->path);
-    } else if (!pwrite_all(f->file, header, f->npy.header_bytes, 0) || ftruncate(f->file, (off_t)bytes) < 0 ||
-               fstat(f->file, &s) < 0) {
+    else if (!pwrite_all(f->file, header, f->npy.header_bytes, 0) || !set_length(f->file, bytes) || fstat(f->file, &s) < 0)
         note_errno(f, "written");
-    } else {
+    else if (there && fchmod(f->file, before.st_mode & 0777) < 0)
+        note_errno(f, "given the rights it has");
+    if (!f->status)
         *id = identify(&s);
-        if (there && fchmod(f->file, before.st_mode & 0777) < 0)
-            note_errno(f, "given the rights it has");
-    }
-    if (f->status && f->file >= 0)
-        unlink(name);
-    g_free(name);
     return !f->status;
 }
 
+/* Some file systems tell only at the end that there was no room. Rank 0 has its file until it is in place. */
 static void flush(transfer *f)
 {
     if (f->file >= 0 && fsync(f->file) < 0 && errno != EINVAL)
         note_errno(f, "written");
-    if (f->file >= 0 && close(f->file) < 0)
-        note_errno(f, "written");
-    f->file = -1;
+    if (f->file >= 0 && f->env->transport->rank > 0) {
+        if (close(f->file) < 0)
+            note_errno(f, "written");
+        f->file = -1;
+    }
 }
 
-static void put_in_place(transfer *f, const char *temporary, const char *target)
+static void put_in_place(transfer *f, dome_new_file *new)
 {
-    if (rename(temporary, target) < 0) {
+    if (!dome__new_file_place(new)) {
         note_errno(f, "written");
         return;
     }
-    char *folder = g_path_get_dirname(target);
+    char *folder = g_path_get_dirname(new->target);
     int directory = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     if (directory >= 0) {
         if (fsync(directory) < 0 && errno != EINVAL)
@@ -567,49 +573,37 @@ static void write_parts(transfer *f)
     flush(f);
 }
 
-/* Rank 0's part of a write: where the file will be, and where it is until it is complete. */
-typedef struct place {
-    char *resolved; /* through symbolic links */
-    const char *target;
-    char *temporary;
-} place;
-
-static int write_file(transfer *f, place *p)
+/* new: rank 0's. */
+static int write_file(transfer *f, dome_new_file *new)
 {
     dome_transport *t = f->env->transport;
     identity id = {0};
-    uint64_t number = 0;
     char *header = dome__npy_header(&f->npy);
-    if (t->rank == 0) {
-        if (g_file_test(f->path, G_FILE_TEST_IS_SYMLINK))
-            p->resolved = realpath(f->path, NULL);
-        p->target = p->resolved ? p->resolved : f->path;
-        if (make_file(f, p->target, header, &number, &id))
-            p->temporary = temporary_name(p->target, (uint64_t)getpid(), number);
-    }
+    if (t->rank == 0)
+        make_file(f, new, header, &id);
     g_free(header);
     make_buffer(f);
-    int status = agree(f, p->temporary);
+    int status = agree(f, new);
     if (status)
         return status;
 
-    uint64_t words[] = {id.inode, id.bytes, (uint64_t)getpid(), number};
+    uint64_t words[] = {id.inode, id.bytes, (uint64_t)getpid(), new->hidden != NULL, new->number};
     check(f, dome__bcast(t, 0, DOME_U64, words, G_N_ELEMENTS(words)));
     if (!f->broken && t->rank > 0) {
-        char *name = temporary_name(f->path, words[2], words[3]);
+        char *name = dome__new_file_name(f->path, words[3] != 0, words[2], words[4]);
         f->file = open_same(name, O_WRONLY, &(identity){.inode = words[0], .bytes = words[1]}, false);
         g_free(name);
     }
     if (!f->broken)
         write_parts(f);
-    if (f->broken && p->temporary)
-        unlink(p->temporary);
-    status = f->broken ? f->broken : agree(f, p->temporary);
+    if (f->broken)
+        dome__new_file_end(new);
+    status = f->broken ? f->broken : agree(f, new);
     if (status)
         return status;
     if (t->rank == 0)
-        put_in_place(f, p->temporary, p->target);
-    return agree(f, p->temporary);
+        put_in_place(f, new);
+    return agree(f, new);
 }
 
 int dvec_write(const dvec *x, const char *path)
@@ -621,11 +615,12 @@ int dvec_write(const dvec *x, const char *path)
     int status = dvec__settle(x, NULL);
     if (!status) {
         transfer f = {.env = x->env, .x = (dvec *)x, .path = path, .file = -1};
+        dome_new_file new = {.fd = -1};
         dome__npy_describe(&f.npy, x->type, x->length, x->width);
-        place p = {0};
-        status = write_file(&f, &p);
-        g_free(p.temporary);
-        free(p.resolved);
+        status = write_file(&f, &new);
+        if (x->env->transport->rank == 0)
+            f.file = -1; /* the new file's */
+        dome__new_file_end(&new);
         finish(&f);
     }
     return dome__end(&op, status);

@@ -1,5 +1,7 @@
 #include "pvm/pvm.h"
 
+#include "files/files.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +26,9 @@ static const char *root_set(void)
     const char *root = g_getenv("PVM_ROOT");
     return root && *root ? root : NULL;
 }
+
+/* What a daemon writes of where it listens is shorter. */
+enum { MOST_ADDRESS = 4096 };
 
 bool dome__pvm_environment(void)
 {
@@ -103,7 +108,8 @@ bool dome__pvm_daemon_answers(char **stale)
         return true;
     char *path = dome__pvm_daemon_file(), *text = NULL;
     bool live = false;
-    if (g_file_get_contents(path, &text, NULL, NULL)) {
+    const char *reason;
+    if ((text = dome__file_read(path, MOST_ADDRESS, &reason))) { /* anybody may have made something of that name */
         live = answers(g_strstrip(text));
         if (!live)
             *stale = g_strdup(path);

@@ -244,6 +244,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     struct pollfd *p = NULL;
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* output that may not grow is no reason to leave the tasks alone */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
     double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;

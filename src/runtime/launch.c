@@ -8,6 +8,7 @@
 #endif
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -33,15 +34,14 @@
 
 void dome__remove_directory(const char *directory)
 {
-    GDir *dir = g_dir_open(directory, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir))) {
-        char *path = g_build_filename(directory, name, NULL);
-        unlink(path);
-        g_free(path);
-    }
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* a link may lead anywhere */
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        unlinkat(fd, e->d_name, 0);
     if (dir)
-        g_dir_close(dir);
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
     rmdir(directory);
 }
 

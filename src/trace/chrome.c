@@ -1,6 +1,9 @@
 #include "trace/chrome.h"
 
+#include "files/files.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,15 +30,15 @@ static void microseconds(FILE *to, const char *key, int64_t ns)
 }
 
 /* Processes of the format are tasks. Those of another run are others. */
-static int process_of(const dome_trace_file *file, int task)
+static int64_t process_of(const dome_trace_file *file, int task)
 {
     const dome_trace_task *t = &g_array_index(file->tasks, dome_trace_task, task);
-    return t->run * file->size + t->rank + 1;
+    return (int64_t)t->run * file->size + t->rank + 1;
 }
 
-static void begin_event(FILE *to, const char *phase, const char *name, int process, int64_t time)
+static void begin_event(FILE *to, const char *phase, const char *name, int64_t process, int64_t time)
 {
-    fprintf(to, ",\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":", phase, process, process);
+    fprintf(to, ",\n{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"name\":", phase, process, process);
     dome__json_text(to, name);
     microseconds(to, "ts", time);
 }
@@ -47,10 +50,14 @@ static void write_tasks(const dome_trace_file *file, FILE *to)
         const dome_trace_task *t = &g_array_index(file->tasks, dome_trace_task, k);
         char *name = t->run ? g_strdup_printf("task %d (%s), restart %d", t->rank, t->host ? t->host : "?", t->run)
                             : g_strdup_printf("task %d (%s)", t->rank, t->host ? t->host : "?");
-        int process = process_of(file, (int)k);
-        fprintf(to, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"process_name\",\"args\":{\"name\":", process, process);
+        int64_t process = process_of(file, (int)k);
+        fprintf(to,
+                ",\n{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"name\":\"process_name\",\"args\":{\"name\":", process,
+                process);
         dome__json_text(to, name);
-        fprintf(to, "}},\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}",
+        fprintf(to,
+                "}},\n{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64
+                ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}",
                 process, process, process);
         g_free(name);
     }
@@ -121,7 +128,7 @@ static void write_samples(const dome_trace_file *file, FILE *to)
             continue;
         double processor = s->cpu_ns > b->cpu_ns ? (double)(s->cpu_ns - b->cpu_ns) / (double)ns : 0;
         double waiting = s->wait_ns > b->wait_ns ? (double)(s->wait_ns - b->wait_ns) / (double)ns : 0;
-        int process = process_of(file, s->task);
+        int64_t process = process_of(file, s->task);
         begin_event(to, "C", "processor (part of one)", process, b->time);
         fprintf(to, ",\"args\":{\"used\":%.3f}}", processor);
         begin_event(to, "C", "waiting (part of the time)", process, b->time);
@@ -184,23 +191,33 @@ void dome__trace_write_chrome(const dome_trace_file *file, FILE *to)
     g_hash_table_destroy(objects);
 }
 
+static bool write_to(FILE *to, void (*write)(const dome_trace_file *file, FILE *to), const dome_trace_file *file)
+{
+    if (!to)
+        return false;
+    write(file, to);
+    bool good = !ferror(to);
+    return fclose(to) == 0 && good;
+}
+
+/* What is there and is no file, such as /dev/stdout, is written to. */
 bool dome__write_file(const char *path, void (*write)(const dome_trace_file *file, FILE *to), const dome_trace_file *file,
                       char **message)
 {
-    char *made = g_strdup_printf("%s.%d.new", path, (int)getpid());
-    FILE *to = fopen(made, "we");
-    bool good = to != NULL;
-    if (good) {
-        write(file, to);
-        good = !ferror(to);
-        good = fclose(to) == 0 && good;
-        good = good && rename(made, path) == 0;
+    dome_new_file new = {.fd = -1};
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good;
+    if (dome__file_irregular(path, true)) {
+        good = write_to(fopen(path, "we"), write, file);
+    } else {
+        int fd = dome__new_file_begin(&new, path, 0666, false);
+        good = fd >= 0 && write_to(fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 0), "w"), write, file) && dome__new_file_place(&new);
     }
-    if (!good) {
-        *message = g_strdup_printf("%s cannot be written: %s", path, g_strerror(errno));
-        unlink(made);
-    }
-    g_free(made);
+    if (!good)
+        *message = g_strdup_printf("%s cannot be written: %s", path, dome__file_error(errno));
+    dome__new_file_end(&new);
+    dome__file_limit_end(&limit);
     return good;
 }
 

@@ -219,6 +219,9 @@ int main(int argc, char **argv)
             dvec_sum(x);
     } else if (strcmp(place, "mixed") == 0) {
         mixed(env, x, y, index, (unsigned)atoi(argument));
+    } else if (strcmp(place, "write") == 0) {
+        for (;;)
+            dvec_write(x, argument);
     } else if (strcmp(place, "wait") == 0) { /* all wait for one, which does not come */
         if (other)
             sleep(60);
