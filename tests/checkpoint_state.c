@@ -205,7 +205,7 @@ void checkpoint_write(const char *directory, dome_ckpt *ckpt, const checkpoint_s
                 g_assert_true(dome__store_write(fd, data, bytes, e->offset, &message));
             }
         }
-        g_assert_true(dome__store_sync(fd, &message));
+        g_assert_true(dome__store_sync(fd, NULL, NULL, &message));
         close(fd);
     }
     dome__store_commit(directory, ckpt, first, &message);

@@ -1,9 +1,12 @@
 #include "ckpt/store.h"
 
+#include "files/files.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -20,13 +23,20 @@ struct dome_store {
 static bool fail(char **message, const char *path, const char *what)
 {
     int error = errno;
-    return dome__ckpt_refuse(message, "checkpoint '%s' cannot be %s: %s", path, what, strerror(error));
+    return dome__ckpt_refuse(message, "checkpoint '%s' cannot be %s: %s", path, what, dome__file_error(error));
 }
 
 static bool directory_fails(char **message, const char *directory, const char *what)
 {
     int error = errno;
-    return dome__ckpt_refuse(message, "checkpoint directory '%s' cannot be %s: %s", directory, what, strerror(error));
+    return dome__ckpt_refuse(message, "checkpoint directory '%s' cannot be %s: %s", directory, what, dome__file_error(error));
+}
+
+/* Whoever cannot read the directory cannot read what is in it, wherever that is moved to. */
+mode_t dome__store_file_mode(const char *directory)
+{
+    struct stat s;
+    return stat(directory, &s) == 0 ? s.st_mode & 0666 : 0600;
 }
 
 static char *part_path(const char *directory, const dome_ckpt *ckpt)
@@ -37,7 +47,85 @@ static char *part_path(const char *directory, const dome_ckpt *ckpt)
     return part;
 }
 
-/* ---- the lock ---- */
+/* ---- the lock ----
+ *
+ * It is flock's: that of fcntl goes as soon as anything in the process closes the file, such as a program that copies its
+ * checkpoints. Over NFS it becomes one of the server's, among all hosts. But whoever can open a file can lock it, and a child of
+ * fork has the lock of its parent. So its owner alone may open it, and children give it up. It stays there when nobody has it: to
+ * remove it would need to know that nobody has just opened it. */
+
+/* Whose lock a child of fork would hold. */
+static struct {
+    pthread_mutex_t mutex;
+    GSList *stores;
+} locked = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&locked.mutex);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&locked.mutex);
+}
+
+static void in_child(void)
+{
+    for (GSList *i = locked.stores; i; i = i->next) {
+        dome_store *store = i->data;
+        close(store->lock);
+        store->lock = -1;
+    }
+    locked.stores = NULL;
+    pthread_mutex_unlock(&locked.mutex);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static int open_lock(const char *path)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&locked.mutex); /* no child gets it before it is known */
+    return open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+}
+
+static void keep_lock(dome_store *store)
+{
+    if (store->lock >= 0)
+        locked.stores = g_slist_prepend(locked.stores, store);
+    pthread_mutex_unlock(&locked.mutex);
+}
+
+static void drop_lock(dome_store *store)
+{
+    pthread_mutex_lock(&locked.mutex);
+    locked.stores = g_slist_remove(locked.stores, store);
+    if (store->lock >= 0)
+        close(store->lock);
+    store->lock = -1;
+    pthread_mutex_unlock(&locked.mutex);
+}
+
+/* What makes it a file that others could lock, or that is somewhere else as well; NULL: nothing. What the owner of the directory
+ * has is no worse than the directory. */
+static const char *flaw(int fd, const char *directory)
+{
+    struct stat s, d;
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
+        return "it is not a regular file";
+    if (s.st_nlink != 1)
+        return "it has other names as well (hard links)";
+    if (s.st_uid != geteuid() && (stat(directory, &d) != 0 || d.st_uid != s.st_uid))
+        return "it belongs to another user";
+    if ((s.st_mode & 0077) != 0 && fchmod(fd, 0600) != 0)
+        return "others may open it";
+    return NULL;
+}
 
 /* Who holds it, as the holder wrote it there. */
 static char *lock_holder(int fd)
@@ -49,11 +137,37 @@ static char *lock_holder(int fd)
     return *text ? dome__ckpt_shown(text) : g_strdup("another program");
 }
 
+static bool write_holder(const dome_store *store)
+{
+    char *text = g_strdup_printf("%s, process %d on %s\n", store->program, (int)getpid(), g_get_host_name());
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good = ftruncate(store->lock, 0) == 0 && pwrite(store->lock, text, strlen(text), 0) == (ssize_t)strlen(text);
+    dome__file_limit_end(&limit);
+    g_free(text);
+    return good;
+}
+
 static bool take_lock(dome_store *store, char **message)
 {
     char *path = g_build_filename(store->directory, LOCK_NAME, NULL);
-    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const char *wrong = dome__file_irregular(path, false); /* to open a device may do something to it */
+    if (!wrong) {
+        store->lock = open_lock(path);
+        int error = errno;
+        keep_lock(store);
+        errno = error;
+        if (store->lock >= 0)
+            wrong = flaw(store->lock, store->directory);
+        else if (errno == EACCES && access(path, F_OK) == 0)
+            wrong = "it belongs to another user";
+    }
     g_free(path);
+    if (wrong)
+        return dome__ckpt_refuse(message,
+                                 "checkpoint directory '%s' cannot be locked by its file '%s': %s; remove it, or take a "
+                                 "directory of your own",
+                                 store->directory, LOCK_NAME, wrong);
     if (store->lock < 0)
         return directory_fails(message, store->directory, "written to");
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
@@ -64,10 +178,7 @@ static bool take_lock(dome_store *store, char **message)
         g_free(holder);
         return false;
     }
-    char *text = g_strdup_printf("%s, process %d on %s\n", store->program, (int)getpid(), g_get_host_name());
-    bool good = ftruncate(store->lock, 0) == 0 && pwrite(store->lock, text, strlen(text), 0) == (ssize_t)strlen(text);
-    g_free(text);
-    return good || directory_fails(message, store->directory, "written to");
+    return write_holder(store) || directory_fails(message, store->directory, "written to");
 }
 
 /* ---- what is there ---- */
@@ -121,12 +232,24 @@ static bool remove_parts(const char *directory, char **message)
     return good;
 }
 
+bool dome__store_make_directory(const char *directory, bool own, char **message)
+{
+    struct stat s;
+    if (g_mkdir_with_parents(directory, own ? 0700 : 0777) != 0)
+        return directory_fails(message, directory, "made");
+    if (!own || (lstat(directory, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 0077) == 0))
+        return true;
+    return dome__ckpt_refuse(message,
+                             "checkpoint directory '%s' cannot be used: others than this user may have made it or look "
+                             "into it",
+                             directory);
+}
+
 dome_store *dome__store_open(const char *directory, const char *program, char **message)
 {
     dome_store *store = g_new(dome_store, 1);
     *store = (dome_store){g_strdup(directory), g_strdup(program), -1};
-    bool good = g_mkdir_with_parents(directory, 0777) == 0 || directory_fails(message, directory, "made");
-    if (good && take_lock(store, message) && remove_parts(directory, message))
+    if (dome__store_make_directory(directory, false, message) && take_lock(store, message) && remove_parts(directory, message))
         return store;
     dome__store_close(store);
     return NULL;
@@ -136,8 +259,7 @@ void dome__store_close(dome_store *store)
 {
     if (!store)
         return;
-    if (store->lock >= 0)
-        close(store->lock);
+    drop_lock(store);
     g_free(store->directory);
     g_free(store->program);
     g_free(store);
@@ -281,30 +403,38 @@ bool dome__store_next_number(const char *directory, uint64_t *number, char **mes
 
 /* ---- writing ---- */
 
-static int open_part(const char *path, int flags, char **message)
+int dome__store_new_file(const char *directory, const char *path, char **message)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+    const char *reason;
+    int fd = dome__file_make(path, dome__store_file_mode(directory), &reason);
     if (fd < 0)
-        fail(message, path, "opened");
+        dome__ckpt_refuse(message, "checkpoint '%s' cannot be made: %s", path, reason);
     return fd;
+}
+
+/* Where a file system cannot set room aside, writing will tell. An errno. */
+static int set_length(int fd, uint64_t bytes)
+{
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    int error = posix_fallocate(fd, 0, (off_t)bytes);
+    if (error == EOPNOTSUPP || error == EINVAL)
+        error = ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+    dome__file_limit_end(&limit);
+    return error;
 }
 
 int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **message)
 {
     char *path = part_path(directory, ckpt);
-    int fd = open_part(path, O_CREAT | O_TRUNC, message);
-    if (fd >= 0) {
-        int error = posix_fallocate(fd, 0, (off_t)ckpt->file_bytes);
-        /* Where a file system cannot set room aside, writing will tell. */
-        if (error == EOPNOTSUPP || error == EINVAL)
-            error = ftruncate(fd, (off_t)ckpt->file_bytes) == 0 ? 0 : errno;
-        if (error != 0) {
-            errno = error;
-            fail(message, path, "written");
-            close(fd);
-            unlink(path);
-            fd = -1;
-        }
+    int fd = dome__store_new_file(directory, path, message);
+    int error = fd >= 0 ? set_length(fd, ckpt->file_bytes) : 0;
+    if (error != 0) {
+        errno = error;
+        fail(message, path, "written");
+        close(fd);
+        unlink(path);
+        fd = -1;
     }
     g_free(path);
     return fd;
@@ -312,10 +442,31 @@ int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **mess
 
 int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **message)
 {
+    struct stat s;
+    const char *reason;
     char *path = part_path(directory, ckpt);
-    int fd = open_part(path, 0, message);
+    int fd = dome__file_open(path, O_WRONLY | O_NOFOLLOW, &reason);
+    if (fd >= 0 && (fstat(fd, &s) != 0 || s.st_nlink != 1)) {
+        close(fd);
+        fd = -1;
+        reason = "it has other names as well (hard links)";
+    }
+    if (fd < 0)
+        dome__ckpt_refuse(message, "checkpoint '%s' cannot be opened: %s", path, reason);
     g_free(path);
     return fd;
+}
+
+static gint progress;
+
+unsigned dome__store_progress(void)
+{
+    return (unsigned)g_atomic_int_get(&progress);
+}
+
+void dome__store_got_on(void)
+{
+    g_atomic_int_inc(&progress);
 }
 
 bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message)
@@ -323,11 +474,14 @@ bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset
     enum { PART_BYTES = 8 << 20, LARGE_BYTES = 1 << 20 };
     const char *from = data;
     while (bytes > 0) {
+        dome_file_limit limit;
+        dome__file_limit_begin(&limit);
         ssize_t n = pwrite(fd, from, MIN(bytes, PART_BYTES), (off_t)offset);
+        dome__file_limit_end(&limit);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
+            return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", dome__file_error(errno));
 #ifdef SYNC_FILE_RANGE_WRITE
         /* The disk begins while the rest is copied; whether it can is told by the fsync. */
         if (n >= LARGE_BYTES)
@@ -336,13 +490,33 @@ bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset
         from += n;
         bytes -= (uint64_t)n;
         offset += (uint64_t)n;
+        dome__store_got_on();
     }
     return true;
 }
 
-bool dome__store_sync(int fd, char **message)
+bool dome__store_sync(int fd, void (*get_on)(void *ctx), void *ctx, char **message)
 {
-    return fsync(fd) == 0 || dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
+#ifdef SYNC_FILE_RANGE_WRITE
+    enum { PART_BYTES = 8 << 20 };
+    struct stat s;
+    bool bad = fstat(fd, &s) != 0;
+    /* The disk may take long: part by part it can be seen that it gets on. What fails here would not be told by fsync again. */
+    for (off64_t at = 0; !bad && at < s.st_size; at += PART_BYTES) {
+        bad = sync_file_range(fd, at, PART_BYTES,
+                              SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) != 0;
+        if (bad && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+            return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
+        dome__store_got_on();
+        if (get_on)
+            get_on(ctx);
+    }
+#else
+    (void)get_on, (void)ctx;
+#endif
+    bool good = fsync(fd) == 0 || dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
+    dome__store_got_on();
+    return good;
 }
 
 /* A name is on disk once the directory is. */
@@ -361,7 +535,7 @@ bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **m
 {
     char *part = part_path(directory, ckpt), *path = dome__ckpt_file_path(directory, ckpt->number, ckpt->piece, ckpt->pieces);
     void *head = dome__ckpt_encode(ckpt);
-    bool good = dome__store_write(fd, head, ckpt->head_bytes, 0, message) && dome__store_sync(fd, message);
+    bool good = dome__store_write(fd, head, ckpt->head_bytes, 0, message) && dome__store_sync(fd, NULL, NULL, message);
     /* Some file systems tell only now that there was no room. */
     if (close(fd) != 0 && good)
         good = fail(message, part, "written");

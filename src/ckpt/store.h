@@ -19,8 +19,12 @@
 
 typedef struct dome_store dome_store;
 
+/* Makes the directory if it is not there. own: it is this user's alone, or that is a failure. */
+bool dome__store_make_directory(const char *directory, bool own, char **message);
+
 /* For writing: makes the directory if it is not there, sees that it can be written to, and locks it until the store is closed or
- * the process ends. Another program's lock is a failure. What an interrupted program left half-written is removed. */
+ * the process ends, whatever children it has. Another program's lock is a failure. What an interrupted program left half-written
+ * is removed. */
 dome_store *dome__store_open(const char *directory, const char *program, char **message);
 void dome__store_close(dome_store *store);
 
@@ -48,6 +52,13 @@ bool dome__store_next_number(const char *directory, uint64_t *number, char **mes
 
 /* ---- writing ---- */
 
+/* Makes a file in a directory of checkpoints, to be written, in place of what has that name. Nobody may do more with it than with
+ * the directory. A file descriptor. */
+int dome__store_new_file(const char *directory, const char *path, char **message);
+
+/* The rights of files in it. */
+mode_t dome__store_file_mode(const char *directory);
+
 /* Makes the file of a planned checkpoint, with room for all of it: a disk that is full is found here. A file descriptor. */
 int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **message);
 
@@ -57,8 +68,13 @@ int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **messag
 /* Writes bytes at their place: dome_ckpt_entry.offset. Blocks that lie one behind the other can be written together. */
 bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message);
 
-/* What was written is on disk afterwards. */
-bool dome__store_sync(int fd, char **message);
+/* What was written is on disk afterwards. get_on, if there is one, is called now and then. */
+bool dome__store_sync(int fd, void (*get_on)(void *ctx), void *ctx, char **message);
+
+/* A number that changes whenever this process has got on with reading, writing or syncing a checkpoint, or has heard that others
+ * have. May be asked for in a handler of a signal. */
+unsigned dome__store_progress(void);
+void dome__store_got_on(void);
 
 /* Writes the head, and gives the file its name. fd is closed in any case; on failure the file is gone. */
 bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **message);

@@ -1,5 +1,6 @@
 #include "ckpt/writer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -348,8 +349,39 @@ static void copy_from_earlier(leader *l)
 
 /* ---- writing ---- */
 
-static void write_blocks(dome_ckpt_capture *capture, int fd, char **message)
+/* Rank 0 hears now and then that a task is not done yet, but gets on: a word alone. */
+typedef struct news {
+    const dome_ckpt_link *link;
+    unsigned progress; /* of which rank 0 has heard */
+    gint64 at;         /* when, microseconds */
+} news;
+
+static void tell_news(void *context)
 {
+    enum { EVERY = G_USEC_PER_SEC };
+    news *n = context;
+    gint64 now = g_get_monotonic_time();
+    unsigned progress = dome__store_progress();
+    if (n->link->rank == 0 || now - n->at < EVERY || progress == n->progress)
+        return;
+    n->at = now;
+    n->progress = progress;
+    char *lost = NULL; /* the message at the end finds that out, too */
+    GByteArray *m = g_byte_array_new();
+    put(m, progress);
+    n->link->send(n->link->ctx, 0, m->data, m->len, &lost);
+    g_byte_array_unref(m);
+    g_free(lost);
+}
+
+static news begin_news(const dome_ckpt_link *link)
+{
+    return (news){link, dome__store_progress(), g_get_monotonic_time()};
+}
+
+static void write_blocks(dome_ckpt_capture *capture, int fd, news *news, char **message)
+{
+    enum { WRITE_BYTES = 8 << 20 };
     char *from = capture->buffer;
     uint64_t offset = 0, at = 0, bytes = 0;
     for (guint i = 0; i <= capture->blocks->len && !*message; i++) {
@@ -361,8 +393,11 @@ static void write_blocks(dome_ckpt_capture *capture, int fd, char **message)
             bytes += b->bytes;
             continue;
         }
-        if (bytes > 0)
-            dome__store_write(fd, from + at, bytes, offset, message);
+        for (uint64_t done = 0, n; done < bytes && !*message; done += n) {
+            n = MIN(bytes - done, WRITE_BYTES);
+            dome__store_write(fd, from + at + done, n, offset + done, message);
+            tell_news(news);
+        }
         if (b) {
             at = b->at;
             offset = b->offset;
@@ -414,9 +449,10 @@ static void follow(dome_ckpt_job *job, const dome_ckpt_link *link)
             dome_ckpt name = {.number = number};
             int fd = dome__store_join(job->directory, &name, &problem);
             if (fd >= 0) {
-                write_blocks(job->capture, fd, &problem);
+                news news = begin_news(link);
+                write_blocks(job->capture, fd, &news, &problem);
                 if (!problem)
-                    dome__store_sync(fd, &problem);
+                    dome__store_sync(fd, tell_news, &news, &problem);
                 close(fd);
             }
         }
@@ -433,13 +469,17 @@ static void follow(dome_ckpt_job *job, const dome_ckpt_link *link)
 
 static void take_done(leader *l, const dome_ckpt_link *link, int rank)
 {
-    void *data;
-    uint64_t bytes;
+    void *data = NULL;
+    uint64_t bytes = 0;
     char *message = NULL;
-    if (!link->receive(link->ctx, rank, &data, &bytes, &message)) {
-        note_lost(l, message);
-        return;
-    }
+    do { /* news are shorter than the end */
+        g_free(data);
+        if (!link->receive(link->ctx, rank, &data, &bytes, &message)) {
+            note_lost(l, message);
+            return;
+        }
+        dome__store_got_on();
+    } while (bytes == sizeof(uint64_t));
     reader r = {data, bytes, false};
     char *problem = get_text(&r);
     double seconds = (double)get(&r) * 1e-9;
@@ -461,6 +501,7 @@ static void gather(leader *l, const dome_ckpt_link *link)
             take_capture(l, 0, own->data, own->len);
             g_byte_array_unref(own);
         } else if (link->receive(link->ctx, rank, &data, &bytes, &message)) {
+            dome__store_got_on();
             take_capture(l, rank, data, bytes);
             g_free(data);
         } else {
@@ -513,7 +554,8 @@ static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
     if (begun) {
         if (!l.problem) {
             own_places(&l);
-            write_blocks(job->capture, l.fd, &l.problem);
+            news news = begin_news(link);
+            write_blocks(job->capture, l.fd, &news, &l.problem);
         }
         copy_from_earlier(&l);
         job->cost = processor_seconds() - begin;
@@ -615,7 +657,7 @@ static bool send_copy(part *p, const char *data, uint64_t bytes, uint64_t offset
     return good;
 }
 
-static void send_copies(part *p)
+static void send_copies(part *p, news *news)
 {
     const dome_ckpt_capture *capture = p->job->capture;
     bool good = true;
@@ -624,6 +666,8 @@ static void send_copies(part *p)
         for (uint64_t done = 0, n; p->copies[i] > 0 && good && done < b->bytes; done += n) {
             n = MIN(b->bytes - done, COPY_MOST);
             good = send_copy(p, capture->buffer + b->at + done, n, p->copies[i] + done);
+            dome__store_got_on();
+            tell_news(news);
         }
     }
     if (good)
@@ -689,18 +733,32 @@ static void take_order(part *p, const void *data, uint64_t bytes)
         note_part(p, g_strdup("no thread can be started for copies"));
 }
 
+/* Until the thread ends, with news of what it writes. */
+static void join_receiver(part *p, news *news)
+{
+    int joined;
+    do {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        joined = pthread_timedjoin_np(p->receiver, NULL, &until);
+        tell_news(news);
+    } while (joined == ETIMEDOUT);
+}
+
 static void write_part(part *p)
 {
+    news news = begin_news(p->link);
     if (p->order == ORDER_WRITE && !p->problem)
-        write_blocks(p->job->capture, p->fd, &p->problem);
+        write_blocks(p->job->capture, p->fd, &news, &p->problem);
     if (p->order != ORDER_NOTHING)
-        send_copies(p);
+        send_copies(p, &news);
     if (p->receiving) {
-        pthread_join(p->receiver, NULL);
+        join_receiver(p, &news);
         note_part(p, g_steal_pointer(&p->copy_problem));
     }
     if (p->fd >= 0 && !p->problem)
-        dome__store_sync(p->fd, &p->problem);
+        dome__store_sync(p->fd, tell_news, &news, &p->problem);
     p->job->seconds = processor_seconds() - p->begin;
 }
 

@@ -115,12 +115,12 @@ int dome__checkpoint_start(dome_env *env, const char *program)
     char *message = NULL;
     if (status != DOME_OK)
         return status;
-    status = dome__find_groups(env, c->directory, &c->pieces);
+    status = dome__find_groups(env, c->directory, c->in_memory, &c->pieces);
     if (status != DOME_OK)
         return status;
     if (dome__checkpoint_leads_group(env)) {
         c->store = dome__store_open(c->directory, c->program, &message);
-        if (c->store)
+        if (c->store && dome__run_check(c->directory, &message))
             dome__clean_directory(c->directory);
     }
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);

@@ -67,6 +67,8 @@ bool dome__checkpoint_leads_group(const dome_env *env);
  * It knows the number of the first checkpoint of this run, since what is older is another run's; and how often the run has failed
  * in how many seconds. */
 
+/* Whether it can be read, or is not there. */
+bool dome__run_check(const char *directory, char **message);
 dome_run dome__run_read(const char *directory);
 bool dome__run_write(const dome_checkpoints *c, bool running, char **message);
 
@@ -87,7 +89,7 @@ void dome__checkpoint_leave_signals(bool end);
 bool dome__checkpoint_asked(void);
 void dome__checkpoint_answered(void);
 
-/* One, and then the end (SIGTERM). */
+/* One, and then the end (SIGTERM). Asked at a boundary: what follows is the writing of it. */
 bool dome__checkpoint_ending(void);
 
 /* ---- checkpoint_copy.c: the state ---- */

@@ -1,9 +1,10 @@
 /* What a directory of checkpoints knows of the run that writes there: the file `run`. */
+#include "files/files.h"
 #include "runtime/checkpoint_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A failure an hour is expected until it is known better. */
@@ -14,11 +15,37 @@ static char *run_path(const char *directory)
     return g_build_filename(directory, "run", NULL);
 }
 
+static char *read_run(const char *directory, const char **reason)
+{
+    enum { MOST_BYTES = 4096 };
+    char *path = run_path(directory);
+    *reason = dome__file_irregular(path, false); /* nobody has a reason to make a link of it */
+    errno = EINVAL;
+    char *text = *reason ? NULL : dome__file_read(path, MOST_BYTES, reason);
+    g_free(path);
+    return text;
+}
+
+bool dome__run_check(const char *directory, char **message)
+{
+    const char *reason;
+    char *text = read_run(directory, &reason);
+    bool good = text || errno == ENOENT;
+    if (!good)
+        *message =
+            g_strdup_printf("checkpoint directory '%s' cannot be used, as its file 'run' cannot be read: %s; remove it, or "
+                            "take another directory",
+                            directory, reason);
+    g_free(text);
+    return good;
+}
+
 dome_run dome__run_read(const char *directory)
 {
-    char *path = run_path(directory), *text = NULL, *end;
+    const char *reason;
+    char *text = read_run(directory, &reason), *end;
     dome_run run = {0};
-    if (g_file_get_contents(path, &text, NULL, NULL)) {
+    if (text) {
         run.first = g_ascii_strtoull(text, &end, 10);
         run.failures = g_ascii_strtoull(end, &end, 10);
         double seconds = g_ascii_strtod(end, &end);
@@ -26,22 +53,21 @@ dome_run dome__run_read(const char *directory)
         run.running = strstr(end, "running") != NULL;
     }
     g_free(text);
-    g_free(path);
     return run;
 }
 
 /* Renamed when it is complete: a program may be killed at any moment. */
 bool dome__run_write(const dome_checkpoints *c, bool running, char **message)
 {
-    char *path = run_path(c->directory), *part = g_strconcat(path, ".part", NULL), seconds[G_ASCII_DTOSTR_BUF_SIZE];
+    char *path = run_path(c->directory), seconds[G_ASCII_DTOSTR_BUF_SIZE];
+    const char *reason;
     g_ascii_formatd(seconds, sizeof seconds, "%.3f", c->run.seconds + dome_wtime() - c->began);
     char *text = g_strdup_printf("%" PRIu64 "\n%" PRIu64 " %s %s\n", c->run.first, c->run.failures, seconds,
                                  running ? "running" : "ended");
-    bool good = g_file_set_contents_full(part, text, -1, G_FILE_SET_CONTENTS_NONE, 0666, NULL) && rename(part, path) == 0;
+    bool good = dome__file_replace(path, text, dome__store_file_mode(c->directory), &reason);
     if (!good && message)
-        *message = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, strerror(errno));
+        *message = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", c->directory, reason);
     g_free(text);
-    g_free(part);
     g_free(path);
     return good;
 }

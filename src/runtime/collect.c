@@ -1,6 +1,7 @@
 #include "runtime/collect.h"
 
 #include "ckpt/link.h"
+#include "files/files.h"
 #include "runtime/launch.h"
 #include "runtime/watch.h"
 #include "transport/collective.h"
@@ -46,7 +47,7 @@ static void number_groups(const dome_env *env, dome_ckpt_pieces *pieces, const u
     pieces->leader = leader;
 }
 
-int dome__find_groups(dome_env *env, const char *directory, dome_ckpt_pieces *pieces)
+int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces)
 {
     dome_transport *t = env->transport;
     uint64_t nonce = (uint64_t)g_random_int() << 32 | g_random_int();
@@ -54,10 +55,10 @@ int dome__find_groups(dome_env *env, const char *directory, dome_ckpt_pieces *pi
     if (status != DOME_OK)
         return status;
     char *probe = probe_path(directory, nonce, t->rank), *text = NULL;
-    int fd = g_mkdir_with_parents(directory, 0777) == 0 ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    if (fd < 0)
+    int fd = dome__store_make_directory(directory, own, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (fd < 0 && !text)
         text = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", directory, strerror(errno));
-    else
+    else if (fd >= 0)
         close(fd);
     status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
     uint64_t first = (uint64_t)t->rank, *all = g_new0(uint64_t, t->size);
@@ -88,7 +89,7 @@ void dome__clean_directory(const char *directory)
         char *path = g_build_filename(directory, name, NULL);
         if (g_str_has_prefix(name, "probe-"))
             unlink(path);
-        else if (strcmp(name, COLLECTED) == 0)
+        else if (strcmp(name, COLLECTED) == 0 && unlink(path) != 0)
             dome__remove_directory(path);
         g_free(path);
     }
@@ -283,19 +284,20 @@ static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *
 
 enum { CHUNK = 4 << 20 };
 
-static char *broken(const char *path)
+static char *broken(const char *path, const char *reason)
 {
-    return g_strdup_printf("checkpoint '%s' cannot be brought to another host: %s", path, strerror(errno));
+    return g_strdup_printf("checkpoint '%s' cannot be brought to another host: %s", path, reason);
 }
 
 /* A file from one task to another. Each chunk goes behind its length; none, and the length 0, is the end. */
 static int send_file(dome_env *env, int to, const char *path, char **text)
 {
     char *buffer = g_malloc(CHUNK);
-    int fd = open(path, O_RDONLY | O_CLOEXEC), status = DOME_OK;
+    const char *reason;
+    int fd = dome__file_open(path, O_RDONLY, &reason), status = DOME_OK;
     uint64_t n;
     if (fd < 0)
-        *text = broken(path);
+        *text = broken(path, reason);
     do {
         ssize_t got = fd >= 0 ? read(fd, buffer, CHUNK) : 0;
         if (got < 0 && errno == EINTR) {
@@ -303,7 +305,7 @@ static int send_file(dome_env *env, int to, const char *path, char **text)
             continue;
         }
         if (got < 0)
-            *text = broken(path);
+            *text = broken(path, strerror(errno));
         n = got > 0 ? (uint64_t)got : 0;
         status = checked(env, dome__send(env->transport, to, DOME_CHANNEL_CONTROL, DOME_U64, &n, 1));
         if (status == DOME_OK && n > 0)
@@ -317,11 +319,9 @@ static int send_file(dome_env *env, int to, const char *path, char **text)
 
 static int receive_file(dome_env *env, int from, const char *path, char **text)
 {
-    char *buffer = g_malloc(CHUNK), *part = g_strconcat(path, ".part", NULL);
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), status = DOME_OK;
+    char *buffer = g_malloc(CHUNK), *part = g_strconcat(path, ".part", NULL), *folder = g_path_get_dirname(path);
+    int fd = dome__store_new_file(folder, part, text), status = DOME_OK;
     uint64_t n, at = 0;
-    if (fd < 0)
-        *text = broken(path);
     do {
         status = checked(env, dome__recv(env->transport, from, DOME_CHANNEL_CONTROL, DOME_U64, &n, 1));
         if (status == DOME_OK && n > 0)
@@ -331,11 +331,12 @@ static int receive_file(dome_env *env, int from, const char *path, char **text)
         at += n;
     } while (status == DOME_OK && n > 0);
     if (fd >= 0) {
-        if (!*text && status == DOME_OK && dome__store_sync(fd, text) && rename(part, path) != 0)
-            *text = broken(path);
+        if (!*text && status == DOME_OK && dome__store_sync(fd, NULL, NULL, text) && rename(part, path) != 0)
+            *text = broken(path, strerror(errno));
         close(fd);
         unlink(part);
     }
+    g_free(folder);
     g_free(buffer);
     g_free(part);
     return status;
@@ -406,8 +407,8 @@ static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *p
     char *text = NULL, *folder = g_build_filename(directory, COLLECTED, NULL);
     char *whole = dome__ckpt_file_path(directory, number, 0, 0);
     if (!group_has(items, number, 0)) {
-        if (rank == 0 && g_mkdir_with_parents(folder, 0777) < 0)
-            text = broken(folder);
+        if (rank == 0 && mkdir(folder, 0700) < 0) /* what was there has been removed at the start */
+            text = broken(folder, strerror(errno));
         status = gather_files(env, directory, folder, pieces, items, number, division, &text);
         if (rank == 0 && status == DOME_OK && !text)
             merge(directory, folder, pieces, items, number, division, &text);

@@ -6,9 +6,9 @@
 #include "ckpt/writer.h"
 #include "runtime/environment.h"
 
-/* Makes the directory where it is not, and finds out who shares it: every task makes a file there that nobody else would make.
- * Sets count, group and leader. Collective. Fails by dome__fail. */
-int dome__find_groups(dome_env *env, const char *directory, dome_ckpt_pieces *pieces);
+/* Makes the directory where it is not (own: for this user alone), and finds out who shares it: every task makes a file there that
+ * nobody else would make. Sets count, group and leader. Collective. Fails by dome__fail. */
+int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces);
 
 /* Connects the groups in a ring, for copies. task: links this task with task 0 already. Collective. Fails by dome__fail. */
 int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces);

@@ -151,6 +151,20 @@ mkdir dir
     exit $failures
 ) 9>dir/lock || failures=$((failures + 1))
 
+# Files that may not grow (ulimit -f): what cannot be written is said, and the checkpoint before stays.
+for many in self "$tasks"; do
+    fresh
+    (
+        ulimit -f 20
+        run "$many" state 12 $saving --dome-restart
+        [ $status -eq 0 ] || fail "ulimit -f, $many: status $status, $(cat err)"
+        grep -q "^dome: checkpoint 5 was not written: .*File too large (ulimit -f.*, and the checkpoint before stays" err ||
+            fail "ulimit -f, $many: $(cat err)"
+        exit $failures
+    ) || failures=$((failures + 1))
+    "$DOME_BUILD_DIR/tools/dome" ckpt verify -q dir || fail "ulimit -f, $many: the checkpoint before"
+done
+
 # A disk that gets full, or memory, in a namespace of its own: with one task and with several.
 cat >full.sh <<'END'
 place=$1

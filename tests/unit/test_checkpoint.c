@@ -401,7 +401,7 @@ static void test_truncated(void)
     g_free(longer);
     unlink(path);
     check_message(verify(path), "cannot be opened: No such file");
-    check_message(verify(directory), "is not a file");
+    check_message(verify(directory), "it is a directory, not a regular file");
     set_contents(path, "what is this?", 13);
     check_message(verify(path), "is not a checkpoint");
     g_bytes_unref(data);
@@ -710,6 +710,121 @@ static void test_lock(void)
     remove_directory(directory);
 }
 
+static void cannot_lock(const char *directory, const char *words)
+{
+    char *message = NULL;
+    g_assert_null(dome__store_open(directory, "md", &message));
+    check_message(message, words);
+}
+
+/* What others may have made of the file: nothing is locked, waited for or written through it. */
+static void test_strange_lock(void)
+{
+    char *directory = new_directory(), *lock = g_build_filename(directory, "lock", NULL), *message = NULL;
+    char *precious = g_build_filename(directory, "precious", NULL), *part = path_of(directory, 1);
+    struct stat s;
+    set_contents(precious, "precious", 8);
+    g_assert_cmpint(symlink(precious, lock), ==, 0);
+    cannot_lock(directory, "by its file 'lock': it is a symbolic link");
+    unlink(lock);
+    g_assert_cmpint(link(precious, lock), ==, 0);
+    cannot_lock(directory, "by its file 'lock': it has other names");
+    unlink(lock);
+    g_assert_cmpint(mkfifo(lock, 0600), ==, 0);
+    cannot_lock(directory, "by its file 'lock': it is a FIFO");
+    unlink(lock);
+    if (geteuid() == 0) {
+        set_contents(lock, "", 0);
+        g_assert_cmpint(chown(lock, 1, 1), ==, 0);
+        cannot_lock(directory, "by its file 'lock': it belongs to another user");
+        unlink(lock);
+    }
+
+    /* Whoever may open it could lock it: one of an earlier version, too. */
+    set_contents(lock, "", 0);
+    g_assert_cmpint(chmod(lock, 0644), ==, 0);
+    dome_store *store = dome__store_open(directory, "md", &message);
+    g_assert_cmpstr(message, ==, NULL);
+    g_assert_cmpint(stat(lock, &s), ==, 0);
+    g_assert_cmpint(s.st_mode & 0777, ==, 0600);
+
+    dome__store_close(store);
+
+    /* A child that stays when its parent is gone has not got it. */
+    int ends[2];
+    pid_t child = 0, parent;
+    g_assert_cmpint(pipe(ends), ==, 0);
+    if ((parent = fork()) == 0) {
+        if (!dome__store_open(directory, "md", &message))
+            _exit(1);
+        if (fork() != 0)
+            pause();
+        child = getpid();
+        if (write(ends[1], &child, sizeof child) != sizeof child)
+            _exit(1);
+        pause();
+    }
+    close(ends[1]);
+    g_assert_cmpint(read(ends[0], &child, sizeof child), ==, sizeof child);
+    close(ends[0]);
+    kill(parent, SIGKILL);
+    g_assert_cmpint(waitpid(parent, NULL, 0), ==, parent);
+    store = dome__store_open(directory, "md", &message);
+    kill(child, SIGKILL);
+    g_assert_cmpstr(message, ==, NULL);
+
+    /* The file that is written, too. */
+    static const char *const names[] = {"x"};
+    checkpoint_state *state = vectors(100, names, 1);
+    dome_ckpt *ckpt = checkpoint_describe(state, 1);
+    g_assert_true(dome__ckpt_plan(ckpt, NULL, &message));
+    char *hidden = g_strconcat(part, ".part", NULL);
+    g_assert_cmpint(symlink(precious, hidden), ==, 0);
+    int fd = dome__store_create(directory, ckpt, &message);
+    g_assert_cmpint(fd, >=, 0);
+    g_assert_cmpint(lstat(hidden, &s), ==, 0);
+    g_assert_true(S_ISREG(s.st_mode));
+    g_assert_cmpint(s.st_mode & 0077, ==, 0); /* as the directory */
+    unlink(hidden);
+    g_assert_cmpint(link(precious, hidden), ==, 0);
+    g_assert_cmpint(dome__store_join(directory, ckpt, &message), <, 0);
+    check_message(g_steal_pointer(&message), "it has other names");
+    dome__store_abandon(directory, ckpt, fd);
+    g_assert_cmpint(stat(precious, &s), ==, 0);
+    g_assert_cmpint(s.st_size, ==, 8);
+
+    dome__ckpt_free(ckpt);
+    checkpoint_state_free(state);
+    dome__store_close(store);
+    unlink(precious);
+    g_free(hidden);
+    g_free(part);
+    g_free(precious);
+    g_free(lock);
+    remove_directory(directory);
+}
+
+static void test_own_directory(void)
+{
+    char *directory = new_directory(), *inner = g_build_filename(directory, "inner", NULL), *message = NULL;
+    struct stat s;
+    g_assert_true(dome__store_make_directory(inner, true, &message));
+    g_assert_cmpint(stat(inner, &s), ==, 0);
+    g_assert_cmpint(s.st_mode & 0777, ==, 0700);
+    g_assert_true(dome__store_make_directory(inner, true, &message));
+    g_assert_cmpint(chmod(inner, 0755), ==, 0);
+    g_assert_false(dome__store_make_directory(inner, true, &message));
+    check_message(g_steal_pointer(&message), "others than this user");
+    g_assert_true(dome__store_make_directory(inner, false, &message));
+    g_assert_cmpint(rmdir(inner), ==, 0);
+    g_assert_cmpint(symlink("/", inner), ==, 0);
+    g_assert_false(dome__store_make_directory(inner, true, &message));
+    check_message(g_steal_pointer(&message), "others than this user");
+    unlink(inner);
+    g_free(inner);
+    remove_directory(directory);
+}
+
 /* A disk that is full, or a limit on files: known before data are written, and nothing is left. */
 static void test_full_disk(void)
 {
@@ -722,11 +837,9 @@ static void test_full_disk(void)
     g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &old), ==, 0);
     limit = old;
     limit.rlim_cur = 10000;
-    signal(SIGXFSZ, SIG_IGN);
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
     g_assert_cmpint(dome__store_create(directory, ckpt, &message), <, 0);
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &old), ==, 0);
-    signal(SIGXFSZ, SIG_DFL);
     check_message(g_steal_pointer(&message), "cannot be written: File too large");
     dome__ckpt_free(ckpt);
     checkpoint_state_free(state);
@@ -900,6 +1013,8 @@ int main(int argc, char **argv)
     g_test_add_func("/checkpoint/names", test_names);
     g_test_add_func("/checkpoint/newest", test_newest);
     g_test_add_func("/checkpoint/lock", test_lock);
+    g_test_add_func("/checkpoint/strange-lock", test_strange_lock);
+    g_test_add_func("/checkpoint/own-directory", test_own_directory);
     g_test_add_func("/checkpoint/full_disk", test_full_disk);
     g_test_add_func("/checkpoint/killed", test_killed);
     g_test_add_func("/checkpoint/pieces", test_pieces);
