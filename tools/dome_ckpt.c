@@ -240,7 +240,7 @@ int dome__ckpt_command_ls(int argc, char **argv)
 
 enum { DAMAGES_SHOWN = 10 };
 
-static uint64_t verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *object, dome_ckpt_buffer *buffer, uint64_t *absent)
+static uint64_t verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t *absent)
 {
     uint64_t damaged = 0;
     for (uint64_t b = 0; b < object->blocks; b++) {
@@ -250,7 +250,7 @@ static uint64_t verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *obje
             ++*absent;
             continue;
         }
-        if (dome__ckpt_room(buffer, e->length, &message) && dome__ckpt_read(file, object, b, buffer->data, &message))
+        if (dome__ckpt_check(file, object, b, &message))
             continue;
         if (++damaged <= DAMAGES_SHOWN)
             dome__ckpt_complain(1, message);
@@ -263,14 +263,13 @@ static uint64_t verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *obje
 static int verify(dome_ckpt_file *file, bool quiet)
 {
     const dome_ckpt *ckpt = dome__ckpt_head(file);
-    dome_ckpt_buffer buffer = {0};
     uint64_t damaged = 0, absent = 0;
     char *message = NULL;
     if (!dome__ckpt_check_earlier(file, &message))
         return dome__ckpt_complain(1, message);
     for (guint i = 0; i < ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
-        uint64_t here = verify_blocks(file, object, &buffer, &absent);
+        uint64_t here = verify_blocks(file, object, &absent);
         if (here > DAMAGES_SHOWN) {
             char *name = dome__ckpt_shown(object->name);
             dome__ckpt_complain(1, g_strdup_printf("checkpoint '%s': object %s: %" PRIu64 " damaged blocks in all",
@@ -279,7 +278,6 @@ static int verify(dome_ckpt_file *file, bool quiet)
         }
         damaged += here;
     }
-    g_free(buffer.data);
     if (!damaged && !quiet)
         printf("%s: good: %" PRIu64 " blocks of %u objects%s\n", dome__ckpt_path(file), ckpt->entries - absent,
                ckpt->objects->len, absent ? ", all that this piece has" : "");

@@ -61,47 +61,85 @@ typedef struct group {
     GArray *layouts; /* const dome_trace_layout * */
 } group;
 
-static bool of_group(const group *g, const dome_trace_layout *l)
+static guint group_hash(gconstpointer key)
 {
-    return g->run == l->run && g->object == l->object && g->length == l->length && g->block_size == l->block_size;
+    const group *g = key;
+    uint64_t numbers[] = {(uint64_t)g->run, g->object, g->length, g->block_size}, hash = 0;
+    for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++)
+        hash = (hash ^ numbers[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (guint)(hash >> 32);
 }
 
-static GArray *group_layouts(const dome_trace_file *file)
+static gboolean group_equal(gconstpointer a, gconstpointer b)
 {
-    GArray *groups = g_array_new(FALSE, FALSE, sizeof(group));
+    const group *g = a, *h = b;
+    return g->run == h->run && g->object == h->object && g->length == h->length && g->block_size == h->block_size;
+}
+
+static void free_group(gpointer data)
+{
+    group *g = data;
+    g_array_unref(g->layouts);
+    g_free(g);
+}
+
+/* Groups, and where to find them. */
+typedef struct grouping {
+    GPtrArray *groups;
+    GHashTable *places;    /* group -> its place, plus 1 */
+    GHashTable *of_object; /* run and object alone -> the place of the first, plus 1 */
+} grouping;
+
+static group *add_group(grouping *all, const group *like)
+{
+    group *g = g_memdup2(like, sizeof *like), *short_key = g_new0(group, 1);
+    *short_key = (group){.run = g->run, .object = g->object};
+    g->layouts = g_array_new(FALSE, FALSE, sizeof(const dome_trace_layout *));
+    g_ptr_array_add(all->groups, g);
+    g_hash_table_insert(all->places, g, GUINT_TO_POINTER(all->groups->len));
+    if (g_hash_table_contains(all->of_object, short_key))
+        g_free(short_key);
+    else
+        g_hash_table_insert(all->of_object, short_key, GUINT_TO_POINTER(all->groups->len));
+    return g;
+}
+
+static grouping group_layouts(const dome_trace_file *file)
+{
+    grouping all = {g_ptr_array_new_with_free_func(free_group), g_hash_table_new(group_hash, group_equal),
+                    g_hash_table_new_full(group_hash, group_equal, g_free, NULL)};
     for (guint k = 0; k < file->layouts->len; k++) {
         const dome_trace_layout *l = &g_array_index(file->layouts, dome_trace_layout, k);
-        guint at = 0;
-        while (at < groups->len && !of_group(&g_array_index(groups, group, at), l))
-            at++;
-        if (at == groups->len) {
-            group g = {l->run, l->object, l->length, l->block_size, g_array_new(FALSE, FALSE, sizeof l)};
-            g_array_append_val(groups, g);
-        }
-        g_array_append_val(g_array_index(groups, group, at).layouts, l);
+        group wanted = {.run = l->run, .object = l->object, .length = l->length, .block_size = l->block_size};
+        guint place = GPOINTER_TO_UINT(g_hash_table_lookup(all.places, &wanted));
+        group *g = place ? all.groups->pdata[place - 1] : add_group(&all, &wanted);
+        g_array_append_val(g->layouts, l);
     }
-    return groups;
+    return all;
 }
 
-static int group_of(const GArray *groups, const dome_trace_object *o)
+static int group_of(const grouping *all, const dome_trace_object *o)
 {
-    for (guint k = 0; k < groups->len; k++) {
-        const group *g = &g_array_index(groups, group, k);
-        bool mine = o->distribution == 0 ? g->object == 0 && g->length == o->length && g->block_size == o->block_size
-                                         : g->object == o->id;
-        if (mine && g->run == o->run)
-            return (int)k;
-    }
-    return -1;
+    group dynamic = {.run = o->run, .length = o->length, .block_size = o->block_size}, own = {.run = o->run, .object = o->id};
+    gpointer place =
+        o->distribution == 0 ? g_hash_table_lookup(all->places, &dynamic) : g_hash_table_lookup(all->of_object, &own);
+    return (int)GPOINTER_TO_UINT(place) - 1;
+}
+
+static void free_grouping(grouping *all)
+{
+    g_hash_table_destroy(all->places);
+    g_hash_table_destroy(all->of_object);
+    g_ptr_array_unref(all->groups);
 }
 
 static void write_layouts(const dome_trace_file *file, FILE *to)
 {
-    GArray *groups = group_layouts(file);
+    grouping all = group_layouts(file);
     bool first = true;
     fputs(",\n\"groups\":[", to);
-    for (guint k = 0; k < groups->len; k++) {
-        const group *g = &g_array_index(groups, group, k);
+    for (guint k = 0; k < all.groups->len; k++) {
+        const group *g = all.groups->pdata[k];
         bool next = true;
         fprintf(to, "%s{\"run\":%d,\"length\":%" PRIu64 ",\"block\":%" PRIu64 ",\"layouts\":[", comma(&first), g->run, g->length,
                 g->block_size);
@@ -122,17 +160,14 @@ static void write_layouts(const dome_trace_file *file, FILE *to)
         fprintf(to, "%s{\"run\":%d,\"from\":%.6f,\"to\":", comma(&first), o->run, seconds(o->from));
         seconds_or_null(to, o->to != INT64_MAX, o->to);
         fprintf(to, ",\"length\":%" PRIu64 ",\"width\":%" PRIu64 ",\"distribution\":\"%s\",\"group\":%d,\"type\":", o->length,
-                o->width, o->distribution >= 0 && o->distribution < 3 ? distributions[o->distribution] : "?",
-                group_of(groups, o));
+                o->width, o->distribution >= 0 && o->distribution < 3 ? distributions[o->distribution] : "?", group_of(&all, o));
         dome__json_text(to, o->type);
         fputs(",\"name\":", to);
         dome__json_text(to, o->name);
         fputs("}", to);
     }
     fputs("]", to);
-    for (guint k = 0; k < groups->len; k++)
-        g_array_unref(g_array_index(groups, group, k).layouts);
-    g_array_unref(groups);
+    free_grouping(&all);
 }
 
 /* A checkpoint is one thing, of which every task writes a part. */
@@ -145,22 +180,21 @@ typedef struct whole_checkpoint {
 static void write_checkpoints(const dome_trace_file *file, FILE *to)
 {
     GArray *all = g_array_new(FALSE, TRUE, sizeof(whole_checkpoint));
+    GHashTable *places = g_hash_table_new_full(group_hash, group_equal, g_free, NULL); /* run and number -> place, plus 1 */
     for (guint k = 0; k < file->spans->len; k++) {
         const dome_trace_span *s = &g_array_index(file->spans, dome_trace_span, k);
         if (s->kind != 'k')
             continue;
         int run = g_array_index(file->tasks, dome_trace_task, s->task).run;
-        whole_checkpoint *c = NULL;
-        for (guint i = all->len; i-- > 0 && !c;) {
-            c = &g_array_index(all, whole_checkpoint, i);
-            if (c->number != s->a || c->run != run)
-                c = NULL;
+        group key = {.run = run, .object = s->a};
+        guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, &key));
+        if (place == 0) {
+            whole_checkpoint new = {.begin = s->start, .number = s->a, .run = run};
+            g_array_append_val(all, new);
+            place = all->len;
+            g_hash_table_insert(places, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(place));
         }
-        if (!c) {
-            g_array_set_size(all, all->len + 1);
-            c = &g_array_index(all, whole_checkpoint, all->len - 1);
-            *c = (whole_checkpoint){.begin = s->start, .number = s->a, .run = run};
-        }
+        whole_checkpoint *c = &g_array_index(all, whole_checkpoint, place - 1);
         c->begin = MIN(c->begin, s->start);
         c->end = MAX(c->end, s->start + s->took);
         c->bytes += s->b;
@@ -173,6 +207,7 @@ static void write_checkpoints(const dome_trace_file *file, FILE *to)
     }
     fputs("]", to);
     g_array_unref(all);
+    g_hash_table_destroy(places);
 }
 
 static void write_marks(const dome_trace_file *file, FILE *to)
@@ -238,42 +273,76 @@ static void write_loads(const dome_trace_file *file, FILE *to)
     g_ptr_array_unref(of_task);
 }
 
-/* For each operation one row: name, calls of a task, then computing and waiting seconds and bytes by rank. */
+/* What an operation has cost a task, all starts of the program together. */
+typedef struct cost {
+    uint32_t code;
+    int rank;
+    uint64_t count;
+    double compute, wait, bytes;
+} cost;
+
+static int by_code(gconstpointer a, gconstpointer b)
+{
+    const cost *x = a, *y = b;
+    return x->code != y->code ? (x->code > y->code) - (x->code < y->code) : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* By code and rank, each pair once. */
+static GArray *sum_costs(const dome_trace_file *file)
+{
+    GArray *costs = g_array_sized_new(FALSE, FALSE, sizeof(cost), file->totals->len);
+    for (guint k = 0; k < file->totals->len; k++) {
+        const dome_trace_total *t = &g_array_index(file->totals, dome_trace_total, k);
+        cost c = {t->code,
+                  g_array_index(file->tasks, dome_trace_task, t->task).rank,
+                  t->count,
+                  (double)t->compute_ns * 1e-9,
+                  (double)t->wait_ns * 1e-9,
+                  (double)t->bytes};
+        if (c.code > 0 && c.code < file->names->len)
+            g_array_append_val(costs, c);
+    }
+    g_array_sort(costs, by_code);
+    guint kept = 0;
+    for (guint k = 0; k < costs->len; k++) {
+        cost c = g_array_index(costs, cost, k), *last = kept ? &g_array_index(costs, cost, kept - 1) : NULL;
+        if (last && last->code == c.code && last->rank == c.rank) {
+            last->count += c.count;
+            last->compute += c.compute;
+            last->wait += c.wait;
+            last->bytes += c.bytes;
+        } else {
+            g_array_index(costs, cost, kept++) = c;
+        }
+    }
+    g_array_set_size(costs, kept);
+    return costs;
+}
+
+/* For each operation that task 0 has called one row: name, its calls, and of each task that has called it [rank, computing and
+ * waiting seconds, bytes]. What a file does not tell takes no room here. */
 static void write_operations(const dome_trace_file *file, FILE *to)
 {
+    GArray *costs = sum_costs(file);
     bool first = true;
     fputs(",\n\"operations\":[", to);
-    double *values = g_new(double, 3 * (size_t)MAX(file->size, 1));
-    for (guint code = 1; code < file->names->len; code++) {
-        uint64_t calls = 0;
-        memset(values, 0, 3 * (size_t)MAX(file->size, 1) * sizeof *values);
-        for (guint k = 0; k < file->totals->len; k++) {
-            const dome_trace_total *t = &g_array_index(file->totals, dome_trace_total, k);
-            const dome_trace_task *task = &g_array_index(file->tasks, dome_trace_task, t->task);
-            if (t->code != code)
-                continue;
-            calls += task->rank == 0 ? t->count : 0;
-            double *v = values + 3 * (size_t)task->rank;
-            v[0] += (double)t->compute_ns * 1e-9;
-            v[1] += (double)t->wait_ns * 1e-9;
-            v[2] += (double)t->bytes;
-        }
-        if (calls == 0)
+    for (guint k = 0, next; k < costs->len; k = next) {
+        const cost *c = &g_array_index(costs, cost, k);
+        for (next = k; next < costs->len && g_array_index(costs, cost, next).code == c->code;)
+            next++;
+        if (c->rank != 0 || c->count == 0)
             continue;
         fprintf(to, "%s\n{\"name\":", comma(&first));
-        dome__json_text(to, dome__trace_name(file, code));
-        fprintf(to, ",\"calls\":%" PRIu64, calls);
-        static const char *const keys[] = {"compute", "wait", "bytes"};
-        for (size_t what = 0; what < 3; what++) {
-            fprintf(to, ",\"%s\":[", keys[what]);
-            for (size_t r = 0; r < (size_t)file->size; r++)
-                fprintf(to, what == 2 ? "%s%.0f" : "%s%.6f", r ? "," : "", values[3 * r + what]);
-            fputc(']', to);
+        dome__json_text(to, dome__trace_name(file, c->code));
+        fprintf(to, ",\"calls\":%" PRIu64 ",\"tasks\":[", c->count);
+        for (guint i = k; i < next; i++) {
+            const cost *t = &g_array_index(costs, cost, i);
+            fprintf(to, "%s[%d,%.6f,%.6f,%.0f]", i > k ? "," : "", t->rank, t->compute, t->wait, t->bytes);
         }
-        fputc('}', to);
+        fputs("]}", to);
     }
-    g_free(values);
     fputc(']', to);
+    g_array_unref(costs);
 }
 
 static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *to)

@@ -12,6 +12,13 @@ typedef struct dome_ckpt_sum {
 } dome_ckpt_sum;
 
 dome_ckpt_sum dome__ckpt_sum(const void *data, size_t bytes);
+/* The same of bytes that come one after the other. _end frees it. */
+typedef struct dome_ckpt_summing dome_ckpt_summing;
+
+dome_ckpt_summing *dome__ckpt_sum_begin(void);
+void dome__ckpt_sum_add(dome_ckpt_summing *summing, const void *data, size_t bytes);
+dome_ckpt_sum dome__ckpt_sum_end(dome_ckpt_summing *summing);
+
 bool dome__ckpt_sum_equal(const dome_ckpt_sum *a, const dome_ckpt_sum *b);
 
 #endif

@@ -211,15 +211,35 @@ bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes,
     return true;
 }
 
-static bool check_sum(const uint8_t *head, size_t bytes, dome_ckpt_sum *sum, char **message)
+bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_ckpt_sum *sum,
+                         char **message)
 {
-    uint8_t *copy = g_malloc(bytes);
-    memcpy(copy, head, bytes);
-    memset(copy + AT_SUM, 0, sizeof sum->bytes);
-    *sum = dome__ckpt_sum(copy, bytes);
-    g_free(copy);
-    return memcmp(head + AT_SUM, sum->bytes, sizeof sum->bytes) == 0 ||
+    enum { PIECE = 1 << 20 };
+    uint8_t blank[DOME_CKPT_HEADER], *piece = g_malloc(PIECE);
+    dome_ckpt_summing *summing = dome__ckpt_sum_begin();
+    bool good = true;
+    memcpy(blank, header, sizeof blank);
+    memset(blank + AT_SUM, 0, sizeof sum->bytes);
+    dome__ckpt_sum_add(summing, blank, sizeof blank);
+    for (uint64_t at = sizeof blank, n; good && at < head_bytes; at += n) {
+        n = MIN(head_bytes - at, PIECE);
+        good = more(ctx, piece, n, at, message);
+        if (good)
+            dome__ckpt_sum_add(summing, piece, n);
+    }
+    *sum = dome__ckpt_sum_end(summing);
+    g_free(piece);
+    if (!good)
+        return false;
+    return memcmp((const uint8_t *)header + AT_SUM, sum->bytes, sizeof sum->bytes) == 0 ||
            dome__ckpt_refuse(message, "is damaged in its header, directory or table (checksum differs)");
+}
+
+static bool from_memory(void *head, void *to, uint64_t bytes, uint64_t offset, char **message)
+{
+    (void)message;
+    memcpy(to, (const char *)head + offset, bytes);
+    return true;
 }
 
 /* A name that is not empty and not among those before. */
@@ -365,7 +385,9 @@ static bool decode_table(dome_ckpt *ckpt, const uint8_t *from, char **message)
 {
     bool used[DOME_CKPT_EARLIER_MAX] = {false};
     uint64_t end = ckpt->head_bytes;
-    ckpt->table = g_new(dome_ckpt_entry, ckpt->entries);
+    ckpt->table = g_try_new(dome_ckpt_entry, ckpt->entries);
+    if (!ckpt->table && ckpt->entries > 0)
+        return dome__ckpt_refuse(message, "has a table of %" PRIu64 " blocks, more than there is memory for", ckpt->entries);
     for (guint i = 0; i < ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
         for (uint64_t b = 0; b < object->blocks; b++, from += DOME_CKPT_ENTRY) {
@@ -387,7 +409,7 @@ static bool decode(dome_ckpt *ckpt, const uint8_t *head, char **message)
 {
     uint32_t version = get32(head + AT_VERSION), directory = get32(head + AT_DIRECTORY_BYTES);
     uint64_t entries = get64(head + AT_ENTRIES), rest = ckpt->head_bytes - DOME_CKPT_HEADER;
-    if (!check_sum(head, ckpt->head_bytes, &ckpt->sum, message))
+    if (!dome__ckpt_read_sum(head, ckpt->head_bytes, from_memory, (void *)head, &ckpt->sum, message))
         return false;
     if (version != DOME_CKPT_VERSION)
         return dome__ckpt_refuse(message, "has version %u of the format, this library reads version %d", version,

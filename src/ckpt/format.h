@@ -122,6 +122,13 @@ void *dome__ckpt_encode(dome_ckpt *ckpt);
 /* How long the head is of a file of file_bytes bytes that begins with these (DOME_CKPT_HEADER, or fewer where it is shorter). */
 bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes, uint64_t *head_bytes, char **message);
 
+/* Whether a head has the checksum that its header (DOME_CKPT_HEADER bytes) says: then it is *sum. What is behind the header is
+ * asked for in pieces, so that a file which only says that its head is long does not get memory for it. */
+typedef bool (*dome_ckpt_more)(void *ctx, void *to, uint64_t bytes, uint64_t offset, char **message);
+
+bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_ckpt_sum *sum,
+                         char **message);
+
 /* Reads a head of that length, checking all of it. Memory used is in proportion to `bytes`. NULL on failure. */
 dome_ckpt *dome__ckpt_decode(const void *head, size_t bytes, uint64_t file_bytes, char **message);
 

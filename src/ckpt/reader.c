@@ -1,5 +1,7 @@
 #include "ckpt/reader.h"
 
+#include "files/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -93,19 +95,30 @@ static bool read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char 
     return true;
 }
 
+static bool from_file(void *fd, void *to, uint64_t bytes, uint64_t offset, char **message)
+{
+    return read_at(*(int *)fd, to, bytes, offset, message);
+}
+
 static dome_ckpt *read_head(int fd, char **message)
 {
     struct stat st;
+    dome_ckpt_sum sum;
     uint8_t header[DOME_CKPT_HEADER];
     uint64_t head_bytes;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        dome__ckpt_refuse(message, "is not a file");
+    if (fstat(fd, &st) != 0) {
+        dome__ckpt_refuse(message, "cannot be read: %s", strerror(errno));
         return NULL;
     }
     uint64_t file_bytes = (uint64_t)st.st_size, start = MIN(file_bytes, sizeof header);
     if (!read_at(fd, header, start, 0, message) || !dome__ckpt_head_bytes(header, start, file_bytes, &head_bytes, message))
         return NULL;
+    /* Nothing is put into the memory before the checksum has shown that there is something to put there. */
     void *head = head_bytes <= G_MAXSIZE ? g_try_malloc(head_bytes) : NULL;
+    if (head && !dome__ckpt_read_sum(header, head_bytes, from_file, &fd, &sum, message)) {
+        g_free(head);
+        return NULL;
+    }
     if (!head) {
         dome__ckpt_refuse(message, "has a head of %" PRIu64 " bytes, more than there is memory for", head_bytes);
         return NULL;
@@ -118,9 +131,10 @@ static dome_ckpt *read_head(int fd, char **message)
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
 {
     dome_ckpt *ckpt = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *reason;
+    int fd = dome__file_open(path, O_RDONLY, &reason);
     if (fd < 0)
-        dome__ckpt_refuse(message, "cannot be opened: %s", strerror(errno));
+        dome__ckpt_refuse(message, "cannot be opened: %s", reason);
     else
         ckpt = read_head(fd, message);
     if (!ckpt) {
@@ -225,14 +239,22 @@ static bool block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder
     return false;
 }
 
+/* Where the bytes of a block are. NULL: nowhere. */
+static dome_ckpt_file *place_of(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block,
+                                const dome_ckpt_entry **entry, char **message)
+{
+    const dome_ckpt_entry *e = *entry = dome__ckpt_entry(file->ckpt, object, block);
+    if (!e)
+        block_fails(file, file, object, block, "there is no such block", message);
+    else if (e->source == 0)
+        block_fails(file, file, object, block, "is not in this piece", message);
+    return e && e->source != 0 ? holder(file, e->source, message) : NULL;
+}
+
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message)
 {
-    const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
-    if (!e)
-        return block_fails(file, file, object, block, "there is no such block", message);
-    if (e->source == 0)
-        return block_fails(file, file, object, block, "is not in this piece", message);
-    dome_ckpt_file *from = holder(file, e->source, message);
+    const dome_ckpt_entry *e;
+    dome_ckpt_file *from = place_of(file, object, block, &e, message);
     char *reason = NULL;
     if (!from)
         return false;
@@ -246,27 +268,38 @@ bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
            block_fails(file, from, object, block, "is damaged (checksum differs)", message);
 }
 
+bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message)
+{
+    enum { PIECE = 1 << 20 };
+    const dome_ckpt_entry *e;
+    dome_ckpt_file *from = place_of(file, object, block, &e, message);
+    char *reason = NULL;
+    if (!from)
+        return false;
+    char *piece = g_malloc(MIN(e->length, PIECE) + 1);
+    dome_ckpt_summing *summing = dome__ckpt_sum_begin();
+    for (uint64_t at = 0, n; at < e->length && !reason; at += n) {
+        n = MIN(e->length - at, PIECE);
+        if (read_at(from->fd, piece, n, e->offset + at, &reason))
+            dome__ckpt_sum_add(summing, piece, n);
+    }
+    dome_ckpt_sum sum = dome__ckpt_sum_end(summing);
+    bool good = !reason && dome__ckpt_sum_equal(&sum, &e->sum);
+    if (!good)
+        block_fails(file, from, object, block, reason ? reason : "is damaged (checksum differs)", message);
+    g_free(piece);
+    g_free(reason);
+    return good;
+}
+
 bool dome__ckpt_verify(dome_ckpt_file *file, char **message)
 {
-    uint64_t room = 0;
-    char *buffer = NULL;
     bool good = dome__ckpt_check_earlier(file, message);
     for (guint i = 0; good && i < file->ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(file->ckpt, i);
-        for (uint64_t b = 0; good && b < object->blocks; b++) {
-            const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, b);
-            if (e->source == 0)
-                continue;
-            if (e->length > room || !buffer) {
-                g_free(buffer);
-                room = MAX(e->length, 1 << 16);
-                buffer = room <= G_MAXSIZE ? g_try_malloc(room) : NULL;
-                if (!buffer)
-                    return block_fails(file, file, object, b, "no memory for it", message);
-            }
-            good = dome__ckpt_read(file, object, b, buffer, message);
-        }
+        for (uint64_t b = 0; good && b < object->blocks; b++)
+            if (dome__ckpt_entry(file->ckpt, object, b)->source != 0)
+                good = dome__ckpt_check(file, object, b, message);
     }
-    g_free(buffer);
     return good;
 }

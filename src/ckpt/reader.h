@@ -24,7 +24,10 @@ bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message);
 /* Reads a block, whose length stands in its entry, into buffer. A block that a piece does not have is a failure. */
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message);
 
-/* Reads all that is there. */
+/* Whether a block's bytes are those that were written, whatever its length, with little memory. */
+bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message);
+
+/* Checks all that is there. */
 bool dome__ckpt_verify(dome_ckpt_file *file, char **message);
 
 /* The path in `directory` of a checkpoint, or of one of its pieces. g_free'd by the caller. */

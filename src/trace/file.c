@@ -1,11 +1,14 @@
 #include "trace/file.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* No program has more; a damaged file may say so. */
-enum { MOST_TASKS = 1000000, MOST_CODES = 10000 };
+/* No program has more; a damaged file may say so. PVM has room for fewer than a thousand tasks. */
+enum { MOST_TASKS = 1 << 14, MOST_CODES = 10000 };
 
 /* A measurement of the clock with a larger error than so many times that of the best is not used. */
 enum { ERROR_FACTOR = 4 };
@@ -310,7 +313,8 @@ static bool task_line(parser *p, char kind, fields *f)
         task->processors = (int)get_u64(f);
         g_free(task->host);
         task->host = get_text(f);
-        if (!f->bad && size <= MOST_TASKS)
+        f->bad |= size > MOST_TASKS;
+        if (!f->bad)
             last_run(p)->tasks = MAX(last_run(p)->tasks, (int)size);
         return !f->bad;
     }
@@ -421,23 +425,41 @@ static int by_time(gconstpointer a, gconstpointer b)
 static void choose_clocks(dome_trace_task *task)
 {
     uint64_t best = UINT64_MAX;
+    guint good = 0;
     for (guint k = 0; k < task->clocks->len; k++)
         best = MIN(best, g_array_index(task->clocks, clock_point, k).error);
-    for (guint k = task->clocks->len; k-- > 0;)
-        if (g_array_index(task->clocks, clock_point, k).error / ERROR_FACTOR > best)
-            g_array_remove_index(task->clocks, k);
+    for (guint k = 0; k < task->clocks->len; k++) {
+        clock_point point = g_array_index(task->clocks, clock_point, k);
+        if (point.error / ERROR_FACTOR <= best)
+            g_array_index(task->clocks, clock_point, good++) = point;
+    }
+    g_array_set_size(task->clocks, good);
     g_array_sort(task->clocks, by_time);
     task->clock_error = task->clocks->len ? best : 0;
+}
+
+/* How many of the points are not after time. */
+static guint points_until(const clock_point *points, guint n, int64_t time)
+{
+    guint low = 0, high = n;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (points[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* After the last measurement the offset is taken to change as it did before, over as long a time as is looked ahead; no clock is
  * wrong by more than a hundredth. */
 static int64_t offset_after(const clock_point *points, guint n, int64_t time)
 {
-    const clock_point *last = &points[n - 1], *before = last;
+    const clock_point *last = &points[n - 1];
     int64_t ahead = time - last->time;
-    while (before > points && last->time - before->time < ahead)
-        before--;
+    guint until = points_until(points, n, last->time - ahead);
+    const clock_point *before = &points[until > 0 ? until - 1 : 0];
     double span = (double)(last->time - before->time), most = (double)ahead / 100;
     double change = span > 0 ? ((double)last->offset - (double)before->offset) * MIN((double)ahead / span, 1) : 0;
     return last->offset + (int64_t)CLAMP(change, -most, most);
@@ -450,21 +472,14 @@ static int64_t on_hub_clock(const dome_trace_file *file, int task, int64_t time)
         return time;
     const GArray *clocks = g_array_index(file->tasks, dome_trace_task, task).clocks;
     const clock_point *points = (const clock_point *)(const void *)clocks->data;
-    guint low = 0, high = clocks->len; /* the first point after time */
+    guint next = points_until(points, clocks->len, time);
     if (clocks->len == 0)
         return time;
-    while (low < high) {
-        guint middle = low + (high - low) / 2;
-        if (points[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    if (next == 0)
         return time + points[0].offset;
-    if (low == clocks->len)
-        return time + offset_after(points, low, time);
-    const clock_point *a = &points[low - 1], *b = &points[low];
+    if (next == clocks->len)
+        return time + offset_after(points, next, time);
+    const clock_point *a = &points[next - 1], *b = &points[next];
     double part = b->time > a->time ? (double)(time - a->time) / (double)(b->time - a->time) : 0;
     return time + a->offset + (int64_t)(part * (double)(b->offset - a->offset));
 }
@@ -569,15 +584,23 @@ static GArray *new_array(guint size, GDestroyNotify clear)
     return array;
 }
 
+static const char MAGIC[] = "dome-trace ";
+
+/* Whether a file begins as a trace does, from its first bytes; *reason else. */
+static bool is_trace(const char *text, size_t length, const char **reason)
+{
+    *reason = "not a trace of a Dome program (--dome-trace FILE writes one)";
+    if (length < sizeof MAGIC || memcmp(text, MAGIC, sizeof MAGIC - 1) != 0)
+        return false;
+    *reason = "a trace of another version of the format: this program reads version 1";
+    return text[sizeof MAGIC - 1] == '1' && (length == sizeof MAGIC || text[sizeof MAGIC] == '\n');
+}
+
 dome_trace_file *dome__trace_parse(const char *text, size_t length, char **message)
 {
-    static const char magic[] = "dome-trace ";
-    if (length < sizeof magic || memcmp(text, magic, sizeof magic - 1) != 0) {
-        *message = g_strdup("not a trace of a Dome program (--dome-trace FILE writes one)");
-        return NULL;
-    }
-    if (text[sizeof magic - 1] != '1' || (length > sizeof magic && text[sizeof magic] != '\n')) {
-        *message = g_strdup("a trace of another version of the format: this program reads version 1");
+    const char *reason;
+    if (!is_trace(text, length, &reason)) {
+        *message = g_strdup(reason);
         return NULL;
     }
     dome_trace_file *file = g_new0(dome_trace_file, 1);
@@ -624,21 +647,54 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
     return file;
 }
 
+/* All of it, but no more of what is no trace than it takes to see that. It may come through a pipe. */
+static GByteArray *read_all(int fd, const char **reason)
+{
+    enum { PIECE = 1 << 20 };
+    GByteArray *text = g_byte_array_new();
+    for (;;) {
+        guint have = text->len;
+        if (have > G_MAXUINT - PIECE) {
+            *reason = "too long for a trace";
+            break;
+        }
+        g_byte_array_set_size(text, have + PIECE);
+        ssize_t n = read(fd, text->data + have, PIECE);
+        g_byte_array_set_size(text, have + (guint)MAX(n, 0));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            *reason = g_strerror(errno);
+        else if (n > 0 && (text->len <= sizeof MAGIC || is_trace((char *)text->data, text->len, reason)))
+            continue;
+        else if (n == 0)
+            return text;
+        break;
+    }
+    g_byte_array_unref(text);
+    return NULL;
+}
+
 dome_trace_file *dome__trace_read(const char *path, char **message)
 {
-    char *text = NULL, *reason = NULL;
-    gsize length;
-    GError *error = NULL;
-    if (!g_file_get_contents(path, &text, &length, &error)) {
-        *message = g_strdup(error->message);
-        g_error_free(error);
-        return NULL;
+    const char *reason = NULL;
+    char *why = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* without a writer a FIFO is empty */
+    GByteArray *text = NULL;
+    dome_trace_file *file = NULL;
+    if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
+        reason = g_strerror(errno);
+    else
+        text = read_all(fd, &reason);
+    if (text) {
+        file = dome__trace_parse((char *)text->data, text->len, &why);
+        g_byte_array_unref(text);
     }
-    dome_trace_file *file = dome__trace_parse(text, length, &reason);
-    g_free(text);
     if (!file)
-        *message = g_strdup_printf("%s: %s", path, reason);
-    g_free(reason);
+        *message = g_strdup_printf("%s: %s", path, why ? why : reason);
+    g_free(why);
+    if (fd >= 0)
+        close(fd);
     return file;
 }
 
