@@ -53,6 +53,10 @@ bool dvec_run_next(dvec_run *run);
 #define DVEC_RUN_PARTS 16
 void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS]);
 
+/* The same for integers, whose sum is exact: each value is low + 2^32 * high, with low in 0 ... 2^32 - 1. At most 2^31 values in a
+ * partial sum. */
+void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], const int64_t high[DVEC_RUN_PARTS]);
+
 /* After the last run: the sum over all tasks. Collective. NaN if dvec_run_begin has failed. */
 double dvec_run_sum(dvec_run *run);
 
@@ -99,6 +103,20 @@ DVEC_TYPE_OF_(DOME_F64, double)
 #define DVEC_ROUNDED_(value) (value)
 #endif
 
+/* Known when the program is compiled, so that one of the two sums is made. */
+#define DVEC_IS_REAL_(T) ((T)0.5 > (T)0)
+#define DVEC_HIGH_(T)    ((T)-1 > (T)0 ? (int64_t)((uint64_t)value_ >> 32) : (int64_t)value_ >> 32)
+
+#define DVEC_TERM_(T, j)                                                                                                         \
+    do {                                                                                                                         \
+        if (DVEC_IS_REAL_(T)) {                                                                                                  \
+            part_[j] += (double)value_;                                                                                          \
+        } else {                                                                                                                 \
+            low_[j] += (uint64_t)value_ & 0xffffffffu;                                                                           \
+            high_[j] += DVEC_HIGH_(T);                                                                                           \
+        }                                                                                                                        \
+    } while (0)
+
 #define DVEC_MAP_(T, z, n, inputs, pointers, operands, expression)                                                               \
     do {                                                                                                                         \
         dvec_run run_;                                                                                                           \
@@ -124,6 +142,8 @@ DVEC_TYPE_OF_(DOME_F64, double)
             T *const out_ = (T *)run_.out;                                                                                       \
             const size_t n_ = run_.values;                                                                                       \
             double part_[DVEC_RUN_PARTS] = {0};                                                                                  \
+            uint64_t low_[DVEC_RUN_PARTS] = {0};                                                                                 \
+            int64_t high_[DVEC_RUN_PARTS] = {0};                                                                                 \
             size_t base_ = 0;                                                                                                    \
             (void)out_;                                                                                                          \
             pointers;                                                                                                            \
@@ -134,16 +154,19 @@ DVEC_TYPE_OF_(DOME_F64, double)
                     operands;                                                                                                    \
                     const T value_ = DVEC_ROUNDED_((T)(expression));                                                             \
                     store;                                                                                                       \
-                    part_[j_] += (double)value_;                                                                                 \
+                    DVEC_TERM_(T, j_);                                                                                           \
                 }                                                                                                                \
             }                                                                                                                    \
             for (size_t i_ = base_; i_ < n_; i_++) {                                                                             \
                 operands;                                                                                                        \
                 const T value_ = DVEC_ROUNDED_((T)(expression));                                                                 \
                 store;                                                                                                           \
-                part_[i_ - base_] += (double)value_;                                                                             \
+                DVEC_TERM_(T, i_ - base_);                                                                                       \
             }                                                                                                                    \
-            dvec_run_add(&run_, part_);                                                                                          \
+            if (DVEC_IS_REAL_(T))                                                                                                \
+                dvec_run_add(&run_, part_);                                                                                      \
+            else                                                                                                                 \
+                dvec_run_add_integers(&run_, low_, high_);                                                                       \
         }                                                                                                                        \
         (s) = dvec_run_sum(&run_);                                                                                               \
     } while (0)

@@ -131,6 +131,17 @@ void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS])
     dome__exact_add(&state_of(run)->sum, dome__fold_parts(part));
 }
 
+void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], const int64_t high[DVEC_RUN_PARTS])
+{
+    dome_exact_sum *sum = &state_of(run)->sum;
+    for (int j = 0; j < DVEC_RUN_PARTS; j++) { /* short blocks leave most of them 0 */
+        if (low[j])
+            dome__exact_add_u64(sum, low[j], 0);
+        if (high[j])
+            dome__exact_add_i64(sum, high[j], 1);
+    }
+}
+
 double dvec_run_sum(dvec_run *run)
 {
     run_state *s = state_of(run);

@@ -109,6 +109,37 @@ static void others(size_t n)
         dvec_free(all[v]);
 }
 
+/* Sums of integers are exact, also where doubles would have rounded on the way. */
+#define INTEGERS(TYPE, T)                                                                                                        \
+    do {                                                                                                                         \
+        dvec *x = dvec_new_with(env, NULL, TYPE, n, DVEC_OPTIONS(.width = 3)),                                                   \
+             *z = dvec_new_with(env, NULL, TYPE, n, DVEC_OPTIONS(.width = 3));                                                   \
+        double s = -1, t = -1;                                                                                                   \
+        dvec_random(x, n);                                                                                                       \
+        DVEC_SUM1(s, T, x, x);                                                                                                   \
+        CHECK(same(s, dvec_sum(x)));                                                                                             \
+        DVEC_MAP_SUM1(t, T, z, x, x / 3);                                                                                        \
+        CHECK(same(t, dvec_sum(z)));                                                                                             \
+        DVEC_MAP1(T, z, x, x | 1);                                                                                               \
+        DVEC_SUM2(s, T, x, z, x ^ z);                                                                                            \
+        dvec_sub(z, z, x);                                                                                                       \
+        CHECK(same(s, dvec_sum(z)));                                                                                             \
+        dvec_free(x);                                                                                                            \
+        dvec_free(z);                                                                                                            \
+    } while (0)
+
+static void integers(size_t n)
+{
+    INTEGERS(DOME_I8, int8_t);
+    INTEGERS(DOME_I16, int16_t);
+    INTEGERS(DOME_I32, int32_t);
+    INTEGERS(DOME_I64, int64_t);
+    INTEGERS(DOME_U8, uint8_t);
+    INTEGERS(DOME_U16, uint16_t);
+    INTEGERS(DOME_U32, uint32_t);
+    INTEGERS(DOME_U64, uint64_t);
+}
+
 static void failures(void)
 {
     dvec *x = dvec_new(env, "x", DOME_F64, 100), *y = dvec_new(env, "y", DOME_F64, 101), *f = dvec_new(env, "f", DOME_F32, 100);
@@ -138,6 +169,7 @@ int main(int argc, char **argv)
         doubles(lengths[k], 1);
         doubles(lengths[k], 3);
         others(lengths[k]);
+        integers(lengths[k]);
     }
     failures();
     return dome_finalize(env);
