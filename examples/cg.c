@@ -8,6 +8,7 @@
 #include "matrix_market.h"
 
 #include <dome/dome.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,20 +38,12 @@ static void multiply(dvec *y, struct problem *problem, dvec *x)
     dvec_map(y, multiply_rows, problem, 0, NULL);
 }
 
-static double diagonal(const mm_matrix *a, size_t i)
-{
-    for (size_t k = a->row[i]; k < a->row[i + 1]; k++)
-        if (a->column[k] == i)
-            return a->value[k];
-    return 0;
-}
-
 static void invert_diagonal(void *ctx, size_t first, size_t count, void *out, const void *const in[])
 {
     const struct problem *problem = ctx;
     (void)in;
     for (size_t i = 0; i < count; i++)
-        ((double *)out)[i] = 1 / diagonal(&problem->a, first + i);
+        ((double *)out)[i] = 1 / mm_at(&problem->a, first + i, first + i);
 }
 
 /* Rank 0 reads the file, so only its host needs to have it. The others get the matrix from there. */
@@ -59,6 +52,8 @@ static void read_matrix(dome_env *env, const char *path, mm_matrix *a)
     char error[MM_ERROR];
     if (dome_rank(env) == 0 && !mm_read(a, path, error))
         dome_abort(env, "cg: %s", error);
+    if (dome_rank(env) == 0 && !mm_check_cg(a, error))
+        dome_abort(env, "cg: %s: %s", path, error);
     dome_bcast(env, 0, DOME_U64, &a->n, 1);
     dome_bcast(env, 0, DOME_U64, &a->entries, 1);
     if (dome_rank(env) != 0 && !mm_alloc(a))
@@ -66,9 +61,6 @@ static void read_matrix(dome_env *env, const char *path, mm_matrix *a)
     dome_bcast(env, 0, DOME_U64, a->row, a->n + 1);
     dome_bcast(env, 0, DOME_U64, a->column, a->entries);
     dome_bcast(env, 0, DOME_F64, a->value, a->entries);
-    for (size_t i = 0; i < a->n; i++)
-        if (!(diagonal(a, i) > 0))
-            dome_abort(env, "cg: %s: the matrix is not positive definite: entry (%zu, %zu) is not", path, i + 1, i + 1);
 }
 
 static bool parse(int argc, char **argv, double *tolerance, long *limit, const char **path)
@@ -139,7 +131,9 @@ int main(int argc, char **argv)
         while (!(recurrence <= tolerance / 2) && iterations < limit) {
             multiply(q, &problem, p);
             double pq = dvec_dot(p, q);
-            if (!(pq > 0))
+            if (!isfinite(pq))
+                return fail(env, 1, "the numbers have become too large for double precision; scale the matrix");
+            if (pq <= 0)
                 return fail(env, 1, "the matrix is not positive definite");
             dvec_axpy(x, rz / pq, p);
             dvec_axpy(r, -rz / pq, q);

@@ -357,3 +357,51 @@ void mm_clear(mm_matrix *matrix)
     free(matrix->value);
     memset(matrix, 0, sizeof *matrix);
 }
+
+double mm_at(const mm_matrix *matrix, uint64_t i, uint64_t j)
+{
+    uint64_t low = matrix->row[i], high = matrix->row[i + 1];
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (matrix->column[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < matrix->row[i + 1] && matrix->column[low] == j ? matrix->value[low] : 0;
+}
+
+static bool check_row(const mm_matrix *matrix, uint64_t i, char error[MM_ERROR])
+{
+    double d = mm_at(matrix, i, i);
+    if (!(d > 0)) {
+        snprintf(error, MM_ERROR, "the matrix is not positive definite: entry (%" PRIu64 ", %" PRIu64 ") is %g", i + 1, i + 1, d);
+        return false;
+    }
+    if (isinf(1 / d)) {
+        snprintf(error, MM_ERROR,
+                 "entry (%" PRIu64 ", %" PRIu64 ") is %g, too small to divide by in double precision; scale the matrix", i + 1,
+                 i + 1, d);
+        return false;
+    }
+    for (uint64_t k = matrix->row[i]; k < matrix->row[i + 1]; k++) {
+        uint64_t j = matrix->column[k];
+        double other = mm_at(matrix, j, i);
+        if (matrix->value[k] != other) {
+            snprintf(error, MM_ERROR,
+                     "the matrix is not symmetric: entry (%" PRIu64 ", %" PRIu64 ") is %.17g, entry (%" PRIu64 ", %" PRIu64
+                     ") is %.17g",
+                     i + 1, j + 1, matrix->value[k], j + 1, i + 1, other);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool mm_check_cg(const mm_matrix *matrix, char error[MM_ERROR])
+{
+    for (uint64_t i = 0; i < matrix->n; i++)
+        if (!check_row(matrix, i, error))
+            return false;
+    return true;
+}

@@ -30,4 +30,11 @@ bool mm_read(mm_matrix *matrix, const char *path, char error[MM_ERROR]);
 bool mm_alloc(mm_matrix *matrix);
 void mm_clear(mm_matrix *matrix);
 
+/* The value at row i, column j; 0 where there is no entry. */
+double mm_at(const mm_matrix *matrix, uint64_t i, uint64_t j);
+
+/* Whether conjugate gradients with diagonal preconditioning may be tried: the matrix is symmetric, and its diagonal is positive
+ * and can be inverted. Else says in error which entry is not so. */
+bool mm_check_cg(const mm_matrix *matrix, char error[MM_ERROR]);
+
 #endif

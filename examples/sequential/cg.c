@@ -15,14 +15,6 @@ static void multiply(double *y, const mm_matrix *a, const double *x)
     }
 }
 
-static double diagonal(const mm_matrix *a, size_t i)
-{
-    for (size_t k = a->row[i]; k < a->row[i + 1]; k++)
-        if (a->column[k] == i)
-            return a->value[k];
-    return 0;
-}
-
 static double dot(size_t n, const double *x, const double *y)
 {
     double sum = 0;
@@ -84,14 +76,13 @@ int main(int argc, char **argv)
         return fail(2, "usage: cg [--tolerance T] [--max-iterations N] MATRIX.mtx");
     if (!mm_read(&a, path, error))
         return fail(1, error);
-    for (size_t i = 0; i < a.n; i++)
-        if (!(diagonal(&a, i) > 0))
-            return fail(1, "the matrix is not positive definite");
+    if (!mm_check_cg(&a, error))
+        return fail(1, error);
 
     size_t n = a.n;
     double *b = vector(n), *x = vector(n), *r = vector(n), *z = vector(n), *p = vector(n), *q = vector(n), *inverse = vector(n);
     for (size_t i = 0; i < n; i++) {
-        inverse[i] = 1 / diagonal(&a, i);
+        inverse[i] = 1 / mm_at(&a, i, i);
         b[i] = 1;
     }
     double b_norm = norm2(n, b), residual;
@@ -109,7 +100,9 @@ int main(int argc, char **argv)
         while (!(recurrence <= tolerance / 2) && iterations < limit) {
             multiply(q, &a, p);
             double pq = dot(n, p, q);
-            if (!(pq > 0))
+            if (!isfinite(pq))
+                return fail(1, "the numbers have become too large for double precision; scale the matrix");
+            if (pq <= 0)
                 return fail(1, "the matrix is not positive definite");
             axpy(n, x, rz / pq, p);
             axpy(n, r, -rz / pq, q);

@@ -177,7 +177,8 @@ int dvec_random(dvec *z, uint64_t seed);
  * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in pairs) in double
  * precision, and block sums are added exactly and rounded once, so the bits depend neither on tasks nor on layout. Integer
  * sums are exact. Products are taken block by block the same way and combined along a fixed binary tree. On failure they
- * return NaN or 0. An empty vector: sum and dot are 0, prod is 1, the others fail with DOME_ERR_ARGUMENT. */
+ * return NaN or 0. An empty vector: sum, dot and norm2 are 0, prod is 1; it has no smallest or largest value, and no place of one:
+ * DOME_ERR_ARGUMENT. */
 
 double dvec_sum(const dvec *x);
 double dvec_prod(const dvec *x);      /* integers are multiplied as doubles */

@@ -357,18 +357,13 @@ double dvec_norm2(const dvec *x)
     double norm = NAN;
     if (begin(&r, DOME_OP_DVEC_NORM2, x, NULL, false, NUMBERS) != DOME_OK)
         return NAN;
-    int status;
-    if (x->length == 0) {
-        status = dome__fail(r.env, DOME_ERR_ARGUMENT, "the vector is empty");
-    } else {
-        status = sum_up(&r, DOME_TERMS_SQUARES, NULL, sums);
-        if (status == DOME_OK) {
-            double sum = dome__exact_round(&sums[0]);
-            if ((sum >= SQUARES_TOO_SMALL && sum < INFINITY) || isnan(sum) || is_integer(x))
-                norm = sqrt(sum);
-            else
-                status = norm_scaled(&r, &norm);
-        }
+    int status = sum_up(&r, DOME_TERMS_SQUARES, NULL, sums);
+    if (status == DOME_OK) {
+        double sum = dome__exact_round(&sums[0]);
+        if ((sum >= SQUARES_TOO_SMALL && sum < INFINITY) || isnan(sum) || is_integer(x))
+            norm = sqrt(sum);
+        else
+            status = norm_scaled(&r, &norm);
     }
     return end(&r, status) == DOME_OK ? norm : NAN;
 }

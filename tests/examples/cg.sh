@@ -65,6 +65,36 @@ bad "not positive definite" <<<"$banner symmetric
 1 1 1
 2 1 -2
 2 2 1"
+bad "the matrix is not symmetric: entry (1, 2) is 1, entry (2, 1) is -1" <<<"$banner general
+2 2 4
+1 1 2
+1 2 1
+2 1 -1
+2 2 2"
+bad "the matrix is not symmetric: entry (2, 3) is 0.10000000000000001, entry (3, 2) is 0" <<<"$banner general
+3 3 4
+1 1 2
+2 2 2
+3 3 2
+2 3 0.1"
+bad "entry (1, 1) is 1e-310, too small to divide by" <<<"$banner symmetric
+2 2 2
+1 1 1e-310
+2 2 2"
+bad "too large for double precision" <<<"$banner symmetric
+2 2 3
+1 1 1e-300
+2 1 1e300
+2 2 1e300"
+
+# Entries that are missing are 0, and so is one that says so.
+cat >general.mtx <<<"$banner general
+2 2 3
+1 1 2
+1 2 0
+2 2 4"
+run "$most" cg general.mtx
+well "a general matrix that is symmetric"
 run "$most" cg missing.mtx
 refused "no file" 1 "missing.mtx: No such file or directory"
 finish

@@ -45,6 +45,12 @@ refused "floats" 1 "the matrices must be of doubles"
 matrix fits.npy 3 7 '<f8'
 run "$most" matmul few.npy fits.npy missing/C.npy
 refused "no directory" 1 "missing/C.npy"
+matrix none.npy 0 3 '<f8'
+run "$most" matmul none.npy fits.npy C.npy
+well "no rows in A"
+[ "$(cat out)" = "C.npy: 0 x 7, norm 0.000000000000000e+00  0x0p+0" ] || fail "no rows in A: $(cat out)"
+"$examples/sequential/matmul" none.npy fits.npy C.npy >twin || fail "sequential, no rows in A: status $?"
+same "no rows in A" out twin
 run "$most" matmul few.npy missing.npy C.npy
 refused "no file" 1 "missing.npy"
 for arguments in "" "A.npy B.npy" "--generate 0 A.npy B.npy" "--generate x A.npy B.npy" "--help"; do

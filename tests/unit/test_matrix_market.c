@@ -190,6 +190,32 @@ static void test_file(void)
     g_free(dir);
 }
 
+static void test_check_cg(void)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {SYMMETRIC "3 3 4\n1 1 1\n2 2 2\n3 3 3\n3 1 -5\n", NULL},
+        {REAL "3 3 5\n1 1 1\n2 2 2\n3 3 3\n3 1 -5\n1 3 -5\n", NULL},
+        {REAL "3 3 4\n1 1 1\n2 2 2\n3 3 3\n3 1 0\n", NULL},
+        {REAL "3 3 4\n1 1 1\n2 2 2\n3 3 3\n3 1 5\n", "not symmetric: entry (3, 1) is 5, entry (1, 3) is 0"},
+        {REAL "2 2 4\n1 1 1\n2 2 2\n1 2 1\n2 1 -1\n", "not symmetric: entry (1, 2) is 1, entry (2, 1) is -1"},
+        {REAL "2 2 2\n1 1 1\n1 2 1\n", "entry (1, 2) is 1, entry (2, 1) is 0"},
+        {REAL "1 1 1\n1 1 -2\n", "not positive definite: entry (1, 1) is -2"},
+        {REAL "1 1 1\n1 1 1e-310\n", "entry (1, 1) is 1e-310, too small"},
+    };
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        mm_matrix m;
+        char error[MM_ERROR] = "";
+        g_assert_true(mm_parse(&m, cases[k].text, strlen(cases[k].text), error));
+        bool good = mm_check_cg(&m, error);
+        g_assert_true(good == !cases[k].says);
+        if (cases[k].says && !strstr(error, cases[k].says))
+            g_error("'%s' is not in '%s'", cases[k].says, error);
+        mm_clear(&m);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -201,5 +227,6 @@ int main(int argc, char **argv)
     g_test_add_func("/matrix_market/entries", test_entries);
     g_test_add_func("/matrix_market/values", test_values);
     g_test_add_func("/matrix_market/file", test_file);
+    g_test_add_func("/matrix_market/check_cg", test_check_cg);
     return g_test_run();
 }
