@@ -285,7 +285,7 @@ def check_times(what, data):
     run = data["runs"][-1]
     ran = run.get("before", 0) + data["end"] - run["begin"]
     for rank in range(data["size"]):
-        inside = sum(o["compute"][rank] + o["wait"][rank] for o in data["operations"])
+        inside = sum(t[1] + t[2] for o in data["operations"] for t in o["tasks"] if t[0] == rank)
         if inside > ran + 0.01:
             fail(what, "task %d was in operations for %.3f s in %.3f s" % (rank, inside, ran))
 
