@@ -1,5 +1,6 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
+#include "runtime/launch.h"
 #include "runtime/nearest.h"
 
 #include <dome/env.h>
@@ -90,6 +91,7 @@ static void help(FILE *to)
 
 int main(int argc, char **argv)
 {
+    dome__open_streams();
     setlocale(LC_CTYPE, ""); /* for names and for the help; numbers are the same everywhere */
     g_set_prgname("dome");
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {

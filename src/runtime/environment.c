@@ -292,6 +292,7 @@ static bool one_task(const dome_env *env)
 
 dome_env *dome_init(int *argc, char ***argv)
 {
+    dome__open_streams();
     dome_env *env = g_new0(dome_env, 1);
     char *message = NULL, *none[] = {"program", NULL};
     char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */

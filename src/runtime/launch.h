@@ -36,6 +36,10 @@ typedef struct dome_launch_request {
     bool before_init;    /* for a program that has not come to dome_init yet */
 } dome_launch_request;
 
+/* Standard streams that were closed when the process began lead to /dev/null, or the next file or connection would be taken for
+ * one. Before anything else. */
+void dome__open_streams(void);
+
 /* Finds the user's virtual machine or starts a private one, and listens for tasks. False with *message (g_free'd); then nothing
  * is left behind. */
 bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message);

@@ -88,6 +88,15 @@ def output_closed_early(tasks):
         quiet(run)
 
 
+def streams_closed(closed, command):
+    """Standard streams that whoever starts the program has closed: what can be seen of it is as ever."""
+    with Run(["/bin/sh", "-c", 'exec "$0" "$@" ' + closed] + command, {"PVM_ALLOW_ROOT": "1"}) as run:
+        ends(run)
+        quiet(run)
+        if ">&-" not in closed.replace("2>&-", ""):
+            prints(run, sum_of(3))
+
+
 def order_of_streams():
     """Standard output and standard error into one file stay in order."""
     base = harness.tempfile.mkdtemp(prefix="dome-both.", dir=harness.short_parent())
@@ -380,6 +389,9 @@ def all_cases():
         case("input, %d tasks" % tasks, input_arrives, tasks)
     case("dome run, status", says, [DOME, "run", "-n", "3", STARTER, "status", "7"], "", None, 7)
     case("order of streams", order_of_streams)
+    for closed in "<&-", ">&-", "2>&-", "<&- >&- 2>&-":
+        case("shell, %s" % closed, streams_closed, closed, [STARTER, "sum", "--dome-tasks", "3"])
+        case("dome run, %s" % closed, streams_closed, closed, [DOME, "run", "-n", "3", STARTER, "sum"])
     case("other tasks' output", each_speaks, 4, ["--dome-output", "all"], True)
     case("other tasks' errors alone", each_speaks, 4, [], False)
 
