@@ -88,18 +88,10 @@ static int look(dome_env *env, double seconds, double *speeds, double *most_over
     return status == DOME_OK ? status : dome__fail_transport(env, status);
 }
 
-static bool one_host(const dome_env *env)
-{
-    for (int r = 1; r < env->transport->size; r++)
-        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
-            return false;
-    return true;
-}
-
 int dome__balance_probe(dome_env *env)
 {
     dome_balance *b = env->balance;
-    if (!b || !adaptive(b) || one_host(env)) /* tasks of one host share what it has */
+    if (!b || !adaptive(b) || dome__on_one_host(env)) /* tasks of one host share what it has */
         return DOME_OK;
     double *speeds = g_new0(double, b->size), ratio;
     int status = look(env, FIRST_LOOK, speeds, &ratio);

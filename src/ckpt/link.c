@@ -1,6 +1,9 @@
 #include "ckpt/link.h"
 
+#include "transport/handshake.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -9,10 +12,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* By rank; -1: none. */
+/* Of the handshake, whose word is the rank. */
+static const char PURPOSE[] = "dome checkpoint";
+
+/* Strangers that are listened to at a time, besides the tasks that are missing. */
+enum { STRANGERS = 256 };
+
+/* Who is being greeted. */
+typedef struct peer {
+    int fd;
+    gint64 until; /* sent away then */
+    dome_handshake handshake;
+} peer;
+
 typedef struct sockets {
-    int *fd;
-    int size;
+    int *fd; /* by rank; -1: none */
+    int size, missing;
+    dome_ckpt_door door;
+    int listening;         /* rank 0: -1 once all are there */
+    GArray *peers;         /* rank 0: peer, the oldest first */
+    struct sockaddr_in to; /* another task */
+    peer own;
+    bool connected;
+    gint64 again; /* when to connect, if there is no connection */
 } sockets;
 
 static bool fails(char **message, const char *what)
@@ -61,109 +83,224 @@ static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char
     return dome__ckpt_refuse(message, "task %d is gone", from);
 }
 
-static sockets *open_link(dome_ckpt_link *link, int rank, int size)
+static sockets *open_link(dome_ckpt_link *link, int rank, int size, const dome_ckpt_door *door)
 {
-    sockets *s = g_new(sockets, 1);
+    sockets *s = g_new0(sockets, 1);
     s->size = size;
     s->fd = g_new(int, size);
     for (int i = 0; i < size; i++)
         s->fd[i] = -1;
+    s->door = *door;
+    s->listening = s->own.fd = -1;
+    s->peers = g_array_new(FALSE, FALSE, sizeof(peer));
     *link = (dome_ckpt_link){rank, size, s, link_send, link_receive};
     return s;
 }
 
-static void send_at_once(int fd)
+static void keep(sockets *s, int rank, int fd)
 {
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    s->fd[rank] = fd;
+    s->missing--;
 }
 
-int dome__ckpt_link_listen(dome_ckpt_door *door, char **message)
+static void greet(const sockets *s, peer *p, int fd, bool connects, uint32_t word)
 {
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
-    socklen_t length = sizeof any;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof any) < 0 || listen(fd, SOMAXCONN) < 0 ||
-        getsockname(fd, (struct sockaddr *)&any, &length) < 0 ||
+    p->fd = fd;
+    p->until = g_get_monotonic_time() + DOME_HANDSHAKE_PATIENCE * G_USEC_PER_SEC;
+    dome__handshake_begin(&p->handshake, connects, PURPOSE, s->door.cookie, sizeof s->door.cookie, word);
+}
+
+/* ---- rank 0 ---- */
+
+int dome__ckpt_link_listen(uint32_t address, dome_ckpt_door *door, char **message)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = address};
+    socklen_t length = sizeof here;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&here, sizeof here) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        getsockname(fd, (struct sockaddr *)&here, &length) < 0 ||
         getrandom(door->cookie, sizeof door->cookie, 0) != (ssize_t)sizeof door->cookie) {
         fails(message, "listening");
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    door->port = ntohs(any.sin_port);
+    door->port = ntohs(here.sin_port);
     return fd;
 }
 
-/* What a task says first: the cookie, then its rank. */
-typedef struct greeting {
-    uint8_t cookie[DOME_CKPT_COOKIE];
-    uint32_t rank;
-} greeting;
-
-/* Whoever comes: a task, or a stranger, who is sent away. */
-static bool greet(sockets *s, int fd, const dome_ckpt_door *door)
+void dome__ckpt_link_accept(dome_ckpt_link *link, int size, int listening, const dome_ckpt_door *door)
 {
-    greeting g;
-    struct timeval limit = {.tv_sec = 5}, none = {0};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    bool good = transfer(fd, &g, sizeof g, false) && memcmp(g.cookie, door->cookie, sizeof g.cookie) == 0;
-    uint32_t rank = good ? GUINT32_FROM_BE(g.rank) : 0;
-    if (rank < 1 || rank >= (uint32_t)s->size || s->fd[rank] >= 0) {
-        close(fd);
-        return false;
-    }
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
-    send_at_once(fd);
-    s->fd[rank] = fd;
-    return true;
+    sockets *s = open_link(link, 0, size, door);
+    s->listening = listening;
+    s->missing = size - 1;
 }
 
-bool dome__ckpt_link_accept(dome_ckpt_link *link, int size, int listening, const dome_ckpt_door *door, double seconds,
-                            char **message)
+static void send_away(sockets *s, guint i)
 {
-    sockets *s = open_link(link, 0, size);
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
-    bool good = true;
-    for (int there = 1; there < size && good;) {
-        gint64 left = (until - g_get_monotonic_time()) / 1000;
-        struct pollfd p = {.fd = listening, .events = POLLIN};
-        int ready = left > 0 ? poll(&p, 1, (int)MIN(left, 1000)) : 0;
-        if (ready > 0) {
-            int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-            there += fd >= 0 && greet(s, fd, door);
-        } else if (left <= 0) {
-            errno = ETIMEDOUT;
-            good = fails(message, "a task has not come");
+    close(g_array_index(s->peers, peer, i).fd);
+    g_array_remove_index(s->peers, i);
+}
+
+static void stop_listening(sockets *s)
+{
+    while (s->peers->len)
+        send_away(s, s->peers->len - 1);
+    if (s->listening >= 0)
+        close(s->listening);
+    s->listening = -1;
+}
+
+/* All that have come are heard, a task or a stranger, and nobody is waited for. */
+static void hear_peers(sockets *s)
+{
+    gint64 now = g_get_monotonic_time();
+    for (guint i = 0; i < s->peers->len;) {
+        peer *p = &g_array_index(s->peers, peer, i);
+        dome_handshake_state state = dome__handshake_step(&p->handshake, p->fd);
+        uint32_t rank = p->handshake.word;
+        if (state == DOME_HANDSHAKE_DONE && rank >= 1 && rank < (uint32_t)s->size && s->fd[rank] < 0) {
+            keep(s, (int)rank, p->fd);
+            g_array_remove_index(s->peers, i);
+        } else if (state != DOME_HANDSHAKE_MORE || now > p->until) {
+            send_away(s, i);
+        } else {
+            i++;
         }
     }
-    close(listening);
-    return good;
 }
 
-bool dome__ckpt_link_connect(dome_ckpt_link *link, int rank, int size, const void *address, const dome_ckpt_door *door,
-                             char **message)
+static void let_in(sockets *s)
 {
-    sockets *s = open_link(link, rank, size);
-    struct sockaddr_in to;
-    memcpy(&to, address, sizeof to);
-    to.sin_port = htons((uint16_t)door->port);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    greeting g = {.rank = GUINT32_TO_BE((uint32_t)rank)};
-    memcpy(g.cookie, door->cookie, sizeof g.cookie);
-    struct timeval limit = {.tv_sec = 5}, none = {0}; /* for the way there */
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0 || !transfer(fd, &g, sizeof g, true)) {
+    for (int turn = 0; turn < STRANGERS; turn++) {
+        peer p;
+        int fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0)
+            break;
+        greet(s, &p, fd, false, 0);
+        g_array_append_val(s->peers, p);
+        if (s->peers->len > (guint)s->missing + STRANGERS)
+            send_away(s, 0);
+    }
+}
+
+/* ---- another task ---- */
+
+void dome__ckpt_link_connect(dome_ckpt_link *link, int rank, int size, const void *address, const dome_ckpt_door *door)
+{
+    sockets *s = open_link(link, rank, size, door);
+    memcpy(&s->to, address, sizeof s->to);
+    s->to.sin_port = htons((uint16_t)door->port);
+    s->missing = 1;
+}
+
+/* Where many strangers are it may be sent away like one of them; so it comes again. */
+static void try_again(sockets *s)
+{
+    close(s->own.fd);
+    s->own.fd = -1;
+    s->again = g_get_monotonic_time() + 50000;
+}
+
+static bool begin_connecting(sockets *s, int rank, char **message)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || (connect(fd, (struct sockaddr *)&s->to, sizeof s->to) < 0 && errno != EINPROGRESS)) {
         fails(message, "reaching task 0");
         if (fd >= 0)
             close(fd);
         return false;
     }
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
-    send_at_once(fd);
-    s->fd[0] = fd;
+    greet(s, &s->own, fd, true, (uint32_t)rank);
+    s->connected = false;
     return true;
+}
+
+static bool go_on_connecting(sockets *s, int rank, short events, char **message)
+{
+    gint64 now = g_get_monotonic_time();
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (s->own.fd < 0)
+        return now < s->again || begin_connecting(s, rank, message);
+    if (!s->connected) {
+        if (!events && now <= s->own.until)
+            return true;
+        if (!events || getsockopt(s->own.fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 || error) {
+            errno = events ? error : ETIMEDOUT;
+            return fails(message, "reaching task 0");
+        }
+        s->connected = true;
+    }
+    dome_handshake_state state = dome__handshake_step(&s->own.handshake, s->own.fd);
+    if (state == DOME_HANDSHAKE_DONE) {
+        keep(s, 0, s->own.fd);
+        s->own.fd = -1;
+    } else if (state == DOME_HANDSHAKE_FAILED || now > s->own.until) {
+        try_again(s);
+    }
+    return true;
+}
+
+/* ---- both ---- */
+
+static void gather(const dome_ckpt_link *link, GArray *polls)
+{
+    const sockets *s = link->ctx;
+    struct pollfd p = {.fd = s->listening, .events = POLLIN};
+    g_array_append_val(polls, p);
+    p = (struct pollfd){.fd = s->missing ? s->own.fd : -1, .events = s->connected ? POLLIN : POLLOUT};
+    g_array_append_val(polls, p);
+    for (guint i = 0; i < s->peers->len; i++) {
+        p = (struct pollfd){.fd = g_array_index(s->peers, peer, i).fd, .events = POLLIN};
+        g_array_append_val(polls, p);
+    }
+}
+
+static bool go_on(dome_ckpt_link *link, short own_events, char **message)
+{
+    sockets *s = link->ctx;
+    if (!s->missing)
+        return true;
+    if (link->rank > 0)
+        return go_on_connecting(s, link->rank, own_events, message);
+    hear_peers(s);
+    if (s->missing)
+        let_in(s);
+    return true;
+}
+
+bool dome__ckpt_link_complete(dome_ckpt_link *const *links, int n, double seconds, char **message)
+{
+    gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
+    GArray *polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
+    bool good = true;
+    for (int missing = 1; missing && good;) {
+        guint own[2] = {0};
+        g_array_set_size(polls, 0);
+        for (int k = 0; k < n; k++) {
+            own[k] = polls->len + 1;
+            gather(links[k], polls);
+        }
+        if (poll((struct pollfd *)(void *)polls->data, polls->len, 20) < 0)
+            g_usleep(1000);
+        missing = 0;
+        for (int k = 0; k < n && good; k++) {
+            good = go_on(links[k], g_array_index(polls, struct pollfd, own[k]).revents, message);
+            missing += ((sockets *)links[k]->ctx)->missing;
+        }
+        if (good && missing && g_get_monotonic_time() > until) {
+            errno = ETIMEDOUT;
+            good = fails(message, "a task has not come");
+        }
+    }
+    for (int k = 0; k < n; k++)
+        stop_listening(links[k]->ctx);
+    g_array_free(polls, TRUE);
+    return good;
 }
 
 bool dome__ckpt_link_local(const dome_ckpt_link *link, void *address)
@@ -178,9 +315,13 @@ void dome__ckpt_link_close(dome_ckpt_link *link)
     sockets *s = link->ctx;
     if (!s)
         return;
+    stop_listening(s);
+    if (s->own.fd >= 0)
+        close(s->own.fd);
     for (int i = 0; i < s->size; i++)
         if (s->fd[i] >= 0)
             close(s->fd[i]);
+    g_array_free(s->peers, TRUE);
     g_free(s->fd);
     g_free(s);
     link->ctx = NULL;

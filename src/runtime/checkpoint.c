@@ -73,31 +73,32 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     dome_transport *t = env->transport;
     char *message = NULL;
     dome_ckpt_door door = {0};
-    struct sockaddr_in address;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    bool here = dome__on_one_host(env);
     int listening = -1, status;
     c->link = (dome_ckpt_link){.rank = 0, .size = 1};
     if (t->size == 1)
         return DOME_OK;
     if (t->rank == 0)
-        listening = dome__ckpt_link_listen(&door, &message);
+        listening = dome__ckpt_link_listen(htonl(here ? INADDR_LOOPBACK : INADDR_ANY), &door, &message);
     status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
     if (status == DOME_OK)
         status = dome__checkpoint_share(env, door.cookie, sizeof door.cookie, DOME_U8);
     if (status == DOME_OK)
         status = dome__checkpoint_share(env, &door.port, 1, DOME_U64);
     if (status == DOME_OK) {
-        if (t->rank > 0 && !dome__watch_peer(env->watch, &address))
+        if (t->rank == 0)
+            dome__ckpt_link_accept(&c->link, t->size, listening, &door);
+        else if (here || dome__watch_peer(env->watch, &address))
+            dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door);
+        else
             message = g_strdup("the address of task 0 is not known");
-        else if (t->rank > 0)
-            dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door, &message);
+        if (!message)
+            dome__ckpt_link_complete((dome_ckpt_link *[]){&c->link}, 1, env->options.timeout, &message);
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
-    }
-    if (status == DOME_OK && t->rank == 0)
-        dome__ckpt_link_accept(&c->link, t->size, listening, &door, env->options.timeout, &message);
-    else if (listening >= 0)
+    } else if (listening >= 0) {
         close(listening);
-    if (status == DOME_OK)
-        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    }
     g_free(message);
     return status;
 }

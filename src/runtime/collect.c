@@ -118,9 +118,11 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
     uint64_t words[2] = {0}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
     uint8_t *cookies = g_malloc0((gsize)t->size * DOME_CKPT_COOKIE);
     struct sockaddr_in here = {0};
-    if (leads(env, pieces) && (listening = dome__ckpt_link_listen(&door, &message)) >= 0) {
+    if (leads(env, pieces)) {
         if (t->rank > 0 && dome__ckpt_link_local(task, &here))
             words[0] = here.sin_addr.s_addr;
+        uint32_t address = words[0] ? (uint32_t)words[0] : htonl(dome__on_one_host(env) ? INADDR_LOOPBACK : INADDR_ANY);
+        listening = dome__ckpt_link_listen(address, &door, &message);
         words[1] = door.port;
     }
     int status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
@@ -139,18 +141,20 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
         memcpy(other.cookie, cookies + (size_t)to * DOME_CKPT_COOKIE, DOME_CKPT_COOKIE);
         for (int r = 0; r < t->size; r++)
             members += pieces->group[r] == own;
-        if (to == 0 && !dome__watch_peer(env->watch, &there))
+        if (to == 0 && dome__on_one_host(env))
+            there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        else if (to == 0 && !dome__watch_peer(env->watch, &there))
             message = g_strdup("the address of task 0 is not known");
-        else
-            dome__ckpt_link_connect(&pieces->out, place, members + 1, &there, &other, &message);
+        dome_ckpt_link *links[] = {&pieces->out, &pieces->in};
+        dome__ckpt_link_connect(&pieces->out, place, members + 1, &there, &other);
+        if (listening >= 0)
+            dome__ckpt_link_accept(&pieces->in, before + 1, listening, &door);
+        if (!message)
+            dome__ckpt_link_complete(links, listening >= 0 ? 2 : 1, env->options.timeout, &message);
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
-    }
-    if (status == DOME_OK && leads(env, pieces))
-        dome__ckpt_link_accept(&pieces->in, before + 1, listening, &door, env->options.timeout, &message);
-    else if (listening >= 0)
+    } else if (listening >= 0) {
         close(listening);
-    if (status == DOME_OK)
-        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    }
     g_free(message);
     g_free(all);
     g_free(cookies);

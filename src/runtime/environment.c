@@ -33,6 +33,14 @@ dome_env *dome__this_env(void)
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text) __attribute__((noreturn));
 static void die(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 
+bool dome__on_one_host(const dome_env *env)
+{
+    for (int r = 1; r < env->transport->size; r++)
+        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
+            return false;
+    return true;
+}
+
 /* Before the environment stands there is no operation to name. */
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text)
 {

@@ -67,6 +67,9 @@ struct dome_env {
     dome_recorder *recorder; /* with a single task */
 };
 
+/* Whether all tasks are on one host. */
+bool dome__on_one_host(const dome_env *env);
+
 /* src/objects/object.c: the registry's part of life. */
 void dome__registry_init(dome_env *env);
 void dome__registry_free(dome_env *env); /* destroys what is left, newest first */

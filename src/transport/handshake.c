@@ -1,0 +1,165 @@
+#include "transport/handshake.h"
+
+#include <glib.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+/* Of nonces and proofs. */
+enum { CONNECTS, LISTENS };
+
+void dome__handshake_begin(dome_handshake *h, bool connects, const char *purpose, const void *cookie, size_t cookie_length,
+                           uint32_t word)
+{
+    *h = (dome_handshake){
+        .purpose = purpose, .cookie = cookie, .cookie_length = cookie_length, .connects = connects, .word = connects ? word : 0};
+}
+
+/* Where the side that listens was reached: both sides see the same, unless a third one is in between. */
+static bool put_place(GHmac *hmac, const dome_handshake *h, int fd)
+{
+    struct sockaddr_in place = {0};
+    socklen_t length = sizeof place;
+    int failed =
+        h->connects ? getpeername(fd, (struct sockaddr *)&place, &length) : getsockname(fd, (struct sockaddr *)&place, &length);
+    g_hmac_update(hmac, (const guchar *)&place.sin_addr, sizeof place.sin_addr);
+    g_hmac_update(hmac, (const guchar *)&place.sin_port, sizeof place.sin_port);
+    return !failed && place.sin_family == AF_INET;
+}
+
+static bool prove(const dome_handshake *h, int fd, int side, uint8_t proof[DOME_HANDSHAKE_PROOF])
+{
+    GHmac *hmac = g_hmac_new(G_CHECKSUM_SHA256, h->cookie, h->cookie_length);
+    guchar role = (guchar)side;
+    uint32_t word = GUINT32_TO_BE(side == CONNECTS ? h->word : 0);
+    gsize length = DOME_HANDSHAKE_PROOF;
+    g_hmac_update(hmac, (const guchar *)h->purpose, (gssize)strlen(h->purpose) + 1);
+    g_hmac_update(hmac, &role, sizeof role);
+    bool good = put_place(hmac, h, fd);
+    g_hmac_update(hmac, (const guchar *)h->nonces, sizeof h->nonces);
+    g_hmac_update(hmac, (const guchar *)&word, sizeof word);
+    g_hmac_get_digest(hmac, proof, &length);
+    g_hmac_unref(hmac);
+    return good;
+}
+
+/* Takes the same time wherever they differ. */
+static bool proves(const dome_handshake *h, int fd, int side, const uint8_t *given)
+{
+    uint8_t wanted[DOME_HANDSHAKE_PROOF];
+    unsigned differ = !prove(h, fd, side, wanted);
+    for (size_t k = 0; k < sizeof wanted; k++)
+        differ |= (unsigned)(wanted[k] ^ given[k]);
+    return differ == 0;
+}
+
+static bool make_nonce(uint8_t nonce[DOME_HANDSHAKE_NONCE])
+{
+    ssize_t n;
+    while ((n = getrandom(nonce, DOME_HANDSHAKE_NONCE, 0)) < 0 && errno == EINTR)
+        continue;
+    return n == DOME_HANDSHAKE_NONCE;
+}
+
+/* So little has room in the buffers of a connection that is new. */
+static bool say(int fd, const void *data, size_t bytes)
+{
+    return send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)bytes;
+}
+
+static bool say_nonce(dome_handshake *h, int fd)
+{
+    return make_nonce(h->nonces[CONNECTS]) && say(fd, h->nonces[CONNECTS], DOME_HANDSHAKE_NONCE);
+}
+
+/* Who listens, to a nonce. */
+static bool answer(dome_handshake *h, int fd)
+{
+    uint8_t message[DOME_HANDSHAKE_NONCE + DOME_HANDSHAKE_PROOF];
+    memcpy(h->nonces[CONNECTS], h->in, DOME_HANDSHAKE_NONCE);
+    if (!make_nonce(h->nonces[LISTENS]) || !prove(h, fd, LISTENS, message + DOME_HANDSHAKE_NONCE))
+        return false;
+    memcpy(message, h->nonces[LISTENS], DOME_HANDSHAKE_NONCE);
+    return say(fd, message, sizeof message);
+}
+
+/* Who connects, to a nonce and a proof. */
+static bool conclude(dome_handshake *h, int fd)
+{
+    uint8_t message[sizeof h->word + DOME_HANDSHAKE_PROOF];
+    uint32_t word = GUINT32_TO_BE(h->word);
+    memcpy(h->nonces[LISTENS], h->in, DOME_HANDSHAKE_NONCE);
+    if (!proves(h, fd, LISTENS, h->in + DOME_HANDSHAKE_NONCE) || !prove(h, fd, CONNECTS, message + sizeof word))
+        return false;
+    memcpy(message, &word, sizeof word);
+    return say(fd, message, sizeof message);
+}
+
+/* Who listens, to a word and a proof. */
+static bool is_concluded(dome_handshake *h, int fd)
+{
+    memcpy(&h->word, h->in, sizeof h->word);
+    h->word = GUINT32_FROM_BE(h->word);
+    return proves(h, fd, CONNECTS, h->in + sizeof h->word);
+}
+
+/* Not a byte more than belongs to it. */
+static dome_handshake_state hear(dome_handshake *h, int fd, size_t bytes)
+{
+    while (h->have < bytes) {
+        ssize_t n = recv(fd, h->in + h->have, bytes - h->have, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return DOME_HANDSHAKE_MORE;
+        if (n <= 0)
+            return DOME_HANDSHAKE_FAILED;
+        h->have += (size_t)n;
+    }
+    h->have = 0;
+    return DOME_HANDSHAKE_DONE;
+}
+
+static dome_handshake_state result(bool good)
+{
+    return good ? DOME_HANDSHAKE_DONE : DOME_HANDSHAKE_FAILED;
+}
+
+dome_handshake_state dome__handshake_step(dome_handshake *h, int fd)
+{
+    dome_handshake_state heard;
+    if (h->connects) {
+        if (!h->begun && !say_nonce(h, fd))
+            return DOME_HANDSHAKE_FAILED;
+        h->begun = true;
+        heard = hear(h, fd, DOME_HANDSHAKE_NONCE + DOME_HANDSHAKE_PROOF);
+        return heard == DOME_HANDSHAKE_DONE ? result(conclude(h, fd)) : heard;
+    }
+    if (!h->begun) {
+        heard = hear(h, fd, DOME_HANDSHAKE_NONCE);
+        if (heard != DOME_HANDSHAKE_DONE)
+            return heard;
+        if (!answer(h, fd))
+            return DOME_HANDSHAKE_FAILED;
+        h->begun = true;
+    }
+    heard = hear(h, fd, sizeof h->word + DOME_HANDSHAKE_PROOF);
+    return heard == DOME_HANDSHAKE_DONE ? result(is_concluded(h, fd)) : heard;
+}
+
+bool dome__handshake_complete(dome_handshake *h, int fd, double seconds)
+{
+    gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
+    dome_handshake_state state;
+    while ((state = dome__handshake_step(h, fd)) == DOME_HANDSHAKE_MORE) {
+        gint64 left = (until - g_get_monotonic_time()) / 1000;
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (left <= 0 || (poll(&p, 1, (int)left) < 0 && errno != EINTR))
+            return false;
+    }
+    return state == DOME_HANDSHAKE_DONE;
+}
