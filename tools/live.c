@@ -26,8 +26,12 @@
 /* Reading the trace again takes no more than this part of the time, and comes no oftener than twice a second. */
 static const double READ_SHARE = 0.1, READ_SECONDS = 0.5;
 
-/* Browsers at a time, and seconds after which a silent one is given up. */
-enum { CONNECTIONS = 64, SILENCE = 30 };
+/* Connections at a time, and seconds after which a silent one is given up. */
+enum { CONNECTIONS = 256, SILENCE = 30 };
+
+/* Anybody on this host can connect. So many connections may be open that have not shown the token, each for so many seconds; then
+ * the oldest has to go when another one comes: however slowly strangers speak, the page stays within reach. */
+enum { STRANGERS = 128, STRANGE_FOR = 10 };
 
 /* Seconds that a server beside a program outlives it, so that pages get the end. */
 enum { LINGER = 3 };
@@ -39,11 +43,19 @@ struct dome_live {
     int fd;
 
     /* The server has one thread: nothing of this is shared. */
-    char *data; /* JSON */
+    GPtrArray *visitors; /* the oldest first */
+    char *data;          /* JSON */
     size_t length;
     char tag[64]; /* of the file as it was read */
     double read_at, read_took;
 };
+
+/* A connection. */
+typedef struct visitor {
+    int fd;
+    double since;
+    bool known; /* has shown the token, or has been told to go */
+} visitor;
 
 static double now(void)
 {
@@ -188,6 +200,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     const char *token = url + 1, *rest = url[0] == '/' ? strchr(token, '/') : NULL;
     if (url[0] != '/' || !right_token(live, token, rest ? (size_t)(rest - token) : strlen(token)))
         return refuse(connection, 403, "the address is not whole: it has a token, as dome said it\n");
+    ((visitor *)MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context)->known = true;
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return refuse(connection, 405, "this page is for reading\n");
     if (rest && strcmp(rest, "/") == 0)
@@ -195,6 +208,37 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (rest && strcmp(rest, "/data.json") == 0)
         return give_data(live, connection);
     return refuse(connection, 404, "there is nothing of that name\n");
+}
+
+static void crowd_out(dome_live *live)
+{
+    guint strangers = 0;
+    for (guint i = 0; i < live->visitors->len; i++)
+        strangers += !((visitor *)live->visitors->pdata[i])->known;
+    for (guint i = 0; i < live->visitors->len; i++) {
+        visitor *v = live->visitors->pdata[i];
+        if (v->known || (strangers < STRANGERS && now() - v->since < STRANGE_FOR))
+            continue;
+        shutdown(v->fd, SHUT_RDWR); /* the server sees it as closed */
+        v->known = true;
+        strangers--;
+    }
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **of_connection,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    dome_live *live = context;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        g_ptr_array_remove(live->visitors, *of_connection);
+        g_free(*of_connection);
+        return;
+    }
+    crowd_out(live);
+    visitor *v = *of_connection = g_new0(visitor, 1);
+    v->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    v->since = now();
+    g_ptr_array_add(live->visitors, v);
 }
 
 static int listen_on(const dome_live_request *request, struct sockaddr_in *here, char **message)
@@ -218,7 +262,7 @@ static int listen_on(const dome_live_request *request, struct sockaddr_in *here,
     socklen_t length = sizeof *here;
     if (fd >= 0 && request->port)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && bind(fd, (struct sockaddr *)here, sizeof *here) == 0 && listen(fd, 16) == 0 &&
+    if (fd >= 0 && bind(fd, (struct sockaddr *)here, sizeof *here) == 0 && listen(fd, SOMAXCONN) == 0 &&
         getsockname(fd, (struct sockaddr *)here, &length) == 0)
         return fd;
     *message = errno == EADDRINUSE
@@ -252,9 +296,10 @@ dome_live *dome__live_start(const dome_live_request *request, char **message)
     live->token = g_string_free(token, FALSE);
     live->address = g_strdup_printf("http://%s:%d/%s/", inet_ntop(AF_INET, &here.sin_addr, text, sizeof text),
                                     ntohs(here.sin_port), live->token);
-    live->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle, live, MHD_OPTION_LISTEN_SOCKET, fd,
-                                    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                                    (unsigned)SILENCE, MHD_OPTION_END);
+    live->visitors = g_ptr_array_new();
+    live->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, handle, live, MHD_OPTION_LISTEN_SOCKET, fd,
+                                    MHD_OPTION_NOTIFY_CONNECTION, note_connection, live, MHD_OPTION_CONNECTION_LIMIT,
+                                    (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE, MHD_OPTION_END);
     if (!live->daemon) {
         *message = g_strdup("cannot start the server of the page");
         close(fd);
@@ -273,6 +318,7 @@ void dome__live_stop(dome_live *live)
 {
     if (live->daemon)
         MHD_stop_daemon(live->daemon); /* closes the socket */
+    g_ptr_array_free(live->visitors, TRUE);
     free(live->data);
     g_free(live->path);
     g_free(live->token);
