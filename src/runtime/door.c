@@ -1,5 +1,6 @@
 #include "runtime/door.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ int dome__door_listen(const char *what)
     struct sockaddr_un address;
     socklen_t length = address_of(&address, what, (int)getpid());
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 16) < 0)) {
+    if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, SOMAXCONN) < 0)) {
         close(fd);
         fd = -1;
     }
@@ -41,6 +42,7 @@ int dome__door_accept(int fd)
     if (client >= 0 && !same_user(client)) {
         close(client);
         client = -1;
+        errno = EACCES;
     }
     return client;
 }

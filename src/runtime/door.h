@@ -15,7 +15,8 @@
 /* A listening socket of this process, or -1 where there can be none: the program runs without. */
 int dome__door_listen(const char *what);
 
-/* Somebody who waits there, if he is this user; else -1. Does not block. */
+/* Somebody who waits there, if he is this user; else -1 with errno, EACCES for somebody else, who is sent away. Does not block.
+ */
 int dome__door_accept(int fd);
 
 /* Connects to this user's process; -1 if there is none. The socket does not block. */

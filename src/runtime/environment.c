@@ -202,6 +202,8 @@ static void become_other(dome_env *env)
                 program->hosts[program->rank], program->directory);
     if (!dome__hub_address_parse(&address, program->hub))
         die(env, 1, "the first task speaks another version of the library");
+    if (strcmp(program->hosts[program->rank], program->hosts[0]) != 0)
+        dome__hub_address_outside(&address);
     env->watch = dome__watch_open(&address, program->rank, program->hosts[program->rank], program->tids[program->rank], false,
                                   env->options.timeout, env->options.output, &message);
     if (!env->watch)

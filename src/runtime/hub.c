@@ -4,10 +4,7 @@
 #include "runtime/report.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -94,10 +91,16 @@ static void handle_signals(hub_state *s)
                 hub_client *c = s->clients->pdata[i];
                 c->heard = c->greeted_at = s->now;
             }
+            dome__hub_strangers_renew(s);
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
                 kill(s->hub->rank0, SIGCONT);
-        } else if (s->hub->rank0_is_child && !s->rank0_ended) {
+        } else if (s->rank0_ended) { /* others are at work or wait for a reader of their output */
+            if (number != SIGUSR1 && number != SIGUSR2) {
+                s->ending = true;
+                dome__hub_notice(s, DOME_END_OWN, false, 128 + number, g_strdup(""));
+            }
+        } else if (s->hub->rank0_is_child) {
             /* From the keyboard it reached rank 0 as well; sent to this process it did not, nor does the hangup that a session's
              * first process gets. */
             s->passed_on = number;
@@ -162,7 +165,7 @@ static void silence(hub_state *s)
             s->silent = g_strdup(c->host);
             g_free(how);
         } else {
-            dome__hub_closed(s, c); /* a stranger */
+            dome__hub_closed(s, c); /* it knows the cookie and says nothing */
         }
     }
     if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
@@ -235,58 +238,80 @@ static bool over(hub_state *s)
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
     /* A task may have work of its own after dome_finalize; its output line closes when its process ends. */
-    return rank0 && (all_closed(s, false) || s->now - s->rank0_ended_at > s->hub->timeout);
+    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0_ended_at, s->held_at) > s->hub->timeout);
+}
+
+static void open_state(hub_state *s)
+{
+    s->clients = g_ptr_array_new();
+    s->strangers = g_ptr_array_new();
+    s->polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
+    s->polled = g_ptr_array_new();
+    s->now = s->began = s->started = dome__hub_now();
+    s->checkpoint = -1;
+    dome__hub_raise_limit(s);
+    dome__hub_output_open(s);
+}
+
+static void close_state(hub_state *s, int status)
+{
+    for (guint i = 0; i < s->clients->len; i++)
+        dome__hub_client_free(s->clients->pdata[i]);
+    g_ptr_array_free(s->clients, TRUE);
+    g_ptr_array_free(s->strangers, TRUE);
+    g_array_free(s->polls, TRUE);
+    g_ptr_array_free(s->polled, TRUE);
+    g_free(s->noticed);
+    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__trace_sink_close(s->trace, status);
+    dome__demand_close(s->demand, status);
+    g_free(s->line);
+    g_free(s->silent);
+}
+
+static void watch_over(hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->now;
+    int report_fd = dome__door_listen(DOME_DOOR_REPORT);
+    while (!over(s)) {
+        bool hurry = s->noticed || s->told || s->rank0_ended;
+        dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
+        double before = s->now;
+        s->now = dome__hub_now();
+        s->overslept |= s->now - before > dome__hub_silence_limit(s);
+        /* What tasks said last comes before the news that they are gone. */
+        dome__hub_hear(s);
+        if (dome__hub_happened(s, DOME_POLL_LISTEN))
+            dome__hub_accept(s);
+        if (dome__hub_happened(s, DOME_POLL_SIGNAL))
+            handle_signals(s);
+        if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
+            s->full_until = s->now + 0.1;
+        dome__hub_attend(s);
+        if (s->now - beat >= period) {
+            beat = s->now;
+            dome__hub_to_all_watches(s, DOME_WIRE_BEAT);
+        }
+        if (!s->noticed && !s->told)
+            silence(s);
+        dome__hub_strangers_late(s);
+        dome__hub_sweep(s);
+    }
+    dome__hub_strangers_close(s);
+    if (report_fd >= 0)
+        close(report_fd);
 }
 
 int dome__hub_run(dome_hub *hub, int *signal_number)
 {
-    hub_state s = {.hub = hub, .clients = g_ptr_array_new(), .now = dome__hub_now(), .checkpoint = -1};
-    struct pollfd *p = NULL;
+    hub_state s = {.hub = hub};
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* output that may not grow is no reason to leave the tasks alone */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
-    double period = CLAMP(hub->timeout / 10, 0.02, 1.0), beat = s.now;
-    s.began = s.started = s.now;
-    int report_fd = dome__door_listen(DOME_DOOR_REPORT);
-    while (!over(&s)) {
-        guint n = s.clients->len;
-        p = g_renew(struct pollfd, p, n + 4);
-        p[0] = (struct pollfd){.fd = hub->signal_fd, .events = POLLIN};
-        p[1] = (struct pollfd){.fd = hub->listen_fd, .events = POLLIN};
-        for (guint i = 0; i < n; i++) {
-            const hub_client *c = s.clients->pdata[i];
-            p[2 + i] = (struct pollfd){.fd = c->closed ? -1 : c->fd, .events = POLLIN};
-        }
-        p[2 + n] = (struct pollfd){.fd = report_fd, .events = POLLIN};
-        p[3 + n] = (struct pollfd){.fd = dome__demand_fd(s.demand), .events = POLLIN};
-        bool hurry = s.noticed || s.told || s.rank0_ended;
-        poll(p, n + 4, hurry ? 10 : (int)(period * 250) + 1);
-        double before = s.now;
-        s.now = dome__hub_now();
-        s.overslept |= s.now - before > dome__hub_silence_limit(&s);
-        /* What tasks said last comes before the news that they are gone. */
-        for (guint i = 0; i < n; i++)
-            if (p[2 + i].revents)
-                dome__hub_receive(&s, s.clients->pdata[i]);
-        if (p[1].revents)
-            dome__hub_accept(&s);
-        if (p[0].revents)
-            handle_signals(&s);
-        if (p[2 + n].revents)
-            dome__report_answer(report_fd, dome__hub_report_text, &s);
-        dome__hub_attend(&s);
-        if (s.now - beat >= period) {
-            beat = s.now;
-            dome__hub_to_all_watches(&s, DOME_WIRE_BEAT);
-        }
-        if (!s.noticed && !s.told)
-            silence(&s);
-    }
-    g_free(p);
-    if (report_fd >= 0)
-        close(report_fd);
+    open_state(&s);
+    watch_over(&s);
     int status = s.told ? s.exit_status : 0;
     if (hub->rank0_is_child && s.rank0_ended) {
         if (WIFSIGNALED(s.rank0_status)) {
@@ -298,27 +323,15 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         }
     }
     if (status)
-        fputs(dome__progress_clear(STDERR_FILENO), stderr); /* a bar that is not going to end */
+        dome__hub_print(&s, STDERR_FILENO, dome__progress_clear(STDERR_FILENO)); /* a bar that is not going to end */
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
     dome__hub_take_down(hub->directory, hub->halt);
-    for (guint i = 0; i < s.clients->len; i++) {
-        hub_client *c = s.clients->pdata[i];
-        if (!c->closed)
-            close(c->fd);
-        if (c->greeted && c->channel != DOME_WIRE_WATCH)
-            dome__hub_relay(c, true);
-        g_byte_array_free(c->in, TRUE);
-        g_free(c->host);
-        g_free(c->object);
-        g_free(c);
+    int ended_by = dome__hub_output_close(&s);
+    if (ended_by && !status) {
+        *signal_number = ended_by;
+        status = 128 + ended_by;
     }
-    g_ptr_array_free(s.clients, TRUE);
-    g_free(s.noticed);
-    g_clear_pointer(&s.trails, g_ptr_array_unref);
-    dome__trace_sink_close(s.trace, status);
-    dome__demand_close(s.demand, status);
-    g_free(s.line);
-    g_free(s.silent);
+    close_state(&s, status);
     return status;
 }

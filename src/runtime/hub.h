@@ -48,4 +48,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number);
  * Removes the directory. They are found by their environment, so any process may do it. NULL: there is none. */
 void dome__hub_take_down(const char *directory, void (*halt)(void));
 
+/* In a child of the hub that uses PVM's library, which cannot have descriptors as high as come after many connections. */
+void dome__hub_leave_connections(void);
+
 #endif

@@ -1,34 +1,46 @@
 /* Those who have a line to the hub: watchers and outputs of tasks. */
 #include "runtime/clock.h"
 #include "runtime/hub_private.h"
-#include "runtime/progress.h"
-#include "runtime/report.h"
 #include "runtime/wire.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-void dome__hub_relay(hub_client *c, bool last)
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel)
 {
-    FILE *to = c->channel == DOME_WIRE_STDOUT ? stdout : stderr;
-    for (;;) {
-        guint8 *end = c->in->len ? memchr(c->in->data, '\n', c->in->len) : NULL;
-        guint length = end ? (guint)(end - c->in->data) + 1 : c->in->len;
-        if (!length || (!end && !last && length < 8192))
-            break;
-        /* PVM's library has words about the end of its daemon, which is reported in ours. */
-        bool word = c->channel == DOME_WIRE_STDERR && length > 8 && memcmp(c->in->data, "libpvm [", 8) == 0;
-        if (!word)
-            fprintf(to, "%s[%d] %.*s%s", dome__progress_clear(fileno(to)), c->rank, (int)length, (const char *)c->in->data,
-                    end ? "" : "\n");
-        g_byte_array_remove_range(c->in, 0, length);
+    hub_client *c = g_new0(hub_client, 1);
+    c->fd = fd;
+    c->channel = channel;
+    c->heard = s->now;
+    c->rank = -1;
+    c->in = g_byte_array_new();
+    g_ptr_array_add(s->clients, c);
+}
+
+void dome__hub_client_free(hub_client *c)
+{
+    if (!c->closed)
+        close(c->fd);
+    g_byte_array_free(c->in, TRUE);
+    g_free(c->host);
+    g_free(c->object);
+    g_free(c);
+}
+
+/* A task's watch says how far the task has come, also when it is closed. */
+void dome__hub_sweep(hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len;) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH)) {
+            g_ptr_array_remove_index(s->clients, i);
+            dome__hub_client_free(c);
+        } else {
+            i++;
+        }
     }
-    fflush(to);
 }
 
 void dome__hub_closed(hub_state *s, hub_client *c)
@@ -41,7 +53,7 @@ void dome__hub_closed(hub_state *s, hub_client *c)
     if (!c->greeted)
         return;
     if (c->channel != DOME_WIRE_WATCH) {
-        dome__hub_relay(c, true);
+        dome__hub_relay(s, c, true);
         return;
     }
     if (c->bye || s->told)
@@ -101,38 +113,32 @@ static void compare(hub_state *s, const hub_client *c)
         mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
 }
 
+/* A task's first frame. */
+static void greet(hub_state *s, hub_client *c, dome_wire_kind kind, dome_wire_reader *reader)
+{
+    c->rank = (int)dome__wire_get_u32(reader);
+    c->pid = (int)dome__wire_get_u32(reader);
+    c->tid = (int)dome__wire_get_u32(reader);
+    c->host = dome__wire_get_string(reader);
+    c->greeted = kind == DOME_WIRE_HELLO && !reader->bad;
+    if (!c->greeted) {
+        dome__hub_closed(s, c);
+        return;
+    }
+    c->greeted_at = s->now;
+    dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_WELCOME));
+    if (s->recording && c->channel == DOME_WIRE_WATCH)
+        dome__hub_send_record(s, c);
+    if (s->told && c->channel == DOME_WIRE_WATCH)
+        dome__hub_send_end(s, c, "");
+}
+
 static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
 {
     dome_wire_reader reader;
     dome_wire_kind kind = dome__wire_open(&reader, frame);
     if (!c->greeted) {
-        char *cookie = dome__wire_get_string(&reader);
-        uint32_t channel = dome__wire_get_u32(&reader);
-        c->rank = (int)dome__wire_get_u32(&reader);
-        c->pid = (int)dome__wire_get_u32(&reader);
-        c->tid = (int)dome__wire_get_u32(&reader);
-        c->host = dome__wire_get_string(&reader);
-        c->channel = (dome_wire_channel)channel;
-        c->greeted = kind == DOME_WIRE_HELLO && !reader.bad && strcmp(cookie, s->hub->cookie) == 0 && channel <= DOME_WIRE_ASK;
-        g_free(cookie);
-        if (c->greeted && c->channel == DOME_WIRE_ASK) {
-            dome__report_send(c->fd, dome__hub_report_text, s);
-            c->greeted = false; /* it is no task */
-            c->closed = true;
-            close(c->fd);
-        } else if (c->greeted) {
-            c->greeted_at = s->now;
-            GByteArray *welcome = dome__wire_new(DOME_WIRE_WELCOME);
-            dome__wire_put_string(welcome, s->hub->cookie);
-            dome__wire_send(c->fd, welcome);
-            if (s->recording && c->channel == DOME_WIRE_WATCH)
-                dome__hub_send_record(s, c);
-            if (s->told && c->channel == DOME_WIRE_WATCH)
-                dome__hub_send_end(s, c, "");
-        } else {
-            c->closed = true; /* a stranger */
-            close(c->fd);
-        }
+        greet(s, c, kind, &reader);
         return;
     }
     switch (kind) {
@@ -224,7 +230,7 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
 void dome__hub_receive(hub_state *s, hub_client *c)
 {
     guint8 buffer[65536];
-    for (int round = 0; round < 16 && !c->closed; round++) {
+    for (int round = 0; round < 16 && !c->closed && !dome__hub_holds(s, c); round++) {
         ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             break;
@@ -235,7 +241,7 @@ void dome__hub_receive(hub_state *s, hub_client *c)
         c->heard = s->now;
         g_byte_array_append(c->in, buffer, (guint)n);
         if (c->greeted && c->channel != DOME_WIRE_WATCH) {
-            dome__hub_relay(c, false);
+            dome__hub_relay(s, c, false);
             continue;
         }
         GByteArray *frame = g_byte_array_new();
@@ -245,23 +251,6 @@ void dome__hub_receive(hub_state *s, hub_client *c)
         g_byte_array_free(frame, TRUE);
         if (have < 0 && !c->closed)
             dome__hub_closed(s, c);
-    }
-}
-
-void dome__hub_accept(hub_state *s)
-{
-    int fd;
-    while ((fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-        int on = 1;
-        struct timeval limit = {.tv_sec = 1};
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-        hub_client *c = g_new0(hub_client, 1);
-        c->fd = fd;
-        c->heard = s->now;
-        c->rank = -1;
-        c->in = g_byte_array_new();
-        g_ptr_array_add(s->clients, c);
     }
 }
 

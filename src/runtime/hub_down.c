@@ -126,6 +126,11 @@ static bool ended_within(const GArray *members, bool daemons, int milliseconds)
     }
 }
 
+void dome__hub_leave_connections(void)
+{
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+}
+
 /* In a process of its own, which ends in one second at the latest. */
 static pid_t start_halt(void (*halt)(void))
 {
@@ -139,6 +144,7 @@ static pid_t start_halt(void (*halt)(void))
         int null = open("/dev/null", O_RDWR); /* what PVM's library says of a daemon that goes is no news */
         for (int fd = 0; fd < 3; fd++)
             dup2(null, fd);
+        dome__hub_leave_connections();
         halt();
         _exit(0);
     }

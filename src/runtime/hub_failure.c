@@ -3,21 +3,14 @@
 #include "runtime/operation.h"
 #include "runtime/progress.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static void say(const char *line)
+static void say(hub_state *s, const char *line)
 {
     char *text = g_strconcat(dome__progress_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
-    size_t length = strlen(text), done = 0;
-    while (done < length) {
-        ssize_t n = write(STDERR_FILENO, text + done, length - done);
-        if (n <= 0 && errno != EINTR)
-            break;
-        done += n > 0 ? (size_t)n : 0;
-    }
+    dome__hub_print(s, STDERR_FILENO, text);
     g_free(text);
 }
 
@@ -98,6 +91,7 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
         if (s->killer == 0) {
             signal(SIGALRM, SIG_DFL);
             alarm(2);
+            dome__hub_leave_connections();
             s->hub->kill_tasks(tids, n);
             _exit(0);
         }
@@ -135,7 +129,7 @@ void dome__hub_tell(hub_state *s)
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
     bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
     if (line[0] && !speaker && !reported)
-        say(line);
+        say(s, line);
     if (line[0])
         dome__trace_sink_failure(dome__hub_sink(s), line);
     s->line = g_strdup(line);

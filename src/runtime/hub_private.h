@@ -3,11 +3,13 @@
 #define DOME_SRC_HUB_PRIVATE_H
 
 #include "runtime/hub.h"
+#include "runtime/outlet.h"
 #include "runtime/wire.h"
 #include "trace/demand.h"
 #include "trace/sink.h"
 
 #include <glib.h>
+#include <poll.h>
 
 typedef struct hub_client {
     int fd;
@@ -32,9 +34,22 @@ typedef struct hub_client {
     int idle;          /* beats in a row that found it waiting without progress */
 } hub_client;
 
+typedef struct hub_stranger hub_stranger; /* who has connected, and may be anybody */
+
 typedef struct hub_state {
     dome_hub *hub;
-    GPtrArray *clients;
+    GPtrArray *clients;   /* tasks' lines; a watch that is closed stays, for what it said last */
+    GPtrArray *strangers; /* the oldest first */
+    guint descriptors;    /* that this process may have */
+    guint inherited;      /* and had when it began */
+    double full_until;    /* nobody is let in before: there are no descriptors */
+    GArray *polls;        /* struct pollfd */
+    GPtrArray *polled;    /* whose they are, after the first ones: strangers, then clients */
+    guint polled_strangers;
+
+    int bell;                /* rings when output has been written */
+    dome_outlet *outlets[2]; /* of standard output and standard error; one, if they are one file */
+    double held_at;          /* when output was last left with the tasks, as nobody read what was there */
     double now, began, started;
     int64_t checkpoint; /* the last one that task 0 told of; below 0: none */
     double checkpoint_at;
@@ -94,15 +109,65 @@ void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
 /* What a task is in; returns buffer. */
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);
 
-/* ---- hub_clients.c ---- */
+/* ---- hub_poll.c ---- */
+
+/* What is always waited for, before tasks and strangers. */
+enum { DOME_POLL_SIGNAL, DOME_POLL_LISTEN, DOME_POLL_REPORT, DOME_POLL_DEMAND, DOME_POLL_BELL, DOME_POLL_FIRST };
+
+/* Waits for something to happen, at most so many ms. */
+void dome__hub_wait(hub_state *s, int report_fd, int ms);
+
+/* Whether it was something about this one of the above. */
+bool dome__hub_happened(const hub_state *s, int which);
+
+/* Hears everybody who has said something. */
+void dome__hub_hear(hub_state *s);
+
+/* ---- hub_strangers.c ---- */
+
+/* This process may have as many connections as the system lets it. */
+void dome__hub_raise_limit(hub_state *s);
 
 void dome__hub_accept(hub_state *s);
+int dome__hub_stranger_fd(const hub_stranger *x);
+
+/* He becomes a client, or is sent away, or has not said enough. */
+void dome__hub_hear_stranger(hub_state *s, hub_stranger *x);
+
+/* Those who take too long are sent away. */
+void dome__hub_strangers_late(hub_state *s);
+
+/* They have as much time again: this process was stopped. */
+void dome__hub_strangers_renew(hub_state *s);
+void dome__hub_strangers_close(hub_state *s);
+
+/* ---- hub_output.c ---- */
+
+void dome__hub_output_open(hub_state *s);
+
+/* Text for one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never waits. */
+void dome__hub_print(hub_state *s, int fd, const char *text);
+
+/* Lines of other tasks' output appear whole, with the rank before them. last: what is there of one, too. */
+void dome__hub_relay(hub_state *s, hub_client *c, bool last);
+
+/* So much of this output waits for a reader that the task has to wait, too. */
+bool dome__hub_holds(const hub_state *s, const hub_client *c);
+
+/* The program is over: waits for the reader, and says what is dropped. The number of a signal that ended the waiting, or 0. */
+int dome__hub_output_close(hub_state *s);
+
+/* ---- hub_clients.c ---- */
+
+/* Takes fd. */
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel);
+void dome__hub_client_free(hub_client *c);
+
+/* Those who are closed and have nothing left to say are removed. */
+void dome__hub_sweep(hub_state *s);
 void dome__hub_receive(hub_state *s, hub_client *c);
 void dome__hub_closed(hub_state *s, hub_client *c);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
-
-/* Lines of other tasks' output appear whole, with the rank before them. last: what is there of one, too. */
-void dome__hub_relay(hub_client *c, bool last);
 
 /* ---- hub_difference.c ---- */
 

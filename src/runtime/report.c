@@ -27,13 +27,14 @@ void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx)
     g_free(all);
 }
 
-void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
+bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
 {
     int client = dome__door_accept(fd);
     if (client < 0)
-        return;
+        return errno == EACCES || errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
     dome__report_send(client, text, ctx);
     close(client);
+    return true;
 }
 
 /* ---- the text ---- */
@@ -198,29 +199,17 @@ GPtrArray *dome__report_ask_all(void)
     return texts;
 }
 
-static GByteArray *hello(const dome_hub_address *address)
-{
-    GByteArray *frame = dome__wire_new(DOME_WIRE_HELLO);
-    dome__wire_put_string(frame, address->cookie);
-    dome__wire_put_u32(frame, DOME_WIRE_ASK);
-    for (int k = 0; k < 3; k++) /* rank, pid, tid */
-        dome__wire_put_u32(frame, 0);
-    dome__wire_put_string(frame, g_get_host_name());
-    return frame;
-}
-
 char *dome__report_ask_hub(const char *text)
 {
     dome_hub_address address = {0};
     char *answer = NULL;
     if (!dome__hub_address_parse(&address, text))
         return NULL;
+    dome__hub_address_outside(&address);
     for (char **endpoint = address.endpoints; *endpoint && !answer; endpoint++) {
-        int fd = g_str_has_prefix(*endpoint, "127.") ? -1 : dome__hub_connect(*endpoint, PATIENCE / 1e3);
-        if (fd >= 0 && dome__wire_send(fd, hello(&address)))
+        int fd = dome__hub_connect(&address, *endpoint, DOME_WIRE_ASK, PATIENCE / 1e3);
+        if (fd >= 0)
             answer = read_all(fd);
-        else if (fd >= 0)
-            close(fd);
     }
     dome__hub_address_clear(&address);
     return answer;

@@ -10,8 +10,9 @@
 
 /* ---- the hub's side ---- */
 
-/* Somebody asks: `text` is given (as dome__report_text makes it), or he is sent away. */
-void dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx);
+/* Somebody asks: `text` is given (as dome__report_text makes it), or he is sent away. False if he still waits, as there are no
+ * descriptors. */
+bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx);
 
 /* The same to somebody who has come in another way. Does not close. */
 void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx);

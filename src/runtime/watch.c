@@ -3,6 +3,7 @@
 #include "runtime/progress.h"
 #include "runtime/trail.h"
 #include "runtime/wire.h"
+#include "transport/handshake.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -87,7 +88,18 @@ void dome__hub_address_clear(dome_hub_address *address)
     memset(address, 0, sizeof *address);
 }
 
-int dome__hub_connect(const char *endpoint, double seconds)
+void dome__hub_address_outside(dome_hub_address *address)
+{
+    guint kept = 0;
+    for (char **endpoint = address->endpoints; *endpoint; endpoint++)
+        if (g_str_has_prefix(*endpoint, "127."))
+            g_free(*endpoint);
+        else
+            address->endpoints[kept++] = *endpoint;
+    address->endpoints[kept] = NULL;
+}
+
+static int connect_to(const char *endpoint, double seconds)
 {
     struct sockaddr_in to = {.sin_family = AF_INET};
     char **part = g_strsplit(endpoint, ":", 2);
@@ -117,6 +129,18 @@ int dome__hub_connect(const char *endpoint, double seconds)
     return fd;
 }
 
+int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds)
+{
+    dome_handshake handshake;
+    int fd = connect_to(endpoint, seconds);
+    dome__handshake_begin(&handshake, true, DOME_WIRE_PURPOSE, address->cookie, strlen(address->cookie), channel);
+    if (fd >= 0 && !dome__handshake_complete(&handshake, fd, seconds)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 /* One frame, waiting at most `seconds`. */
 static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds)
 {
@@ -137,35 +161,39 @@ static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds
     }
 }
 
+static bool greet(const dome_watch *watch, int fd, GByteArray *in)
+{
+    GByteArray *hello = dome__wire_new(DOME_WIRE_HELLO), *frame = g_byte_array_new();
+    dome_wire_reader reader;
+    dome__wire_put_u32(hello, (uint32_t)watch->rank);
+    dome__wire_put_u32(hello, (uint32_t)getpid());
+    dome__wire_put_u32(hello, (uint32_t)watch->tid);
+    dome__wire_put_string(hello, watch->host);
+    bool good = dome__wire_send(fd, hello) && read_frame(fd, in, frame, DOME_HANDSHAKE_PATIENCE) &&
+                dome__wire_open(&reader, frame) == DOME_WIRE_WELCOME;
+    g_byte_array_free(frame, TRUE);
+    return good;
+}
+
+/* Seconds in which a connection is tried again: while strangers crowd in on the hub it may send a task away. */
+static const double JOIN_AGAIN = 3;
+
 /* A connection to the hub that has been greeted, or -1. */
 static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *in)
 {
-    for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
-        int fd = dome__hub_connect(*endpoint, 3);
-        if (fd < 0)
-            continue;
-        GByteArray *hello = dome__wire_new(DOME_WIRE_HELLO);
-        dome__wire_put_string(hello, watch->address.cookie);
-        dome__wire_put_u32(hello, channel);
-        dome__wire_put_u32(hello, (uint32_t)watch->rank);
-        dome__wire_put_u32(hello, (uint32_t)getpid());
-        dome__wire_put_u32(hello, (uint32_t)watch->tid);
-        dome__wire_put_string(hello, watch->host);
-        GByteArray *frame = g_byte_array_new();
-        bool good = false;
-        if (dome__wire_send(fd, hello) && read_frame(fd, in, frame, 5)) {
-            dome_wire_reader reader;
-            dome_wire_kind kind = dome__wire_open(&reader, frame);
-            char *cookie = dome__wire_get_string(&reader);
-            good = kind == DOME_WIRE_WELCOME && strcmp(cookie, watch->address.cookie) == 0;
-            g_free(cookie);
+    double began = now();
+    do {
+        for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
+            int fd = dome__hub_connect(&watch->address, *endpoint, channel, DOME_HANDSHAKE_PATIENCE);
+            if (fd < 0)
+                continue;
+            if (greet(watch, fd, in))
+                return fd;
+            close(fd);
+            g_byte_array_set_size(in, 0);
         }
-        g_byte_array_free(frame, TRUE);
-        if (good)
-            return fd;
-        close(fd);
-        g_byte_array_set_size(in, 0);
-    }
+        g_usleep(50000);
+    } while (now() - began < JOIN_AGAIN);
     return -1;
 }
 

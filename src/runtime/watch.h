@@ -5,6 +5,7 @@
 
 #include "runtime/environment.h"
 #include "runtime/hub.h"
+#include "runtime/wire.h"
 
 /* Where the hub is, as it travels through an environment variable or a start message:
  * "cookie;address:port,address:port;directory of a private virtual machine". */
@@ -17,8 +18,12 @@ typedef struct dome_hub_address {
 bool dome__hub_address_parse(dome_hub_address *address, const char *text);
 void dome__hub_address_clear(dome_hub_address *address);
 
-/* A connection to one of its endpoints, or -1. */
-int dome__hub_connect(const char *endpoint, double seconds);
+/* For who is on another host than the hub: without loopback addresses, where strangers may listen there. */
+void dome__hub_address_outside(dome_hub_address *address);
+
+/* A connection to one of its endpoints, over which both sides have proven who they are; or -1. Each of the two steps takes so
+ * many seconds at most. */
+int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds);
 
 /* Connects and, on other tasks than the first, puts standard error (and output, if asked for) on lines of their own to the hub.
  * NULL with *message (g_free'd) on failure. tid is the transport's number for the task, 0 if none. */

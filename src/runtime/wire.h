@@ -1,5 +1,6 @@
 /* Frames between a task's watcher and the hub, over TCP. Big-endian; a frame is its length (of what follows), a kind and fields.
- * Both ends check the program's cookie before anything else. */
+ * Before the first one both ends have proven to each other that they know the program's cookie (transport/handshake.h), and the
+ * task has told its channel. */
 #ifndef DOME_SRC_WIRE_H
 #define DOME_SRC_WIRE_H
 
@@ -9,8 +10,8 @@
 #include <stdint.h>
 
 typedef enum dome_wire_kind {
-    DOME_WIRE_HELLO = 1,  /* task: cookie, channel, rank, size, pid, tid, host */
-    DOME_WIRE_WELCOME,    /* hub: cookie */
+    DOME_WIRE_HELLO = 1,  /* task: rank, pid, tid, host */
+    DOME_WIRE_WELCOME,    /* hub: nothing */
     DOME_WIRE_BEAT,       /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered,
                               processors used, load of the host, last checkpoint, loop boundaries passed */
     DOME_WIRE_QUERY,      /* hub: send a beat now */
@@ -34,10 +35,13 @@ typedef enum dome_wire_channel {
     DOME_WIRE_WATCH,
     DOME_WIRE_STDOUT,
     DOME_WIRE_STDERR,
-    DOME_WIRE_ASK /* no task: gets the text of runtime/report.h, and is closed */
+    DOME_WIRE_ASK /* no task: gets the text of runtime/report.h at once, and is closed */
 } dome_wire_channel;
 
 enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
+
+/* Of the handshake, whose word is the channel. */
+#define DOME_WIRE_PURPOSE "dome hub"
 
 /* Building a frame. */
 GByteArray *dome__wire_new(dome_wire_kind kind);

@@ -119,7 +119,7 @@ def kill(pid, number=signal.SIGKILL):
 
 
 class Run:
-    def __init__(self, arguments, environment=None, stdin=subprocess.DEVNULL, stdout=None, pty=False, cwd=None):
+    def __init__(self, arguments, environment=None, stdin=subprocess.DEVNULL, stdout=None, pty=False, cwd=None, pass_fds=()):
         self.base = tempfile.mkdtemp(prefix="dome-run.", dir=short_parent())
         self.tmp = os.path.join(self.base, "t")
         self.marks = os.path.join(self.base, "m")
@@ -139,7 +139,7 @@ class Run:
         self.out_path, self.err_path = self.base + "/out", self.base + "/err"
         err = open(self.err_path, "wb")
         out = stdout if stdout is not None else open(self.out_path, "wb")
-        start = dict(env=env, stdout=out, stderr=err, stdin=stdin, cwd=cwd)
+        start = dict(env=env, stdout=out, stderr=err, stdin=stdin, cwd=cwd, pass_fds=pass_fds)
         if pty:
             self.keyboard, slave = os.openpty()
             start.update(stdin=slave, start_new_session=True)

@@ -242,6 +242,13 @@ int main(int argc, char **argv)
             dvec_sum(x);
         }
         dome_print(env, "all steps done\n");
+    } else if (strcmp(place, "talk-out") == 0 || strcmp(place, "talk-err") == 0) { /* much output, then comes to an end */
+        FILE *to = strcmp(place, "talk-out") == 0 ? stdout : stderr;
+        for (int i = 0; other && i < atoi(argument); i++)
+            fprintf(to, "line %d of many, all of which are about as long as this one is, which is eighty\n", i);
+        dvec_sum(x);
+        mark("talked", rank);
+        dome_print(env, "all is said\n");
     } else if (strcmp(place, "exit") == 0) {
         if (other)
             exit(atoi(argument));
