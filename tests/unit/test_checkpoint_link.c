@@ -1,0 +1,163 @@
+/* The connections for checkpoints: made among strangers, who are neither waited for nor a failure. */
+#include "ckpt/link.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { TASKS = 4, STRANGERS = 40 };
+
+typedef struct task {
+    int rank;
+    struct sockaddr_in to;
+    dome_ckpt_door door;
+    dome_ckpt_link link;
+    char *message;
+    bool good;
+} task;
+
+static struct sockaddr_in place(uint64_t port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
+}
+
+/* Some say nothing, some too little, some nonsense. */
+static void strangers_come(const dome_ckpt_door *door, int fds[STRANGERS])
+{
+    struct sockaddr_in to = place(door->port);
+    char nonsense[200];
+    memset(nonsense, 'x', sizeof nonsense);
+    for (int i = 0; i < STRANGERS; i++) {
+        size_t bytes = i % 3 == 1 ? 5 : i % 3 == 2 ? sizeof nonsense : 0;
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        g_assert_cmpint(connect(fds[i], (struct sockaddr *)&to, sizeof to), ==, 0);
+        g_assert_cmpint(send(fds[i], nonsense, bytes, MSG_NOSIGNAL), ==, bytes);
+    }
+}
+
+static gpointer be_task(gpointer data)
+{
+    task *t = data;
+    dome__ckpt_link_connect(&t->link, t->rank, TASKS, &t->to, &t->door);
+    t->good = dome__ckpt_link_complete((dome_ckpt_link *[]){&t->link}, 1, 20, &t->message);
+    return NULL;
+}
+
+static void says(dome_ckpt_link *from, int to, dome_ckpt_link *at, int rank, const char *text)
+{
+    void *data;
+    uint64_t bytes;
+    char *message = NULL;
+    g_assert_true(from->send(from->ctx, to, text, strlen(text), &message));
+    g_assert_true(at->receive(at->ctx, rank, &data, &bytes, &message));
+    g_assert_cmpmem(data, bytes, text, strlen(text));
+    g_free(data);
+}
+
+static void test_strangers(void)
+{
+    dome_ckpt_door door;
+    char *message = NULL;
+    int strangers[STRANGERS], listening = dome__ckpt_link_listen(htonl(INADDR_LOOPBACK), &door, &message);
+    g_assert_cmpint(listening, >=, 0);
+    strangers_come(&door, strangers);
+    gint64 began = g_get_monotonic_time();
+    task tasks[TASKS] = {0};
+    GThread *threads[TASKS];
+    for (int r = 1; r < TASKS; r++) {
+        tasks[r] = (task){.rank = r, .to = place(door.port), .door = door};
+        threads[r] = g_thread_new("task", be_task, &tasks[r]);
+    }
+    dome_ckpt_link link;
+    dome__ckpt_link_accept(&link, TASKS, listening, &door);
+    g_assert_true(dome__ckpt_link_complete((dome_ckpt_link *[]){&link}, 1, 20, &message));
+    for (int r = 1; r < TASKS; r++) {
+        g_thread_join(threads[r]);
+        g_assert_true(tasks[r].good);
+        says(&tasks[r].link, 0, &link, r, "from a task");
+        says(&link, r, &tasks[r].link, 0, "to a task");
+        dome__ckpt_link_close(&tasks[r].link);
+    }
+    g_assert_cmpint(g_get_monotonic_time() - began, <, 4 * G_USEC_PER_SEC); /* each silent one used to take five */
+    dome__ckpt_link_close(&link);
+    for (int i = 0; i < STRANGERS; i++)
+        close(strangers[i]);
+}
+
+/* A ring of tasks each of which goes to one and has another one come. */
+typedef struct member {
+    dome_ckpt_door own, next;
+    int listening;
+    dome_ckpt_link in, out;
+    bool good;
+} member;
+
+static gpointer be_member(gpointer data)
+{
+    member *m = data;
+    struct sockaddr_in to = place(m->next.port);
+    char *message = NULL;
+    dome__ckpt_link_connect(&m->out, 1, 2, &to, &m->next);
+    dome__ckpt_link_accept(&m->in, 2, m->listening, &m->own);
+    m->good = dome__ckpt_link_complete((dome_ckpt_link *[]){&m->out, &m->in}, 2, 20, &message);
+    return NULL;
+}
+
+static void test_ring(void)
+{
+    member members[3] = {0};
+    GThread *threads[3];
+    char *message = NULL;
+    for (int k = 0; k < 3; k++)
+        members[k].listening = dome__ckpt_link_listen(htonl(INADDR_LOOPBACK), &members[k].own, &message);
+    for (int k = 0; k < 3; k++) {
+        members[k].next = members[(k + 1) % 3].own;
+        threads[k] = g_thread_new("member", be_member, &members[k]);
+    }
+    for (int k = 0; k < 3; k++)
+        g_thread_join(threads[k]);
+    for (int k = 0; k < 3; k++) {
+        g_assert_true(members[k].good);
+        says(&members[k].out, 0, &members[(k + 1) % 3].in, 1, "on to the next one");
+    }
+    for (int k = 0; k < 3; k++) {
+        dome__ckpt_link_close(&members[k].in);
+        dome__ckpt_link_close(&members[k].out);
+    }
+}
+
+/* A task with another cookie is a stranger, and the one who waits says who has not come. */
+static void test_wrong_cookie(void)
+{
+    dome_ckpt_door door;
+    char *message = NULL;
+    task wrong = {.rank = 1};
+    int listening = dome__ckpt_link_listen(htonl(INADDR_LOOPBACK), &door, &message);
+    wrong.door = door;
+    wrong.door.cookie[3] ^= 1;
+    wrong.to = place(door.port);
+    GThread *thread = g_thread_new("task", be_task, &wrong);
+    dome_ckpt_link link;
+    dome__ckpt_link_accept(&link, 2, listening, &door);
+    g_assert_false(dome__ckpt_link_complete((dome_ckpt_link *[]){&link}, 1, 0.3, &message));
+    g_assert_nonnull(strstr(message, "a task has not come"));
+    g_thread_join(thread);
+    g_assert_false(wrong.good);
+    g_assert_nonnull(wrong.message);
+    dome__ckpt_link_close(&wrong.link);
+    dome__ckpt_link_close(&link);
+    g_free(wrong.message);
+    g_free(message);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/checkpoint-link/strangers", test_strangers);
+    g_test_add_func("/checkpoint-link/ring", test_ring);
+    g_test_add_func("/checkpoint-link/wrong-cookie", test_wrong_cookie);
+    return g_test_run();
+}

@@ -1,0 +1,255 @@
+/* How processes of one program recognise each other: over real connections, with strangers of several kinds at the other end. */
+#include "runtime/watch.h"
+#include "transport/handshake.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char COOKIE[] = "0123456789abcdef0123456789abcdef";
+
+typedef struct ends {
+    int listening, port, connects, listens;
+} ends;
+
+static int listen_at(const char *address, int *port)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(address), .sin_port = htons((uint16_t)*port)};
+    socklen_t length = sizeof here;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    g_assert_true(bind(fd, (struct sockaddr *)&here, sizeof here) == 0 && listen(fd, 64) == 0);
+    getsockname(fd, (struct sockaddr *)&here, &length);
+    *port = ntohs(here.sin_port);
+    return fd;
+}
+
+static int connect_to(const char *address, int port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(address), .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    g_assert_cmpint(connect(fd, (struct sockaddr *)&to, sizeof to), ==, 0);
+    return fd;
+}
+
+static ends join(void)
+{
+    ends e = {0};
+    e.listening = listen_at("127.0.0.1", &e.port);
+    e.connects = connect_to("127.0.0.1", e.port);
+    e.listens = accept(e.listening, NULL, NULL);
+    g_assert_cmpint(e.listens, >=, 0);
+    return e;
+}
+
+static void part(ends *e)
+{
+    close(e->connects);
+    close(e->listens);
+    close(e->listening);
+}
+
+static dome_handshake side(bool connects, const char *purpose, const char *cookie, uint32_t word)
+{
+    dome_handshake h;
+    dome__handshake_begin(&h, connects, purpose, cookie, strlen(cookie), word);
+    return h;
+}
+
+/* Both sides, turn by turn, until neither has anything to wait for. */
+static void run(const ends *e, dome_handshake *a, dome_handshake *b, dome_handshake_state *of_a, dome_handshake_state *of_b)
+{
+    *of_a = *of_b = DOME_HANDSHAKE_MORE;
+    for (int turn = 0; turn < 5; turn++) {
+        if (*of_a == DOME_HANDSHAKE_MORE)
+            *of_a = dome__handshake_step(a, e->connects);
+        if (*of_b == DOME_HANDSHAKE_MORE)
+            *of_b = dome__handshake_step(b, e->listens);
+        if (*of_a == DOME_HANDSHAKE_FAILED)
+            shutdown(e->connects, SHUT_RDWR);
+        if (*of_b == DOME_HANDSHAKE_FAILED)
+            shutdown(e->listens, SHUT_RDWR);
+    }
+}
+
+static void test_right(void)
+{
+    ends e = join();
+    dome_handshake a = side(true, "test", COOKIE, 0x01020304), b = side(false, "test", COOKIE, 0);
+    dome_handshake_state of_a, of_b;
+    run(&e, &a, &b, &of_a, &of_b);
+    g_assert_cmpint(of_a, ==, DOME_HANDSHAKE_DONE);
+    g_assert_cmpint(of_b, ==, DOME_HANDSHAKE_DONE);
+    g_assert_cmphex(b.word, ==, 0x01020304);
+    part(&e);
+}
+
+static void test_wrong(void)
+{
+    static const struct {
+        const char *purpose, *cookie;
+    } cases[] = {{"test", "0123456789abcdef0123456789abcdeF"}, {"another", COOKIE}, {"test", ""}};
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        ends e = join();
+        dome_handshake a = side(true, "test", COOKIE, 1), b = side(false, cases[k].purpose, cases[k].cookie, 0);
+        dome_handshake_state of_a, of_b;
+        run(&e, &a, &b, &of_a, &of_b);
+        g_assert_cmpint(of_a, ==, DOME_HANDSHAKE_FAILED);
+        g_assert_cmpint(of_b, ==, DOME_HANDSHAKE_FAILED);
+        part(&e);
+    }
+}
+
+/* Everything that is said, in both directions, until nothing comes for a moment: whoever connects there gets it from the other
+ * place. */
+static void relay(int a, int b, GByteArray *seen)
+{
+    struct pollfd p[2] = {{.fd = a, .events = POLLIN}, {.fd = b, .events = POLLIN}};
+    if (poll(p, 2, 0) <= 0)
+        return;
+    for (int k = 0; k < 2; k++) {
+        guint8 buffer[512];
+        ssize_t n = p[k].revents ? recv(p[k].fd, buffer, sizeof buffer, MSG_DONTWAIT) : 0;
+        if (n > 0 && send(k ? a : b, buffer, (size_t)n, MSG_NOSIGNAL) == n)
+            g_byte_array_append(seen, buffer, (guint)n);
+    }
+}
+
+/* A stranger at another address passes everything on to the right one. */
+static void test_in_between(void)
+{
+    ends e = {0};
+    int port = 0, false_door = listen_at("127.0.0.2", &port);
+    e.listening = listen_at("127.0.0.1", &e.port);
+    e.connects = connect_to("127.0.0.2", port);
+    int to_victim = accept(false_door, NULL, NULL), to_hub = connect_to("127.0.0.1", e.port);
+    e.listens = accept(e.listening, NULL, NULL);
+    dome_handshake a = side(true, "test", COOKIE, 1), b = side(false, "test", COOKIE, 0);
+    dome_handshake_state of_a = DOME_HANDSHAKE_MORE, of_b = DOME_HANDSHAKE_MORE;
+    GByteArray *seen = g_byte_array_new();
+    for (int turn = 0; turn < 10; turn++) {
+        of_a = of_a == DOME_HANDSHAKE_MORE ? dome__handshake_step(&a, e.connects) : of_a;
+        relay(to_victim, to_hub, seen);
+        of_b = of_b == DOME_HANDSHAKE_MORE ? dome__handshake_step(&b, e.listens) : of_b;
+        relay(to_victim, to_hub, seen);
+    }
+    g_assert_cmpint(of_a, ==, DOME_HANDSHAKE_FAILED);
+    g_assert_cmpint(of_b, !=, DOME_HANDSHAKE_DONE);
+    g_assert_cmpint(seen->len, >, DOME_HANDSHAKE_NONCE);
+    g_assert_null(memmem(seen->data, seen->len, COOKIE, 8));
+    g_byte_array_unref(seen);
+    close(to_victim);
+    close(to_hub);
+    close(false_door);
+    part(&e);
+}
+
+/* What the other side said is given back to it, on the same connection or on another one of the same kind. */
+static void test_reflected(void)
+{
+    ends e = join();
+    dome_handshake b = side(false, "test", COOKIE, 0);
+    guint8 message[256] = "";
+    g_assert_cmpint(send(e.connects, message, DOME_HANDSHAKE_NONCE, 0), ==, DOME_HANDSHAKE_NONCE);
+    g_assert_cmpint(dome__handshake_step(&b, e.listens), ==, DOME_HANDSHAKE_MORE);
+    g_assert_cmpint(recv(e.connects, message, sizeof message, 0), ==, DOME_HANDSHAKE_NONCE + DOME_HANDSHAKE_PROOF);
+    guint8 back[4 + DOME_HANDSHAKE_PROOF] = "";
+    memcpy(back + 4, message + DOME_HANDSHAKE_NONCE, DOME_HANDSHAKE_PROOF);
+    g_assert_cmpint(send(e.connects, back, sizeof back, 0), ==, sizeof back);
+    g_assert_cmpint(dome__handshake_step(&b, e.listens), ==, DOME_HANDSHAKE_FAILED);
+    part(&e);
+}
+
+/* The same bytes as in a connection that was good. */
+static void test_replayed(void)
+{
+    ends e = join(), later;
+    dome_handshake a = side(true, "test", COOKIE, 1), b = side(false, "test", COOKIE, 0);
+    dome_handshake_state of_a, of_b;
+    run(&e, &a, &b, &of_a, &of_b);
+    g_assert_cmpint(of_b, ==, DOME_HANDSHAKE_DONE);
+    later.connects = connect_to("127.0.0.1", e.port);
+    later.listens = accept(e.listening, NULL, NULL);
+    guint8 again[DOME_HANDSHAKE_NONCE + 4 + DOME_HANDSHAKE_PROOF] = "";
+    memcpy(again, a.nonces[0], DOME_HANDSHAKE_NONCE);
+    again[DOME_HANDSHAKE_NONCE + 3] = 1;
+    memcpy(again + DOME_HANDSHAKE_NONCE + 4, b.in + 4, DOME_HANDSHAKE_PROOF);
+    b = side(false, "test", COOKIE, 0);
+    g_assert_cmpint(send(later.connects, again, sizeof again, 0), ==, sizeof again);
+    g_assert_cmpint(dome__handshake_step(&b, later.listens), ==, DOME_HANDSHAKE_FAILED);
+    close(later.connects);
+    close(later.listens);
+    part(&e);
+}
+
+static void test_silent(void)
+{
+    ends e = join();
+    dome_handshake a = side(true, "test", COOKIE, 1);
+    gint64 began = g_get_monotonic_time();
+    g_assert_false(dome__handshake_complete(&a, e.connects, 0.1));
+    g_assert_cmpint(g_get_monotonic_time() - began, >=, 90000);
+    part(&e);
+}
+
+static gpointer listen_in(gpointer data)
+{
+    GByteArray *heard = g_byte_array_new();
+    guint8 buffer[512];
+    int fd = accept(GPOINTER_TO_INT(data), NULL, NULL);
+    for (ssize_t n; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;) {
+        g_byte_array_append(heard, buffer, (guint)n);
+        memset(buffer, 'x', sizeof buffer); /* the answer of somebody who knows nothing */
+        if (send(fd, buffer, 64, MSG_NOSIGNAL) < 0)
+            break;
+    }
+    close(fd);
+    return heard;
+}
+
+/* A stranger listens where a task looks for its hub. */
+static void test_false_hub(void)
+{
+    int port = 0, fd = listen_at("127.0.0.1", &port);
+    char *text = g_strdup_printf("%s;127.0.0.1:%d;", COOKIE, port);
+    dome_hub_address address;
+    g_assert_true(dome__hub_address_parse(&address, text));
+    GThread *stranger = g_thread_new("stranger", listen_in, GINT_TO_POINTER(fd));
+    g_assert_cmpint(dome__hub_connect(&address, address.endpoints[0], DOME_WIRE_WATCH, 2), <, 0);
+    GByteArray *heard = g_thread_join(stranger);
+    g_assert_cmpint(heard->len, ==, DOME_HANDSHAKE_NONCE);
+    g_assert_null(memmem(heard->data, heard->len, COOKIE, 8));
+    g_byte_array_unref(heard);
+    dome__hub_address_clear(&address);
+    g_free(text);
+    close(fd);
+}
+
+static void test_outside(void)
+{
+    dome_hub_address address;
+    g_assert_true(dome__hub_address_parse(
+        &address, "0123456789abcdef0123456789abcdef;127.0.0.1:80,10.0.0.1:80,127.0.1.1:80,10.0.0.2:80;/tmp/x"));
+    dome__hub_address_outside(&address);
+    g_assert_cmpuint(g_strv_length(address.endpoints), ==, 2);
+    g_assert_cmpstr(address.endpoints[0], ==, "10.0.0.1:80");
+    g_assert_cmpstr(address.endpoints[1], ==, "10.0.0.2:80");
+    dome__hub_address_clear(&address);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/handshake/right", test_right);
+    g_test_add_func("/handshake/wrong", test_wrong);
+    g_test_add_func("/handshake/in-between", test_in_between);
+    g_test_add_func("/handshake/reflected", test_reflected);
+    g_test_add_func("/handshake/replayed", test_replayed);
+    g_test_add_func("/handshake/silent", test_silent);
+    g_test_add_func("/handshake/false-hub", test_false_hub);
+    g_test_add_func("/handshake/outside", test_outside);
+    return g_test_run();
+}
