@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* At most so many at a time. Descriptors are kept for some of them, and for what else the hub opens. */
-enum { STRANGERS = 1024, RESERVED = 32, OTHERS = 32 };
+/* At most so many at a time. Where descriptors are scarce some are kept for them, and for what else the hub opens. */
+enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 8 };
 
 /* Seconds for which nobody is let in when the system has no descriptors. */
 static const double FULL_FOR = 0.1;

@@ -1,0 +1,293 @@
+"""Anybody on a host can connect to what listens there. Programs that run, and their pages, must not notice.
+
+    strangers.py [PART-OF-A-NAME]"""
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
+
+import harness
+from harness import DOME, PROGRAMS, Run, check, only_line, wait_until
+
+WORKER, STARTER = PROGRAMS + "/worker", PROGRAMS + "/starter"
+HERE = os.path.dirname(os.path.abspath(__file__))
+TIMEOUT = 4
+CROWD = 1200  # more than the descriptors that a login has
+GUARD = 30
+
+
+def limited(limit, *command):
+    """With this limit on open files."""
+    return ["/bin/bash", "-c", "ulimit %s; exec \"$@\"" % limit, "bash"] + list(command)
+
+
+def sockets_of(pid):
+    found = set()
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        try:
+            name = os.readlink("/proc/%d/fd/%s" % (pid, fd))
+        except OSError:
+            continue
+        if name.startswith("socket:["):
+            found.add(name[8:-1])
+    return found
+
+
+def port_of(pid):
+    """Where it listens."""
+    inodes = sockets_of(pid)
+    with open("/proc/%d/net/tcp" % pid) as f:
+        for line in f.read().split("\n")[1:]:
+            part = line.split()
+            if len(part) > 9 and part[3] == "0A" and part[9] in inodes:
+                return int(part[1].split(":")[1], 16)
+    raise harness.Failure("process %d does not listen" % pid)
+
+
+def descriptors(pid):
+    return len(os.listdir("/proc/%d/fd" % pid))
+
+
+def memory(pid):
+    with open("/proc/%d/status" % pid) as f:
+        found = re.search(r"VmRSS:\s+(\d+)", f.read())
+    check(found, "process %d has ended" % pid)
+    return int(found.group(1))
+
+
+def processor_time(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        after = f.read().rsplit(")", 1)[1].split()
+    return (int(after[11]) + int(after[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Waiting(Run):
+    """Three tasks that wait for one of them; its hub is the process that was started."""
+
+    def __init__(self, limit="-Sn 1024", before=()):
+        command = list(before) + [WORKER, "%MARKS%", "1", "wait", "--dome-tasks", "3", "--dome-timeout", str(TIMEOUT)]
+        super().__init__(limited(limit, *command), {"PVM_ALLOW_ROOT": "1"})
+        self.wait_marks("there", 3)
+        self.port = port_of(self.pid)
+
+    def is_well(self):
+        """The hub hears its tasks, answers, and sees it when one is lost."""
+        check(self.process.poll() is None, "the program has ended with status %s: %s" % (self.process.poll(), self.lines()))
+        environment = dict(harness.clean_environment(), PVM_TMP=self.tmp)
+        shown = subprocess.run([DOME, "ps", "--json"], env=environment, stdout=subprocess.PIPE, timeout=GUARD).stdout
+        mine = [program for program in json.loads(shown) if program["pid"] == self.pid]
+        check(len(mine) == 1 and len(mine[0]["tasks"]) == 3, "dome ps: %s" % mine)
+        check(all(t["silent"] < TIMEOUT for t in mine[0]["tasks"]), "dome ps: %s" % mine)
+        os.kill(self.rank(2), signal.SIGKILL)
+        check(self.wait() == 1, "status %s" % self.process.returncode)
+        only_line(self, r"task 2 on host \S+ is lost: its process ended; the program was in .*")
+        self.check_clean()
+
+
+def come(port, how):
+    """A stranger; the connection, if it stays."""
+    s = socket.socket()
+    s.settimeout(GUARD)
+    try:
+        s.connect(("127.0.0.1", port))
+        if how == "garbage":
+            s.sendall(os.urandom(300))
+        elif how == "big":
+            s.sendall(struct.pack(">I", 65536) + b"x" * 60000)
+    except OSError: # sent away already
+        pass
+    if how == "close":
+        s.close()
+        return None
+    return s
+
+
+def crowd(how):
+    """More than there are descriptors for, one after the other; then as long as a task may be silent for the hub to notice what it likes."""
+    with Waiting() as run:
+        before = memory(run.pid)
+        held = [come(run.port, how) for _ in range(CROWD)]
+        time.sleep(TIMEOUT + 1)
+        wait_until(lambda: descriptors(run.pid) < 100, "the strangers to be sent away", GUARD)
+        grown = memory(run.pid) - before
+        for s in held:
+            if s:
+                s.close()
+        check(grown < 20000, "the hub has grown by %d KiB" % grown)
+        run.is_well()
+        return "%d KiB more" % grown
+
+
+def no_descriptors():
+    """The hub has few and cannot get more: it waits without spinning, and hears its tasks."""
+    with Waiting("-n 90") as run:
+        held = [come(run.port, "hold") for _ in range(300)]
+        began, used = time.monotonic(), processor_time(run.pid)
+        time.sleep(TIMEOUT - 1)
+        share = (processor_time(run.pid) - used) / (time.monotonic() - began)
+        check(share < 0.3, "the hub uses %.0f %% of a processor" % (100 * share))
+        time.sleep(2)
+        for s in held:
+            s.close()
+        run.is_well()
+
+
+def limit_is_named():
+    """More tasks than there are descriptors: a line that says so."""
+    with Run(limited("-n 85", STARTER, "sum", "--dome-tasks", "30", "--dome-output", "all"), {"PVM_ALLOW_ROOT": "1"}) as run:
+        status = run.wait()
+        run.check_clean()
+        check(status == 1, "status %s" % status)
+        only_line(run, r"the program has more tasks than .*: the limit on open files is 85 \(ulimit -Hn\) on host \S+: .*")
+
+
+# ---- dome ps of other hosts ----
+
+
+def read(s, n):
+    data = b""
+    while len(data) < n:
+        more = s.recv(n - len(data))
+        if not more:
+            return data
+        data += more
+    return data
+
+
+def ask(port, cookie):
+    """As dome ps does from another host: the text, "" if it is refused. The protocol in other words than the library's."""
+    with socket.create_connection(("127.0.0.1", port), GUARD) as s:
+        place = socket.inet_aton("127.0.0.1") + struct.pack(">H", port)
+
+        def proof(side, nonces, word):
+            return hmac.new(cookie, b"dome hub\0" + bytes([side]) + place + nonces + struct.pack(">I", word), hashlib.sha256).digest()
+
+        mine, channel = os.urandom(16), 3
+        s.sendall(mine)
+        answer = read(s, 48)
+        nonces = mine + answer[:16]
+        known = answer[16:] == proof(1, nonces, 0)
+        s.sendall(struct.pack(">I", channel) + proof(0, nonces, channel))
+        text = b""
+        try:
+            while True:
+                more = s.recv(65536)
+                if not more:
+                    break
+                text += more
+        except ConnectionResetError:
+            pass
+        check(known or not text, "the text for somebody who does not know the cookie")
+        return text.decode()
+
+
+def many_looks():
+    """Looking at a program from elsewhere leaves nothing behind in it."""
+    with Waiting(before=[DOME, "run", "-n", "3"]) as run:
+        with open("/proc/%d/environ" % run.rank(0), "rb") as f:
+            cookie = re.search(rb"\0DOME_HUB=([0-9a-f]{32});", b"\0" + f.read()).group(1)
+        check(ask(run.port, b"0" * 32) == "", "an answer without the cookie")
+        before = descriptors(run.pid)
+        for _ in range(CROWD):
+            text = ask(run.port, cookie)
+        check("[program]" in text and "[task 2]" in text, "the answer: %r" % text)
+        check(descriptors(run.pid) <= before + 5, "%d descriptors, %d before" % (descriptors(run.pid), before))
+        run.is_well()
+
+
+# ---- the connections for checkpoints ----
+
+
+def checkpoint_port():
+    """Strangers who wait for whatever begins to listen, and say nothing: in a network of its own, where all of it is the program's."""
+    alone = ["unshare", "-Urn", "/bin/sh", "-c", "ip link set lo up && exec \"$0\" \"$@\""]
+    if subprocess.run(alone + ["true"], stderr=subprocess.DEVNULL).returncode != 0:
+        return "not tried: no network of its own to be had here"
+    script = "%s -B %s/waylay.py %%MARKS%%/seen %d & sleep 0.3; for i in 1 2 3; do nice -n 19 \"$@\" --dome-checkpoint-dir %%MARKS%%/$i || exit; done"
+    script = script % (sys.executable, HERE, GUARD)
+    program = [WORKER, "%MARKS%", "0", "steps", "2", "--dome-tasks", "5"]
+    with Run(alone + ["/bin/sh", "-c", script, "sh"] + program, {"PVM_ALLOW_ROOT": "1"}) as run:
+        status = run.wait()
+        took = time.monotonic() - run.began
+        for p in run.processes():
+            harness.kill(p.pid)
+        check(status == 0, "status %s after %.1f s: %s" % (status, took, run.lines()))
+        with open(run.marks + "/seen") as f:
+            seen = f.read().split()
+        check(len(seen) >= 1, "nobody listened")
+        elsewhere = [s for s in seen if not s.startswith("127.0.0.1:")]
+        check(not elsewhere, "it listened at " + ", ".join(elsewhere))
+        return "%d ports" % len(seen)
+
+
+# ---- the page ----
+
+
+def page():
+    """Strangers who speak as slowly as they like, more than the server has places for."""
+    with Waiting() as run:
+        view = subprocess.Popen([DOME, "view", "--live", str(run.pid)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        line = view.stdout.readline().decode()
+        held = []
+        try:
+            place = re.match(r"http://([\d.]+):(\d+)(/[0-9a-f]{32}/)", line)
+            check(place, "dome view said %r" % line)
+            port = int(place.group(2))
+            answered = 0
+            for turn in range(5):
+                for _ in range(100):
+                    s = socket.create_connection(("127.0.0.1", port), GUARD)
+                    s.settimeout(GUARD)
+                    held.append(s)
+                    s.send(b"GET /")
+                for s in held:
+                    try:
+                        s.send(b"a")
+                    except OSError:
+                        pass
+                with socket.create_connection(("127.0.0.1", port), GUARD) as s:
+                    s.settimeout(5)
+                    s.sendall(b"GET %s HTTP/1.0\r\n\r\n" % place.group(3).encode())
+                    try:
+                        answered += re.match(rb"HTTP/1.\d 200 ", s.recv(20)) is not None
+                    except OSError:
+                        pass
+            check(answered == 5, "%d of 5 requests of the owner were answered" % answered)
+        finally:
+            for s in held:
+                s.close()
+            view.terminate()
+            view.communicate()
+        run.is_well()
+
+
+def all_cases():
+    return [("%d strangers, %s" % (CROWD, how), crowd, how) for how in ("close", "hold", "garbage", "big")] + [
+        ("few descriptors", no_descriptors),
+        ("limit on descriptors is named", limit_is_named),
+        ("%d looks from elsewhere" % CROWD, many_looks),
+        ("checkpoint port", checkpoint_port),
+        ("slow strangers and the page", page),
+    ]
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 4 * CROWD:
+        harness.skip("the limit on open files is %d" % hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 8 * CROWD) if hard == resource.RLIM_INFINITY else hard, hard))
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    sys.exit(1 if harness.run_all([c for c in all_cases() if wanted in c[0]], 3) else 0)
