@@ -44,7 +44,8 @@ static bool shell(const char *directory, const char *command, output *o)
     environment = g_environ_setenv(environment, "PVM_VMID", "dome-doctor", TRUE); /* the user's machine is left alone */
     environment = g_environ_unsetenv(environment, "PVMSOCK");
     environment = g_environ_unsetenv(environment, "DOME_OPTIONS");
-    *o = (output){.status = 127};
+    output_clear(o); /* of the command before */
+    o->status = 127;
     if (g_spawn_sync(directory, (char **)words, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &o->out, &o->err, &wait_status,
                      NULL))
         o->status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128;
@@ -91,10 +92,10 @@ static bool can_build(const char *sudo, char **text, char **mend)
     if (!shell(NULL, "command -v ${CC:-cc}", &o)) {
         *text = g_strdup("programs cannot be built here: there is no C compiler (cc)");
         *mend = g_strdup_printf("%sapt-get install gcc libc6-dev", sudo);
-    } else if (output_clear(&o), !shell(NULL, "command -v pkg-config", &o)) {
+    } else if (!shell(NULL, "command -v pkg-config", &o)) {
         *text = g_strdup("programs cannot be built here as README says: there is no pkg-config");
         *mend = g_strdup_printf("%sapt-get install pkg-config", sudo);
-    } else if (output_clear(&o), !shell(NULL, "pkg-config --modversion dome", &o)) {
+    } else if (!shell(NULL, "pkg-config --modversion dome", &o)) {
         *text = g_strdup("programs cannot be built here as README says: pkg-config does not find dome.pc");
         *mend = folder ? g_strdup_printf("export PKG_CONFIG_PATH=%s", folder) : g_strdup("cmake --install build # of Dome");
     } else if (strcmp(g_strchomp(o.out), DOME_VERSION) != 0) {
@@ -119,7 +120,7 @@ static dome_first_result build_and_run(const char *directory, int tasks, const c
         *mend =
             g_strdup_printf(strstr(line, "dome") ? "cmake --install build # of Dome" : "%sapt-get install gcc libc6-dev", sudo);
         g_free(line);
-    } else if (output_clear(&o), !shell(directory, run, &o)) {
+    } else if (!shell(directory, run, &o)) {
         char *line = line_of(&o);
         *text = g_strdup_printf("a first program is compiled, but does not run: %s", line);
         *mend = strstr(line, "libdome")             ? g_strdup_printf("%sldconfig", sudo)
