@@ -340,6 +340,8 @@ dome_env *dome_init(int *argc, char ***argv)
     if (status == DOME_OK)
         status = dome__checkpoint_start(env, arguments[0] ? arguments[0] : "program");
     dome__end(&op, status);
+    if (env->watch)
+        dome__watch_beat(env->watch); /* should nobody be left to say so later, the program is not in dome_init any more */
     g_strfreev(arguments);
     return env;
 }

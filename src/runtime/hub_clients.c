@@ -15,6 +15,7 @@ void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel)
     c->channel = channel;
     c->heard = s->now;
     c->rank = -1;
+    c->process = -1;
     c->in = g_byte_array_new();
     g_ptr_array_add(s->clients, c);
 }
@@ -23,6 +24,8 @@ void dome__hub_client_free(hub_client *c)
 {
     if (!c->closed)
         close(c->fd);
+    if (c->process >= 0)
+        close(c->process);
     g_byte_array_free(c->in, TRUE);
     g_free(c->host);
     g_free(c->object);
@@ -65,11 +68,9 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         return;
     }
     if (c->exiting)
-        dome__hub_notice(s, DOME_END_OWN, false, c->exit_status ? c->exit_status : 1,
-                         g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host,
-                                         c->exit_status));
+        dome__hub_left(s, c, c->exit_status);
     else
-        dome__hub_lost(s, c, "its process ended");
+        dome__hub_process_ended(s, c);
 }
 
 static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
@@ -126,6 +127,8 @@ static void greet(hub_state *s, hub_client *c, dome_wire_kind kind, dome_wire_re
         return;
     }
     c->greeted_at = s->now;
+    if (c->channel == DOME_WIRE_WATCH)
+        c->process = dome__hub_process_open(s, c);
     dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_WELCOME));
     if (s->recording && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_record(s, c);
@@ -188,6 +191,9 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
         c->bye = true;
         break;
     }
+    case DOME_WIRE_SIGNAL:
+        c->last_signal = (int)dome__wire_get_u32(&reader) & 0x7f;
+        break;
     case DOME_WIRE_TRAIL:
         dome__hub_take_trail(s, c->rank, &reader);
         break;

@@ -39,6 +39,13 @@ void dome__hub_lost(hub_state *s, hub_client *c, const char *how)
     dome__hub_notice(s, DOME_END_LOSS, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
 }
 
+void dome__hub_left(hub_state *s, const hub_client *c, int exit_status)
+{
+    dome__hub_notice(
+        s, DOME_END_OWN, false, exit_status ? exit_status : 1,
+        g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host, exit_status));
+}
+
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)
 {
     if (c->operation == DOME_OP_NONE || c->operation >= DOME_OPERATIONS)

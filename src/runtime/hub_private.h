@@ -22,6 +22,8 @@ typedef struct hub_client {
     double heard, greeted_at, closed_at;
     bool exiting; /* said that it leaves without dome_finalize */
     int exit_status;
+    int last_signal; /* it said that this one ends it; 0: it did not */
+    int process;     /* a descriptor of the process of a task on this host; -1: there is none */
 
     /* its last beat */
     bool beaten, answered;
@@ -91,6 +93,9 @@ static inline double dome__hub_now(void)
 /* Step one. Only the first counts. text: this takes it. */
 void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
 void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
+
+/* The same for a task that has left by itself. */
+void dome__hub_left(hub_state *s, const hub_client *c, int exit_status);
 
 /* Seconds without a word after which a task is lost. The tasks count with the same. */
 double dome__hub_silence_limit(const hub_state *s);
@@ -168,6 +173,14 @@ void dome__hub_sweep(hub_state *s);
 void dome__hub_receive(hub_state *s, hub_client *c);
 void dome__hub_closed(hub_state *s, hub_client *c);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
+
+/* ---- hub_process.c ---- */
+
+/* For hub_client.process. */
+int dome__hub_process_open(const hub_state *s, const hub_client *c);
+
+/* A task's line is closed without a word: notices how its process has ended. */
+void dome__hub_process_ended(hub_state *s, hub_client *c);
 
 /* ---- hub_difference.c ---- */
 

@@ -1,5 +1,6 @@
 #include "runtime/watch.h"
 
+#include "runtime/last_signal.h"
 #include "runtime/progress.h"
 #include "runtime/trail.h"
 #include "runtime/wire.h"
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 struct dome_watch {
@@ -41,7 +43,7 @@ struct dome_watch {
     uint32_t queries;         /* from the hub so far */
     bool quiet;               /* about the loss of the hub */
     atomic_uint_fast64_t loop;
-    pthread_mutex_t state; /* of the next two */
+    pthread_mutex_t state; /* of the next two, and of what beats tell of */
     const dome_transport *transport;
     double left;                /* when dome__watch_leave was called; 0: not yet */
     dome_trace *trace;          /* what the thread passes on; NULL: nothing */
@@ -223,6 +225,23 @@ static void leave_fork(void)
     last_fd = -1;
 }
 
+/* From a signal handler. A thread may be sending just now: it gets a moment for it, unless it is this one. */
+static void say_signal(int number)
+{
+    dome_watch *watch = the_watch;
+    if (!watch || watch->fd < 0 || watch->pid != getpid())
+        return;
+    const uint32_t frame[] = {GUINT32_TO_BE(8), GUINT32_TO_BE(DOME_WIRE_SIGNAL), GUINT32_TO_BE((uint32_t)number)};
+    for (int i = 0; i < 50; i++) {
+        if (pthread_mutex_trylock(&watch->send) == 0) {
+            ssize_t ignored = send(watch->fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
+            (void)ignored;
+            return; /* the lock stays: nothing follows these words */
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
 static void say_exiting(int status, void *unused)
 {
     (void)unused;
@@ -350,13 +369,14 @@ static void send_beat(dome_watch *watch)
     const dome_transport *transport = watch->transport;
     dome__wire_put_u32(frame, transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0);
     dome__wire_put_u64(frame, transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0);
+    uint32_t queries = watch->queries, busy = busy_lately(watch);
     pthread_mutex_unlock(&watch->state);
     char *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
     dome__wire_put_string(frame, object ? object : "");
     g_free(object);
-    dome__wire_put_u32(frame, watch->queries);
+    dome__wire_put_u32(frame, queries);
     double average;
-    dome__wire_put_u32(frame, busy_lately(watch));
+    dome__wire_put_u32(frame, busy);
     dome__wire_put_u32(frame, getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX);
     dome__wire_put_u64(frame, __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED));
     dome__wire_put_u64(frame, atomic_load_explicit(&watch->loop, memory_order_relaxed));
@@ -577,7 +597,9 @@ static void *watch_main(void *argument)
             dome_wire_reader reader;
             switch (dome__wire_open(&reader, frame)) {
             case DOME_WIRE_QUERY:
+                pthread_mutex_lock(&watch->state);
                 watch->queries++;
+                pthread_mutex_unlock(&watch->state);
                 send_beat(watch);
                 break;
             case DOME_WIRE_END: {
@@ -637,6 +659,11 @@ void dome__watch_stand(dome_watch *watch, const dome_transport *transport)
     pthread_mutex_unlock(&watch->state);
 }
 
+void dome__watch_beat(dome_watch *watch)
+{
+    send_beat(watch);
+}
+
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number)
 {
     __atomic_store_n(&watch->checkpoint, number + 1, __ATOMIC_RELAXED);
@@ -669,6 +696,7 @@ void dome__watch_start(dome_watch *watch)
         on_exit(say_exiting, NULL);
         registered = true;
     }
+    dome__last_signal_catch(say_signal, watch->rank != 0); /* rank 0 is the hub's child, or its parent */
     /* Signals are the main thread's. */
     sigset_t all, old;
     sigfillset(&all);
@@ -749,8 +777,10 @@ void dome__watch_close(dome_watch *watch)
             last_fd = watch->fd;
     }
     dome__trace_free(watch->trace);
-    if (the_watch == watch)
+    if (the_watch == watch) {
+        dome__last_signal_leave();
         the_watch = NULL;
+    }
     if (watch->first_stderr >= 0)
         close(watch->first_stderr);
     if (watch->wake[0] >= 0) {

@@ -47,6 +47,9 @@ void dome__watch_start(dome_watch *watch);
 /* The program stands: beats tell of its transport from now on. */
 void dome__watch_stand(dome_watch *watch, const dome_transport *transport);
 
+/* Tells the hub at once where the program is. */
+void dome__watch_beat(dome_watch *watch);
+
 /* Where the hub is, as seen from here: rank 0 runs on the same host. address is a struct sockaddr_in; false if it is not known.
  */
 bool dome__watch_peer(const dome_watch *watch, void *address);

@@ -27,6 +27,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_STARTED,    /* hub, to its supervisor: pid of rank 0, of the daemon, directory of the private machine */
     DOME_WIRE_REPORT,     /* hub, to its supervisor: dome_end, line, host that fell silent, operations, loop boundaries */
     DOME_WIRE_RECORD,     /* hub: number of the recording on demand that the task is to make; 0: none any more */
+    DOME_WIRE_SIGNAL,     /* task: number of the signal that ends it now */
     DOME_WIRE_TRAIL /* hub: send the last operations; task: for each, newest first, sequence, history, the call as text, number
                         of texts about its arguments, and these (trail.h) */
 } dome_wire_kind;

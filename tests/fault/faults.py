@@ -51,6 +51,12 @@ def is_over(run, since, timeout, status=None, signal_allowed=False):
     return "%.2f s: %s" % (took, "; ".join(run.lines()))
 
 
+def ended_by(number):
+    """A task says which signal ends it, where there is a chance to; of SIGKILL only the kernel knows, if it tells."""
+    named = r"its process was ended by signal %d \(.*\)" % number
+    return "(its process ended|%s)" % named if number == signal.SIGKILL else named
+
+
 def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None, road="best"):
     with start(tasks, place, argument, options=["--dome-road", road]) as run:
         run.wait_marks("there", tasks)
@@ -58,8 +64,7 @@ def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None, road="be
         since = time.monotonic()
         os.kill(run.rank(rank), number)
         note = is_over(run, since, TIMEOUT, -number if rank == 0 and number != signal.SIGKILL else None)
-        only_line(run, r"task %d on host \S+ is lost: its process (ended|was ended by signal %d \(.*\)); the program was in %s"
-                  % (rank, number, WHERE[place]))
+        only_line(run, r"task %d on host \S+ is lost: %s; the program was in %s" % (rank, ended_by(number), WHERE[place]))
         return note
 
 
@@ -260,8 +265,28 @@ def leaves_quickly(tasks, rank, status):
 def raises(tasks, rank, number):
     with start(tasks, "raise", int(number), rank) as run:
         note = is_over(run, run.began, TIMEOUT, -number if rank == 0 and number != signal.SIGKILL else None)
-        only_line(run, r"task %d on host \S+ is lost: its process (ended|was ended by signal %d \(.*\)); the program was in .*"
-                  % (rank, number))
+        only_line(run, r"task %d on host \S+ is lost: %s; the program was in .*" % (rank, ended_by(number)))
+        return note
+
+
+def faults(tasks, rank, how):
+    """Where the processor finds a mistake. A program that handles the signal itself is not kept from it."""
+    with start(tasks, "fault", how, rank) as run:
+        if how == "handled":
+            note = is_over(run, run.began, TIMEOUT)
+            only_line(run, r"task %d on host \S+ (is lost: its process ended; the program was in .*|ended with exit status %d without "
+                      r"dome_finalize)" % (rank, 20 + signal.SIGSEGV))
+        else:
+            note = is_over(run, run.began, TIMEOUT, -signal.SIGSEGV if rank == 0 else None)
+            only_line(run, r"task %d on host \S+ is lost: %s; the program was in .*" % (rank, ended_by(signal.SIGSEGV)))
+        return note
+
+
+def all_killed_after_init(tasks):
+    """Nobody is left to say where the program was, and it was past dome_init."""
+    with start(tasks, "after-init") as run:
+        note = is_over(run, run.began, TIMEOUT)
+        only_line(run, r"task \d+ on host \S+ is lost: %s; the program was in the program's own code" % ended_by(signal.SIGKILL))
         return note
 
 
@@ -367,6 +392,7 @@ def all_cases():
         for number in signal.SIGTERM, signal.SIGSEGV, signal.SIGINT:
             case("kill -%s task %d in sum" % (number.name, rank), kill_rank, 4, "sum", rank, number)
     case("kill -TERM daemon in sum", kill_daemon, 4, "sum", signal.SIGTERM)
+    case("kill all tasks after dome_init", all_killed_after_init, 3)
     case("kill all but the hub", kill_everything, 4, "sum")
     for who in "task", "rank 0", "hub", "daemon", "nobody":
         case("at start: %s" % who, at_start, 4, who)
@@ -395,6 +421,8 @@ def all_cases():
         case("task %d calls _exit" % rank, leaves_quickly, 4, rank, 5)
         for number in signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL:
             case("task %d raises %s" % (rank, number.name), raises, 4, rank, number)
+        for how in "fault", "overflow", "handled":
+            case("task %d, fault: %s" % (rank, how), faults, 4, rank, how)
         case("task %d calls dome_abort" % rank, aborts, 4, rank)
     for how in list(DISAGREEMENTS) + ["value", "long-before"]:
         case("disagree: %s, 2 tasks" % how, disagree, 2, 1, how)

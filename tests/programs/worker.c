@@ -101,6 +101,20 @@ static void move(dome_env *env)
         dome_barrier(env);
 }
 
+static volatile int *nowhere;
+
+static int overflow(int depth)
+{
+    volatile char room[1024];
+    room[depth % 1024] = (char)depth;
+    return depth < 0 ? 0 : overflow(depth + 1) + room[0];
+}
+
+static void own_handler(int number)
+{
+    _exit(number + 20);
+}
+
 static int wrong_number(int signal_number)
 {
     raise(signal_number);
@@ -193,6 +207,10 @@ int main(int argc, char **argv)
     int rank = dome_rank(env), differs = atoi(argv[2]);
     bool other = rank == differs;
     mark("rank", rank);
+    if (strcmp(place, "after-init") == 0) { /* all at once, and no operation yet */
+        sleep_ms(200);
+        kill(getpid(), SIGKILL);
+    }
     dvec *x = dvec_new(env, "x", DOME_F64, 100000);
     dvec *y = dvec_new(env, "y", DOME_F64, 100000);
     dvec *index = dvec_new(env, "index", DOME_I64, 100000);
@@ -264,6 +282,14 @@ int main(int argc, char **argv)
     } else if (strcmp(place, "raise") == 0) {
         if (other)
             return wrong_number(atoi(argument));
+        dvec_sum(x);
+    } else if (strcmp(place, "fault") == 0) { /* of the processor, not sent */
+        if (other && strcmp(argument, "overflow") == 0)
+            return overflow(0);
+        if (other && strcmp(argument, "handled") == 0)
+            signal(SIGSEGV, own_handler);
+        if (other)
+            return *nowhere;
         dvec_sum(x);
     } else if (strcmp(place, "dome-abort") == 0) {
         if (other)
