@@ -95,7 +95,7 @@ run "$more" state 8 $saving
 if [ "$more" != self ]; then
     # In memory: looked at while the program runs.
     env -u PVM_VMID TMPDIR="$work" PVM_TMP="$work" "$dome" run --restarts 1 -n "$more" "$examples/state" 100000000 none 1 \
-        --dome-checkpoint-dir memory: --dome-checkpoint-every 5 >out 2>err &
+        --dome-checkpoint-dir memory: --dome-checkpoint-every 0.2s >out 2>err &
     pid=$!
     trap 'kill -TERM $pid 2>/dev/null; wait; rm -rf "$work"' EXIT
     parent() {
@@ -105,16 +105,17 @@ if [ "$more" != self ]; then
         local holder
         for memory in /dev/shm/dome-"$(id -u)"-*; do
             holder=$(sed -n 's/.*process \([0-9]*\) .*/\1/p' "$memory/lock" 2>/dev/null)
-            ls "$memory"/ckpt-*.dckpt >/dev/null 2>&1 && [ "$(parent "$(parent "${holder:-0}")")" = $pid ] && return
+            ls "$memory" 2>/dev/null | grep -q "^ckpt-.*dckpt$" && [ "$(parent "$(parent "${holder:-0}")")" = $pid ] && return
         done
         return 1
     }
+    found=no
     for _ in $(seq 600); do
-        mine && break
+        mine && found=yes && break
         kill -0 $pid 2>/dev/null || break
         sleep 0.05
     done
-    if mine; then
+    if [ $found = yes ]; then # its files come and go
         modes=$(stat -c '%a' "$memory" "$memory"/* 2>/dev/null | sort -u | tr '\n' ' ')
         [ "$modes" = "600 700 " ] || fail "checkpoints in memory have modes $modes"
         if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
