@@ -241,11 +241,16 @@ typedef struct dvec_span {
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may move from task to task. These
  * are the reductions, dvec_map and dvec_map_runs, the macros of map.h, dvec_scan, dvec_shift, dvec_shift_fill, dvec_gather,
- * dvec_scatter, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move data, so pointers to several vectors can be held together.
- * --dome-check-pointers finds a program that holds one for too long. */
+ * dvec_scatter, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move data, so pointers to
+ * several vectors can be held together. The rule is the same for all distributions, though what is DOME_BLOCK or DOME_WHOLE does not
+ * move: a program that keeps it can change the distribution. --dome-check-pointers finds a program that holds a pointer for too
+ * long, whatever the distribution.
+ *
+ * Checkpoints hold what was written through a pointer, be it too late: from the first call on, a checkpoint compares the values of
+ * x with those of the checkpoint before, until x gets other memory. That takes about as long as reading them. */
 int dvec_local(dvec *x, dvec_span spans[2]);
 
-/* The same to read only: x does not count as written. */
+/* The same to read only: x does not count as written, and checkpoints do not compare it. */
 int dvec_local_const(const dvec *x, dvec_span spans[2]);
 
 /* A local span with copies of the elements next to it. */

@@ -64,7 +64,8 @@ typedef struct dome_object_ops {
     int (*unpack)(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes);
 
     /* Required for DOME_DYNAMIC objects, else optional. From now on the object follows `layout` (same length and block
-     * size). Blocks owned under both layouts keep their values; blocks gained are undefined until unpacked; blocks lost
+     * size). With --dome-check-pointers it may be the layout that the object has, also of objects that are not dynamic: one that
+     * gives out pointers then takes new memory, so that old ones are found out. Blocks owned under both layouts keep their values; blocks gained are undefined until unpacked; blocks lost
      * may be forgotten (they were packed before). Takes its own reference. On failure the object is as it was. */
     int (*adopt)(dome_object *object, const dome_layout *layout);
 

@@ -226,6 +226,15 @@ static int move(dome_env *env, dome_balance *b)
     return status;
 }
 
+/* What balancing does not move has the same rule for pointers. One that cannot take its own layout stays where it is. */
+static void refresh_fixed(dome_env *env)
+{
+    dome_object_info info;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome_object_describe(o, &info) == DOME_OK && info.distribution != DOME_DYNAMIC && info.layout)
+            dome_object_adopt(o, info.layout);
+}
+
 /* Every vector into new memory where it is, so that old pointers are found out. */
 static int stay(dome_env *env, dome_balance *b)
 {
@@ -238,6 +247,8 @@ static int stay(dome_env *env, dome_balance *b)
         status = dome__relayout(env, layout);
         dome_layout_unref(layout);
     }
+    if (status == DOME_OK)
+        refresh_fixed(env);
     return status;
 }
 

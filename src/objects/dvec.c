@@ -5,8 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef DOME_WITH_CHECKPOINT
+#include <xxhash.h>
+#endif
+
+/* What lent blocks are compared by. Without checkpoints nobody asks. */
+static uint64_t sum_of(const void *data, uint64_t bytes)
+{
+#ifdef DOME_WITH_CHECKPOINT
+    return XXH3_64bits(data, (size_t)bytes);
+#else
+    (void)data, (void)bytes;
+    return 0;
+#endif
+}
+
 void dvec__replace(dvec *x, void *data)
 {
+    if (x->lent) /* up to now it may have been written to */
+        dvec__written(x);
+    x->lent = false;
+    g_clear_pointer(&x->sums, g_free);
     dome__storage_retire(x->data, dvec_name(x));
     x->data = data;
 }
@@ -79,6 +98,17 @@ void dvec__overwritten(dvec *x)
 {
     dvec__written(x);
     dome__eval_set_failure(x, NULL);
+}
+
+void dvec__written_in_part(dvec *x)
+{
+    x->version++;
+}
+
+void dvec__lend(dvec *x)
+{
+    dvec__written(x);
+    x->lent = true;
 }
 
 int dvec__spans(const dvec *x, dvec_span spans[2])
@@ -218,6 +248,12 @@ static uint64_t run_position(const dome_layout *layout, int rank, uint64_t block
     return block >= start ? block - start : dome_layout_blocks(layout) - start + block;
 }
 
+void dvec__mark(dvec *x, uint64_t index)
+{
+    if (x->dirty)
+        x->dirty[run_position(x->layout, x->layout_rank, index / dome_layout_block_size(x->layout))] = 1;
+}
+
 static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes)
 {
     dvec *x = self(object);
@@ -349,7 +385,7 @@ static int take_layout(dvec *x, const dome_layout *layout)
 static int vec_adopt(dome_object *object, const dome_layout *layout)
 {
     dvec *x = self(object);
-    if (x->distribution != DOME_DYNAMIC)
+    if (x->distribution != DOME_DYNAMIC && !dome_layout_equal(layout, x->layout))
         return DOME_ERR_STATE;
     if (!layout || dome_layout_length(layout) != x->length ||
         dome_layout_block_size(layout) != dome_layout_block_size(x->layout) ||
@@ -363,10 +399,19 @@ static int vec_adopt(dome_object *object, const dome_layout *layout)
     uint8_t *dirty = adopted_dirty(x, layout);
     g_free(x->dirty);
     x->dirty = dirty;
+    g_clear_pointer(&x->sums, g_free); /* they are of blocks in other places */
     dome_layout *old = x->layout;
     x->layout = dome_layout_ref(layout);
     dome_layout_unref(old);
     return DOME_OK;
+}
+
+static uint64_t block_sum(const dvec *x, uint64_t block)
+{
+    dome_span elements;
+    uint64_t local;
+    owned(x, block, 1, &elements, &local);
+    return sum_of(x->data + local * DVEC_ELEMENT(x), elements.count * DVEC_ELEMENT(x));
 }
 
 static int vec_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
@@ -377,9 +422,20 @@ static int vec_changed(const dome_object *object, uint64_t first, uint64_t count
     if (!owned(x, first, count, &elements, &local))
         return DOME_ERR_ARGUMENT;
     run_recorded(x);
-    for (uint64_t k = 0; k < count; k++)
-        changed[k] = !x->dirty || x->dirty[run_position(x->layout, x->layout_rank, first + k)];
+    for (uint64_t k = 0; k < count; k++) {
+        uint64_t at = run_position(x->layout, x->layout_rank, first + k);
+        changed[k] = !x->dirty || x->dirty[at] || (x->lent && !(x->sums && x->sums[at] == block_sum(x, first + k)));
+    }
     return DOME_OK;
+}
+
+/* The sums of this task's blocks, in the order of its run; NULL when memory is out. */
+static uint64_t *block_sums(const dvec *x, uint64_t start, uint64_t blocks)
+{
+    uint64_t all = dome_layout_blocks(x->layout), *sums = g_try_new(uint64_t, (gsize)blocks);
+    for (uint64_t k = 0; sums && k < blocks; k++)
+        sums[k] = block_sum(x, k < all - start ? start + k : k - (all - start));
+    return sums;
 }
 
 static int vec_mark_saved(dome_object *object)
@@ -389,6 +445,8 @@ static int vec_mark_saved(dome_object *object)
     uint64_t start, blocks = dome_layout_run(x->layout, x->layout_rank, &start);
     g_free(x->dirty);
     x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory all blocks count as changed: safe */
+    g_free(x->sums);
+    x->sums = x->lent && blocks > 0 ? block_sums(x, start, blocks) : NULL; /* likewise */
     return DOME_OK;
 }
 
@@ -430,6 +488,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->data, dvec_name(x));
     dome_layout_unref(x->layout);
     g_free(x->dirty);
+    g_free(x->sums);
     dome__storage_retire(x->whole, dvec_name(x));
     dome__storage_retire(x->halo, dvec_name(x));
     dome_layout_unref(x->halo_layout);
@@ -628,7 +687,7 @@ int dvec_local(dvec *x, dvec_span spans[2])
     int status = dvec__settle(x, NULL);
     if (dome__end(&op, status) != DOME_OK)
         return -status;
-    dvec__written(x);
+    dvec__lend(x);
     return dvec__spans(x, spans);
 }
 

@@ -305,6 +305,7 @@ static void scatter_one(const scattering *s, uint64_t target, uint64_t source, c
     uint64_t element = DVEC_ELEMENT(s->z), at = dome_layout_position(s->z->layout, s->z->layout_rank, target);
     if (s->winner[at] <= source) {
         s->winner[at] = source + 1;
+        dvec__mark(s->z, target);
         memcpy(s->data + at * element, from, element);
     }
 }
@@ -401,7 +402,7 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
         if (s.data != z->data && z->local > 0)
             memcpy(s.data, z->data, (size_t)(z->local * DVEC_ELEMENT(z)));
         status = scatter_all(&s, indices);
-        dvec__written(z);
+        dvec__written_in_part(z);
     }
     if (s.data != z->data) {
         if (status == DOME_OK)

@@ -277,6 +277,10 @@ static int fetch_whole(const dvec *x, void *out)
 {
     dome_transport *t = x->env->transport;
     uint64_t start;
+    if (x->distribution == DOME_WHOLE) {
+        memcpy(out, x->data, (size_t)(x->length * DVEC_ELEMENT(x)));
+        return DOME_OK;
+    }
     dome_layout_run(x->layout, 0, &start);
     if (start != 0) /* the parts in rank order are not the vector in order */
         return dvec__fetch(x, wants_whole, (void *)x, out);
@@ -300,7 +304,8 @@ const void *dvec_whole(const dvec *x)
     const void *result = nothing;
     int status = dvec__settle(x, NULL);
     if (status == DOME_OK && x->length > 0) {
-        if (x->distribution == DOME_WHOLE) {
+        /* With --dome-check-pointers its own storage is put elsewhere before this pointer is out of date. */
+        if (x->distribution == DOME_WHOLE && !x->env->options.check_pointers) {
             result = x->data;
         } else {
             dvec *cache = (dvec *)x;
@@ -427,6 +432,6 @@ int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span
         spans[s].above = nabove ? copies : NULL;
         copies = nabove ? copies + nabove * DVEC_ELEMENT(x) : copies;
     }
-    dvec__written(x);
+    dvec__lend(x);
     return count;
 }

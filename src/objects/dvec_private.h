@@ -32,7 +32,9 @@ struct dvec {
     struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
 
     uint64_t version; /* goes up when its values change or move */
-    uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL before the first mark_saved (all are) */
+    uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL: all count as written */
+    bool lent;        /* the program has had a pointer to write to this storage with, and may still have it */
+    uint64_t *sums;   /* by local block: of its values at the last mark_saved, if lent then; NULL: not known */
 
     void *whole; /* dvec_whole's copy */
 
@@ -58,8 +60,15 @@ int dvec__settle_read(const dvec *x);
 /* Whether an object is a dvec. */
 bool dvec__is(const dome_object *object);
 
-/* Values are about to change: for whole vectors, or for the elements of one span. */
+/* Values have changed or are about to: all of this task's, or none but those of blocks that are marked one by one. */
 void dvec__written(dvec *x);
+void dvec__written_in_part(dvec *x);
+
+/* The block of an element (by its index in the vector) that this task has has been written. */
+void dvec__mark(dvec *x, uint64_t index);
+
+/* A pointer to write with goes to the program. What is written with it, the vector will not be told. */
+void dvec__lend(dvec *x);
 
 /* All values have been written, by what does not need the old ones. */
 void dvec__overwritten(dvec *x);
@@ -107,7 +116,7 @@ static inline uint64_t dvec__id(const dvec *x)
 /* Fills in what tasks have to agree on when something is done with the values of vectors. Returns the number of words. */
 size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);
 
-/* Puts new storage in the place of x's data and retires the old. */
+/* Puts new storage in the place of x's data and retires the old, and with it all pointers that were lent. */
 void dvec__replace(dvec *x, void *data);
 
 /* A failure that this task may have found alone (status is not DOME_OK; text may be NULL). Where errors end the program, its line

@@ -1,6 +1,6 @@
 /* Programs that keep a pointer for too long, and one that does not: for --dome-check-pointers.
  *
- *     pointers WHAT */
+ *     pointers WHAT [block|whole]: the distribution */
 #include <dome/dome.h>
 
 #include <stdio.h>
@@ -43,9 +43,12 @@ static void go_right(dome_env *env, dvec *x, dvec *y)
                 ((double *)spans[s].data)[i] += 1;
                 ((double *)others[s].data)[i] = (double)(spans[s].first + i);
             }
+        const double *all = dvec_whole(x); /* stays while data moves */
         if (dvec_sum(x) != N * (double)(k + 1) || dvec_sum(y) != N * (N - 1.0) / 2)
             dome_abort(env, "values are lost in turn %d", k);
         dome_barrier(env);
+        if (all[0] != k + 1 || all[N - 1] != k + 1)
+            dome_abort(env, "the copy is lost in turn %d", k);
     }
     dome_print(env, "all is well\n");
 }
@@ -54,7 +57,11 @@ int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     const char *what = argc > 1 ? argv[1] : "";
-    dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N);
+    const char *kind = argc > 2 ? argv[2] : "";
+    dvec_options options = {.distribution = strcmp(kind, "block") == 0   ? DOME_BLOCK
+                                            : strcmp(kind, "whole") == 0 ? DOME_WHOLE
+                                                                         : DOME_DYNAMIC};
+    dvec *x = dvec_new_with(env, "x", DOME_F64, N, &options), *y = dvec_new_with(env, "y", DOME_F64, N, &options);
     double *kept = first_value(x);
     if (strcmp(what, "right") == 0) {
         go_right(env, x, y);

@@ -32,21 +32,24 @@ caught() {
 for tasks in 1 3; do
     for policy in none global random "ring --dome-balance-every 1"; do
         options="--dome-balance $policy --dome-check-pointers"
-        # shellcheck disable=SC2086 # words are separate arguments
-        {
-            run $tasks right $options
-            if [ $status -ne 0 ] || [ -s "$work/err" ]; then
-                fail "$what: status $status: $(cat "$work/err")"
-            fi
-            run $tasks sum $options && caught dvec_sum
-            run $tasks write $options && caught dome_barrier
-            run $tasks map $options && caught dvec_map
-            run $tasks shift $options && caught dvec_shift
-            run $tasks later $options && caught dome_barrier
-            run $tasks freed $options && caught dvec_free
-            run $tasks whole $options && caught dvec_free
-            run $tasks halo $options && caught dvec_halo
-        }
+        for kind in "" block whole; do
+            [ -z "$kind" ] || [ "$policy" = none ] || [ "$policy" = random ] || continue
+            # shellcheck disable=SC2086 # words are separate arguments
+            {
+                run $tasks right $kind $options
+                if [ $status -ne 0 ] || [ -s "$work/err" ]; then
+                    fail "$what: status $status: $(cat "$work/err")"
+                fi
+                run $tasks sum $kind $options && caught dvec_sum
+                run $tasks write $kind $options && caught dome_barrier
+                run $tasks map $kind $options && caught dvec_map
+                run $tasks shift $kind $options && caught dvec_shift
+                run $tasks later $kind $options && caught dome_barrier
+                run $tasks freed $kind $options && caught dvec_free
+                run $tasks whole $kind $options && caught dvec_free
+                run $tasks halo $kind $options && caught dvec_halo
+            }
+        done
     done
     # Without the option nothing is checked, and a program that has kept a pointer may well go on.
     run $tasks right --dome-balance random

@@ -45,6 +45,27 @@ static void grow(void *ctx, size_t first, size_t count, void *out, const void *c
     }
 }
 
+/* The values of a vector that stays where it is, by a pointer that is asked for once: longer than it is good for. */
+typedef struct kept {
+    dvec_span spans[2];
+    int count;
+} kept;
+
+static kept keep(dvec *x)
+{
+    kept k;
+    k.count = dvec_local(x, k.spans);
+    return k;
+}
+
+static void write_kept(const kept *k, int64_t step)
+{
+    for (int s = 0; s < k->count; s++)
+        for (size_t i = 0; i < k->spans[s].count; i++)
+            if ((k->spans[s].first + i) % 50 == (size_t)step % 50)
+                ((double *)k->spans[s].data)[i] += (double)(step + 1);
+}
+
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
@@ -83,6 +104,8 @@ int main(int argc, char **argv)
     dvec *empty = dvec_new(env, "empty", DOME_I64, 0);
     if (is(variant, "more"))
         dvec_new(env, "more", DOME_F64, 10);
+    dvec *stays = dvec_new_with(env, "stays", DOME_F64, 600, &(dvec_options){.distribution = DOME_BLOCK});
+    dvec *common = dvec_new_with(env, "common", DOME_F64, 600, &whole);
     lists *l = lists_new(env, "lists", 50);
     dscalar *step = NULL, *z = dscalar_new(env, "z", DOME_C128);
     if (is(variant, "kind"))
@@ -101,6 +124,7 @@ int main(int argc, char **argv)
         dvec_fill(m, 0.25);
         dvec_fill(w, 3);
     }
+    const kept of_stays = keep(stays), of_common = keep(common);
     for (int64_t n = dscalar_get_i64(step); n < steps; n++) {
         dvec_muls(x, x, 1.0000001);
         dvec_random(scratch, (uint64_t)n);
@@ -109,6 +133,8 @@ int main(int argc, char **argv)
         dvec_adds(w, w, (double)n);
         dvec_map(g, grow, &n, 1, &g);
         dvec_adds(u, u, 1);
+        write_kept(&of_stays, n);
+        write_kept(&of_common, n);
         dvec_muls(c, c, 1.5);
         double parts[2] = {(double)n, dvec_sum(x)};
         dscalar_set(z, parts);
@@ -128,7 +154,7 @@ int main(int argc, char **argv)
     double parts[2];
     dscalar_get(z, parts);
     uint64_t number = 14695981039346656037u;
-    dvec *const all[] = {x, m, w, g, still ? still : x, c, u, empty, sums};
+    dvec *const all[] = {x, m, w, g, still ? still : x, c, u, empty, sums, stays, common};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         number = mix_vector(number, all[i]);
     dome_print(env, "after %" PRId64 " steps: %016" PRIx64 ", %a %a\n", steps, number, parts[0], parts[1]);
