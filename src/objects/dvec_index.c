@@ -10,19 +10,15 @@
 #define BATCH_BYTES    (UINT64_C(32) << 20)
 #define BATCH_OVERHEAD 32
 
-/* Converts indices to uint64_t. Returns the number of the first that is not below limit, or count. */
-static uint64_t load_indices(dome_type type, const char *from, uint64_t count, uint64_t limit, uint64_t *to)
+/* Converts indices to uint64_t. Negative ones are then beyond any limit. */
+static void load_indices(dome_type type, const char *from, uint64_t count, uint64_t *to)
 {
     switch (dome_type_kind_of(type)) {
 #define LOAD(KIND, ctype)                                                                                                        \
     case DOME_KIND_##KIND:                                                                                                       \
-        for (uint64_t i = 0; i < count; i++) {                                                                                   \
-            ctype value = ((const ctype *)(const void *)from)[i];                                                                \
-            to[i] = (uint64_t)value; /* negative ones are beyond any limit */                                                    \
-            if (to[i] >= limit)                                                                                                  \
-                return i;                                                                                                        \
-        }                                                                                                                        \
-        return count;
+        for (uint64_t i = 0; i < count; i++)                                                                                     \
+            to[i] = (uint64_t)((const ctype *)(const void *)from)[i];                                                            \
+        return;
         LOAD(I8, int8_t)
         LOAD(I16, int16_t)
         LOAD(I32, int32_t)
@@ -33,7 +29,7 @@ static uint64_t load_indices(dome_type type, const char *from, uint64_t count, u
         LOAD(U64, uint64_t)
 #undef LOAD
     default:
-        return 0;
+        return;
     }
 }
 
@@ -71,47 +67,124 @@ static void *try_elements(const dvec *x, uint64_t count)
     return elements;
 }
 
-/* This task's part of an index vector, as uint64_t, in the order of shape's elements; index follows shape's layout or is whole.
- * All must be below limit; the lowest bad position counts, whichever task has it. */
-static int take_indices(const dvec *index, const dvec *shape, uint64_t limit, const char *target, uint64_t **indices)
+/* This task's part of a vector, to find elements in. */
+typedef struct own_part {
+    dome_span span[2]; /* one that is not there has no elements */
+} own_part;
+
+static own_part part_of(const dvec *x)
 {
-    dome_env *env = index->env;
-    dome_transport *t = env->transport;
-    *indices = try_array(shape->local, sizeof(uint64_t));
-    int status = dvec__agree_memory(index, *indices != NULL, "the indices");
+    own_part own = {{{0, 0}, {0, 0}}};
+    dvec__spans_of(x, x->env->transport->rank, own.span);
+    return own;
+}
+
+static inline bool is_own(const own_part *own, uint64_t index)
+{
+    return index - own->span[0].first < own->span[0].count || index - own->span[1].first < own->span[1].count;
+}
+
+/* Where an element of one's own lies in memory, in elements. */
+static inline uint64_t own_place(const own_part *own, uint64_t index)
+{
+    uint64_t at = index - own->span[0].first;
+    return at < own->span[0].count ? at : own->span[0].count + (index - own->span[1].first);
+}
+
+/* This task's part of an index vector, in the order of the elements of the vector that it goes with. */
+typedef struct taken {
+    const uint64_t *at;
+    uint64_t *copy; /* NULL: at is the vector's own memory */
+    bool near;      /* no task names an element that it does not have; all tasks know that */
+} taken;
+
+static void taken_clear(taken *t)
+{
+    dome__storage_free(t->copy);
+}
+
+/* Indices that can be read where they are: the program's memory has them as they are wanted, and nothing is written there. */
+static bool as_they_are(const dvec *index, const dvec *shape, const dvec *output)
+{
+    dome_type_kind kind = dome_type_kind_of(index->type);
+    return (kind == DOME_KIND_I64 || kind == DOME_KIND_U64) && index->distribution == shape->distribution && index != output;
+}
+
+/* The first of some indices that is not below limit, or count; *far when one of them is another task's. */
+static uint64_t look_at(const uint64_t *at, uint64_t count, uint64_t limit, const own_part *own, bool *far)
+{
+    uint64_t most = 0, outside = 0, good = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        most = MAX(most, at[i]);
+        outside |= !is_own(own, at[i]);
+    }
+    *far = *far || outside;
+    if (most < limit)
+        return count;
+    while (at[good] < limit)
+        good++;
+    return good;
+}
+
+/* What one task knows of the indices, and in the end all: largest numbers win. */
+enum { FIRST_BAD, FAR, KNOWN };
+
+static int fail_index(const dvec *index, const dvec *target, uint64_t bad, uint64_t value, bool mine)
+{
+    char *text = NULL;
+    if (mine) {
+        char *number = index_text(index->type, value);
+        text = g_strdup_printf("index %s at position %" G_GUINT64_FORMAT " of '%s' is outside the %" G_GUINT64_FORMAT
+                               " elements of '%s'",
+                               number, bad, dvec_name(index), target->length, dvec_name(target));
+        g_free(number);
+    }
+    int status = dome__agree(index->env, text ? DOME_ERR_RANGE : DOME_OK, text);
+    g_free(text);
+    return status;
+}
+
+/* Takes the indices of elements of target; index follows shape's layout or is whole. All must be below target's length; the
+ * lowest bad position counts, whichever task has it. output is what will be written. */
+static int take_indices(const dvec *index, const dvec *shape, const dvec *target, const dvec *output, taken *t)
+{
+    enum { CHUNK = 1024 }; /* stays in the cache from one look to the next */
+    dome_transport *transport = index->env->transport;
+    bool far = false, direct = as_they_are(index, shape, output);
+    own_part own = part_of(target);
+    uint64_t bad = UINT64_MAX, bad_value = 0, at = 0;
+    dvec_span spans[2];
+    *t = (taken){.at = (const uint64_t *)(const void *)index->data};
+    if (!direct)
+        t->at = t->copy = dome__storage_raw(shape->local * sizeof(uint64_t), NULL);
+    int status = dvec__agree_memory(index, direct || t->copy || shape->local == 0, "the indices");
     if (status != DOME_OK)
         return status;
 
-    uint64_t bad = UINT64_MAX, bad_value = 0, at = 0;
-    dvec_span spans[2];
     int nspans = dvec__spans(shape, spans);
     for (int s = 0; s < nspans; at += spans[s++].count) {
         uint64_t from = index->distribution == shape->distribution ? at : spans[s].first;
-        uint64_t good = load_indices(index->type, index->data + from * DVEC_VALUE(index), spans[s].count, limit, *indices + at);
-        if (good < spans[s].count && spans[s].first + good < bad) {
-            bad = spans[s].first + good;
-            bad_value = (*indices)[at + good];
+        for (uint64_t done = 0, count; done < spans[s].count && spans[s].first + done < bad; done += count) {
+            count = MIN(CHUNK, spans[s].count - done);
+            if (!direct)
+                load_indices(index->type, index->data + (from + done) * DVEC_VALUE(index), count, t->copy + at + done);
+            uint64_t good = look_at(t->at + at + done, count, target->length, &own, &far);
+            if (good < count) {
+                bad = spans[s].first + done + good;
+                bad_value = t->at[at + done + good];
+            }
         }
     }
-    uint64_t first = ~bad;
+    uint64_t known[KNOWN] = {[FIRST_BAD] = ~bad, [FAR] = far};
     if (shape->distribution != DOME_WHOLE) {
-        status = dome__allreduce(t, DOME_U64, &first, 1, dome__combine_max_u64, NULL);
+        status = dome__allreduce(transport, DOME_U64, known, KNOWN, dome__combine_max_u64, NULL);
         if (status != DOME_OK)
-            return dome__fail_transport(env, status);
+            return dome__fail_transport(index->env, status);
+    } else if (target->distribution != DOME_WHOLE && transport->size > 1) {
+        known[FAR] = 1; /* what all name, all but one have to be sent */
     }
-    if (first == 0)
-        return DOME_OK;
-    char *text = NULL;
-    if (~first == bad) {
-        char *value = index_text(index->type, bad_value);
-        text = g_strdup_printf("index %s at position %" G_GUINT64_FORMAT " of '%s' is outside the %" G_GUINT64_FORMAT
-                               " elements of '%s'",
-                               value, bad, dvec_name(index), limit, target);
-        g_free(value);
-    }
-    status = dome__agree(env, text ? DOME_ERR_RANGE : DOME_OK, text);
-    g_free(text);
-    return status;
+    t->near = !known[FAR];
+    return known[FIRST_BAD] == 0 ? DOME_OK : fail_index(index, target, bad, bad_value, known[FIRST_BAD] == ~bad);
 }
 
 /* The largest part any task has: all tasks go through equally many batches. */
@@ -154,9 +227,9 @@ static int owner_of(const dvec *x, uint64_t index)
     return dome_layout_owner(x->layout, index / dome_layout_block_size(x->layout));
 }
 
-/* Sorts the items first ... first + count - 1 by the rank that owns their index in target, tells all how much comes, and makes
- * room for it: words per item, and elements on both sides. Fails on all tasks or none. */
-static int mail_open(mail *m, const dvec *target, const uint64_t *indices, uint64_t count, uint64_t words)
+/* Sorts items by the rank that owns their index in target, tells all how much comes, and makes room for it: words per item, and
+ * elements on both sides. The items are those of the numbers in `which`. Fails on all tasks or none. */
+static int mail_open(mail *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count, uint64_t words)
 {
     dome_transport *t = target->env->transport;
     gsize size = (gsize)t->size;
@@ -167,7 +240,7 @@ static int mail_open(mail *m, const dvec *target, const uint64_t *indices, uint6
     m->scaled = g_new0(uint64_t, size);
     m->in_scaled = g_new0(uint64_t, size);
     for (uint64_t i = 0; i < count; i++)
-        m->counts[owner_of(target, indices[i])]++;
+        m->counts[owner_of(target, indices[which[i]])]++;
     int status = dome__alltoall(t, DOME_U64, m->counts, 1, m->in_counts);
     if (status != DOME_OK)
         return dome__fail_transport(target->env, status);
@@ -185,7 +258,7 @@ static int mail_open(mail *m, const dvec *target, const uint64_t *indices, uint6
     if (status != DOME_OK)
         return status;
     for (uint64_t i = 0; i < count; i++)
-        m->order[m->places[owner_of(target, indices[i])]++] = i;
+        m->order[m->places[owner_of(target, indices[which[i]])]++] = which[i];
     return DOME_OK;
 }
 
@@ -206,14 +279,55 @@ static uint64_t batch_size(const dvec *x)
     return MAX(1, BATCH_BYTES / (DVEC_ELEMENT(x) + BATCH_OVERHEAD));
 }
 
+/* Room for the numbers of a batch's items that are other tasks'. */
+static int far_items(const dvec *x, uint64_t count, uint64_t **which)
+{
+    *which = try_array(count, sizeof **which);
+    return dvec__agree_memory(x, *which != NULL, "an exchange of elements");
+}
+
+/* out gets x[at[i]] for those that this task has; the numbers of the others go to `which`, if it is not NULL. Returns how many.
+ */
+static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, char *out, uint64_t *which)
+{
+    const own_part own = part_of(x);
+    const char *from = x->data;
+    uint64_t element = DVEC_ELEMENT(x), far = 0;
+#define PICK(bytes)                                                                                                              \
+    for (uint64_t i = 0; i < count; i++)                                                                                         \
+        if (!which || is_own(&own, at[i]))                                                                                       \
+            memcpy(out + i * (bytes), from + own_place(&own, at[i]) * (bytes), bytes);                                           \
+        else                                                                                                                     \
+            which[far++] = i;
+    switch (element) {
+    case 4:
+        PICK(4)
+        return far;
+    case 8:
+        PICK(8)
+        return far;
+    case 16:
+        PICK(16)
+        return far;
+    default:
+        PICK(element)
+        return far;
+    }
+#undef PICK
+}
+
 /* out gets x[indices[i]] for one batch. */
 static int gather_batch(const dvec *x, const uint64_t *indices, uint64_t count, char *out)
 {
-    uint64_t element = DVEC_ELEMENT(x);
-    mail m;
-    int status = mail_open(&m, x, indices, count, 1);
+    uint64_t element = DVEC_ELEMENT(x), *which;
+    mail m = {0};
+    int status = far_items(x, count, &which);
     if (status == DOME_OK) {
-        for (uint64_t i = 0; i < count; i++)
+        uint64_t far = gather_own(x, indices, count, out, which);
+        status = mail_open(&m, x, indices, which, far, 1);
+    }
+    if (status == DOME_OK) {
+        for (uint64_t i = 0; i < m.total; i++)
             m.items[i] = indices[m.order[i]];
         status = mail_send(&m, x->env, DOME_U64, 1, m.items, m.in_items, false);
     }
@@ -223,25 +337,25 @@ static int gather_batch(const dvec *x, const uint64_t *indices, uint64_t count, 
                    x->data + dome_layout_position(x->layout, x->layout_rank, m.in_items[i]) * element, element);
         status = mail_send(&m, x->env, x->type, x->width, m.in_elements, m.elements, true);
     }
-    for (uint64_t i = 0; status == DOME_OK && i < count; i++)
+    for (uint64_t i = 0; status == DOME_OK && i < m.total; i++)
         memcpy(out + m.order[i] * element, m.elements + i * element, element);
     mail_clear(&m);
+    g_free(which);
     return status;
 }
 
-static int gather_all(const dvec *z, const dvec *x, const uint64_t *indices, char *out)
+static int gather_all(const dvec *z, const dvec *x, const taken *indices, char *out)
 {
     uint64_t element = DVEC_ELEMENT(x);
-    if (x->distribution == DOME_WHOLE) {
-        for (uint64_t i = 0; i < z->local; i++)
-            memcpy(out + i * element, x->data + indices[i] * element, element);
+    if (indices->near) {
+        gather_own(x, indices->at, z->local, out, NULL);
         return DOME_OK;
     }
     uint64_t batch = batch_size(x), longest = largest_part(z);
     int status = DOME_OK;
     for (uint64_t done = 0; done < longest && status == DOME_OK; done += MIN(batch, longest - done)) {
         uint64_t begin = MIN(done, z->local);
-        status = gather_batch(x, indices + begin, MIN(batch, z->local - begin), out ? out + begin * element : NULL);
+        status = gather_batch(x, indices->at + begin, MIN(batch, z->local - begin), out ? out + begin * element : NULL);
     }
     return status;
 }
@@ -269,17 +383,17 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
     dome_operation op;
     dome__begin_with(&op, z->env, DOME_OP_DVEC_GATHER, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
 
-    uint64_t *indices = NULL;
+    taken indices = {0};
     char *out = z->data;
     int status = check_gather(z, x, index);
     if (status == DOME_OK)
-        status = take_indices(index, z, x->length, dvec_name(x), &indices);
+        status = take_indices(index, z, x, z, &indices);
     if (status == DOME_OK && z == x) {
         out = dome__storage_raw(z->local * DVEC_ELEMENT(z), NULL);
         status = dvec__agree_memory(z, out || z->local == 0, "the gathered elements");
     }
     if (status == DOME_OK) {
-        status = gather_all(z, x, indices, out);
+        status = gather_all(z, x, &indices, out);
         dvec__overwritten(z);
     }
     if (out != z->data) {
@@ -288,7 +402,7 @@ int dvec_gather(dvec *z, const dvec *x, const dvec *index)
         else
             dome__storage_free(out);
     }
-    g_free(indices);
+    taken_clear(&indices);
     return dome__end(&op, status);
 }
 
@@ -298,11 +412,12 @@ typedef struct scattering {
     const dvec *x, *index, *source; /* source: the one of x and index whose parts the tasks go through */
     char *data;                     /* z's, or a copy */
     uint64_t *winner;               /* source + 1; 0 for none */
+    own_part own;                   /* of z */
 } scattering;
 
 static void scatter_one(const scattering *s, uint64_t target, uint64_t source, const char *from)
 {
-    uint64_t element = DVEC_ELEMENT(s->z), at = dome_layout_position(s->z->layout, s->z->layout_rank, target);
+    uint64_t element = DVEC_ELEMENT(s->z), at = own_place(&s->own, target);
     if (s->winner[at] <= source) {
         s->winner[at] = source + 1;
         dvec__mark(s->z, target);
@@ -316,20 +431,46 @@ static uint64_t global_index(const dvec_span *spans, uint64_t local)
     return local < spans[0].count ? spans[0].first + local : spans[1].first + (local - spans[0].count);
 }
 
+/* The element of x for a local number of the source. */
+static const char *source_element(const scattering *s, const dvec_span *spans, uint64_t local)
+{
+    uint64_t at = s->x->distribution == s->source->distribution ? local : global_index(spans, local);
+    return s->x->data + at * DVEC_ELEMENT(s->x);
+}
+
+/* Moves the items begin ... begin + count - 1 whose targets this task has; the numbers of the others go to `which`. Returns how
+ * many. */
+static uint64_t scatter_own(const scattering *s, const uint64_t *indices, uint64_t begin, uint64_t count, uint64_t *which)
+{
+    uint64_t far = 0;
+    dvec_span spans[2] = {{0}, {0}};
+    dvec__spans(s->source, spans);
+    for (uint64_t i = begin; i < begin + count; i++) {
+        if (is_own(&s->own, indices[i]))
+            scatter_one(s, indices[i], global_index(spans, i), source_element(s, spans, i));
+        else if (which)
+            which[far++] = i;
+    }
+    return far;
+}
+
 static int scatter_batch(const scattering *s, const uint64_t *indices, uint64_t begin, uint64_t count)
 {
-    uint64_t element = DVEC_ELEMENT(s->z);
+    uint64_t element = DVEC_ELEMENT(s->z), *which;
     dvec_span spans[2] = {{0}, {0}};
-    mail m;
+    mail m = {0};
     dvec__spans(s->source, spans);
-    int status = mail_open(&m, s->z, indices + begin, count, 2);
+    int status = far_items(s->z, count, &which);
     if (status == DOME_OK) {
-        for (uint64_t i = 0; i < count; i++) {
-            uint64_t local = begin + m.order[i], source = global_index(spans, local);
+        uint64_t far = scatter_own(s, indices, begin, count, which);
+        status = mail_open(&m, s->z, indices, which, far, 2);
+    }
+    if (status == DOME_OK) {
+        for (uint64_t i = 0; i < m.total; i++) {
+            uint64_t local = m.order[i];
             m.items[2 * i] = indices[local];
-            m.items[2 * i + 1] = source;
-            memcpy(m.elements + i * element,
-                   s->x->data + (s->x->distribution == s->source->distribution ? local : source) * element, element);
+            m.items[2 * i + 1] = global_index(spans, local);
+            memcpy(m.elements + i * element, source_element(s, spans, local), element);
         }
         status = mail_send(&m, s->z->env, DOME_U64, 2, m.items, m.in_items, false);
     }
@@ -338,22 +479,22 @@ static int scatter_batch(const scattering *s, const uint64_t *indices, uint64_t 
     for (uint64_t i = 0; status == DOME_OK && i < m.in_total; i++)
         scatter_one(s, m.in_items[2 * i], m.in_items[2 * i + 1], m.in_elements + i * element);
     mail_clear(&m);
+    g_free(which);
     return status;
 }
 
-static int scatter_all(const scattering *s, const uint64_t *indices)
+static int scatter_all(const scattering *s, const taken *indices)
 {
-    if (s->source->distribution == DOME_WHOLE) { /* every task has everything that is sent */
-        for (uint64_t i = 0; i < s->source->length; i++)
-            if (dome_layout_position(s->z->layout, s->z->layout_rank, indices[i]) != UINT64_MAX)
-                scatter_one(s, indices[i], i, s->x->data + i * DVEC_ELEMENT(s->x));
-        return DOME_OK;
-    }
     uint64_t batch = batch_size(s->z), longest = largest_part(s->source), local = s->source->local;
     int status = DOME_OK;
+    /* what is the source of all tasks, every task has already */
+    if (indices->near || s->source->distribution == DOME_WHOLE) {
+        scatter_own(s, indices->at, 0, local, NULL);
+        return DOME_OK;
+    }
     for (uint64_t done = 0; done < longest && status == DOME_OK; done += MIN(batch, longest - done)) {
         uint64_t begin = MIN(done, local);
-        status = scatter_batch(s, indices, begin, MIN(batch, local - begin));
+        status = scatter_batch(s, indices->at, begin, MIN(batch, local - begin));
     }
     return status;
 }
@@ -383,12 +524,13 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     dome_operation op;
     dome__begin_with(&op, z->env, DOME_OP_DVEC_SCATTER, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
 
-    uint64_t *indices = NULL;
+    taken indices = {0};
     scattering s = {.z = z, .x = x, .index = index, .data = z->data};
     int status = check_scatter(z, x, index);
     if (status == DOME_OK) {
         s.source = index->distribution == DOME_WHOLE ? x : index;
-        status = take_indices(index, s.source, z->length, dvec_name(z), &indices);
+        s.own = part_of(z);
+        status = take_indices(index, s.source, z, z, &indices);
     }
     if (status == DOME_OK) {
         bool have = z->local == 0 || (s.winner = g_try_new0(uint64_t, z->local));
@@ -401,7 +543,7 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK) {
         if (s.data != z->data && z->local > 0)
             memcpy(s.data, z->data, (size_t)(z->local * DVEC_ELEMENT(z)));
-        status = scatter_all(&s, indices);
+        status = scatter_all(&s, &indices);
         dvec__written_in_part(z);
     }
     if (s.data != z->data) {
@@ -411,6 +553,6 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
             dome__storage_free(s.data);
     }
     g_free(s.winner);
-    g_free(indices);
+    taken_clear(&indices);
     return dome__end(&op, status);
 }

@@ -78,13 +78,14 @@ static void large_paths(dome_env *env)
 {
     dvec *x = dvec_new(env, "x", DOME_F64, LARGE), *y = dvec_new(env, "y", DOME_F64, LARGE);
     dvec *t = dvec_new(env, "t", DOME_F64, LARGE), *u = dvec_new(env, "u", DOME_F64, LARGE);
-    dvec *d = dvec_new(env, "d", DOME_F64, LARGE);
+    dvec *d = dvec_new(env, "d", DOME_F64, LARGE), *index = dvec_new(env, "index", DOME_I64, LARGE);
     dvec_span span[2];
     double factor = 1.5;
     dvec_random(x, 1);
     dvec_random(y, 2);
     dvec_adds(y, y, 1);
-    checked += dvec_sum(x) + dvec_sum(y);
+    dvec_index(index);
+    checked += dvec_sum(x) + dvec_sum(y) + dvec_sum(index);
     for (int pass = 0; pass < 2; pass++) {
         BEGIN;
         for (int k = 0; k < PASSES; k++) {
@@ -123,6 +124,15 @@ static void large_paths(dome_env *env)
         for (int k = 0; k < PASSES; k++)
             dvec_shift(d, x, 1000);
         END("large.shift");
+        dvec_local_const(index, span);
+        BEGIN;
+        for (int k = 0; k < PASSES; k++)
+            dvec_gather(d, x, index);
+        END("large.gather");
+        BEGIN;
+        for (int k = 0; k < PASSES; k++)
+            dvec_scatter(d, x, index);
+        END("large.scatter");
     }
 }
 
