@@ -1,0 +1,31 @@
+#!/bin/bash
+# dome run --restarts in a virtual machine of the user's: two hosts of four stop together, and the next start avoids both. (PVM's
+# daemons are slow for minutes while hosts are silent, so the start itself is not waited for.)
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 4 "$@"
+. "$here/faults"
+
+avoids_both() {
+    on h1 sh -c "cat /proc/[0-9]*/environ" 2>/dev/null | tr '\0' '\n' | grep -qE '^DOME_AVOID=(h3 h4|h4 h3)$'
+}
+
+say "h3 and h4 stop"
+vm_start h1 h2 h3 h4
+: >"$work/both.out"
+run both on h1 "$dome" run --restarts 1 -n 8 "$phase" sum --dome-timeout $timeout &
+program=$!
+until_true grep -q there "$work/both.out" || fail "it does not start: $(errors both)"
+"$lab" stop h3
+"$lab" stop h4
+until_true avoids_both || fail "the next start does not avoid h3 and h4: $(errors both)"
+for host in h3 h4; do
+    "$lab" go $host
+done
+kill -TERM "$("$lab" ps h1 | awk '/ run --restarts/ { print $2; exit }')"
+wait "$program"
+errors both | sed 's/^/   /'
+errors both | grep -Eq "task [0-9] on host h[34] is lost: .*; started again from the beginning, restart 1 of 1$" || fail "no line of a restart"
+until_true no_tasks || fail "tasks are left: $(tasks)"
+vm_stop
+clean both
+finish
