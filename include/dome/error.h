@@ -5,7 +5,8 @@
  * returns its status instead and the line is kept for dome_error_message(). Functions that return a value rather than a
  * status (dvec_sum, dvec_new, ...) then return NaN, 0 or NULL, and dome_error_status() tells.
  *
- * A programmer's error (wrong type, wrong length, ...) is found on every task alike and leaves the program able to go on.
+ * A programmer's error (wrong type, wrong length, ...) is found on every task alike and leaves the program able to go on. A NULL
+ * where an environment, an object, a name or a place for a result is needed is one of them (DOME_ERR_ARGUMENT), in any function.
  * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call. What recorded work
  * fails with is reported by the calls that need its values (dvec.h).
  * The loss of a task or host always ends the program: see --dome-timeout.

@@ -19,6 +19,9 @@ extern "C" {
 
 typedef struct dome_env dome_env;
 
+/* Bytes that the name of a type, a field, a kind or an object may have. */
+#define DOME_NAME_MAX 65535
+
 /* X(name, C type, suffix): the basic types. C64 and C128 are pairs (real, imaginary) of float and double. */
 #define DOME_TYPE_LIST(X)                                                                                                        \
     X(I8, int8_t, i8)                                                                                                            \

@@ -338,6 +338,7 @@ uint64_t dome__layout_hash(const dome_layout *layout)
 
 int dome_env_relayout(dome_env *env, const dome_layout *layout)
 {
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_RELAYOUT, NULL, layout ? dome__layout_hash(layout) : 0);
     int status;

@@ -4,7 +4,7 @@
 
 #include "ckpt/format.h"
 
-enum { DOME_CKPT_NAME_MAX = 65535 };
+enum { DOME_CKPT_NAME_MAX = DOME_NAME_MAX };
 
 /* Far more than memory holds, and few enough that their bytes can be counted. */
 static const uint64_t DOME_CKPT_ENTRIES_MAX = UINT64_C(1) << 40;

@@ -106,6 +106,7 @@ static const dome_object_ops scalar_ops = {
 
 dscalar *dscalar_new(dome_env *env, const char *name, dome_type type)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type)};
     dome__begin_with(&op, env, DOME_OP_DSCALAR_NEW, NULL, words, G_N_ELEMENTS(words));
@@ -136,16 +137,19 @@ void dscalar_free(dscalar *s)
 
 dome_type dscalar_type(const dscalar *s)
 {
+    DOME_NEEDS(s, "the scalar", NULL);
     return s->type;
 }
 
 const char *dscalar_name(const dscalar *s)
 {
+    DOME_NEEDS(s, "the scalar", NULL);
     return dome_object_name(s->object);
 }
 
 dome_object *dscalar_object(dscalar *s)
 {
+    DOME_NEEDS(s, "the scalar", NULL);
     return s->object;
 }
 
@@ -309,12 +313,14 @@ static int set_number(dscalar *s, const number *x, bool from_double, uint64_t wo
 
 int dscalar_set_i64(dscalar *s, int64_t value)
 {
+    DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     number x = number_i64(value);
     return set_number(s, &x, false, (uint64_t)value);
 }
 
 int dscalar_set_f64(dscalar *s, double value)
 {
+    DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     number x = number_f64(value);
     return set_number(s, &x, true, dome__double_word(value));
 }
@@ -341,6 +347,7 @@ static int fail_number(const dscalar *s, const char *wanted)
 
 int64_t dscalar_get_i64(const dscalar *s)
 {
+    DOME_NEEDS(s, "the scalar", 0);
     number x;
     bool is_double;
     if (!load(s, &x, &is_double) || !x.is_integer || x.negative != ((int64_t)x.bits < 0)) {
@@ -352,6 +359,7 @@ int64_t dscalar_get_i64(const dscalar *s)
 
 double dscalar_get_f64(const dscalar *s)
 {
+    DOME_NEEDS(s, "the scalar", NAN);
     number x;
     bool is_double;
     double value;
@@ -364,6 +372,7 @@ double dscalar_get_f64(const dscalar *s)
 
 int dscalar_set(dscalar *s, const void *value)
 {
+    DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, s->env, DOME_OP_DSCALAR_SET, s->object, dome__value_word(s->type, value));
     if (!value)
@@ -375,6 +384,7 @@ int dscalar_set(dscalar *s, const void *value)
 
 int dscalar_get(const dscalar *s, void *value)
 {
+    DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     if (!value)
         return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
     memcpy(value, s->value, s->type->size);

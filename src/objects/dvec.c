@@ -160,17 +160,6 @@ int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width
     return DOME_OK;
 }
 
-int dvec__no_vector(dome_operation_code code)
-{
-    dome_env *env = dome__this_env();
-    if (!env)
-        return dome__fail(NULL, DOME_ERR_ARGUMENT, "%s: a vector is NULL, and dome_init has not been called",
-                          dome__operation_name(code));
-    dome_operation op;
-    dome__begin(&op, env, code, NULL, 0);
-    return dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "a vector is NULL"));
-}
-
 /* ---- operation table ---- */
 
 static dvec *self(const dome_object *object)
@@ -573,6 +562,7 @@ static void make_zero(dvec *x)
 
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     uint64_t words[6] = {dome__text_word(env, name), n, dome__type_word(env, type)};
     if (options)
@@ -625,6 +615,7 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
 
 dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     return dvec_new_with(env, name, type, n, NULL);
 }
 
@@ -643,36 +634,43 @@ void dvec_free(dvec *x)
 
 dome_env *dvec_env(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", NULL);
     return x->env;
 }
 
 const char *dvec_name(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", NULL);
     return dome_object_name(x->object);
 }
 
 dome_type dvec_type(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", NULL);
     return x->type;
 }
 
 size_t dvec_length(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", 0);
     return (size_t)x->length;
 }
 
 size_t dvec_width(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", 0);
     return (size_t)x->width;
 }
 
 dome_distribution dvec_distribution(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", DOME_DYNAMIC);
     return x->distribution;
 }
 
 dome_object *dvec_object(const dvec *x)
 {
+    DOME_NEEDS(x, "the vector", NULL);
     return x->object;
 }
 
@@ -681,7 +679,8 @@ dome_object *dvec_object(const dvec *x)
 int dvec_local(dvec *x, dvec_span spans[2])
 {
     if (!x)
-        return -dvec__no_vector(DOME_OP_DVEC_LOCAL);
+        return -dome__null(__func__, "a vector");
+    DOME_NEEDS(spans, "the place for the spans", -DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 0);
     int status = dvec__settle(x, NULL);
@@ -694,7 +693,8 @@ int dvec_local(dvec *x, dvec_span spans[2])
 int dvec_local_const(const dvec *x, dvec_span spans[2])
 {
     if (!x)
-        return -dvec__no_vector(DOME_OP_DVEC_LOCAL);
+        return -dome__null(__func__, "a vector");
+    DOME_NEEDS(spans, "the place for the spans", -DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
     int status = dvec__settle_read(x);
@@ -766,7 +766,7 @@ size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin,
 static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
 {
     if (!out)
-        return dvec__no_vector(DOME_OP_DVEC_MAP);
+        return dome__null(dome__operation_name(DOME_OP_DVEC_MAP), "a vector");
     dome_operation op;
     uint64_t words[2 + DVEC_MAP_MAX];
     dome__begin_with(&op, out->env, DOME_OP_DVEC_MAP, out->object, words, dvec__map_words(words, runs, nin, in));

@@ -52,7 +52,7 @@ static bool is_integer(dome_type type)
 static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
 {
     if (!z || !x || (binary && !y))
-        return dvec__no_vector(code);
+        return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
     begin(&op, code, z, work.in, NULL);
@@ -68,7 +68,7 @@ static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec 
 static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 {
     if (!z || !x)
-        return dvec__no_vector(code);
+        return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
     begin(&op, code, z, work.in, &a);
@@ -86,7 +86,7 @@ static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
 {
     if (!mask || !x || (!with_scalar && !y))
-        return dvec__no_vector(code);
+        return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
     dome_env *env = mask->env;
     dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
@@ -113,7 +113,7 @@ static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dv
 int dvec_fill(dvec *z, double value)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_FILL);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z, .scalar.f64 = value};
     begin(&op, DOME_OP_DVEC_FILL, z, work.in, &value);
@@ -126,7 +126,7 @@ int dvec_fill(dvec *z, double value)
 int dvec_fill_value(dvec *z, const void *value)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_FILL_VALUE);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z};
     dome__begin(&op, z->env, DOME_OP_DVEC_FILL_VALUE, z->object, dome__value_word(z->type, value));
@@ -139,7 +139,7 @@ int dvec_fill_value(dvec *z, const void *value)
 int dvec_index(dvec *z)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_INDEX);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_INDEX, .out = z};
     dome__begin(&op, z->env, DOME_OP_DVEC_INDEX, z->object, 0);
@@ -149,7 +149,7 @@ int dvec_index(dvec *z)
 int dvec_random(dvec *z, uint64_t seed)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_RANDOM);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_RANDOM, .out = z, .scalar.u64 = seed};
     dome__begin(&op, z->env, DOME_OP_DVEC_RANDOM, z->object, seed);
@@ -161,7 +161,7 @@ int dvec_random(dvec *z, uint64_t seed)
 int dvec_copy(dvec *z, const dvec *x)
 {
     if (!z || !x)
-        return dvec__no_vector(DOME_OP_DVEC_COPY);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_COPY, .out = z, .in = {x}};
     begin(&op, DOME_OP_DVEC_COPY, z, work.in, NULL);
@@ -180,7 +180,7 @@ int dvec_copy(dvec *z, const dvec *x)
 int dvec_convert(dvec *z, const dvec *x)
 {
     if (!z || !x)
-        return dvec__no_vector(DOME_OP_DVEC_CONVERT);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_CONVERT, .out = z, .in = {x}};
     begin(&op, DOME_OP_DVEC_CONVERT, z, work.in, NULL);
@@ -196,7 +196,7 @@ int dvec_convert(dvec *z, const dvec *x)
 int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
 {
     if (!z || !mask || !x || !y)
-        return dvec__no_vector(DOME_OP_DVEC_SELECT);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_SELECT, .out = z, .in = {mask, x, y}};
     begin(&op, DOME_OP_DVEC_SELECT, z, work.in, NULL);

@@ -425,6 +425,7 @@ static int read_parts(transfer *f, const identity *id)
 
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     uint64_t words[5] = {dome__text_word(env, name), dome__text_word(env, path)};
     if (options)
@@ -457,6 +458,7 @@ dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dv
 
 dvec *dvec_read(dome_env *env, const char *name, const char *path)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     return dvec_read_with(env, name, path, NULL);
 }
 
@@ -608,6 +610,7 @@ static int write_file(transfer *f, dome_new_file *new)
 
 int dvec_write(const dvec *x, const char *path)
 {
+    DOME_NEEDS(x, "the vector", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_WRITE, x->object, dome__text_word(x->env, path));
     if (!path || !*path)

@@ -379,7 +379,7 @@ static int check_gather(const dvec *z, const dvec *x, const dvec *index)
 int dvec_gather(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_GATHER);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome__begin_with(&op, z->env, DOME_OP_DVEC_GATHER, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
 
@@ -520,7 +520,7 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
 int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SCATTER);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome__begin_with(&op, z->env, DOME_OP_DVEC_SCATTER, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
 

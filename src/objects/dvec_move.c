@@ -238,7 +238,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
 int dvec_shift(dvec *z, const dvec *x, int64_t k)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SHIFT);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, (uint64_t[]){dvec__id(x), (uint64_t)k}, 2);
     uint64_t n = z->length, distance = 0;
@@ -254,7 +254,7 @@ int dvec_shift(dvec *z, const dvec *x, int64_t k)
 int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SHIFT_FILL);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     uint64_t words[] = {dvec__id(x), (uint64_t)k, dome__value_word(z->type, value)};
     dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT_FILL, z->object, words, G_N_ELEMENTS(words));
@@ -296,7 +296,7 @@ static int fetch_whole(const dvec *x, void *out)
 const void *dvec_whole(const dvec *x)
 {
     if (!x)
-        return dvec__no_vector(DOME_OP_DVEC_WHOLE), NULL;
+        return dome__null(__func__, "a vector"), NULL;
     static const char nothing[16];
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_WHOLE, x->object, 0);
@@ -411,7 +411,8 @@ static int halo_fetch(dvec *x, const halo *h)
 int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span spans[2])
 {
     if (!x)
-        return -dvec__no_vector(DOME_OP_DVEC_HALO);
+        return -dome__null(__func__, "a vector");
+    DOME_NEEDS(spans, "the place for the spans", -DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, x->env, DOME_OP_DVEC_HALO, x->object, (uint64_t[]){below, above, periodic}, 3);
 

@@ -76,9 +76,6 @@ void dvec__overwritten(dvec *x);
 /* Whether x can take part in one element-wise operation with z as `output`: 0, or fails with the line. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);
 
-/* The whole of an operation one of whose vectors is NULL: reports it. */
-int dvec__no_vector(dome_operation_code code);
-
 /* This task's spans of x with pointers; returns their number. x is synced. */
 int dvec__spans(const dvec *x, dvec_span spans[2]);
 

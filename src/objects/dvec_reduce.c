@@ -62,7 +62,7 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 static int begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
     if (!x || (two && !y))
-        return dvec__no_vector(code);
+        return dome__null(dome__operation_name(code), "a vector");
     dome__begin(&r->op, x->env, code, x->object, dvec__id(y));
     int status = take(r, x, y, what);
     return status == DOME_OK ? status : dome__end(&r->op, status);
@@ -244,8 +244,7 @@ static int sum_up_together(reduction r[], size_t n, double result[])
 
 int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[])
 {
-    if (n == 0 || !x || !x[0])
-        return dvec__no_vector(DOME_OP_DVEC_DOTS);
+    DOME_NEEDS(n > 0 && x && x[0], "n is 0, or a vector", DOME_ERR_ARGUMENT);
     dome_env *env = x[0]->env;
     uint64_t *words = g_new(uint64_t, 1 + 2 * n);
     words[0] = n;

@@ -34,7 +34,7 @@ static run_state *state_of(dvec_run *run)
 static int check(run_state *s, dome_type type, int nin, dvec *const in[])
 {
     dome_env *env = s->lead->env;
-    if (nin < 0 || nin > DVEC_MAP_MAX)
+    if (nin < 0 || nin > DVEC_MAP_MAX || (nin > 0 && !in))
         return dome__fail(env, DOME_ERR_ARGUMENT, "%d inputs: 0 to %d are possible", nin, DVEC_MAP_MAX);
     if (type && s->lead->type != type)
         return dome__fail(env, DOME_ERR_TYPE, "the loop is over values of type %s, but '%s' has elements of type %s",
@@ -68,6 +68,7 @@ static void finish(run_state *s)
 
 bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *const in[], unsigned flags)
 {
+    DOME_NEEDS(run, "the run", false);
     run_state *s = state_of(run);
     memset(s, 0, sizeof *s);
     s->status = DOME_ERR_ARGUMENT;
@@ -77,7 +78,7 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
         if (in[k] && (k == nin - 1 || in[k]->distribution != DOME_WHOLE))
             s->lead = in[k];
     if (!s->lead) {
-        s->status = dvec__no_vector(DOME_OP_DVEC_MAP);
+        s->status = dome__null(__func__, "a vector");
         return false;
     }
     const dvec *lead = s->lead;
@@ -85,7 +86,7 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
     dome__begin_with(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, words, dvec__map_words(words, flags + 2, nin, in));
     s->open = true;
     dome__exact_init(&s->sum);
-    s->status = check(s, type, in ? nin : 0, in);
+    s->status = check(s, type, nin, in);
     if (s->status != DOME_OK) {
         finish(s);
         return false;
@@ -101,6 +102,7 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
 
 bool dvec_run_next(dvec_run *run)
 {
+    DOME_NEEDS(run, "the run", false);
     run_state *s = state_of(run);
     while (s->span < s->spans && s->done == s->at[s->span].count) {
         s->place += s->at[s->span].count;
@@ -128,11 +130,15 @@ bool dvec_run_next(dvec_run *run)
 
 void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS])
 {
+    DOME_NEEDS(run, "the run", );
+    DOME_NEEDS(part, "the list of partial sums", );
     dome__exact_add(&state_of(run)->sum, dome__fold_parts(part));
 }
 
 void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], const int64_t high[DVEC_RUN_PARTS])
 {
+    DOME_NEEDS(run, "the run", );
+    DOME_NEEDS(low && high, "a list of partial sums", );
     dome_exact_sum *sum = &state_of(run)->sum;
     for (int j = 0; j < DVEC_RUN_PARTS; j++) { /* short blocks leave most of them 0 */
         if (low[j])
@@ -144,6 +150,7 @@ void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], co
 
 double dvec_run_sum(dvec_run *run)
 {
+    DOME_NEEDS(run, "the run", NAN);
     run_state *s = state_of(run);
     if (s->status == DOME_OK) {
         dome_env *env = s->lead->env;

@@ -176,7 +176,7 @@ static int scan_group(const scan *s)
 int dvec_scan(dvec *z, const dvec *x)
 {
     if (!z)
-        return dvec__no_vector(DOME_OP_DVEC_SCAN);
+        return dome__null(__func__, "a vector");
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dvec__id(x));
 

@@ -1,3 +1,5 @@
+#include "runtime/operation.h"
+
 #include <dome/layout.h>
 
 #include <stdlib.h>
@@ -47,6 +49,7 @@ static dome_layout *layout_alloc(uint64_t n, uint64_t block_size, int ntasks)
 
 dome_layout *dome_layout_new(uint64_t n, uint64_t block_size, int ntasks, uint64_t start, const uint64_t *counts)
 {
+    DOME_NEEDS(counts, "the list of counts", NULL);
     dome_layout *layout = layout_alloc(n, block_size, ntasks);
     if (!layout)
         return NULL;
@@ -100,21 +103,25 @@ bool dome_layout_equal(const dome_layout *a, const dome_layout *b)
 
 uint64_t dome_layout_length(const dome_layout *layout)
 {
+    DOME_NEEDS(layout, "the layout", 0);
     return layout->n;
 }
 
 uint64_t dome_layout_block_size(const dome_layout *layout)
 {
+    DOME_NEEDS(layout, "the layout", 0);
     return layout->block_size;
 }
 
 uint64_t dome_layout_blocks(const dome_layout *layout)
 {
+    DOME_NEEDS(layout, "the layout", 0);
     return layout->blocks;
 }
 
 int dome_layout_tasks(const dome_layout *layout)
 {
+    DOME_NEEDS(layout, "the layout", 0);
     return layout->ntasks;
 }
 
@@ -131,7 +138,7 @@ static uint64_t ring_steps(const dome_layout *layout, uint64_t block)
     return block >= layout->start ? block - layout->start : layout->blocks - layout->start + block;
 }
 
-uint64_t dome_layout_run(const dome_layout *layout, int rank, uint64_t *start)
+static uint64_t run_of(const dome_layout *layout, int rank, uint64_t *start)
 {
     if (rank < 0 || rank >= layout->ntasks) {
         if (start)
@@ -143,6 +150,12 @@ uint64_t dome_layout_run(const dome_layout *layout, int rank, uint64_t *start)
     return layout->before[rank + 1] - layout->before[rank];
 }
 
+uint64_t dome_layout_run(const dome_layout *layout, int rank, uint64_t *start)
+{
+    DOME_NEEDS(layout, "the layout", 0);
+    return run_of(layout, rank, start);
+}
+
 static dome_span block_range(const dome_layout *layout, uint64_t first, uint64_t count)
 {
     uint64_t begin = first * layout->block_size;
@@ -150,9 +163,9 @@ static dome_span block_range(const dome_layout *layout, uint64_t first, uint64_t
     return (dome_span){begin, end - begin};
 }
 
-int dome_layout_spans(const dome_layout *layout, int rank, dome_span spans[2])
+static int spans_of(const dome_layout *layout, int rank, dome_span spans[2])
 {
-    uint64_t start, count = dome_layout_run(layout, rank, &start);
+    uint64_t start, count = run_of(layout, rank, &start);
     if (count == 0)
         return 0;
     uint64_t to_end = layout->blocks - start;
@@ -165,17 +178,26 @@ int dome_layout_spans(const dome_layout *layout, int rank, dome_span spans[2])
     return 2;
 }
 
+int dome_layout_spans(const dome_layout *layout, int rank, dome_span spans[2])
+{
+    DOME_NEEDS(layout, "the layout", 0);
+    DOME_NEEDS(spans, "the place for the spans", 0);
+    return spans_of(layout, rank, spans);
+}
+
 uint64_t dome_layout_local(const dome_layout *layout, int rank)
 {
+    DOME_NEEDS(layout, "the layout", 0);
     dome_span spans[2];
     uint64_t local = 0;
-    for (int s = 0, n = dome_layout_spans(layout, rank, spans); s < n; s++)
+    for (int s = 0, n = spans_of(layout, rank, spans); s < n; s++)
         local += spans[s].count;
     return local;
 }
 
 int dome_layout_owner(const dome_layout *layout, uint64_t block)
 {
+    DOME_NEEDS(layout, "the layout", -1);
     if (block >= layout->blocks)
         return -1;
     uint64_t steps = ring_steps(layout, block);
@@ -192,14 +214,16 @@ int dome_layout_owner(const dome_layout *layout, uint64_t block)
 
 dome_span dome_layout_block(const dome_layout *layout, uint64_t block)
 {
+    DOME_NEEDS(layout, "the layout", (dome_span){0, 0});
     return block < layout->blocks ? block_range(layout, block, 1) : (dome_span){layout->n, 0};
 }
 
 uint64_t dome_layout_position(const dome_layout *layout, int rank, uint64_t index)
 {
+    DOME_NEEDS(layout, "the layout", UINT64_MAX);
     dome_span spans[2];
     uint64_t before = 0;
-    for (int s = 0, n = dome_layout_spans(layout, rank, spans); s < n; s++) {
+    for (int s = 0, n = spans_of(layout, rank, spans); s < n; s++) {
         if (index >= spans[s].first && index - spans[s].first < spans[s].count)
             return before + (index - spans[s].first);
         before += spans[s].count;

@@ -78,19 +78,29 @@ static void object_delete(dome_object *object)
     g_free(object);
 }
 
-static char *make_name(const dome_env *env, const char *kind, uint64_t id)
+/* A checkpoint has to hold it. */
+static int check_name(dome_env *env, const char *what, const char *name)
 {
-    char *name = g_strdup_printf("%s-%" G_GUINT64_FORMAT, kind, id);
-    while (g_hash_table_contains(env->names, name)) {
-        char *longer = g_strconcat(name, "'", NULL);
-        g_free(name);
-        name = longer;
-    }
-    return name;
+    size_t bytes = strlen(name);
+    if (bytes <= DOME_NAME_MAX)
+        return DOME_OK;
+    return dome__fail(env, DOME_ERR_NAME, "the name of %s has %zu bytes, more than the %d that a checkpoint can hold", what,
+                      bytes, DOME_NAME_MAX);
+}
+
+static int check_names(dome_env *env, const char *name, const char *kind)
+{
+    int status = check_name(env, "a kind of objects", kind);
+    if (status == DOME_OK && name)
+        status = check_name(env, "an object", name);
+    if (status == DOME_OK && name && g_hash_table_contains(env->names, name))
+        status = dome__fail(env, DOME_ERR_NAME, "there is an object called '%s' already", name);
+    return status;
 }
 
 dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_ops *ops, void *content)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     uint64_t words[] = {dome__text_word(env, name), dome__text_word(env, ops ? ops->kind : NULL)};
     dome__begin_with(&op, env, DOME_OP_OBJECT_NEW, NULL, words, G_N_ELEMENTS(words));
@@ -99,12 +109,13 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
     bool named = name && *name;
-    if (named && g_hash_table_contains(env->names, name))
-        return dome__end(&op, dome__fail(env, DOME_ERR_NAME, "there is an object called '%s' already", name)), NULL;
+    status = check_names(env, named ? name : NULL, ops->kind);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
 
     dome_object *object = g_new(dome_object, 1);
     *object = (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1, .named = named};
-    object->name = named ? g_strdup(name) : make_name(env, ops->kind, object->id);
+    object->name = named ? g_strdup(name) : g_strdup_printf("%s-%" G_GUINT64_FORMAT, ops->kind, object->id);
     status = check_description(env, object);
     if (status == DOME_OK)
         status = dome__checkpoint_restore(env, object);
@@ -114,7 +125,8 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     }
     env->last_id++;
     g_ptr_array_add(env->objects, object);
-    g_hash_table_insert(env->names, object->name, object);
+    if (named)
+        g_hash_table_insert(env->names, object->name, object);
     if (env->trail)
         dome__names_keep(env->trail->names, object->id, object->name);
     dome__trace_object(env->trace, object);
@@ -143,7 +155,8 @@ static void object_destroy(dome_object *object)
     if (env->operation && env->operation->code != DOME_OP_FINALIZE)
         dome__trace_object_gone(env->trace, object);
     g_ptr_array_remove_index(env->objects, registry_index(env, object->id));
-    g_hash_table_remove(env->names, object->name);
+    if (object->named)
+        g_hash_table_remove(env->names, object->name);
     if (env->trail)
         dome__names_drop(env->trail->names, object->id);
     object->ops->destroy(object);
@@ -163,26 +176,31 @@ void dome_object_free(dome_object *object)
 
 void *dome_object_content(const dome_object *object)
 {
+    DOME_NEEDS(object, "the object", NULL);
     return object->content;
 }
 
 const dome_object_ops *dome_object_operations(const dome_object *object)
 {
+    DOME_NEEDS(object, "the object", NULL);
     return object->ops;
 }
 
 dome_env *dome_object_env(const dome_object *object)
 {
+    DOME_NEEDS(object, "the object", NULL);
     return object->env;
 }
 
 const char *dome_object_name(const dome_object *object)
 {
+    DOME_NEEDS(object, "the object", NULL);
     return object->name;
 }
 
 uint64_t dome_object_id(const dome_object *object)
 {
+    DOME_NEEDS(object, "the object", 0);
     return object->id;
 }
 
@@ -228,17 +246,27 @@ void dome__registry_free(dome_env *env)
 
 dome_object *dome_object_next(const dome_env *env, const dome_object *previous)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     guint at = previous ? registry_index(env, previous->id + 1) : 0;
     return at < env->objects->len ? g_ptr_array_index(env->objects, at) : NULL;
 }
 
 dome_object *dome_object_find(const dome_env *env, const char *name)
 {
-    return name ? g_hash_table_lookup(env->names, name) : NULL;
+    DOME_NEEDS(env, "the environment", NULL);
+    DOME_NEEDS(name, "the name", NULL);
+    dome_object *object = g_hash_table_lookup(env->names, name);
+    for (guint k = 0; !object && k < env->objects->len; k++) {
+        dome_object *o = g_ptr_array_index(env->objects, k);
+        if (!o->named && strcmp(o->name, name) == 0)
+            object = o;
+    }
+    return object;
 }
 
 size_t dome_object_count(const dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", 0);
     return env->objects->len;
 }
 
@@ -266,6 +294,7 @@ static guint layout_index(const dome_env *env, uint64_t length, uint64_t block_s
 
 const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t block_size)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     bool found;
     if (block_size == 0)
         block_size = dome_block_size(length);
@@ -348,17 +377,22 @@ int dome__env_sync(dome_env *env)
 
 int dome_object_describe(const dome_object *object, dome_object_info *info)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(info, "the place for the description", DOME_ERR_ARGUMENT);
     *info = (dome_object_info){.width = 1};
     return object->ops->describe(object, info);
 }
 
 int dome_object_sync(dome_object *object)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     return SLOT(object, sync) ? object->ops->sync(object) : DOME_OK;
 }
 
 int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(cost || count == 0, "the place for the costs", DOME_ERR_ARGUMENT);
     if (SLOT(object, cost))
         return object->ops->cost(object, first, count, cost);
 
@@ -373,27 +407,39 @@ int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, 
 
 int dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(bytes, "the place for the number of bytes", DOME_ERR_ARGUMENT);
     return object->ops->packed_bytes(object, first, count, format, bytes);
 }
 
 int dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
     return object->ops->pack(object, first, count, format, buffer, bytes);
 }
 
 int dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
                        uint64_t bytes)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
     return object->ops->unpack(object, first, count, format, buffer, bytes);
 }
 
 int dome_object_adopt(dome_object *object, const dome_layout *layout)
 {
-    return SLOT(object, adopt) ? object->ops->adopt(object, layout) : DOME_ERR_STATE;
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    if (!SLOT(object, adopt))
+        return DOME_ERR_STATE;
+    DOME_NEEDS(layout, "the layout", DOME_ERR_ARGUMENT);
+    return object->ops->adopt(object, layout);
 }
 
 int dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(changed || count == 0, "the place for the answers", DOME_ERR_ARGUMENT);
     if (SLOT(object, changed))
         return object->ops->changed(object, first, count, changed);
     for (uint64_t k = 0; k < count; k++)
@@ -403,34 +449,43 @@ int dome_object_changed(const dome_object *object, uint64_t first, uint64_t coun
 
 int dome_object_mark_saved(dome_object *object)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     return SLOT(object, mark_saved) ? object->ops->mark_saved(object) : DOME_OK;
 }
 
 int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(bytes, "the place for the number of bytes", DOME_ERR_ARGUMENT);
     return SLOT(object, write_bytes) ? object->ops->write_bytes(object, first, count, bytes)
                                      : dome_object_packed_bytes(object, first, count, DOME_PORTABLE, bytes);
 }
 
 int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
     return SLOT(object, write) ? object->ops->write(object, first, count, buffer, bytes)
                                : dome_object_pack(object, first, count, DOME_PORTABLE, buffer, bytes);
 }
 
 int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
 {
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
     return SLOT(object, read) ? object->ops->read(object, first, count, buffer, bytes)
                               : dome_object_unpack(object, first, count, DOME_PORTABLE, buffer, bytes);
 }
 
 const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count)
 {
+    DOME_NEEDS(object, "the object", NULL);
     return SLOT(object, values) ? object->ops->values(object, first, count) : NULL;
 }
 
 void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count)
 {
+    DOME_NEEDS(object, "the object", NULL);
     return SLOT(object, place) ? object->ops->place(object, layout, first, count) : NULL;
 }
 

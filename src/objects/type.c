@@ -24,26 +24,31 @@ static const dome_type basic_types[] = {
 
 const char *dome_type_name(dome_type type)
 {
+    DOME_NEEDS(type, "the type", NULL);
     return type->name;
 }
 
 dome_type_kind dome_type_kind_of(dome_type type)
 {
+    DOME_NEEDS(type, "the type", DOME_KIND_STRUCT);
     return type->kind;
 }
 
 size_t dome_type_size(dome_type type)
 {
+    DOME_NEEDS(type, "the type", 0);
     return type->size;
 }
 
 size_t dome_type_portable_size(dome_type type)
 {
+    DOME_NEEDS(type, "the type", 0);
     return type->portable;
 }
 
 size_t dome_type_fields(dome_type type, const dome_field **fields)
 {
+    DOME_NEEDS(type, "the type", 0);
     if (fields)
         *fields = type->fields;
     return type->nfields;
@@ -69,6 +74,7 @@ bool dome_type_equal(dome_type a, dome_type b)
 
 size_t dome_type_bytes(dome_type type, dome_format format)
 {
+    DOME_NEEDS(type, "the type", 0);
     return format == DOME_NATIVE ? type->size : type->portable;
 }
 
@@ -127,12 +133,18 @@ static int check_fields(dome_env *env, const char *name, size_t size, const dome
 {
     if (!name || !*name)
         return dome__fail(env, DOME_ERR_ARGUMENT, "a struct type needs a name");
+    if (strlen(name) > DOME_NAME_MAX)
+        return dome__fail(env, DOME_ERR_NAME, "the name of a struct type has %zu bytes, more than %d", strlen(name),
+                          DOME_NAME_MAX);
     if (!fields || nfields == 0)
         return dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has no fields", name);
     for (size_t i = 0; i < nfields; i++) {
         const dome_field *f = &fields[i];
         if (!f->name || !*f->name)
             return dome__fail(env, DOME_ERR_ARGUMENT, "field %zu of struct type '%s' has no name", i, name);
+        if (strlen(f->name) > DOME_NAME_MAX)
+            return dome__fail(env, DOME_ERR_NAME, "the name of field %zu of struct type '%s' has %zu bytes, more than %d", i,
+                              name, strlen(f->name), DOME_NAME_MAX);
         if (!f->type)
             return dome__fail(env, DOME_ERR_ARGUMENT, "field '%s' of struct type '%s' has no type", f->name, name);
         if (f->count == 0)
@@ -184,6 +196,7 @@ static struct dome_type_desc *describe_struct(const char *name, size_t size, con
 
 dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     uint64_t hash = 0;
     for (size_t i = 0; fields && i < nfields; i++) {
@@ -322,8 +335,11 @@ static void convert_all(dome_type type, dome_format format, enum direction direc
 
 void dome_type_pack(dome_type type, dome_format format, void *packed, const void *elements, size_t count)
 {
+    DOME_NEEDS(type, "the type", );
     if (count == 0)
         return;
+    DOME_NEEDS(packed, "the packed form", );
+    DOME_NEEDS(elements, "the array of elements", );
     if (format == DOME_NATIVE && type->dense) {
         memcpy(packed, elements, count * type->size);
     } else if (type->kind != DOME_KIND_STRUCT) {
@@ -337,8 +353,11 @@ void dome_type_pack(dome_type type, dome_format format, void *packed, const void
 
 void dome_type_unpack(dome_type type, dome_format format, void *elements, const void *packed, size_t count)
 {
+    DOME_NEEDS(type, "the type", );
     if (count == 0)
         return;
+    DOME_NEEDS(packed, "the packed form", );
+    DOME_NEEDS(elements, "the array of elements", );
     if (format == DOME_NATIVE && type->dense)
         memcpy(elements, packed, count * type->size);
     else if (type->kind != DOME_KIND_STRUCT)

@@ -394,21 +394,26 @@ int dome_finalize(dome_env *env)
 
 int dome_rank(const dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", 0);
     return env->transport->rank;
 }
 
 int dome_size(const dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", 0);
     return env->transport->size;
 }
 
 const char *dome_host(const dome_env *env, int rank)
 {
+    DOME_NEEDS(env, "the environment", NULL);
     return rank >= 0 && rank < env->transport->size ? env->hosts[rank] : NULL;
 }
 
 void dome_print(dome_env *env, const char *format, ...)
 {
+    DOME_NEEDS(env, "the environment", );
+    DOME_NEEDS(format, "the format", );
     if (env->transport->rank != 0)
         return;
     dome__progress_hide(env);
@@ -420,6 +425,7 @@ void dome_print(dome_env *env, const char *format, ...)
 
 int dome_checkpoint(dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     env->loops++;
@@ -430,11 +436,13 @@ int dome_checkpoint(dome_env *env)
 
 bool dome_is_restarting(const dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", false);
     return dome__checkpoint_restarting(env);
 }
 
 int dome_barrier(dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_BARRIER, NULL, 0);
     int status = dome__barrier(env->transport);
@@ -443,6 +451,9 @@ int dome_barrier(dome_env *env)
 
 int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count)
 {
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(type, "the type", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(data || count == 0, "the place of the elements", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, env, DOME_OP_BCAST, NULL, (uint64_t[]){(uint64_t)root, count, dome_type_size(type)}, 3);
     int status;
@@ -462,8 +473,14 @@ void dome_abort(dome_env *env, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
+    char *text = format ? g_strdup_vprintf(format, arguments) : g_strdup("dome_abort");
     va_end(arguments);
+    if (!env)
+        env = this_env;
+    if (!env) {
+        fprintf(stderr, "dome: %s\n", text);
+        _exit(1);
+    }
     char *line = g_strdup_printf("%s (task %d on host %s)", text, env->transport->rank, env->hosts[env->transport->rank]);
     fflush(stdout);
     if (env->watch)
@@ -475,21 +492,25 @@ void dome_abort(dome_env *env, const char *format, ...)
 
 void dome_set_errors_return(dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", );
     env->errors_return = true;
 }
 
 int dome_error_status(const dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     return env->error_status;
 }
 
 const char *dome_error_message(const dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", "");
     return env->error_message ? env->error_message : "";
 }
 
 void dome_error_clear(dome_env *env)
 {
+    DOME_NEEDS(env, "the environment", );
     env->error_status = DOME_OK;
     g_free(env->error_message);
     env->error_message = NULL;

@@ -26,7 +26,7 @@ struct dome_env {
 
     /* registry (src/objects/object.c) */
     GPtrArray *objects; /* dome_object *, live, in creation order */
-    GHashTable *names;  /* char * -> dome_object * */
+    GHashTable *names;  /* char * -> dome_object *, of those that the program has named */
     uint64_t last_id;
     GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
     GHashTable *types;  /* char * -> struct dome_type_desc * of struct types */

@@ -211,6 +211,11 @@ int dome__fail(dome_env *env, int status, const char *format, ...)
     return status;
 }
 
+int dome__null(const char *function, const char *what)
+{
+    return dome__fail(dome__this_env(), DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
+}
+
 int dome__fail_transport(dome_env *env, int status)
 {
     return fail(env, status, env->transport->rank, env->transport->reason);

@@ -150,6 +150,19 @@ void dome__count_bytes(const dome_operation *op, uint64_t bytes);
  * or records the line and returns status after dome_set_errors_return. */
 int dome__fail(dome_env *env, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Reports that an argument of a public function is NULL, before its operation has begun; `what` says which ("the vector").
+ * Returns DOME_ERR_ARGUMENT. */
+int dome__null(const char *function, const char *what);
+
+/* At the head of a public function: reports a pointer that is NULL, and returns what comes behind, or nothing. */
+#define DOME_NEEDS(pointer, what, ...)                                                                                           \
+    do {                                                                                                                         \
+        if (__builtin_expect(!(pointer), 0)) {                                                                                   \
+            dome__null(__func__, what);                                                                                          \
+            return __VA_ARGS__;                                                                                                  \
+        }                                                                                                                        \
+    } while (0)
+
 /* The same with the transport's reason as text. */
 int dome__fail_transport(dome_env *env, int status);
 

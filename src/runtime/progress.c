@@ -176,6 +176,7 @@ static void print_line(dome_progress_state *p)
 
 void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *unit)
 {
+    DOME_NEEDS(env, "the environment", );
     dome_progress_state *p = &env->progress;
     if (env->transport->rank != 0)
         return;

@@ -106,6 +106,52 @@ static void test_registry(void)
     g_assert_cmpuint(dome_object_count(env), ==, before);
 }
 
+/* Names that are made up never are in the way of the program's, whichever comes first. */
+static void test_names(void)
+{
+    uint64_t word = 1;
+    dome_object *a = dome_object_new(env, NULL, &word_ops, &word);
+    char *next = g_strdup_printf("word-%" G_GUINT64_FORMAT, dome_object_id(a) + 2);
+    char *made_up = g_strdup(dome_object_name(a));
+    dome_object *b = dome_object_new(env, next, &word_ops, &word), *c = dome_object_new(env, NULL, &word_ops, &word);
+    g_assert_nonnull(b);
+    g_assert_nonnull(c);
+    g_assert_true(dome_object_find(env, next) == b);
+    dome_object *d = dome_object_new(env, made_up, &word_ops, &word);
+    g_assert_nonnull(d);
+    g_assert_cmpstr(dome_object_name(d), ==, made_up);
+    g_assert_true(dome_object_find(env, made_up) == d);
+    dome_object_free(a);
+    g_assert_true(dome_object_find(env, made_up) == d);
+    dome_object_free(d);
+    g_assert_null(dome_object_find(env, made_up));
+    dome_object_free(b);
+    dome_object_free(c);
+    g_free(next);
+    g_free(made_up);
+
+    char *longest = g_strnfill(DOME_NAME_MAX, 'x'), *longer = g_strnfill(DOME_NAME_MAX + 1, 'x');
+    a = dome_object_new(env, longest, &word_ops, &word);
+    g_assert_nonnull(a);
+    dome_object_free(a);
+    g_assert_null(dome_object_new(env, longer, &word_ops, &word));
+    expect(DOME_ERR_NAME, "65536 bytes");
+    g_assert_null(dvec_new(env, longer, DOME_F64, 3));
+    expect(DOME_ERR_NAME, "65536 bytes");
+    dome_object_ops long_ops = word_ops;
+    long_ops.kind = longer;
+    g_assert_null(dome_object_new(env, "a", &long_ops, &word));
+    expect(DOME_ERR_NAME, "kind");
+    dome_field field = {longer, DOME_F64, 0, 1};
+    g_assert_null(dome_type_struct(env, "t", 8, &field, 1));
+    expect(DOME_ERR_NAME, "field 0");
+    field.name = "a";
+    g_assert_null(dome_type_struct(env, longer, 8, &field, 1));
+    expect(DOME_ERR_NAME, "65536 bytes");
+    g_free(longest);
+    g_free(longer);
+}
+
 static int word_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
 {
     return word_unpack(object, first, count, DOME_PORTABLE, buffer, bytes);
@@ -366,6 +412,7 @@ int main(int argc, char **argv)
     env = dome_init(&init_argc, &init_argv);
     dome_set_errors_return(env);
     g_test_add_func("/object/registry", test_registry);
+    g_test_add_func("/object/names", test_names);
     g_test_add_func("/object/tables", test_tables);
     g_test_add_func("/object/defaults", test_defaults);
     g_test_add_func("/object/layouts", test_layouts);

@@ -1,0 +1,403 @@
+/* Gives every public function NULL for each of its pointers: those that need one report it, as any wrong argument, in a line that
+ * names the function. tests/scripts/nulls.sh compares the functions named here with the headers.
+ *
+ *     nulls            makes the calls
+ *     nulls abort      calls dome_abort without an environment
+ *     nulls names      prints the functions that are called, and does nothing else */
+#include <dome/dome.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dome_env *env;
+static int failures;
+static bool only_names;
+
+static bool begins(const char *function)
+{
+    if (only_names)
+        printf("%s\n", function);
+    return !only_names;
+}
+
+/* as: the function that the line names, which may be the one of the same operation. */
+static void expect(const char *call, const char *as, bool refused)
+{
+    const char *line = dome_error_message(env);
+    bool right = refused ? dome_error_status(env) == DOME_ERR_ARGUMENT && strncmp(line, as, strlen(as)) == 0
+                         : dome_error_status(env) == DOME_OK;
+    if (!right) {
+        printf("failed: %s: %s: '%s'\n", call, dome_status_name(dome_error_status(env)), line);
+        failures++;
+    }
+    dome_error_clear(env);
+}
+
+#define REFUSES_AS(as, function, ...)                                                                                            \
+    do {                                                                                                                         \
+        if (begins(#function)) {                                                                                                 \
+            (void)function(__VA_ARGS__);                                                                                         \
+            expect(#function "(" #__VA_ARGS__ ")", as, true);                                                                    \
+        }                                                                                                                        \
+    } while (0)
+#define REFUSES(function, ...) REFUSES_AS(#function, function, __VA_ARGS__)
+#define ALLOWS(function, ...)                                                                                                    \
+    do {                                                                                                                         \
+        if (begins(#function)) {                                                                                                 \
+            (void)function(__VA_ARGS__);                                                                                         \
+            expect(#function "(" #__VA_ARGS__ ")", "", false);                                                                   \
+        }                                                                                                                        \
+    } while (0)
+
+static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+{
+    (void)ctx, (void)first, (void)count, (void)out, (void)in;
+}
+
+static void of_environment(void)
+{
+    int number = 0;
+    ALLOWS(dome_finalize, NULL);
+    REFUSES(dome_rank, NULL);
+    REFUSES(dome_size, NULL);
+    REFUSES(dome_host, NULL, 0);
+    REFUSES(dome_print, NULL, "text");
+    REFUSES(dome_print, env, NULL);
+    REFUSES(dome_progress, NULL, 1, 2, "steps");
+    ALLOWS(dome_progress, env, 1, 2, NULL);
+    REFUSES(dome_checkpoint, NULL);
+    REFUSES(dome_is_restarting, NULL);
+    REFUSES(dome_barrier, NULL);
+    REFUSES(dome_bcast, NULL, 0, DOME_I32, &number, 1);
+    REFUSES(dome_bcast, env, 0, NULL, &number, 1);
+    REFUSES(dome_bcast, env, 0, DOME_I32, NULL, 1);
+    ALLOWS(dome_bcast, env, 0, DOME_I32, NULL, 0);
+    REFUSES(dome_set_errors_return, NULL);
+    REFUSES(dome_error_status, NULL);
+    REFUSES(dome_error_message, NULL);
+    REFUSES(dome_error_clear, NULL);
+}
+
+static void of_types(void)
+{
+    const dome_field field = {"a", DOME_F64, 0, 1}, nameless = {NULL, DOME_F64, 0, 1}, typeless = {"a", NULL, 0, 1};
+    char packed[8] = "";
+    double value = 0;
+    REFUSES(dome_type_struct, NULL, "t", 8, &field, 1);
+    REFUSES(dome_type_struct, env, NULL, 8, &field, 1);
+    REFUSES(dome_type_struct, env, "t", 8, NULL, 1);
+    REFUSES(dome_type_struct, env, "t", 8, &nameless, 1);
+    REFUSES(dome_type_struct, env, "t", 8, &typeless, 1);
+    REFUSES(dome_type_name, NULL);
+    REFUSES(dome_type_kind_of, NULL);
+    REFUSES(dome_type_size, NULL);
+    REFUSES(dome_type_portable_size, NULL);
+    REFUSES(dome_type_fields, NULL, NULL);
+    ALLOWS(dome_type_fields, DOME_F64, NULL);
+    ALLOWS(dome_type_equal, DOME_F64, NULL);
+    ALLOWS(dome_type_equal, NULL, DOME_F64);
+    REFUSES(dome_type_bytes, NULL, DOME_NATIVE);
+    REFUSES(dome_type_pack, NULL, DOME_PORTABLE, packed, &value, 1);
+    REFUSES(dome_type_pack, DOME_F64, DOME_PORTABLE, NULL, &value, 1);
+    REFUSES(dome_type_pack, DOME_F64, DOME_PORTABLE, packed, NULL, 1);
+    ALLOWS(dome_type_pack, DOME_F64, DOME_PORTABLE, NULL, NULL, 0);
+    REFUSES(dome_type_unpack, NULL, DOME_PORTABLE, &value, packed, 1);
+    REFUSES(dome_type_unpack, DOME_F64, DOME_PORTABLE, NULL, packed, 1);
+    REFUSES(dome_type_unpack, DOME_F64, DOME_PORTABLE, &value, NULL, 1);
+}
+
+static void of_layouts(void)
+{
+    dome_layout *layout = dome_layout_even(10, 1, 2);
+    dome_span spans[2];
+    REFUSES(dome_layout_new, 10, 1, 2, 0, NULL);
+    ALLOWS(dome_layout_ref, NULL);
+    ALLOWS(dome_layout_unref, NULL);
+    ALLOWS(dome_layout_equal, NULL, layout);
+    ALLOWS(dome_layout_equal, layout, NULL);
+    REFUSES(dome_layout_length, NULL);
+    REFUSES(dome_layout_block_size, NULL);
+    REFUSES(dome_layout_blocks, NULL);
+    REFUSES(dome_layout_tasks, NULL);
+    REFUSES(dome_layout_run, NULL, 0, NULL);
+    ALLOWS(dome_layout_run, layout, 0, NULL);
+    REFUSES(dome_layout_spans, NULL, 0, spans);
+    REFUSES(dome_layout_spans, layout, 0, NULL);
+    REFUSES(dome_layout_local, NULL, 0);
+    REFUSES(dome_layout_owner, NULL, 0);
+    REFUSES(dome_layout_block, NULL, 0);
+    REFUSES(dome_layout_position, NULL, 0, 0);
+    dome_layout_unref(layout);
+}
+
+static void of_objects(dome_object *o)
+{
+    const dome_object_ops *ops = o ? dome_object_operations(o) : NULL;
+    double cost;
+    uint64_t bytes;
+    dome_object_info info;
+    char buffer[8];
+    REFUSES(dome_object_new, NULL, "o", ops, NULL);
+    REFUSES(dome_object_new, env, "o", NULL, NULL);
+    ALLOWS(dome_object_free, NULL);
+    REFUSES(dome_object_content, NULL);
+    REFUSES(dome_object_operations, NULL);
+    REFUSES(dome_object_env, NULL);
+    REFUSES(dome_object_name, NULL);
+    REFUSES(dome_object_id, NULL);
+    REFUSES(dome_object_next, NULL, NULL);
+    ALLOWS(dome_object_next, env, NULL);
+    REFUSES(dome_object_find, NULL, "o");
+    REFUSES(dome_object_find, env, NULL);
+    REFUSES(dome_object_count, NULL);
+    REFUSES(dome_object_describe, NULL, &info);
+    REFUSES(dome_object_describe, o, NULL);
+    REFUSES(dome_object_sync, NULL);
+    REFUSES(dome_object_cost, NULL, 0, 1, &cost);
+    REFUSES(dome_object_cost, o, 0, 1, NULL);
+    REFUSES(dome_object_packed_bytes, NULL, 0, 1, DOME_NATIVE, &bytes);
+    REFUSES(dome_object_packed_bytes, o, 0, 1, DOME_NATIVE, NULL);
+    REFUSES(dome_object_pack, NULL, 0, 1, DOME_NATIVE, buffer, 8);
+    REFUSES(dome_object_pack, o, 0, 1, DOME_NATIVE, NULL, 8);
+    REFUSES(dome_object_unpack, NULL, 0, 1, DOME_NATIVE, buffer, 8);
+    REFUSES(dome_object_unpack, o, 0, 1, DOME_NATIVE, NULL, 8);
+    REFUSES(dome_object_adopt, NULL, NULL);
+    REFUSES(dome_object_adopt, o, NULL);
+    REFUSES(dome_object_changed, NULL, 0, 1, (bool *)buffer);
+    REFUSES(dome_object_changed, o, 0, 1, NULL);
+    REFUSES(dome_object_mark_saved, NULL);
+    REFUSES(dome_object_write_bytes, NULL, 0, 1, &bytes);
+    REFUSES(dome_object_write_bytes, o, 0, 1, NULL);
+    REFUSES(dome_object_write, NULL, 0, 1, buffer, 8);
+    REFUSES(dome_object_write, o, 0, 1, NULL, 8);
+    REFUSES(dome_object_read, NULL, 0, 1, buffer, 8);
+    REFUSES(dome_object_read, o, 0, 1, NULL, 8);
+    REFUSES(dome_object_values, NULL, 0, 1);
+    REFUSES(dome_object_place, NULL, NULL, 0, 1);
+    REFUSES(dome_env_layout, NULL, 10, 0);
+    REFUSES(dome_env_relayout, NULL, NULL);
+    REFUSES(dome_env_relayout, env, NULL);
+}
+
+static void of_scalars(dscalar *s)
+{
+    int64_t value = 0;
+    REFUSES(dscalar_new, NULL, "s", DOME_I64);
+    REFUSES(dscalar_new, env, "s", NULL);
+    ALLOWS(dscalar_free, NULL);
+    REFUSES(dscalar_set_i64, NULL, 1);
+    REFUSES(dscalar_set_f64, NULL, 1);
+    REFUSES(dscalar_get_i64, NULL);
+    REFUSES(dscalar_get_f64, NULL);
+    REFUSES(dscalar_set, NULL, &value);
+    REFUSES(dscalar_set, s, NULL);
+    REFUSES(dscalar_get, NULL, &value);
+    REFUSES(dscalar_get, s, NULL);
+    REFUSES(dscalar_type, NULL);
+    REFUSES(dscalar_name, NULL);
+    REFUSES(dscalar_object, NULL);
+}
+
+#define BINARY(function, z, x, y)                                                                                                \
+    REFUSES(function, NULL, x, y);                                                                                               \
+    REFUSES(function, z, NULL, y);                                                                                               \
+    REFUSES(function, z, x, NULL)
+#define UNARY(function, z, x)                                                                                                    \
+    REFUSES(function, NULL, x);                                                                                                  \
+    REFUSES(function, z, NULL)
+#define WITH_NUMBER(function, z, x)                                                                                              \
+    REFUSES(function, NULL, x, 1);                                                                                               \
+    REFUSES(function, z, NULL, 1)
+
+static void element_wise(dvec *x, dvec *mask)
+{
+    double value = 0;
+    REFUSES(dvec_fill, NULL, 1);
+    REFUSES_AS("dvec_fill", dvec_fill_value, NULL, &value);
+    REFUSES_AS("dvec_fill", dvec_fill_value, x, NULL);
+    REFUSES(dvec_index, NULL);
+    REFUSES(dvec_random, NULL, 1);
+    UNARY(dvec_copy, x, x);
+    UNARY(dvec_convert, x, x);
+    BINARY(dvec_add, x, x, x);
+    BINARY(dvec_sub, x, x, x);
+    BINARY(dvec_mul, x, x, x);
+    BINARY(dvec_div, x, x, x);
+    BINARY(dvec_min, x, x, x);
+    BINARY(dvec_max, x, x, x);
+    BINARY(dvec_pow, x, x, x);
+    WITH_NUMBER(dvec_adds, x, x);
+    WITH_NUMBER(dvec_subs, x, x);
+    WITH_NUMBER(dvec_muls, x, x);
+    WITH_NUMBER(dvec_divs, x, x);
+    WITH_NUMBER(dvec_mins, x, x);
+    WITH_NUMBER(dvec_maxs, x, x);
+    WITH_NUMBER(dvec_pows, x, x);
+    REFUSES(dvec_axpy, NULL, 1, x);
+    REFUSES(dvec_axpy, x, 1, NULL);
+    UNARY(dvec_neg, x, x);
+    UNARY(dvec_abs, x, x);
+    UNARY(dvec_sqrt, x, x);
+    UNARY(dvec_exp, x, x);
+    UNARY(dvec_log, x, x);
+    UNARY(dvec_sin, x, x);
+    UNARY(dvec_cos, x, x);
+    BINARY(dvec_eq, mask, x, x);
+    BINARY(dvec_ne, mask, x, x);
+    BINARY(dvec_lt, mask, x, x);
+    BINARY(dvec_le, mask, x, x);
+    BINARY(dvec_gt, mask, x, x);
+    BINARY(dvec_ge, mask, x, x);
+    WITH_NUMBER(dvec_eqs, mask, x);
+    WITH_NUMBER(dvec_nes, mask, x);
+    WITH_NUMBER(dvec_lts, mask, x);
+    WITH_NUMBER(dvec_les, mask, x);
+    WITH_NUMBER(dvec_gts, mask, x);
+    WITH_NUMBER(dvec_ges, mask, x);
+    BINARY(dvec_and, mask, mask, mask);
+    BINARY(dvec_or, mask, mask, mask);
+    BINARY(dvec_xor, mask, mask, mask);
+    UNARY(dvec_not, mask, mask);
+    REFUSES(dvec_select, NULL, mask, x, x);
+    REFUSES(dvec_select, x, NULL, x, x);
+    REFUSES(dvec_select, x, mask, NULL, x);
+    REFUSES(dvec_select, x, mask, x, NULL);
+}
+
+static void reductions(const dvec *x)
+{
+    double two[2];
+    const dvec *const one[] = {x}, *const none[] = {NULL}, *const second[] = {x, NULL};
+    REFUSES(dvec_sum, NULL);
+    REFUSES(dvec_prod, NULL);
+    REFUSES(dvec_min_value, NULL);
+    REFUSES(dvec_max_value, NULL);
+    UNARY(dvec_dot, x, x);
+    REFUSES(dvec_norm2, NULL);
+    REFUSES(dvec_dots, 1, NULL, NULL, two);
+    REFUSES(dvec_dots, 1, none, NULL, two);
+    REFUSES(dvec_dots, 2, second, NULL, two);
+    REFUSES(dvec_dots, 1, one, NULL, NULL);
+    REFUSES(dvec_dots, 0, one, NULL, two);
+    ALLOWS(dvec_dots, 1, one, NULL, two);
+    ALLOWS(dvec_dots, 1, one, none, two);
+    REFUSES(dvec_argmin, NULL);
+    REFUSES(dvec_argmax, NULL);
+    REFUSES_AS("dvec_sum", dvec_sum_i64, NULL);
+    REFUSES_AS("dvec_min_value", dvec_min_value_i64, NULL);
+    REFUSES_AS("dvec_max_value", dvec_max_value_i64, NULL);
+    REFUSES_AS("dvec_dot", dvec_dot_i64, NULL, x);
+    REFUSES_AS("dvec_dot", dvec_dot_i64, x, NULL);
+    REFUSES_AS("dvec_sum", dvec_sum_c128, NULL, two);
+    REFUSES_AS("dvec_sum", dvec_sum_c128, x, NULL);
+    REFUSES_AS("dvec_prod", dvec_prod_c128, NULL, two);
+    REFUSES_AS("dvec_prod", dvec_prod_c128, x, NULL);
+    REFUSES_AS("dvec_dot", dvec_dot_c128, NULL, x, two);
+    REFUSES_AS("dvec_dot", dvec_dot_c128, x, NULL, two);
+    REFUSES_AS("dvec_dot", dvec_dot_c128, x, x, NULL);
+}
+
+static void movement(dvec *x, dvec *index)
+{
+    dvec_span spans[2];
+    dvec_halo_span halo[2];
+    UNARY(dvec_scan, x, x);
+    WITH_NUMBER(dvec_shift, x, x);
+    REFUSES_AS("dvec_shift", dvec_shift_fill, NULL, x, 1, NULL);
+    REFUSES_AS("dvec_shift", dvec_shift_fill, x, NULL, 1, NULL);
+    ALLOWS(dvec_shift_fill, x, x, 1, NULL);
+    BINARY(dvec_gather, x, x, index);
+    BINARY(dvec_scatter, x, x, index);
+    REFUSES(dvec_whole, NULL);
+    REFUSES(dvec_local, NULL, spans);
+    REFUSES(dvec_local, x, NULL);
+    REFUSES(dvec_local_const, NULL, spans);
+    REFUSES(dvec_local_const, x, NULL);
+    REFUSES(dvec_halo, NULL, 1, 1, false, halo);
+    REFUSES(dvec_halo, x, 1, 1, false, NULL);
+    REFUSES(dvec_map, NULL, kernel, NULL, 0, NULL);
+    REFUSES(dvec_map, x, NULL, NULL, 0, NULL);
+    REFUSES(dvec_map, x, kernel, NULL, 1, NULL);
+    REFUSES(dvec_map, x, kernel, NULL, 1, (dvec *[]){NULL});
+    ALLOWS(dvec_map, x, kernel, NULL, 0, NULL);
+    REFUSES_AS("dvec_map", dvec_map_runs, NULL, kernel, NULL, 0, NULL);
+    REFUSES_AS("dvec_map", dvec_map_runs, x, NULL, NULL, 0, NULL);
+}
+
+static void loops(dvec *x)
+{
+    dvec_run run;
+    const double part[DVEC_RUN_PARTS] = {0};
+    const uint64_t low[DVEC_RUN_PARTS] = {0};
+    const int64_t high[DVEC_RUN_PARTS] = {0};
+    REFUSES(dvec_run_begin, NULL, DOME_F64, x, 0, NULL, 0);
+    REFUSES(dvec_run_begin, &run, DOME_F64, NULL, 0, NULL, 0);
+    REFUSES_AS("dvec_map", dvec_run_begin, &run, DOME_F64, x, 1, (dvec *[]){NULL}, 0);
+    REFUSES_AS("dvec_map", dvec_run_begin, &run, DOME_F64, x, 1, NULL, 0);
+    REFUSES(dvec_run_next, NULL);
+    REFUSES(dvec_run_add, NULL, part);
+    REFUSES(dvec_run_add, &run, NULL);
+    REFUSES(dvec_run_add_integers, NULL, low, high);
+    REFUSES(dvec_run_add_integers, &run, NULL, high);
+    REFUSES(dvec_run_add_integers, &run, low, NULL);
+    REFUSES(dvec_run_sum, NULL);
+}
+
+static void of_vectors(dvec *x)
+{
+    REFUSES(dvec_new, NULL, "v", DOME_F64, 5);
+    REFUSES(dvec_new, env, "v", NULL, 5);
+    REFUSES(dvec_new_with, NULL, "v", DOME_F64, 5, NULL);
+    REFUSES_AS("dvec_new", dvec_new_with, env, "v", NULL, 5, NULL);
+    ALLOWS(dvec_new_with, env, NULL, DOME_F64, 5, NULL);
+    ALLOWS(dvec_free, NULL);
+    REFUSES(dvec_env, NULL);
+    REFUSES(dvec_name, NULL);
+    REFUSES(dvec_type, NULL);
+    REFUSES(dvec_length, NULL);
+    REFUSES(dvec_width, NULL);
+    REFUSES(dvec_distribution, NULL);
+    REFUSES(dvec_object, NULL);
+    REFUSES(dvec_write, NULL, "x.npy");
+    REFUSES(dvec_write, x, NULL);
+    REFUSES(dvec_read, NULL, "v", "x.npy");
+    REFUSES(dvec_read, env, "v", NULL);
+    REFUSES(dvec_read_with, NULL, "v", "x.npy", NULL);
+    REFUSES_AS("dvec_read", dvec_read_with, env, "v", NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    only_names = argc > 1 && strcmp(argv[1], "names") == 0;
+    if (only_names) { /* those without a pointer, and those that are called in any case or do not return */
+        static const char *const others[] = {"dome_init",        "dome_wtime",      "dome_abort",      "dome_status_name",
+                                             "dome_status_text", "dome_block_size", "dome_layout_even"};
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            printf("%s\n", others[k]);
+    } else {
+        env = dome_init(&argc, &argv);
+    }
+    if (argc > 1 && strcmp(argv[1], "abort") == 0)
+        dome_abort(NULL, "the end of %d", 1);
+    if (env)
+        dome_set_errors_return(env);
+    dvec *x = env ? dvec_new(env, "x", DOME_F64, 5) : NULL, *mask = env ? dvec_new(env, "mask", DOME_U8, 5) : NULL;
+    dvec *index = env ? dvec_new(env, "index", DOME_I32, 5) : NULL;
+    dscalar *s = env ? dscalar_new(env, "scalar", DOME_I64) : NULL;
+    of_environment();
+    of_types();
+    of_layouts();
+    of_objects(x ? dvec_object(x) : NULL);
+    of_scalars(s);
+    of_vectors(x);
+    element_wise(x, mask);
+    reductions(x);
+    movement(x, index);
+    loops(x);
+    if (only_names)
+        return 0;
+    if (failures == 0)
+        printf("ok\n");
+    int status = dome_finalize(env);
+    return failures > 0 || status != 0;
+}

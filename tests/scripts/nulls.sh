@@ -1,0 +1,41 @@
+#!/bin/bash
+# Every public function of the headers is given NULL by tests/programs/nulls.c, and reports it in one line or allows it.
+set -u
+: "${DOME_BUILD_DIR:?}" "${DOME_SOURCE_DIR:?}" "${RUN_MULTI:?}"
+dir=$(mktemp -d "${TMPDIR:-/tmp}/dome-nulls.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+program=$DOME_BUILD_DIR/tests/programs/nulls
+failures=0
+fail() {
+    echo "failed: $*"
+    failures=$((failures + 1))
+}
+
+# Declarations: comments and macros taken out, names that stand before a bracket at the beginning of a statement.
+python3 - "$DOME_SOURCE_DIR"/include/dome/*.h >"$dir/declared" <<'PYTHON'
+import re, sys
+names = set()
+for path in sys.argv[1:]:
+    with open(path) as file:
+        text = file.read()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"\\\n", " ", text)
+    text = re.sub(r"(?m)^\s*#.*$", "", text)
+    names.update(re.findall(r"(?m)^[A-Za-z_][\w \t]*?[ *]+((?:dome|dvec|dscalar)_\w+)\(", text))
+print("\n".join(sorted(names)))
+PYTHON
+[ "$(wc -l <"$dir/declared")" -gt 150 ] || fail "the headers declare only $(wc -l <"$dir/declared") functions"
+"$program" names | sort -u >"$dir/called" || fail "names: status $?"
+missing=$(comm -23 "$dir/declared" "$dir/called" | tr '\n' ' ')
+[ -z "$missing" ] || fail "without an entry in tests/programs/nulls.c: $missing"
+gone=$(comm -13 "$dir/declared" "$dir/called" | tr '\n' ' ')
+[ -z "$gone" ] || fail "in tests/programs/nulls.c, but in no header: $gone"
+
+"$RUN_MULTI" self "$program" >"$dir/out" 2>"$dir/err"
+status=$?
+[ $status -eq 0 ] && grep -qx ok "$dir/out" || fail "status $status: $(cat "$dir/out" "$dir/err")"
+"$RUN_MULTI" self "$program" abort >"$dir/out" 2>"$dir/err"
+status=$?
+[ $status -eq 1 ] && grep -q '^dome: the end of 1 (task 0 on host ' "$dir/err" || fail "dome_abort: status $status: $(cat "$dir/err")"
+[ $failures -eq 0 ] || exit 1
+echo "ok: $(wc -l <"$dir/declared") functions"
