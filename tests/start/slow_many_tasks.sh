@@ -1,0 +1,14 @@
+#!/bin/bash
+# As many tasks as one daemon can have, each with three connections to the hub, from a login's limit on open files.
+starter=$DOME_BUILD_DIR/tests/programs/starter
+hard=$(ulimit -Hn)
+if [ "$hard" != unlimited ] && [ "$hard" -lt 1600 ]; then
+    echo "skipped: the limit on open files is $hard"
+    exit 77
+fi
+[ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -ge 8000 ] || { echo "skipped: less than 8 GB of memory are free"; exit 77; }
+ulimit -Sn 1024
+said=$(timeout 300 "$starter" sum --dome-tasks 480 --dome-output all --dome-timeout 60 2>&1)
+status=$?
+said=$(grep -v "^dome: running as root" <<<"$said")
+[ $status = 0 ] && [ "$said" = "480 tasks, sum 500" ] || { echo "status $status: ${said:0:500}"; exit 1; }
