@@ -247,7 +247,7 @@ typedef struct dvec_span {
  * long, whatever the distribution.
  *
  * Checkpoints hold what was written through a pointer, be it too late: from the first call on, a checkpoint compares the values of
- * x with those of the checkpoint before, until x gets other memory. That takes about as long as reading them. */
+ * x with those of the checkpoint before, until x gets other memory. That takes about as long as copying them. */
 int dvec_local(dvec *x, dvec_span spans[2]);
 
 /* The same to read only: x does not count as written, and checkpoints do not compare it. */
