@@ -92,7 +92,7 @@ class Waiting(Run):
         check(all(t["silent"] < TIMEOUT for t in mine[0]["tasks"]), "dome ps: %s" % mine)
         os.kill(self.rank(2), signal.SIGKILL)
         check(self.wait() == 1, "status %s" % self.process.returncode)
-        only_line(self, r"task 2 on host \S+ is lost: its process ended; the program was in .*")
+        only_line(self, r"task 2 on host \S+ is lost: its process (ended|was ended by signal 9 \(.*\)); the program was in .*")
         self.check_clean()
 
 
