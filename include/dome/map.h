@@ -53,8 +53,8 @@ bool dvec_run_next(dvec_run *run);
 #define DVEC_RUN_PARTS 16
 void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS]);
 
-/* The same for integers, whose sum is exact: each value is low + 2^32 * high, with low in 0 ... 2^32 - 1. At most 2^31 values in a
- * partial sum. */
+/* The same for integers, whose sum is exact: each value is low + 2^32 * high, with low in 0 ... 2^32 - 1. At most 2^31 values in
+ * a partial sum. */
 void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], const int64_t high[DVEC_RUN_PARTS]);
 
 /* After the last run: the sum over all tasks. Collective. NaN if dvec_run_begin has failed. */

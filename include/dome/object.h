@@ -97,12 +97,13 @@ typedef struct dome_object_ops {
 } dome_object_ops;
 
 /* Registers `content` under `name`. Collective in order: every task registers the same objects in the same order (this is
- * checked at the next communication). name is copied and has at most DOME_NAME_MAX bytes; NULL or "" makes one up ("dvec-3"): such
- * objects are scratch and in no checkpoint, and the program may give another object that name. While the program restarts (dome_is_restarting), an object with a name of its own gets its values from the
- * checkpoint here, by the slots unpack or read: content has to be ready for them. DOME_ERR_NAME if the checkpoint has no such
- * object, DOME_ERR_TYPE, _SHAPE, _LAYOUT if it is another one there, DOME_ERR_IO and _FORMAT if it cannot be read. The
- * environment owns the object until dome_object_free or dome_finalize. NULL on failure: DOME_ERR_NAME (an object was
- * given that name and lives, or the name is too long), DOME_ERR_ARGUMENT (a required slot is empty). */
+ * checked at the next communication). name is copied and has at most DOME_NAME_MAX bytes; NULL or "" makes one up ("dvec-3"):
+ * such objects are scratch and in no checkpoint, and the program may give another object that name. While the program restarts
+ * (dome_is_restarting), an object with a name of its own gets its values from the checkpoint here, by the slots unpack or read:
+ * content has to be ready for them. DOME_ERR_NAME if the checkpoint has no such object, DOME_ERR_TYPE, _SHAPE, _LAYOUT if it is
+ * another one there, DOME_ERR_IO and _FORMAT if it cannot be read. The environment owns the object until dome_object_free or
+ * dome_finalize. NULL on failure: DOME_ERR_NAME (an object was given that name and lives, or the name is too long),
+ * DOME_ERR_ARGUMENT (a required slot is empty). */
 dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_ops *ops, void *content);
 
 /* Takes the object out of the registry and destroys it. NULL is allowed. Collective in order. */
