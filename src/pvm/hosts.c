@@ -141,13 +141,11 @@ static char mailbox[] = "dome-program";
 void dome__pvm_announce(const char *text)
 {
     char *copy = g_strdup(text);
-    dome__pvm_hold_pipe();
-    int buffer = pvm_mkbuf(PvmDataDefault), before = pvm_setsbuf(buffer);
+    dome__pvm_enter();
+    int buffer = pvm_initsend(PvmDataDefault);
     if (buffer > 0 && pvm_pkstr(copy) >= 0)
         pvm_putinfo(mailbox, buffer, PvmMboxMultiInstance); /* without it nobody but other hosts' dome ps lacks something */
-    pvm_setsbuf(before);
-    pvm_freebuf(buffer);
-    dome__pvm_release_pipe();
+    dome__pvm_leave();
     g_free(copy);
 }
 

@@ -19,18 +19,19 @@ typedef struct machine {
     struct pvmhostinfo *info;
 } machine;
 
-/* From here until the transport stands, SIGPIPE is held. */
+/* From here until the transport stands, PVM is the library's. */
 static bool enrol(char **message)
 {
-    static bool held;
-    if (!held)
-        dome__pvm_hold_pipe();
-    held = true;
+    static bool entered;
+    if (!entered)
+        dome__pvm_enter();
+    entered = true;
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0) {
         *message = g_strdup("cannot enrol in the PVM virtual machine: its daemon does not answer");
         return false;
     }
+    dome__pvm_enrolled();
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setopt(PvmFragSize, 65536);
     return true;
@@ -354,11 +355,11 @@ dome_pvm_program *dome__pvm_join(double timeout, char **message)
 
 void dome__pvm_ready(const dome_pvm_program *p)
 {
+    dome__pvm_enter();
     pvm_initsend(PvmDataDefault);
     pvm_pkint((int *)&p->rank, 1, 1);
-    dome__pvm_hold_pipe();
     pvm_send(p->tids[0], TAG_READY);
-    dome__pvm_release_pipe();
+    dome__pvm_leave();
 }
 
 bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **message)

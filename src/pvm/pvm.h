@@ -114,10 +114,14 @@ void dome__pvm_kill_tasks(const int *tids, int n);
 /* Ends the virtual machine with the daemons of all its hosts. For a process that is not enrolled and has nothing else to do. */
 void dome__pvm_halt(void);
 
-/* PVM's library writes to connections whose other end may be gone. Around its calls SIGPIPE is kept away from the program, which
- * should see it for its own pipes only. Calls nest. */
-void dome__pvm_hold_pipe(void);
-void dome__pvm_release_pipe(void);
+/* Around calls of PVM's library. It writes to connections whose other end may be gone: SIGPIPE is kept away from the program,
+ * which should see it for its own pipes only. And a program that uses PVM besides finds its buffers, for sending and for
+ * receiving, as it left them, once this process is enrolled. Calls nest. */
+void dome__pvm_enter(void);
+void dome__pvm_leave(void);
+
+/* Between the two: this process is enrolled now. */
+void dome__pvm_enrolled(void);
 
 /* ---- the transport ---- */
 

@@ -20,25 +20,53 @@ typedef struct provider {
     int in_buffer;          /* of those, in the PVM message at hand */
 } provider;
 
-static int pipe_held; /* PVM is used by one thread only */
+/* What is the program's while PVM is used here. PVM is used by one thread only. */
+static int entered;
+static bool enrolled;
 static sigset_t mask_before;
+static int send_before, receive_before; /* PVM's current buffers */
+static int own_send, own_receive;       /* ours, from one use to the next */
 
-void dome__pvm_hold_pipe(void)
+static void take_buffers(void)
 {
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    if (pipe_held++ == 0)
-        pthread_sigmask(SIG_BLOCK, &pipe, &mask_before);
+    send_before = pvm_setsbuf(own_send);
+    receive_before = pvm_setrbuf(own_receive);
 }
 
-void dome__pvm_release_pipe(void)
+static void give_buffers_back(void)
 {
+    own_send = pvm_setsbuf(send_before);
+    own_receive = pvm_setrbuf(receive_before);
+}
+
+void dome__pvm_enrolled(void)
+{
+    if (!enrolled)
+        take_buffers();
+    enrolled = true;
+}
+
+void dome__pvm_enter(void)
+{
+    if (entered++ > 0)
+        return;
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
-    if (--pipe_held > 0)
+    pthread_sigmask(SIG_BLOCK, &pipe, &mask_before);
+    if (enrolled) /* PVM would enrol at once */
+        take_buffers();
+}
+
+void dome__pvm_leave(void)
+{
+    if (--entered > 0)
         return;
+    if (enrolled)
+        give_buffers_back();
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
     if (!sigismember(&mask_before, SIGPIPE))
         while (sigtimedwait(&pipe, NULL, &(struct timespec){0}) == SIGPIPE)
             continue;
@@ -47,14 +75,14 @@ void dome__pvm_release_pipe(void)
 
 static void enter(provider *p)
 {
-    dome__pvm_hold_pipe();
+    dome__pvm_enter();
     p->context_before = pvm_setcontext(p->context);
 }
 
 static void leave(provider *p)
 {
     pvm_setcontext(p->context_before);
-    dome__pvm_release_pipe();
+    dome__pvm_leave();
 }
 
 /* PVM lets messages overtake each other while it sets up the direct route between two tasks: one goes through the daemons, the
@@ -122,6 +150,17 @@ static int next_piece(dome_transport *t, int source, int channel)
     return DOME_OK;
 }
 
+/* Takes bytes of the PVM message at hand. That writes to nobody. */
+static bool unpack(provider *p, void *to, int bytes)
+{
+    if (p->in_buffer < bytes)
+        return false;
+    int before = pvm_setrbuf(own_receive), code = pvm_upkbyte(to, bytes, 1);
+    pvm_setrbuf(before);
+    p->in_buffer -= bytes;
+    return code >= 0;
+}
+
 static int pvm_transport_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
     provider *p = t->provider;
@@ -129,10 +168,8 @@ static int pvm_transport_recv_head(dome_transport *t, int source, int channel, v
     if (status)
         return status;
     uint64_t length;
-    if (p->in_buffer < (int)(sizeof length + head_bytes) || pvm_upkbyte((char *)&length, sizeof length, 1) < 0 ||
-        pvm_upkbyte(head, (int)head_bytes, 1) < 0)
+    if (!unpack(p, &length, sizeof length) || !unpack(p, head, (int)head_bytes))
         return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head", source);
-    p->in_buffer -= (int)(sizeof length + head_bytes);
     p->left = *bytes = GUINT64_FROM_BE(length);
     return DOME_OK;
 }
@@ -149,11 +186,11 @@ static int pvm_transport_recv_data(dome_transport *t, int source, int channel, v
             if (status)
                 return status;
         }
-        if (p->in_buffer <= 0 || (uint64_t)p->in_buffer > p->left || pvm_upkbyte(at, p->in_buffer, 1) < 0)
+        int piece = p->in_buffer;
+        if (piece <= 0 || (uint64_t)piece > p->left || !unpack(p, at, piece))
             return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is damaged", source);
-        at += p->in_buffer;
-        p->left -= (uint64_t)p->in_buffer;
-        p->in_buffer = 0;
+        at += piece;
+        p->left -= (uint64_t)piece;
     }
     return DOME_OK;
 }
@@ -181,9 +218,16 @@ static int pvm_transport_descriptors(dome_transport *t, const int **fds)
 static void pvm_transport_close(dome_transport *t)
 {
     provider *p = t->provider;
-    dome__pvm_hold_pipe();
+    dome__pvm_enter();
+    give_buffers_back();
+    enrolled = false;
+    if (own_send > 0)
+        pvm_freebuf(own_send);
+    if (own_receive > 0)
+        pvm_freebuf(own_receive);
+    own_send = own_receive = 0;
     pvm_exit();
-    dome__pvm_release_pipe();
+    dome__pvm_leave();
     g_free(p->sent);
     g_free(p->taken);
     g_free(p->tids);
@@ -210,7 +254,7 @@ dome_transport *dome__transport_pvm_new(const dome_pvm_program *program)
     p->taken = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
     dome_transport *t = g_new0(dome_transport, 1);
     t->ops = &pvm_ops;
-    dome__pvm_release_pipe(); /* held since this process enrolled */
+    dome__pvm_leave(); /* entered when this process enrolled */
     t->provider = p;
     t->rank = program->rank;
     t->size = program->size;

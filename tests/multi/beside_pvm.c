@@ -1,0 +1,87 @@
+/* A program that uses PVM besides: while it packs and unpacks messages of its own it calls the library, which sends and receives
+ * others, short and long, and they are whole. */
+#include "runtime/environment.h"
+#include "transport/collective.h"
+#include "transport/message.h"
+
+#include <dome/dome.h>
+
+#ifdef DOME_WITH_PVM
+#include <pvm3.h>
+
+enum { LONG = 5 << 20, TAG = 7, ROUNDS = 5 };
+
+/* Messages of the library's, of all sizes: to the next task and to all. */
+static void communicate(dome_env *env, char *data)
+{
+    dome_transport *t = env->transport;
+    int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
+    uint64_t sizes[] = {1, 3000, LONG}, sum = 1;
+    for (unsigned k = 0; k < G_N_ELEMENTS(sizes); k++) {
+        memset(data, t->rank, sizes[k]);
+        if (dome__send(t, next, DOME_CHANNEL_DATA, DOME_U8, data, sizes[k]) ||
+            dome__recv(t, before, DOME_CHANNEL_DATA, DOME_U8, data, sizes[k]))
+            dome_abort(env, "%s", t->reason);
+        if (data[0] != before || data[sizes[k] - 1] != before)
+            dome_abort(env, "the library's own message is another one");
+    }
+    if (dome__allreduce(t, DOME_U64, &sum, 1, dome__combine_max_u64, NULL))
+        dome_abort(env, "%s", t->reason);
+}
+
+static void pack(dome_env *env, int value)
+{
+    int code = pvm_pkint(&value, 1, 1);
+    if (code < 0)
+        dome_abort(env, "cannot pack %d: PVM error %d", value, code);
+}
+
+static void expect(dome_env *env, int value)
+{
+    int got = -1, code = pvm_upkint(&got, 1, 1);
+    if (code < 0 || got != value)
+        dome_abort(env, "%d is unpacked instead of %d (PVM error %d)", got, value, code);
+}
+
+static void exchange(dome_env *env, const int *tids, int round, char *data)
+{
+    int rank = dome_rank(env), size = dome_size(env), next = (rank + 1) % size, before = (rank + size - 1) % size;
+    int buffer = pvm_initsend(PvmDataDefault);
+    pack(env, rank);
+    communicate(env, data);
+    if (pvm_getsbuf() != buffer)
+        dome_abort(env, "buffer %d is current instead of %d", pvm_getsbuf(), buffer);
+    pack(env, round);
+    pvm_send(tids[next], TAG);
+    buffer = pvm_recv(tids[before], TAG);
+    expect(env, before);
+    communicate(env, data);
+    if (pvm_getrbuf() != buffer)
+        dome_abort(env, "buffer %d is received instead of %d", pvm_getrbuf(), buffer);
+    expect(env, round);
+}
+
+static void use_pvm(dome_env *env)
+{
+    dome_transport *t = env->transport;
+    int *tids = g_new0(int, t->size), tid = pvm_mytid();
+    char *data = g_malloc(LONG);
+    if (dome__allgather(t, DOME_I32, &tid, 1, tids))
+        dome_abort(env, "%s", t->reason);
+    for (int round = 0; round < ROUNDS; round++)
+        exchange(env, tids, round, data);
+    g_free(tids);
+    g_free(data);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+#ifdef DOME_WITH_PVM
+    if (dome_size(env) > 1)
+        use_pvm(env);
+#endif
+    dome_print(env, "ok on %d tasks\n", dome_size(env));
+    return dome_finalize(env);
+}
