@@ -207,6 +207,7 @@ typedef struct leader {
     dome_ckpt_job *job;
     uint8_t *known;  /* by entry: captured by some task */
     GArray **claims; /* by rank, in the order of its message */
+    bool *writes;    /* by rank: it has its places, and will say how that ended */
     char *problem;   /* the first */
     int fd;
 } leader;
@@ -301,7 +302,9 @@ static void send_places(leader *l, const dome_ckpt_link *link, int rank)
             put(m, e->source == ckpt->number ? e->offset : 0);
         }
     }
-    if (!link->send(link->ctx, rank, m->data, m->len, &message))
+    bool begins = !l->problem;
+    l->writes[rank] = link->send(link->ctx, rank, m->data, m->len, &message) && begins;
+    if (message)
         note_lost(l, message);
     g_byte_array_unref(m);
 }
@@ -475,6 +478,7 @@ static void take_done(leader *l, const dome_ckpt_link *link, int rank)
     do { /* news are shorter than the end */
         g_free(data);
         if (!link->receive(link->ctx, rank, &data, &bytes, &message)) {
+            l->writes[rank] = false;
             note_lost(l, message);
             return;
         }
@@ -539,6 +543,7 @@ static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
     dome__ckpt_make_table(job->ckpt);
     l.known = g_malloc0(job->ckpt->entries + 1);
     l.claims = g_new0(GArray *, link->size);
+    l.writes = g_new0(bool, link->size);
     double begin = processor_seconds();
     convert_and_sum(job->capture);
     gather(&l, link);
@@ -560,7 +565,8 @@ static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
         copy_from_earlier(&l);
         job->cost = processor_seconds() - begin;
         for (int rank = 1; rank < link->size; rank++)
-            take_done(&l, link, rank);
+            if (l.writes[rank])
+                take_done(&l, link, rank);
         if (!l.problem)
             job->written = dome__store_commit(job->directory, job->ckpt, l.fd, &l.problem);
         else
@@ -576,6 +582,7 @@ static void lead(dome_ckpt_job *job, const dome_ckpt_link *link)
     for (int rank = 0; rank < link->size; rank++)
         g_array_unref(l.claims[rank]);
     g_free(l.claims);
+    g_free(l.writes);
     g_free(l.known);
 }
 
@@ -825,6 +832,8 @@ static void follow_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
                 dome__store_prune(job->store, job->keep, &p.problem);
         }
         end_part(&p, false);
+    } else {
+        send_copy(&p, NULL, 0, 0); /* the next group's leader waits for the end of copies */
     }
     g_free(data);
     g_free(p.copies);
@@ -862,8 +871,9 @@ static void send_order(leader *l, const dome_ckpt_link *link, dome_ckpt *const p
 {
     char *message = NULL;
     GByteArray *m = order_for(l, piece, rank, order);
-    if (!link->send(link->ctx, rank, m->data, m->len, &message))
-        note(l, message);
+    l->writes[rank] = link->send(link->ctx, rank, m->data, m->len, &message) && order != ORDER_NOTHING;
+    if (message)
+        note_lost(l, message);
     g_byte_array_unref(m);
 }
 
@@ -892,6 +902,7 @@ static void lead_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
     dome__ckpt_make_table(job->ckpt);
     l.known = g_malloc0(job->ckpt->entries + 1);
     l.claims = g_new0(GArray *, link->size);
+    l.writes = g_new0(bool, link->size);
     convert_and_sum(job->capture);
     gather(&l, link);
     if (!l.problem)
@@ -905,7 +916,7 @@ static void lead_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
     take_order(&own, m->data, m->len);
     g_byte_array_unref(m);
     for (int rank = 1; rank < link->size; rank++)
-        if (leads_group(pieces, rank) && order == ORDER_WRITE)
+        if (l.writes[rank])
             take_done(&l, link, rank);
     if (own.problem)
         note(&l, g_strdup(own.problem));
@@ -914,8 +925,8 @@ static void lead_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
         if (!leads_group(pieces, rank))
             send_order(&l, link, piece, rank, others);
     write_part(&own);
-    for (int rank = 1; rank < link->size && order == ORDER_WRITE; rank++)
-        if (leads_group(pieces, rank) || others != ORDER_NOTHING)
+    for (int rank = 1; rank < link->size; rank++)
+        if (l.writes[rank])
             take_done(&l, link, rank);
     if (own.problem)
         note(&l, g_steal_pointer(&own.problem));
@@ -949,6 +960,7 @@ static void lead_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
     g_free(own.copies);
     dome__ckpt_free(own.head);
     g_free(l.claims);
+    g_free(l.writes);
     g_free(l.known);
 }
 

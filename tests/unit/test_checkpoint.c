@@ -1,5 +1,7 @@
 #include "checkpoint_state.h"
 
+#include "ckpt/writer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <rpc/types.h>
@@ -995,6 +997,95 @@ static void test_known(void)
         remove_directory(directory);
 }
 
+/* ---- written together ---- */
+
+enum { TASKS = 4 };
+
+/* Tasks that are threads. Messages are g_bytes_new'd; an empty one says that the connection is no more. */
+typedef struct net {
+    GAsyncQueue *queue[TASKS][TASKS]; /* from, to */
+    int lost;                         /* rank 0 cannot send to it any more */
+} net;
+
+typedef struct member {
+    net *net;
+    int rank;
+    dome_ckpt_job job;
+} member;
+
+static bool refuse_lost(int rank, char **message)
+{
+    *message = g_strdup_printf("task %d is gone", rank);
+    return false;
+}
+
+static bool net_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
+{
+    const member *m = ctx;
+    bool lost = m->rank == 0 && to == m->net->lost;
+    g_async_queue_push(m->net->queue[m->rank][to], lost ? g_bytes_new(NULL, 0) : g_bytes_new(data, bytes));
+    return !lost || refuse_lost(to, message);
+}
+
+static bool net_receive(void *ctx, int from, void **data, uint64_t *bytes, char **message)
+{
+    const member *m = ctx;
+    gsize size;
+    GBytes *got = g_async_queue_pop(m->net->queue[from][m->rank]);
+    *data = g_bytes_unref_to_data(got, &size);
+    *bytes = size;
+    return size > 0 || refuse_lost(from, message);
+}
+
+static gpointer net_member(gpointer data)
+{
+    member *m = data;
+    dome_ckpt_link link = {m->rank, TASKS, m, net_send, net_receive};
+    dome__ckpt_write_together(&m->job, &link);
+    return NULL;
+}
+
+/* A connection breaks when rank 0 tells where blocks go: the checkpoint fails, and nobody waits. */
+static void test_lost_link(void)
+{
+    for (int lost = 1; lost < TASKS; lost++) {
+        char *directory = new_directory(), *message = NULL;
+        net net = {.lost = lost};
+        dome_store *store = dome__store_open(directory, "together", &message);
+        g_assert_cmpstr(message, ==, NULL);
+        member members[TASKS];
+        dome_ckpt_capture captures[TASKS];
+        GThread *threads[TASKS];
+        for (int r = 0; r < TASKS; r++) {
+            for (int to = 0; to < TASKS; to++)
+                net.queue[r][to] = g_async_queue_new_full((GDestroyNotify)g_bytes_unref);
+            dome__ckpt_capture_init(&captures[r]);
+            members[r] = (member){&net, r, {.directory = directory, .capture = &captures[r], .store = store, .keep = 1}};
+        }
+        members[0].job.ckpt = dome__ckpt_new("together", 1, 1);
+        members[0].job.full = true;
+        for (int r = 0; r < TASKS; r++)
+            threads[r] = g_thread_new("member", net_member, &members[r]);
+        for (int r = 0; r < TASKS; r++)
+            g_thread_join(threads[r]);
+        g_assert_false(members[0].job.written);
+        g_assert_true(members[0].job.lost);
+        g_assert_cmpstr(members[0].job.message, ==,
+                        lost == 1   ? "task 1 is gone"
+                        : lost == 2 ? "task 2 is gone"
+                                    : "task 3 is gone");
+        for (int r = 0; r < TASKS; r++) {
+            g_free(members[r].job.message);
+            dome__ckpt_capture_free(&captures[r]);
+            for (int to = 0; to < TASKS; to++)
+                g_async_queue_unref(net.queue[r][to]);
+        }
+        dome__ckpt_free(members[0].job.ckpt);
+        dome__store_close(store);
+        remove_directory(directory);
+    }
+}
+
 int main(int argc, char **argv)
 {
     char *arguments[] = {argv[0], "--dome-transport", "self", NULL}, **init_argv = arguments;
@@ -1019,6 +1110,7 @@ int main(int argc, char **argv)
     g_test_add_func("/checkpoint/killed", test_killed);
     g_test_add_func("/checkpoint/pieces", test_pieces);
     g_test_add_func("/checkpoint/known", test_known);
+    g_test_add_func("/checkpoint/lost_link", test_lost_link);
     int failed = g_test_run();
     return dome_finalize(env) | failed;
 }
