@@ -9,6 +9,9 @@
  * where an environment, an object, a name or a place for a result is needed is one of them (DOME_ERR_ARGUMENT), in any function.
  * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call. What recorded work
  * fails with is reported by the calls that need its values (dvec.h).
+ * Three mistakes always end the program, as no status could be returned before harm is done: the use of an object that has been
+ * freed (the last thousand or so are known), a Dome function called inside of a kernel, and tasks that disagree, where the hub finds
+ * it before a message does. A program that ends without dome_finalize says so and ends with a status other than 0.
  * The loss of a task or host always ends the program: see --dome-timeout.
  */
 #ifndef DOME_ERROR_H

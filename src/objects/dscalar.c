@@ -86,7 +86,7 @@ static const void *scalar_values(const dome_object *object, uint64_t first, uint
 static void scalar_destroy(dome_object *object)
 {
     g_free(self(object)->value);
-    g_free(self(object));
+    dome__bury(dome_object_env(object), self(object));
 }
 
 static const dome_object_ops scalar_ops = {
@@ -246,10 +246,30 @@ static bool store(const dscalar *s, const number *x, bool from_double, void *to)
     return false;
 }
 
+/* Reading is no part of the program's history, so that one task alone may do it: it only counts as an operation when it fails. */
+static int fail_reading(const dscalar *s, int status, const char *text)
+{
+    dome_operation op = {.env = s->env, .code = DOME_OP_DSCALAR_GET, .object = s->object, .outer = s->env->operation};
+    s->env->operation = &op;
+    dome__fail(s->env, status, "%s", text);
+    s->env->operation = op.outer;
+    return status;
+}
+
+/* A scalar that was freed has no value to give; as in all operations, that ends the program. */
+static void check_reading(const dscalar *s)
+{
+    if (dome_object_id(s->object) & DOME_FREED) {
+        s->env->errors_return = false;
+        fail_reading(s, DOME_ERR_STATE, "it has been freed");
+    }
+}
+
 /* The scalar's value as a number; false for a complex one with an imaginary part. */
 static bool load(const dscalar *s, number *x, bool *is_double)
 {
     *is_double = false;
+    check_reading(s);
     switch (s->type->kind) {
 #define LOAD_SIGNED(KIND, ctype)                                                                                                 \
     case DOME_KIND_##KIND: {                                                                                                     \
@@ -325,16 +345,6 @@ int dscalar_set_f64(dscalar *s, double value)
     return set_number(s, &x, true, dome__double_word(value));
 }
 
-/* Reading is no part of the program's history, so that one task alone may do it: it only counts as an operation when it fails. */
-static int fail_reading(const dscalar *s, int status, const char *text)
-{
-    dome_operation op = {.env = s->env, .code = DOME_OP_DSCALAR_GET, .object = s->object, .outer = s->env->operation};
-    s->env->operation = &op;
-    dome__fail(s->env, status, "%s", text);
-    s->env->operation = op.outer;
-    return status;
-}
-
 static int fail_number(const dscalar *s, const char *wanted)
 {
     bool is_struct = s->type->kind == DOME_KIND_STRUCT;
@@ -385,6 +395,7 @@ int dscalar_set(dscalar *s, const void *value)
 int dscalar_get(const dscalar *s, void *value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
+    check_reading(s);
     if (!value)
         return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
     memcpy(value, s->value, s->type->size);

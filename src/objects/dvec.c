@@ -481,7 +481,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->whole, dvec_name(x));
     dome__storage_retire(x->halo, dvec_name(x));
     dome_layout_unref(x->halo_layout);
-    g_free(x);
+    dome__bury(x->env, x);
 }
 
 static const dome_object_ops vec_ops = {
@@ -539,8 +539,12 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
         name = "the vector";
     if (!type)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
+    if (n > PTRDIFF_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %td", name, (ptrdiff_t)n);
     if (!options)
         return DOME_OK;
+    if (options->width > PTRDIFF_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a width of %td", name, (ptrdiff_t)options->width);
     if ((unsigned)options->distribution > DOME_WHOLE)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %d is not a distribution", name, (int)options->distribution);
     if (options->block & (options->block - 1))
@@ -774,7 +778,9 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)
         return dome__end(&op, status);
+    op.program = true;
     map_spans(out, kernel, ctx, nin, in, runs);
+    op.program = false;
     dvec__overwritten(out);
     dome__count_bytes(&op, map_bytes(out, nin, in));
     return dome__end(&op, DOME_OK);

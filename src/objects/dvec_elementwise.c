@@ -12,7 +12,7 @@ static inline void begin(dome_operation *op, dome_operation_code code, const dve
     uint64_t words[3];
     size_t count = 0;
     while (count < 3 && in[count]) {
-        words[count] = dome_object_id(in[count]->object);
+        words[count] = dvec__id(in[count]);
         count++;
     }
     if (scalar)

@@ -104,10 +104,13 @@ static inline int dvec__spans_of(const dvec *x, int rank, dome_span spans[2])
     return dome_layout_spans(x->layout, x->distribution == DOME_WHOLE ? 0 : rank, spans);
 }
 
-/* For the program's history; 0 of NULL. */
+/* For the program's history; 0 of NULL. dome__begin refuses the operation if x was freed. */
 static inline uint64_t dvec__id(const dvec *x)
 {
-    return x ? dome_object_id(x->object) : 0;
+    uint64_t id = x ? dome_object_id(x->object) : 0;
+    if (id & DOME_FREED)
+        x->env->stale = x->object;
+    return id;
 }
 
 /* Fills in what tasks have to agree on when something is done with the values of vectors. Returns the number of words. */

@@ -97,6 +97,7 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
         s->bytes += DVEC_ELEMENT(in[k]);
     s->most = flags & DVEC_RUN_BLOCKS ? dome_layout_block_size(lead->layout) : UINT64_MAX;
     s->spans = dvec__spans(lead, s->at);
+    s->op.program = true;
     return dvec_run_next(run);
 }
 

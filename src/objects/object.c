@@ -134,6 +134,18 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     return object;
 }
 
+/* Handles that are known to be freed: the newest of them. */
+enum { BURIED = 4096 };
+
+void dome__bury(dome_env *env, void *memory)
+{
+    if (!env->buried)
+        env->buried = g_new0(void *, BURIED);
+    void **place = &env->buried[env->burials++ % BURIED];
+    g_free(*place);
+    *place = memory;
+}
+
 /* Where an object stands in the registry: ids ascend. */
 static guint registry_index(const dome_env *env, uint64_t id)
 {
@@ -160,7 +172,9 @@ static void object_destroy(dome_object *object)
     if (env->trail)
         dome__names_drop(env->trail->names, object->id);
     object->ops->destroy(object);
-    object_delete(object);
+    object->id |= DOME_FREED;
+    dome__bury(env, object);
+    dome__bury(env, object->name);
 }
 
 void dome_object_free(dome_object *object)
@@ -238,6 +252,9 @@ void dome__registry_free(dome_env *env)
         return;
     while (env->objects->len > 0)
         object_destroy(g_ptr_array_index(env->objects, env->objects->len - 1));
+    for (int k = 0; env->buried && k < BURIED; k++)
+        g_free(env->buried[k]);
+    g_clear_pointer(&env->buried, g_free);
     g_clear_pointer(&env->objects, g_ptr_array_unref);
     g_clear_pointer(&env->names, g_hash_table_destroy);
     g_clear_pointer(&env->layouts, g_ptr_array_unref);

@@ -265,11 +265,11 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
     if (status != DOME_OK)
         return dome__fail(env, status, "'%s' cannot be described", dome_object_name(object));
     if (!there)
-        return dome__fail(
-            env, DOME_ERR_NAME,
-            "checkpoint '%s' has no '%s': the program makes it again by this name before its first loop boundary, or "
-            "gives it no name if it is scratch",
-            dome__ckpt_path(c->from), dome_object_name(object));
+        return dome__fail(env, DOME_ERR_NAME,
+                          "checkpoint '%s' has no '%s', so there are no values for it. An object that is new in the program is "
+                          "made after the first "
+                          "loop boundary, or without a name; one that was renamed keeps its old name",
+                          dome__ckpt_path(c->from), dome_object_name(object));
     char *text = differs(head, there, object, &info, &status);
     if (text) {
         status = dome__fail(env, status, "checkpoint '%s': '%s' %s", dome__ckpt_path(c->from), dome_object_name(object), text);

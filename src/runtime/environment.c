@@ -94,8 +94,26 @@ static void stand(dome_env *env, dome_transport *transport)
         dome__watch_stand(env->watch, transport);
 }
 
+/* With a single task nobody watches how it ends. */
+static void say_unfinished(int status, void *process)
+{
+    if (!this_env || this_env->watch || GPOINTER_TO_INT(process) != getpid())
+        return;
+    char *line =
+        g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", this_env->hosts[0], status & 0xff);
+    fflush(NULL);
+    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
+    dome__recording_close(this_env, status ? status : 1, line);
+    if (!status)
+        _exit(1);
+}
+
 static void become_self(dome_env *env, char **arguments)
 {
+    static bool registered;
+    if (!registered)
+        on_exit(say_unfinished, GINT_TO_POINTER(getpid()));
+    registered = true;
     begin_trace(env, 0, arguments);
     env->hosts = g_new0(char *, 2);
     env->hosts[0] = host_name();
@@ -353,6 +371,7 @@ int dome_finalize(dome_env *env)
     dome_operation op;
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
     /* a failure that one task finds in its recorded work is everybody's: all wait for each other below, or none */
+    int known = env->error_status;
     dome__eval_finish(env);
     int failed = dome__failure_finish(env);
     dome__progress_end(env);
@@ -365,6 +384,8 @@ int dome_finalize(dome_env *env)
         if (failed)
             dome__fail_transport(env, failed);
     }
+    if (failed && !known && env->transport->rank == 0) /* nobody can ask for it any more */
+        fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), dome_error_message(env));
     dome__registry_free(env);
     dome__eval_free(env->eval);
     dome__storage_check_no_more();

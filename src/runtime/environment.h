@@ -28,6 +28,9 @@ struct dome_env {
     GPtrArray *objects; /* dome_object *, live, in creation order */
     GHashTable *names;  /* char * -> dome_object *, of those that the program has named */
     uint64_t last_id;
+    const dome_object *stale; /* a freed one that is an operand of the operation that begins; NULL: none */
+    void **buried;            /* memory of what was freed lately, so that its handles are known when they are used again */
+    size_t burials;
     GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
     GHashTable *types;  /* char * -> struct dome_type_desc * of struct types */
     dome_eval *eval;
@@ -73,6 +76,12 @@ bool dome__on_one_host(const dome_env *env);
 /* src/objects/object.c: the registry's part of life. */
 void dome__registry_init(dome_env *env);
 void dome__registry_free(dome_env *env); /* destroys what is left, newest first */
+
+/* Keeps the memory (g_malloc) of a handle that is freed for a while, and frees it then. Who points to whom is buried before. */
+void dome__bury(dome_env *env, void *memory);
+
+/* Ids of freed objects have this bit. */
+#define DOME_FREED (UINT64_C(1) << 63)
 
 /* Adds to an object's computing time, and what it is by now. */
 void dome__object_charge(const dome_object *object, uint64_t ns);

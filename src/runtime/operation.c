@@ -91,6 +91,31 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
         dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
 }
 
+static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
+static void refuse_inside(const dome_operation *op) __attribute__((cold, noreturn));
+
+/* No status can be returned for these mistakes before harm is done: they end the program in any case. */
+static void refuse_freed(dome_operation *op)
+{
+    dome_env *env = op->env;
+    if (op->code == DOME_OP_BALANCE) /* the user knows of the one that comes after it */
+        op->code = (dome_operation_code)env->coming;
+    env->errors_return = false;
+    if (!env->stale)
+        dome__fail(env, DOME_ERR_STATE, "it has been freed");
+    dome__fail(env, DOME_ERR_STATE, "'%s' has been freed", dome_object_name(env->stale));
+    abort();
+}
+
+static void refuse_inside(const dome_operation *op)
+{
+    const char *name = op->object ? dome_object_name(op->object) : NULL;
+    op->env->errors_return = false;
+    dome__fail(op->env, DOME_ERR_STATE, "%s%s%s%s is called inside of its kernel or loop, where no Dome function may be",
+               dome__operation_name(op->code), name ? " of '" : "", name ? name : "", name ? "'" : "");
+    abort();
+}
+
 void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                       const uint64_t *words, size_t count)
 {
@@ -100,9 +125,14 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     }
     *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
     env->operation = op;
-    if (op->outer)
+    if (op->outer) {
+        if (op->outer->program)
+            refuse_inside(op);
         return;
+    }
     uint64_t id = id_of(object);
+    if ((id & DOME_FREED) || env->stale)
+        refuse_freed(op);
     enter_history(env, (uint32_t)code, id, words, count);
     if (env->transport)
         op->start_wait_ns = env->transport->wait_ns;

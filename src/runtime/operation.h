@@ -114,6 +114,7 @@ typedef struct dome_operation {
     dome_env *env;
     dome_operation_code code;
     const dome_object *object;
+    bool program; /* the program's own code runs in it: a kernel */
     uint64_t start_ns, start_wait_ns, start_eval_ns;
     struct dome_operation *outer;
 } dome_operation;

@@ -122,7 +122,7 @@ mismatch distribution 2 "'m' is DOME_BLOCK there, but DOME_DYNAMIC in the progra
 mismatch block 2 "'c' has blocks of 16 elements there, but of 8 in the program"
 mismatch field 2 "'grains' has type grain there, but grain in the program with other fields"
 mismatch kind 2 "'step' is a dscalar there, but a dvec in the program"
-mismatch more 2 "has no 'more'"
+mismatch more 2 "has no 'more', so there are no values for it. An object that is new in the program is made after"
 fresh
 run "$tasks" state 10 unused $saving --dome-restart
 [ $status -eq 0 ] && grep -qF "checkpoint 4 has 'still', which the program has not made again" err ||

@@ -290,6 +290,34 @@ def all_killed_after_init(tasks):
         return note
 
 
+MISTAKES = {  # status and line, by tests/programs/mistakes.c
+    "length": (2, r"dvec_new: x cannot have a length of -1"),
+    "freed-output": (2, r"dvec_fill of 'x': it has been freed"),
+    "freed-input": (2, r"dvec_add of 'y': 'x' has been freed"),
+    "freed-reduced": (2, r"dvec_sum of 'x': it has been freed"),
+    "freed-dots": (2, r"dvec_dots of 'y': 'x' has been freed"),
+    "freed-twice": (2, r"dvec_free of 'x': it has been freed"),
+    "freed-scalar": (2, r"dscalar_get of 's': it has been freed"),
+    "kernel": (2, r"dvec_map of 'y': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be"),
+    "shift": (2, r"dvec_shift_fill of 'y': 'z' has 5 elements, but 'y' 100"),
+    "finalize": (1, r"dome_finalize: dvec_div into 'i': element 0 is an integer divided by zero"),
+    "exit": (1, None),
+    "exit-3": (3, None),
+}
+
+
+def mistake(name, *options):
+    """The same line with one task and with several."""
+    with Run([harness.PROGRAMS + "/mistakes", name] + list(options)) as run:
+        status, line = MISTAKES[name]
+        note = is_over(run, run.began, TIMEOUT, status)
+        if line:
+            only_line(run, line + r" \(task \d+ on host \S+\)")
+        else:
+            only_line(run, r"task \d+ on host \S+ ended with exit status %d without dome_finalize" % (status if status > 1 else 0))
+        return note
+
+
 def aborts(tasks, rank):
     with start(tasks, "dome-abort", "no bread", rank) as run:
         note = is_over(run, run.began, TIMEOUT, 1)
@@ -430,6 +458,9 @@ def all_cases():
     case("disagree: operation, rank 0", disagree, 4, 0, "operation")
     case("disagree: argument, rank 6 of 7", disagree, 7, 6, "argument")
     case("disagree: finalize, rank 0", disagree, 4, 0, "finalize")
+    for name in MISTAKES:
+        case("mistake: %s, one task" % name, mistake, name, "--dome-transport", "self")
+        case("mistake: %s, 3 tasks" % name, mistake, name, "--dome-tasks", "3")
     for rank in 0, 2:
         case("task %d works on after dome_finalize" % rank, after_finalize, 4, rank, 500)
         case("task %d killed after dome_finalize" % rank, killed_after_finalize, 4, rank)

@@ -320,7 +320,7 @@ static void test_vector_arguments(void)
     g_assert_null(dvec_new_with(env, "v", DOME_F64, SIZE_MAX / 2, &(dvec_options){.width = 3}));
     expect(DOME_ERR_ARGUMENT, "counted");
     g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX));
-    expect(DOME_ERR_MEMORY, "'v'");
+    expect(DOME_ERR_ARGUMENT, "a length of -1");
     g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX / 64));
     expect(DOME_ERR_MEMORY, "'v'");
     dvec *v = dvec_new(env, "v", DOME_F64, 3);
