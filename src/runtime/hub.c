@@ -219,8 +219,11 @@ static bool over(hub_state *s)
             dome__hub_tell(s);
     }
     if (s->told) {
-        if (rank0 && all_closed(s, false) && !s->killer)
-            return true;
+        if (rank0 && all_closed(s, false) && !s->killer) {
+            if (!s->killed && !s->lost_killed)
+                dome__hub_kill_lost(s);
+            return !s->killer;
+        }
         if (!s->killed && s->now - s->told_at > 0.3)
             dome__hub_kill_rest(s);
         if (!s->killed)

@@ -148,6 +148,11 @@ void dome__hub_tell(hub_state *s)
             dome__hub_send_end(s, c, c == speaker ? line : "");
     }
     g_free(line);
+}
+
+void dome__hub_kill_lost(hub_state *s)
+{
+    s->lost_killed = true;
     kill_tasks(s, true, false);
 }
 

@@ -67,7 +67,7 @@ typedef struct hub_state {
     bool told;
     double told_at;
     int exit_status;
-    bool killed;
+    bool killed, lost_killed;
     double killed_at;
     pid_t killer;
     bool ending;   /* a signal from the keyboard or a user asked for it: nothing is lost */
@@ -108,6 +108,10 @@ void dome__hub_tell(hub_state *s);
 
 /* Whoever has been told to end and has not is ended. */
 void dome__hub_kill_rest(hub_state *s);
+
+/* When all lines are closed: ends the processes of tasks that closed theirs without a word. Not before, since a PVM daemon that
+ * is busy with it may lose the line that the console is told. */
+void dome__hub_kill_lost(hub_state *s);
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
 

@@ -294,6 +294,21 @@ def loss_in_machine():
         check(machine.alive(), "the user's machine is gone")
 
 
+def deaf_in_machine():
+    """A task that became a program that ignores the signals by which programs are ended."""
+    deaf = "trap '' TERM HUP INT; while :; do sleep 1; done"
+    with Machine() as machine:
+        arguments = [PROGRAMS + "/worker", "%MARKS%", "2", "exec", deaf, "--dome-tasks", "4"]
+        with Run(arguments, machine.for_run()) as run:
+            run.wait_marks("there", 4)
+            pid = run.rank(2)
+            open(run.marks + "/go", "w").close()
+            check(run.wait() != 0, "status 0")
+            only_line(run, r"task 2 on host \S+ is lost: .*")
+            wait_until(lambda: not harness.Process.at(pid), "the task to end", 20)
+        check(machine.alive(), "the user's machine is gone")
+
+
 def stale_file():
     """What a killed daemon leaves is recognised at once, named, and not touched."""
     with Run(["/bin/sh", "-c", 'echo /nowhere/pvmd.sock >"$PVM_TMP/pvmd.$(id -u)"; exec "$0" "$@"', STARTER, "sum", "--dome-tasks",
@@ -404,6 +419,7 @@ def all_cases():
     case("in a machine, 4 tasks", in_machine, [STARTER, "sum", "--dome-tasks", "4"], 4)
     case("in a machine, dome run", in_machine, [DOME, "run", "-n", "4", STARTER, "sum"], 4)
     case("in a machine, task lost", loss_in_machine)
+    case("in a machine, task becomes a deaf program", deaf_in_machine)
     case("in a machine, no room for all tasks", no_room_for_tasks)
     case("stale daemon file", stale_file)
     case("stale daemon address", stale_address)
