@@ -246,8 +246,9 @@ typedef struct dvec_span {
  * move: a program that keeps it can change the distribution. --dome-check-pointers finds a program that holds a pointer for too
  * long, whatever the distribution.
  *
- * Checkpoints hold what was written through a pointer, be it too late: from the first call on, a checkpoint compares the values of
- * x with those of the checkpoint before, until x gets other memory. That takes about as long as copying them. */
+ * A checkpoint holds what was written through a pointer to a DOME_BLOCK or DOME_WHOLE vector even if the pointer was no longer valid:
+ * after the first call of dvec_local, each checkpoint compares the vector's values with those of the checkpoint before, which takes
+ * about as long as copying them. What is written through such a pointer to a DOME_DYNAMIC vector is lost. */
 int dvec_local(dvec *x, dvec_span spans[2]);
 
 /* The same to read only: x does not count as written, and checkpoints do not compare it. */

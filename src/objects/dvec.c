@@ -108,7 +108,7 @@ void dvec__written_in_part(dvec *x)
 void dvec__lend(dvec *x)
 {
     dvec__written(x);
-    x->lent = true;
+    x->lent = x->distribution != DOME_DYNAMIC; /* of what moves nobody can keep a pointer for long */
 }
 
 int dvec__spans(const dvec *x, dvec_span spans[2])

@@ -33,7 +33,7 @@ struct dvec {
 
     uint64_t version; /* goes up when its values change or move */
     uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL: all count as written */
-    bool lent;        /* the program has had a pointer to write to this storage with, and may still have it */
+    bool lent;        /* it does not move, and the program has had a pointer to write to it with, and may still have it */
     uint64_t *sums;   /* by local block: of its values at the last mark_saved, if lent then; NULL: not known */
 
     void *whole; /* dvec_whole's copy */
