@@ -86,6 +86,9 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
     dome__hub_ask_trails(s);
 }
 
+/* Nothing has moved for so long where nothing moves, seconds: on a slow link packets come one by one. */
+static const double STILL = 3;
+
 /* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
  * least stand at the same operation. */
 static void compare(hub_state *s, const hub_client *c)
@@ -106,7 +109,7 @@ static void compare(hub_state *s, const hub_client *c)
             mismatch(s, other->rank < c->rank ? other : c, other->rank < c->rank ? c : other);
             return;
         }
-        all_idle &= other->idle >= 3;
+        all_idle &= other->idle >= 3 && s->now - other->moved_at >= STILL;
         if (other->sequence != c->sequence)
             elsewhere = other;
     }
@@ -154,6 +157,8 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
         g_free(c->object);
         c->object = dome__wire_get_string(&reader);
         c->idle = c->waiting && c->beaten && sequence == c->sequence && progress == c->progress ? c->idle + 1 : 0;
+        if (!c->idle)
+            c->moved_at = s->now;
         c->sequence = sequence;
         c->progress = progress;
         c->beaten = true;

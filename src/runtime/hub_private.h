@@ -34,6 +34,7 @@ typedef struct hub_client {
     char *object;
     double busy, load; /* processors it used since the beat before; load of its host, below 0: not known */
     int idle;          /* beats in a row that found it waiting without progress */
+    double moved_at;   /* when there was progress last */
 } hub_client;
 
 typedef struct hub_stranger hub_stranger; /* who has connected, and may be anybody */

@@ -1,6 +1,7 @@
 #include "runtime/watch.h"
 
 #include "runtime/last_signal.h"
+#include "runtime/moved.h"
 #include "runtime/progress.h"
 #include "runtime/trail.h"
 #include "runtime/wire.h"
@@ -358,6 +359,13 @@ static uint32_t busy_lately(dome_watch *watch)
     return (uint32_t)(CLAMP(share, 0, 1e6) * 1000);
 }
 
+/* What others send and take of a message that is not whole yet is progress, too. */
+static uint64_t moved(const dome_watch *watch)
+{
+    struct sockaddr_in hub;
+    return dome__watch_peer(watch, &hub) ? dome__bytes_moved(&hub) : 0;
+}
+
 static void send_beat(dome_watch *watch)
 {
     place p = read_place(watch);
@@ -367,8 +375,10 @@ static void send_beat(dome_watch *watch)
     dome__wire_put_u32(frame, p.operation);
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
-    dome__wire_put_u32(frame, transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0);
-    dome__wire_put_u64(frame, transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0);
+    uint32_t waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
+    uint64_t progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
+    dome__wire_put_u32(frame, waiting);
+    dome__wire_put_u64(frame, progress + (waiting ? moved(watch) : 0));
     uint32_t queries = watch->queries, busy = busy_lately(watch);
     pthread_mutex_unlock(&watch->state);
     char *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
