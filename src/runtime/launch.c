@@ -107,14 +107,38 @@ static char *choose_directory(void)
     return g_strdup_printf("%s/" PREFIX "%u-%s", parent, (unsigned)geteuid(), id);
 }
 
+/* Whether there is room for the daemon's files: it says nothing of use, or nothing, when there is none. errno says why not. */
+static bool has_room(const char *directory)
+{
+    enum { ROOM = 64 << 10 };
+    char *path = g_build_filename(directory, "room", NULL), *data = g_malloc0(ROOM);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = fd < 0 ? errno : 0;
+    for (ssize_t done = 0, n; fd >= 0 && !error && done < ROOM; done += MAX(n, 0))
+        if ((n = write(fd, data, (size_t)(ROOM - done))) < 0 && errno != EINTR)
+            error = errno;
+    if (fd >= 0 && close(fd) < 0 && !error)
+        error = errno; /* a quota on another machine */
+    unlink(path);
+    g_free(path);
+    g_free(data);
+    errno = error;
+    return error == 0;
+}
+
 static bool make_directory(dome_launch *launch, char **message)
 {
-    bool made = g_mkdir(launch->directory, 0700) == 0;
-    if (made && (launch->lock_fd = lock_directory(launch->directory)) >= 0)
+    bool made = g_mkdir(launch->directory, 0700) == 0,
+         locked = made && (launch->lock_fd = lock_directory(launch->directory)) >= 0;
+    if (locked && has_room(launch->directory))
         return true;
     int error = errno;
     char *parent = g_path_get_dirname(launch->directory);
-    *message = g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s", parent, g_strerror(error));
+    *message = locked
+                   ? g_strdup_printf("there is no room in %s for the files of the private virtual machine: %s; make some, or set "
+                                     "TMPDIR to another directory",
+                                     parent, g_strerror(error))
+                   : g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s; set TMPDIR to another",
+                                     parent, g_strerror(error));
     g_free(parent);
     if (!made)
         g_clear_pointer(&launch->directory, g_free); /* nothing of ours is there to take away */

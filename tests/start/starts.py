@@ -361,6 +361,18 @@ def no_room():
         only_line(run, r"cannot make a directory in /proc/self/fd for the private virtual machine: .*")
 
 
+def full(size):
+    """The temporary directory is full."""
+    if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], stderr=subprocess.DEVNULL).returncode != 0:
+        return "not tried"
+    with Run(["unshare", "-m", "/bin/sh", "-c", 'mkdir "$TMPDIR" && mount -t tmpfs -o size=%s none "$TMPDIR" || exit 9;'
+              '"$0" sum --dome-tasks 4; s=$?; umount "$TMPDIR"; rmdir "$TMPDIR"; exit $s' % size, STARTER],
+             {"TMPDIR": "%TMP%/full"}) as run:
+        ends(run, 1)
+        only_line(run, r"there is no room in \S+/full for the files of the private virtual machine: No space left on device; "
+                       r"make some, or set TMPDIR to another directory")
+
+
 def all_cases():
     cases = []
 
@@ -441,6 +453,8 @@ def all_cases():
         case("no PVM needed: %s" % " ".join(options), no_pvm_needed, options)
     case("broken daemon", broken_daemon)
     case("no room for files", no_room)
+    for size in "4k", "12k":
+        case("a full temporary directory, " + size, full, size)
     return cases
 
 
