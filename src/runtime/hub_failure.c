@@ -106,6 +106,9 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
     g_free(tids);
 }
 
+/* Seconds in which PVM's daemon takes a line. */
+static const double CONSOLE_PATIENCE = 0.5;
+
 void dome__hub_tell(hub_state *s)
 {
     char where[160] = "", *difference = s->trails ? dome__hub_difference(s) : NULL;
@@ -135,8 +138,11 @@ void dome__hub_tell(hub_state *s)
                                 : g_strdup_printf("dome: %s\n", s->noticed);
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
     bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
-    if (line[0] && !speaker && !reported)
+    if (line[0] && !speaker && !reported) {
         say(s, line);
+        if (!s->hub->rank0_is_child) /* PVM passes on what rank 0's streams have had before its end, and nothing after */
+            dome__hub_flush(s, CONSOLE_PATIENCE);
+    }
     if (line[0])
         dome__trace_sink_failure(dome__hub_sink(s), line);
     s->line = g_strdup(line);

@@ -42,6 +42,22 @@ void dome__hub_print(hub_state *s, int fd, const char *text)
     dome__outlet_put(outlet_of(s, fd), text, strlen(text));
 }
 
+static size_t both(const hub_state *s, size_t (*of)(const dome_outlet *outlet))
+{
+    return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);
+}
+
+void dome__hub_flush(hub_state *s, double seconds)
+{
+    double until = dome__hub_now() + seconds;
+    while (both(s, dome__outlet_waiting) && dome__hub_now() < until) {
+        struct pollfd p = {.fd = s->bell, .events = POLLIN};
+        uint64_t rung;
+        if (poll(&p, 1, 10) > 0 && read(s->bell, &rung, sizeof rung) < 0)
+            return;
+    }
+}
+
 bool dome__hub_holds(const hub_state *s, const hub_client *c)
 {
     return c->greeted && c->channel != DOME_WIRE_WATCH && dome__outlet_full(outlet_of(s, stream_of(c)));
@@ -89,11 +105,6 @@ static bool take_rest(hub_state *s)
         more |= ready;
     }
     return more;
-}
-
-static size_t both(const hub_state *s, size_t (*of)(const dome_outlet *outlet))
-{
-    return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);
 }
 
 /* A user who stops or ends this process now means the waiting. */

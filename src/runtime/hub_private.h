@@ -158,6 +158,9 @@ void dome__hub_output_open(hub_state *s);
 /* Text for one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never waits. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
+/* Waits until all of it is written, at most so long. */
+void dome__hub_flush(hub_state *s, double seconds);
+
 /* Lines of other tasks' output appear whole, with the rank before them. last: what is there of one, too. */
 void dome__hub_relay(hub_state *s, hub_client *c, bool last);
 
