@@ -1,5 +1,7 @@
 #include "runtime/launch.h"
 
+#include "files/files.h"
+
 #include "runtime/hub.h"
 #include "runtime/wire.h"
 
@@ -107,22 +109,26 @@ static char *choose_directory(void)
     return g_strdup_printf("%s/" PREFIX "%u-%s", parent, (unsigned)geteuid(), id);
 }
 
-/* Whether there is room for the daemon's files: it says nothing of use, or nothing, when there is none. errno says why not. */
+/* Whether there is room for the daemon's files: it says nothing of use, or nothing, when there is none. errno says why not. Where
+ * files may not grow so far (ulimit -f) room is not what is missing. */
 static bool has_room(const char *directory)
 {
     enum { ROOM = 64 << 10 };
     char *path = g_build_filename(directory, "room", NULL), *data = g_malloc0(ROOM);
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = fd < 0 ? errno : 0;
     for (ssize_t done = 0, n; fd >= 0 && !error && done < ROOM; done += MAX(n, 0))
         if ((n = write(fd, data, (size_t)(ROOM - done))) < 0 && errno != EINTR)
             error = errno;
     if (fd >= 0 && close(fd) < 0 && !error)
         error = errno; /* a quota on another machine */
+    dome__file_limit_end(&limit);
     unlink(path);
     g_free(path);
     g_free(data);
     errno = error;
-    return error == 0;
+    return error == 0 || error == EFBIG;
 }
 
 static bool make_directory(dome_launch *launch, char **message)
