@@ -21,10 +21,10 @@ extern "C" {
 #define DOME_PRINTF(string, first)
 #endif
 
-/* Starts the program. Collective; the first Dome call, before the program opens files or starts threads. Enrols this process,
- * starts the other copies with the same arguments, takes the --dome-* options out of argv (and reads DOME_OPTIONS before
- * them). Works when the program was started from the shell, spawned from the PVM console (siblings form one
- * program) and by `dome run`. argc and argv may be NULL.
+/* Starts the program. Collective; the first Dome call, before the program opens files or starts threads, and called once. Enrols
+ * this process, starts the other copies with the same arguments, takes the --dome-* options out of argv (and reads DOME_OPTIONS
+ * before them). Works when the program was started from the shell, spawned from the PVM console (siblings form one program) and
+ * by `dome run`. argc and argv may be NULL.
  *
  * Started from the shell with more than one task, the process stays behind to watch over the program, and main goes on in
  * a child process as rank 0, with the same standard input and output. The exit status of that rank 0 becomes that of

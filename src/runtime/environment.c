@@ -318,8 +318,19 @@ static bool one_task(const dome_env *env)
 
 #endif
 
+/* A second environment would start the program's tasks again, or wait for them for ever. */
+static void refuse_second(dome_env *first)
+{
+    dome_operation op;
+    dome__begin(&op, first, DOME_OP_INIT, NULL, 0);
+    first->errors_return = false; /* there is nothing to return */
+    dome__fail(first, DOME_ERR_STATE, "it has been called already");
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
+    if (this_env)
+        refuse_second(this_env);
     dome__open_streams();
     dome_env *env = g_new0(dome_env, 1);
     char *message = NULL, *none[] = {"program", NULL};

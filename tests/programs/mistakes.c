@@ -51,6 +51,10 @@ int main(int argc, char **argv)
         dvec_map(y, asking_kernel, x, 0, NULL);
     if (strcmp(mistake, "shift") == 0)
         dvec_shift_fill(y, dvec_new(env, "z", DOME_F64, 5), 1, NULL);
+    if (strcmp(mistake, "second-init") == 0) {
+        dome_set_errors_return(env);
+        dome_init(&argc, &argv);
+    }
     if (strcmp(mistake, "exit") == 0)
         exit(0);
     if (strcmp(mistake, "exit-3") == 0)
