@@ -5,7 +5,7 @@
  * dvec_map with a kernel as cheap as they come (y = a x + y) over N blocks, with the clock by block and without, in turns; and
  * chains of element-wise operations on one block, beside what the clock adds to them: two readings for a chain and a share for
  * each operation. */
-#include "runtime/environment.h"
+#include "core/environment.h"
 
 #include <dome/dome.h>
 #include <stdio.h>

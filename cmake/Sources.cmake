@@ -1,5 +1,5 @@
 # Each folder of src is one part of the library; a new file in it is part of the library.
-file(GLOB DOME_SOURCES CONFIGURE_DEPENDS src/files/*.c src/runtime/*.c src/objects/*.c src/balance/*.c src/transport/*.c src/local/*.c src/trace/*.c)
+file(GLOB DOME_SOURCES CONFIGURE_DEPENDS src/core/*.c src/transport/*.c src/local/*.c src/eval/*.c src/objects/*.c src/balance/*.c src/trace/*.c src/supervision/*.c src/program/*.c)
 if(DOME_PVM)
     file(GLOB DOME_PVM_SOURCES CONFIGURE_DEPENDS src/pvm/*.c)
     list(APPEND DOME_SOURCES ${DOME_PVM_SOURCES})
@@ -8,11 +8,11 @@ if(DOME_CHECKPOINT)
     file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
 else()
-    list(FILTER DOME_SOURCES EXCLUDE REGEX "/runtime/(checkpoint_[a-z]+|collect)\\.c$")
+    list(APPEND DOME_SOURCES src/ckpt/checkpoint.c) # says that there are none
 endif()
 
 # Loops over elements.
-file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/objects/*.c)
+file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/eval/*.c src/objects/*.c)
 
 file(GLOB DOME_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c)
 if(NOT DOME_CHECKPOINT)

@@ -3,7 +3,7 @@
 #ifndef DOME_TESTS_MIXED_FORMATS_H
 #define DOME_TESTS_MIXED_FORMATS_H
 
-#include "runtime/environment.h"
+#include "core/environment.h"
 
 static inline void pretend_mixed_formats(dome_env *env)
 {

@@ -1,7 +1,7 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
-#include "runtime/launch.h"
-#include "runtime/nearest.h"
+#include "supervision/launch.h"
+#include "program/nearest.h"
 
 #include <dome/env.h>
 

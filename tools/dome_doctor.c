@@ -5,7 +5,7 @@
 
 #include "first_program.h"
 #include "pvm/pvm.h"
-#include "runtime/launch.h"
+#include "supervision/launch.h"
 
 #include <dome/env.h>
 

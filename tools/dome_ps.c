@@ -1,7 +1,7 @@
-/* dome ps: what runs. Hubs tell (src/runtime/report.h). */
+/* dome ps: what runs. Hubs tell (src/supervision/report.h). */
 #include "commands.h"
 #include "in_time.h"
-#include "runtime/report.h"
+#include "supervision/report.h"
 
 #ifdef DOME_WITH_PVM
 #include "pvm/pvm.h"

@@ -1,9 +1,9 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
 #include "live.h"
-#include "runtime/checkpoint.h"
-#include "runtime/launch.h"
-#include "runtime/supervise.h"
+#include "ckpt/checkpoint.h"
+#include "supervision/launch.h"
+#include "supervision/supervise.h"
 
 #include <dome/env.h>
 

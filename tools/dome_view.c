@@ -1,8 +1,8 @@
 /* dome view: a trace as a page for a browser, live or not, or as JSON for others' tools. */
 #include "commands.h"
 #include "live.h"
-#include "runtime/door.h"
-#include "runtime/report.h"
+#include "transport/door.h"
+#include "supervision/report.h"
 #include "trace/chrome.h"
 #include "trace/demand.h"
 #include "view_data.h"

@@ -1,6 +1,6 @@
 #include "case_dome.h"
 
-#include "runtime/environment.h"
+#include "core/environment.h"
 #include "transport/collective.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "case_dome.h"
 #include "hand_cg.h"
 
-#include "runtime/environment.h"
+#include "core/environment.h"
 #include "transport/collective.h"
 
 #include <pvm3.h>

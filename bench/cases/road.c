@@ -12,7 +12,7 @@
  * The last three: GB/s. */
 #include "case.h"
 
-#include "runtime/environment.h"
+#include "core/environment.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

@@ -1,7 +1,7 @@
 #include "balance/balance_private.h"
 #include "balance/migrate.h"
-#include "objects/object_private.h"
-#include "runtime/watch.h"
+#include "core/object_private.h"
+#include "supervision/watch.h"
 #include "transport/collective.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef DOME_SRC_BALANCE_H
 #define DOME_SRC_BALANCE_H
 
-#include "runtime/environment.h"
+#include "core/environment.h"
 
 /* NULL where nothing is to be balanced (a single task, --dome-balance none). */
 dome_balance *dome__balance_new(const dome_options *options, const dome_transport *transport);

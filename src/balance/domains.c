@@ -1,6 +1,6 @@
 /* Domains: all objects of one length and block size. */
 #include "balance/balance_private.h"
-#include "objects/object_private.h"
+#include "core/object_private.h"
 
 /* Domains that are remembered although they have no objects. */
 enum { DOMAINS_KEPT = 64 };

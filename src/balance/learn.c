@@ -1,6 +1,6 @@
 /* What a phase learns: tasks tell each other what they have measured, and all draw the same conclusions. */
 #include "balance/balance_private.h"
-#include "objects/object_private.h"
+#include "core/object_private.h"
 #include "transport/collective.h"
 
 #include <math.h>

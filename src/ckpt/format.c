@@ -1,6 +1,6 @@
 #include "ckpt/format_private.h"
 
-#include "objects/type_private.h"
+#include "core/type_private.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

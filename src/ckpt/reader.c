@@ -1,6 +1,6 @@
 #include "ckpt/reader.h"
 
-#include "files/files.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

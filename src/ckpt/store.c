@@ -1,6 +1,6 @@
 #include "ckpt/store.h"
 
-#include "files/files.h"
+#include "core/files.h"
 
 #include <dirent.h>
 #include <errno.h>

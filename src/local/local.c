@@ -1,5 +1,5 @@
 /* Setting the road up: the lowest task of a host makes the memory, the others find it through /proc. */
-#include "files/files.h"
+#include "core/files.h"
 #include "local/messages.h"
 #include "local/share.h"
 

@@ -2,7 +2,7 @@
  *
  * Nothing here ends a wait when a task dies: the watcher thread ends the process. */
 #include "local/local_private.h"
-#include "transport/time.h"
+#include "core/time.h"
 
 #include <errno.h>
 #include <limits.h>

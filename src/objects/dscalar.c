@@ -1,5 +1,5 @@
-#include "objects/type_private.h"
-#include "runtime/environment.h"
+#include "core/type_private.h"
+#include "core/environment.h"
 
 #include <dome/dscalar.h>
 #include <dome/env.h>

@@ -1,6 +1,6 @@
 #include "objects/dvec_private.h"
-#include "objects/eval.h"
-#include "objects/type_private.h"
+#include "eval/eval.h"
+#include "core/type_private.h"
 
 #include <stdlib.h>
 #include <string.h>

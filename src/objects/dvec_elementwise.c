@@ -1,7 +1,7 @@
 /* The public element-wise operations: each checks its operands and records itself. */
-#include "objects/eval.h"
-#include "objects/kernels.h"
-#include "objects/type_private.h"
+#include "eval/eval.h"
+#include "eval/kernels.h"
+#include "core/type_private.h"
 
 #include <string.h>
 

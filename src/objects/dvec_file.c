@@ -2,10 +2,10 @@
  * their own part of it. Those that do not send their part to rank 0, or get it from there. */
 #define _FILE_OFFSET_BITS 64
 
-#include "files/files.h"
+#include "core/files.h"
 #include "objects/dvec_private.h"
 #include "objects/npy.h"
-#include "objects/type_private.h"
+#include "core/type_private.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

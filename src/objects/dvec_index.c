@@ -1,6 +1,6 @@
 /* Gather and scatter: elements by index. */
 #include "objects/dvec_private.h"
-#include "objects/type_private.h"
+#include "core/type_private.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

@@ -1,5 +1,5 @@
 #include "objects/dvec_private.h"
-#include "objects/type_private.h"
+#include "core/type_private.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

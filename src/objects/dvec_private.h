@@ -2,8 +2,8 @@
 #ifndef DOME_SRC_DVEC_PRIVATE_H
 #define DOME_SRC_DVEC_PRIVATE_H
 
-#include "objects/storage.h"
-#include "runtime/environment.h"
+#include "eval/storage.h"
+#include "core/environment.h"
 
 #include <dome/dvec.h>
 

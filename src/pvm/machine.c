@@ -1,6 +1,6 @@
 #include "pvm/pvm.h"
 
-#include "files/files.h"
+#include "core/files.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "trace/chrome.h"
 
-#include "files/files.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "trace/demand.h"
 
-#include "runtime/door.h"
+#include "transport/door.h"
 
 #include <errno.h>
 #include <fcntl.h>

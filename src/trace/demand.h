@@ -1,5 +1,5 @@
 /* Recording on demand: a program that was started without --dome-trace records while somebody looks at it (`dome view --live`),
- * into a file without a name, in memory. Who looks gets its descriptor over a local socket (runtime/door.h, DOME_DOOR_VIEW),
+ * into a file without a name, in memory. Who looks gets its descriptor over a local socket (transport/door.h, DOME_DOOR_VIEW),
  * keeps the connection for as long as he looks, and reads the file: nobody waits for him. Nothing stays behind, whatever way the
  * program ends.
  *

@@ -1,7 +1,7 @@
 #include "trace/record.h"
 
-#include "objects/type_private.h"
-#include "runtime/environment.h"
+#include "core/type_private.h"
+#include "core/environment.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

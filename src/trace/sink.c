@@ -2,7 +2,7 @@
 
 #include "trace/chrome.h"
 #include "trace/record.h"
-#include "transport/time.h"
+#include "core/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "transport/message.h"
 
-#include "transport/time.h"
+#include "core/time.h"
 
 #include <glib.h>
 #include <inttypes.h>

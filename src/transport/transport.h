@@ -71,7 +71,7 @@ typedef struct dome_stamp {
     uint64_t sequence;  /* number of the operation */
     uint64_t history;   /* hash of all operations up to this one, with their arguments */
     uint64_t object;    /* id of its object, 0 if none */
-    uint32_t operation; /* dome_operation code (src/runtime/operation.h) */
+    uint32_t operation; /* dome_operation code (src/core/operation.h) */
 } dome_stamp;
 
 struct dome_transport {

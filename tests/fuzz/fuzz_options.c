@@ -1,5 +1,5 @@
 /* Fuzzes the option parser. The input is lines: the first is DOME_OPTIONS, each further one an argument. */
-#include "runtime/options.h"
+#include "program/options.h"
 
 #include <glib.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Frames between tasks and the hub: whatever arrives is a frame or is refused. */
-#include "runtime/wire.h"
+#include "supervision/wire.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *     big extremes          64-bit extremes through the portable form
  *
  * Exit status 77 when the machine has not the memory. */
-#include "runtime/environment.h"
+#include "core/environment.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

@@ -1,5 +1,5 @@
 /* Every collective over the transport of this program, whichever it is. */
-#include "runtime/environment.h"
+#include "core/environment.h"
 
 #include "../collective_checks.h"
 

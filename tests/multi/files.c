@@ -2,7 +2,7 @@
  * status and one line that all tasks agree on. Half of the rounds odd ranks stand in another directory and do not see the files.
  */
 #include "objects/npy.h"
-#include "runtime/environment.h"
+#include "core/environment.h"
 #include "transport/collective.h"
 
 #include <dome/dome.h>

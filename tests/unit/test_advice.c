@@ -1,5 +1,5 @@
 /* The profile's advice: given where the figures ask for it, and nowhere else. */
-#include "runtime/advice.h"
+#include "program/advice.h"
 
 #include <glib.h>
 #include <string.h>

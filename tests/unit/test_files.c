@@ -1,5 +1,5 @@
 /* Files as the library opens them by itself: what is none, what others may have put there, what a dead writer leaves. */
-#include "files/files.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

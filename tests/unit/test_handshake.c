@@ -1,5 +1,5 @@
 /* How processes of one program recognise each other: over real connections, with strangers of several kinds at the other end. */
-#include "runtime/watch.h"
+#include "supervision/watch.h"
 #include "transport/handshake.h"
 
 #include <arpa/inet.h>

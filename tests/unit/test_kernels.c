@@ -1,5 +1,5 @@
-#include "objects/kernels.h"
-#include "objects/kernels_reduce.h"
+#include "eval/kernels.h"
+#include "eval/kernels_reduce.h"
 
 #include "../reference_sum.h"
 

@@ -1,5 +1,5 @@
 #include "objects/npy.h"
-#include "objects/type_private.h"
+#include "core/type_private.h"
 
 #include <glib.h>
 #include <inttypes.h>

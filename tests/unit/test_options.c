@@ -1,4 +1,4 @@
-#include "runtime/options.h"
+#include "program/options.h"
 
 #include <dome/error.h>
 #include <glib.h>

@@ -1,4 +1,4 @@
-#include "runtime/progress.h"
+#include "program/progress.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "objects/random.h"
+#include "eval/random.h"
 
 #include <glib.h>
 

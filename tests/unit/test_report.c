@@ -1,6 +1,6 @@
-#include "runtime/report.h"
+#include "supervision/report.h"
 
-#include "runtime/door.h"
+#include "transport/door.h"
 
 #include <string.h>
 #include <sys/wait.h>

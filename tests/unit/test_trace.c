@@ -1,5 +1,5 @@
 /* What is recorded stays small however long a program runs; what is read back is what was written; damage does no harm. */
-#include "runtime/environment.h"
+#include "core/environment.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
 

@@ -1,7 +1,7 @@
 /* The last operations of a task as text, and the names of what they worked with. */
-#include "runtime/operation.h"
-#include "runtime/trail.h"
-#include "runtime/wire.h"
+#include "core/operation.h"
+#include "core/trail.h"
+#include "supervision/wire.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "objects/type_private.h"
+#include "core/type_private.h"
 
 #include "../collective_checks.h"
 #include "../local_transport.h"

@@ -1,6 +1,6 @@
 /* Frames between tasks and the hub, and the hub's address as text. */
-#include "runtime/watch.h"
-#include "runtime/wire.h"
+#include "supervision/watch.h"
+#include "supervision/wire.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,0 +1,255 @@
+#include "ckpt/checkpoint.h"
+
+#ifdef DOME_WITH_CHECKPOINT
+
+#include "ckpt/checkpoint_private.h"
+#include "ckpt/collect.h"
+#include "supervision/launch.h"
+#include "supervision/watch.h"
+#include "transport/collective.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void dome__checkpoint_say(dome_env *env, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_strdelimit(text, "\n", ' ');
+    dome__progress_hide(env);
+    fprintf(stderr, "dome: %s\n", text);
+    g_free(text);
+}
+
+int dome__checkpoint_share(dome_env *env, void *data, uint64_t count, dome_type type)
+{
+    int status = dome__bcast(env->transport, 0, type, data, count);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+bool dome__checkpoint_leads_group(const dome_env *env)
+{
+    const dome_ckpt_pieces *p = &env->checkpoints->pieces;
+    return p->leader[p->group[env->transport->rank]] == env->transport->rank;
+}
+
+/* ---- starting ---- */
+
+/* All tasks mean rank 0's directory, wherever they run. */
+static int agree_directory(dome_env *env, dome_checkpoints *c)
+{
+    const char *given = env->options.checkpoint_dir;
+    c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
+    if (c->in_memory)
+        given = g_getenv(DOME_CHECKPOINT_MEMORY_NAME);
+    char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
+    int missing =
+        dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
+                    "--dome-checkpoint-dir memory: keeps checkpoints as long as `dome run --restarts` runs, which has not "
+                    "started this program");
+    if (missing != DOME_OK) {
+        g_free(path);
+        return missing;
+    }
+    uint64_t length = path ? strlen(path) : 0;
+    int status = dome__checkpoint_share(env, &length, 1, DOME_U64);
+    if (status != DOME_OK) {
+        g_free(path);
+        return status;
+    }
+    if (!path)
+        path = g_malloc0(length + 1);
+    c->directory = path;
+    return dome__checkpoint_share(env, path, length, DOME_U8);
+}
+
+/* The tasks' threads reach each other beside the transport. */
+static int connect_tasks(dome_env *env, dome_checkpoints *c)
+{
+    dome_transport *t = env->transport;
+    char *message = NULL;
+    dome_ckpt_door door = {0};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    bool here = dome__on_one_host(env);
+    int listening = -1, status;
+    c->link = (dome_ckpt_link){.rank = 0, .size = 1};
+    if (t->size == 1)
+        return DOME_OK;
+    if (t->rank == 0)
+        listening = dome__ckpt_link_listen(htonl(here ? INADDR_LOOPBACK : INADDR_ANY), &door, &message);
+    status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    if (status == DOME_OK)
+        status = dome__checkpoint_share(env, door.cookie, sizeof door.cookie, DOME_U8);
+    if (status == DOME_OK)
+        status = dome__checkpoint_share(env, &door.port, 1, DOME_U64);
+    if (status == DOME_OK) {
+        if (t->rank == 0)
+            dome__ckpt_link_accept(&c->link, t->size, listening, &door);
+        else if (here || dome__watch_peer(env->watch, &address))
+            dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door);
+        else
+            message = g_strdup("the address of task 0 is not known");
+        if (!message)
+            dome__ckpt_link_complete((dome_ckpt_link *[]){&c->link}, 1, env->options.timeout, &message);
+        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    } else if (listening >= 0) {
+        close(listening);
+    }
+    g_free(message);
+    return status;
+}
+
+int dome__checkpoint_start(dome_env *env, const char *program)
+{
+    if (!env->options.checkpoint_dir)
+        return DOME_OK;
+    dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
+    c->program = g_path_get_basename(program);
+    c->full = true;
+    c->last = c->checked = dome_wtime();
+    dome__ckpt_capture_init(&c->capture);
+    int status = agree_directory(env, c);
+    char *message = NULL;
+    if (status != DOME_OK)
+        return status;
+    status = dome__find_groups(env, c->directory, c->in_memory, &c->pieces);
+    if (status != DOME_OK)
+        return status;
+    if (dome__checkpoint_leads_group(env)) {
+        c->store = dome__store_open(c->directory, c->program, &message);
+        if (c->store && dome__run_check(c->directory, &message))
+            dome__clean_directory(c->directory);
+    }
+    status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_clear_pointer(&message, g_free);
+    if (status == DOME_OK)
+        status = connect_tasks(env, c);
+    if (status == DOME_OK && dome__checkpoint_in_pieces(c))
+        status = dome__connect_groups(env, &c->link, &c->pieces);
+    if (status == DOME_OK) {
+        c->background = dome__ckpt_background_new(&c->link, &message);
+        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+        g_free(message);
+    }
+    if (env->transport->rank == 0)
+        dome__checkpoint_catch_signals();
+    if (status == DOME_OK)
+        status = dome__checkpoint_open(env);
+    c->next_check = c->checked_loop = c->loop;
+    return status;
+}
+
+/* ---- the end ---- */
+
+void dome__checkpoint_finish(dome_env *env)
+{
+    if (env->checkpoints && env->checkpoints->background)
+        dome__checkpoint_finish_writing(env);
+}
+
+void dome__checkpoint_free(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c)
+        return;
+    dome__ckpt_background_free(c->background);
+    dome__ckpt_link_close(&c->link);
+    dome__groups_free(&c->pieces);
+    if (env->transport->rank == 0) {
+        dome__run_write(c, false, NULL);
+        dome__checkpoint_leave_signals(false);
+    }
+    dome__ckpt_close(c->from);
+    if (c->restored)
+        g_hash_table_unref(c->restored);
+    dome__ckpt_capture_free(&c->capture);
+    dome__ckpt_free(c->previous);
+    if (c->in_memory && c->store)
+        dome__remove_directory(c->directory);
+    dome__store_close(c->store);
+    g_free(c->directory);
+    g_free(c->program);
+    g_free(c);
+    env->checkpoints = NULL;
+}
+
+bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    if (!c || env->transport->rank != 0 || !c->report.written)
+        return false;
+    *number = c->number - 1;
+    *age = dome_wtime() - c->written_at;
+    return true;
+}
+
+bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
+{
+    if (env->checkpoints) {
+        *report = env->checkpoints->report;
+        report->cost = env->checkpoints->cost;
+    }
+    return env->checkpoints != NULL;
+}
+
+#else
+
+bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop)
+{
+    (void)directory, (void)program, (void)number, (void)loop;
+    return false;
+}
+
+int dome__checkpoint_start(dome_env *env, const char *program)
+{
+    (void)program;
+    if (!env->options.checkpoint_dir)
+        return DOME_OK;
+    return dome__fail(env, DOME_ERR_OPTION, "--dome-checkpoint-dir: this library was built without checkpoints");
+}
+
+int dome__checkpoint_boundary(dome_env *env)
+{
+    (void)env;
+    return DOME_OK;
+}
+
+void dome__checkpoint_finish(dome_env *env)
+{
+    (void)env;
+}
+
+void dome__checkpoint_free(dome_env *env)
+{
+    (void)env;
+}
+
+int dome__checkpoint_restore(dome_env *env, dome_object *object)
+{
+    (void)env, (void)object;
+    return DOME_OK;
+}
+
+bool dome__checkpoint_restarting(const dome_env *env)
+{
+    (void)env;
+    return false;
+}
+
+bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
+{
+    (void)env, (void)number, (void)age;
+    return false;
+}
+
+bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
+{
+    (void)env, (void)report;
+    return false;
+}
+
+#endif

@@ -1,0 +1,146 @@
+/* The loop boundary: whether a checkpoint is due, and when tasks look again. */
+#include "ckpt/interval.h"
+#include "ckpt/checkpoint_private.h"
+
+#include <unistd.h>
+
+/* Where tasks agree at boundaries whether something has to be done, that shall not take more than a part of the time: once in so
+ * many seconds. */
+static const double CHECK_SECONDS = 0.1;
+
+/* From one time to the next the number of boundaries grows by no more than this: those that come may be longer. */
+enum { CHECK_GROWTH = 4 };
+
+/* Before the first checkpoint its cost is a guess: bytes a second, and seconds. */
+static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
+
+/* What rank 0 tells all at a boundary. */
+typedef struct order {
+    uint64_t number; /* write this checkpoint; 0: none */
+    uint64_t full;
+    uint64_t next; /* boundary at which to ask again */
+    uint64_t ending;
+} order;
+
+/* Seconds from one checkpoint to the next; 0: by loops. */
+static double interval(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const dome_options *o = &env->options;
+    if (o->checkpoint_unit == DOME_CHECKPOINT_LOOPS)
+        return 0;
+    if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
+        return o->checkpoint_every;
+    double cost = c->cost > 0 ? c->cost : (double)dome__checkpoint_bytes(env) / FIRST_SPEED + FIRST_COST;
+    return dome__interval_daly(cost, dome__time_between_failures(env));
+}
+
+/* The next boundary at which to agree: soon enough for the next checkpoint, and for who asks for one. */
+static uint64_t next_check(const dome_env *env, double now, double left)
+{
+    dome_checkpoints *c = env->checkpoints;
+    uint64_t passed = MAX(c->loop - c->checked_loop, 1);
+    double each = (now - c->checked) / (double)passed;
+    double wait = left > 0 ? MIN(left / 2, CHECK_SECONDS) : 0;
+    uint64_t most = passed * CHECK_GROWTH, gap = each > 0 && wait / each < (double)most ? (uint64_t)(wait / each) : most;
+    if (env->transport->size == 1)
+        gap = 1;
+    c->checked = now;
+    c->checked_loop = c->loop;
+    uint64_t next = c->loop + MAX(gap, 1);
+    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS) {
+        uint64_t every = (uint64_t)env->options.checkpoint_every;
+        next = MIN(next, (c->loop / every + 1) * every);
+    }
+    return next;
+}
+
+/* The files that the next checkpoint would refer to are still there. */
+static bool previous_is_there(const dome_checkpoints *c)
+{
+    bool there = true;
+    for (guint i = 0; there && i <= c->previous->earlier->len; i++) {
+        uint64_t number = i < c->previous->earlier->len ? g_array_index(c->previous->earlier, dome_ckpt_earlier, i).number
+                                                        : c->previous->number;
+        char *path = dome__ckpt_file_path(c->directory, number, c->previous->piece, c->previous->pieces);
+        there = access(path, R_OK) == 0;
+        g_free(path);
+    }
+    return there;
+}
+
+/* Where boundaries are counted, all tasks know which have a checkpoint. */
+static bool due_by_loops(const dome_env *env)
+{
+    return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
+           env->checkpoints->loop % (uint64_t)env->options.checkpoint_every == 0;
+}
+
+static order decide(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
+    order what = {.ending = dome__checkpoint_ending()};
+    bool by_loops = due_by_loops(env);
+    bool due = dome__checkpoint_asked() || what.ending || (every > 0 ? left <= 0 : by_loops);
+    c->report.interval = every;
+    /* Which boundaries have a checkpoint must not depend on the speed of the disk where they are counted; elsewhere there is no
+     * need to wait for the one before. */
+    if (due && (by_loops || what.ending))
+        dome__checkpoint_finish_writing(env);
+    else if (due && dome__ckpt_background_busy(c->background))
+        due = false;
+    if (due) {
+        dome__checkpoint_take_result(env);
+        dome__checkpoint_answered();
+        c->last = now;
+        left = every > 0 ? every : CHECK_SECONDS;
+        if (c->previous && !previous_is_there(c)) {
+            dome__ckpt_free(c->previous);
+            c->previous = NULL;
+            c->full = true;
+        }
+        what.number = c->number;
+        what.full = c->full;
+    }
+    what.next = next_check(env, now, left);
+    return what;
+}
+
+int dome__checkpoint_boundary(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c)
+        return DOME_OK;
+    c->loop++;
+    if (c->from)
+        dome__checkpoint_end_restart(env);
+    if (!c->reserved) { /* by now the program has made what it works with */
+        c->reserved = true;
+        dome__ckpt_background_reserve(c->background, &c->capture, dome__checkpoint_own_bytes(env));
+    }
+    if (c->loop < c->next_check)
+        return DOME_OK;
+    if (due_by_loops(env))
+        dome__checkpoint_finish_writing(env);
+    order what = {0};
+    if (env->transport->rank == 0)
+        what = decide(env);
+    uint64_t words[] = {what.number, what.full, what.next, what.ending};
+    double begin = dome_wtime();
+    int status = dome__checkpoint_share(env, words, G_N_ELEMENTS(words), DOME_U64);
+    c->report.consult += dome_wtime() - begin;
+    if (status != DOME_OK)
+        return status;
+    c->next_check = words[2];
+    if (words[0] > 0)
+        dome__checkpoint_begin_writing(env, words[0], words[1] != 0);
+    if (words[3]) {
+        dome__checkpoint_finish_writing(env);
+        if (env->transport->rank == 0) {
+            dome__run_write(c, false, NULL);
+            dome__checkpoint_leave_signals(true);
+        }
+    }
+    return DOME_OK;
+}

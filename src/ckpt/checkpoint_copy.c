@@ -1,0 +1,188 @@
+/* The state of the program: copying what has changed, and describing it. */
+#include "core/object_private.h"
+#include "ckpt/checkpoint_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* For the alignment of what is copied. */
+enum { ROOM_FOR_RUN = 64 };
+
+int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
+{
+    int rank = env->transport->rank, count = 0;
+    uint64_t blocks = info->layout ? dome_layout_blocks(info->layout) : 1, start, n;
+    if (info->distribution == DOME_WHOLE) {
+        uint64_t size = (uint64_t)env->transport->size, most = blocks / size, left = blocks % size, r = (uint64_t)rank;
+        runs[0] = (dome_span){r * most + MIN(r, left), most + (r < left)};
+        return runs[0].count > 0;
+    }
+    n = dome_layout_run(info->layout, rank, &start);
+    uint64_t head = MIN(n, blocks - start);
+    if (head > 0)
+        runs[count++] = (dome_span){start, head};
+    if (n > head)
+        runs[count++] = (dome_span){0, n - head};
+    return count;
+}
+
+bool dome__checkpoint_is_fixed(const dome_object *object, const dome_object_info *info)
+{
+    return info->type && !dome__object_has_write(object);
+}
+
+static uint64_t block_elements(const dome_object_info *info, uint64_t block)
+{
+    return info->layout ? dome_layout_block(info->layout, block).count : info->length;
+}
+
+static char *because(const dome_object *object, const char *why)
+{
+    return g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(object), why);
+}
+
+static char *cannot(const dome_object *object, int status)
+{
+    return because(object, dome_status_text(status));
+}
+
+/* A run whose values lie together is copied as it is, and becomes portable later. */
+static char *copy_values(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, const void *values,
+                         dome_ckpt_run *run)
+{
+    uint64_t size = info->width * dome_type_size(info->type), bytes = 0;
+    for (uint64_t k = 0; k < run->count; k++)
+        bytes += block_elements(info, run->first + k) * size;
+    char *to = dome__ckpt_capture_room(capture, bytes);
+    if (!to)
+        return cannot(object, DOME_ERR_MEMORY);
+    memcpy(to, values, (size_t)bytes);
+    run->type = info->type;
+    uint64_t at = (uint64_t)(to - capture->buffer);
+    for (uint64_t k = 0; k < run->count; k++) {
+        dome_ckpt_block b = {.at = at, .bytes = block_elements(info, run->first + k) * size};
+        at += b.bytes;
+        g_array_append_val(capture->blocks, b);
+    }
+    return NULL;
+}
+
+static char *copy_written(dome_ckpt_capture *capture, const dome_object *object, const dome_ckpt_run *run)
+{
+    for (uint64_t k = 0; k < run->count; k++) {
+        dome_ckpt_block b = {0};
+        int status = dome_object_write_bytes(object, run->first + k, 1, &b.bytes);
+        char *to = status == DOME_OK ? dome__ckpt_capture_room(capture, b.bytes) : NULL;
+        if (status == DOME_OK && b.bytes > 0)
+            status = to ? dome_object_write(object, run->first + k, 1, to, b.bytes) : DOME_ERR_MEMORY;
+        if (status != DOME_OK)
+            return cannot(object, status);
+        b.at = to ? (uint64_t)(to - capture->buffer) : 0;
+        g_array_append_val(capture->blocks, b);
+    }
+    return NULL;
+}
+
+static char *copy_run(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, uint64_t index,
+                      dome_span blocks)
+{
+    dome_ckpt_run run = {.object = index, .first = blocks.first, .count = blocks.count, .blocks = capture->blocks->len};
+    const void *values = dome__checkpoint_is_fixed(object, info) ? dome_object_values(object, blocks.first, blocks.count) : NULL;
+    char *problem = values ? copy_values(capture, object, info, values, &run) : copy_written(capture, object, &run);
+    g_array_append_val(capture->runs, run);
+    return problem;
+}
+
+/* What has changed of an object, or all of it. */
+static char *copy_object(dome_env *env, dome_object *object, uint64_t index, bool full)
+{
+    dome_ckpt_capture *capture = &env->checkpoints->capture;
+    dome_object_info info;
+    dome_span runs[2];
+    char *problem = NULL, *why = dome__object_settle(object);
+    if (why) {
+        problem = because(object, why);
+        g_free(why);
+        return problem;
+    }
+    int status = dome_object_describe(object, &info);
+    int count = status == DOME_OK ? dome__checkpoint_own_blocks(env, &info, runs) : 0;
+    for (int r = 0; r < count && status == DOME_OK && !problem; r++) {
+        if (full) {
+            problem = copy_run(capture, object, &info, index, runs[r]);
+            continue;
+        }
+        bool *changed = g_new(bool, runs[r].count);
+        status = dome_object_changed(object, runs[r].first, runs[r].count, changed);
+        for (uint64_t k = 0, end; k < runs[r].count && status == DOME_OK && !problem; k = end) {
+            end = k + 1;
+            while (end < runs[r].count && changed[end] == changed[k])
+                end++;
+            if (changed[k])
+                problem = copy_run(capture, object, &info, index, (dome_span){runs[r].first + k, end - k});
+        }
+        g_free(changed);
+    }
+    if (status == DOME_OK && !problem)
+        status = dome_object_mark_saved(object);
+    return problem || status == DOME_OK ? problem : cannot(object, status);
+}
+
+void dome__checkpoint_copy(dome_env *env, bool full)
+{
+    dome_ckpt_capture *capture = &env->checkpoints->capture;
+    uint64_t index = 0;
+    fflush(stdout); /* what was printed up to here will not be printed again by who goes on from here */
+    dome__ckpt_capture_empty(capture);
+    dome__env_settle(env); /* what cannot be saved is found below, by object */
+    for (dome_object *o = NULL; !capture->problem && (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o))
+            capture->problem = copy_object(env, o, index++, full);
+    if (capture->problem) {
+        char *text =
+            g_strdup_printf("%s (task %d on host %s)", capture->problem, env->transport->rank, env->hosts[env->transport->rank]);
+        g_free(capture->problem);
+        capture->problem = text;
+    }
+}
+
+dome_ckpt *dome__checkpoint_describe(dome_env *env, uint64_t number, char **message)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    dome_ckpt *ckpt = dome__ckpt_new(c->program, number, c->loop);
+    dome_object_info info;
+    for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK)
+            dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info,
+                                  dome__checkpoint_is_fixed(o, &info), message);
+    return ckpt;
+}
+
+uint64_t dome__checkpoint_bytes(const dome_env *env)
+{
+    uint64_t bytes = 0;
+    dome_object_info info;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK && info.type)
+            bytes += info.length * info.width * dome_type_portable_size(info.type);
+    return bytes;
+}
+
+uint64_t dome__checkpoint_own_bytes(const dome_env *env)
+{
+    uint64_t bytes = 0;
+    dome_object_info info;
+    dome_span runs[2];
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
+        if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK || !info.type)
+            continue;
+        int count = dome__checkpoint_own_blocks(env, &info, runs);
+        for (int r = 0; r < count; r++) {
+            dome_span last =
+                info.layout ? dome_layout_block(info.layout, runs[r].first + runs[r].count - 1) : (dome_span){0, info.length};
+            uint64_t first = info.layout ? dome_layout_block(info.layout, runs[r].first).first : 0;
+            bytes += (last.first + last.count - first) * info.width * dome_type_size(info.type) + ROOM_FOR_RUN;
+        }
+    }
+    return bytes;
+}

@@ -1,0 +1,311 @@
+/* Going on from a checkpoint: choosing it, and giving objects their values. */
+#include "core/object_private.h"
+#include "ckpt/checkpoint_private.h"
+#include "ckpt/collect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- choosing ---- */
+
+static dome_ckpt_file *open_number(const dome_checkpoints *c, uint64_t number, char **message)
+{
+    char *path = dome__ckpt_file_path(c->directory, number, 0, 0);
+    dome_ckpt_file *file = dome__ckpt_open(path, message);
+    if (file && !dome__ckpt_check_earlier(file, message)) {
+        dome__ckpt_close(file);
+        file = NULL;
+    }
+    g_free(path);
+    return file;
+}
+
+bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop)
+{
+    char *skipped = NULL, *message = NULL;
+    dome_ckpt_file *file = dome__store_newest(directory, program, false, &skipped, &message);
+    *number = file ? dome__ckpt_head(file)->number : 0;
+    *loop = file ? dome__ckpt_head(file)->loop : 0;
+    dome__ckpt_close(file);
+    g_clear_pointer(&message, g_free);
+    GPtrArray *items = dome__store_list(directory, &message);
+    for (guint i = 0; items && i < items->len; i++) {
+        const dome_store_item *item = items->pdata[i];
+        const dome_ckpt *head = item->file ? dome__ckpt_head(item->file) : NULL;
+        if (!head || item->damage || item->pieces == 0 || head->number <= *number || strcmp(head->program, program) != 0)
+            continue;
+        *number = head->number;
+        *loop = head->loop;
+    }
+    if (items)
+        g_ptr_array_unref(items);
+    bool there = *number > 0 && *number >= dome__run_read(directory).first;
+    g_free(skipped);
+    g_free(message);
+    return there;
+}
+
+/* Rank 0 chooses: a file, or NULL, with *message if that is an error. */
+static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **message)
+{
+    dome_ckpt_file *file = NULL;
+    char *skipped = NULL, *none = NULL;
+    if (env->options.restart == DOME_RESTART_NUMBER) {
+        file = open_number(c, env->options.restart_number, message);
+        const dome_ckpt *head = file ? dome__ckpt_head(file) : NULL;
+        if (head && strcmp(head->program, c->program) != 0)
+            *message = g_strdup_printf("checkpoint '%s' is of program '%s', not of '%s'", dome__ckpt_path(file), head->program,
+                                       c->program);
+        if (head && !*message)
+            dome__ckpt_verify(file, message);
+        if (*message) {
+            dome__ckpt_close(file);
+            file = NULL;
+        }
+        return file;
+    }
+    file = dome__store_newest(c->directory, c->program, true, &skipped, &none);
+    char **lines = g_strsplit(skipped ? skipped : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        dome__checkpoint_say(env, "%s: it is not used", *line);
+    g_strfreev(lines);
+    if (file && env->options.restart == DOME_RESTART_AUTO && dome__ckpt_head(file)->number < dome__run_read(c->directory).first) {
+        dome__ckpt_close(file);
+        file = NULL;
+    } else if (!file && env->options.restart == DOME_RESTART_NEWEST) {
+        *message = g_strdup_printf("there is nothing to go on from: %s", none);
+    }
+    g_free(skipped);
+    g_free(none);
+    return file;
+}
+
+static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
+{
+    c->from = file;
+    c->restored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->loop = dome__ckpt_head(file)->loop;
+}
+
+/* A copy of a description that was read. */
+static dome_ckpt *reread(const dome_checkpoints *c, uint64_t number)
+{
+    char *message = NULL, *path = dome__ckpt_file_path(c->directory, number, 0, 0);
+    dome_ckpt_file *file = dome__ckpt_open(path, &message);
+    dome_ckpt *ckpt = file ? dome__ckpt_take_head(file) : NULL;
+    g_free(message);
+    g_free(path);
+    return ckpt;
+}
+
+/* Pieces are put together where there are some: from here on all have the whole of the checkpoint to go on from. */
+static int collect(dome_env *env, dome_checkpoints *c, char **message)
+{
+    const dome_options *o = &env->options;
+    uint64_t first = dome__run_read(c->directory).first, wanted = o->restart == DOME_RESTART_NUMBER ? o->restart_number : 0,
+             number = 0, next = 1;
+    int status = dome__checkpoint_share(env, &first, 1, DOME_U64);
+    uint64_t from = o->restart == DOME_RESTART_NONE ? UINT64_MAX : o->restart == DOME_RESTART_AUTO ? first : 1;
+    if (status == DOME_OK)
+        status = dome__collect(env, c->directory, c->program, &c->pieces, from, wanted, &number, &next);
+    c->number = next;
+    c->collected = number;
+    if (number == 0 && o->restart != DOME_RESTART_NONE && o->restart != DOME_RESTART_AUTO)
+        *message = g_strdup_printf("there is nothing to go on from: the hosts' directories '%s' have no complete checkpoint%s",
+                                   c->directory, wanted ? " of that number" : "");
+    if (!*message && dome__checkpoint_leads_group(env))
+        dome__run_note(c, number > 0, message);
+    return status;
+}
+
+int dome__checkpoint_open(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    bool leads = env->transport->rank == 0;
+    uint64_t number = 0;
+    char *message = NULL;
+    dome_ckpt_file *file = NULL;
+    if (dome__checkpoint_in_pieces(c)) {
+        int status = collect(env, c, &message);
+        if (status != DOME_OK)
+            return status;
+        if (leads && c->collected > 0)
+            file = open_number(c, c->collected, &message);
+    } else if (leads && env->options.restart != DOME_RESTART_NONE) {
+        file = choose(env, c, &message);
+    }
+    if (!dome__checkpoint_in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message)) {
+        if (dome__run_note(c, file != NULL, &message) && !file && c->number > 1)
+            dome__checkpoint_say(env,
+                                 "checkpoint directory '%s' has checkpoints up to number %" PRIu64
+                                 " already, which are not gone on from "
+                                 "(--dome-restart would): new ones will take their place",
+                                 c->directory, c->number - 1);
+    }
+    int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_clear_pointer(&message, g_free);
+    if (file)
+        number = dome__ckpt_head(file)->number;
+    if (status == DOME_OK)
+        status = dome__checkpoint_share(env, &number, 1, DOME_U64);
+    if (status == DOME_OK && number > 0) {
+        if (!leads)
+            file = open_number(c, number, &message);
+        status = dome__agree(env, file ? DOME_OK : DOME_ERR_IO, message);
+        g_free(message);
+    }
+    if (status != DOME_OK || !file) {
+        dome__ckpt_close(file);
+        return status;
+    }
+    take_up(c, file);
+    if (leads) {
+        c->previous = dome__checkpoint_in_pieces(c) ? NULL : reread(c, number);
+        c->full = !c->previous;
+        dome__trace_restart(env->trace, number);
+        bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
+        if (!said)
+            dome__checkpoint_say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
+    }
+    return DOME_OK;
+}
+
+/* ---- taking values ---- */
+
+bool dome__checkpoint_restarting(const dome_env *env)
+{
+    return env->checkpoints && env->checkpoints->from;
+}
+
+static const char *distribution_name(dome_distribution distribution)
+{
+    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
+    return (unsigned)distribution <= DOME_WHOLE ? names[distribution] : "unknown";
+}
+
+/* What keeps an object from being the one in the checkpoint: a text, and the status. */
+static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const dome_object *object,
+                     const dome_object_info *here, int *status)
+{
+    const char *kind = dome_object_operations(object)->kind;
+    uint64_t block = here->layout ? dome_layout_block_size(here->layout) : 0;
+    *status = DOME_ERR_TYPE;
+    if (strcmp(there->kind, kind) != 0)
+        return g_strdup_printf("is a %s there, but a %s in the program", there->kind, kind);
+    if (!dome__ckpt_type_fits(head, there->type, here->type))
+        return g_strdup_printf("has type %s there, but %s in the program%s", dome__ckpt_type_name(head, there->type),
+                               here->type ? dome_type_name(here->type) : "none",
+                               here->type && strcmp(dome__ckpt_type_name(head, there->type), dome_type_name(here->type)) == 0
+                                   ? " with other fields"
+                                   : "");
+    *status = DOME_ERR_SHAPE;
+    if (there->length != here->length)
+        return g_strdup_printf("has %" PRIu64 " elements there, but %" PRIu64 " in the program", there->length, here->length);
+    if (there->width != here->width)
+        return g_strdup_printf("has width %" PRIu64 " there, but %" PRIu64 " in the program", there->width, here->width);
+    if (there->block_size != block)
+        return g_strdup_printf("has blocks of %" PRIu64 " elements there, but of %" PRIu64 " in the program", there->block_size,
+                               block);
+    *status = DOME_ERR_LAYOUT;
+    if (there->distribution != here->distribution)
+        return g_strdup_printf("is %s there, but %s in the program", distribution_name(there->distribution),
+                               distribution_name(here->distribution));
+    *status = DOME_ERR_FORMAT;
+    if (there->fixed != dome__checkpoint_is_fixed(object, here))
+        return g_strdup("is stored in another way there than this program stores it");
+    *status = DOME_OK;
+    return NULL;
+}
+
+static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dome_object *object, dome_span run, int *status)
+{
+    char *buffer = NULL, *text = NULL;
+    uint64_t room = 0;
+    for (uint64_t k = 0; k < run.count && !text; k++) {
+        uint64_t block = run.first + k, bytes = dome__ckpt_entry(dome__ckpt_head(c->from), there, block)->length;
+        if (bytes >= room) {
+            g_free(buffer);
+            room = bytes + 1;
+            buffer = room <= G_MAXSIZE ? g_try_malloc((gsize)room) : NULL;
+        }
+        *status = DOME_ERR_MEMORY;
+        if (!buffer) {
+            text = g_strdup_printf("no memory for block %" PRIu64, block);
+        } else if (!dome__ckpt_read(c->from, there, block, buffer, &text)) {
+            *status = DOME_ERR_IO;
+        } else {
+            *status = dome_object_read(object, block, 1, buffer, bytes);
+            if (*status != DOME_OK)
+                text = g_strdup_printf("block %" PRIu64 " of checkpoint '%s' cannot be taken: %s", block,
+                                       dome__ckpt_path(c->from), dome_status_text(*status));
+        }
+    }
+    g_free(buffer);
+    return text;
+}
+
+/* Where an object's own blocks are, for reading: of what all tasks have, each reads everything. */
+static int wanted_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
+{
+    if (info->distribution != DOME_WHOLE)
+        return dome__checkpoint_own_blocks(env, info, runs);
+    runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
+    return runs[0].count > 0;
+}
+
+int dome__checkpoint_restore(dome_env *env, dome_object *object)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c || !c->from || !dome__object_is_named(object))
+        return DOME_OK;
+    const dome_ckpt *head = dome__ckpt_head(c->from);
+    const dome_ckpt_object *there = dome__ckpt_find(head, dome_object_name(object));
+    dome_object_info info;
+    int status = dome_object_describe(object, &info);
+    if (status != DOME_OK)
+        return dome__fail(env, status, "'%s' cannot be described", dome_object_name(object));
+    if (!there)
+        return dome__fail(env, DOME_ERR_NAME,
+                          "checkpoint '%s' has no '%s', so there are no values for it. An object that is new in the program is "
+                          "made after the first "
+                          "loop boundary, or without a name; one that was renamed keeps its old name",
+                          dome__ckpt_path(c->from), dome_object_name(object));
+    char *text = differs(head, there, object, &info, &status);
+    if (text) {
+        status = dome__fail(env, status, "checkpoint '%s': '%s' %s", dome__ckpt_path(c->from), dome_object_name(object), text);
+        g_free(text);
+        return status;
+    }
+    dome_span runs[2];
+    int count = wanted_blocks(env, &info, runs);
+    for (int r = 0; r < count && !text; r++)
+        text = read_blocks(c, there, object, runs[r], &status);
+    if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
+        text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
+    /* One task alone may find it. Where errors end the program, its line does. */
+    if (env->errors_return)
+        status = dome__agree(env, text ? status : DOME_OK, text);
+    else if (text)
+        status = dome__fail(env, status, "%s", text);
+    g_free(text);
+    if (status == DOME_OK)
+        g_hash_table_add(c->restored, g_strdup(dome_object_name(object)));
+    return status;
+}
+
+void dome__checkpoint_end_restart(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    const dome_ckpt *head = dome__ckpt_head(c->from);
+    for (guint i = 0; i < head->objects->len && env->transport->rank == 0; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(head, i);
+        if (g_hash_table_contains(c->restored, object->name))
+            continue;
+        char *name = dome__ckpt_shown(object->name);
+        dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
+        g_free(name);
+    }
+    dome__ckpt_close(c->from);
+    c->from = NULL;
+    g_clear_pointer(&c->restored, g_hash_table_unref);
+}

@@ -1,0 +1,86 @@
+#include "ckpt/checkpoint_private.h"
+
+#include <signal.h>
+#include <time.h>
+
+/* After SIGTERM a program has so long to come to a boundary. From there on its checkpoint may take as long as it gets on: looked
+ * at as often, it is given up when nothing has moved for so many times in a row. */
+enum { END_SECONDS = 10, STILL_MOST = 6 };
+
+/* What signals have asked rank 0 for: a checkpoint (SIGUSR1), or one and then the end (SIGTERM). */
+static volatile sig_atomic_t asked, ending, at_boundary, still;
+static volatile unsigned progress;
+static timer_t end_timer;
+
+static void ask(int number)
+{
+    (void)number;
+    asked = 1;
+}
+
+/* Whether a checkpoint is being written, and gets on. */
+static bool gets_on(void)
+{
+    unsigned now = dome__store_progress();
+    still = now == progress ? still + 1 : 0;
+    progress = now;
+    return still < (at_boundary ? STILL_MOST : 1);
+}
+
+/* The program may not come to a boundary any more, or not soon: after a while, and with the second signal, it ends as it is. */
+static void ask_to_end(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (ending) {
+        if (info->si_code == SI_TIMER && gets_on())
+            return;
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    const struct itimerspec times = {.it_value = {.tv_sec = END_SECONDS}, .it_interval = {.tv_sec = END_SECONDS}};
+    ending = 1;
+    progress = dome__store_progress();
+    timer_settime(end_timer, 0, &times, NULL);
+}
+
+void dome__checkpoint_catch_signals(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+    struct sigaction on_usr1 = {.sa_handler = ask, .sa_flags = SA_RESTART};
+    struct sigaction on_term = {.sa_sigaction = ask_to_end, .sa_flags = SA_RESTART | SA_SIGINFO}, was;
+    asked = ending = at_boundary = still = 0;
+    sigaction(SIGUSR1, &on_usr1, NULL);
+    if (sigaction(SIGTERM, NULL, &was) == 0 && was.sa_handler == SIG_DFL &&
+        timer_create(CLOCK_MONOTONIC, &event, &end_timer) == 0)
+        sigaction(SIGTERM, &on_term, NULL);
+}
+
+void dome__checkpoint_leave_signals(bool end)
+{
+    struct sigaction now;
+    if (sigaction(SIGUSR1, NULL, &now) == 0 && now.sa_handler == ask)
+        signal(SIGUSR1, SIG_DFL);
+    if (sigaction(SIGTERM, NULL, &now) == 0 && now.sa_sigaction == ask_to_end) {
+        signal(SIGTERM, SIG_DFL);
+        timer_delete(end_timer);
+        if (end)
+            raise(SIGTERM);
+    }
+}
+
+bool dome__checkpoint_asked(void)
+{
+    return asked;
+}
+
+void dome__checkpoint_answered(void)
+{
+    asked = 0;
+}
+
+bool dome__checkpoint_ending(void)
+{
+    if (ending)
+        at_boundary = 1;
+    return ending;
+}

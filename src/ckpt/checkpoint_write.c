@@ -1,0 +1,112 @@
+/* Writing checkpoints beside the program, and what becomes of them. */
+#include "ckpt/checkpoint_private.h"
+#include "supervision/watch.h"
+
+#include <inttypes.h>
+
+/* What a new measurement of the cost counts against what was known. */
+static const double COST_WEIGHT = 0.5;
+
+/* Once for a failure, once more if it goes on. */
+static void tell_failure(dome_env *env, uint64_t number, const char *reason)
+{
+    dome_checkpoints *c = env->checkpoints;
+    c->failures++;
+    if (c->failures == 1)
+        dome__checkpoint_say(env, "checkpoint %" PRIu64 " was not written: %s; the program goes on%s", number, reason,
+                             c->previous ? ", and the checkpoint before stays" : " without one");
+    else if (c->failures == 2)
+        dome__checkpoint_say(env, "checkpoint %" PRIu64 " was not written either: %s; this is not said again until one is",
+                             number, reason);
+}
+
+/* Rank 0 takes in what became of it. */
+static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
+{
+    dome_checkpoints *c = env->checkpoints;
+    uint64_t number = job->ckpt->number;
+    if (job->written) {
+        if (env->watch)
+            dome__watch_checkpoint(env->watch, number);
+        dome__ckpt_free(c->previous);
+        c->previous = dome__checkpoint_in_pieces(c) ? NULL : g_steal_pointer(&job->ckpt);
+        c->number = number + 1;
+        c->full = dome__checkpoint_in_pieces(c); /* what lies in a directory that is lost could not be referred to */
+        dome__ckpt_free(g_steal_pointer(&job->ckpt));
+        c->failures = 0;
+        c->report.written++;
+        c->written_at = dome_wtime();
+        c->report.bytes += job->data_bytes;
+        double cost = job->cost + pause;
+        c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
+        if (job->message)
+            dome__checkpoint_say(env, "%s", job->message);
+    } else {
+        c->full = true;
+        c->report.failed++;
+        dome__trace_checkpoint_failed(env->trace, number);
+        if (!job->lost) /* about that there will be another line */
+            tell_failure(env, number, job->message);
+        dome__ckpt_free(job->ckpt);
+        if (job->previous_damaged) {
+            dome__ckpt_free(c->previous);
+            c->previous = NULL;
+        }
+    }
+    g_free(job->message);
+}
+
+void dome__checkpoint_take_result(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c->under_way)
+        return;
+    c->under_way = false;
+    if (env->transport->rank == 0)
+        conclude(env, &c->job, c->job_pause);
+    else
+        g_free(c->job.message);
+}
+
+void dome__checkpoint_finish_writing(dome_env *env)
+{
+    dome__ckpt_background_wait(env->checkpoints->background);
+    dome__checkpoint_take_result(env);
+}
+
+/* In the thread: files take their time. */
+static void note_time(void *checkpoints)
+{
+    dome__run_write(checkpoints, true, NULL);
+}
+
+void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
+{
+    dome_checkpoints *c = env->checkpoints;
+    uint64_t stopped = dome__now_ns();
+    dome__checkpoint_finish_writing(env);
+    double begin = dome_wtime();
+    dome__checkpoint_copy(env, full);
+    uint64_t bytes = c->capture.used; /* from here on the thread's */
+    c->job = (dome_ckpt_job){.directory = c->directory,
+                             .capture = &c->capture,
+                             .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
+                             .store = c->store,
+                             .keep = env->options.checkpoint_keep};
+    if (env->transport->rank == 0) {
+        char *problem = NULL;
+        c->job.ckpt = dome__checkpoint_describe(env, number, &problem);
+        if (problem && !c->capture.problem)
+            c->capture.problem = problem;
+        c->job.previous = c->previous;
+        c->job.full = full;
+        c->job.then = note_time;
+        c->job.then_ctx = c;
+    }
+    c->under_way = true;
+    c->job_pause = dome_wtime() - begin;
+    dome__ckpt_background_write(c->background, &c->job, c->job_pause);
+    c->report.pause += c->job_pause;
+    c->report.longest_pause = MAX(c->report.longest_pause, c->job_pause);
+    dome__trace_checkpoint(env->trace, number, stopped, bytes);
+}

@@ -1,0 +1,465 @@
+#include "ckpt/collect.h"
+
+#include "ckpt/link.h"
+#include "core/files.h"
+#include "supervision/launch.h"
+#include "supervision/watch.h"
+#include "transport/collective.h"
+#include "transport/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Folder for pieces of others. */
+static const char COLLECTED[] = "collected";
+
+static int checked(dome_env *env, int status)
+{
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+/* ---- groups ---- */
+
+static char *probe_path(const char *directory, uint64_t nonce, int rank)
+{
+    return g_strdup_printf("%s/probe-%016" PRIx64 "-%d", directory, nonce, rank);
+}
+
+static void number_groups(const dome_env *env, dome_ckpt_pieces *pieces, const uint64_t *first)
+{
+    int size = env->transport->size, *group = g_new(int, size), *leader = g_new(int, size);
+    pieces->count = 0;
+    for (int r = 0; r < size; r++) {
+        if (first[r] == (uint64_t)r) {
+            leader[pieces->count] = r;
+            group[r] = pieces->count++;
+        } else {
+            group[r] = group[first[r]];
+        }
+    }
+    pieces->group = group;
+    pieces->leader = leader;
+}
+
+int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces)
+{
+    dome_transport *t = env->transport;
+    uint64_t nonce = (uint64_t)g_random_int() << 32 | g_random_int();
+    int status = checked(env, dome__bcast(t, 0, DOME_U64, &nonce, 1));
+    if (status != DOME_OK)
+        return status;
+    char *probe = probe_path(directory, nonce, t->rank), *text = NULL;
+    int fd = dome__store_make_directory(directory, own, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (fd < 0 && !text)
+        text = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", directory, strerror(errno));
+    else if (fd >= 0)
+        close(fd);
+    status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
+    uint64_t first = (uint64_t)t->rank, *all = g_new0(uint64_t, t->size);
+    for (int r = 0; status == DOME_OK && r < t->rank; r++) {
+        char *other = probe_path(directory, nonce, r);
+        if (access(other, F_OK) == 0)
+            first = (uint64_t)r;
+        g_free(other);
+        if (first == (uint64_t)r)
+            break;
+    }
+    if (status == DOME_OK)
+        status = checked(env, dome__allgather(t, DOME_U64, &first, 1, all));
+    if (fd >= 0)
+        unlink(probe);
+    if (status == DOME_OK)
+        number_groups(env, pieces, all);
+    g_free(all);
+    g_free(probe);
+    g_free(text);
+    return status;
+}
+
+void dome__clean_directory(const char *directory)
+{
+    GDir *dir = g_dir_open(directory, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        char *path = g_build_filename(directory, name, NULL);
+        if (g_str_has_prefix(name, "probe-"))
+            unlink(path);
+        else if (strcmp(name, COLLECTED) == 0 && unlink(path) != 0)
+            dome__remove_directory(path);
+        g_free(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+}
+
+static bool leads(const dome_env *env, const dome_ckpt_pieces *pieces)
+{
+    int rank = env->transport->rank;
+    return pieces->leader[pieces->group[rank]] == rank;
+}
+
+/* How others reach a leader. */
+typedef struct address {
+    uint64_t host, port; /* IPv4 in the network's order; 0: that of task 0 */
+    uint8_t cookie[DOME_CKPT_COOKIE];
+} address;
+
+int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces)
+{
+    dome_transport *t = env->transport;
+    char *message = NULL;
+    int listening = -1, own = pieces->group[t->rank], next = (own + 1) % pieces->count, before = 0, place = 0;
+    dome_ckpt_door door = {0};
+    uint64_t words[2] = {0}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
+    uint8_t *cookies = g_malloc0((gsize)t->size * DOME_CKPT_COOKIE);
+    struct sockaddr_in here = {0};
+    if (leads(env, pieces)) {
+        if (t->rank > 0 && dome__ckpt_link_local(task, &here))
+            words[0] = here.sin_addr.s_addr;
+        uint32_t address = words[0] ? (uint32_t)words[0] : htonl(dome__on_one_host(env) ? INADDR_LOOPBACK : INADDR_ANY);
+        listening = dome__ckpt_link_listen(address, &door, &message);
+        words[1] = door.port;
+    }
+    int status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    if (status == DOME_OK)
+        status = checked(env, dome__allgather(t, DOME_U64, words, 2, all));
+    if (status == DOME_OK)
+        status = checked(env, dome__allgather(t, DOME_U8, door.cookie, DOME_CKPT_COOKIE, cookies));
+    for (int r = 0; r < t->size; r++) {
+        place += pieces->group[r] == own && r <= t->rank;
+        before += (pieces->group[r] + 1) % pieces->count == own;
+    }
+    if (status == DOME_OK) {
+        int to = pieces->leader[next], members = 0;
+        struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = (uint32_t)all[2 * to]};
+        dome_ckpt_door other = {.port = all[2 * to + 1]};
+        memcpy(other.cookie, cookies + (size_t)to * DOME_CKPT_COOKIE, DOME_CKPT_COOKIE);
+        for (int r = 0; r < t->size; r++)
+            members += pieces->group[r] == own;
+        if (to == 0 && dome__on_one_host(env))
+            there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        else if (to == 0 && !dome__watch_peer(env->watch, &there))
+            message = g_strdup("the address of task 0 is not known");
+        dome_ckpt_link *links[] = {&pieces->out, &pieces->in};
+        dome__ckpt_link_connect(&pieces->out, place, members + 1, &there, &other);
+        if (listening >= 0)
+            dome__ckpt_link_accept(&pieces->in, before + 1, listening, &door);
+        if (!message)
+            dome__ckpt_link_complete(links, listening >= 0 ? 2 : 1, env->options.timeout, &message);
+        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
+    } else if (listening >= 0) {
+        close(listening);
+    }
+    g_free(message);
+    g_free(all);
+    g_free(cookies);
+    return status;
+}
+
+void dome__groups_free(dome_ckpt_pieces *pieces)
+{
+    dome__ckpt_link_close(&pieces->out);
+    dome__ckpt_link_close(&pieces->in);
+    g_free((int *)pieces->group);
+    g_free((int *)pieces->leader);
+    *pieces = (dome_ckpt_pieces){0};
+}
+
+/* ---- what there is ---- */
+
+/* A file of some group's directory. */
+typedef struct item {
+    uint64_t number, piece, pieces, group, good;
+} item;
+
+enum { WORDS = sizeof(item) / sizeof(uint64_t) };
+
+/* All groups' files that look good, for all to know. */
+static int list_items(dome_env *env, const char *directory, const char *program, const dome_ckpt_pieces *pieces,
+                      uint64_t *highest, GArray **items)
+{
+    dome_transport *t = env->transport;
+    GArray *own = g_array_new(FALSE, FALSE, sizeof(item));
+    char *message = NULL;
+    uint64_t next = 1;
+    GPtrArray *there = NULL;
+    if (leads(env, pieces) && dome__store_next_number(directory, &next, &message))
+        there = dome__store_list(directory, &message);
+    for (guint i = 0; there && i < there->len; i++) {
+        const dome_store_item *f = there->pdata[i];
+        item x = {f->number, f->piece, f->pieces, (uint64_t)pieces->group[t->rank], 0};
+        /* What refers to other files is of a time when there was one directory. */
+        if (f->file && !f->damage && dome__ckpt_head(f->file)->earlier->len == 0 &&
+            strcmp(dome__ckpt_head(f->file)->program, program) == 0)
+            g_array_append_val(own, x);
+    }
+    if (there)
+        g_ptr_array_unref(there);
+    int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_free(message);
+    uint64_t mine = (uint64_t)own->len * WORDS, *counts = g_new0(uint64_t, t->size), sum = 0;
+    if (status == DOME_OK)
+        status = checked(env, dome__allgather(t, DOME_U64, &mine, 1, counts));
+    for (int r = 0; r < t->size; r++)
+        sum += counts[r];
+    *items = g_array_new(FALSE, TRUE, sizeof(item));
+    g_array_set_size(*items, (guint)(sum / WORDS));
+    if (status == DOME_OK && sum > 0)
+        status = checked(env, dome__allgatherv(t, DOME_U64, own->data, counts, (*items)->data));
+    if (status == DOME_OK)
+        status = checked(env, dome__allreduce(t, DOME_U64, &next, 1, dome__combine_max_u64, NULL));
+    *highest = next;
+    g_array_unref(own);
+    g_free(counts);
+    return status;
+}
+
+static bool has(const GArray *items, uint64_t number, uint64_t piece, uint64_t pieces)
+{
+    for (guint i = 0; i < items->len; i++) {
+        const item *x = &g_array_index(items, item, i);
+        if (x->number == number && x->piece == piece && x->pieces == pieces && x->good)
+            return true;
+    }
+    return false;
+}
+
+/* Whether good pieces of this division have all blocks: each is in its group's piece and in the next group's. */
+static bool covered(const GArray *items, uint64_t number, uint64_t pieces)
+{
+    if (pieces == 0)
+        return has(items, number, 0, 0);
+    for (uint64_t p = 1; p <= pieces; p++)
+        if (!has(items, number, p, pieces) && !has(items, number, p % pieces + 1, pieces))
+            return false;
+    return true;
+}
+
+/* The newest of the numbers below `below` that may be complete, if all heads are good; with *pieces of its division. 0: none. */
+static uint64_t newest_below(const GArray *items, uint64_t below, uint64_t from, uint64_t wanted, uint64_t *pieces)
+{
+    uint64_t best = 0;
+    *pieces = 0;
+    for (guint i = 0; i < items->len; i++) {
+        const item *x = &g_array_index(items, item, i);
+        if (x->number >= below || x->number < from || (wanted > 0 && x->number != wanted) || x->number < best ||
+            !covered(items, x->number, x->pieces))
+            continue;
+        if (x->number > best || x->pieces == 0) {
+            best = x->number;
+            *pieces = x->pieces;
+        }
+    }
+    return best;
+}
+
+/* Reads all data of this group's part of it. */
+static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, GArray *items, uint64_t number,
+                  uint64_t division)
+{
+    dome_transport *t = env->transport;
+    uint64_t *damaged = g_new0(uint64_t, items->len + 1);
+    for (guint i = 0; i < items->len; i++) {
+        const item *x = &g_array_index(items, item, i);
+        if (x->number != number || x->pieces != division || !leads(env, pieces) || (int)x->group != pieces->group[t->rank])
+            continue;
+        char *message = NULL, *path = dome__ckpt_file_path(directory, number, (uint32_t)x->piece, (uint32_t)x->pieces);
+        dome_ckpt_file *file = dome__ckpt_open(path, &message);
+        damaged[i] = !file || !dome__ckpt_verify(file, &message);
+        if (damaged[i])
+            fprintf(stderr, "dome: %s: it is not used\n", message);
+        dome__ckpt_close(file);
+        g_free(message);
+        g_free(path);
+    }
+    int status = checked(env, dome__allreduce(t, DOME_U64, damaged, items->len, dome__combine_max_u64, NULL));
+    for (guint i = 0; i < items->len; i++)
+        g_array_index(items, item, i).good &= !damaged[i];
+    g_free(damaged);
+    return status;
+}
+
+/* ---- moving files ---- */
+
+enum { CHUNK = 4 << 20 };
+
+static char *broken(const char *path, const char *reason)
+{
+    return g_strdup_printf("checkpoint '%s' cannot be brought to another host: %s", path, reason);
+}
+
+/* A file from one task to another. Each chunk goes behind its length; none, and the length 0, is the end. */
+static int send_file(dome_env *env, int to, const char *path, char **text)
+{
+    char *buffer = g_malloc(CHUNK);
+    const char *reason;
+    int fd = dome__file_open(path, O_RDONLY, &reason), status = DOME_OK;
+    uint64_t n;
+    if (fd < 0)
+        *text = broken(path, reason);
+    do {
+        ssize_t got = fd >= 0 ? read(fd, buffer, CHUNK) : 0;
+        if (got < 0 && errno == EINTR) {
+            n = 1;
+            continue;
+        }
+        if (got < 0)
+            *text = broken(path, strerror(errno));
+        n = got > 0 ? (uint64_t)got : 0;
+        status = checked(env, dome__send(env->transport, to, DOME_CHANNEL_CONTROL, DOME_U64, &n, 1));
+        if (status == DOME_OK && n > 0)
+            status = checked(env, dome__send(env->transport, to, DOME_CHANNEL_CONTROL, DOME_U8, buffer, n));
+    } while (status == DOME_OK && n > 0);
+    if (fd >= 0)
+        close(fd);
+    g_free(buffer);
+    return status;
+}
+
+static int receive_file(dome_env *env, int from, const char *path, char **text)
+{
+    char *buffer = g_malloc(CHUNK), *part = g_strconcat(path, ".part", NULL), *folder = g_path_get_dirname(path);
+    int fd = dome__store_new_file(folder, part, text), status = DOME_OK;
+    uint64_t n, at = 0;
+    do {
+        status = checked(env, dome__recv(env->transport, from, DOME_CHANNEL_CONTROL, DOME_U64, &n, 1));
+        if (status == DOME_OK && n > 0)
+            status = checked(env, dome__recv(env->transport, from, DOME_CHANNEL_CONTROL, DOME_U8, buffer, n));
+        if (status == DOME_OK && n > 0 && !*text)
+            dome__store_write(fd, buffer, n, at, text);
+        at += n;
+    } while (status == DOME_OK && n > 0);
+    if (fd >= 0) {
+        if (!*text && status == DOME_OK && dome__store_sync(fd, NULL, NULL, text) && rename(part, path) != 0)
+            *text = broken(path, strerror(errno));
+        close(fd);
+        unlink(part);
+    }
+    g_free(folder);
+    g_free(buffer);
+    g_free(part);
+    return status;
+}
+
+static char *path_of(const char *directory, const item *x)
+{
+    return dome__ckpt_file_path(directory, x->number, (uint32_t)x->piece, (uint32_t)x->pieces);
+}
+
+/* Task 0 gets what it has not, in a folder beside its own. */
+static int gather_files(dome_env *env, const char *directory, const char *folder, const dome_ckpt_pieces *pieces,
+                        const GArray *items, uint64_t number, uint64_t division, char **text)
+{
+    int rank = env->transport->rank, status = DOME_OK;
+    for (guint i = 0; i < items->len && status == DOME_OK; i++) {
+        const item *x = &g_array_index(items, item, i);
+        int owner = pieces->leader[x->group];
+        if (x->number != number || x->pieces != division || !x->good || owner == 0)
+            continue;
+        char *from = path_of(directory, x), *to = path_of(folder, x);
+        if (rank == owner)
+            status = send_file(env, 0, from, text);
+        else if (rank == 0)
+            status = receive_file(env, owner, to, text);
+        g_free(from);
+        g_free(to);
+    }
+    return status;
+}
+
+static void merge(const char *directory, const char *folder, const dome_ckpt_pieces *pieces, const GArray *items, uint64_t number,
+                  uint64_t division, char **text)
+{
+    GPtrArray *files = g_ptr_array_new();
+    for (guint i = 0; i < items->len && !*text; i++) {
+        const item *x = &g_array_index(items, item, i);
+        if (x->number != number || x->pieces != division || !x->good)
+            continue;
+        char *path = path_of(pieces->leader[x->group] == 0 ? directory : folder, x);
+        dome_ckpt_file *file = dome__ckpt_open(path, text);
+        if (file)
+            g_ptr_array_add(files, file);
+        g_free(path);
+    }
+    if (!*text)
+        dome__store_merge((dome_ckpt_file **)files->pdata, files->len, NULL, directory, text);
+    for (guint i = 0; i < files->len; i++)
+        dome__ckpt_close(files->pdata[i]);
+    g_ptr_array_unref(files);
+}
+
+static bool group_has(const GArray *items, uint64_t number, int group)
+{
+    for (guint i = 0; i < items->len; i++) {
+        const item *x = &g_array_index(items, item, i);
+        if (x->number == number && x->pieces == 0 && (int)x->group == group && x->good)
+            return true;
+    }
+    return false;
+}
+
+/* It becomes whole at task 0, and then everywhere. */
+static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, const GArray *items, uint64_t number,
+                 uint64_t division)
+{
+    int rank = env->transport->rank, status = DOME_OK;
+    char *text = NULL, *folder = g_build_filename(directory, COLLECTED, NULL);
+    char *whole = dome__ckpt_file_path(directory, number, 0, 0);
+    if (!group_has(items, number, 0)) {
+        if (rank == 0 && mkdir(folder, 0700) < 0) /* what was there has been removed at the start */
+            text = broken(folder, strerror(errno));
+        status = gather_files(env, directory, folder, pieces, items, number, division, &text);
+        if (rank == 0 && status == DOME_OK && !text)
+            merge(directory, folder, pieces, items, number, division, &text);
+        if (rank == 0)
+            dome__remove_directory(folder);
+        if (status == DOME_OK)
+            status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
+        g_clear_pointer(&text, g_free);
+    }
+    for (int g = 1; g < pieces->count && status == DOME_OK; g++) {
+        if (group_has(items, number, g))
+            continue;
+        if (rank == 0)
+            status = send_file(env, pieces->leader[g], whole, &text);
+        else if (rank == pieces->leader[g])
+            status = receive_file(env, 0, whole, &text);
+    }
+    if (status == DOME_OK)
+        status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
+    g_free(text);
+    g_free(folder);
+    g_free(whole);
+    return status;
+}
+
+int dome__collect(dome_env *env, const char *directory, const char *program, const dome_ckpt_pieces *pieces, uint64_t from,
+                  uint64_t wanted, uint64_t *number, uint64_t *next)
+{
+    GArray *items;
+    uint64_t division;
+    int status = list_items(env, directory, program, pieces, next, &items);
+    *number = 0;
+    for (guint i = 0; i < items->len; i++)
+        g_array_index(items, item, i).good = 1;
+    for (uint64_t below = UINT64_MAX, best; status == DOME_OK && *number == 0;) {
+        best = newest_below(items, below, from, wanted, &division);
+        if (best == 0)
+            break;
+        status = verify(env, directory, pieces, items, best, division);
+        if (status == DOME_OK && covered(items, best, division)) {
+            status = bring(env, directory, pieces, items, best, division);
+            *number = status == DOME_OK ? best : 0;
+            break;
+        }
+        /* What is damaged is not good any more: another division may be, or the number before. */
+        below = newest_below(items, best + 1, best, wanted, &division) == best ? best + 1 : best;
+    }
+    g_array_unref(items);
+    return status;
+}

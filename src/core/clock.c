@@ -1,0 +1,148 @@
+#include "core/clock.h"
+
+#include "core/environment.h"
+#include "core/operation.h"
+
+#include <time.h>
+
+/* Reading the thread's clock should take no more than a percent of what it measures. */
+static const double READ_NS = 500, READ_SHARE = 0.01;
+
+/* A call of so much is timed in groups of blocks, LEAST_GROUPS or more; fewer than TOLD_APART do not tell blocks apart. */
+static const double LEAST_CALL_NS = 100e3;
+enum { LEAST_GROUPS = 8, TOLD_APART = 4 };
+
+/* The first calls are timed, then one in so many; all of them while dear ones are among them, which would not be told from cheap
+ * ones otherwise. DECAY: of what the dearest of the last calls took. */
+enum { FIRST_CALLS = 8, ONE_IN = 4 };
+static const double DECAY = 0.9;
+
+uint64_t dome__processor_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Some multiplications and additions. */
+static void compute(int steps)
+{
+    static volatile double seed = 1.0000001, result;
+    double x = seed, y = seed;
+    for (int k = 0; k < steps; k++) {
+        x = x * y + 1e-9;
+        y = y * 0.9999999 + 1e-9;
+    }
+    result = x;
+    (void)result;
+}
+
+double dome__processor_speed(void)
+{
+    enum { STEPS = 200000 };
+    uint64_t begin = dome__processor_ns();
+    compute(STEPS);
+    return STEPS / (double)MAX(dome__processor_ns() - begin, 1);
+}
+
+double dome__speed_now(double seconds)
+{
+    enum { STEPS = 10000, MOST = 10000 };
+    uint64_t begin = dome__now_ns(), most = (uint64_t)(seconds * 1e9), took = 0;
+    int times = 0;
+    for (; took < most && times < MOST; times++) { /* a clock may stand still */
+        compute(STEPS);
+        took = dome__since_ns(begin);
+    }
+    return (double)times * STEPS / ((double)MAX(took, 1) * 1e-9);
+}
+
+/* ---- by block ---- */
+
+dome_block_times *dome__block_times(dome_env *env, const dome_layout *layout)
+{
+    uint64_t length = dome_layout_length(layout), block_size = dome_layout_block_size(layout);
+    for (guint k = 0; k < env->block_times->len; k++) {
+        dome_block_times *times = g_ptr_array_index(env->block_times, k);
+        if (times->length == length && times->block_size == block_size)
+            return times;
+    }
+    dome_block_times *times = g_new(dome_block_times, 1);
+    *times = (dome_block_times){.length = length, .block_size = block_size, .blocks = dome_layout_blocks(layout)};
+    times->ns = g_new0(double, times->blocks);
+    g_ptr_array_add(env->block_times, times);
+    return times;
+}
+
+void dome__block_times_free(void *data)
+{
+    dome_block_times *times = data;
+    g_free(times->ns);
+    g_free(times);
+}
+
+void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_size)
+{
+    for (guint k = 0; k < env->block_times->len; k++) {
+        const dome_block_times *times = g_ptr_array_index(env->block_times, k);
+        if (times->length == length && times->block_size == block_size) {
+            g_ptr_array_remove_index(env->block_times, k);
+            return;
+        }
+    }
+}
+
+static bool wanted(const dome_env *env, const dome_layout *layout)
+{
+    dome_balancing balance = env->options.balance;
+    return layout && env->transport->size > 1 && (balance == DOME_BALANCE_GLOBAL || balance == DOME_BALANCE_RING);
+}
+
+/* Once a few calls have been timed, some at random will do: programs may repeat any pattern of calls. */
+static bool chosen(unsigned call)
+{
+    return call < FIRST_CALLS || (dome__hash(0, call) >> 32) % ONE_IN == 0;
+}
+
+void dome__block_clock_start(dome_block_clock *clock, dome_env *env, const dome_layout *layout)
+{
+    *clock = (dome_block_clock){0};
+    dome_block_times *times = wanted(env, layout) ? dome__block_times(env, layout) : NULL;
+    if (!times)
+        return;
+    int rank = dome_layout_tasks(layout) > 1 ? env->transport->rank : 0;
+    clock->local = dome_layout_run(layout, rank, NULL);
+    double blocks = (double)clock->local;
+    times->dearest *= DECAY;
+    if (!chosen(times->calls++) && times->dearest * blocks < LEAST_CALL_NS)
+        return;
+    clock->times = times;
+    if (times->per_block * blocks > LEAST_CALL_NS)
+        blocks = CLAMP(READ_NS / READ_SHARE / times->per_block, 1, MAX(blocks / LEAST_GROUPS, 1));
+    clock->stride = times->block_size * MAX((uint64_t)blocks, 1);
+    clock->begin = clock->last = dome__processor_ns();
+}
+
+void dome__block_clock_read(dome_block_clock *clock)
+{
+    uint64_t now = dome__processor_ns(), size = clock->times->block_size;
+    uint64_t first = clock->first / size, count = (clock->count + size - 1) / size;
+    double each = (double)(now - clock->last) / (double)count;
+    if (count * TOLD_APART <= clock->local) /* else it says nothing about single blocks */
+        for (uint64_t k = 0; k < count; k++)
+            clock->times->ns[first + k] += each;
+    clock->blocks += count;
+    clock->last = now;
+    clock->count = 0;
+}
+
+void dome__block_clock_stop(dome_block_clock *clock)
+{
+    if (!clock->times)
+        return;
+    if (clock->count > 0)
+        dome__block_clock_read(clock);
+    if (clock->blocks > 0)
+        clock->times->per_block = (double)(clock->last - clock->begin) / (double)clock->blocks;
+    clock->times->dearest = MAX(clock->times->dearest, clock->times->per_block);
+}

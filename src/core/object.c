@@ -1,0 +1,522 @@
+#include "core/object_private.h"
+
+#include "balance/balance.h"
+#include "eval/eval.h"
+#include "core/type_private.h"
+#include "ckpt/checkpoint.h"
+#include "core/trail.h"
+
+#include <string.h>
+
+struct dome_object {
+    void *content;
+    const dome_object_ops *ops;
+    dome_env *env;
+    char *name;
+    uint64_t id;
+    bool named; /* by the program */
+    uint64_t compute_ns, reported_ns;
+};
+
+/* A slot, or NULL where it is empty or the table is from before it existed. */
+#define SLOT(object, slot)                                                                                                       \
+    ((object)->ops->size >= offsetof(dome_object_ops, slot) + sizeof(object)->ops->slot ? (object)->ops->slot : NULL)
+
+/* ---- life ---- */
+
+static int check_table(dome_env *env, const dome_object_ops *ops)
+{
+    if (!ops)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "there is no operation table");
+    if (ops->size < offsetof(dome_object_ops, destroy) + sizeof ops->destroy)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "the operation table says it has %zu bytes: too few (set .size)", ops->size);
+    if (!ops->kind || !*ops->kind)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "the operation table has no kind");
+
+    const char *missing = !ops->describe       ? "describe"
+                          : !ops->packed_bytes ? "packed_bytes"
+                          : !ops->pack         ? "pack"
+                          : !ops->unpack       ? "unpack"
+                          : !ops->destroy      ? "destroy"
+                                               : NULL;
+    if (missing)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "the operation table of kind '%s' has no %s, which is required", ops->kind,
+                          missing);
+    if (!ops->write_bytes != !ops->write || !ops->write != !ops->read)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "the operation table of kind '%s' has only some of write_bytes, write and read",
+                          ops->kind);
+    return DOME_OK;
+}
+
+/* Whether a new object says of itself what services rely on. */
+static int check_description(dome_env *env, const dome_object *object)
+{
+    dome_object_info info;
+    int status = dome_object_describe(object, &info);
+    if (status != DOME_OK)
+        return dome__fail(env, status, "'%s' cannot be described", object->name);
+    if (info.distribution != DOME_WHOLE && !info.layout)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' is distributed but has no layout", object->name);
+    if (info.layout && dome_layout_length(info.layout) != info.length)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' has %" G_GUINT64_FORMAT " elements, but its layout %" G_GUINT64_FORMAT,
+                          object->name, info.length, dome_layout_length(info.layout));
+    if (info.distribution != DOME_DYNAMIC)
+        return DOME_OK;
+    if (!SLOT(object, adopt))
+        return dome__fail(env, DOME_ERR_ARGUMENT,
+                          "the operation table of kind '%s' has no adopt, which '%s' needs (DOME_DYNAMIC)", object->ops->kind,
+                          object->name);
+    if (!dome_layout_equal(info.layout, dome_env_layout(env, info.length, dome_layout_block_size(info.layout))))
+        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' does not follow dome_env_layout, which dynamic objects share",
+                          object->name);
+    return DOME_OK;
+}
+
+static void object_delete(dome_object *object)
+{
+    g_free(object->name);
+    g_free(object);
+}
+
+/* A checkpoint has to hold it. */
+static int check_name(dome_env *env, const char *what, const char *name)
+{
+    size_t bytes = strlen(name);
+    if (bytes <= DOME_NAME_MAX)
+        return DOME_OK;
+    return dome__fail(env, DOME_ERR_NAME, "the name of %s has %zu bytes, more than the %d that a checkpoint can hold", what,
+                      bytes, DOME_NAME_MAX);
+}
+
+static int check_names(dome_env *env, const char *name, const char *kind)
+{
+    int status = check_name(env, "a kind of objects", kind);
+    if (status == DOME_OK && name)
+        status = check_name(env, "an object", name);
+    if (status == DOME_OK && name && g_hash_table_contains(env->names, name))
+        status = dome__fail(env, DOME_ERR_NAME, "there is an object called '%s' already", name);
+    return status;
+}
+
+dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_ops *ops, void *content)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    dome_operation op;
+    uint64_t words[] = {dome__text_word(env, name), dome__text_word(env, ops ? ops->kind : NULL)};
+    dome__begin_with(&op, env, DOME_OP_OBJECT_NEW, NULL, words, G_N_ELEMENTS(words));
+
+    int status = check_table(env, ops);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
+    bool named = name && *name;
+    status = check_names(env, named ? name : NULL, ops->kind);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
+
+    dome_object *object = g_new(dome_object, 1);
+    *object = (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1, .named = named};
+    object->name = named ? g_strdup(name) : g_strdup_printf("%s-%" G_GUINT64_FORMAT, ops->kind, object->id);
+    status = check_description(env, object);
+    if (status == DOME_OK)
+        status = dome__checkpoint_restore(env, object);
+    if (status != DOME_OK) {
+        object_delete(object);
+        return dome__end(&op, status), NULL;
+    }
+    env->last_id++;
+    g_ptr_array_add(env->objects, object);
+    if (named)
+        g_hash_table_insert(env->names, object->name, object);
+    if (env->trail)
+        dome__names_keep(env->trail->names, object->id, object->name);
+    dome__trace_object(env->trace, object);
+    dome__end(&op, DOME_OK);
+    return object;
+}
+
+/* Handles that are known to be freed: the newest of them. */
+enum { BURIED = 4096 };
+
+void dome__bury(dome_env *env, void *memory)
+{
+    if (!env->buried)
+        env->buried = g_new0(void *, BURIED);
+    void **place = &env->buried[env->burials++ % BURIED];
+    g_free(*place);
+    *place = memory;
+}
+
+/* Where an object stands in the registry: ids ascend. */
+static guint registry_index(const dome_env *env, uint64_t id)
+{
+    guint low = 0, high = env->objects->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        const dome_object *object = g_ptr_array_index(env->objects, middle);
+        if (object->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void object_destroy(dome_object *object)
+{
+    dome_env *env = object->env;
+    if (env->operation && env->operation->code != DOME_OP_FINALIZE)
+        dome__trace_object_gone(env->trace, object);
+    g_ptr_array_remove_index(env->objects, registry_index(env, object->id));
+    if (object->named)
+        g_hash_table_remove(env->names, object->name);
+    if (env->trail)
+        dome__names_drop(env->trail->names, object->id);
+    object->ops->destroy(object);
+    object->id |= DOME_FREED;
+    dome__bury(env, object);
+    dome__bury(env, object->name);
+}
+
+void dome_object_free(dome_object *object)
+{
+    if (!object)
+        return;
+    dome_operation op;
+    dome__begin(&op, object->env, DOME_OP_OBJECT_FREE, object, 0);
+    object_destroy(object);
+    op.object = NULL;
+    dome__end(&op, DOME_OK);
+}
+
+void *dome_object_content(const dome_object *object)
+{
+    DOME_NEEDS(object, "the object", NULL);
+    return object->content;
+}
+
+const dome_object_ops *dome_object_operations(const dome_object *object)
+{
+    DOME_NEEDS(object, "the object", NULL);
+    return object->ops;
+}
+
+dome_env *dome_object_env(const dome_object *object)
+{
+    DOME_NEEDS(object, "the object", NULL);
+    return object->env;
+}
+
+const char *dome_object_name(const dome_object *object)
+{
+    DOME_NEEDS(object, "the object", NULL);
+    return object->name;
+}
+
+uint64_t dome_object_id(const dome_object *object)
+{
+    DOME_NEEDS(object, "the object", 0);
+    return object->id;
+}
+
+void dome__object_charge(const dome_object *object, uint64_t ns)
+{
+    ((dome_object *)object)->compute_ns += ns;
+}
+
+uint64_t dome__object_compute_ns(const dome_object *object)
+{
+    return object->compute_ns;
+}
+
+uint64_t dome__object_recent_ns(dome_object *object)
+{
+    uint64_t recent = object->compute_ns - object->reported_ns;
+    object->reported_ns = object->compute_ns;
+    return recent;
+}
+
+/* ---- registry ---- */
+
+void dome__registry_init(dome_env *env)
+{
+    env->objects = g_ptr_array_new();
+    env->names = g_hash_table_new(g_str_hash, g_str_equal);
+    env->last_id = 0;
+    env->layouts = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
+    env->types = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, dome__type_free);
+}
+
+void dome__registry_free(dome_env *env)
+{
+    if (!env->objects)
+        return;
+    while (env->objects->len > 0)
+        object_destroy(g_ptr_array_index(env->objects, env->objects->len - 1));
+    for (int k = 0; env->buried && k < BURIED; k++)
+        g_free(env->buried[k]);
+    g_clear_pointer(&env->buried, g_free);
+    g_clear_pointer(&env->objects, g_ptr_array_unref);
+    g_clear_pointer(&env->names, g_hash_table_destroy);
+    g_clear_pointer(&env->layouts, g_ptr_array_unref);
+    g_clear_pointer(&env->types, g_hash_table_destroy);
+}
+
+dome_object *dome_object_next(const dome_env *env, const dome_object *previous)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    guint at = previous ? registry_index(env, previous->id + 1) : 0;
+    return at < env->objects->len ? g_ptr_array_index(env->objects, at) : NULL;
+}
+
+dome_object *dome_object_find(const dome_env *env, const char *name)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    DOME_NEEDS(name, "the name", NULL);
+    dome_object *object = g_hash_table_lookup(env->names, name);
+    for (guint k = 0; !object && k < env->objects->len; k++) {
+        dome_object *o = g_ptr_array_index(env->objects, k);
+        if (!o->named && strcmp(o->name, name) == 0)
+            object = o;
+    }
+    return object;
+}
+
+size_t dome_object_count(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", 0);
+    return env->objects->len;
+}
+
+/* ---- shared layouts: sorted by length, then block size ---- */
+
+static guint layout_index(const dome_env *env, uint64_t length, uint64_t block_size, bool *found)
+{
+    guint low = 0, high = env->layouts->len;
+    *found = false;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        const dome_layout *layout = g_ptr_array_index(env->layouts, middle);
+        uint64_t n = dome_layout_length(layout), b = dome_layout_block_size(layout);
+        if (n == length && b == block_size) {
+            *found = true;
+            return middle;
+        }
+        if (n < length || (n == length && b < block_size))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t block_size)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    bool found;
+    if (block_size == 0)
+        block_size = dome_block_size(length);
+    guint at = layout_index(env, length, block_size, &found);
+    if (!found) {
+        dome_layout *layout = dome__balance_first_layout(env, length, block_size);
+        if (!layout)
+            return NULL;
+        g_ptr_array_insert(env->layouts, (gint)at, layout);
+        dome__trace_layout(env->trace, layout);
+    }
+    return g_ptr_array_index(env->layouts, at);
+}
+
+void dome__env_set_layout(dome_env *env, const dome_layout *layout)
+{
+    bool found;
+    guint at = layout_index(env, dome_layout_length(layout), dome_layout_block_size(layout), &found);
+    dome_layout *reference = dome_layout_ref(layout);
+    dome__trace_layout(env->trace, layout);
+    if (found) {
+        dome_layout_unref(g_ptr_array_index(env->layouts, at));
+        g_ptr_array_index(env->layouts, at) = reference;
+    } else {
+        g_ptr_array_insert(env->layouts, (gint)at, reference);
+    }
+}
+
+/* All but dvecs, whose work the evaluator does for all of them together. The one that fails, or NULL. */
+static dome_object *sync_objects(dome_env *env, int *status)
+{
+    *status = DOME_OK;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (!dvec__is(o) && (*status = dome_object_sync(o)) != DOME_OK)
+            return o;
+    return NULL;
+}
+
+bool dome__env_settle(dome_env *env)
+{
+    int status;
+    dome__eval_run(env, NULL);
+    return !sync_objects(env, &status);
+}
+
+char *dome__object_settle(dome_object *object)
+{
+    int status = dome_object_sync(object);
+    if (status == DOME_OK)
+        return NULL;
+    const dvec *x = dvec__is(object) ? object->content : NULL;
+    return g_strdup(x && x->failure ? x->failure->text : dome_status_text(status));
+}
+
+bool dome__object_has_cost(const dome_object *object)
+{
+    return SLOT(object, cost) != NULL;
+}
+
+bool dome__env_advance(dome_env *env)
+{
+    int status;
+    dome__eval_advance(env);
+    return !sync_objects(env, &status);
+}
+
+int dome__env_sync(dome_env *env)
+{
+    int status;
+    dome__eval_run(env, NULL);
+    const dome_object *failed = sync_objects(env, &status);
+    char *text =
+        failed ? g_strdup_printf("'%s' cannot complete its deferred work: %s", failed->name, dome_status_text(status)) : NULL;
+    status = dome__agree(env, status, text);
+    g_free(text);
+    return status;
+}
+
+/* ---- slots with their defaults ---- */
+
+int dome_object_describe(const dome_object *object, dome_object_info *info)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(info, "the place for the description", DOME_ERR_ARGUMENT);
+    *info = (dome_object_info){.width = 1};
+    return object->ops->describe(object, info);
+}
+
+int dome_object_sync(dome_object *object)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    return SLOT(object, sync) ? object->ops->sync(object) : DOME_OK;
+}
+
+int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(cost || count == 0, "the place for the costs", DOME_ERR_ARGUMENT);
+    if (SLOT(object, cost))
+        return object->ops->cost(object, first, count, cost);
+
+    dome_object_info info;
+    int status = dome_object_describe(object, &info);
+    if (status != DOME_OK)
+        return status;
+    for (uint64_t k = 0; k < count; k++)
+        cost[k] = (double)(info.layout ? dome_layout_block(info.layout, first + k).count : info.length);
+    return DOME_OK;
+}
+
+int dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(bytes, "the place for the number of bytes", DOME_ERR_ARGUMENT);
+    return object->ops->packed_bytes(object, first, count, format, bytes);
+}
+
+int dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
+    return object->ops->pack(object, first, count, format, buffer, bytes);
+}
+
+int dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                       uint64_t bytes)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
+    return object->ops->unpack(object, first, count, format, buffer, bytes);
+}
+
+int dome_object_adopt(dome_object *object, const dome_layout *layout)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    if (!SLOT(object, adopt))
+        return DOME_ERR_STATE;
+    DOME_NEEDS(layout, "the layout", DOME_ERR_ARGUMENT);
+    return object->ops->adopt(object, layout);
+}
+
+int dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(changed || count == 0, "the place for the answers", DOME_ERR_ARGUMENT);
+    if (SLOT(object, changed))
+        return object->ops->changed(object, first, count, changed);
+    for (uint64_t k = 0; k < count; k++)
+        changed[k] = true;
+    return DOME_OK;
+}
+
+int dome_object_mark_saved(dome_object *object)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    return SLOT(object, mark_saved) ? object->ops->mark_saved(object) : DOME_OK;
+}
+
+int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(bytes, "the place for the number of bytes", DOME_ERR_ARGUMENT);
+    return SLOT(object, write_bytes) ? object->ops->write_bytes(object, first, count, bytes)
+                                     : dome_object_packed_bytes(object, first, count, DOME_PORTABLE, bytes);
+}
+
+int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
+    return SLOT(object, write) ? object->ops->write(object, first, count, buffer, bytes)
+                               : dome_object_pack(object, first, count, DOME_PORTABLE, buffer, bytes);
+}
+
+int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
+    return SLOT(object, read) ? object->ops->read(object, first, count, buffer, bytes)
+                              : dome_object_unpack(object, first, count, DOME_PORTABLE, buffer, bytes);
+}
+
+const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count)
+{
+    DOME_NEEDS(object, "the object", NULL);
+    return SLOT(object, values) ? object->ops->values(object, first, count) : NULL;
+}
+
+void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count)
+{
+    DOME_NEEDS(object, "the object", NULL);
+    return SLOT(object, place) ? object->ops->place(object, layout, first, count) : NULL;
+}
+
+bool dome__object_has_place(const dome_object *object)
+{
+    return SLOT(object, place) != NULL;
+}
+
+bool dome__object_is_named(const dome_object *object)
+{
+    return object->named;
+}
+
+bool dome__object_has_write(const dome_object *object)
+{
+    return SLOT(object, write) != NULL;
+}

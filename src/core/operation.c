@@ -1,0 +1,311 @@
+#include "core/operation.h"
+
+#include "balance/balance.h"
+#include "core/environment.h"
+#include "program/recording.h"
+#include "core/trail.h"
+#include "supervision/watch.h"
+#include "transport/collective.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *dome__operation_name(uint32_t code)
+{
+    static const char *const names[] = {
+#define DOME_OPERATION_NAME(code, name, arguments) [DOME_OP_##code] = name,
+        DOME_OPERATION_LIST(DOME_OPERATION_NAME)
+#undef DOME_OPERATION_NAME
+    };
+    return code < DOME_OPERATIONS ? names[code] : "an unknown operation";
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+    hash ^= hash >> 32;
+    hash *= 0xd6e8feb86659fd93u;
+    return hash ^ hash >> 32;
+}
+
+uint64_t dome__hash(uint64_t hash, uint64_t value)
+{
+    return mix(hash, value);
+}
+
+uint64_t dome__double_word(double value)
+{
+    uint64_t bits = 0x7ff8000000000000u;
+    if (value == value)
+        memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+uint64_t dome__hash_double(uint64_t hash, double value)
+{
+    return dome__hash(hash, dome__double_word(value));
+}
+
+uint64_t dome__hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = dome__hash(hash, at[i]);
+    return dome__hash(hash, bytes);
+}
+
+uint64_t dome__text_word(dome_env *env, const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    uint64_t word = dome__hash_bytes(0, text, strlen(text));
+    if (env->trail)
+        dome__names_recall(env->trail->names, word, text);
+    return word;
+}
+
+static inline uint64_t id_of(const dome_object *object)
+{
+    return object ? dome_object_id(object) : 0;
+}
+
+/* Recorded and run later: only their number is known when they are called. */
+static bool is_deferred(dome_operation_code code)
+{
+    return code >= DOME_OP_DVEC_FILL_VALUE && code <= DOME_OP_DVEC_RANDOM;
+}
+
+/* Number and history change together: two tasks with one number and two histories count as tasks that disagree. */
+static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, const uint64_t *words, size_t count)
+{
+    uint64_t history = mix(mix(env->history, code), id);
+    for (size_t k = 0; k < count; k++)
+        history = mix(history, words[k]);
+    env->sequence++;
+    env->history = history;
+    if (env->transport)
+        env->transport->stamp = (dome_stamp){.sequence = env->sequence, .history = history, .object = id, .operation = code};
+    if (env->trail)
+        dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
+}
+
+static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
+static void refuse_inside(const dome_operation *op) __attribute__((cold, noreturn));
+
+/* No status can be returned for these mistakes before harm is done: they end the program in any case. */
+static void refuse_freed(dome_operation *op)
+{
+    dome_env *env = op->env;
+    if (op->code == DOME_OP_BALANCE) /* the user knows of the one that comes after it */
+        op->code = (dome_operation_code)env->coming;
+    env->errors_return = false;
+    if (!env->stale)
+        dome__fail(env, DOME_ERR_STATE, "it has been freed");
+    dome__fail(env, DOME_ERR_STATE, "'%s' has been freed", dome_object_name(env->stale));
+    abort();
+}
+
+static void refuse_inside(const dome_operation *op)
+{
+    const char *name = op->object ? dome_object_name(op->object) : NULL;
+    op->env->errors_return = false;
+    dome__fail(op->env, DOME_ERR_STATE, "%s%s%s%s is called inside of its kernel or loop, where no Dome function may be",
+               dome__operation_name(op->code), name ? " of '" : "", name ? name : "", name ? "'" : "");
+    abort();
+}
+
+void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
+                      const uint64_t *words, size_t count)
+{
+    if (!env->operation && dome__balance_due(env, code)) {
+        env->coming = (uint32_t)code;
+        dome__balance(env, code, object);
+    }
+    *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
+    env->operation = op;
+    if (op->outer) {
+        if (op->outer->program)
+            refuse_inside(op);
+        return;
+    }
+    uint64_t id = id_of(object);
+    if ((id & DOME_FREED) || env->stale)
+        refuse_freed(op);
+    enter_history(env, (uint32_t)code, id, words, count);
+    if (env->transport)
+        op->start_wait_ns = env->transport->wait_ns;
+    if (env->watch)
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, id);
+    if (!is_deferred(code)) {
+        op->start_eval_ns = env->eval_ns;
+        op->start_ns = dome__now_ns();
+        if (op->start_ns >= env->look_at)
+            dome__recording_look(env);
+    }
+}
+
+void dome__begin_next(dome_env *env, uint64_t decision)
+{
+    const dome_operation *op = env->operation;
+    const dome_stamp *stamp = &env->transport->stamp;
+    enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->coming, decision}, 2);
+    if (env->watch)
+        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)op->code, id_of(op->object));
+}
+
+int dome__end(dome_operation *op, int status)
+{
+    dome_env *env = op->env;
+    env->operation = op->outer;
+    if (op->outer)
+        return status;
+    dome_clock_entry *entry = &env->clock[op->code];
+    entry->count++;
+    if (!is_deferred(op->code)) {
+        uint64_t total = dome__since_ns(op->start_ns), wait = env->transport ? env->transport->wait_ns - op->start_wait_ns : 0;
+        uint64_t elsewhere = wait + env->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
+        entry->wait_ns += wait;
+        entry->compute_ns += compute;
+        dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
+        if (op->object)
+            dome__object_charge(op->object, compute);
+    }
+    if (env->watch)
+        dome__watch_note(env->watch, env->sequence, env->history, DOME_OP_NONE, 0);
+    return status;
+}
+
+void dome__count_bytes(const dome_operation *op, uint64_t bytes)
+{
+    op->env->clock[op->code].bytes += bytes;
+}
+
+static int exit_status_of(int status)
+{
+    switch (status) {
+#define DOME_STATUS_EXIT(code, name, text, exit_status)                                                                          \
+    case code:                                                                                                                   \
+        return exit_status;
+        DOME_STATUS_LIST(DOME_STATUS_EXIT)
+#undef DOME_STATUS_EXIT
+    default:
+        return 1;
+    }
+}
+
+/* rank: where the failure was found. */
+static int fail(dome_env *env, int status, int rank, const char *text)
+{
+    const dome_operation *op = env ? env->operation : NULL;
+    while (op && op->outer)
+        op = op->outer;
+    GString *line = g_string_new(NULL);
+    if (op && op->code != DOME_OP_NONE) {
+        g_string_append(line, dome__operation_name(op->code));
+        if (op->object)
+            g_string_append_printf(line, " of '%s'", dome_object_name(op->object));
+        g_string_append(line, ": ");
+    }
+    g_string_append(line, text);
+    if (env && env->hosts)
+        g_string_append_printf(line, " (task %d on host %s)", rank, env->hosts[rank]);
+    g_strdelimit(line->str, "\n", ' ');
+    if (env && env->errors_return) {
+        env->error_status = status;
+        g_free(env->error_message);
+        env->error_message = g_string_free(line, FALSE);
+        return status;
+    }
+    fflush(stdout);
+    if (env && env->watch && status == DOME_ERR_MISMATCH)
+        dome__watch_disagree(env->watch, exit_status_of(status), line->str);
+    if (env && env->watch)
+        dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
+                         exit_status_of(status), line->str);
+    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line->str);
+    if (env)
+        dome__recording_close(env, exit_status_of(status), line->str);
+    _exit(exit_status_of(status));
+}
+
+int dome__fail(dome_env *env, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    status = fail(env, status, env && env->transport ? env->transport->rank : 0, text);
+    g_free(text);
+    return status;
+}
+
+int dome__null(const char *function, const char *what)
+{
+    return dome__fail(dome__this_env(), DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
+}
+
+int dome__fail_transport(dome_env *env, int status)
+{
+    return fail(env, status, env->transport->rank, env->transport->reason);
+}
+
+/* A failure as words: its order, its rank, its status. */
+enum { FAILURE_WORDS = 4 };
+
+static void combine_failures(void *inout, const void *in, uint64_t count, void *ctx)
+{
+    (void)ctx;
+    uint64_t *a = inout;
+    const uint64_t *b = in;
+    for (uint64_t k = 0; k < count; k++)
+        if (a[k] != b[k]) {
+            if (b[k] < a[k])
+                memcpy(a, b, count * sizeof *a);
+            return;
+        }
+}
+
+/* Makes word the failure that counts, once some task has told of one. */
+static int find_first(dome_transport *t, uint64_t word[FAILURE_WORDS])
+{
+    if (!word[3])
+        word[0] = word[1] = word[2] = UINT64_MAX;
+    return dome__allreduce(t, DOME_U64, word, FAILURE_WORDS, combine_failures, NULL);
+}
+
+int dome__agree_first(dome_env *env, int status, const char *text, uint64_t order[2])
+{
+    enum { TEXT = 480 };
+    dome_transport *t = env->transport;
+    char buffer[TEXT] = "";
+    uint64_t word[FAILURE_WORDS] = {order[0], order[1], (uint64_t)t->rank, (uint64_t)status};
+    if (t->size > 1) {
+        uint64_t any = status != DOME_OK;
+        int failed = dome__allreduce(t, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
+        if (failed)
+            return dome__fail_transport(env, failed);
+        if (!any)
+            return DOME_OK;
+        failed = find_first(t, word);
+        if (!failed && (int)word[2] == t->rank && text)
+            g_strlcpy(buffer, text, sizeof buffer);
+        if (!failed)
+            failed = dome__bcast(t, (int)word[2], DOME_U8, buffer, TEXT);
+        if (failed)
+            return dome__fail_transport(env, failed);
+    } else if (status && text) {
+        g_strlcpy(buffer, text, sizeof buffer);
+    }
+    if (!word[3])
+        return DOME_OK;
+    memcpy(order, word, 2 * sizeof *order);
+    status = (int)word[3];
+    return fail(env, status, (int)word[2], buffer[0] ? buffer : dome_status_text(status));
+}
+
+int dome__agree(dome_env *env, int status, const char *text)
+{
+    return dome__agree_first(env, status, text, (uint64_t[2]){0, 0});
+}

@@ -1,0 +1,367 @@
+#include "core/type_private.h"
+#include "core/environment.h"
+#include "core/trail.h"
+
+#include <string.h>
+
+#define TYPE_DESC(name_, ctype, suffix)                                                                                          \
+    const struct dome_type_desc dome_type_##suffix = {                                                                           \
+        .name = #suffix,                                                                                                         \
+        .kind = DOME_KIND_##name_,                                                                                               \
+        .atom = DOME_KIND_##name_ >= DOME_KIND_C64 ? sizeof(ctype) / 2 : sizeof(ctype),                                          \
+        .size = sizeof(ctype),                                                                                                   \
+        .portable = sizeof(ctype),                                                                                               \
+        .dense = true,                                                                                                           \
+    };
+DOME_TYPE_LIST(TYPE_DESC)
+#undef TYPE_DESC
+
+static const dome_type basic_types[] = {
+#define TYPE_ADDRESS(name, ctype, suffix) &dome_type_##suffix,
+    DOME_TYPE_LIST(TYPE_ADDRESS)
+#undef TYPE_ADDRESS
+};
+
+const char *dome_type_name(dome_type type)
+{
+    DOME_NEEDS(type, "the type", NULL);
+    return type->name;
+}
+
+dome_type_kind dome_type_kind_of(dome_type type)
+{
+    DOME_NEEDS(type, "the type", DOME_KIND_STRUCT);
+    return type->kind;
+}
+
+size_t dome_type_size(dome_type type)
+{
+    DOME_NEEDS(type, "the type", 0);
+    return type->size;
+}
+
+size_t dome_type_portable_size(dome_type type)
+{
+    DOME_NEEDS(type, "the type", 0);
+    return type->portable;
+}
+
+size_t dome_type_fields(dome_type type, const dome_field **fields)
+{
+    DOME_NEEDS(type, "the type", 0);
+    if (fields)
+        *fields = type->fields;
+    return type->nfields;
+}
+
+bool dome_type_equal(dome_type a, dome_type b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind)
+        return false;
+    if (a->kind != DOME_KIND_STRUCT)
+        return true;
+    if (strcmp(a->name, b->name) != 0 || a->size != b->size || a->nfields != b->nfields)
+        return false;
+    for (size_t i = 0; i < a->nfields; i++) {
+        const dome_field *f = &a->fields[i], *g = &b->fields[i];
+        if (strcmp(f->name, g->name) != 0 || f->offset != g->offset || f->count != g->count || !dome_type_equal(f->type, g->type))
+            return false;
+    }
+    return true;
+}
+
+size_t dome_type_bytes(dome_type type, dome_format format)
+{
+    DOME_NEEDS(type, "the type", 0);
+    return format == DOME_NATIVE ? type->size : type->portable;
+}
+
+uint64_t dome__type_hash(dome_type type)
+{
+    uint64_t hash = dome__hash(dome__hash_bytes(0, type->name, strlen(type->name)), type->kind);
+    hash = dome__hash(hash, type->portable);
+    for (size_t i = 0; i < type->nfields; i++) {
+        const dome_field *f = &type->fields[i];
+        hash = dome__hash_bytes(hash, f->name, strlen(f->name));
+        hash = dome__hash(dome__hash(hash, f->count), dome__type_hash(f->type));
+    }
+    return hash;
+}
+
+uint64_t dome__type_word(dome_env *env, dome_type type)
+{
+    if (!type)
+        return 0;
+    uint64_t word = dome__type_hash(type);
+    if (env->trail)
+        dome__names_recall(env->trail->names, word, type->name);
+    return word;
+}
+
+uint64_t dome__value_word(dome_type type, const void *value)
+{
+    if (!value)
+        return 0;
+    void *portable = g_malloc(type->portable);
+    dome_type_pack(type, DOME_PORTABLE, portable, value, 1);
+    uint64_t word = dome__hash_bytes(0, portable, type->portable);
+    g_free(portable);
+    return word;
+}
+
+/* ---- struct types ---- */
+
+void dome__type_free(void *type)
+{
+    struct dome_type_desc *desc = type;
+    for (size_t i = 0; i < desc->nfields; i++)
+        g_free((char *)desc->fields[i].name);
+    g_free(desc->fields);
+    g_free((char *)desc->name);
+    g_free(desc);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const dome_field *f = *(const dome_field *const *)a, *g = *(const dome_field *const *)b;
+    return f->offset < g->offset ? -1 : f->offset > g->offset;
+}
+
+static int check_fields(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields)
+{
+    if (!name || !*name)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "a struct type needs a name");
+    if (strlen(name) > DOME_NAME_MAX)
+        return dome__fail(env, DOME_ERR_NAME, "the name of a struct type has %zu bytes, more than %d", strlen(name),
+                          DOME_NAME_MAX);
+    if (!fields || nfields == 0)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has no fields", name);
+    for (size_t i = 0; i < nfields; i++) {
+        const dome_field *f = &fields[i];
+        if (!f->name || !*f->name)
+            return dome__fail(env, DOME_ERR_ARGUMENT, "field %zu of struct type '%s' has no name", i, name);
+        if (strlen(f->name) > DOME_NAME_MAX)
+            return dome__fail(env, DOME_ERR_NAME, "the name of field %zu of struct type '%s' has %zu bytes, more than %d", i,
+                              name, strlen(f->name), DOME_NAME_MAX);
+        if (!f->type)
+            return dome__fail(env, DOME_ERR_ARGUMENT, "field '%s' of struct type '%s' has no type", f->name, name);
+        if (f->count == 0)
+            return dome__fail(env, DOME_ERR_ARGUMENT, "field '%s' of struct type '%s' has count 0", f->name, name);
+        if (f->offset > size || f->count > (size - f->offset) / f->type->size)
+            return dome__fail(env, DOME_ERR_ARGUMENT, "field '%s' lies outside struct type '%s' of %zu bytes", f->name, name,
+                              size);
+    }
+
+    int status = DOME_OK;
+    const dome_field **sorted = g_new(const dome_field *, nfields);
+    GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < nfields; i++) {
+        sorted[i] = &fields[i];
+        if (!g_hash_table_add(names, (void *)fields[i].name) && status == DOME_OK)
+            status = dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has two fields called '%s'", name, fields[i].name);
+    }
+    qsort(sorted, nfields, sizeof *sorted, by_offset);
+    for (size_t i = 1; i < nfields && status == DOME_OK; i++)
+        if (sorted[i - 1]->offset + sorted[i - 1]->count * sorted[i - 1]->type->size > sorted[i]->offset)
+            status = dome__fail(env, DOME_ERR_ARGUMENT, "fields '%s' and '%s' of struct type '%s' overlap", sorted[i - 1]->name,
+                                sorted[i]->name, name);
+    g_hash_table_destroy(names);
+    g_free(sorted);
+    return status;
+}
+
+static struct dome_type_desc *describe_struct(const char *name, size_t size, const dome_field *fields, size_t nfields)
+{
+    struct dome_type_desc *type = g_new0(struct dome_type_desc, 1);
+    size_t covered = 0;
+
+    type->name = g_strdup(name);
+    type->kind = DOME_KIND_STRUCT;
+    type->size = size;
+    type->dense = true;
+    type->nfields = nfields;
+    type->fields = g_new(dome_field, nfields);
+    for (size_t i = 0; i < nfields; i++) {
+        type->fields[i] = fields[i];
+        type->fields[i].name = g_strdup(fields[i].name);
+        type->portable += fields[i].count * fields[i].type->portable;
+        covered += fields[i].count * fields[i].type->size;
+        type->dense = type->dense && fields[i].type->dense;
+    }
+    type->dense = type->dense && covered == size;
+    return type;
+}
+
+dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    dome_operation op;
+    uint64_t hash = 0;
+    for (size_t i = 0; fields && i < nfields; i++) {
+        const dome_field *f = &fields[i];
+        hash = dome__hash_bytes(hash, f->name ? f->name : "", f->name ? strlen(f->name) : 0);
+        hash = dome__hash(dome__hash(hash, f->count), f->type ? dome__type_hash(f->type) : 0);
+    }
+    dome__begin_with(&op, env, DOME_OP_TYPE_STRUCT, NULL, (uint64_t[]){dome__text_word(env, name), hash}, 2);
+
+    int status = check_fields(env, name, size, fields, nfields);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(basic_types); i++)
+        if (strcmp(name, basic_types[i]->name) == 0)
+            return dome__end(&op, dome__fail(env, DOME_ERR_NAME, "'%s' is the name of a basic type", name)), NULL;
+
+    struct dome_type_desc *type = describe_struct(name, size, fields, nfields);
+    struct dome_type_desc *known = g_hash_table_lookup(env->types, name);
+    if (known) {
+        bool same = dome_type_equal(known, type);
+        dome__type_free(type);
+        type = known;
+        if (!same) {
+            type = NULL;
+            status = dome__fail(env, DOME_ERR_NAME, "struct type '%s' has been described differently before", name);
+        }
+    } else {
+        g_hash_table_insert(env->types, (void *)type->name, type);
+    }
+    dome__end(&op, status);
+    return type;
+}
+
+/* ---- conversion ---- */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Plain loops, which compilers make vectors of; in line, so that each caller below gets those of its own instructions. */
+static inline __attribute__((always_inline)) void swap(size_t atom, char *restrict to, const char *restrict from, size_t count)
+{
+    switch (atom) {
+    case 2:
+        for (size_t i = 0; i < count; i++) {
+            uint16_t v;
+            memcpy(&v, from + 2 * i, 2);
+            v = (uint16_t)(v << 8 | v >> 8);
+            memcpy(to + 2 * i, &v, 2);
+        }
+        return;
+    case 4:
+        for (size_t i = 0; i < count; i++) {
+            uint32_t v;
+            memcpy(&v, from + 4 * i, 4);
+            v = __builtin_bswap32(v);
+            memcpy(to + 4 * i, &v, 4);
+        }
+        return;
+    case 8:
+        for (size_t i = 0; i < count; i++) {
+            uint64_t v;
+            memcpy(&v, from + 8 * i, 8);
+            v = __builtin_bswap64(v);
+            memcpy(to + 8 * i, &v, 8);
+        }
+        return;
+    default:
+        memcpy(to, from, atom * count);
+    }
+}
+
+#ifdef __x86_64__
+/* One instruction turns 32 bytes round. */
+static __attribute__((target("avx2"))) void swap_avx2(size_t atom, char *to, const char *from, size_t count)
+{
+    swap(atom, to, from, count);
+}
+#endif
+#endif
+
+/* Copies count items of `atom` bytes between this machine's order of bytes and big-endian. */
+static void copy_atoms(size_t atom, char *restrict to, const char *restrict from, size_t count)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) {
+        swap_avx2(atom, to, from, count);
+        return;
+    }
+#endif
+    swap(atom, to, from, count);
+#else
+    memcpy(to, from, atom * count);
+#endif
+}
+
+enum direction { TO_PACKED, FROM_PACKED };
+
+/* Converts count runs of `each` elements that lie element_stride apart in memory and packed_stride apart in packed form. */
+static void convert(dome_type type, dome_format format, enum direction direction, char *packed, size_t packed_stride,
+                    char *elements, size_t element_stride, size_t each, size_t count)
+{
+    if (type->kind == DOME_KIND_STRUCT && !(format == DOME_NATIVE && type->dense)) {
+        for (size_t i = 0; i < each; i++) {
+            size_t at = 0;
+            for (size_t k = 0; k < type->nfields; k++) {
+                const dome_field *f = &type->fields[k];
+                convert(f->type, format, direction, packed + (format == DOME_NATIVE ? f->offset : at), packed_stride,
+                        elements + f->offset, element_stride, f->count, count);
+                at += f->count * f->type->portable;
+            }
+            packed += dome_type_bytes(type, format);
+            elements += type->size;
+        }
+        return;
+    }
+
+    size_t atom = format == DOME_NATIVE ? 1 : type->atom;
+    size_t atoms = each * (type->size / atom);
+    if (direction == TO_PACKED)
+        for (size_t i = 0; i < count; i++)
+            copy_atoms(atom, packed + i * packed_stride, elements + i * element_stride, atoms);
+    else
+        for (size_t i = 0; i < count; i++)
+            copy_atoms(atom, elements + i * element_stride, packed + i * packed_stride, atoms);
+}
+
+/* Structs go field by field over as many elements as stay in the cache. */
+static void convert_all(dome_type type, dome_format format, enum direction direction, char *packed, char *elements, size_t count)
+{
+    size_t bytes = dome_type_bytes(type, format);
+    size_t chunk = MAX(1, 16384 / type->size);
+
+    for (size_t done = 0; done < count; done += chunk)
+        convert(type, format, direction, packed + done * bytes, bytes, elements + done * type->size, type->size, 1,
+                MIN(chunk, count - done));
+}
+
+void dome_type_pack(dome_type type, dome_format format, void *packed, const void *elements, size_t count)
+{
+    DOME_NEEDS(type, "the type", );
+    if (count == 0)
+        return;
+    DOME_NEEDS(packed, "the packed form", );
+    DOME_NEEDS(elements, "the array of elements", );
+    if (format == DOME_NATIVE && type->dense) {
+        memcpy(packed, elements, count * type->size);
+    } else if (type->kind != DOME_KIND_STRUCT) {
+        copy_atoms(type->atom, packed, elements, count * (type->size / type->atom));
+    } else {
+        if (format == DOME_NATIVE) /* padding: the same bytes for the same values */
+            memset(packed, 0, count * type->size);
+        convert_all(type, format, TO_PACKED, packed, (char *)elements, count);
+    }
+}
+
+void dome_type_unpack(dome_type type, dome_format format, void *elements, const void *packed, size_t count)
+{
+    DOME_NEEDS(type, "the type", );
+    if (count == 0)
+        return;
+    DOME_NEEDS(packed, "the packed form", );
+    DOME_NEEDS(elements, "the array of elements", );
+    if (format == DOME_NATIVE && type->dense)
+        memcpy(elements, packed, count * type->size);
+    else if (type->kind != DOME_KIND_STRUCT)
+        copy_atoms(type->atom, elements, packed, count * (type->size / type->atom));
+    else
+        convert_all(type, format, FROM_PACKED, (char *)packed, elements, count);
+}

@@ -1,0 +1,38 @@
+/* Values that could not be computed: an integer divided by zero, 0 raised to a negative power.
+ *
+ * A failure belongs to the vector whose value an operation could not compute and to every vector that is computed from it, on the
+ * task that found it, until the vector is overwritten. The call that needs the vector's values reports it. Of several failures
+ * the one of the earliest operation counts, and of that the one at the lowest position, whichever task found it: so the report
+ * does not depend on the number of tasks, on the layout, or on when the work was done. */
+#ifndef DOME_SRC_FAILURE_H
+#define DOME_SRC_FAILURE_H
+
+#include "core/environment.h"
+
+typedef struct dome_failure {
+    uint64_t order[2]; /* number of the operation; position of the value */
+    char *text;
+    bool told; /* some call has reported a failure of this operation */
+} dome_failure;
+
+/* Takes text. The caller owns one reference. */
+dome_failure *dome__failure_new(uint64_t operation, uint64_t position, char *text);
+
+/* NULL is allowed in all of these. */
+dome_failure *dome__failure_ref(dome_failure *failure);
+void dome__failure_unref(dome_failure *failure);
+
+/* The one of the two that counts; borrowed. */
+dome_failure *dome__failure_first(dome_failure *a, dome_failure *b);
+
+/* Collective: reports the failure that counts of those that the tasks have found (NULL: this one has found none). DOME_OK if none
+ * has found one. */
+int dome__failure_agree(dome_env *env, dome_failure *failure);
+
+/* Reports a failure that the others either find as well or need not hear of. */
+int dome__failure_report(dome_env *env, dome_failure *failure);
+
+/* Collective, at the end of the program: reports a failure that a vector still has and no call has reported. */
+int dome__failure_finish(dome_env *env);
+
+#endif

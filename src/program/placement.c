@@ -1,0 +1,18 @@
+#include "program/placement.h"
+
+#include <sched.h>
+
+bool dome__bind_to_core(int place, int tasks)
+{
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0 || CPU_COUNT(&allowed) < tasks)
+        return false;
+    /* the processors' numbers often have neighbours share caches or a core */
+    int wanted = (int)((long)place * CPU_COUNT(&allowed) / tasks), cpu = 0;
+    for (int seen = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && seen++ == wanted)
+            break;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0;
+}

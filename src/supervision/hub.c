@@ -1,0 +1,340 @@
+#include "transport/door.h"
+#include "supervision/hub_private.h"
+#include "program/progress.h"
+#include "supervision/report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int dome__hub_signals(sigset_t *old_mask)
+{
+    sigset_t set;
+    static const int handled[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    sigemptyset(&set);
+    for (size_t i = 0; i < G_N_ELEMENTS(handled); i++) {
+        struct sigaction action;
+        if (handled[i] == SIGCHLD || sigaction(handled[i], NULL, &action) < 0 || action.sa_handler != SIG_IGN)
+            sigaddset(&set, handled[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, old_mask);
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void rank0_ended(hub_state *s, int status)
+{
+    s->rank0_ended = true;
+    s->rank0_status = status;
+    s->rank0_ended_at = s->now;
+    hub_client *watch = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH) {
+            if (!c->closed)
+                dome__hub_receive(s, c); /* what it said last */
+            watch = c;
+        }
+    }
+    if (s->told || s->noticed)
+        return;
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (!watch) { /* it never got to the point where others could exist; it has said why itself */
+        dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
+                         WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",
+                                                               WTERMSIG(status), strsignal(WTERMSIG(status)))
+                                             : g_strdup(""));
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
+        dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* "| head" has read enough: no error to anybody */
+    } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
+        dome__hub_notice(s, DOME_END_OWN, !watch->bye, code,
+                         g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
+    } else if (!watch->bye && WIFSIGNALED(status)) {
+        dome__hub_notice(s, DOME_END_LOSS, true, code,
+                         g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
+                                         WTERMSIG(status), strsignal(WTERMSIG(status))));
+    } else if (!watch->bye) {
+        dome__hub_notice(s, DOME_END_OWN, false, code ? code : 1,
+                         g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
+    }
+}
+
+static void handle_signals(hub_state *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->hub->signal_fd, &info, sizeof info) == sizeof info) {
+        int number = (int)info.ssi_signo;
+        if (number == SIGCHLD) {
+            int status;
+            pid_t pid;
+            while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid == s->hub->rank0 && s->hub->rank0_is_child)
+                    rank0_ended(s, status);
+                else if (pid == s->hub->daemon)
+                    s->daemon_ended = true;
+                else if (pid == s->killer)
+                    s->killer = 0;
+            }
+            if (s->daemon_ended && !s->rank0_ended)
+                dome__hub_notice(s, DOME_END_LOSS, true, 1,
+                                 g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon,
+                                                 g_get_host_name()));
+        } else if (number == SIGTSTP) {
+            dome__hub_to_all_watches(s, DOME_WIRE_PAUSE);
+            raise(SIGSTOP);
+        } else if (number == SIGCONT) {
+            s->now = s->began = dome__hub_now();
+            for (guint i = 0; i < s->clients->len; i++) {
+                hub_client *c = s->clients->pdata[i];
+                c->heard = c->greeted_at = s->now;
+            }
+            dome__hub_strangers_renew(s);
+            dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
+            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
+                kill(s->hub->rank0, SIGCONT);
+        } else if (s->rank0_ended) { /* others are at work or wait for a reader of their output */
+            if (number != SIGUSR1 && number != SIGUSR2) {
+                s->ending = true;
+                dome__hub_notice(s, DOME_END_OWN, false, 128 + number, g_strdup(""));
+            }
+        } else if (s->hub->rank0_is_child) {
+            /* From the keyboard it reached rank 0 as well; sent to this process it did not, nor does the hangup that a session's
+             * first process gets. */
+            s->passed_on = number;
+            s->ending |= number != SIGUSR1 && number != SIGUSR2;
+            if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
+                kill(s->hub->rank0, number);
+        }
+    }
+}
+
+double dome__hub_silence_limit(const hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
+    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
+}
+
+/* A start that is stuck names the host it is stuck on. */
+static char *silent_host(const hub_client *c)
+{
+    static const char before[] = "tasks on host ";
+    const char *object = c->object ? c->object : "";
+    return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
+}
+
+/* The end of rank 0's process tells more than that of its line, but may not come. */
+static void rank0_left(hub_state *s, hub_client *c)
+{
+    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || s->now - c->closed_at <= dome__hub_silence_limit(s))
+        return;
+    dome__hub_lost(s, c,
+                   c->pid == s->hub->rank0
+                       ? "its process left the program and has not ended (it became another one by exec, or closed its files)"
+                       : "its process ended");
+}
+
+/* A task that has not come to its first operation is starting: spawning and joining have limits of their own, which come first.
+ */
+static void silence(hub_state *s)
+{
+    double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
+    bool rank0 = false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        rank0 |= c->greeted && c->rank == 0;
+        if (c->closed && c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH)
+            rank0_left(s, c);
+        double silent = s->now - c->heard;
+        bool starting = !c->greeted || !c->sequence;
+        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
+            continue;
+        if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
+            continue;
+        if (c->greeted && starting && silent <= limit) {
+            char *how = g_strdup_printf("it did not get through its start within %.1f s", start_limit);
+            dome__hub_lost(s, c, how);
+            s->silent = silent_host(c);
+            g_free(how);
+        } else if (c->greeted) {
+            char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
+            dome__hub_lost(s, c, how);
+            g_free(s->silent);
+            s->silent = g_strdup(c->host);
+            g_free(how);
+        } else {
+            dome__hub_closed(s, c); /* it knows the cookie and says nothing */
+        }
+    }
+    if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
+        dome__hub_notice(s, DOME_END_LOSS, false, 1,
+                         g_strdup_printf("task 0 on host %s is lost: it did not get through its start within %.1f s",
+                                         g_get_host_name(), start_limit));
+}
+
+bool dome__hub_silent(const hub_state *s, const hub_client *c)
+{
+    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
+}
+
+/* Output that a child of a task holds open. The end of the task and what it wrote last come by lines of their own. */
+static bool outlives_task(const hub_state *s, const hub_client *output)
+{
+    static const double late = 0.3;
+    bool ended = false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->rank != output->rank)
+            continue;
+        ended = c->closed && s->now - c->closed_at > late;
+    }
+    return ended && output->channel != DOME_WIRE_WATCH;
+}
+
+static bool all_closed(const hub_state *s, bool but_silent)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && !outlives_task(s, c) &&
+            !(but_silent && (c->channel != DOME_WIRE_WATCH || dome__hub_silent(s, c))))
+            return false;
+    }
+    return true;
+}
+
+static bool over(hub_state *s)
+{
+    bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
+    if (s->noticed && !s->told) {
+        bool answered = true;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const hub_client *c = s->clients->pdata[i];
+            bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
+            if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
+                answered = false;
+        }
+        if (answered || s->now - s->noticed_at > (s->trails ? 2 : 0.2))
+            dome__hub_tell(s);
+    }
+    if (s->told) {
+        if (rank0 && all_closed(s, false) && !s->killer) {
+            if (!s->killed && !s->lost_killed)
+                dome__hub_kill_lost(s);
+            return !s->killer;
+        }
+        if (!s->killed && s->now - s->told_at > 0.3)
+            dome__hub_kill_rest(s);
+        if (!s->killed)
+            return false;
+        /* The news of a kill on another host, or the lack of it. */
+        double waited = s->now - s->killed_at;
+        return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
+    }
+    if (!s->hub->rank0_is_child) { /* rank 0 may live on in its own code after dome_finalize */
+        bool any = false;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const hub_client *c = s->clients->pdata[i];
+            any |= c->greeted && c->channel == DOME_WIRE_WATCH;
+        }
+        return any ? all_closed(s, false) : getppid() != s->hub->rank0;
+    }
+    /* A task may have work of its own after dome_finalize; its output line closes when its process ends. */
+    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0_ended_at, s->held_at) > s->hub->timeout);
+}
+
+static void open_state(hub_state *s)
+{
+    s->clients = g_ptr_array_new();
+    s->strangers = g_ptr_array_new();
+    s->polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
+    s->polled = g_ptr_array_new();
+    s->now = s->began = s->started = dome__hub_now();
+    s->checkpoint = -1;
+    dome__hub_raise_limit(s);
+    dome__hub_output_open(s);
+}
+
+static void close_state(hub_state *s, int status)
+{
+    for (guint i = 0; i < s->clients->len; i++)
+        dome__hub_client_free(s->clients->pdata[i]);
+    g_ptr_array_free(s->clients, TRUE);
+    g_ptr_array_free(s->strangers, TRUE);
+    g_array_free(s->polls, TRUE);
+    g_ptr_array_free(s->polled, TRUE);
+    g_free(s->noticed);
+    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__trace_sink_close(s->trace, status);
+    dome__demand_close(s->demand, status);
+    g_free(s->line);
+    g_free(s->silent);
+}
+
+static void watch_over(hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->now;
+    int report_fd = dome__door_listen(DOME_DOOR_REPORT);
+    while (!over(s)) {
+        bool hurry = s->noticed || s->told || s->rank0_ended;
+        dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
+        double before = s->now;
+        s->now = dome__hub_now();
+        s->overslept |= s->now - before > dome__hub_silence_limit(s);
+        /* What tasks said last comes before the news that they are gone. */
+        dome__hub_hear(s);
+        if (dome__hub_happened(s, DOME_POLL_LISTEN))
+            dome__hub_accept(s);
+        if (dome__hub_happened(s, DOME_POLL_SIGNAL))
+            handle_signals(s);
+        if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
+            s->full_until = s->now + 0.1;
+        dome__hub_attend(s);
+        if (s->now - beat >= period) {
+            beat = s->now;
+            dome__hub_to_all_watches(s, DOME_WIRE_BEAT);
+        }
+        if (!s->noticed && !s->told)
+            silence(s);
+        dome__hub_strangers_late(s);
+        dome__hub_sweep(s);
+    }
+    dome__hub_strangers_close(s);
+    if (report_fd >= 0)
+        close(report_fd);
+}
+
+int dome__hub_run(dome_hub *hub, int *signal_number)
+{
+    hub_state s = {.hub = hub};
+    *signal_number = 0;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* output that may not grow is no reason to leave the tasks alone */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
+    open_state(&s);
+    watch_over(&s);
+    int status = s.told ? s.exit_status : 0;
+    if (hub->rank0_is_child && s.rank0_ended) {
+        if (WIFSIGNALED(s.rank0_status)) {
+            if (!s.killed)
+                *signal_number = WTERMSIG(s.rank0_status);
+            status = status ? status : 128 + WTERMSIG(s.rank0_status);
+        } else if (!s.told) {
+            status = WEXITSTATUS(s.rank0_status);
+        }
+    }
+    if (status)
+        dome__hub_print(&s, STDERR_FILENO, dome__progress_clear(STDERR_FILENO)); /* a bar that is not going to end */
+    if (hub->report_fd >= 0)
+        dome__hub_report_end(&s);
+    dome__hub_take_down(hub->directory, hub->halt);
+    int ended_by = dome__hub_output_close(&s);
+    if (ended_by && !status) {
+        *signal_number = ended_by;
+        status = 128 + ended_by;
+    }
+    close_state(&s, status);
+    return status;
+}

@@ -1,0 +1,275 @@
+/* Those who have a line to the hub: watchers and outputs of tasks. */
+#include "core/clock.h"
+#include "supervision/hub_private.h"
+#include "supervision/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel)
+{
+    hub_client *c = g_new0(hub_client, 1);
+    c->fd = fd;
+    c->channel = channel;
+    c->heard = s->now;
+    c->rank = -1;
+    c->process = -1;
+    c->in = g_byte_array_new();
+    g_ptr_array_add(s->clients, c);
+}
+
+void dome__hub_client_free(hub_client *c)
+{
+    if (!c->closed)
+        close(c->fd);
+    if (c->process >= 0)
+        close(c->process);
+    g_byte_array_free(c->in, TRUE);
+    g_free(c->host);
+    g_free(c->object);
+    g_free(c);
+}
+
+/* A task's watch says how far the task has come, also when it is closed. */
+void dome__hub_sweep(hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len;) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH)) {
+            g_ptr_array_remove_index(s->clients, i);
+            dome__hub_client_free(c);
+        } else {
+            i++;
+        }
+    }
+}
+
+void dome__hub_closed(hub_state *s, hub_client *c)
+{
+    if (c->closed)
+        return;
+    c->closed = true;
+    c->closed_at = s->now;
+    close(c->fd);
+    if (!c->greeted)
+        return;
+    if (c->channel != DOME_WIRE_WATCH) {
+        dome__hub_relay(s, c, true);
+        return;
+    }
+    if (c->bye || s->told)
+        return;
+    if (c->rank == 0 && s->hub->rank0_is_child)
+        return; /* waitpid tells more */
+    if (s->overslept) {
+        dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has said why */
+        return;
+    }
+    if (c->exiting)
+        dome__hub_left(s, c, c->exit_status);
+    else
+        dome__hub_process_ended(s, c);
+}
+
+static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
+{
+    char first[160], second[160];
+    dome__hub_operation_text(a, first, sizeof first);
+    dome__hub_operation_text(b, second, sizeof second);
+    dome__hub_notice(
+        s, DOME_END_OWN, false, 2,
+        g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
+                        a->rank, a->host, first, b->rank, b->host, second,
+                        strcmp(first, second) ? "" : ", with other arguments or after other operations"));
+    dome__hub_ask_trails(s);
+}
+
+/* Nothing has moved for so long where nothing moves, seconds: on a slow link packets come one by one. */
+static const double STILL = 3;
+
+/* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
+ * least stand at the same operation. */
+static void compare(hub_state *s, const hub_client *c)
+{
+    bool all_idle = true;
+    const hub_client *elsewhere = NULL;
+    int tasks = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *other = s->clients->pdata[i];
+        if (other->channel != DOME_WIRE_WATCH || !other->greeted)
+            continue;
+        if (!other->beaten || other->closed || other->left) {
+            all_idle = false;
+            continue;
+        }
+        tasks++;
+        if (other->sequence == c->sequence && other->history != c->history) {
+            mismatch(s, other->rank < c->rank ? other : c, other->rank < c->rank ? c : other);
+            return;
+        }
+        all_idle &= other->idle >= 3 && s->now - other->moved_at >= STILL;
+        if (other->sequence != c->sequence)
+            elsewhere = other;
+    }
+    if (all_idle && elsewhere && tasks > 1)
+        mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
+}
+
+/* A task's first frame. */
+static void greet(hub_state *s, hub_client *c, dome_wire_kind kind, dome_wire_reader *reader)
+{
+    c->rank = (int)dome__wire_get_u32(reader);
+    c->pid = (int)dome__wire_get_u32(reader);
+    c->tid = (int)dome__wire_get_u32(reader);
+    c->host = dome__wire_get_string(reader);
+    c->greeted = kind == DOME_WIRE_HELLO && !reader->bad;
+    if (!c->greeted) {
+        dome__hub_closed(s, c);
+        return;
+    }
+    c->greeted_at = s->now;
+    if (c->channel == DOME_WIRE_WATCH)
+        c->process = dome__hub_process_open(s, c);
+    dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_WELCOME));
+    if (s->recording && c->channel == DOME_WIRE_WATCH)
+        dome__hub_send_record(s, c);
+    if (s->told && c->channel == DOME_WIRE_WATCH)
+        dome__hub_send_end(s, c, "");
+}
+
+static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
+{
+    dome_wire_reader reader;
+    dome_wire_kind kind = dome__wire_open(&reader, frame);
+    if (!c->greeted) {
+        greet(s, c, kind, &reader);
+        return;
+    }
+    switch (kind) {
+    case DOME_WIRE_BEAT: {
+        uint64_t sequence = dome__wire_get_u64(&reader);
+        c->history = dome__wire_get_u64(&reader);
+        c->operation = dome__wire_get_u32(&reader);
+        c->waiting = dome__wire_get_u32(&reader);
+        uint64_t progress = dome__wire_get_u64(&reader);
+        g_free(c->object);
+        c->object = dome__wire_get_string(&reader);
+        c->idle = c->waiting && c->beaten && sequence == c->sequence && progress == c->progress ? c->idle + 1 : 0;
+        if (!c->idle)
+            c->moved_at = s->now;
+        c->sequence = sequence;
+        c->progress = progress;
+        c->beaten = true;
+        c->answered = dome__wire_get_u32(&reader) > 0; /* there is one query in the life of a program */
+        c->busy = dome__wire_get_u32(&reader) / 1e3;
+        uint32_t load = dome__wire_get_u32(&reader);
+        c->load = load == UINT32_MAX ? -1 : load / 1e2;
+        int64_t checkpoint = (int64_t)dome__wire_get_u64(&reader) - 1;
+        if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
+            s->checkpoint = checkpoint;
+            s->checkpoint_at = s->now;
+        }
+        c->loop = MAX(c->loop, dome__wire_get_u64(&reader));
+        if (c->rank == 0 && !s->demand) { /* with --dome-trace it has said so before */
+            s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
+            if (s->trace)
+                dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
+        }
+        if (!s->told && !s->noticed)
+            compare(s, c);
+        break;
+    }
+    case DOME_WIRE_FAIL: {
+        int status = (int)dome__wire_get_u32(&reader);
+        char *line = dome__wire_get_string(&reader);
+        uint32_t end = dome__wire_get_u32(&reader);
+        if (dome__wire_get_u32(&reader))
+            dome__hub_ask_trails(s);
+        if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
+            g_free(s->noticed);
+            s->noticed = NULL;
+            dome__hub_notice(s, (dome_end)MIN(end, DOME_END_LOSS), false, status, g_strdup(line));
+        }
+        g_free(line);
+        c->bye = true;
+        break;
+    }
+    case DOME_WIRE_SIGNAL:
+        c->last_signal = (int)dome__wire_get_u32(&reader) & 0x7f;
+        break;
+    case DOME_WIRE_TRAIL:
+        dome__hub_take_trail(s, c->rank, &reader);
+        break;
+    case DOME_WIRE_EXITING:
+        c->exiting = true;
+        c->exit_status = (int)dome__wire_get_u32(&reader) & 0xff;
+        break;
+    case DOME_WIRE_BYE:
+        c->bye = c->left = true;
+        break;
+    case DOME_WIRE_CLOCK: {
+        GByteArray *answer = dome__wire_new(DOME_WIRE_CLOCK);
+        dome__wire_put_u64(answer, dome__wire_get_u64(&reader));
+        dome__wire_put_u64(answer, dome__now_ns());
+        dome__wire_send(c->fd, answer);
+        break;
+    }
+    case DOME_WIRE_TRACE_OPEN: {
+        char *path = dome__wire_get_string(&reader), *command = dome__wire_get_string(&reader);
+        bool append = dome__wire_get_u32(&reader) != 0;
+        if (!s->trace && !reader.bad)
+            s->trace = dome__trace_sink_open(path, command, append);
+        g_free(path);
+        g_free(command);
+        break;
+    }
+    case DOME_WIRE_TRACE: {
+        uint32_t number = dome__wire_get_u32(&reader);
+        char *lines = dome__wire_get_string(&reader);
+        dome_trace_sink *sink = !number ? s->trace : number == s->recording ? dome__demand_sink(s->demand) : NULL;
+        dome__trace_sink_take(sink, c->rank, lines, strlen(lines));
+        g_free(lines);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void dome__hub_receive(hub_state *s, hub_client *c)
+{
+    guint8 buffer[65536];
+    for (int round = 0; round < 16 && !c->closed && !dome__hub_holds(s, c); round++) {
+        ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (n <= 0) {
+            dome__hub_closed(s, c);
+            return;
+        }
+        c->heard = s->now;
+        g_byte_array_append(c->in, buffer, (guint)n);
+        if (c->greeted && c->channel != DOME_WIRE_WATCH) {
+            dome__hub_relay(s, c, false);
+            continue;
+        }
+        GByteArray *frame = g_byte_array_new();
+        int have = 0;
+        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) && (have = dome__wire_next(c->in, frame)) > 0)
+            frame_from(s, c, frame);
+        g_byte_array_free(frame, TRUE);
+        if (have < 0 && !c->closed)
+            dome__hub_closed(s, c);
+    }
+}
+
+void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
+            dome__wire_send(c->fd, dome__wire_new(kind));
+    }
+}

@@ -1,0 +1,177 @@
+/* Tasks that disagree: the first call that differed, and in what. */
+#include "supervision/hub_private.h"
+#include "core/trail.h"
+
+#include <string.h>
+
+typedef struct call {
+    uint64_t sequence, history;
+    char *text, **arguments; /* arguments: names and values in turn */
+} call;
+
+/* What a task has done lately, newest first. */
+typedef struct trail {
+    int rank;
+    GArray *calls;
+} trail;
+
+static void call_clear(void *data)
+{
+    call *c = data;
+    g_free(c->text);
+    g_strfreev(c->arguments);
+}
+
+static void trail_free(void *data)
+{
+    trail *t = data;
+    g_array_unref(t->calls);
+    g_free(t);
+}
+
+void dome__hub_ask_trails(hub_state *s)
+{
+    if (s->trails || s->told)
+        return;
+    s->trails = g_ptr_array_new_with_free_func(trail_free);
+    dome__hub_to_all_watches(s, DOME_WIRE_TRAIL);
+}
+
+bool dome__hub_has_trail(const hub_state *s, int rank)
+{
+    bool has = false;
+    for (guint i = 0; i < s->trails->len; i++)
+        has |= ((const trail *)s->trails->pdata[i])->rank == rank;
+    return has;
+}
+
+static gint by_rank(gconstpointer a, gconstpointer b)
+{
+    return (*(const trail *const *)a)->rank - (*(const trail *const *)b)->rank;
+}
+
+void dome__hub_take_trail(hub_state *s, int rank, dome_wire_reader *reader)
+{
+    if (!s->trails || dome__hub_has_trail(s, rank))
+        return;
+    trail *t = g_new0(trail, 1);
+    t->rank = rank;
+    t->calls = g_array_new(FALSE, TRUE, sizeof(call));
+    g_array_set_clear_func(t->calls, call_clear);
+    while (reader->at < reader->end && !reader->bad && t->calls->len < DOME_TRAIL_LENGTH) {
+        call c;
+        c.sequence = dome__wire_get_u64(reader);
+        c.history = dome__wire_get_u64(reader);
+        c.text = dome__wire_get_string(reader);
+        uint32_t count = dome__wire_get_u32(reader);
+        if (count > 2 * DOME_TRAIL_WORDS)
+            reader->bad = true;
+        count = reader->bad ? 0 : count;
+        c.arguments = g_new0(char *, count + 1);
+        for (uint32_t k = 0; k < count; k++)
+            c.arguments[k] = dome__wire_get_string(reader);
+        g_array_append_val(t->calls, c);
+    }
+    g_ptr_array_add(s->trails, t);
+    g_ptr_array_sort(s->trails, by_rank);
+}
+
+/* ---- comparing them ---- */
+
+static const call *call_at(const trail *t, uint64_t sequence)
+{
+    const call *newest = t->calls->len ? &g_array_index(t->calls, call, 0) : NULL;
+    if (!newest || sequence > newest->sequence || newest->sequence - sequence >= t->calls->len)
+        return NULL;
+    return &g_array_index(t->calls, call, newest->sequence - sequence);
+}
+
+/* The first operation from which on two tasks have other histories; 0: there is none that both know. *older: they had before the
+ * first that both know. */
+static uint64_t parting(const trail *a, const trail *b, bool *older)
+{
+    uint64_t found = 0;
+    *older = false;
+    for (guint k = 0; k < a->calls->len; k++) { /* back from the newest */
+        const call *x = &g_array_index(a->calls, call, k), *y = call_at(b, x->sequence);
+        if (!y)
+            continue;
+        if (x->history == y->history)
+            return found;
+        found = x->sequence;
+    }
+    *older = found > 1;
+    return found;
+}
+
+static const char *host_of(const hub_state *s, int rank)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank == rank && c->channel == DOME_WIRE_WATCH)
+            return c->host;
+    }
+    return "unknown";
+}
+
+/* The first argument in which two calls of one function differ: its index, or -1. */
+static int other_argument(const call *x, const call *y)
+{
+    for (int k = 0; x->arguments[k] && x->arguments[k + 1]; k += 2)
+        if (!y->arguments[k] || !y->arguments[k + 1] || strcmp(x->arguments[k + 1], y->arguments[k + 1]) != 0)
+            return k;
+    return y->arguments[g_strv_length(x->arguments)] ? (int)g_strv_length(x->arguments) : -1;
+}
+
+static char *line(const hub_state *s, int a, const call *x, int b, const call *y)
+{
+    const char *on = host_of(s, a), *other = host_of(s, b);
+    guint64 number = x->sequence;
+    if (strcmp(x->text, y->text) != 0)
+        return g_strdup_printf("tasks disagree about operation %" G_GUINT64_FORMAT
+                               ": task %d on host %s called %s, task %d on host %s %s",
+                               number, a, on, x->text, b, other, y->text);
+    int k = other_argument(x, y);
+    if (k < 0)
+        return NULL; /* what the library has decided for itself is other */
+    const char *one = x->arguments[k], *first = one ? x->arguments[k + 1] : NULL;
+    const char *second = one && y->arguments[k] ? y->arguments[k + 1] : NULL;
+    if (!first || !second)
+        return g_strdup_printf("tasks disagree about operation %" G_GUINT64_FORMAT
+                               ", %s: task %d on host %s gives another number of arguments than task %d on host %s",
+                               number, x->text, b, other, a, on);
+    if (first[0] == '#' || second[0] == '#')
+        return g_strdup_printf("tasks disagree about operation %" G_GUINT64_FORMAT
+                               ", %s: task %d on host %s gives another %s than task %d on host %s",
+                               number, x->text, b, other, one, a, on);
+    return g_strdup_printf("tasks disagree about operation %" G_GUINT64_FORMAT
+                           ", %s: %s is %s on task %d on host %s, and %s on task %d on host %s",
+                           number, x->text, one, first, a, on, second, b, other);
+}
+
+char *dome__hub_difference(const hub_state *s)
+{
+    const trail *first = s->trails->len ? s->trails->pdata[0] : NULL, *other = NULL;
+    uint64_t earliest = UINT64_MAX;
+    bool before = false;
+    for (guint i = 1; i < s->trails->len; i++) {
+        const trail *t = s->trails->pdata[i];
+        bool older;
+        uint64_t found = parting(first, t, &older);
+        if (found && found < earliest) {
+            earliest = found;
+            before = older;
+            other = t;
+        }
+    }
+    if (!other)
+        return NULL;
+    const call *newest = &g_array_index(first->calls, call, 0);
+    if (before)
+        return g_strdup_printf("tasks disagree about a call %" G_GUINT64_FORMAT
+                               " or more operations ago: what task %d on host %s "
+                               "did then is not what task %d on host %s did; it is now at operation %" G_GUINT64_FORMAT,
+                               newest->sequence - earliest + 1, first->rank, host_of(s, first->rank), other->rank,
+                               host_of(s, other->rank), newest->sequence);
+    return line(s, first->rank, call_at(first, earliest), other->rank, call_at(other, earliest));
+}

@@ -1,0 +1,194 @@
+/* Taking down a private machine, whoever has to do it: the hub at the end, the guard after a hub that was killed, the supervisor
+ * after both, a later run after all of them. */
+#include "supervision/hub.h"
+#include "supervision/launch.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process of the machine. A pid alone may be another's by the time a signal is sent. */
+typedef struct member {
+    pid_t pid, parent;
+    unsigned long long start;
+    bool daemon, task;
+} member;
+
+/* False when the process is gone, or a zombie. */
+static bool read_status(member *m)
+{
+    char path[64], *text = NULL, state = 'X';
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)m->pid);
+    char *after = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
+    bool there = after && sscanf(after, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                                 &state, &parent, &m->start) == 3;
+    m->parent = parent;
+    g_free(text);
+    return there && state != 'Z' && state != 'X';
+}
+
+static bool gone(const member *m)
+{
+    member now = {.pid = m->pid};
+    waitpid(m->pid, NULL, WNOHANG); /* should it be a child of this process */
+    return !read_status(&now) || now.start != m->start;
+}
+
+/* A daemon and what it has started have the directory in their environment, each machine its own. */
+static bool look_at(const char *number, const char *machine, member *m)
+{
+    char path[64], *environment = NULL, *exe = NULL;
+    gsize length = 0;
+    struct stat s;
+    bool of_machine = false;
+    *m = (member){.pid = atoi(number)};
+    snprintf(path, sizeof path, "/proc/%d", (int)m->pid);
+    if (stat(path, &s) < 0 || s.st_uid != geteuid())
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)m->pid);
+    if (g_file_get_contents(path, &environment, &length, NULL))
+        for (const char *at = environment; at < environment + length; at += strlen(at) + 1) {
+            of_machine |= strcmp(at, machine) == 0;
+            m->task |= strcmp(at, "DOME_JOIN=1") == 0;
+        }
+    g_free(environment);
+    if (!of_machine || !read_status(m))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)m->pid);
+    exe = g_file_read_link(path, NULL);
+    char *base = exe ? g_path_get_basename(exe) : g_strdup("");
+    m->daemon = g_str_has_prefix(base, "pvmd");
+    g_free(base);
+    g_free(exe);
+    return true;
+}
+
+static bool is_daemon(const GArray *members, pid_t pid)
+{
+    for (guint i = 0; i < members->len; i++)
+        if (g_array_index(members, member, i).pid == pid)
+            return g_array_index(members, member, i).daemon;
+    return false;
+}
+
+/* The daemon, and tasks: also those that have become another program, which are children of the daemon. What a task has started
+ * for itself is not the run's. */
+static GArray *members_of(const char *directory)
+{
+    char *machine = g_strdup_printf("PVM_TMP=%s", directory);
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(member));
+    GDir *proc = g_dir_open("/proc", 0, NULL);
+    const char *name;
+    member m;
+    while (proc && (name = g_dir_read_name(proc)))
+        if (g_ascii_isdigit(name[0]) && look_at(name, machine, &m))
+            g_array_append_val(found, m);
+    if (proc)
+        g_dir_close(proc);
+    for (guint i = 0; i < found->len; i++) {
+        member *each = &g_array_index(found, member, i);
+        each->task |= is_daemon(found, each->parent);
+    }
+    for (guint i = found->len; i-- > 0;)
+        if (!g_array_index(found, member, i).task && !g_array_index(found, member, i).daemon)
+            g_array_remove_index_fast(found, i);
+    g_free(machine);
+    return found;
+}
+
+static void send_to(const GArray *members, bool daemons, int number)
+{
+    for (guint i = 0; i < members->len; i++) {
+        const member *m = &g_array_index(members, member, i);
+        if (m->daemon == daemons && !gone(m))
+            kill(m->pid, number);
+    }
+}
+
+static bool ended_within(const GArray *members, bool daemons, int milliseconds)
+{
+    for (int waited = 0;; waited++) {
+        bool all = true;
+        for (guint i = 0; i < members->len && all; i++) {
+            const member *m = &g_array_index(members, member, i);
+            all = m->daemon != daemons || gone(m);
+        }
+        if (all || waited >= milliseconds)
+            return all;
+        g_usleep(1000);
+    }
+}
+
+void dome__hub_leave_connections(void)
+{
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+}
+
+/* In a process of its own, which ends in one second at the latest. */
+static pid_t start_halt(void (*halt)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        signal(SIGALRM, SIG_DFL);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        alarm(1);
+        int null = open("/dev/null", O_RDWR); /* what PVM's library says of a daemon that goes is no news */
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+        dome__hub_leave_connections();
+        halt();
+        _exit(0);
+    }
+    return pid;
+}
+
+/* The handler of the daemon's signal does more than a handler may: now and then it stops for good in the middle of it. With no
+ * other hosts nothing is lost by that; else their daemons would stay, and so they are ended by a message. */
+static void end_daemons(const GArray *members, void (*halt)(void))
+{
+    send_to(members, true, SIGCONT); /* should somebody have stopped it */
+    pid_t halting = halt && !ended_within(members, true, 0) ? start_halt(halt) : 0;
+    bool ended = halting > 0 && ended_within(members, true, 1500);
+    if (!ended) {
+        send_to(members, true, SIGTERM);
+        ended = ended_within(members, true, 1000);
+    }
+    if (!ended) {
+        send_to(members, true, SIGKILL);
+        ended_within(members, true, 1000);
+    }
+    if (halting > 0) {
+        kill(halting, SIGKILL);
+        waitpid(halting, NULL, 0);
+    }
+}
+
+void dome__hub_take_down(const char *directory, void (*halt)(void))
+{
+    if (!directory)
+        return;
+    /* A task that was being started is nobody's child any more when the daemon has ended: so they are looked for again. */
+    for (int round = 0; round < 5; round++) {
+        GArray *members = members_of(directory);
+        bool none = members->len == 0;
+        if (!none) {
+            end_daemons(members, round == 0 ? halt : NULL);
+            if (!ended_within(members, false, 200)) /* else it is stopped, or deaf to the signal that the daemon sends */
+                send_to(members, false, SIGKILL);
+            ended_within(members, false, 1000); /* a task may still make files until it is gone */
+        }
+        g_array_free(members, TRUE);
+        if (none)
+            break;
+    }
+    dome__remove_directory(directory);
+}

@@ -1,0 +1,172 @@
+/* Failures: noticed, told to all, and the end of those that do not end. */
+#include "supervision/hub_private.h"
+#include "core/operation.h"
+#include "program/progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void say(hub_state *s, const char *line)
+{
+    char *text = g_strconcat(dome__progress_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
+    dome__hub_print(s, STDERR_FILENO, text);
+    g_free(text);
+}
+
+void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text)
+{
+    if (s->noticed || s->told) {
+        g_free(text);
+        return;
+    }
+    s->noticed = text;
+    s->noticed_at = s->now;
+    s->ask_operation = ask_operation;
+    s->exit_status = exit_status;
+    s->end = MAX(s->end, end);
+    if (!ask_operation)
+        return;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_QUERY));
+    }
+}
+
+void dome__hub_lost(hub_state *s, hub_client *c, const char *how)
+{
+    dome__hub_notice(s, DOME_END_LOSS, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
+}
+
+void dome__hub_left(hub_state *s, const hub_client *c, int exit_status)
+{
+    dome__hub_notice(
+        s, DOME_END_OWN, false, exit_status ? exit_status : 1,
+        g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host, exit_status));
+}
+
+const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)
+{
+    if (c->operation == DOME_OP_NONE || c->operation >= DOME_OPERATIONS)
+        snprintf(buffer, size, "the program's own code");
+    else if (c->object && c->object[0])
+        snprintf(buffer, size, "%s of '%s'", dome__operation_name(c->operation), c->object);
+    else
+        snprintf(buffer, size, "%s", dome__operation_name(c->operation));
+    return buffer;
+}
+
+void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
+{
+    GByteArray *end = dome__wire_new(DOME_WIRE_END);
+    dome__wire_put_u32(end, (uint32_t)s->exit_status);
+    dome__wire_put_string(end, text);
+    dome__wire_send(c->fd, end);
+}
+
+/* The console hears a task only while the task lives: when rank 0 is gone, another says the line. NULL while rank 0 is there. */
+static const hub_client *speaker_for_rank0(const hub_state *s)
+{
+    const hub_client *speaker = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
+            continue;
+        if (c->rank == 0)
+            return NULL;
+        if (!speaker || c->rank < speaker->rank)
+            speaker = c;
+    }
+    return speaker;
+}
+
+/* Ends tasks by the transport, which reaches all hosts. closed: those too whose lines have closed without a word; their processes
+ * may have become other programs. open: those that still have one. */
+static void kill_tasks(hub_state *s, bool closed, bool open)
+{
+    int *tids = g_new0(int, s->clients->len + 1), n = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid && (c->closed ? closed && !c->bye : open))
+            tids[n++] = c->tid;
+    }
+    if (n && s->hub->kill_tasks && !s->daemon_ended) {
+        if (s->killer)
+            kill(s->killer, SIGKILL);
+        s->killer = fork();
+        if (s->killer == 0) {
+            signal(SIGALRM, SIG_DFL);
+            alarm(2);
+            dome__hub_leave_connections();
+            s->hub->kill_tasks(tids, n);
+            _exit(0);
+        }
+    }
+    g_free(tids);
+}
+
+/* Seconds in which PVM's daemon takes a line. */
+static const double CONSOLE_PATIENCE = 0.5;
+
+void dome__hub_tell(hub_state *s)
+{
+    char where[160] = "", *difference = s->trails ? dome__hub_difference(s) : NULL;
+    if (difference) {
+        g_free(s->noticed);
+        s->noticed = difference;
+    }
+    if (s->ask_operation) {
+        const hub_client *lowest = NULL;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const hub_client *c = s->clients->pdata[i];
+            if (c->channel == DOME_WIRE_WATCH && c->beaten && !c->closed && c->answered &&
+                (!lowest || (c->operation != DOME_OP_NONE && lowest->operation == DOME_OP_NONE) ||
+                 (c->rank < lowest->rank && (c->operation != DOME_OP_NONE) == (lowest->operation != DOME_OP_NONE))))
+                lowest = c;
+        }
+        if (!lowest)
+            for (guint i = 0; i < s->clients->len && !lowest; i++) {
+                const hub_client *c = s->clients->pdata[i];
+                lowest = c->channel == DOME_WIRE_WATCH && c->beaten ? c : NULL;
+            }
+        if (lowest)
+            dome__hub_operation_text(lowest, where, sizeof where);
+    }
+    char *line = !s->noticed[0] ? g_strdup("")
+                 : where[0]     ? g_strdup_printf("dome: %s; the program was in %s\n", s->noticed, where)
+                                : g_strdup_printf("dome: %s\n", s->noticed);
+    const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
+    bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
+    if (line[0] && !speaker && !reported) {
+        say(s, line);
+        if (!s->hub->rank0_is_child) /* PVM passes on what rank 0's streams have had before its end, and nothing after */
+            dome__hub_flush(s, CONSOLE_PATIENCE);
+    }
+    if (line[0])
+        dome__trace_sink_failure(dome__hub_sink(s), line);
+    s->line = g_strdup(line);
+    s->told = true;
+    s->told_at = s->now;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__hub_send_end(s, c, c == speaker ? line : "");
+    }
+    g_free(line);
+}
+
+void dome__hub_kill_lost(hub_state *s)
+{
+    s->lost_killed = true;
+    kill_tasks(s, true, false);
+}
+
+void dome__hub_kill_rest(hub_state *s)
+{
+    s->killed = true;
+    s->killed_at = s->now;
+    if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
+        kill(s->hub->rank0, SIGKILL);
+    kill_tasks(s, true, true);
+}

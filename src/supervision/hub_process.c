@@ -1,0 +1,63 @@
+/* How the process of a task on this host has ended. It is no child of the hub; kernels from 6.15 on tell whoever holds a
+ * descriptor of it. */
+#include "supervision/hub_private.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+/* <linux/pidfd.h>, which is older than this on many machines. */
+struct process_info {
+    uint64_t mask, cgroup;
+    uint32_t ids[11];
+    int32_t exit_code;
+};
+#define GET_INFO  _IOWR(0xFF, 11, struct process_info)
+#define INFO_EXIT 8u
+
+int dome__hub_process_open(const hub_state *s, const hub_client *c)
+{
+    int process = strcmp(c->host, g_get_host_name()) == 0 ? (int)syscall(SYS_pidfd_open, c->pid, 0) : -1;
+    if (process >= 0 && (guint)process > s->descriptors / 2) { /* connections need what is left */
+        close(process);
+        process = -1;
+    }
+    return process;
+}
+
+/* As waitpid gives it, or -1. Its parent has to have waited for it first, which takes a moment. */
+static int exit_code(int process)
+{
+    struct pollfd p = {.fd = process, .events = POLLIN};
+    for (int k = 0; process >= 0 && k < 50; k++) {
+        struct process_info info = {.mask = INFO_EXIT};
+        if (poll(&p, 1, 100) != 1 || ioctl(process, GET_INFO, &info) < 0)
+            return -1;
+        if (info.mask & INFO_EXIT)
+            return info.exit_code;
+        g_usleep(2000);
+    }
+    return -1;
+}
+
+void dome__hub_process_ended(hub_state *s, hub_client *c)
+{
+    int code = c->last_signal ? c->last_signal : exit_code(c->process);
+    if (code < 0) {
+        dome__hub_lost(s, c, "its process ended");
+    } else if (WIFSIGNALED(code)) {
+        char *how = g_strdup_printf("its process was ended by signal %d (%s)", WTERMSIG(code), strsignal(WTERMSIG(code)));
+        dome__hub_lost(s, c, how);
+        g_free(how);
+    } else {
+        dome__hub_left(s, c, WEXITSTATUS(code));
+    }
+}

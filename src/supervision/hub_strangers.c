@@ -1,0 +1,166 @@
+/* Connections to the hub that have not proven yet that they are the program's. Anybody can make them, so they are bounded in
+ * number, time and memory, and no end of them keeps a task out: the oldest have to go. */
+#include "supervision/hub_private.h"
+#include "supervision/report.h"
+#include "transport/handshake.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* At most so many at a time. Where descriptors are scarce some are kept for them, and for what else the hub opens. */
+enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 8 };
+
+/* Seconds for which nobody is let in when the system has no descriptors. */
+static const double FULL_FOR = 0.1;
+
+struct hub_stranger {
+    int fd;
+    double since;
+    dome_handshake handshake;
+};
+
+static guint open_now(void)
+{
+    guint n = 0;
+    GDir *dir = g_dir_open("/proc/self/fd", 0, NULL);
+    while (dir && g_dir_read_name(dir))
+        n++;
+    if (dir)
+        g_dir_close(dir);
+    return n;
+}
+
+void dome__hub_raise_limit(hub_state *s)
+{
+    struct rlimit limit;
+    s->descriptors = 1024;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+            getrlimit(RLIMIT_NOFILE, &limit);
+        s->descriptors = (guint)MIN(limit.rlim_cur, (rlim_t)1 << 30);
+    }
+    s->inherited = open_now();
+}
+
+static guint lines(const hub_state *s)
+{
+    guint n = 0;
+    for (guint i = 0; i < s->clients->len; i++)
+        n += !((hub_client *)s->clients->pdata[i])->closed;
+    return n;
+}
+
+static void forget(hub_state *s, guint i, bool close_it)
+{
+    hub_stranger *x = s->strangers->pdata[i];
+    if (close_it)
+        close(x->fd);
+    g_ptr_array_remove_index(s->strangers, i);
+    g_free(x);
+}
+
+/* A task's line that would leave no room for the hub's own needs ends the start, with the limit's name. */
+static bool has_room(hub_state *s)
+{
+    guint used = s->inherited + lines(s) + RESERVED + OTHERS;
+    if (used < s->descriptors)
+        return true;
+    dome__hub_notice(
+        s, DOME_END_START, false, 1,
+        g_strdup_printf("the program has more tasks than the process that watches over them can have connections to: the "
+                        "limit on open files is %u (ulimit -Hn) on host %s: raise it, or run fewer tasks",
+                        s->descriptors, g_get_host_name()));
+    return false;
+}
+
+static void let_in(hub_state *s, guint i)
+{
+    const hub_stranger *x = s->strangers->pdata[i];
+    dome_wire_channel channel = (dome_wire_channel)x->handshake.word;
+    if (channel == DOME_WIRE_ASK)
+        dome__report_send(x->fd, dome__hub_report_text, s);
+    bool line = x->handshake.word < DOME_WIRE_ASK && has_room(s);
+    if (line)
+        dome__hub_add_client(s, x->fd, channel);
+    forget(s, i, !line);
+}
+
+void dome__hub_hear_stranger(hub_state *s, hub_stranger *x)
+{
+    guint i;
+    if (!g_ptr_array_find(s->strangers, x, &i))
+        return;
+    dome_handshake_state state = dome__handshake_step(&x->handshake, x->fd);
+    if (state == DOME_HANDSHAKE_DONE)
+        let_in(s, i);
+    else if (state == DOME_HANDSHAKE_FAILED)
+        forget(s, i, true);
+}
+
+int dome__hub_stranger_fd(const hub_stranger *x)
+{
+    return x->fd;
+}
+
+static guint most_strangers(const hub_state *s)
+{
+    guint used = s->inherited + lines(s) + OTHERS;
+    return CLAMP(s->descriptors > used ? s->descriptors - used : 0, 1, STRANGERS);
+}
+
+/* Whoever waits would be seen at once again, and not get in. */
+static void no_more(hub_state *s, int error)
+{
+    if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
+        return;
+    s->full_until = s->now + FULL_FOR;
+    if (s->strangers->len)
+        forget(s, 0, true);
+}
+
+void dome__hub_accept(hub_state *s)
+{
+    guint most = most_strangers(s);
+    /* Some at a time: the tasks are not to wait for whoever else comes. */
+    for (int turn = 0; turn < 64; turn++) {
+        int fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC), on = 1;
+        if (fd < 0) {
+            no_more(s, errno);
+            return;
+        }
+        struct timeval limit = {.tv_sec = 1};
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        hub_stranger *x = g_new0(hub_stranger, 1);
+        x->fd = fd;
+        x->since = s->now;
+        dome__handshake_begin(&x->handshake, false, DOME_WIRE_PURPOSE, s->hub->cookie, strlen(s->hub->cookie), 0);
+        g_ptr_array_add(s->strangers, x);
+        while (s->strangers->len > most)
+            forget(s, 0, true);
+    }
+}
+
+void dome__hub_strangers_late(hub_state *s)
+{
+    while (s->strangers->len && s->now - ((hub_stranger *)s->strangers->pdata[0])->since > DOME_HANDSHAKE_PATIENCE)
+        forget(s, 0, true);
+}
+
+void dome__hub_strangers_renew(hub_state *s)
+{
+    for (guint i = 0; i < s->strangers->len; i++)
+        ((hub_stranger *)s->strangers->pdata[i])->since = s->now;
+}
+
+void dome__hub_strangers_close(hub_state *s)
+{
+    while (s->strangers->len)
+        forget(s, s->strangers->len - 1, true);
+}

@@ -1,0 +1,216 @@
+#include "supervision/report.h"
+
+#include "transport/door.h"
+#include "supervision/watch.h"
+#include "supervision/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* How long an answer may take, in ms, and how long it may be. */
+enum { PATIENCE = 2000, LONGEST = 1 << 24 };
+
+void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx)
+{
+    int room = 1 << 20;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    char *all = text(ctx);
+    size_t length = strlen(all), sent = 0;
+    ssize_t n;
+    while (sent < length && (n = send(fd, all + sent, length - sent, MSG_NOSIGNAL | MSG_DONTWAIT)) > 0)
+        sent += (size_t)n;
+    g_free(all);
+}
+
+bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
+{
+    int client = dome__door_accept(fd);
+    if (client < 0)
+        return errno == EACCES || errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
+    dome__report_send(client, text, ctx);
+    close(client);
+    return true;
+}
+
+/* ---- the text ---- */
+
+static void task_free(void *data)
+{
+    dome_report_task *t = data;
+    g_free(t->host);
+    g_free(t->operation);
+    g_free(t->object);
+    g_free(t);
+}
+
+dome_report *dome__report_new(void)
+{
+    dome_report *s = g_new0(dome_report, 1);
+    s->checkpoint = -1;
+    s->tasks = g_ptr_array_new_with_free_func(task_free);
+    return s;
+}
+
+void dome__report_free(dome_report *s)
+{
+    g_free(s->host);
+    g_strfreev(s->command);
+    g_free(s->directory);
+    g_free(s->machine);
+    g_free(s->trace);
+    g_ptr_array_unref(s->tasks);
+    g_free(s);
+}
+
+static void put_string(GKeyFile *file, const char *group, const char *key, const char *text)
+{
+    char *valid = g_utf8_make_valid(text ? text : "", -1);
+    g_key_file_set_string(file, group, key, valid);
+    g_free(valid);
+}
+
+char *dome__report_text(const dome_report *s)
+{
+    GKeyFile *file = g_key_file_new();
+    g_key_file_set_integer(file, "program", "pid", s->pid);
+    put_string(file, "program", "host", s->host);
+    guint n = s->command ? g_strv_length(s->command) : 0;
+    char **valid = g_new0(char *, n + 1);
+    for (guint i = 0; i < n; i++)
+        valid[i] = g_utf8_make_valid(s->command[i], -1);
+    g_key_file_set_string_list(file, "program", "command", (const char *const *)valid, n);
+    g_strfreev(valid);
+    put_string(file, "program", "directory", s->directory);
+    put_string(file, "program", "machine", s->machine);
+    put_string(file, "program", "trace", s->trace);
+    g_key_file_set_double(file, "program", "seconds", s->seconds);
+    g_key_file_set_int64(file, "program", "checkpoint", s->checkpoint);
+    g_key_file_set_double(file, "program", "checkpoint-seconds", s->checkpoint_seconds);
+    for (guint i = 0; i < s->tasks->len; i++) {
+        const dome_report_task *t = s->tasks->pdata[i];
+        char group[32];
+        snprintf(group, sizeof group, "task %d", t->rank);
+        g_key_file_set_integer(file, group, "rank", t->rank);
+        g_key_file_set_integer(file, group, "pid", t->pid);
+        put_string(file, group, "host", t->host);
+        put_string(file, group, "operation", t->operation);
+        put_string(file, group, "object", t->object);
+        g_key_file_set_boolean(file, group, "waiting", t->waiting);
+        g_key_file_set_uint64(file, group, "sequence", t->sequence);
+        g_key_file_set_double(file, group, "busy", t->busy);
+        g_key_file_set_double(file, group, "load", t->load);
+        g_key_file_set_double(file, group, "silent", t->silent);
+    }
+    g_key_file_set_integer(file, "end", "tasks", (int)s->tasks->len);
+    char *text = g_key_file_to_data(file, NULL, NULL);
+    g_key_file_free(file);
+    return text;
+}
+
+static char *get_string(GKeyFile *file, const char *group, const char *key)
+{
+    char *text = g_key_file_get_string(file, group, key, NULL);
+    return text ? text : g_strdup("");
+}
+
+dome_report *dome__report_parse(const char *text)
+{
+    GKeyFile *file = g_key_file_new();
+    dome_report *s = NULL;
+    char **groups = NULL;
+    if (g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, NULL) &&
+        g_key_file_has_key(file, "program", "pid", NULL) && g_key_file_has_key(file, "end", "tasks", NULL)) {
+        s = dome__report_new();
+        s->pid = g_key_file_get_integer(file, "program", "pid", NULL);
+        s->host = get_string(file, "program", "host");
+        s->command = g_key_file_get_string_list(file, "program", "command", NULL, NULL);
+        s->directory = get_string(file, "program", "directory");
+        s->machine = get_string(file, "program", "machine");
+        s->trace = get_string(file, "program", "trace");
+        s->seconds = g_key_file_get_double(file, "program", "seconds", NULL);
+        s->checkpoint = g_key_file_get_int64(file, "program", "checkpoint", NULL);
+        s->checkpoint_seconds = g_key_file_get_double(file, "program", "checkpoint-seconds", NULL);
+        groups = g_key_file_get_groups(file, NULL);
+        for (char **group = groups; *group; group++) {
+            if (!g_str_has_prefix(*group, "task "))
+                continue;
+            dome_report_task *t = g_new0(dome_report_task, 1);
+            t->rank = g_key_file_get_integer(file, *group, "rank", NULL);
+            t->pid = g_key_file_get_integer(file, *group, "pid", NULL);
+            t->host = get_string(file, *group, "host");
+            t->operation = get_string(file, *group, "operation");
+            t->object = get_string(file, *group, "object");
+            t->waiting = g_key_file_get_boolean(file, *group, "waiting", NULL);
+            t->sequence = g_key_file_get_uint64(file, *group, "sequence", NULL);
+            t->busy = g_key_file_get_double(file, *group, "busy", NULL);
+            t->load = g_key_file_get_double(file, *group, "load", NULL);
+            t->silent = g_key_file_get_double(file, *group, "silent", NULL);
+            g_ptr_array_add(s->tasks, t);
+        }
+        if ((int)s->tasks->len != g_key_file_get_integer(file, "end", "tasks", NULL))
+            g_clear_pointer(&s, dome__report_free);
+    }
+    g_strfreev(groups);
+    g_key_file_free(file);
+    return s;
+}
+
+/* ---- asking ---- */
+
+/* Everything until the other side closes; NULL if that takes too long. Closes fd. */
+static char *read_all(int fd)
+{
+    GString *text = g_string_new(NULL);
+    bool good = fd >= 0;
+    gint64 until = g_get_monotonic_time() + PATIENCE * 1000;
+    while (good) {
+        char buffer[65536];
+        int left = (int)((until - g_get_monotonic_time()) / 1000);
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = left > 0 && text->len < LONGEST ? poll(&p, 1, left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t n = ready > 0 ? recv(fd, buffer, sizeof buffer, 0) : -1;
+        if (n == 0)
+            break;
+        good = n > 0;
+        g_string_append_len(text, buffer, good ? n : 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    return g_string_free(text, !good);
+}
+
+GPtrArray *dome__report_ask_all(void)
+{
+    GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+    GArray *pids = dome__door_list(DOME_DOOR_REPORT);
+    for (guint i = 0; i < pids->len; i++) {
+        char *text = read_all(dome__door_connect(DOME_DOOR_REPORT, g_array_index(pids, int, i)));
+        if (text)
+            g_ptr_array_add(texts, text);
+    }
+    g_array_free(pids, TRUE);
+    return texts;
+}
+
+char *dome__report_ask_hub(const char *text)
+{
+    dome_hub_address address = {0};
+    char *answer = NULL;
+    if (!dome__hub_address_parse(&address, text))
+        return NULL;
+    dome__hub_address_outside(&address);
+    for (char **endpoint = address.endpoints; *endpoint && !answer; endpoint++) {
+        int fd = dome__hub_connect(&address, *endpoint, DOME_WIRE_ASK, PATIENCE / 1e3);
+        if (fd >= 0)
+            answer = read_all(fd);
+    }
+    dome__hub_address_clear(&address);
+    return answer;
+}

@@ -1,0 +1,388 @@
+#include "supervision/supervise.h"
+
+#include "supervision/hub.h"
+#include "supervision/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* So many failures one after the other at one place, and the program is not started again. */
+enum { SAME_PLACE = 3 };
+
+/* Loop boundaries by which tasks may be apart when one is lost. */
+enum { NEAR = 1 };
+
+/* How long what a dead hub leaves behind may take to end by itself, seconds. */
+static const double LEFTOVERS = 6;
+
+typedef struct supervisor {
+    const dome_supervision *how;
+    int signal_fd;
+    sigset_t old_mask;
+    struct sigaction old_child; /* what SIGCHLD did, and does in the program */
+    bool ending;                /* the user wants it to end */
+
+    /* the start under way */
+    pid_t hub;
+    bool over;
+    int status;        /* as waitpid gives it */
+    double stopped_at; /* 0: it is not stopped */
+    GByteArray *in;
+    bool has_hub;
+    pid_t rank0, daemon;
+    char *directory;
+    bool reported;
+    dome_end end;
+    char *line, *silent;
+    uint64_t sequence, loop;
+
+    GString *avoid;
+} supervisor;
+
+typedef struct place {
+    bool known;
+    uint64_t checkpoint, loop, sequence;
+} place;
+
+static double monotonic(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+/* ---- signals ---- */
+
+static void pass_on(const supervisor *s, const struct signalfd_siginfo *info)
+{
+    int number = (int)info->ssi_signo;
+    /* From the keyboard it has reached the others as well. */
+    bool alone = info->ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid());
+    if (alone && s->hub > 0 && !s->over)
+        kill(s->hub, number);
+}
+
+/* Whether there are children left. */
+static bool reap(supervisor *s)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+        if (pid == s->hub && WIFSTOPPED(status)) {
+            s->stopped_at = monotonic();
+        } else if (pid == s->hub && WIFCONTINUED(status)) {
+            s->stopped_at = 0;
+        } else if (pid == s->hub) {
+            s->over = true;
+            s->status = status;
+        } else if (pid == s->rank0 && !WIFSTOPPED(status) && !WIFCONTINUED(status)) {
+            s->rank0 = 0;
+        } else if (pid == s->daemon && !WIFSTOPPED(status) && !WIFCONTINUED(status)) {
+            s->daemon = 0;
+        }
+    }
+    return pid == 0;
+}
+
+static bool handle_signals(supervisor *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
+        switch (info.ssi_signo) {
+        case SIGCHLD:
+            break;
+        case SIGTSTP:
+            pass_on(s, &info);
+            raise(SIGSTOP);
+            break;
+        case SIGCONT:
+            if (s->stopped_at > 0)
+                s->stopped_at = monotonic();
+            if (s->hub > 0 && !s->over)
+                kill(s->hub, SIGCONT);
+            break;
+        case SIGUSR1:
+        case SIGUSR2:
+            pass_on(s, &info);
+            break;
+        default:
+            s->ending = true;
+            pass_on(s, &info);
+        }
+    }
+    return reap(s);
+}
+
+/* ---- one start ---- */
+
+static void take_frames(supervisor *s, int fd)
+{
+    guint8 buffer[4096];
+    ssize_t n;
+    while ((n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
+        g_byte_array_append(s->in, buffer, (guint)n);
+    GByteArray *frame = g_byte_array_new();
+    while (dome__wire_next(s->in, frame) > 0) {
+        dome_wire_reader reader;
+        switch (dome__wire_open(&reader, frame)) {
+        case DOME_WIRE_STARTED:
+            s->has_hub = true;
+            s->rank0 = (pid_t)dome__wire_get_u32(&reader);
+            s->daemon = (pid_t)dome__wire_get_u32(&reader);
+            g_free(s->directory);
+            s->directory = dome__wire_get_string(&reader);
+            break;
+        case DOME_WIRE_REPORT:
+            s->reported = true;
+            s->end = (dome_end)dome__wire_get_u32(&reader);
+            g_free(s->line);
+            g_free(s->silent);
+            s->line = dome__wire_get_string(&reader);
+            s->silent = dome__wire_get_string(&reader);
+            s->sequence = dome__wire_get_u64(&reader);
+            s->loop = dome__wire_get_u64(&reader);
+            break;
+        default:
+            break;
+        }
+    }
+    g_byte_array_free(frame, TRUE);
+}
+
+static void start(supervisor *s, dome_attempt *attempt)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+        fprintf(stderr, "dome: run: cannot start the program: %s\n", strerror(errno));
+        exit(1);
+    }
+    pid_t parent = getpid();
+    fflush(NULL);
+    s->hub = fork();
+    if (s->hub == 0) {
+        close(ends[0]);
+        close(s->signal_fd);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed hub has a guard, and its tasks end */
+        if (getppid() != parent)
+            _exit(1);
+        sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+        sigaction(SIGCHLD, &s->old_child, NULL);
+        attempt->report_fd = ends[1];
+        s->how->start(s->how->ctx, attempt);
+        _exit(1);
+    }
+    close(ends[1]);
+    attempt->report_fd = ends[0];
+    if (s->hub < 0) {
+        fprintf(stderr, "dome: run: cannot start the program: %s\n", strerror(errno));
+        exit(1);
+    }
+}
+
+/* Until it is over. A hub that somebody stops is given up as its tasks do. */
+static void watch(supervisor *s, int fd)
+{
+    while (!s->over) {
+        struct pollfd p[2] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+        poll(p, 2, s->stopped_at > 0 ? 100 : -1);
+        if (p[1].revents & POLLIN)
+            take_frames(s, fd);
+        else if (p[1].revents)
+            fd = -1;
+        handle_signals(s);
+        if (s->stopped_at > 0 && monotonic() - s->stopped_at > s->how->timeout) {
+            kill(s->hub, SIGKILL);
+            s->stopped_at = 0;
+        }
+    }
+    if (fd >= 0)
+        take_frames(s, fd);
+}
+
+/* Only the daemon is left, with nobody to end it. */
+static bool abandoned(const supervisor *s, double began)
+{
+    return s->rank0 == 0 && s->daemon > 0 && monotonic() - began > 1;
+}
+
+/* When the hub was killed, its guard ends the machine, and rank 0 ends itself; they are this process's by adoption. Should the
+ * guard have been killed too, this does what it would have done. */
+static void wait_for_leftovers(supervisor *s)
+{
+    double began = monotonic(), limit = MAX(LEFTOVERS, s->how->timeout + 3);
+    while (handle_signals(s) && monotonic() - began < (s->rank0 > 0 ? limit : LEFTOVERS) && !abandoned(s, began))
+        g_usleep(5000);
+    if (s->rank0 > 0 && kill(s->rank0, SIGKILL) == 0)
+        waitpid(s->rank0, NULL, 0);
+    if (s->directory && s->directory[0] && access(s->directory, F_OK) == 0)
+        dome__hub_take_down(s->directory, NULL);
+}
+
+static void add_silent(supervisor *s)
+{
+    char **known = g_strsplit(s->avoid->str, " ", 0), **hosts = g_strsplit(s->silent ? s->silent : "", " ", 0);
+    for (char **host = hosts; *host; host++)
+        if (!g_strv_contains((const char *const *)known, *host))
+            g_string_append_printf(s->avoid, "%s%s", s->avoid->len ? " " : "", *host);
+    g_strfreev(hosts);
+    g_strfreev(known);
+}
+
+static void clear(supervisor *s)
+{
+    s->hub = s->rank0 = s->daemon = 0;
+    s->over = s->reported = s->has_hub = false;
+    s->stopped_at = 0;
+    s->end = DOME_END_OWN;
+    s->sequence = s->loop = 0;
+    g_byte_array_set_size(s->in, 0);
+    g_clear_pointer(&s->line, g_free);
+    g_clear_pointer(&s->silent, g_free);
+    g_clear_pointer(&s->directory, g_free);
+}
+
+/* What was lost, without the name of the program before it and the end of the line. */
+static char *reason(const supervisor *s)
+{
+    const char *line = s->line ? s->line : "";
+    if (line[0]) {
+        line += g_str_has_prefix(line, "dome: ") ? 6 : 0;
+        char *text = g_strdup(line);
+        return g_strchomp(text);
+    }
+    if (!s->reported && !s->has_hub && WIFSIGNALED(s->status))
+        return g_strdup_printf("the program was ended by signal %d (%s)", WTERMSIG(s->status), strsignal(WTERMSIG(s->status)));
+    const char *what = s->reported ? "the process that watched over the program was stopped for too long"
+                                   : "the process that watched over the program was ended";
+    if (!s->reported && WIFSIGNALED(s->status))
+        return g_strdup_printf("%s by signal %d (%s)", what, WTERMSIG(s->status), strsignal(WTERMSIG(s->status)));
+    return g_strdup(what);
+}
+
+/* Whether the end of a start was the loss of something. */
+static bool is_loss(const supervisor *s, int attempt)
+{
+    if (s->ending)
+        return false;
+    if (!s->reported) {
+        int number = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+        return number && number != SIGPIPE && number != SIGINT;
+    }
+    return s->end == DOME_END_LOSS || (s->end == DOME_END_START && attempt > 0);
+}
+
+static bool near(uint64_t a, uint64_t b)
+{
+    return (a > b ? a - b : b - a) <= NEAR;
+}
+
+static bool same_place(const place *a, const place *b)
+{
+    return a->known && b->known && a->checkpoint == b->checkpoint && near(a->loop, b->loop) &&
+           (a->loop > 0 || a->sequence == b->sequence);
+}
+
+static char *from(const dome_supervise_point *point, bool resume)
+{
+    if (!resume || point->number == 0)
+        return g_strdup("from the beginning");
+    return g_strdup_printf("from checkpoint %" G_GUINT64_FORMAT " (loop boundary %" G_GUINT64_FORMAT ")", point->number,
+                           point->loop);
+}
+
+static void end_like(int status)
+{
+    if (WIFEXITED(status))
+        exit(WEXITSTATUS(status));
+    int number = WTERMSIG(status);
+    if (number == SIGKILL)
+        exit(1);
+    fflush(NULL);
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    exit(128 + number);
+}
+
+int dome__supervise(const dome_supervision *how)
+{
+    supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
+    place last = {0};
+    int times = 0;
+    bool resume = false;
+    dome_supervise_point first = {0}; /* what was there before */
+    how->point(how->ctx, &first);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const struct sigaction heard = {.sa_handler =
+                                        SIG_DFL}; /* an ignored SIGCHLD would keep the ends of starts from this process */
+    sigaction(SIGCHLD, &heard, &s.old_child);
+    s.signal_fd = dome__hub_signals(&s.old_mask);
+    for (int number = 0;; number++) {
+        dome_attempt attempt = {.number = number, .resume = resume, .avoid = s.avoid->str};
+        clear(&s);
+        start(&s, &attempt);
+        watch(&s, attempt.report_fd);
+        close(attempt.report_fd);
+        if (!s.reported && s.has_hub)
+            wait_for_leftovers(&s);
+        if (!is_loss(&s, number)) {
+            if (s.reported && s.end == DOME_END_START && s.line)
+                fputs(s.line, stderr);
+            break;
+        }
+        char *text = reason(&s);
+        dome_supervise_point point = {0};
+        how->point(how->ctx, &point);
+        place here = {s.reported, point.number, s.loop, s.sequence};
+        times = same_place(&last, &here) ? times + 1 : 1;
+        last = here;
+        if (times >= SAME_PLACE) {
+            fprintf(stderr, "dome: %s; that is the same place %d times in a row: the program is not started again\n", text,
+                    times);
+            break;
+        }
+        if (number == how->restarts) {
+            fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, number, number == 1 ? " is" : "s are");
+            break;
+        }
+        /* Until this run has written one, or said that those before are not its own, what is there may be of another run. */
+        resume = resume || point.number != first.number;
+        add_silent(&s);
+        char *where = how->prepare(how->ctx, s.avoid->str), *point_text = from(&point, resume);
+        handle_signals(&s);
+        if (s.ending)
+            break;
+        fprintf(stderr, "dome: %s; started again%s%s %s, restart %d of %d\n", text, where[0] ? " " : "", where, point_text,
+                number + 1, how->restarts);
+        g_free(where);
+        g_free(point_text);
+        g_free(text);
+    }
+    how->finish(how->ctx);
+    end_like(s.status);
+    return 1;
+}
+
+void dome__supervise_failed(const dome_attempt *attempt, const char *message)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_REPORT);
+    char *line = g_strdup_printf("dome: %s\n", message);
+    dome__wire_put_u32(frame, DOME_END_START);
+    dome__wire_put_string(frame, line);
+    dome__wire_put_string(frame, "");
+    dome__wire_put_u64(frame, 0);
+    dome__wire_put_u64(frame, 0);
+    dome__wire_send(attempt->report_fd, frame);
+    g_free(line);
+    _exit(1);
+}

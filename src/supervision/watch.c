@@ -1,0 +1,807 @@
+#include "supervision/watch.h"
+
+#include "supervision/last_signal.h"
+#include "supervision/moved.h"
+#include "program/progress.h"
+#include "core/trail.h"
+#include "supervision/wire.h"
+#include "transport/handshake.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+struct dome_watch {
+    dome_hub_address address;
+    int fd;      /* to the hub; -1 in a fork of the task */
+    int wake[2]; /* a byte ends the thread */
+    pthread_t thread;
+    bool running;
+    pid_t pid;
+    pthread_mutex_t send;
+    pid_t parent;
+    int first_stderr; /* what it was before it went to the hub; -1: it did not */
+    bool own_output;
+    int rank, tid;
+    char *host;
+    double timeout;
+    GByteArray *in;
+    bool paused;
+    double busy_at, busy_cpu; /* when the last beat was sent, and processor time used by then */
+    uint64_t checkpoint;      /* 1 more than the number of the last one; 0: none */
+    uint32_t queries;         /* from the hub so far */
+    bool quiet;               /* about the loss of the hub */
+    atomic_uint_fast64_t loop;
+    pthread_mutex_t state; /* of the next two, and of what beats tell of */
+    const dome_transport *transport;
+    double left;                /* when dome__watch_leave was called; 0: not yet */
+    dome_trace *trace;          /* what the thread passes on; NULL: nothing */
+    _Atomic(dome_trace *) next; /* what it passes on next; NULL: what it does */
+    atomic_uint_fast32_t wanted;
+
+    /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
+    atomic_uint_fast64_t turn;
+    uint64_t sequence, history, object;
+    uint32_t operation;
+    dome_trail *trail;
+};
+
+/* One watch a process: what atexit and fork handlers act on. */
+static dome_watch *the_watch;
+
+/* The line of a watch that is closed stays open for as long as the process lives: the hub cannot see the end of a task on another
+ * host by anything else, since a child of the task may hold its output open for longer. */
+static int last_fd = -1;
+
+static double now(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+bool dome__hub_address_parse(dome_hub_address *address, const char *text)
+{
+    char **part = g_strsplit(text, ";", 3);
+    bool good = g_strv_length(part) == 3 && strlen(part[0]) == DOME_COOKIE_LENGTH && part[1][0];
+    if (good) {
+        address->cookie = g_strdup(part[0]);
+        address->endpoints = g_strsplit(part[1], ",", 0);
+        address->directory = g_strdup(part[2]);
+    }
+    g_strfreev(part);
+    return good;
+}
+
+void dome__hub_address_clear(dome_hub_address *address)
+{
+    g_free(address->cookie);
+    g_strfreev(address->endpoints);
+    g_free(address->directory);
+    memset(address, 0, sizeof *address);
+}
+
+void dome__hub_address_outside(dome_hub_address *address)
+{
+    guint kept = 0;
+    for (char **endpoint = address->endpoints; *endpoint; endpoint++)
+        if (g_str_has_prefix(*endpoint, "127."))
+            g_free(*endpoint);
+        else
+            address->endpoints[kept++] = *endpoint;
+    address->endpoints[kept] = NULL;
+}
+
+static int connect_to(const char *endpoint, double seconds)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    char **part = g_strsplit(endpoint, ":", 2);
+    bool good = part[0] && part[1] && inet_pton(AF_INET, part[0], &to.sin_addr) == 1;
+    to.sin_port = good ? htons((uint16_t)atoi(part[1])) : 0;
+    g_strfreev(part);
+    if (!good)
+        return -1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        int error = 0;
+        socklen_t length = sizeof error;
+        if (errno != EINPROGRESS || poll(&p, 1, (int)(seconds * 1000)) != 1 ||
+            getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 || error != 0) {
+            close(fd);
+            return -1;
+        }
+    }
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    struct timeval limit = {.tv_sec = 5};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    return fd;
+}
+
+int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds)
+{
+    dome_handshake handshake;
+    int fd = connect_to(endpoint, seconds);
+    dome__handshake_begin(&handshake, true, DOME_WIRE_PURPOSE, address->cookie, strlen(address->cookie), channel);
+    if (fd >= 0 && !dome__handshake_complete(&handshake, fd, seconds)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* One frame, waiting at most `seconds`. */
+static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds)
+{
+    double until = now() + seconds;
+    for (;;) {
+        int have = dome__wire_next(in, frame);
+        if (have)
+            return have > 0;
+        double left = until - now();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (left <= 0 || poll(&p, 1, (int)(left * 1000) + 1) < 1)
+            return false;
+        guint8 buffer[4096];
+        ssize_t n = recv(fd, buffer, sizeof buffer, 0);
+        if (n <= 0)
+            return false;
+        g_byte_array_append(in, buffer, (guint)n);
+    }
+}
+
+static bool greet(const dome_watch *watch, int fd, GByteArray *in)
+{
+    GByteArray *hello = dome__wire_new(DOME_WIRE_HELLO), *frame = g_byte_array_new();
+    dome_wire_reader reader;
+    dome__wire_put_u32(hello, (uint32_t)watch->rank);
+    dome__wire_put_u32(hello, (uint32_t)getpid());
+    dome__wire_put_u32(hello, (uint32_t)watch->tid);
+    dome__wire_put_string(hello, watch->host);
+    bool good = dome__wire_send(fd, hello) && read_frame(fd, in, frame, DOME_HANDSHAKE_PATIENCE) &&
+                dome__wire_open(&reader, frame) == DOME_WIRE_WELCOME;
+    g_byte_array_free(frame, TRUE);
+    return good;
+}
+
+/* Seconds in which a connection is tried again: while strangers crowd in on the hub it may send a task away. */
+static const double JOIN_AGAIN = 3;
+
+/* A connection to the hub that has been greeted, or -1. */
+static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *in)
+{
+    double began = now();
+    do {
+        for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
+            int fd = dome__hub_connect(&watch->address, *endpoint, channel, DOME_HANDSHAKE_PATIENCE);
+            if (fd < 0)
+                continue;
+            if (greet(watch, fd, in))
+                return fd;
+            close(fd);
+            g_byte_array_set_size(in, 0);
+        }
+        g_usleep(50000);
+    } while (now() - began < JOIN_AGAIN);
+    return -1;
+}
+
+/* Puts a stream of this task on a line of its own to the hub, where it gets the rank as prefix. */
+static bool redirect(const dome_watch *watch, dome_wire_channel channel, int to)
+{
+    GByteArray *in = g_byte_array_new();
+    int fd = join(watch, channel, in);
+    g_byte_array_free(in, TRUE);
+    if (fd < 0)
+        return false;
+    struct timeval none = {0};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
+    dup2(fd, to);
+    close(fd);
+    return true;
+}
+
+static void leave_fork(void)
+{
+    if (the_watch) {
+        close(the_watch->fd);
+        the_watch->fd = -1;
+    }
+    if (last_fd >= 0)
+        close(last_fd);
+    last_fd = -1;
+}
+
+/* From a signal handler. A thread may be sending just now: it gets a moment for it, unless it is this one. */
+static void say_signal(int number)
+{
+    dome_watch *watch = the_watch;
+    if (!watch || watch->fd < 0 || watch->pid != getpid())
+        return;
+    const uint32_t frame[] = {GUINT32_TO_BE(8), GUINT32_TO_BE(DOME_WIRE_SIGNAL), GUINT32_TO_BE((uint32_t)number)};
+    for (int i = 0; i < 50; i++) {
+        if (pthread_mutex_trylock(&watch->send) == 0) {
+            ssize_t ignored = send(watch->fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
+            (void)ignored;
+            return; /* the lock stays: nothing follows these words */
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+static void say_exiting(int status, void *unused)
+{
+    (void)unused;
+    dome_watch *watch = the_watch;
+    if (!watch || watch->pid != getpid() || !watch->running)
+        return;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_EXITING);
+    dome__wire_put_u32(frame, (uint32_t)status);
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
+                             double timeout, dome_output output, char **message)
+{
+    dome_watch *watch = g_new0(dome_watch, 1);
+    watch->address.cookie = g_strdup(address->cookie);
+    watch->address.endpoints = g_strdupv(address->endpoints);
+    watch->address.directory = g_strdup(address->directory);
+    watch->rank = rank;
+    watch->host = g_strdup(host);
+    watch->tid = tid;
+    watch->own_output = own_output;
+    watch->timeout = timeout;
+    watch->pid = getpid();
+    watch->parent = getppid();
+    watch->in = g_byte_array_new();
+    watch->trail = dome__trail_new();
+    watch->wake[0] = watch->wake[1] = watch->first_stderr = -1;
+    pthread_mutex_init(&watch->send, NULL);
+    pthread_mutex_init(&watch->state, NULL);
+    watch->fd = join(watch, DOME_WIRE_WATCH, watch->in);
+    bool good = watch->fd >= 0;
+    if (good && !own_output) {
+        watch->first_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+        good = redirect(watch, DOME_WIRE_STDERR, STDERR_FILENO);
+        if (good && output == DOME_OUTPUT_ALL) {
+            good = redirect(watch, DOME_WIRE_STDOUT, STDOUT_FILENO);
+        } else if (good) {
+            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            if (null >= 0) {
+                dup2(null, STDOUT_FILENO);
+                close(null);
+            }
+        }
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        setvbuf(stderr, NULL, _IOLBF, 0);
+    }
+    if (!good || pipe2(watch->wake, O_CLOEXEC) < 0) {
+        char *all = g_strjoinv(" and ", watch->address.endpoints);
+        *message =
+            g_strdup_printf("task %d on host %s cannot reach the process that watches over the program at %s: is a firewall in "
+                            "the way?",
+                            rank, host, all);
+        g_free(all);
+        if (watch->fd >= 0)
+            close(watch->fd);
+        watch->fd = -1;
+        dome__watch_close(watch);
+        return NULL;
+    }
+    return watch;
+}
+
+/* What is in rank 0's buffers must not be lost, but a lock that the main thread holds must not keep us either. */
+static void flush_output(void)
+{
+    for (int i = 0; i < 50; i++) {
+        if (ftrylockfile(stdout) == 0) {
+            fflush(stdout);
+            funlockfile(stdout);
+            return;
+        }
+        g_usleep(1000);
+    }
+}
+
+static void end_now(int status)
+{
+    flush_output();
+    _exit(status);
+}
+
+typedef struct place {
+    uint64_t sequence, history, object;
+    uint32_t operation;
+} place;
+
+static place read_place(dome_watch *watch)
+{
+    place p;
+    uint64_t turn;
+    do {
+        turn = atomic_load_explicit(&watch->turn, memory_order_acquire);
+        p.sequence = __atomic_load_n(&watch->sequence, __ATOMIC_RELAXED);
+        p.history = __atomic_load_n(&watch->history, __ATOMIC_RELAXED);
+        p.operation = __atomic_load_n(&watch->operation, __ATOMIC_RELAXED);
+        p.object = __atomic_load_n(&watch->object, __ATOMIC_RELAXED);
+        atomic_thread_fence(memory_order_acquire);
+    } while ((turn & 1) || turn != atomic_load_explicit(&watch->turn, memory_order_relaxed));
+    return p;
+}
+
+/* Thousandths of a processor that this process has used since the call before. */
+static uint32_t busy_lately(dome_watch *watch)
+{
+    struct timespec used;
+    double t = now(),
+           cpu = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec : 0;
+    double share = t > watch->busy_at ? (cpu - watch->busy_cpu) / (t - watch->busy_at) : 0;
+    watch->busy_at = t;
+    watch->busy_cpu = cpu;
+    return (uint32_t)(CLAMP(share, 0, 1e6) * 1000);
+}
+
+/* What others send and take of a message that is not whole yet is progress, too. */
+static uint64_t moved(const dome_watch *watch)
+{
+    struct sockaddr_in hub;
+    return dome__watch_peer(watch, &hub) ? dome__bytes_moved(&hub) : 0;
+}
+
+static void send_beat(dome_watch *watch)
+{
+    place p = read_place(watch);
+    GByteArray *frame = dome__wire_new(DOME_WIRE_BEAT);
+    dome__wire_put_u64(frame, p.sequence);
+    dome__wire_put_u64(frame, p.history);
+    dome__wire_put_u32(frame, p.operation);
+    pthread_mutex_lock(&watch->state);
+    const dome_transport *transport = watch->transport;
+    uint32_t waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
+    uint64_t progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
+    dome__wire_put_u32(frame, waiting);
+    dome__wire_put_u64(frame, progress + (waiting ? moved(watch) : 0));
+    uint32_t queries = watch->queries, busy = busy_lately(watch);
+    pthread_mutex_unlock(&watch->state);
+    char *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
+    dome__wire_put_string(frame, object ? object : "");
+    g_free(object);
+    dome__wire_put_u32(frame, queries);
+    double average;
+    dome__wire_put_u32(frame, busy);
+    dome__wire_put_u32(frame, getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX);
+    dome__wire_put_u64(frame, __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED));
+    dome__wire_put_u64(frame, atomic_load_explicit(&watch->loop, memory_order_relaxed));
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+/* ---- the trace ---- */
+
+/* Seconds after which what has been recorded goes to the hub: so much is lost at most when the process is killed. */
+static const double TRACE_TICK = 0.1;
+
+/* Bytes of a message with lines. */
+enum { TRACE_LINES = 15000 };
+
+static void send_frame(dome_watch *watch, GByteArray *frame)
+{
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+static void send_lines(dome_watch *watch, const GString *lines)
+{
+    if (lines->len == 0)
+        return;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE);
+    dome__wire_put_u32(frame, dome__trace_number(watch->trace));
+    dome__wire_put_string(frame, lines->str);
+    send_frame(watch, frame);
+}
+
+static uint64_t waited_ns(dome_watch *watch)
+{
+    pthread_mutex_lock(&watch->state);
+    const dome_transport *t = watch->transport;
+    uint64_t wait = t ? __atomic_load_n(&t->wait_ns, __ATOMIC_RELAXED) : 0;
+    if (t && __atomic_load_n(&t->waiting, __ATOMIC_RELAXED))
+        wait += dome__since_ns(__atomic_load_n(&t->wait_began, __ATOMIC_RELAXED));
+    pthread_mutex_unlock(&watch->state);
+    return wait;
+}
+
+static void pass_trace_on(dome_watch *watch, bool last)
+{
+    GString *lines = g_string_new(NULL);
+    bool more = watch->trace != NULL;
+    while (more) {
+        g_string_truncate(lines, 0);
+        more = dome__trace_take(watch->trace, waited_ns(watch), last, TRACE_LINES, lines);
+        send_lines(watch, lines);
+        last = false;
+    }
+    g_string_free(lines, TRUE);
+}
+
+/* In place of a trace: there is none any more. */
+#define NOTHING ((dome_trace *)(void *)&nothing)
+static char nothing;
+
+static void take_next(dome_watch *watch)
+{
+    dome_trace *next = atomic_exchange_explicit(&watch->next, NULL, memory_order_acquire);
+    if (!next)
+        return;
+    pass_trace_on(watch, true);
+    dome__trace_free(watch->trace);
+    watch->trace = next == NOTHING ? NULL : next;
+}
+
+uint32_t dome__watch_wanted(const dome_watch *watch)
+{
+    return (uint32_t)atomic_load_explicit(&watch->wanted, memory_order_relaxed);
+}
+
+bool dome__watch_record(dome_watch *watch, dome_trace *trace)
+{
+    dome_trace *none = NULL;
+    return atomic_compare_exchange_strong_explicit(&watch->next, &none, trace ? trace : NOTHING, memory_order_release,
+                                                   memory_order_relaxed);
+}
+
+static void ask_clock(dome_watch *watch)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_CLOCK);
+    dome__wire_put_u64(frame, dome__trace_now(watch->trace));
+    send_frame(watch, frame);
+}
+
+/* The hub's time belongs to the middle between question and answer, give or take half of the time between. */
+static void take_clock(dome_watch *watch, dome_wire_reader *reader)
+{
+    uint64_t asked = dome__wire_get_u64(reader), hub = dome__wire_get_u64(reader);
+    uint64_t now = watch->trace ? dome__trace_now(watch->trace) : 0, middle = asked + (now - asked) / 2;
+    if (!watch->trace || reader->bad || now < asked)
+        return;
+    GString *lines = g_string_new(NULL);
+    dome__trace_clock(watch->trace, (int64_t)(hub - middle), middle, (now - asked) / 2, lines);
+    send_lines(watch, lines);
+    g_string_free(lines, TRUE);
+}
+
+/* Seconds to wait before the next thing to do for the trace. */
+static double trace_next(dome_watch *watch)
+{
+    double due = dome__trace_clock_due(watch->trace);
+    if (due <= 0) {
+        ask_clock(watch);
+        due = dome__trace_clock_due(watch->trace);
+    }
+    return MIN(due, TRACE_TICK);
+}
+
+void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, const char *command, bool append)
+{
+    watch->trace = trace;
+    if (!path)
+        return;
+    GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE_OPEN);
+    dome__wire_put_string(frame, path);
+    dome__wire_put_string(frame, command);
+    dome__wire_put_u32(frame, append);
+    send_frame(watch, frame);
+}
+
+/* The hub is gone or silent: nobody else will end this task. */
+static void hub_lost(dome_watch *watch, const char *how)
+{
+    place p = read_place(watch);
+    if (watch->rank == 0 && !watch->quiet) {
+        bool inside = p.operation != DOME_OP_NONE;
+        char *object = inside && p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
+        char *line =
+            g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
+                            dome__progress_clear(STDERR_FILENO), how, watch->host,
+                            inside ? dome__operation_name(p.operation) : "the program's own code", object ? " of '" : "",
+                            object ? object : "", object ? "'" : "");
+        ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
+        (void)ignored;
+    } /* nothing is freed: the process is about to end */
+    flush_output();
+    /* On the hub's host the guard takes a private virtual machine down, and this task with it; on others nobody but the tasks
+     * knows. */
+    const char *directory = watch->address.directory;
+    if (directory[0] && watch->rank != 0) {
+        for (int i = 0; i < 100 && access(directory, F_OK) == 0; i++)
+            g_usleep(10000);
+        if (watch->parent > 1 && getppid() == watch->parent)
+            kill(watch->parent, SIGTERM);
+    }
+    _exit(1);
+}
+
+/* What this task has done lately, for the hub to compare with what others have. */
+static void send_trail(dome_watch *watch)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_TRAIL);
+    dome__trail_put(watch->trail, read_place(watch).sequence, frame);
+    send_frame(watch, frame);
+}
+
+static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
+{
+    GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
+    dome__wire_put_u32(frame, (uint32_t)exit_status);
+    dome__wire_put_string(frame, line);
+    dome__wire_put_u32(frame, end);
+    dome__wire_put_u32(frame, disagree);
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, frame);
+    pthread_mutex_unlock(&watch->send);
+}
+
+static void *watch_main(void *argument)
+{
+    dome_watch *watch = argument;
+    double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
+    double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
+    double heard = now(), beat = 0, traced = 0;
+    GByteArray *frame = g_byte_array_new();
+    for (;;) {
+        double t = now();
+        if (t - beat >= period) {
+            send_beat(watch);
+            beat = t;
+        }
+        struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
+        double wait = beat + period - t;
+        take_next(watch);
+        if (dome__watch_wanted(watch) && !watch->trace)
+            wait = MIN(wait, TRACE_TICK);
+        if (watch->trace) {
+            if (t - traced >= TRACE_TICK) {
+                pass_trace_on(watch, false);
+                traced = t;
+            }
+            wait = MIN(wait, trace_next(watch));
+        }
+        int ready = poll(p, 2, MAX((int)(wait * 1000), 1));
+        if (ready < 0 && errno != EINTR)
+            hub_lost(watch, "cannot be waited for");
+        if (p[1].revents)
+            break;
+        t = now();
+        if (p[0].revents) {
+            guint8 buffer[4096];
+            ssize_t n = recv(watch->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+                hub_lost(watch, "is gone");
+            if (n > 0) {
+                heard = t;
+                g_byte_array_append(watch->in, buffer, (guint)n);
+            }
+        }
+        int have;
+        while ((have = dome__wire_next(watch->in, frame)) > 0) {
+            dome_wire_reader reader;
+            switch (dome__wire_open(&reader, frame)) {
+            case DOME_WIRE_QUERY:
+                pthread_mutex_lock(&watch->state);
+                watch->queries++;
+                pthread_mutex_unlock(&watch->state);
+                send_beat(watch);
+                break;
+            case DOME_WIRE_END: {
+                int status = (int)dome__wire_get_u32(&reader);
+                char *text = dome__wire_get_string(&reader);
+                take_next(watch);
+                pass_trace_on(watch, true);
+                if (text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, text, strlen(text)) < 0)
+                    status = 1;
+                end_now(status);
+                break;
+            }
+            case DOME_WIRE_TRAIL:
+                send_trail(watch);
+                break;
+            case DOME_WIRE_CLOCK:
+                take_clock(watch, &reader);
+                break;
+            case DOME_WIRE_RECORD:
+                atomic_store_explicit(&watch->wanted, dome__wire_get_u32(&reader), memory_order_relaxed);
+                break;
+            case DOME_WIRE_PAUSE:
+                watch->paused = true;
+                break;
+            case DOME_WIRE_RESUME:
+                watch->paused = false;
+                break;
+            default:
+                break;
+            }
+        }
+        if (have < 0)
+            hub_lost(watch, "speaks nonsense");
+        if (t - heard > limit && !watch->paused)
+            hub_lost(watch, "does not answer");
+        pthread_mutex_lock(&watch->state);
+        bool stuck = watch->left > 0 && t - watch->left > limit && !watch->paused;
+        pthread_mutex_unlock(&watch->state);
+        if (stuck) {
+            char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
+                                         watch->rank, watch->host);
+            send_fail(watch, DOME_END_LOSS, 1, line, false);
+            g_free(line);
+            pthread_mutex_lock(&watch->state);
+            watch->left = 0; /* the hub's answer ends this process */
+            pthread_mutex_unlock(&watch->state);
+        }
+    }
+    g_byte_array_free(frame, TRUE);
+    return NULL;
+}
+
+void dome__watch_stand(dome_watch *watch, const dome_transport *transport)
+{
+    pthread_mutex_lock(&watch->state);
+    watch->transport = transport;
+    pthread_mutex_unlock(&watch->state);
+}
+
+void dome__watch_beat(dome_watch *watch)
+{
+    send_beat(watch);
+}
+
+void dome__watch_checkpoint(dome_watch *watch, uint64_t number)
+{
+    __atomic_store_n(&watch->checkpoint, number + 1, __ATOMIC_RELAXED);
+}
+
+bool dome__watch_peer(const dome_watch *watch, void *address)
+{
+    struct sockaddr_in peer;
+    socklen_t length = sizeof peer;
+    bool known = getpeername(watch->fd, (struct sockaddr *)&peer, &length) == 0 && peer.sin_family == AF_INET;
+    if (known)
+        memcpy(address, &peer, sizeof peer);
+    return known;
+}
+
+void dome__watch_leave(dome_watch *watch)
+{
+    pthread_mutex_lock(&watch->state);
+    watch->transport = NULL;
+    watch->left = now();
+    pthread_mutex_unlock(&watch->state);
+}
+
+void dome__watch_start(dome_watch *watch)
+{
+    static bool registered;
+    the_watch = watch;
+    if (!registered) {
+        pthread_atfork(NULL, NULL, leave_fork);
+        on_exit(say_exiting, NULL);
+        registered = true;
+    }
+    dome__last_signal_catch(say_signal, watch->rank != 0); /* rank 0 is the hub's child, or its parent */
+    /* Signals are the main thread's. */
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    watch->running = pthread_create(&watch->thread, NULL, watch_main, watch) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object)
+{
+    uint64_t turn = atomic_load_explicit(&watch->turn, memory_order_relaxed);
+    atomic_store_explicit(&watch->turn, turn + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    __atomic_store_n(&watch->sequence, sequence, __ATOMIC_RELAXED);
+    __atomic_store_n(&watch->history, history, __ATOMIC_RELAXED);
+    __atomic_store_n(&watch->operation, operation, __ATOMIC_RELAXED);
+    __atomic_store_n(&watch->object, object, __ATOMIC_RELAXED);
+    atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
+}
+
+void dome__watch_loop(dome_watch *watch, uint64_t loop)
+{
+    atomic_store_explicit(&watch->loop, loop, memory_order_relaxed);
+}
+
+void dome__watch_quiet(dome_watch *watch)
+{
+    watch->quiet = true;
+}
+
+dome_trail *dome__watch_trail(const dome_watch *watch)
+{
+    return watch->trail;
+}
+
+static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree) __attribute__((noreturn));
+
+static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
+{
+    if (watch->fd >= 0 && watch->pid == getpid()) {
+        send_fail(watch, end, exit_status, line, disagree);
+        flush_output();
+        /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
+         * thread; if the hub is gone, that thread cleans up and ends it. Without a thread or an answer we go on our own. */
+        for (int i = 0; watch->running && i < 300; i++)
+            g_usleep(10000);
+    }
+    _exit(exit_status);
+}
+
+void dome__watch_fail(dome_watch *watch, dome_end end, int exit_status, const char *line)
+{
+    fail(watch, end, exit_status, line, false);
+}
+
+void dome__watch_disagree(dome_watch *watch, int exit_status, const char *line)
+{
+    fail(watch, DOME_END_OWN, exit_status, line, true);
+}
+
+void dome__watch_close(dome_watch *watch)
+{
+    if (!watch)
+        return;
+    if (watch->running) {
+        ssize_t ignored = write(watch->wake[1], "", 1);
+        (void)ignored;
+        pthread_join(watch->thread, NULL);
+        watch->running = false;
+    }
+    if (watch->fd >= 0) {
+        take_next(watch);
+        pass_trace_on(watch, true);
+        dome__wire_send(watch->fd, dome__wire_new(DOME_WIRE_BYE));
+        if (watch->own_output)
+            close(watch->fd);
+        else
+            last_fd = watch->fd;
+    }
+    dome__trace_free(watch->trace);
+    if (the_watch == watch) {
+        dome__last_signal_leave();
+        the_watch = NULL;
+    }
+    if (watch->first_stderr >= 0)
+        close(watch->first_stderr);
+    if (watch->wake[0] >= 0) {
+        close(watch->wake[0]);
+        close(watch->wake[1]);
+    }
+    dome__hub_address_clear(&watch->address);
+    dome__trail_free(watch->trail);
+    g_byte_array_free(watch->in, TRUE);
+    g_free(watch->host);
+    pthread_mutex_destroy(&watch->send);
+    pthread_mutex_destroy(&watch->state);
+    g_free(watch);
+}
