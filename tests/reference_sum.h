@@ -1,5 +1,5 @@
 /* Exact sums by school arithmetic, to compare the library with: two magnitudes (of the positive and of the negative terms) in
- * decimal fashion, base 65536, subtracted and rounded at the end. Shares nothing with src/eval/exact_sum.c. */
+ * decimal fashion, base 65536, subtracted and rounded at the end. Shares nothing with src/kernels/exact_sum.c. */
 #ifndef DOME_TESTS_REFERENCE_SUM_H
 #define DOME_TESTS_REFERENCE_SUM_H
 

@@ -1,7 +1,7 @@
 #include "balance/migrate.h"
 
 #include "core/object_private.h"
-#include "eval/storage.h"
+#include "core/storage.h"
 #include "transport/message.h"
 
 #include <dome/env.h>

@@ -12,7 +12,7 @@
 
 #include <glib.h>
 
-typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/eval/eval.h */
+typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
 typedef struct dome_recorder dome_recorder;       /* src/program/recording.c */
 typedef struct dome_checkpoints dome_checkpoints; /* src/ckpt/checkpoint_private.h */

@@ -1,7 +1,7 @@
 #include "core/object_private.h"
 
 #include "balance/balance.h"
-#include "eval/eval.h"
+#include "objects/eval.h"
 #include "core/type_private.h"
 #include "ckpt/checkpoint.h"
 #include "core/trail.h"

@@ -1,5 +1,5 @@
 #include "objects/dvec_private.h"
-#include "eval/eval.h"
+#include "objects/eval.h"
 #include "core/type_private.h"
 
 #include <stdlib.h>

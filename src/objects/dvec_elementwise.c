@@ -1,6 +1,6 @@
 /* The public element-wise operations: each checks its operands and records itself. */
-#include "eval/eval.h"
-#include "eval/kernels.h"
+#include "objects/eval.h"
+#include "kernels/kernels.h"
 #include "core/type_private.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_DVEC_PRIVATE_H
 #define DOME_SRC_DVEC_PRIVATE_H
 
-#include "eval/storage.h"
+#include "core/storage.h"
 #include "core/environment.h"
 
 #include <dome/dvec.h>

@@ -1,7 +1,7 @@
 /* The public reductions. Each task makes its blocks' contributions; they are combined in a way that does not depend on who made
  * them: exact sums, products along a fixed tree, smallest keys. */
-#include "eval/eval.h"
-#include "eval/kernels_reduce.h"
+#include "objects/eval.h"
+#include "kernels/kernels_reduce.h"
 #include "transport/collective.h"
 
 #include <math.h>

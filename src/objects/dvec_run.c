@@ -1,6 +1,6 @@
 /* Loops of the program's own over local runs (dome/map.h): what dvec_map does, turned inside out. */
 #include "objects/dvec_private.h"
-#include "eval/kernels_reduce.h"
+#include "kernels/kernels_reduce.h"
 #include "transport/collective.h"
 
 #include <dome/map.h>

@@ -1,6 +1,6 @@
 /* Sums of all that comes before. */
 #include "objects/dvec_private.h"
-#include "eval/exact_sum.h"
+#include "kernels/exact_sum.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

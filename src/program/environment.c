@@ -1,8 +1,8 @@
 #include "core/environment.h"
 
 #include "balance/balance.h"
-#include "eval/eval.h"
-#include "eval/kernels.h"
+#include "objects/eval.h"
+#include "kernels/kernels.h"
 #include "ckpt/checkpoint.h"
 #include "supervision/launch.h"
 #include "program/profile.h"

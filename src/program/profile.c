@@ -4,8 +4,8 @@
 #include "ckpt/checkpoint.h"
 
 #include "balance/balance.h"
-#include "eval/eval.h"
-#include "eval/storage.h"
+#include "objects/eval.h"
+#include "core/storage.h"
 #include "transport/collective.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  *   code_cache seal LIBRARY FILE   makes FILE of LIBRARY, with the end that says that it is whole
  *   code_cache exchange A B        exchanges two entries as fast as it can, until it is killed, for five minutes at most */
-#include "eval/code_cache.h"
+#include "kernels/code_cache.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#include "eval/kernels.h"
-#include "eval/kernels_reduce.h"
+#include "kernels/kernels.h"
+#include "kernels/kernels_reduce.h"
 
 #include "../reference_sum.h"
 

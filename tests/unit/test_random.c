@@ -1,4 +1,4 @@
-#include "eval/random.h"
+#include "kernels/random.h"
 
 #include <glib.h>
 

@@ -1,7 +1,7 @@
-#include "eval/eval_compile.h"
+#include "objects/eval.compile.h"
 
-#include "eval/code_cache.h"
-#include "eval/compiler.h"
+#include "kernels/code_cache.h"
+#include "kernels/compiler.h"
 
 #include <dome/dome.h>
 

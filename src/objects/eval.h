@@ -10,8 +10,8 @@
 #define DOME_SRC_EVAL_H
 
 #include "objects/dvec_private.h"
-#include "eval/failure.h"
-#include "eval/kernels_reduce.h"
+#include "objects/failure.h"
+#include "kernels/kernels_reduce.h"
 
 #include <stdio.h>
 

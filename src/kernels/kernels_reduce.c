@@ -1,7 +1,7 @@
-#include "eval/kernels_reduce.h"
+#include "kernels/kernels_reduce.h"
 
-#include "eval/kernels.h"
-#include "eval/kernels_variant.h"
+#include "kernels/kernels.h"
+#include "kernels/kernels_variant.h"
 
 #include <math.h>
 #include <string.h>

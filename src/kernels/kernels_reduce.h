@@ -6,8 +6,8 @@
 #ifndef DOME_SRC_KERNELS_REDUCE_H
 #define DOME_SRC_KERNELS_REDUCE_H
 
-#include "eval/exact_sum.h"
-#include "eval/kernels.h"
+#include "kernels/exact_sum.h"
+#include "kernels/kernels.h"
 
 #include <dome/type.h>
 

@@ -1,6 +1,6 @@
-#include "eval/code_cache.h"
+#include "kernels/code_cache.h"
 
-#include "eval/own_folder.h"
+#include "kernels/own_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

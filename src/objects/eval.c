@@ -1,4 +1,4 @@
-#include "eval/eval_private.h"
+#include "objects/eval_private.h"
 
 #include <math.h>
 #include <stdlib.h>

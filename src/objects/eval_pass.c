@@ -1,6 +1,6 @@
 /* One pass: recorded values are computed piece by piece, each piece by all operations while it is in the cache. What need not be
  * stored lives in tiles, which are used again and again. */
-#include "eval/eval_private.h"
+#include "objects/eval_private.h"
 
 #include "trace/record.h"
 

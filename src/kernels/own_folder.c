@@ -1,4 +1,4 @@
-#include "eval/own_folder.h"
+#include "kernels/own_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

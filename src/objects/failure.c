@@ -1,4 +1,4 @@
-#include "eval/failure.h"
+#include "objects/failure.h"
 
 #include "objects/dvec_private.h"
 #include "transport/collective.h"

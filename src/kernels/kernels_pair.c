@@ -1,7 +1,7 @@
 /* Two operations in one loop, where the first is computed for the second alone: its values stay in registers. */
-#include "eval/kernels.h"
+#include "kernels/kernels.h"
 
-#include "eval/kernels_variant.h"
+#include "kernels/kernels_variant.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-#include "eval/kernels.h"
+#include "kernels/kernels.h"
 
-#include "eval/kernels_variant.h"
-#include "eval/random.h"
+#include "kernels/kernels_variant.h"
+#include "kernels/random.h"
 
 #include <complex.h>
 #include <math.h>

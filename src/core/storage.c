@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "eval/storage.h"
+#include "core/storage.h"
 
 #include "core/environment.h"
 

@@ -1,4 +1,4 @@
-#include "eval/exact_sum.h"
+#include "kernels/exact_sum.h"
 
 #include <math.h>
 #include <string.h>

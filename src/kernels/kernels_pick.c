@@ -1,6 +1,6 @@
 /* Which variant of the kernels to use: the one for the widest vectors that this processor has. */
-#include "eval/kernels.h"
-#include "eval/kernels_reduce.h"
+#include "kernels/kernels.h"
+#include "kernels/kernels_reduce.h"
 
 #include <string.h>
 

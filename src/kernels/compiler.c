@@ -1,6 +1,6 @@
-#include "eval/compiler.h"
+#include "kernels/compiler.h"
 
-#include "eval/own_folder.h"
+#include "kernels/own_folder.h"
 
 #include <dlfcn.h>
 #include <errno.h>

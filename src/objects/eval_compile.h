@@ -7,8 +7,8 @@
 #ifndef DOME_SRC_EVAL_COMPILE_H
 #define DOME_SRC_EVAL_COMPILE_H
 
-#include "eval/kernels.h"
-#include "eval/kernels_reduce.h"
+#include "kernels/kernels.h"
+#include "kernels/kernels_reduce.h"
 
 #include <stdio.h>
 
