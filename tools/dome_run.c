@@ -1,5 +1,7 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
+#include "program/options.h"
+#include "core/files.h"
 #include "live.h"
 #include "ckpt/checkpoint.h"
 #include "supervision/launch.h"

@@ -1,4 +1,5 @@
 #include "first_program.h"
+#include "core/files.h"
 
 #include "supervision/launch.h"
 

@@ -1,7 +1,9 @@
 #include "balance/balance_private.h"
+#include "trace/record.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "balance/migrate.h"
 #include "core/object_private.h"
-#include "supervision/watch.h"
 #include "transport/collective.h"
 
 #include <math.h>
@@ -374,7 +376,7 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     op.code = code;
     op.object = object;
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, object ? dome_object_id(object) : 0);
+        env->hooks->at(env, (uint32_t)code, object ? dome_object_id(object) : 0);
     b->alarmed = env->transport->asked;
     env->transport->asks = env->transport->asked = false;
     dome__domains_survey(env, b);

@@ -1,5 +1,7 @@
 /* What blocks cost, where they differ. */
 #include "balance/balance_private.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
 
 #include <math.h>

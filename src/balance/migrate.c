@@ -1,4 +1,7 @@
 #include "balance/migrate.h"
+#include "trace/record.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 
 #include "core/object_private.h"
 #include "core/storage.h"
@@ -117,12 +120,12 @@ static void count_moved(dome_env *env, int dest, uint64_t count, uint64_t bytes)
 {
     int rank = env->transport->rank, last = env->transport->size - 1, distance = ABS(dest - rank);
     if (distance == 1)
-        env->moved.to_neighbours += count;
+        env->moved->to_neighbours += count;
     else if (distance == last)
-        env->moved.around += count;
+        env->moved->around += count;
     else
-        env->moved.further += count;
-    env->moved.bytes += bytes;
+        env->moved->further += count;
+    env->moved->bytes += bytes;
 }
 
 /* Memory that has been in use before is faster than fresh pages. */
@@ -305,14 +308,14 @@ static bool follows(const dome_object *object, const dome_layout *layout, dome_o
 
 static uint64_t moved_blocks(const dome_env *env)
 {
-    return env->moved.to_neighbours + env->moved.around + env->moved.further;
+    return env->moved->to_neighbours + env->moved->around + env->moved->further;
 }
 
 int dome__relayout(dome_env *env, const dome_layout *layout)
 {
     dome_object_info info;
     int status = DOME_OK;
-    uint64_t begin = dome__now_ns(), bytes = env->moved.bytes, blocks = moved_blocks(env);
+    uint64_t begin = dome__now_ns(), bytes = env->moved->bytes, blocks = moved_blocks(env);
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
     GArray *plan = make_plan(env->transport, was, layout);
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
@@ -320,7 +323,7 @@ int dome__relayout(dome_env *env, const dome_layout *layout)
             status = move_object(o, layout, plan);
     if (status == DOME_OK)
         dome__env_set_layout(env, layout);
-    dome__trace_migration(env->trace, layout, begin, env->moved.bytes - bytes, moved_blocks(env) - blocks);
+    dome__trace_migration(env->trace, layout, begin, env->moved->bytes - bytes, moved_blocks(env) - blocks);
     g_array_unref(plan);
     dome_layout_unref(was);
     return status;

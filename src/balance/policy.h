@@ -16,10 +16,10 @@
 #ifndef DOME_SRC_POLICY_H
 #define DOME_SRC_POLICY_H
 
+#include "core/options.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef enum dome_topology { DOME_RING, DOME_LINEAR } dome_topology;
 
 typedef struct dome_load {
     int ranks;

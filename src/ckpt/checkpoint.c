@@ -1,11 +1,12 @@
 #include "ckpt/checkpoint.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
+#include "core/files.h"
 
 #ifdef DOME_WITH_CHECKPOINT
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
-#include "supervision/launch.h"
-#include "supervision/watch.h"
 #include "transport/collective.h"
 
 #include <netinet/in.h>
@@ -20,8 +21,7 @@ void dome__checkpoint_say(dome_env *env, const char *format, ...)
     char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     g_strdelimit(text, "\n", ' ');
-    dome__progress_hide(env);
-    fprintf(stderr, "dome: %s\n", text);
+    env->hooks->say(env, text);
     g_free(text);
 }
 
@@ -89,7 +89,7 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     if (status == DOME_OK) {
         if (t->rank == 0)
             dome__ckpt_link_accept(&c->link, t->size, listening, &door);
-        else if (here || dome__watch_peer(env->watch, &address))
+        else if (here || env->hooks->first_address(env, &address))
             dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door);
         else
             message = g_strdup("the address of task 0 is not known");

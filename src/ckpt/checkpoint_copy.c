@@ -1,5 +1,6 @@
 /* The state of the program: copying what has changed, and describing it. */
 #include "core/object_private.h"
+#include "transport/transport.h"
 #include "ckpt/checkpoint_private.h"
 
 #include <stdio.h>

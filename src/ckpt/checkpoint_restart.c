@@ -1,5 +1,8 @@
 /* Going on from a checkpoint: choosing it, and giving objects their values. */
 #include "core/object_private.h"
+#include "trace/record.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
 

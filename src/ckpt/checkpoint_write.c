@@ -1,6 +1,7 @@
 /* Writing checkpoints beside the program, and what becomes of them. */
 #include "ckpt/checkpoint_private.h"
-#include "supervision/watch.h"
+#include "trace/record.h"
+#include "transport/transport.h"
 
 #include <inttypes.h>
 
@@ -26,8 +27,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
     dome_checkpoints *c = env->checkpoints;
     uint64_t number = job->ckpt->number;
     if (job->written) {
-        if (env->watch)
-            dome__watch_checkpoint(env->watch, number);
+        env->hooks->saved(env, number);
         dome__ckpt_free(c->previous);
         c->previous = dome__checkpoint_in_pieces(c) ? NULL : g_steal_pointer(&job->ckpt);
         c->number = number + 1;

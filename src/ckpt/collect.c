@@ -1,9 +1,9 @@
 #include "ckpt/collect.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 
 #include "ckpt/link.h"
 #include "core/files.h"
-#include "supervision/launch.h"
-#include "supervision/watch.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 
@@ -143,7 +143,7 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
             members += pieces->group[r] == own;
         if (to == 0 && dome__on_one_host(env))
             there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        else if (to == 0 && !dome__watch_peer(env->watch, &there))
+        else if (to == 0 && !env->hooks->first_address(env, &there))
             message = g_strdup("the address of task 0 is not known");
         dome_ckpt_link *links[] = {&pieces->out, &pieces->in};
         dome__ckpt_link_connect(&pieces->out, place, members + 1, &there, &other);

@@ -95,7 +95,7 @@ void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_siz
 static bool wanted(const dome_env *env, const dome_layout *layout)
 {
     dome_balancing balance = env->options.balance;
-    return layout && env->transport->size > 1 && (balance == DOME_BALANCE_GLOBAL || balance == DOME_BALANCE_RING);
+    return layout && env->size > 1 && (balance == DOME_BALANCE_GLOBAL || balance == DOME_BALANCE_RING);
 }
 
 /* Once a few calls have been timed, some at random will do: programs may repeat any pattern of calls. */
@@ -110,7 +110,7 @@ void dome__block_clock_start(dome_block_clock *clock, dome_env *env, const dome_
     dome_block_times *times = wanted(env, layout) ? dome__block_times(env, layout) : NULL;
     if (!times)
         return;
-    int rank = dome_layout_tasks(layout) > 1 ? env->transport->rank : 0;
+    int rank = dome_layout_tasks(layout) > 1 ? env->rank : 0;
     clock->local = dome_layout_run(layout, rank, NULL);
     double blocks = (double)clock->local;
     times->dearest *= DECAY;

@@ -2,25 +2,31 @@
 #ifndef DOME_SRC_ENVIRONMENT_H
 #define DOME_SRC_ENVIRONMENT_H
 
-#include "balance/migrate.h"
 #include "core/clock.h"
+#include "core/hooks.h"
 #include "core/operation.h"
-#include "program/options.h"
-#include "program/progress.h"
-#include "trace/record.h"
-#include "transport/transport.h"
+#include "core/options.h"
+#include "core/stamp.h"
 
 #include <glib.h>
 
 typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
+typedef struct dome_moved dome_moved;             /* what this task has sent to others: src/balance/migrate.h */
+typedef struct dome_progress_state dome_progress_state; /* src/program/progress.h */
+typedef struct dome_trace dome_trace;             /* src/trace/record.h */
+typedef struct dome_transport dome_transport;     /* src/transport/transport.h */
 typedef struct dome_recorder dome_recorder;       /* src/program/recording.c */
 typedef struct dome_checkpoints dome_checkpoints; /* src/ckpt/checkpoint_private.h */
 typedef struct dome_trail dome_trail;             /* the operations before this one: src/core/trail.h */
 typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/supervision/watch.h */
 
 struct dome_env {
+    const dome_hooks *hooks;
+    int rank, size;
     dome_transport *transport;
+    dome_stamp *stamp;       /* the transport's; NULL while there is none */
+    const uint64_t *wait_ns; /* likewise: the time spent in waiting for other tasks */
     dome_options options;
     char **hosts; /* by rank */
 
@@ -48,7 +54,7 @@ struct dome_env {
 
     /* src/balance */
     dome_balance *balance; /* NULL: nothing is balanced */
-    dome_moved moved;
+    dome_moved *moved;
 
     dome_checkpoints *checkpoints; /* NULL: none are written, and none is gone on from */
     uint64_t loops;                /* boundaries passed since this process began */
@@ -58,7 +64,7 @@ struct dome_env {
     int error_status;
     char *error_message;
 
-    dome_progress_state progress;
+    dome_progress_state *progress;
 
     dome_watch *watch; /* NULL with a single task */
     dome_trail *trail; /* the watch's; NULL with a single task */

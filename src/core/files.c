@@ -319,3 +319,16 @@ void dome__new_file_end(dome_new_file *file)
     g_clear_pointer(&file->hidden, g_free);
     g_clear_pointer(&file->target, g_free);
 }
+
+void dome__remove_directory(const char *directory)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* a link may lead anywhere */
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        unlinkat(fd, e->d_name, 0);
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    rmdir(directory);
+}

@@ -32,6 +32,9 @@ bool dome__file_replace(const char *path, const char *text, mode_t mode, const c
 /* errno as a text; what a file that may not grow means is said in full. */
 const char *dome__file_error(int error);
 
+/* Deletes a directory with plain files in it. */
+void dome__remove_directory(const char *directory);
+
 /* ---- limits ---- */
 
 /* Between these two a file that may not grow (ulimit -f) is an error, EFBIG, and not the end of the process by SIGXFSZ. Only this

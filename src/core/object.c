@@ -1,9 +1,6 @@
 #include "core/object_private.h"
 
-#include "balance/balance.h"
-#include "objects/eval.h"
 #include "core/type_private.h"
-#include "ckpt/checkpoint.h"
 #include "core/trail.h"
 
 #include <string.h>
@@ -16,6 +13,7 @@ struct dome_object {
     uint64_t id;
     bool named; /* by the program */
     uint64_t compute_ns, reported_ns;
+    const char *(*why)(const dome_object *object); /* dome__object_defers */
 };
 
 /* A slot, or NULL where it is empty or the table is from before it existed. */
@@ -118,7 +116,7 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     object->name = named ? g_strdup(name) : g_strdup_printf("%s-%" G_GUINT64_FORMAT, ops->kind, object->id);
     status = check_description(env, object);
     if (status == DOME_OK)
-        status = dome__checkpoint_restore(env, object);
+        status = env->hooks->restore(env, object);
     if (status != DOME_OK) {
         object_delete(object);
         return dome__end(&op, status), NULL;
@@ -129,7 +127,7 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
         g_hash_table_insert(env->names, object->name, object);
     if (env->trail)
         dome__names_keep(env->trail->names, object->id, object->name);
-    dome__trace_object(env->trace, object);
+    env->hooks->made(env, object);
     dome__end(&op, DOME_OK);
     return object;
 }
@@ -165,7 +163,7 @@ static void object_destroy(dome_object *object)
 {
     dome_env *env = object->env;
     if (env->operation && env->operation->code != DOME_OP_FINALIZE)
-        dome__trace_object_gone(env->trace, object);
+        env->hooks->gone(env, object);
     g_ptr_array_remove_index(env->objects, registry_index(env, object->id));
     if (object->named)
         g_hash_table_remove(env->names, object->name);
@@ -317,11 +315,11 @@ const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t bloc
         block_size = dome_block_size(length);
     guint at = layout_index(env, length, block_size, &found);
     if (!found) {
-        dome_layout *layout = dome__balance_first_layout(env, length, block_size);
+        dome_layout *layout = env->hooks->first_layout(env, length, block_size);
         if (!layout)
             return NULL;
         g_ptr_array_insert(env->layouts, (gint)at, layout);
-        dome__trace_layout(env->trace, layout);
+        env->hooks->layout(env, layout);
     }
     return g_ptr_array_index(env->layouts, at);
 }
@@ -331,7 +329,7 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     bool found;
     guint at = layout_index(env, dome_layout_length(layout), dome_layout_block_size(layout), &found);
     dome_layout *reference = dome_layout_ref(layout);
-    dome__trace_layout(env->trace, layout);
+    env->hooks->layout(env, layout);
     if (found) {
         dome_layout_unref(g_ptr_array_index(env->layouts, at));
         g_ptr_array_index(env->layouts, at) = reference;
@@ -340,12 +338,12 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     }
 }
 
-/* All but dvecs, whose work the evaluator does for all of them together. The one that fails, or NULL. */
+/* All but those whose work hooks->settle does for all of them together. The one that fails, or NULL. */
 static dome_object *sync_objects(dome_env *env, int *status)
 {
     *status = DOME_OK;
     for (dome_object *o = NULL; (o = dome_object_next(env, o));)
-        if (!dvec__is(o) && (*status = dome_object_sync(o)) != DOME_OK)
+        if (!o->why && (*status = dome_object_sync(o)) != DOME_OK)
             return o;
     return NULL;
 }
@@ -353,7 +351,7 @@ static dome_object *sync_objects(dome_env *env, int *status)
 bool dome__env_settle(dome_env *env)
 {
     int status;
-    dome__eval_run(env, NULL);
+    env->hooks->settle(env);
     return !sync_objects(env, &status);
 }
 
@@ -362,8 +360,13 @@ char *dome__object_settle(dome_object *object)
     int status = dome_object_sync(object);
     if (status == DOME_OK)
         return NULL;
-    const dvec *x = dvec__is(object) ? object->content : NULL;
-    return g_strdup(x && x->failure ? x->failure->text : dome_status_text(status));
+    const char *why = object->why ? object->why(object) : NULL;
+    return g_strdup(why ? why : dome_status_text(status));
+}
+
+void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object))
+{
+    object->why = why;
 }
 
 bool dome__object_has_cost(const dome_object *object)
@@ -374,20 +377,14 @@ bool dome__object_has_cost(const dome_object *object)
 bool dome__env_advance(dome_env *env)
 {
     int status;
-    dome__eval_advance(env);
+    env->hooks->advance(env);
     return !sync_objects(env, &status);
 }
 
-int dome__env_sync(dome_env *env)
+dome_object *dome__env_unsettled(dome_env *env, int *status)
 {
-    int status;
-    dome__eval_run(env, NULL);
-    const dome_object *failed = sync_objects(env, &status);
-    char *text =
-        failed ? g_strdup_printf("'%s' cannot complete its deferred work: %s", failed->name, dome_status_text(status)) : NULL;
-    status = dome__agree(env, status, text);
-    g_free(text);
-    return status;
+    env->hooks->settle(env);
+    return sync_objects(env, status);
 }
 
 /* ---- slots with their defaults ---- */

@@ -7,14 +7,18 @@
 /* Makes layout the one that dynamic objects of its length and block size share. Takes a reference of its own. */
 void dome__env_set_layout(dome_env *env, const dome_layout *layout);
 
-/* Completes all deferred work. Values that cannot be computed are no failure here: they are one of the operation that needs them.
- * Collective: what one task found is the failure of all. */
-int dome__env_sync(dome_env *env);
+/* Deferred work of this object is done by hooks->settle, with that of others. why: why its values cannot be computed, NULL if they
+ * can. */
+void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object));
 
-/* The same without agreeing or reporting. Whether nothing has failed here. Not collective. */
+/* Completes all deferred work. The first object for which that has failed with *status, or NULL. Values that cannot be computed are no
+ * failure here: they are one of the operation that needs them. Not collective. */
+dome_object *dome__env_unsettled(dome_env *env, int *status);
+
+/* The same: whether nothing has failed. */
 bool dome__env_settle(dome_env *env);
 
-/* The same, but dvecs may put off to compute again what was computed for others. */
+/* The same, but some objects may put off to compute again what was computed for others. */
 bool dome__env_advance(dome_env *env);
 
 /* Completes the deferred work of one object. NULL, or why it has failed, to be g_free'd. */

@@ -1,11 +1,8 @@
 #include "core/operation.h"
+#include "core/terminal.h"
 
-#include "balance/balance.h"
 #include "core/environment.h"
-#include "program/recording.h"
 #include "core/trail.h"
-#include "supervision/watch.h"
-#include "transport/collective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +82,8 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
         history = mix(history, words[k]);
     env->sequence++;
     env->history = history;
-    if (env->transport)
-        env->transport->stamp = (dome_stamp){.sequence = env->sequence, .history = history, .object = id, .operation = code};
+    if (env->stamp)
+        *env->stamp = (dome_stamp){.sequence = env->sequence, .history = history, .object = id, .operation = code};
     if (env->trail)
         dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
 }
@@ -119,9 +116,9 @@ static void refuse_inside(const dome_operation *op)
 void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                       const uint64_t *words, size_t count)
 {
-    if (!env->operation && dome__balance_due(env, code)) {
+    if (!env->operation && env->hooks->due(env, code)) {
         env->coming = (uint32_t)code;
-        dome__balance(env, code, object);
+        env->hooks->move(env, code, object);
     }
     *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
     env->operation = op;
@@ -134,25 +131,25 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     if ((id & DOME_FREED) || env->stale)
         refuse_freed(op);
     enter_history(env, (uint32_t)code, id, words, count);
-    if (env->transport)
-        op->start_wait_ns = env->transport->wait_ns;
+    if (env->wait_ns)
+        op->start_wait_ns = *env->wait_ns;
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)code, id);
+        env->hooks->at(env, (uint32_t)code, id);
     if (!is_deferred(code)) {
         op->start_eval_ns = env->eval_ns;
         op->start_ns = dome__now_ns();
         if (op->start_ns >= env->look_at)
-            dome__recording_look(env);
+            env->hooks->look(env);
     }
 }
 
 void dome__begin_next(dome_env *env, uint64_t decision)
 {
     const dome_operation *op = env->operation;
-    const dome_stamp *stamp = &env->transport->stamp;
+    const dome_stamp *stamp = env->stamp;
     enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->coming, decision}, 2);
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, (uint32_t)op->code, id_of(op->object));
+        env->hooks->at(env, (uint32_t)op->code, id_of(op->object));
 }
 
 int dome__end(dome_operation *op, int status)
@@ -164,16 +161,16 @@ int dome__end(dome_operation *op, int status)
     dome_clock_entry *entry = &env->clock[op->code];
     entry->count++;
     if (!is_deferred(op->code)) {
-        uint64_t total = dome__since_ns(op->start_ns), wait = env->transport ? env->transport->wait_ns - op->start_wait_ns : 0;
+        uint64_t total = dome__since_ns(op->start_ns), wait = env->wait_ns ? *env->wait_ns - op->start_wait_ns : 0;
         uint64_t elsewhere = wait + env->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
         entry->wait_ns += wait;
         entry->compute_ns += compute;
-        dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
+        env->hooks->ended(env, op, total, wait);
         if (op->object)
             dome__object_charge(op->object, compute);
     }
     if (env->watch)
-        dome__watch_note(env->watch, env->sequence, env->history, DOME_OP_NONE, 0);
+        env->hooks->at(env, DOME_OP_NONE, 0);
     return status;
 }
 
@@ -195,8 +192,7 @@ static int exit_status_of(int status)
     }
 }
 
-/* rank: where the failure was found. */
-static int fail(dome_env *env, int status, int rank, const char *text)
+int dome__fail_at(dome_env *env, int status, int rank, const char *text)
 {
     const dome_operation *op = env ? env->operation : NULL;
     while (op && op->outer)
@@ -218,15 +214,10 @@ static int fail(dome_env *env, int status, int rank, const char *text)
         env->error_message = g_string_free(line, FALSE);
         return status;
     }
-    fflush(stdout);
-    if (env && env->watch && status == DOME_ERR_MISMATCH)
-        dome__watch_disagree(env->watch, exit_status_of(status), line->str);
-    if (env && env->watch)
-        dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
-                         exit_status_of(status), line->str);
-    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line->str);
     if (env)
-        dome__recording_close(env, exit_status_of(status), line->str);
+        env->hooks->fail(env, status, exit_status_of(status), line->str);
+    fflush(stdout);
+    fprintf(stderr, "dome: %s\n", line->str);
     _exit(exit_status_of(status));
 }
 
@@ -236,7 +227,7 @@ int dome__fail(dome_env *env, int status, const char *format, ...)
     va_start(arguments, format);
     char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    status = fail(env, status, env && env->transport ? env->transport->rank : 0, text);
+    status = dome__fail_at(env, status, env ? env->rank : 0, text);
     g_free(text);
     return status;
 }
@@ -244,68 +235,4 @@ int dome__fail(dome_env *env, int status, const char *format, ...)
 int dome__null(const char *function, const char *what)
 {
     return dome__fail(dome__this_env(), DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
-}
-
-int dome__fail_transport(dome_env *env, int status)
-{
-    return fail(env, status, env->transport->rank, env->transport->reason);
-}
-
-/* A failure as words: its order, its rank, its status. */
-enum { FAILURE_WORDS = 4 };
-
-static void combine_failures(void *inout, const void *in, uint64_t count, void *ctx)
-{
-    (void)ctx;
-    uint64_t *a = inout;
-    const uint64_t *b = in;
-    for (uint64_t k = 0; k < count; k++)
-        if (a[k] != b[k]) {
-            if (b[k] < a[k])
-                memcpy(a, b, count * sizeof *a);
-            return;
-        }
-}
-
-/* Makes word the failure that counts, once some task has told of one. */
-static int find_first(dome_transport *t, uint64_t word[FAILURE_WORDS])
-{
-    if (!word[3])
-        word[0] = word[1] = word[2] = UINT64_MAX;
-    return dome__allreduce(t, DOME_U64, word, FAILURE_WORDS, combine_failures, NULL);
-}
-
-int dome__agree_first(dome_env *env, int status, const char *text, uint64_t order[2])
-{
-    enum { TEXT = 480 };
-    dome_transport *t = env->transport;
-    char buffer[TEXT] = "";
-    uint64_t word[FAILURE_WORDS] = {order[0], order[1], (uint64_t)t->rank, (uint64_t)status};
-    if (t->size > 1) {
-        uint64_t any = status != DOME_OK;
-        int failed = dome__allreduce(t, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
-        if (failed)
-            return dome__fail_transport(env, failed);
-        if (!any)
-            return DOME_OK;
-        failed = find_first(t, word);
-        if (!failed && (int)word[2] == t->rank && text)
-            g_strlcpy(buffer, text, sizeof buffer);
-        if (!failed)
-            failed = dome__bcast(t, (int)word[2], DOME_U8, buffer, TEXT);
-        if (failed)
-            return dome__fail_transport(env, failed);
-    } else if (status && text) {
-        g_strlcpy(buffer, text, sizeof buffer);
-    }
-    if (!word[3])
-        return DOME_OK;
-    memcpy(order, word, 2 * sizeof *order);
-    status = (int)word[3];
-    return fail(env, status, (int)word[2], buffer[0] ? buffer : dome_status_text(status));
-}
-
-int dome__agree(dome_env *env, int status, const char *text)
-{
-    return dome__agree_first(env, status, text, (uint64_t[2]){0, 0});
 }

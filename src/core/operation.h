@@ -151,6 +151,9 @@ void dome__count_bytes(const dome_operation *op, uint64_t bytes);
  * or records the line and returns status after dome_set_errors_return. */
 int dome__fail(dome_env *env, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same for what the task with this rank has found. */
+int dome__fail_at(dome_env *env, int status, int rank, const char *text);
+
 /* Reports that an argument of a public function is NULL, before its operation has begun; `what` says which ("the vector").
  * Returns DOME_ERR_ARGUMENT. */
 int dome__null(const char *function, const char *what);
@@ -164,19 +167,9 @@ int dome__null(const char *function, const char *what);
         }                                                                                                                        \
     } while (0)
 
-/* The same with the transport's reason as text. */
-int dome__fail_transport(dome_env *env, int status);
-
-/* Collective: makes a failure that one task found the failure of all. status and text (may be NULL) are this task's; if any task
- * has failed, every task fails with the status and text of the lowest such rank. For use before data is touched. */
-int dome__agree(dome_env *env, int status, const char *text);
-
-/* The same where failures have an order, two words: the one that comes first counts, of equal ones the lowest rank's. order
- * becomes that of the failure that counts, if there is one. */
-int dome__agree_first(dome_env *env, int status, const char *text, uint64_t order[2]);
-
 /* This process's environment: there is one. NULL before dome_init and after dome_finalize. */
 dome_env *dome__this_env(void);
+void dome__set_this_env(dome_env *env);
 
 const char *dome__operation_name(uint32_t code);
 

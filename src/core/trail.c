@@ -1,7 +1,6 @@
 #include "core/trail.h"
 
 #include "core/operation.h"
-#include "supervision/wire.h"
 
 #include <string.h>
 
@@ -109,10 +108,7 @@ char *dome__trail_call(dome_names *names, const dome_trail_entry *e, char ***arg
     return text;
 }
 
-/* ---- sending them ---- */
-
-/* The entry of an operation; false if it is there no more, or not yet. */
-static bool take_entry(const dome_trail *trail, uint64_t sequence, dome_trail_entry *out)
+bool dome__trail_take(const dome_trail *trail, uint64_t sequence, dome_trail_entry *out)
 {
     const dome_trail_entry *e = &trail->entry[sequence % DOME_TRAIL_LENGTH];
     if (__atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE) != sequence)
@@ -125,22 +121,4 @@ static bool take_entry(const dome_trail *trail, uint64_t sequence, dome_trail_en
         out->word[k] = __atomic_load_n(&e->word[k], __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_acquire);
     return __atomic_load_n(&e->sequence, __ATOMIC_RELAXED) == sequence;
-}
-
-void dome__trail_put(const dome_trail *trail, uint64_t last, GByteArray *frame)
-{
-    dome_trail_entry e;
-    for (uint64_t s = last; s > 0 && last - s < DOME_TRAIL_LENGTH && frame->len < DOME_WIRE_MAX - 4096; s--) {
-        if (!take_entry(trail, s, &e))
-            break;
-        char **arguments, *text = dome__trail_call(trail->names, &e, &arguments);
-        dome__wire_put_u64(frame, s);
-        dome__wire_put_u64(frame, e.history);
-        dome__wire_put_string(frame, text);
-        dome__wire_put_u32(frame, g_strv_length(arguments));
-        for (char **a = arguments; *a; a++)
-            dome__wire_put_string(frame, *a);
-        g_strfreev(arguments);
-        g_free(text);
-    }
 }

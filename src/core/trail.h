@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* Operations that are known, and words of each: of more, the last is a hash. */
 enum { DOME_TRAIL_LENGTH = 128, DOME_TRAIL_WORDS = 6 };
@@ -47,9 +48,8 @@ static inline void dome__trail_note(dome_trail *trail, uint64_t sequence, uint64
     __atomic_store_n(&e->sequence, sequence, __ATOMIC_RELEASE);
 }
 
-/* Appends to a DOME_WIRE_TRAIL, newest first from the operation `last` on, as much as a frame holds: for each its number, the
- * history and what dome__trail_call says. */
-void dome__trail_put(const dome_trail *trail, uint64_t last, GByteArray *frame);
+/* A copy of the entry of an operation; false if it is there no more, or not yet. */
+bool dome__trail_take(const dome_trail *trail, uint64_t sequence, dome_trail_entry *out);
 
 /* A call as text, and its arguments as pairs of name and value; a value that begins with '#' is not for people. NULL-terminated.
  */

@@ -7,14 +7,8 @@
 #ifndef DOME_SRC_LOCAL_H
 #define DOME_SRC_LOCAL_H
 
+#include "core/options.h"
 #include "transport/transport.h"
-
-typedef enum dome_road {
-    DOME_ROAD_BEST, /* the best of the next that the machine allows */
-    DOME_ROAD_VM,   /* shared memory; long messages out of the sender's memory */
-    DOME_ROAD_SHM,  /* shared memory for all */
-    DOME_ROAD_PVM   /* the provider for all */
-} dome_road;
 
 /* Collective over all tasks of a transport that nothing has been sent on yet. hosts: names by rank. Tasks for which the road
  * cannot be had keep the provider, and the lowest of them on a host says why on stderr. Returns a dome_status: that of talking to

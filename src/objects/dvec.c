@@ -1,4 +1,7 @@
 #include "objects/dvec_private.h"
+#include "core/object_private.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "objects/eval.h"
 #include "core/type_private.h"
 
@@ -564,6 +567,12 @@ static void make_zero(dvec *x)
     dome__eval_record(x->env, &work);
 }
 
+static const char *why_failed(const dome_object *object)
+{
+    const dvec *x = dome_object_content(object);
+    return x->failure ? x->failure->text : NULL;
+}
+
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
 {
     DOME_NEEDS(env, "the environment", NULL);
@@ -606,6 +615,8 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
             status = env->error_status ? env->error_status : DOME_ERR_NAME;
         else if (!zero)
             make_zero(x);
+        if (x->object)
+            dome__object_defers(x->object, why_failed);
     }
     if (status != DOME_OK) {
         dome__storage_free(x->data);

@@ -3,6 +3,8 @@
 #define _FILE_OFFSET_BITS 64
 
 #include "core/files.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "objects/dvec_private.h"
 #include "objects/npy.h"
 #include "core/type_private.h"

@@ -1,5 +1,7 @@
 /* Gather and scatter: elements by index. */
 #include "objects/dvec_private.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "core/type_private.h"
 #include "transport/collective.h"
 #include "transport/message.h"

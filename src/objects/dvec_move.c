@@ -1,4 +1,6 @@
 #include "objects/dvec_private.h"
+#include "transport/transport.h"
+#include "transport/agree.h"
 #include "core/type_private.h"
 #include "transport/collective.h"
 #include "transport/message.h"

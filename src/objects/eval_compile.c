@@ -1,4 +1,4 @@
-#include "objects/eval.compile.h"
+#include "objects/eval_compile.h"
 
 #include "kernels/code_cache.h"
 #include "kernels/compiler.h"

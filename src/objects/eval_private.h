@@ -3,7 +3,7 @@
 #define DOME_SRC_EVAL_PRIVATE_H
 
 #include "objects/eval.h"
-#include "objects/eval.compile.h"
+#include "objects/eval_compile.h"
 #include "kernels/kernels.h"
 
 /* Values a list holds before they are run in any case. Sets of them are bits of a word. */

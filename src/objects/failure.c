@@ -1,4 +1,5 @@
 #include "objects/failure.h"
+#include "transport/agree.h"
 
 #include "objects/dvec_private.h"
 #include "transport/collective.h"

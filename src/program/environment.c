@@ -1,4 +1,14 @@
 #include "core/environment.h"
+#include "program/placement.h"
+#include "local/local.h"
+#include "objects/failure.h"
+#include "balance/migrate.h"
+#include "transport/transport.h"
+#include "program/progress.h"
+#include "program/options.h"
+#include "program/hooks.h"
+#include "transport/agree.h"
+#include "core/terminal.h"
 
 #include "balance/balance.h"
 #include "objects/eval.h"
@@ -23,23 +33,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static dome_env *this_env;
-
-dome_env *dome__this_env(void)
-{
-    return this_env;
-}
-
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text) __attribute__((noreturn));
 static void die(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 
-bool dome__on_one_host(const dome_env *env)
-{
-    for (int r = 1; r < env->transport->size; r++)
-        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
-            return false;
-    return true;
-}
 
 /* Before the environment stands there is no operation to name. */
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text)
@@ -88,6 +84,10 @@ static char *describe(dome_transport *transport, int rank, const dome_stamp *sta
 static void stand(dome_env *env, dome_transport *transport)
 {
     env->transport = transport;
+    env->rank = transport->rank;
+    env->size = transport->size;
+    env->stamp = &transport->stamp;
+    env->wait_ns = &transport->wait_ns;
     transport->owner = env;
     transport->describe = describe;
     if (env->watch)
@@ -97,13 +97,14 @@ static void stand(dome_env *env, dome_transport *transport)
 /* With a single task nobody watches how it ends. */
 static void say_unfinished(int status, void *process)
 {
-    if (!this_env || this_env->watch || GPOINTER_TO_INT(process) != getpid())
+    dome_env *env = dome__this_env();
+    if (!env || env->watch || GPOINTER_TO_INT(process) != getpid())
         return;
     char *line =
-        g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", this_env->hosts[0], status & 0xff);
+        g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", env->hosts[0], status & 0xff);
     fflush(NULL);
-    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
-    dome__recording_close(this_env, status ? status : 1, line);
+    fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), line);
+    dome__recording_close(env, status ? status : 1, line);
     if (!status)
         _exit(1);
 }
@@ -333,6 +334,9 @@ dome_env *dome_init(int *argc, char ***argv)
         refuse_second(this_env);
     dome__open_streams();
     dome_env *env = g_new0(dome_env, 1);
+    env->hooks = &dome__program_hooks;
+    env->moved = g_new0(dome_moved, 1);
+    env->progress = g_new0(dome_progress_state, 1);
     char *message = NULL, *none[] = {"program", NULL};
     char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */
     if (!dome__options_parse(&env->options, g_getenv("DOME_OPTIONS"), argc, argv, &message))
@@ -359,7 +363,7 @@ dome_env *dome_init(int *argc, char ***argv)
     } else {
         become_one_of_many(env, arguments);
     }
-    this_env = env;
+    dome__set_this_env(env);
     env->balance = dome__balance_new(&env->options, env->transport);
     env->began_ns = dome__now_ns();
     dome__recording_stand(env);
@@ -396,7 +400,7 @@ int dome_finalize(dome_env *env)
             dome__fail_transport(env, failed);
     }
     if (failed && !known && env->transport->rank == 0) /* nobody can ask for it any more */
-        fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), dome_error_message(env));
+        fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome_error_message(env));
     dome__registry_free(env);
     dome__eval_free(env->eval);
     dome__storage_check_no_more();
@@ -411,6 +415,8 @@ int dome_finalize(dome_env *env)
     fflush(NULL);
     if (env->watch)
         dome__watch_leave(env->watch);
+    env->stamp = NULL;
+    env->wait_ns = NULL;
     dome__transport_free(env->transport);
     env->trail = NULL;
     dome__watch_close(env->watch);
@@ -419,28 +425,14 @@ int dome_finalize(dome_env *env)
     dome__options_clear(&env->options);
     g_strfreev(env->hosts);
     g_free(env->error_message);
+    g_free(env->moved);
+    g_free(env->progress);
     g_free(env);
-    this_env = NULL;
+    dome__set_this_env(NULL);
     return status;
 }
 
-int dome_rank(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", 0);
-    return env->transport->rank;
-}
-
-int dome_size(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", 0);
-    return env->transport->size;
-}
-
-const char *dome_host(const dome_env *env, int rank)
-{
-    DOME_NEEDS(env, "the environment", NULL);
-    return rank >= 0 && rank < env->transport->size ? env->hosts[rank] : NULL;
-}
+/* ---- what all tasks do together ---- */
 
 void dome_print(dome_env *env, const char *format, ...)
 {
@@ -466,12 +458,6 @@ int dome_checkpoint(dome_env *env)
     return dome__end(&op, dome__checkpoint_boundary(env));
 }
 
-bool dome_is_restarting(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", false);
-    return dome__checkpoint_restarting(env);
-}
-
 int dome_barrier(dome_env *env)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
@@ -494,56 +480,4 @@ int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count
     else if ((status = dome__bcast(env->transport, root, type, data, count)))
         status = dome__fail_transport(env, status);
     return dome__end(&op, status);
-}
-
-double dome_wtime(void)
-{
-    return (double)dome__now_ns() * 1e-9;
-}
-
-void dome_abort(dome_env *env, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = format ? g_strdup_vprintf(format, arguments) : g_strdup("dome_abort");
-    va_end(arguments);
-    if (!env)
-        env = this_env;
-    if (!env) {
-        fprintf(stderr, "dome: %s\n", text);
-        _exit(1);
-    }
-    char *line = g_strdup_printf("%s (task %d on host %s)", text, env->transport->rank, env->hosts[env->transport->rank]);
-    fflush(stdout);
-    if (env->watch)
-        dome__watch_fail(env->watch, DOME_END_OWN, 1, line);
-    fprintf(stderr, "%sdome: %s\n", dome__progress_clear(STDERR_FILENO), line);
-    dome__recording_close(env, 1, line);
-    _exit(1);
-}
-
-void dome_set_errors_return(dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", );
-    env->errors_return = true;
-}
-
-int dome_error_status(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
-    return env->error_status;
-}
-
-const char *dome_error_message(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", "");
-    return env->error_message ? env->error_message : "";
-}
-
-void dome_error_clear(dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", );
-    env->error_status = DOME_OK;
-    g_free(env->error_message);
-    env->error_message = NULL;
 }

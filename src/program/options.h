@@ -2,59 +2,7 @@
 #ifndef DOME_SRC_OPTIONS_H
 #define DOME_SRC_OPTIONS_H
 
-#include "balance/policy.h"
-#include "local/local.h"
-#include "program/placement.h"
-
-typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
-
-/* RANDOM is for finding mistakes: it moves random blocks as often as data may move at all. */
-typedef enum dome_balancing { DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM, DOME_BALANCE_NONE } dome_balancing;
-
-/* How deferred element-wise work is done: PLAIN operation after operation, FUSED in one pass, AUTO by generated code where a
- * chain comes back, COMPILED always by that, for finding mistakes. The bits are the same. */
-typedef enum dome_evaluator {
-    DOME_EVALUATOR_AUTO,
-    DOME_EVALUATOR_PLAIN,
-    DOME_EVALUATOR_FUSED,
-    DOME_EVALUATOR_COMPILED
-} dome_evaluator;
-
-/* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
-typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
-
-typedef enum dome_checkpoint_unit { DOME_CHECKPOINT_AUTO, DOME_CHECKPOINT_LOOPS, DOME_CHECKPOINT_SECONDS } dome_checkpoint_unit;
-
-/* NEWEST has to be there; AUTO begins at the beginning if there is none of this run. */
-typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART_AUTO, DOME_RESTART_NUMBER } dome_restart;
-
-typedef struct dome_options {
-    int tasks;                   /* --dome-tasks; 0: not given */
-    char *transport;             /* --dome-transport; NULL: not given */
-    dome_road road;              /* --dome-road best|vm|shm|pvm */
-    dome_binding bind;           /* --dome-bind none|core */
-    double timeout;              /* --dome-timeout, seconds */
-    dome_output output;          /* --dome-output rank0|all */
-    dome_balancing balance;      /* --dome-balance */
-    uint64_t balance_every;      /* --dome-balance-every, operations; 0: adaptive */
-    uint64_t balance_phases;     /* --dome-balance-phases; 0: no limit */
-    int balance_group;           /* --dome-balance-group, tasks */
-    dome_topology topology;      /* --dome-topology ring|linear */
-    const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
-    bool check_pointers;         /* --dome-check-pointers */
-    dome_evaluator evaluator;    /* --dome-evaluator */
-    bool profile;                /* --dome-profile */
-    dome_progress_mode progress; /* --dome-progress */
-    char *trace;                 /* --dome-trace FILE; NULL: not given */
-    char *checkpoint_dir;        /* --dome-checkpoint-dir; NULL: no checkpoints */
-    dome_checkpoint_unit checkpoint_unit;
-    double checkpoint_every;  /* --dome-checkpoint-every, in that unit */
-    unsigned checkpoint_keep; /* --dome-checkpoint-keep */
-    double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds; 0: not given */
-    dome_restart restart;     /* --dome-restart */
-    uint64_t restart_number;  /* --dome-restart=NUMBER */
-    bool help, version;
-} dome_options;
+#include "core/options.h"
 
 /* Reads `environment` (the text of DOME_OPTIONS, may be NULL) and then argv, and takes the options found out of argv. argc and
  * argv may be NULL. Returns true, or false with *message (g_free'd by the caller) saying what is wrong and what to do. */

@@ -2,10 +2,9 @@
 #ifndef DOME_SRC_PLACEMENT_H
 #define DOME_SRC_PLACEMENT_H
 
-#include <stdbool.h>
+#include "core/options.h"
 
-/* --dome-bind */
-typedef enum dome_binding { DOME_BIND_NONE, DOME_BIND_CORE } dome_binding;
+#include <stdbool.h>
 
 /* Binds this thread, and those it starts from now on, to one of the processors that it may use: that of the place among so many
  * tasks of this host, spread over them. False, and nothing is changed, where tasks are more than processors or the system

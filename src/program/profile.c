@@ -1,4 +1,6 @@
 #include "program/profile.h"
+#include "transport/transport.h"
+#include "balance/migrate.h"
 
 #include "program/advice.h"
 #include "ckpt/checkpoint.h"
@@ -42,10 +44,10 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     }
     mine[WAITED_NS] = (uint64_t)(report->waited * 1e9);
     mine[DOME_OP_BALANCE * COLUMNS + WAIT] -= MIN(mine[WAITED_NS], mine[DOME_OP_BALANCE * COLUMNS + WAIT]);
-    mine[NEIGHBOURS] = env->moved.to_neighbours;
-    mine[AROUND] = env->moved.around;
-    mine[FURTHER] = env->moved.further;
-    mine[MOVED_BYTES] = env->moved.bytes;
+    mine[NEIGHBOURS] = env->moved->to_neighbours;
+    mine[AROUND] = env->moved->around;
+    mine[FURTHER] = env->moved->further;
+    mine[MOVED_BYTES] = env->moved->bytes;
     mine[BALANCING_NS] = (uint64_t)(report->seconds * 1e9);
     mine[ELAPSED] = dome__since_ns(env->began_ns);
     mine[MESSAGES] = env->transport->messages;

@@ -1,4 +1,6 @@
 #include "program/progress.h"
+#include "transport/transport.h"
+#include "core/terminal.h"
 
 #include "core/clock.h"
 #include "core/environment.h"
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 /* The bar is drawn with the cursor left of it: whoever writes next writes over it, and clears the rest if he knows of it. */
-#define CLEAR "\033[K"
 
 static const uint64_t SECOND = 1000000000u;
 static const uint64_t SPEED_SPAN = 5 * 1000000000ull; /* speed is that of the last one or two of these */
@@ -118,17 +119,6 @@ char *dome__meter_line(const dome_meter *m, int columns)
     return g_string_free(text, FALSE);
 }
 
-static bool terminal(int fd)
-{
-    const char *term = g_getenv("TERM");
-    return isatty(fd) && term && term[0] && strcmp(term, "dumb") != 0;
-}
-
-const char *dome__progress_clear(int fd)
-{
-    return terminal(fd) ? CLEAR : "";
-}
-
 static void decide(dome_progress_state *p, dome_progress_mode mode)
 {
     struct stat s;
@@ -136,7 +126,7 @@ static void decide(dome_progress_state *p, dome_progress_mode mode)
     p->how = DOME_PROGRESS_NOTHING;
     if (mode == DOME_PROGRESS_NEVER)
         return;
-    if (terminal(STDERR_FILENO))
+    if (dome__terminal_is(STDERR_FILENO))
         p->how = DOME_PROGRESS_BAR;
     else if (mode == DOME_PROGRESS_ALWAYS || isatty(STDERR_FILENO) || (fstat(STDERR_FILENO, &s) == 0 && S_ISREG(s.st_mode)))
         p->how = DOME_PROGRESS_LINES;
@@ -157,7 +147,7 @@ static void draw(dome_progress_state *p, bool last)
         return; /* the terminal is somebody else's now */
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS;
     char *line = dome__meter_line(&p->meter, columns);
-    char *text = g_strdup_printf("\r%s" CLEAR "%s", line, last ? "\n" : "\r");
+    char *text = g_strdup_printf("\r%s" DOME_TERMINAL_CLEAR "%s", line, last ? "\n" : "\r");
     fflush(stdout);
     put(text);
     p->visible = !last;
@@ -177,7 +167,7 @@ static void print_line(dome_progress_state *p)
 void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *unit)
 {
     DOME_NEEDS(env, "the environment", );
-    dome_progress_state *p = &env->progress;
+    dome_progress_state *p = env->progress;
     if (env->transport->rank != 0)
         return;
     if (!p->decided)
@@ -215,14 +205,14 @@ void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *uni
 
 void dome__progress_hide(dome_env *env)
 {
-    if (env->progress.visible)
-        put(CLEAR);
-    env->progress.visible = false;
+    if (env->progress->visible)
+        put(DOME_TERMINAL_CLEAR);
+    env->progress->visible = false;
 }
 
 void dome__progress_end(dome_env *env)
 {
-    if (env->progress.visible)
+    if (env->progress->visible)
         put("\n");
-    env->progress.visible = false;
+    env->progress->visible = false;
 }

@@ -41,8 +41,4 @@ void dome__progress_hide(dome_env *env);
 /* The program ends: a bar stays as it was. */
 void dome__progress_end(dome_env *env);
 
-/* What to write to a descriptor before a line that comes from outside of rank 0, which may have drawn a bar: it clears what is
- * right of the cursor on a terminal. "" elsewhere. */
-const char *dome__progress_clear(int fd);
-
 #endif

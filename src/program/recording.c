@@ -1,4 +1,6 @@
 #include "program/recording.h"
+#include "trace/record.h"
+#include "transport/transport.h"
 
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"

@@ -1,6 +1,7 @@
 #include "transport/door.h"
+#include "trace/record.h"
+#include "core/terminal.h"
 #include "supervision/hub_private.h"
-#include "program/progress.h"
 #include "supervision/report.h"
 
 #include <errno.h>
@@ -326,7 +327,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         }
     }
     if (status)
-        dome__hub_print(&s, STDERR_FILENO, dome__progress_clear(STDERR_FILENO)); /* a bar that is not going to end */
+        dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* a bar that is not going to end */
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
     dome__hub_take_down(hub->directory, hub->halt);

@@ -4,7 +4,7 @@
 #ifndef DOME_SRC_HUB_H
 #define DOME_SRC_HUB_H
 
-#include "program/options.h"
+#include "core/options.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* Failures: noticed, told to all, and the end of those that do not end. */
 #include "supervision/hub_private.h"
+#include "trace/record.h"
+#include "core/terminal.h"
 #include "core/operation.h"
-#include "program/progress.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 static void say(hub_state *s, const char *line)
 {
-    char *text = g_strconcat(dome__progress_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
+    char *text = g_strconcat(dome__terminal_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
     dome__hub_print(s, STDERR_FILENO, text);
     g_free(text);
 }

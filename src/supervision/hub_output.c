@@ -1,6 +1,6 @@
 /* The tasks' output, and what the hub itself has to say. Who does not read it slows the tasks that write it, and nothing else. */
 #include "supervision/hub_private.h"
-#include "program/progress.h"
+#include "core/terminal.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ bool dome__hub_holds(const hub_state *s, const hub_client *c)
 
 void dome__hub_relay(hub_state *s, hub_client *c, bool last)
 {
-    const char *clear = dome__progress_clear(stream_of(c));
+    const char *clear = dome__terminal_clear(stream_of(c));
     GString *text = g_string_new(NULL);
     guint done = 0;
     for (;;) {

@@ -1,5 +1,6 @@
 /* What `dome ps` and the supervisor are told. */
 #include "supervision/hub_private.h"
+#include "trace/record.h"
 #include "core/operation.h"
 #include "supervision/report.h"
 

@@ -1,4 +1,5 @@
 #include "supervision/launch.h"
+#include "core/files.h"
 
 #include "core/files.h"
 #include "supervision/hub.h"
@@ -41,19 +42,6 @@ void dome__open_streams(void)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
-}
-
-void dome__remove_directory(const char *directory)
-{
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* a link may lead anywhere */
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        unlinkat(fd, e->d_name, 0);
-    if (dir)
-        closedir(dir);
-    else if (fd >= 0)
-        close(fd);
-    rmdir(directory);
 }
 
 #ifdef DOME_WITH_PVM

@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_LAUNCH_H
 #define DOME_SRC_LAUNCH_H
 
-#include "program/options.h"
+#include "core/options.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -67,8 +67,5 @@ bool dome__launch_machine_there(void);
 /* Runs a command, a line for a shell, on hosts of a hostfile by the way that daemons are started there, and says where it
  * succeeded. Takes a few seconds if a host does not answer. */
 void dome__hosts_run(char **lines, const char *command, bool *answers);
-
-/* Deletes a directory with plain files in it. */
-void dome__remove_directory(const char *directory);
 
 #endif

@@ -1,8 +1,11 @@
 #include "supervision/watch.h"
+#include "trace/record.h"
+#include "transport/transport.h"
+#include "supervision/trail_frame.h"
+#include "core/terminal.h"
 
 #include "supervision/last_signal.h"
 #include "supervision/moved.h"
-#include "program/progress.h"
 #include "core/trail.h"
 #include "supervision/wire.h"
 #include "transport/handshake.h"
@@ -522,7 +525,7 @@ static void hub_lost(dome_watch *watch, const char *how)
         char *object = inside && p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
         char *line =
             g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
-                            dome__progress_clear(STDERR_FILENO), how, watch->host,
+                            dome__terminal_clear(STDERR_FILENO), how, watch->host,
                             inside ? dome__operation_name(p.operation) : "the program's own code", object ? " of '" : "",
                             object ? object : "", object ? "'" : "");
         ssize_t ignored = write(STDERR_FILENO, line, strlen(line));

@@ -1,4 +1,5 @@
 #include "trace/record.h"
+#include "transport/transport.h"
 
 #include "core/type_private.h"
 #include "core/environment.h"

@@ -6,6 +6,8 @@
 #ifndef DOME_SRC_TRANSPORT_H
 #define DOME_SRC_TRANSPORT_H
 
+#include "core/stamp.h"
+
 #include <dome/error.h>
 #include <dome/type.h>
 
@@ -65,14 +67,6 @@ typedef struct dome_transport_ops {
     /* Leaves the message passing system and frees the provider's state (not the transport). No communication. */
     void (*close)(dome_transport *transport);
 } dome_transport_ops;
-
-/* Where the program stands: sent along with every message, so that tasks that disagree find out. */
-typedef struct dome_stamp {
-    uint64_t sequence;  /* number of the operation */
-    uint64_t history;   /* hash of all operations up to this one, with their arguments */
-    uint64_t object;    /* id of its object, 0 if none */
-    uint32_t operation; /* dome_operation code (src/core/operation.h) */
-} dome_stamp;
 
 struct dome_transport {
     const dome_transport_ops *ops;

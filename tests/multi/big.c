@@ -6,6 +6,7 @@
  *
  * Exit status 77 when the machine has not the memory. */
 #include "core/environment.h"
+#include "transport/transport.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

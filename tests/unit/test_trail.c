@@ -1,5 +1,6 @@
 /* The last operations of a task as text, and the names of what they worked with. */
 #include "core/operation.h"
+#include "supervision/trail_frame.h"
 #include "core/trail.h"
 #include "supervision/wire.h"
 

@@ -1,4 +1,5 @@
 #include "core/type_private.h"
+#include "transport/transport.h"
 
 #include "../collective_checks.h"
 #include "../local_transport.h"

@@ -1,0 +1,106 @@
+/* What a program asks its environment. */
+#include "core/environment.h"
+
+#include "core/time.h"
+
+#include <dome/env.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static dome_env *this_env;
+
+dome_env *dome__this_env(void)
+{
+    return this_env;
+}
+
+void dome__set_this_env(dome_env *env)
+{
+    this_env = env;
+}
+
+bool dome__on_one_host(const dome_env *env)
+{
+    for (int r = 1; r < env->size; r++)
+        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
+            return false;
+    return true;
+}
+
+int dome_rank(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", 0);
+    return env->rank;
+}
+
+int dome_size(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", 0);
+    return env->size;
+}
+
+const char *dome_host(const dome_env *env, int rank)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    return rank >= 0 && rank < env->size ? env->hosts[rank] : NULL;
+}
+
+
+
+bool dome_is_restarting(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", false);
+    return env->hooks->restarting(env);
+}
+
+
+
+double dome_wtime(void)
+{
+    return (double)dome__now_ns() * 1e-9;
+}
+
+void dome_abort(dome_env *env, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format ? g_strdup_vprintf(format, arguments) : g_strdup("dome_abort");
+    va_end(arguments);
+    if (!env)
+        env = this_env;
+    if (!env) {
+        fprintf(stderr, "dome: %s\n", text);
+        _exit(1);
+    }
+    char *line = g_strdup_printf("%s (task %d on host %s)", text, env->rank, env->hosts[env->rank]);
+    env->hooks->fail(env, DOME_OK, 1, line);
+}
+
+void dome_set_errors_return(dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", );
+    env->errors_return = true;
+}
+
+int dome_error_status(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    return env->error_status;
+}
+
+const char *dome_error_message(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", "");
+    return env->error_message ? env->error_message : "";
+}
+
+void dome_error_clear(dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", );
+    env->error_status = DOME_OK;
+    g_free(env->error_message);
+    env->error_message = NULL;
+}

@@ -1,0 +1,61 @@
+/* What happens elsewhere in the library at an operation or with an object: core calls it through this table and knows nobody else.
+ * program/hooks.c fills it. Every slot is set. */
+#ifndef DOME_SRC_HOOKS_H
+#define DOME_SRC_HOOKS_H
+
+#include <dome/object.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dome_operation;
+
+typedef struct dome_hooks {
+    /* ---- operations ---- */
+
+    /* Whether data may move before an operation of this kind, which is about to begin; the same on all tasks. Then `move` is
+     * called. */
+    bool (*due)(dome_env *env, uint32_t code);
+    void (*move)(dome_env *env, uint32_t code, const dome_object *object);
+
+    /* The task is in this operation now, DOME_OP_NONE: in the program's own code. */
+    void (*at)(dome_env *env, uint32_t code, uint64_t id);
+
+    /* It is over; times in ns. Not called for deferred operations. */
+    void (*ended)(dome_env *env, const struct dome_operation *op, uint64_t total, uint64_t wait);
+
+    /* Called between operations when env->look_at has come. */
+    void (*look)(dome_env *env);
+
+    /* ---- reports ---- */
+
+    /* Prints a line on standard error. */
+    void (*say)(dome_env *env, const char *line);
+
+    /* A checkpoint with this number has been written. */
+    void (*saved)(dome_env *env, uint64_t number);
+
+    /* Reports the line of a failure and ends the process. */
+    void (*fail)(dome_env *env, int status, int exit_status, const char *line) __attribute__((noreturn));
+
+    /* ---- objects ---- */
+
+    /* Whether the program resumes from a checkpoint; gives a new object its values then, and returns a status. */
+    bool (*restarting)(const dome_env *env);
+    int (*restore)(dome_env *env, dome_object *object);
+    void (*made)(dome_env *env, const dome_object *object);
+    void (*gone)(dome_env *env, const dome_object *object);
+
+    /* The address of task 0's host as this task reaches it, a struct sockaddr_in. False if it is not known. */
+    bool (*first_address)(const dome_env *env, void *address);
+
+    /* How objects of a length and block size that are new should lie; NULL when memory is out. */
+    dome_layout *(*first_layout)(const dome_env *env, uint64_t length, uint64_t block_size);
+    void (*layout)(dome_env *env, const dome_layout *layout);
+
+    /* Runs recorded work: all of it, or what waiting makes dearer. */
+    void (*settle)(dome_env *env);
+    void (*advance)(dome_env *env);
+} dome_hooks;
+
+#endif

@@ -1,0 +1,15 @@
+/* Which operation a task is in, as other tasks are told. */
+#ifndef DOME_SRC_STAMP_H
+#define DOME_SRC_STAMP_H
+
+#include <stdint.h>
+
+/* Sent along with every message, so that tasks that disagree find out. */
+typedef struct dome_stamp {
+    uint64_t sequence;  /* number of the operation */
+    uint64_t history;   /* hash of all operations up to this one, with their arguments */
+    uint64_t object;    /* id of its object, 0 if none */
+    uint32_t operation; /* dome_operation code (src/core/operation.h) */
+} dome_stamp;
+
+#endif

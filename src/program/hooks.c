@@ -1,0 +1,105 @@
+#include "program/hooks.h"
+
+#include "balance/balance.h"
+#include "ckpt/checkpoint.h"
+#include "core/environment.h"
+#include "core/terminal.h"
+#include "objects/eval.h"
+#include "program/progress.h"
+#include "program/recording.h"
+#include "supervision/watch.h"
+#include "trace/record.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static bool due(dome_env *env, uint32_t code)
+{
+    return dome__balance_due(env, (dome_operation_code)code);
+}
+
+static void move(dome_env *env, uint32_t code, const dome_object *object)
+{
+    dome__balance(env, (dome_operation_code)code, object);
+}
+
+static void at(dome_env *env, uint32_t code, uint64_t id)
+{
+    dome__watch_note(env->watch, env->sequence, env->history, code, id);
+}
+
+static void ended(dome_env *env, const dome_operation *op, uint64_t total, uint64_t wait)
+{
+    dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
+}
+
+static void say(dome_env *env, const char *line)
+{
+    dome__progress_hide(env);
+    fprintf(stderr, "dome: %s\n", line);
+}
+
+static void saved(dome_env *env, uint64_t number)
+{
+    if (env->watch)
+        dome__watch_checkpoint(env->watch, number);
+}
+
+static void fail(dome_env *env, int status, int exit_status, const char *line) __attribute__((noreturn));
+static void fail(dome_env *env, int status, int exit_status, const char *line)
+{
+    fflush(stdout);
+    if (env->watch && status == DOME_ERR_MISMATCH)
+        dome__watch_disagree(env->watch, exit_status, line);
+    if (env->watch)
+        dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
+                         exit_status, line);
+    fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), line);
+    dome__recording_close(env, exit_status, line);
+    _exit(exit_status);
+}
+
+static void made(dome_env *env, const dome_object *object)
+{
+    dome__trace_object(env->trace, object);
+}
+
+static void gone(dome_env *env, const dome_object *object)
+{
+    dome__trace_object_gone(env->trace, object);
+}
+
+static bool first_address(const dome_env *env, void *address)
+{
+    return env->watch && dome__watch_peer(env->watch, address);
+}
+
+static void layout(dome_env *env, const dome_layout *layout)
+{
+    dome__trace_layout(env->trace, layout);
+}
+
+static void settle(dome_env *env)
+{
+    dome__eval_run(env, NULL);
+}
+
+const dome_hooks dome__program_hooks = {
+    .due = due,
+    .move = move,
+    .at = at,
+    .ended = ended,
+    .look = dome__recording_look,
+    .say = say,
+    .saved = saved,
+    .fail = fail,
+    .restarting = dome__checkpoint_restarting,
+    .restore = dome__checkpoint_restore,
+    .made = made,
+    .gone = gone,
+    .first_address = first_address,
+    .first_layout = dome__balance_first_layout,
+    .layout = layout,
+    .settle = settle,
+    .advance = dome__eval_advance,
+};
