@@ -240,12 +240,6 @@ static uint64_t run_position(const dome_layout *layout, int rank, uint64_t block
     return block >= start ? block - start : dome_layout_blocks(layout) - start + block;
 }
 
-void dvec__mark(dvec *x, uint64_t index)
-{
-    if (x->dirty)
-        x->dirty[run_position(x->layout, x->layout_rank, index / dome_layout_block_size(x->layout))] = 1;
-}
-
 static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes)
 {
     dvec *x = self(object);

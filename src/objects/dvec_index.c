@@ -415,14 +415,25 @@ typedef struct scattering {
     char *data;                     /* z's, or a copy */
     uint64_t *winner;               /* source + 1; 0 for none */
     own_part own;                   /* of z */
+    unsigned shift;                 /* 1 << shift elements of z are a block */
+    uint64_t blocks;                /* in the first span of it */
 } scattering;
+
+/* The block of an element that this task has has been written. */
+static inline void mark(const scattering *s, uint64_t target)
+{
+    const dome_span *span = s->own.span;
+    uint64_t at = target - span[0].first;
+    if (s->z->dirty)
+        s->z->dirty[at < span[0].count ? at >> s->shift : s->blocks + ((target - span[1].first) >> s->shift)] = 1;
+}
 
 static void scatter_one(const scattering *s, uint64_t target, uint64_t source, const char *from)
 {
     uint64_t element = DVEC_ELEMENT(s->z), at = own_place(&s->own, target);
     if (s->winner[at] <= source) {
         s->winner[at] = source + 1;
-        dvec__mark(s->z, target);
+        mark(s, target);
         memcpy(s->data + at * element, from, element);
     }
 }
@@ -532,6 +543,9 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     if (status == DOME_OK) {
         s.source = index->distribution == DOME_WHOLE ? x : index;
         s.own = part_of(z);
+        uint64_t block = dome_layout_block_size(z->layout);
+        s.shift = (unsigned)__builtin_ctzll(block);
+        s.blocks = (s.own.span[0].count + block - 1) >> s.shift;
         status = take_indices(index, s.source, z, z, &indices);
     }
     if (status == DOME_OK) {

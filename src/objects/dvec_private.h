@@ -64,9 +64,6 @@ bool dvec__is(const dome_object *object);
 void dvec__written(dvec *x);
 void dvec__written_in_part(dvec *x);
 
-/* The block of an element (by its index in the vector) that this task has has been written. */
-void dvec__mark(dvec *x, uint64_t index);
-
 /* A pointer to write with goes to the program. What is written with it, the vector will not be told. */
 void dvec__lend(dvec *x);
 
