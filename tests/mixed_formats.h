@@ -3,9 +3,8 @@
 #ifndef DOME_TESTS_MIXED_FORMATS_H
 #define DOME_TESTS_MIXED_FORMATS_H
 
-#include "transport/transport.h"
-
 #include "core/environment.h"
+#include "transport/transport.h"
 
 static inline void pretend_mixed_formats(dome_env *env)
 {

@@ -1,5 +1,6 @@
 /* dome ckpt: looks at checkpoints. */
 #include "dome_ckpt.h"
+
 #include "ckpt/inspect.h"
 #include "ckpt/store.h"
 #include "commands.h"

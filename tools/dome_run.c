@@ -1,9 +1,9 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
+#include "ckpt/checkpoint.h"
 #include "commands.h"
-#include "program/options.h"
 #include "core/files.h"
 #include "live.h"
-#include "ckpt/checkpoint.h"
+#include "program/options.h"
 #include "supervision/launch.h"
 #include "supervision/supervise.h"
 

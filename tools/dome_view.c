@@ -1,10 +1,10 @@
 /* dome view: a trace as a page for a browser, live or not, or as JSON for others' tools. */
 #include "commands.h"
 #include "live.h"
-#include "transport/door.h"
 #include "supervision/report.h"
 #include "trace/chrome.h"
 #include "trace/demand.h"
+#include "transport/door.h"
 #include "view_data.h"
 
 #include <glib.h>

@@ -1,6 +1,6 @@
 #include "first_program.h"
-#include "core/files.h"
 
+#include "core/files.h"
 #include "supervision/launch.h"
 
 #include <dome/env.h>

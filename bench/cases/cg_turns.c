@@ -2,9 +2,8 @@
  *
  *     cg_turns [M [SECONDS]] */
 #include "case_dome.h"
-#include "hand_cg.h"
-
 #include "core/environment.h"
+#include "hand_cg.h"
 #include "transport/collective.h"
 
 #include <pvm3.h>

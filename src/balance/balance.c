@@ -1,10 +1,10 @@
 #include "balance/balance_private.h"
-#include "trace/record.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "balance/migrate.h"
 #include "core/object_private.h"
+#include "trace/record.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <math.h>
 #include <string.h>

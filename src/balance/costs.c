@@ -1,8 +1,8 @@
 /* What blocks cost, where they differ. */
 #include "balance/balance_private.h"
-#include "transport/transport.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <math.h>
 #include <string.h>

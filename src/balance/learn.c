@@ -1,9 +1,9 @@
 /* What a phase learns: tasks tell each other what they have measured, and all draw the same conclusions. */
 #include "balance/balance_private.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "core/object_private.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <math.h>
 #include <stdlib.h>

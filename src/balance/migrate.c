@@ -1,11 +1,11 @@
 #include "balance/migrate.h"
-#include "trace/record.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 
 #include "core/object_private.h"
 #include "core/storage.h"
+#include "trace/record.h"
+#include "transport/agree.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <dome/env.h>
 

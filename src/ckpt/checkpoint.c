@@ -1,7 +1,8 @@
 #include "ckpt/checkpoint.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
+
 #include "core/files.h"
+#include "transport/agree.h"
+#include "transport/transport.h"
 
 #ifdef DOME_WITH_CHECKPOINT
 

@@ -1,7 +1,7 @@
 /* The loop boundary: whether a checkpoint is due, and when tasks look again. */
+#include "ckpt/checkpoint_private.h"
 #include "ckpt/interval.h"
 #include "transport/transport.h"
-#include "ckpt/checkpoint_private.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* The state of the program: copying what has changed, and describing it. */
+#include "ckpt/checkpoint_private.h"
 #include "core/object_private.h"
 #include "transport/transport.h"
-#include "ckpt/checkpoint_private.h"
 
 #include <stdio.h>
 #include <string.h>

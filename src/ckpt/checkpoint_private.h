@@ -3,8 +3,8 @@
 #define DOME_SRC_CHECKPOINT_PRIVATE_H
 
 #include "ckpt/background.h"
-#include "ckpt/link.h"
 #include "ckpt/checkpoint.h"
+#include "ckpt/link.h"
 
 /* As it was when this program began. */
 typedef struct dome_run {

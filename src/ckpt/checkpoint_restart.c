@@ -1,10 +1,10 @@
 /* Going on from a checkpoint: choosing it, and giving objects their values. */
-#include "core/object_private.h"
-#include "trace/record.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "core/object_private.h"
+#include "trace/record.h"
+#include "transport/agree.h"
+#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What a directory of checkpoints knows of the run that writes there: the file `run`. */
-#include "core/files.h"
 #include "ckpt/checkpoint_private.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

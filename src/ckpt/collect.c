@@ -1,11 +1,11 @@
 #include "ckpt/collect.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 
 #include "ckpt/link.h"
 #include "core/files.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <errno.h>
 #include <fcntl.h>

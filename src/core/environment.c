@@ -48,15 +48,11 @@ const char *dome_host(const dome_env *env, int rank)
     return rank >= 0 && rank < env->size ? env->hosts[rank] : NULL;
 }
 
-
-
 bool dome_is_restarting(const dome_env *env)
 {
     DOME_NEEDS(env, "the environment", false);
     return env->hooks->restarting(env);
 }
-
-
 
 double dome_wtime(void)
 {

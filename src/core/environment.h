@@ -10,16 +10,16 @@
 
 #include <glib.h>
 
-typedef struct dome_eval dome_eval;               /* deferred element-wise work: src/objects/eval.h */
-typedef struct dome_balance dome_balance;         /* load balancing: src/balance/balance.h */
-typedef struct dome_moved dome_moved;             /* what this task has sent to others: src/balance/migrate.h */
+typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
+typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
+typedef struct dome_moved dome_moved;                   /* what this task has sent to others: src/balance/migrate.h */
 typedef struct dome_progress_state dome_progress_state; /* src/program/progress.h */
-typedef struct dome_trace dome_trace;             /* src/trace/record.h */
-typedef struct dome_transport dome_transport;     /* src/transport/transport.h */
-typedef struct dome_recorder dome_recorder;       /* src/program/recording.c */
-typedef struct dome_checkpoints dome_checkpoints; /* src/ckpt/checkpoint_private.h */
-typedef struct dome_trail dome_trail;             /* the operations before this one: src/core/trail.h */
-typedef struct dome_watch dome_watch;             /* this task's line to the hub: src/supervision/watch.h */
+typedef struct dome_trace dome_trace;                   /* src/trace/record.h */
+typedef struct dome_transport dome_transport;           /* src/transport/transport.h */
+typedef struct dome_recorder dome_recorder;             /* src/program/recording.c */
+typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_private.h */
+typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
+typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/supervision/watch.h */
 
 struct dome_env {
     const dome_hooks *hooks;

@@ -1,5 +1,5 @@
-/* What happens elsewhere in the library at an operation or with an object: core calls it through this table and knows nobody else.
- * program/hooks.c fills it. Every slot is set. */
+/* What happens elsewhere in the library at an operation or with an object: core calls it through this table and knows nobody
+ * else. program/hooks.c fills it. Every slot is set. */
 #ifndef DOME_SRC_HOOKS_H
 #define DOME_SRC_HOOKS_H
 

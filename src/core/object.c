@@ -1,7 +1,7 @@
 #include "core/object_private.h"
 
-#include "core/type_private.h"
 #include "core/trail.h"
+#include "core/type_private.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "core/operation.h"
-#include "core/terminal.h"
 
 #include "core/environment.h"
+#include "core/terminal.h"
 #include "core/trail.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 
 bool dome__terminal_is(int fd);
 
-/* What to write to a descriptor before a line that does not come from rank 0, which may have drawn a bar: it clears what is right of
- * the cursor on a terminal. "" elsewhere. */
+/* What to write to a descriptor before a line that does not come from rank 0, which may have drawn a bar: it clears what is right
+ * of the cursor on a terminal. "" elsewhere. */
 const char *dome__terminal_clear(int fd);
 
 #endif

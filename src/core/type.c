@@ -1,6 +1,6 @@
-#include "core/type_private.h"
 #include "core/environment.h"
 #include "core/trail.h"
+#include "core/type_private.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "core/files.h"
 #include "local/messages.h"
 #include "local/share.h"
-
 #include "transport/collective.h"
 #include "transport/message.h"
 

@@ -1,7 +1,7 @@
 /* Messages through rings, and long ones out of the sender's memory. */
-#include "local/local_private.h"
-
 #include "local/messages.h"
+
+#include "local/local_private.h"
 
 #include <errno.h>
 #include <string.h>

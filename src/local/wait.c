@@ -1,8 +1,8 @@
 /* Waiting for news in shared memory: a short spin, then giving the processor to others, then sleep.
  *
  * Nothing here ends a wait when a task dies: the watcher thread ends the process. */
-#include "local/local_private.h"
 #include "core/time.h"
+#include "local/local_private.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-#include "core/type_private.h"
 #include "core/environment.h"
+#include "core/type_private.h"
 
 #include <dome/dscalar.h>
 #include <dome/env.h>

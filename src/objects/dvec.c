@@ -1,9 +1,9 @@
-#include "objects/dvec_private.h"
 #include "core/object_private.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
-#include "objects/eval.h"
 #include "core/type_private.h"
+#include "objects/dvec_private.h"
+#include "objects/eval.h"
+#include "transport/agree.h"
+#include "transport/transport.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The public element-wise operations: each checks its operands and records itself. */
-#include "objects/eval.h"
-#include "kernels/kernels.h"
 #include "core/type_private.h"
+#include "kernels/kernels.h"
+#include "objects/eval.h"
 
 #include <string.h>
 

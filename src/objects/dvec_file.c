@@ -3,13 +3,13 @@
 #define _FILE_OFFSET_BITS 64
 
 #include "core/files.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
+#include "core/type_private.h"
 #include "objects/dvec_private.h"
 #include "objects/npy.h"
-#include "core/type_private.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
-#include "objects/dvec_private.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "core/type_private.h"
+#include "objects/dvec_private.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <string.h>
 

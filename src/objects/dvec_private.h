@@ -2,8 +2,8 @@
 #ifndef DOME_SRC_DVEC_PRIVATE_H
 #define DOME_SRC_DVEC_PRIVATE_H
 
-#include "core/storage.h"
 #include "core/environment.h"
+#include "core/storage.h"
 
 #include <dome/dvec.h>
 

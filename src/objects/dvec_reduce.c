@@ -1,10 +1,10 @@
 /* The public reductions. Each task makes its blocks' contributions; they are combined in a way that does not depend on who made
  * them: exact sums, products along a fixed tree, smallest keys. */
-#include "objects/eval.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "kernels/kernels_reduce.h"
+#include "objects/eval.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <math.h>
 #include <string.h>

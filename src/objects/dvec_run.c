@@ -1,9 +1,9 @@
 /* Loops of the program's own over local runs (dome/map.h): what dvec_map does, turned inside out. */
-#include "objects/dvec_private.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "kernels/kernels_reduce.h"
+#include "objects/dvec_private.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <dome/map.h>
 

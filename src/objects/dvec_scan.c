@@ -1,10 +1,10 @@
 /* Sums of all that comes before. */
-#include "objects/dvec_private.h"
-#include "transport/transport.h"
-#include "transport/agree.h"
 #include "kernels/exact_sum.h"
+#include "objects/dvec_private.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <string.h>
 

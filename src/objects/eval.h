@@ -9,9 +9,9 @@
 #ifndef DOME_SRC_EVAL_H
 #define DOME_SRC_EVAL_H
 
+#include "kernels/kernels_reduce.h"
 #include "objects/dvec_private.h"
 #include "objects/failure.h"
-#include "kernels/kernels_reduce.h"
 
 #include <stdio.h>
 

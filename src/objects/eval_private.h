@@ -2,9 +2,9 @@
 #ifndef DOME_SRC_EVAL_PRIVATE_H
 #define DOME_SRC_EVAL_PRIVATE_H
 
+#include "kernels/kernels.h"
 #include "objects/eval.h"
 #include "objects/eval_compile.h"
-#include "kernels/kernels.h"
 
 /* Values a list holds before they are run in any case. Sets of them are bits of a word. */
 enum { NODES_MAX = 64, INPUTS_MAX = 3 };

@@ -1,7 +1,7 @@
 #include "objects/failure.h"
-#include "transport/agree.h"
 
 #include "objects/dvec_private.h"
+#include "transport/agree.h"
 #include "transport/collective.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "program/options.h"
+
 #include "program/nearest.h"
 
 #include <glib.h>

@@ -1,14 +1,13 @@
 #include "program/profile.h"
-#include "transport/transport.h"
-#include "balance/migrate.h"
-
-#include "program/advice.h"
-#include "ckpt/checkpoint.h"
 
 #include "balance/balance.h"
-#include "objects/eval.h"
+#include "balance/migrate.h"
+#include "ckpt/checkpoint.h"
 #include "core/storage.h"
+#include "objects/eval.h"
+#include "program/advice.h"
 #include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <stdio.h>
 #include <string.h>

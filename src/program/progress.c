@@ -1,9 +1,9 @@
 #include "program/progress.h"
-#include "transport/transport.h"
-#include "core/terminal.h"
 
 #include "core/clock.h"
 #include "core/environment.h"
+#include "core/terminal.h"
+#include "transport/transport.h"
 
 #include <glib.h>
 #include <stdio.h>

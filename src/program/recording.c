@@ -1,12 +1,12 @@
 #include "program/recording.h"
-#include "trace/record.h"
-#include "transport/transport.h"
 
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
 #include "supervision/watch.h"
 #include "trace/demand.h"
 #include "trace/local.h"
+#include "trace/record.h"
+#include "transport/transport.h"
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
-#include "transport/door.h"
-#include "trace/record.h"
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 #include "supervision/report.h"
+#include "trace/record.h"
+#include "transport/door.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* Those who have a line to the hub: watchers and outputs of tasks. */
 #include "core/clock.h"
-#include "trace/record.h"
 #include "supervision/hub_private.h"
 #include "supervision/wire.h"
+#include "trace/record.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tasks that disagree: the first call that differed, and in what. */
-#include "supervision/hub_private.h"
 #include "core/trail.h"
+#include "supervision/hub_private.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Taking down a private machine, whoever has to do it: the hub at the end, the guard after a hub that was killed, the supervisor
  * after both, a later run after all of them. */
-#include "supervision/hub.h"
 #include "core/files.h"
+#include "supervision/hub.h"
 #include "supervision/launch.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* Failures: noticed, told to all, and the end of those that do not end. */
+#include "core/operation.h"
+#include "core/terminal.h"
 #include "supervision/hub_private.h"
 #include "trace/record.h"
-#include "core/terminal.h"
-#include "core/operation.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The tasks' output, and what the hub itself has to say. Who does not read it slows the tasks that write it, and nothing else. */
-#include "supervision/hub_private.h"
 #include "core/terminal.h"
+#include "supervision/hub_private.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* What `dome ps` and the supervisor are told. */
-#include "supervision/hub_private.h"
-#include "trace/record.h"
 #include "core/operation.h"
+#include "supervision/hub_private.h"
 #include "supervision/report.h"
+#include "trace/record.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 #include "supervision/launch.h"
-#include "core/files.h"
 
 #include "core/files.h"
 #include "supervision/hub.h"

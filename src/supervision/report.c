@@ -1,8 +1,8 @@
 #include "supervision/report.h"
 
-#include "transport/door.h"
 #include "supervision/watch.h"
 #include "supervision/wire.h"
+#include "transport/door.h"
 
 #include <errno.h>
 #include <poll.h>

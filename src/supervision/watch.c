@@ -1,14 +1,14 @@
 #include "supervision/watch.h"
-#include "trace/record.h"
-#include "transport/transport.h"
-#include "supervision/trail_frame.h"
-#include "core/terminal.h"
 
+#include "core/terminal.h"
+#include "core/trail.h"
 #include "supervision/last_signal.h"
 #include "supervision/moved.h"
-#include "core/trail.h"
+#include "supervision/trail_frame.h"
 #include "supervision/wire.h"
+#include "trace/record.h"
 #include "transport/handshake.h"
+#include "transport/transport.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 #include "trace/record.h"
-#include "transport/transport.h"
 
-#include "core/type_private.h"
 #include "core/environment.h"
+#include "core/type_private.h"
+#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

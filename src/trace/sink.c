@@ -1,8 +1,8 @@
 #include "trace/sink.h"
 
+#include "core/time.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
-#include "core/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

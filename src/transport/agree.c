@@ -9,9 +9,9 @@ int dome__env_sync(dome_env *env)
 {
     int status;
     const dome_object *failed = dome__env_unsettled(env, &status);
-    char *text = failed ? g_strdup_printf("'%s' cannot complete its deferred work: %s", dome_object_name(failed),
-                                          dome_status_text(status))
-                        : NULL;
+    char *text =
+        failed ? g_strdup_printf("'%s' cannot complete its deferred work: %s", dome_object_name(failed), dome_status_text(status))
+               : NULL;
     status = dome__agree(env, status, text);
     g_free(text);
     return status;

@@ -4,10 +4,10 @@
  *
  * What computing takes is made up (made_up_time.h), so that what is measured does not depend on the machine the test runs on. The
  * policy and when it acts are given as options; what a case expects holds for all that the table in CMakeLists.txt tries. */
-#include "made_up_time.h"
-#include "transport/transport.h"
 #include "core/environment.h"
+#include "made_up_time.h"
 #include "structure_lists.h"
+#include "transport/transport.h"
 
 #include <dome/dome.h>
 

@@ -1,9 +1,9 @@
 /* A program that uses PVM besides: while it packs and unpacks messages of its own it calls the library, which sends and receives
  * others, short and long, and they are whole. */
 #include "core/environment.h"
-#include "transport/transport.h"
 #include "transport/collective.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <dome/dome.h>
 

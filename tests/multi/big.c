@@ -6,9 +6,9 @@
  *
  * Exit status 77 when the machine has not the memory. */
 #include "core/environment.h"
-#include "transport/transport.h"
 #include "transport/collective.h"
 #include "transport/message.h"
+#include "transport/transport.h"
 
 #include <dome/dome.h>
 

@@ -1,8 +1,8 @@
 /* Vectors as .npy files: round trips of every type, the bytes in the file, files of other byte orders, and bad files, each with a
  * status and one line that all tasks agree on. Half of the rounds odd ranks stand in another directory and do not see the files.
  */
-#include "objects/npy.h"
 #include "core/environment.h"
+#include "objects/npy.h"
 #include "transport/collective.h"
 
 #include <dome/dome.h>

@@ -1,7 +1,6 @@
+#include "../reference_sum.h"
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
-
-#include "../reference_sum.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,9 +1,8 @@
 /* The road between tasks of one host, before a transport of socket pairs. */
-#include "local/local.h"
-#include "transport/message.h"
-
 #include "../collective_checks.h"
 #include "../local_transport.h"
+#include "local/local.h"
+#include "transport/message.h"
 
 #include <sched.h>
 

@@ -1,5 +1,5 @@
-#include "objects/npy.h"
 #include "core/type_private.h"
+#include "objects/npy.h"
 
 #include <glib.h>
 #include <inttypes.h>

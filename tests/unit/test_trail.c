@@ -1,7 +1,7 @@
 /* The last operations of a task as text, and the names of what they worked with. */
 #include "core/operation.h"
-#include "supervision/trail_frame.h"
 #include "core/trail.h"
+#include "supervision/trail_frame.h"
 #include "supervision/wire.h"
 
 #include <pthread.h>

@@ -1,8 +1,7 @@
-#include "core/type_private.h"
-#include "transport/transport.h"
-
 #include "../collective_checks.h"
 #include "../local_transport.h"
+#include "core/type_private.h"
+#include "transport/transport.h"
 
 /* A struct type that needs no environment: char, double, 3 shorts, with padding between. */
 typedef struct sample {
