@@ -329,8 +329,8 @@ static void refuse_second(dome_env *first)
 
 dome_env *dome_init(int *argc, char ***argv)
 {
-    if (this_env)
-        refuse_second(this_env);
+    if (dome__this_env())
+        refuse_second(dome__this_env());
     dome__open_streams();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
