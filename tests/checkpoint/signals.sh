@@ -15,17 +15,6 @@ begin() {
     trap 'kill -KILL $pid 2>/dev/null; rm -rf "$work"' EXIT
 }
 
-# Waits until a checkpoint is there, or the program has ended.
-until_there() {
-    until [ -e "dir/$1" ]; do
-        kill -0 "$pid" 2>/dev/null || {
-            fail "it ended before $1 was there: $(cat err)"
-            return
-        }
-        sleep 0.05
-    done
-}
-
 ended_by() {
     local signal=$1
     wait "$pid"

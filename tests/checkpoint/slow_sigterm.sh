@@ -47,16 +47,6 @@ begin() {
     : >slow
 }
 
-until_there() {
-    until [ -e "dir/$1" ]; do
-        kill -0 "$pid" 2>/dev/null || {
-            fail "it ended before $1 was there: $(cat err)"
-            return
-        }
-        sleep 0.05
-    done
-}
-
 ended() {
     wait "$pid"
     status=$?
