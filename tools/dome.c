@@ -1,7 +1,7 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
-#include "supervision/launch.h"
 #include "program/nearest.h"
+#include "supervision/launch.h"
 
 #include <dome/env.h>
 

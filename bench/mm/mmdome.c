@@ -1,4 +1,5 @@
-/* The computation of mm.h in Dome. Blocks of 8 rows: what can move from one task to another. BLAS gets all rows of a task at once. */
+/* The computation of mm.h in Dome. Blocks of 8 rows: what can move from one task to another. BLAS gets all rows of a task at
+ * once. */
 #include "mm.h"
 
 #include <dome/dome.h>

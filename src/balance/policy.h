@@ -124,8 +124,8 @@ typedef struct dome_schedule {
 void dome__schedule_init(dome_schedule *schedule);
 
 /* Whether moving pays: `now` and `then` are times for the same work under the old and the new layout, in any unit; moving takes
- * `moving` seconds. The time saved for as long as things may be hoped to stay as they are must exceed it, and the gain must stand out
- * of the noise. (That is longer the longer nothing has changed: when moving is dear, it pays in the end.) */
+ * `moving` seconds. The time saved for as long as things may be hoped to stay as they are must exceed it, and the gain must stand
+ * out of the noise. (That is longer the longer nothing has changed: when moving is dear, it pays in the end.) */
 bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving);
 
 /* The same for a division. `then` is dome__division_time for a global policy. A step of the ring or of groups is judged by where

@@ -7,12 +7,12 @@
 /* Makes layout the one that dynamic objects of its length and block size share. Takes a reference of its own. */
 void dome__env_set_layout(dome_env *env, const dome_layout *layout);
 
-/* Deferred work of this object is done by hooks->settle, with that of others. why: why its values cannot be computed, NULL if they
- * can. */
+/* Deferred work of this object is done by hooks->settle, with that of others. why: why its values cannot be computed, NULL if
+ * they can. */
 void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object));
 
-/* Completes all deferred work. The first object for which that has failed with *status, or NULL. Values that cannot be computed are no
- * failure here: they are one of the operation that needs them. Not collective. */
+/* Completes all deferred work. The first object for which that has failed with *status, or NULL. Values that cannot be computed
+ * are no failure here: they are one of the operation that needs them. Not collective. */
 dome_object *dome__env_unsettled(dome_env *env, int *status);
 
 /* The same: whether nothing has failed. */

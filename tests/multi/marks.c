@@ -92,8 +92,8 @@ static void check_scatter(dome_distribution distribution, bool itself)
         dvec_free(x);
 }
 
-/* What is written through a pointer counts as changed; where nothing moves, however long ago the pointer was given out. Reading does
- * not count. */
+/* What is written through a pointer counts as changed; where nothing moves, however long ago the pointer was given out. Reading
+ * does not count. */
 static void check_pointers(dome_distribution distribution)
 {
     const char *what = distributions[distribution];
@@ -110,7 +110,8 @@ static void check_pointers(dome_distribution distribution)
         dvec_local_const(y, read);
         if (distribution == DOME_DYNAMIC) { /* its pointers have to be asked for again, and all of it counts as written then */
             dvec_local(x, spans);
-            CHECK(changed(x, flags) == owned(x), "dynamic: what was given out to write does not count as changed in turn %d", turn);
+            CHECK(changed(x, flags) == owned(x), "dynamic: what was given out to write does not count as changed in turn %d",
+                  turn);
             continue;
         }
         CHECK(changed(x, flags) == 0, "%s: what nobody has written counts as changed in turn %d", what, turn);

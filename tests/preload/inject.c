@@ -2,8 +2,8 @@
  *
  *     INJECT=CALL:NUMBER[+]:ACTION:TEXT
  *
- * The NUMBER-th call (from 1; with + all later ones, too) of CALL on a file whose path contains TEXT does ACTION: an errno's number,
- * "short" (half of a write), "kill" or "stop". CALL is open, write, fsync, rename, link, unlink, allocate or truncate.
+ * The NUMBER-th call (from 1; with + all later ones, too) of CALL on a file whose path contains TEXT does ACTION: an errno's
+ * number, "short" (half of a write), "kill" or "stop". CALL is open, write, fsync, rename, link, unlink, allocate or truncate.
  *
  *     INJECT_TASKS=first|others
  *
@@ -77,18 +77,18 @@ static int outcome_at(const char *what, int fd)
     return outcome(what, path);
 }
 
-#define NEXT(type, name, ...)                                                                                                      \
-    static type (*next)(__VA_ARGS__);                                                                                              \
-    if (!next)                                                                                                                     \
+#define NEXT(type, name, ...)                                                                                                    \
+    static type (*next)(__VA_ARGS__);                                                                                            \
+    if (!next)                                                                                                                   \
     next = (type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
-#define FAIL_IF(error)                                                                                                             \
-    do {                                                                                                                           \
-        int error_ = (error);                                                                                                      \
-        if (error_ > 0) {                                                                                                          \
-            errno = error_;                                                                                                        \
-            return -1;                                                                                                             \
-        }                                                                                                                          \
+#define FAIL_IF(error)                                                                                                           \
+    do {                                                                                                                         \
+        int error_ = (error);                                                                                                    \
+        if (error_ > 0) {                                                                                                        \
+            errno = error_;                                                                                                      \
+            return -1;                                                                                                           \
+        }                                                                                                                        \
     } while (0)
 
 /* ---- descriptors ---- */

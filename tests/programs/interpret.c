@@ -21,8 +21,8 @@ static dvec *v[VECTORS];
 
 static dome_type type_named(const char *name)
 {
-#define IF_NAMED(kind, ctype, suffix)                                                                                              \
-    if (strcmp(name, #suffix) == 0)                                                                                                \
+#define IF_NAMED(kind, ctype, suffix)                                                                                            \
+    if (strcmp(name, #suffix) == 0)                                                                                              \
         return DOME_##kind;
     DOME_TYPE_LIST(IF_NAMED)
     return NULL;
@@ -31,9 +31,10 @@ static dome_type type_named(const char *name)
 static const struct {
     const char *name;
     int (*call)(dvec *, const dvec *, const dvec *);
-} binary[] = {{"add", dvec_add}, {"sub", dvec_sub}, {"mul", dvec_mul}, {"div", dvec_div}, {"min", dvec_min}, {"max", dvec_max},
-              {"pow", dvec_pow}, {"eq", dvec_eq},   {"ne", dvec_ne},   {"lt", dvec_lt},   {"le", dvec_le},   {"gt", dvec_gt},
-              {"ge", dvec_ge},   {"and", dvec_and}, {"or", dvec_or},   {"xor", dvec_xor}, {"gather", dvec_gather}, {"scatter", dvec_scatter}};
+} binary[] = {{"add", dvec_add}, {"sub", dvec_sub},       {"mul", dvec_mul},        {"div", dvec_div}, {"min", dvec_min},
+              {"max", dvec_max}, {"pow", dvec_pow},       {"eq", dvec_eq},          {"ne", dvec_ne},   {"lt", dvec_lt},
+              {"le", dvec_le},   {"gt", dvec_gt},         {"ge", dvec_ge},          {"and", dvec_and}, {"or", dvec_or},
+              {"xor", dvec_xor}, {"gather", dvec_gather}, {"scatter", dvec_scatter}};
 
 static const struct {
     const char *name;
@@ -45,24 +46,26 @@ static const struct {
 static const struct {
     const char *name;
     int (*call)(dvec *, const dvec *);
-} unary[] = {{"copy", dvec_copy}, {"convert", dvec_convert}, {"neg", dvec_neg}, {"abs", dvec_abs}, {"sqrt", dvec_sqrt}, {"exp", dvec_exp},
-             {"log", dvec_log},   {"sin", dvec_sin},         {"cos", dvec_cos}, {"not", dvec_not}, {"scan", dvec_scan}};
+} unary[] = {{"copy", dvec_copy}, {"convert", dvec_convert}, {"neg", dvec_neg},  {"abs", dvec_abs},
+             {"sqrt", dvec_sqrt}, {"exp", dvec_exp},         {"log", dvec_log},  {"sin", dvec_sin},
+             {"cos", dvec_cos},   {"not", dvec_not},         {"scan", dvec_scan}};
 
 static const struct {
     const char *name;
     double (*call)(const dvec *);
-} reduce[] = {{"sum", dvec_sum}, {"prod", dvec_prod}, {"min_value", dvec_min_value}, {"max_value", dvec_max_value}, {"norm2", dvec_norm2}};
+} reduce[] = {
+    {"sum", dvec_sum}, {"prod", dvec_prod}, {"min_value", dvec_min_value}, {"max_value", dvec_max_value}, {"norm2", dvec_norm2}};
 
 static const struct {
     const char *name;
     int64_t (*call)(const dvec *);
 } reduce_i64[] = {{"sum_i64", dvec_sum_i64}, {"min_value_i64", dvec_min_value_i64}, {"max_value_i64", dvec_max_value_i64}};
 
-#define CALL(table, ...)                                                                                                           \
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)                                                                      \
-        if (strcmp(name, table[i].name) == 0) {                                                                                    \
-            __VA_ARGS__;                                                                                                           \
-            return;                                                                                                                \
+#define CALL(table, ...)                                                                                                         \
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)                                                                    \
+        if (strcmp(name, table[i].name) == 0) {                                                                                  \
+            __VA_ARGS__;                                                                                                         \
+            return;                                                                                                              \
         }
 
 static size_t value_bytes(const dvec *x)
