@@ -10,18 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static dome_env *this_env;
-
-dome_env *dome__this_env(void)
-{
-    return this_env;
-}
-
-void dome__set_this_env(dome_env *env)
-{
-    this_env = env;
-}
-
 bool dome__on_one_host(const dome_env *env)
 {
     for (int r = 1; r < env->size; r++)
@@ -66,7 +54,7 @@ void dome_abort(dome_env *env, const char *format, ...)
     char *text = format ? g_strdup_vprintf(format, arguments) : g_strdup("dome_abort");
     va_end(arguments);
     if (!env)
-        env = this_env;
+        env = dome__this_env();
     if (!env) {
         fprintf(stderr, "dome: %s\n", text);
         _exit(1);

@@ -9,6 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
+static dome_env *this_env;
+
+dome_env *dome__this_env(void)
+{
+    return this_env;
+}
+
+void dome__set_this_env(dome_env *env)
+{
+    this_env = env;
+}
+
 const char *dome__operation_name(uint32_t code)
 {
     static const char *const names[] = {
@@ -234,5 +246,5 @@ int dome__fail(dome_env *env, int status, const char *format, ...)
 
 int dome__null(const char *function, const char *what)
 {
-    return dome__fail(dome__this_env(), DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
+    return dome__fail(this_env, DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
 }

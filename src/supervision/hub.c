@@ -112,12 +112,6 @@ static void handle_signals(hub_state *s)
     }
 }
 
-double dome__hub_silence_limit(const hub_state *s)
-{
-    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
-    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
-}
-
 /* A start that is stuck names the host it is stuck on. */
 static char *silent_host(const hub_client *c)
 {
@@ -173,11 +167,6 @@ static void silence(hub_state *s)
         dome__hub_notice(s, DOME_END_LOSS, false, 1,
                          g_strdup_printf("task 0 on host %s is lost: it did not get through its start within %.1f s",
                                          g_get_host_name(), start_limit));
-}
-
-bool dome__hub_silent(const hub_state *s, const hub_client *c)
-{
-    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
 }
 
 /* Output that a child of a task holds open. The end of the task and what it wrote last come by lines of their own. */
@@ -273,6 +262,22 @@ static void close_state(hub_state *s, int status)
     g_free(s->silent);
 }
 
+/* All who have said something. */
+static void hear(hub_state *s)
+{
+    uint64_t rung;
+    if (dome__hub_happened(s, DOME_POLL_BELL) && read(s->bell, &rung, sizeof rung) < 0)
+        s->held_at = s->now; /* it rings again */
+    for (guint i = 0; i < s->polled->len; i++) {
+        if (!dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
+            continue;
+        if (i < s->polled_strangers)
+            dome__hub_hear_stranger(s, s->polled->pdata[i]);
+        else
+            dome__hub_receive(s, s->polled->pdata[i]);
+    }
+}
+
 static void watch_over(hub_state *s)
 {
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->now;
@@ -284,7 +289,7 @@ static void watch_over(hub_state *s)
         s->now = dome__hub_now();
         s->overslept |= s->now - before > dome__hub_silence_limit(s);
         /* What tasks said last comes before the news that they are gone. */
-        dome__hub_hear(s);
+        hear(s);
         if (dome__hub_happened(s, DOME_POLL_LISTEN))
             dome__hub_accept(s);
         if (dome__hub_happened(s, DOME_POLL_SIGNAL))
@@ -331,7 +336,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
     dome__hub_take_down(hub->directory, hub->halt);
-    int ended_by = dome__hub_output_close(&s);
+    int ended_by = dome__hub_drain(&s);
     if (ended_by && !status) {
         *signal_number = ended_by;
         status = 128 + ended_by;

@@ -1,4 +1,4 @@
-/* Those who have a line to the hub: watchers and outputs of tasks. */
+/* What tasks say to the hub, by the lines of their watchers and of their output. */
 #include "core/clock.h"
 #include "supervision/hub_private.h"
 #include "supervision/wire.h"
@@ -8,44 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel)
-{
-    hub_client *c = g_new0(hub_client, 1);
-    c->fd = fd;
-    c->channel = channel;
-    c->heard = s->now;
-    c->rank = -1;
-    c->process = -1;
-    c->in = g_byte_array_new();
-    g_ptr_array_add(s->clients, c);
-}
-
-void dome__hub_client_free(hub_client *c)
-{
-    if (!c->closed)
-        close(c->fd);
-    if (c->process >= 0)
-        close(c->process);
-    g_byte_array_free(c->in, TRUE);
-    g_free(c->host);
-    g_free(c->object);
-    g_free(c);
-}
-
-/* A task's watch says how far the task has come, also when it is closed. */
-void dome__hub_sweep(hub_state *s)
-{
-    for (guint i = 0; i < s->clients->len;) {
-        hub_client *c = s->clients->pdata[i];
-        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH)) {
-            g_ptr_array_remove_index(s->clients, i);
-            dome__hub_client_free(c);
-        } else {
-            i++;
-        }
-    }
-}
 
 void dome__hub_closed(hub_state *s, hub_client *c)
 {
@@ -263,14 +225,5 @@ void dome__hub_receive(hub_state *s, hub_client *c)
         g_byte_array_free(frame, TRUE);
         if (have < 0 && !c->closed)
             dome__hub_closed(s, c);
-    }
-}
-
-void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
-{
-    for (guint i = 0; i < s->clients->len; i++) {
-        hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
-            dome__wire_send(c->fd, dome__wire_new(kind));
     }
 }

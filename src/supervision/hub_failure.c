@@ -8,6 +8,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
+double dome__hub_silence_limit(const hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
+    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
+}
+
+bool dome__hub_silent(const hub_state *s, const hub_client *c)
+{
+    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
+}
+
 static void say(hub_state *s, const char *line)
 {
     char *text = g_strconcat(dome__terminal_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);

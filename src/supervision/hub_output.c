@@ -3,16 +3,11 @@
 #include "supervision/hub_private.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Seconds without a byte read after which what a user has ended does not wait for its reader any more. */
-static const double ENDED_PATIENCE = 1;
 
 static bool one_file(int a, int b)
 {
@@ -47,10 +42,20 @@ static size_t both(const hub_state *s, size_t (*of)(const dome_outlet *outlet))
     return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);
 }
 
+size_t dome__hub_output_waiting(const hub_state *s)
+{
+    return both(s, dome__outlet_waiting);
+}
+
+size_t dome__hub_output_written(const hub_state *s)
+{
+    return both(s, dome__outlet_written);
+}
+
 void dome__hub_flush(hub_state *s, double seconds)
 {
     double until = dome__hub_now() + seconds;
-    while (both(s, dome__outlet_waiting) && dome__hub_now() < until) {
+    while (dome__hub_output_waiting(s) && dome__hub_now() < until) {
         struct pollfd p = {.fd = s->bell, .events = POLLIN};
         uint64_t rung;
         if (poll(&p, 1, 10) > 0 && read(s->bell, &rung, sizeof rung) < 0)
@@ -88,39 +93,6 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last)
     g_string_free(text, TRUE);
 }
 
-/* ---- the end ---- */
-
-/* What tasks that have been ended had written already. False: there is nothing more of it. */
-static bool take_rest(hub_state *s)
-{
-    bool more = false;
-    for (guint i = 0; i < s->clients->len; i++) {
-        hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->channel == DOME_WIRE_WATCH)
-            continue;
-        struct pollfd p = {.fd = c->fd, .events = POLLIN};
-        bool ready = poll(&p, 1, 0) > 0;
-        if (ready)
-            dome__hub_receive(s, c);
-        more |= ready;
-    }
-    return more;
-}
-
-/* A user who stops or ends this process now means the waiting. */
-static int signal_while_waiting(const hub_state *s)
-{
-    struct signalfd_siginfo info;
-    int ended_by = 0;
-    while (read(s->hub->signal_fd, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGTSTP)
-            raise(SIGSTOP);
-        else if (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
-            ended_by = (int)info.ssi_signo;
-    }
-    return ended_by;
-}
-
 /* Without waiting: a line fits into whatever can be written to. */
 static void say_dropped(size_t bytes)
 {
@@ -131,53 +103,15 @@ static void say_dropped(size_t bytes)
         return; /* there is nowhere else to say it */
 }
 
-/* Lines that nobody will end any more. */
-static void take_parts(hub_state *s)
+void dome__hub_output_close(hub_state *s)
 {
-    for (guint i = 0; i < s->clients->len; i++) {
-        hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel != DOME_WIRE_WATCH)
-            dome__hub_relay(s, c, true);
-    }
-}
-
-/* As any program waits for its reader; but what a user has ended does so not for long, nor what is to be started again. */
-static int wait_for_reader(hub_state *s)
-{
-    double patience = s->ending ? ENDED_PATIENCE : s->hub->report_fd >= 0 && s->told ? s->hub->timeout : G_MAXDOUBLE;
-    double moved = dome__hub_now();
-    size_t written = both(s, dome__outlet_written);
-    int ended_by = 0;
-    while (!ended_by && dome__hub_now() - moved <= patience) {
-        if (!take_rest(s)) {
-            take_parts(s);
-            if (!both(s, dome__outlet_waiting))
-                break;
-        }
-        struct pollfd p[2] = {{.fd = s->hub->signal_fd, .events = POLLIN}, {.fd = s->bell, .events = POLLIN}};
-        uint64_t rung;
-        if (poll(p, 2, 50) > 0 && p[1].revents && read(s->bell, &rung, sizeof rung) < 0)
-            g_usleep(1000);
-        ended_by = signal_while_waiting(s);
-        size_t so_far = both(s, dome__outlet_written);
-        if (so_far != written)
-            moved = dome__hub_now();
-        written = so_far;
-    }
-    return ended_by;
-}
-
-int dome__hub_output_close(hub_state *s)
-{
-    int ended_by = wait_for_reader(s);
-    size_t left = both(s, dome__outlet_waiting);
+    size_t left = dome__hub_output_waiting(s);
     if (left > 0) { /* the thread is at it until this process ends */
         say_dropped(left);
-        return ended_by;
+        return;
     }
     if (s->outlets[1] != s->outlets[0])
         dome__outlet_close(s->outlets[1]);
     dome__outlet_close(s->outlets[0]);
     close(s->bell);
-    return ended_by;
 }

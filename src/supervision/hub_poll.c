@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 static void add(hub_state *s, int fd, gpointer whose)
 {
@@ -57,19 +55,4 @@ bool dome__hub_happened(const hub_state *s, int which)
 {
     const struct pollfd *p = &g_array_index(s->polls, struct pollfd, which);
     return p->fd >= 0 && p->revents;
-}
-
-void dome__hub_hear(hub_state *s)
-{
-    uint64_t rung;
-    if (dome__hub_happened(s, DOME_POLL_BELL) && read(s->bell, &rung, sizeof rung) < 0)
-        s->held_at = s->now; /* it rings again */
-    for (guint i = 0; i < s->polled->len; i++) {
-        if (!dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
-            continue;
-        if (i < s->polled_strangers)
-            dome__hub_hear_stranger(s, s->polled->pdata[i]);
-        else
-            dome__hub_receive(s, s->polled->pdata[i]);
-    }
 }

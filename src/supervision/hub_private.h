@@ -130,9 +130,6 @@ void dome__hub_wait(hub_state *s, int report_fd, int ms);
 /* Whether it was something about this one of the above. */
 bool dome__hub_happened(const hub_state *s, int which);
 
-/* Hears everybody who has said something. */
-void dome__hub_hear(hub_state *s);
-
 /* ---- hub_strangers.c ---- */
 
 /* This process may have as many connections as the system lets it. */
@@ -167,20 +164,36 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last);
 /* So much of this output waits for a reader that the task has to wait, too. */
 bool dome__hub_holds(const hub_state *s, const hub_client *c);
 
-/* The program is over: waits for the reader, and says what is dropped. The number of a signal that ended the waiting, or 0. */
-int dome__hub_output_close(hub_state *s);
+/* Bytes of both streams that no reader has taken yet, and that readers have taken. */
+size_t dome__hub_output_waiting(const hub_state *s);
+size_t dome__hub_output_written(const hub_state *s);
 
-/* ---- hub_clients.c ---- */
+/* Says how much output nobody has read, and drops it. */
+void dome__hub_output_close(hub_state *s);
+
+/* ---- hub_drain.c ---- */
+
+/* After the program's end: waits for the reader of its output, and closes it. The number of a signal that ended the waiting, or
+ * 0. */
+int dome__hub_drain(hub_state *s);
+
+/* ---- hub_lines.c ---- */
 
 /* Takes fd. */
 void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel);
 void dome__hub_client_free(hub_client *c);
 
-/* Those who are closed and have nothing left to say are removed. */
+/* Removes the lines that are closed and have nothing left to say. */
 void dome__hub_sweep(hub_state *s);
-void dome__hub_receive(hub_state *s, hub_client *c);
-void dome__hub_closed(hub_state *s, hub_client *c);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
+
+/* ---- hub_clients.c ---- */
+
+/* Reads what a task has sent. */
+void dome__hub_receive(hub_state *s, hub_client *c);
+
+/* A line is closed, from either side. */
+void dome__hub_closed(hub_state *s, hub_client *c);
 
 /* ---- hub_process.c ---- */
 

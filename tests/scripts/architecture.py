@@ -3,7 +3,7 @@
     architecture.py BUILD SOURCE
 
 The calls are read from the objects' symbols (nm), the includes from the sources. A folder may use the folders that its row names; the
-rows name folders above them alone, so there are no circles."""
+rows name folders above them alone, so there are no circles of folders. In a folder no more than CIRCLE files may reach each other."""
 
 import os
 import re
@@ -13,6 +13,7 @@ from collections import defaultdict
 
 build, source = sys.argv[1], sys.argv[2]
 failures = []
+CIRCLE = 5
 
 
 def allowed():
@@ -36,7 +37,7 @@ def objects():
 
 
 def calls(found):
-    """(folder, folder): names"""
+    """file: {file: names}"""
     defined, used = {}, defaultdict(set)
     for file, path in found.items():
         for line in subprocess.run(["nm", path], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
@@ -45,12 +46,37 @@ def calls(found):
                 defined.setdefault(words[2], file)
             elif len(words) == 2 and words[0] == "U":
                 used[file].add(words[1])
-    arrows = defaultdict(set)
+    reached = defaultdict(lambda: defaultdict(set))
     for file, names in used.items():
         for name in names:
-            if name in defined:
-                arrows[file.split("/")[0], defined[name].split("/")[0]].add("%s calls %s" % (file, name))
+            if name in defined and defined[name] != file:
+                reached[file][defined[name]].add(name)
+    return reached
+
+
+def arrows_of(reached):
+    """(folder, folder): names"""
+    arrows = defaultdict(set)
+    for file, others in reached.items():
+        for other, names in others.items():
+            arrows[file.split("/")[0], other.split("/")[0]].update("%s calls %s" % (file, name) for name in names)
     return arrows
+
+
+def circles(reached):
+    """Sets of files that reach each other by calls."""
+
+    def all_from(file):
+        seen, left = set(), [file]
+        while left:
+            for other in reached.get(left.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    left.append(other)
+        return seen
+
+    reach = {file: all_from(file) for file in reached}
+    return {frozenset(other for other in reach[file] if file in reach.get(other, ())) for file in reached if file in reach[file]}
 
 
 def includes():
@@ -73,16 +99,24 @@ for folder, uses in table.items():
 found = objects()
 if len(found) < 50:
     failures.append("only %d objects were found in %s" % (len(found), build))
-for kind in calls(found), includes():
+reached = calls(found)
+for kind in arrows_of(reached), includes():
     for (folder, other), examples in sorted(kind.items()):
         if folder not in table:
             failures.append("src/%s is not in the table" % folder)
         elif other != folder and other not in table[folder]:
             failures.append("src/%s may not use src/%s: %s" % (folder, other, "; ".join(sorted(examples)[:3])))
+largest = 0
+for circle in circles(reached):
+    largest = max(largest, len(circle))
+    if len(circle) > CIRCLE:
+        inside = ["%s calls %s of %s" % (a, sorted(reached[a][b])[0], b) for a in sorted(circle) for b in sorted(circle) if b in reached[a]]
+        failures.append("%d files call each other in a circle, more than %d: %s" % (len(circle), CIRCLE, "; ".join(inside)))
 for folder in sorted(os.listdir(os.path.join(source, "src"))):
     if folder not in table:
         failures.append("src/%s is not in the table" % folder)
 for failure in failures:
     print("failed:", failure)
-print("%d folders, %d objects: %s" % (len(table), len(found), "not as the table says" if failures else "as the table says"))
+verdict = "not as the table says" if failures else "as the table says"
+print("%d folders, %d objects, at most %d in a circle: %s" % (len(table), len(found), largest, verdict))
 sys.exit(1 if failures else 0)
