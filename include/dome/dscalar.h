@@ -25,6 +25,10 @@ int dscalar_set_f64(dscalar *s, double value);
 int64_t dscalar_get_i64(const dscalar *s);
 double dscalar_get_f64(const dscalar *s);
 
+/* Complex values by parts: value[0] real, value[1] imaginary. A type that is not complex has no imaginary part but 0. */
+dome_status dscalar_set_c128(dscalar *s, const double value[2]);
+dome_status dscalar_get_c128(const dscalar *s, double value[2]);
+
 /* The value as it lies in memory, of the scalar's own type (struct types included). */
 int dscalar_set(dscalar *s, const void *value);
 int dscalar_get(const dscalar *s, void *value);

@@ -82,6 +82,11 @@ extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &opt
 dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n);
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options);
 
+/* A new vector like x: of its type, length, width, block size and distribution, all 0 (PETSc: VecDuplicate). dvec_clone copies
+ * x's values as well, as dvec_copy does. Collective in order. NULL on failure, as dvec_new. */
+dvec *dvec_new_like(const dvec *x, const char *name);
+dvec *dvec_clone(const dvec *x, const char *name);
+
 /* Frees a vector. Work recorded for others that reads it is done first. NULL is allowed. Collective in order. */
 void dvec_free(dvec *x);
 
@@ -226,6 +231,17 @@ int dvec_scatter(dvec *z, const dvec *x, const dvec *index);
 /* All elements, on every task, read-only, as n * width values. Valid until x is written or freed, or dvec_whole(x) is called
  * again; also while data moves. NULL on failure. */
 const void *dvec_whole(const dvec *x);
+
+/* ---- single elements ---- */
+
+/* Copies element `index`, its width values of the vector's own type, to `element` on every task; the task that owns it sends it
+ * to the others. Collective: one broadcast, so for more than a few elements take dvec_gather, dvec_whole or the local part.
+ * DOME_ERR_RANGE for an index beyond the end. */
+dome_status dvec_get(const dvec *x, uint64_t index, void *element);
+
+/* Element `index` becomes *element, width values of the vector's own type, which must be the same on all tasks; the task that
+ * owns it writes it. Collective in order. DOME_ERR_RANGE as in dvec_get. */
+dome_status dvec_set(dvec *x, uint64_t index, const void *element);
 
 /* ---- the local part ---- */
 

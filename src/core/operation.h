@@ -34,8 +34,10 @@
     X(DSCALAR_SET, "dscalar_set", "value:h")                                                                                     \
     X(DSCALAR_SET_I64, "dscalar_set_i64", "value:i")                                                                             \
     X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f")                                                                             \
+    X(DSCALAR_SET_C128, "dscalar_set_c128", "real:f imaginary:f")                                                                \
     X(DSCALAR_GET, "dscalar_get", "")                                                                                            \
     X(DVEC_NEW, "dvec_new", "name:o length:u type:n distribution:d width:u block:u")                                             \
+    X(DVEC_CLONE, "dvec_clone", "name:o x:v")                                                                                    \
     X(DVEC_FREE, "dvec_free", "")                                                                                                \
     X(DVEC_FILL_VALUE, "dvec_fill_value", "value:h")                                                                             \
     X(DVEC_FILL, "dvec_fill", "value:f")                                                                                         \
@@ -96,6 +98,8 @@
     X(DVEC_SHIFT_FILL, "dvec_shift_fill", "x:v distance:i value:h")                                                              \
     X(DVEC_GATHER, "dvec_gather", "x:v index:v")                                                                                 \
     X(DVEC_SCATTER, "dvec_scatter", "x:v index:v")                                                                               \
+    X(DVEC_GET, "dvec_get", "index:u")                                                                                           \
+    X(DVEC_SET, "dvec_set", "index:u element:h")                                                                                 \
     X(DVEC_WHOLE, "dvec_whole", "")                                                                                              \
     X(DVEC_LOCAL, "dvec_local", "form:u")                                                                                        \
     X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u")                                                                      \

@@ -345,6 +345,42 @@ int dscalar_set_f64(dscalar *s, double value)
     return set_number(s, &x, true, dome__double_word(value));
 }
 
+/* Puts an imaginary part behind the real one that has been stored, if it is exact. */
+static bool store_imaginary(const dscalar *s, double imaginary, char *to)
+{
+    float single = (float)imaginary;
+    switch (s->type->kind) {
+    case DOME_KIND_C64:
+        memcpy(to + sizeof single, &single, sizeof single);
+        return isnan(imaginary) || (double)single == imaginary;
+    case DOME_KIND_C128:
+        memcpy(to + sizeof imaginary, &imaginary, sizeof imaginary);
+        return true;
+    default:
+        return imaginary == 0;
+    }
+}
+
+dome_status dscalar_set_c128(dscalar *s, const double value[2])
+{
+    DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    uint64_t words[2] = {value ? dome__double_word(value[0]) : 0, value ? dome__double_word(value[1]) : 0};
+    dome__begin_with(&op, s->env, DOME_OP_DSCALAR_SET_C128, s->object, words, 2);
+    if (!value)
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_ARGUMENT, "there is no value"));
+    if (s->type->kind == DOME_KIND_STRUCT)
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_TYPE, "a value of struct type '%s' is not a number", s->type->name));
+    number x = number_f64(value[0]);
+    char stored[16];
+    if (!store(s, &x, true, stored) || !store_imaginary(s, value[1], stored))
+        return dome__end(&op, dome__fail(s->env, DOME_ERR_RANGE, "%.17g + %.17g i is not exact in type %s", value[0], value[1],
+                                         s->type->name));
+    memcpy(s->value, stored, s->type->size);
+    s->saved = false;
+    return dome__end(&op, DOME_OK);
+}
+
 static int fail_number(const dscalar *s, const char *wanted)
 {
     bool is_struct = s->type->kind == DOME_KIND_STRUCT;
@@ -399,5 +435,28 @@ int dscalar_get(const dscalar *s, void *value)
     if (!value)
         return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
     memcpy(value, s->value, s->type->size);
+    return DOME_OK;
+}
+
+dome_status dscalar_get_c128(const dscalar *s, double value[2])
+{
+    DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
+    check_reading(s);
+    if (!value)
+        return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
+    number x;
+    bool is_double;
+    float single;
+    bool real = load(s, &x, &is_double);
+    value[0] = value[1] = NAN;
+    if ((!real && !is_double) || !as_f64(&x, is_double, &value[0]))
+        return fail_number(s, "double");
+    value[1] = 0;
+    if (s->type->kind == DOME_KIND_C64) {
+        memcpy(&single, s->value + sizeof single, sizeof single);
+        value[1] = single;
+    } else if (s->type->kind == DOME_KIND_C128) {
+        memcpy(&value[1], s->value + sizeof value[1], sizeof value[1]);
+    }
     return DOME_OK;
 }

@@ -108,6 +108,21 @@ void dvec__written_in_part(dvec *x)
     x->version++;
 }
 
+/* How many blocks lie before `block` in a rank's run, if it is the rank's at all. */
+static uint64_t run_position(const dome_layout *layout, int rank, uint64_t block)
+{
+    uint64_t start;
+    dome_layout_run(layout, rank, &start);
+    return block >= start ? block - start : dome_layout_blocks(layout) - start + block;
+}
+
+void dvec__written_block(dvec *x, uint64_t block)
+{
+    x->version++;
+    if (x->dirty)
+        x->dirty[run_position(x->layout, x->layout_rank, block)] = 1;
+}
+
 void dvec__lend(dvec *x)
 {
     dvec__written(x);
@@ -230,14 +245,6 @@ static int vec_pack(const dome_object *object, uint64_t first, uint64_t count, d
     if (elements.count > 0)
         dome_type_pack(x->type, format, buffer, x->data + local * DVEC_ELEMENT(x), (size_t)(elements.count * x->width));
     return DOME_OK;
-}
-
-/* How many blocks lie before `block` in a rank's run, if it is the rank's at all. */
-static uint64_t run_position(const dome_layout *layout, int rank, uint64_t block)
-{
-    uint64_t start;
-    dome_layout_run(layout, rank, &start);
-    return block >= start ? block - start : dome_layout_blocks(layout) - start + block;
 }
 
 static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes)
@@ -626,6 +633,25 @@ dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n)
 {
     DOME_NEEDS(env, "the environment", NULL);
     return dvec_new_with(env, name, type, n, NULL);
+}
+
+dvec *dvec_new_like(const dvec *x, const char *name)
+{
+    DOME_NEEDS(x, "the vector", NULL);
+    dvec__id(x); /* refused if it was freed */
+    return dvec_new_with(
+        x->env, name, x->type, x->length,
+        &(dvec_options){.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)});
+}
+
+dvec *dvec_clone(const dvec *x, const char *name)
+{
+    DOME_NEEDS(x, "the vector", NULL);
+    dome_operation op;
+    dome__begin_with(&op, x->env, DOME_OP_DVEC_CLONE, NULL, (uint64_t[]){dome__text_word(x->env, name), dvec__id(x)}, 2);
+    dvec *z = dvec_new_like(x, name);
+    dome__end(&op, z ? dvec_copy(z, x) : dome_error_status(x->env));
+    return z;
 }
 
 void dvec_free(dvec *x)

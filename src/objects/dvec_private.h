@@ -64,6 +64,9 @@ bool dvec__is(const dome_object *object);
 void dvec__written(dvec *x);
 void dvec__written_in_part(dvec *x);
 
+/* Values of one block of this task's have changed. */
+void dvec__written_block(dvec *x, uint64_t block);
+
 /* A pointer to write with goes to the program. What is written with it, the vector will not be told. */
 void dvec__lend(dvec *x);
 

@@ -92,6 +92,24 @@ static void check_scatter(dome_distribution distribution, bool itself)
         dvec_free(x);
 }
 
+/* A single element marks its block. */
+static void check_set(dome_distribution distribution)
+{
+    bool flags[N];
+    dvec *x = make("set", distribution);
+    dome_object_info info;
+    const double value = 7;
+    dvec_random(x, 4);
+    save(x);
+    CHECK(dvec_set(x, N - 1, &value) == DOME_OK, "set fails");
+    dome_object_describe(dvec_object(x), &info);
+    uint64_t last = dome_layout_blocks(info.layout) - 1;
+    bool mine = dome_layout_owner(info.layout, last) == (distribution == DOME_WHOLE ? 0 : dome_rank(env));
+    CHECK(changed(x, flags) == mine && (!mine || flags[last]), "%s: other blocks count as changed than that of the element",
+          distributions[distribution]);
+    dvec_free(x);
+}
+
 /* What is written through a pointer counts as changed; where nothing moves, however long ago the pointer was given out. Reading
  * does not count. */
 static void check_pointers(dome_distribution distribution)
@@ -131,6 +149,7 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     for (int d = DOME_DYNAMIC; d <= DOME_WHOLE; d++) {
         check_pointers((dome_distribution)d);
+        check_set((dome_distribution)d);
         check_scatter((dome_distribution)d, false);
         check_scatter((dome_distribution)d, true);
     }

@@ -321,6 +321,45 @@ static void test_scatter(model *x)
     drop(&index);
 }
 
+/* Single elements: what is read back, and what is written between deferred work. */
+static void test_element(model *x)
+{
+    char *element = calloc(1, x->size);
+    model old = make(x->type, x->n, x->width, dvec_distribution(x->v), 0);
+    memcpy(old.data, x->data, x->n * x->size);
+    EXPECT(dvec_copy(old.v, x->v) == DOME_OK, "copy fails"); /* deferred: it has to be done before x is written to */
+    for (int k = 0; x->n > 0 && k < 3; k++) {
+        uint64_t i = draw(3) ? draw(x->n) : x->n - 1;
+        for (size_t c = 0; c < x->width; c++)
+            random_value(x->type, x->data + i * x->size + c * (x->size / x->width));
+        EXPECT(dvec_set(x->v, i, x->data + i * x->size) == DOME_OK, "set fails");
+        i = draw(x->n);
+        memset(element, 0, x->size);
+        EXPECT(dvec_get(x->v, i, element) == DOME_OK, "get fails");
+        EXPECT(memcmp(element, x->data + i * x->size, x->size) == 0, "get gives another element than %llu",
+               (unsigned long long)i);
+    }
+    check(x, "a vector with elements that were set");
+    check(&old, "a copy of the vector before");
+    free(element);
+    drop(&old);
+}
+
+static void test_clone(model *x)
+{
+    dvec *like = dvec_new_like(x->v, NULL), *clone = dvec_clone(x->v, NULL);
+    EXPECT(like && clone, "a clone fails");
+    model m = *x;
+    m.v = clone;
+    check(&m, "a clone");
+    EXPECT(dvec_copy(like, clone) == DOME_OK, "a vector does not conform with one like it");
+    EXPECT(dvec_distribution(like) == dvec_distribution(x->v), "a vector like another is distributed in another way");
+    m.v = like;
+    check(&m, "a vector like another");
+    dvec_free(like);
+    dvec_free(clone);
+}
+
 static void scan_model(model *z, const model *x)
 {
     size_t block = dome_block_size(x->n);
@@ -479,6 +518,10 @@ static void test_failures(void)
     put(&index);
     expect_failure(dvec_gather(z.v, x.v, index.v), DOME_ERR_RANGE, "index 100 at position 45 of");
 
+    double element = 0;
+    expect_failure(dvec_get(x.v, 100, &element), DOME_ERR_RANGE, "index 100 is outside the 100 elements");
+    expect_failure(dvec_set(x.v, UINT64_MAX, &element), DOME_ERR_RANGE, "is outside the 100 elements");
+
     /* One task alone finds that deferred work fails; all are told. */
     model one = make(DOME_I32, 50, 1, DOME_DYNAMIC, 0), zero = make(DOME_I32, 50, 1, DOME_DYNAMIC, 0);
     for (int k = 0; k < 50; k++)
@@ -492,6 +535,11 @@ static void test_failures(void)
     expect_failure(dvec_shift(zero.v, one.v, 1), DOME_ERR_RANGE, "dvec_div into");
     check(&zero, "the output of a shift that failed");
     expect_failure(dvec_scatter(one.v, zero.v, zero.v), DOME_ERR_RANGE, "33");
+    int32_t number = 5;
+    expect_failure(dvec_get(one.v, 0, &number), DOME_ERR_RANGE, "33");
+    EXPECT(dvec_set(one.v, 33, &number) == DOME_OK, "an element of a failed vector cannot be written");
+    expect_failure(dvec_get(one.v, 33, &number), DOME_ERR_RANGE, "33");
+    EXPECT(number == 5, "a refused get writes");
     EXPECT(dvec_shift(one.v, zero.v, 0) == DOME_OK, "a failed vector cannot be replaced");
     memcpy(one.data, zero.data, 50 * sizeof(int32_t));
     check(&one, "a vector that had failed");
@@ -538,8 +586,8 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 250;
-    static void (*const tests[])(model *) = {test_shift, test_whole, test_halo, test_gather,  test_scatter,
-                                             test_scan,  test_copy,  test_map,  test_deferred};
+    static void (*const tests[])(model *) = {test_shift, test_whole, test_halo, test_gather, test_scatter, test_element,
+                                             test_clone, test_scan,  test_copy, test_map,    test_deferred};
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     for (round_number = 0; round_number < rounds; round_number++) {

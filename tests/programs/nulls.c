@@ -182,6 +182,7 @@ static void of_objects(dome_object *o)
 static void of_scalars(dscalar *s)
 {
     int64_t value = 0;
+    double two[2];
     REFUSES(dscalar_new, NULL, "s", DOME_I64);
     REFUSES(dscalar_new, env, "s", NULL);
     ALLOWS(dscalar_free, NULL);
@@ -189,6 +190,10 @@ static void of_scalars(dscalar *s)
     REFUSES(dscalar_set_f64, NULL, 1);
     REFUSES(dscalar_get_i64, NULL);
     REFUSES(dscalar_get_f64, NULL);
+    REFUSES(dscalar_set_c128, NULL, two);
+    REFUSES(dscalar_set_c128, s, NULL);
+    REFUSES(dscalar_get_c128, NULL, two);
+    REFUSES_AS("dscalar_get", dscalar_get_c128, s, NULL);
     REFUSES(dscalar_set, NULL, &value);
     REFUSES(dscalar_set, s, NULL);
     REFUSES(dscalar_get, NULL, &value);
@@ -308,6 +313,10 @@ static void movement(dvec *x, dvec *index)
     ALLOWS(dvec_shift_fill, x, x, 1, NULL);
     BINARY(dvec_gather, x, x, index);
     BINARY(dvec_scatter, x, x, index);
+    REFUSES(dvec_get, NULL, 0, spans);
+    REFUSES(dvec_get, x, 0, NULL);
+    REFUSES(dvec_set, NULL, 0, spans);
+    REFUSES(dvec_set, x, 0, NULL);
     REFUSES(dvec_whole, NULL);
     REFUSES(dvec_local, NULL, spans);
     REFUSES(dvec_local, x, NULL);
@@ -350,6 +359,10 @@ static void of_vectors(dvec *x)
     REFUSES(dvec_new_with, NULL, "v", DOME_F64, 5, NULL);
     REFUSES_AS("dvec_new", dvec_new_with, env, "v", NULL, 5, NULL);
     ALLOWS(dvec_new_with, env, NULL, DOME_F64, 5, NULL);
+    REFUSES(dvec_new_like, NULL, "v");
+    ALLOWS(dvec_new_like, x, NULL);
+    REFUSES(dvec_clone, NULL, "v");
+    ALLOWS(dvec_clone, x, NULL);
     ALLOWS(dvec_free, NULL);
     REFUSES(dvec_env, NULL);
     REFUSES(dvec_name, NULL);

@@ -296,6 +296,21 @@ static void test_scalar_numbers(void)
     g_assert_cmpint(dscalar_get(c, back), ==, DOME_OK);
     g_assert_cmpmem(back, sizeof back, with_imaginary, sizeof with_imaginary);
 
+    memset(back, 0, sizeof back);
+    g_assert_cmpint(dscalar_get_c128(c, back), ==, DOME_OK);
+    g_assert_cmpmem(back, sizeof back, with_imaginary, sizeof with_imaginary);
+    g_assert_cmpint(dscalar_set_c128(c, (const double[2]){-3, 0.1}), ==, DOME_OK);
+    g_assert_cmpint(dscalar_get(c, back), ==, DOME_OK);
+    g_assert_true(back[0] == -3 && back[1] == 0.1);
+    g_assert_cmpint(dscalar_set_c128(f64, with_imaginary), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, "1 + 2 i");
+    g_assert_cmpint(dscalar_set_c128(f64, (const double[2]){0.5, 0}), ==, DOME_OK);
+    g_assert_cmpint(dscalar_get_c128(f64, back), ==, DOME_OK);
+    g_assert_true(back[0] == 0.5 && back[1] == 0);
+    g_assert_cmpint(dscalar_set_i64(i64, INT64_MAX), ==, DOME_OK);
+    g_assert_cmpint(dscalar_get_c128(i64, back), ==, DOME_ERR_RANGE);
+    expect(DOME_ERR_RANGE, "double");
+
     g_assert_null(dscalar_new(env, "i8", DOME_I8));
     expect(DOME_ERR_NAME, "i8");
     g_assert_cmpstr(dscalar_name(c), ==, "c");
