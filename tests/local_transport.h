@@ -202,7 +202,8 @@ static void local_close(dome_transport *t)
 
 static const dome_transport_ops local_ops = {
     .size = sizeof(dome_transport_ops),
-    .name = "local",
+    .name = "sockets",
+    .can = DOME_TRANSPORT_LISTEN,
     .send = local_send,
     .recv_head = local_recv_head,
     .recv_data = local_recv_data,
@@ -231,12 +232,8 @@ static int local_run(int size, const int *formats, int (*task)(dome_transport *t
         g_assert_cmpint(pids[r], >=, 0);
         if (pids[r])
             continue;
-        dome_transport *t = g_new0(dome_transport, 1);
         local_provider *p = g_new0(local_provider, 1);
-        t->ops = &local_ops;
-        t->provider = p;
-        t->rank = r;
-        t->size = size;
+        dome_transport *t = dome__transport_new(&local_ops, p, r, size);
         t->data_format = formats ? g_memdup2(formats, (gsize)size * sizeof *formats) : NULL;
         p->peers = g_new0(local_peer, size);
         for (int i = 0; i < size * size; i++)

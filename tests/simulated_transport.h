@@ -165,6 +165,7 @@ static int sim_share(dome_transport *t, int from, const void *head, size_t head_
 static const dome_transport_ops sim_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "simulated",
+    .can = DOME_TRANSPORT_SHARE,
     .send = sim_send,
     .recv_head = sim_recv_head,
     .recv_data = sim_recv_data,
@@ -213,7 +214,7 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
     for (int r = 0; r < size; r++) {
         sim_task *task = &s.tasks[r];
         task->sim = &s;
-        task->transport = (dome_transport){.ops = &sim_ops, .provider = task, .rank = r, .size = size};
+        task->transport = (dome_transport){.ops = &sim_ops, .provider = task, .can = sim_ops.can, .rank = r, .size = size};
         task->inbox = g_queue_new();
         task->given = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, sim_message_free);
         task->stack = g_malloc(STACK);

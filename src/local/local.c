@@ -38,10 +38,7 @@ static int local_begin_send(dome_transport *t, int dest, int channel, const void
     dome_local *local = t->provider;
     if (is_near(local, dest))
         return dome__local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
-    t->provider = local->base_provider;
-    int status = local->base->send(t, dest, channel, head, head_bytes, data, bytes);
-    t->provider = local;
-    return status;
+    return local->base->ops->send(local->base, dest, channel, head, head_bytes, data, bytes);
 }
 
 static void local_end_send(dome_transport *t, int dest)
@@ -68,10 +65,7 @@ static int local_recv_head(dome_transport *t, int source, int channel, void *hea
     while (!dome__base_arrived(local, source, channel))
         dome__rest(local, &w, FOR_WORD);
     dome__rested(local, &w);
-    t->provider = local->base_provider;
-    int status = local->base->recv_head(t, source, channel, head, head_bytes, bytes);
-    t->provider = local;
-    return status;
+    return local->base->ops->recv_head(local->base, source, channel, head, head_bytes, bytes);
 }
 
 /* What has begun to come from another host comes. */
@@ -80,10 +74,7 @@ static int local_recv_data(dome_transport *t, int source, int channel, void *dat
     dome_local *local = t->provider;
     if (is_near(local, source))
         return dome__local_recv_data(t, source, channel, data, bytes);
-    t->provider = local->base_provider;
-    int status = local->base->recv_data(t, source, channel, data, bytes);
-    t->provider = local;
-    return status;
+    return local->base->ops->recv_data(local->base, source, channel, data, bytes);
 }
 
 static void local_free(dome_local *local)
@@ -102,10 +93,32 @@ static void local_free(dome_local *local)
 static void local_close(dome_transport *t)
 {
     dome_local *local = t->provider;
-    t->provider = local->base_provider;
-    local->base->close(t);
-    g_free((void *)t->ops);
+    dome__transport_free(local->base);
     local_free(local);
+}
+
+static const dome_transport_ops local_ops = {
+    .size = sizeof(dome_transport_ops),
+    .name = "local",
+    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE,
+    .send = local_send,
+    .begin_send = local_begin_send,
+    .end_send = local_end_send,
+    .recv_head = local_recv_head,
+    .recv_data = local_recv_data,
+    .share = dome__local_share,
+    .close = local_close,
+};
+
+/* The transport becomes the road, with what it was inside. */
+static void wrap(dome_transport *t, dome_local *local)
+{
+    local->base = g_memdup2(t, sizeof *t);
+    local->base->outer = t;
+    local->base->data_format = NULL;
+    t->ops = &local_ops;
+    t->provider = local;
+    t->can = local->tasks <= DOME_NEAR_MAX ? local_ops.can : local_ops.can & ~(unsigned)DOME_TRANSPORT_SHARE;
 }
 
 /* ---- setting up ---- */
@@ -315,13 +328,13 @@ static int processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* Puts the road before the provider, if it can be had. */
+/* Makes the road, if it can be had. */
 static int join(dome_transport *t, char *const *hosts, dome_road road)
 {
     dome_local *local = local_new(t, hosts);
     int64_t *verdict = g_new0(int64_t, 2 + local->tasks);
     int refuser = -1, status = DOME_OK;
-    bool good = local->tasks > 1 && (local->alone || (t->ops->arrived && t->ops->descriptors));
+    bool good = local->tasks > 1 && (local->alone || (t->can & DOME_TRANSPORT_LISTEN));
     if (good) {
         status = local->place == 0 ? lead(t, local, verdict, &refuser) : follow(t, local, verdict);
         good = !status && !verdict[0];
@@ -349,19 +362,7 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
     local->spins = local->tasks <= processors() ? SPINS : 0;
     local->yields = YIELDS;
     local->eager = EAGER;
-
-    dome_transport_ops *ops = g_memdup2(t->ops, sizeof *t->ops);
-    local->base = t->ops;
-    local->base_provider = t->provider;
-    ops->send = local_send;
-    ops->begin_send = local_begin_send;
-    ops->end_send = local_end_send;
-    ops->recv_head = local_recv_head;
-    ops->recv_data = local_recv_data;
-    ops->share = local->tasks <= DOME_NEAR_MAX ? dome__local_share : NULL;
-    ops->close = local_close;
-    t->ops = ops;
-    t->provider = local;
+    wrap(t, local);
     return DOME_OK;
 }
 
@@ -370,7 +371,7 @@ static int find_groups(dome_transport *t, char *const *hosts)
 {
     int size = t->size, hosts_seen = 0, status = DOME_OK;
     int32_t first = t->rank;
-    if (t->ops->share)
+    if (t->can & DOME_TRANSPORT_SHARE)
         first = ((const dome_local *)t->provider)->peers[0].rank;
     for (int r = 0; r < size; r++) {
         int before = 0;
@@ -383,7 +384,7 @@ static int find_groups(dome_transport *t, char *const *hosts)
     int32_t *leader = g_new0(int32_t, 3 * (gsize)(unsigned)size);
     if (hosts_seen == 1 && !t->data_format)
         for (int r = 0; r < size; r++)
-            leader[r] = first == t->rank && !t->ops->share ? r : first;
+            leader[r] = first == t->rank && !(t->can & DOME_TRANSPORT_SHARE) ? r : first;
     else
         status = dome__allgather(t, DOME_I32, &first, 1, leader);
     int32_t *near = leader + size, *leaders = near + size;
@@ -417,5 +418,5 @@ int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
 
 dome_road dome__local_road(const dome_transport *t)
 {
-    return t->ops->close == local_close ? ((const dome_local *)t->provider)->road : DOME_ROAD_PVM;
+    return t->ops == &local_ops ? ((const dome_local *)t->provider)->road : DOME_ROAD_PVM;
 }

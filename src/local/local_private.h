@@ -73,10 +73,9 @@ typedef struct peer {
 } peer;
 
 typedef struct dome_local {
-    dome_transport *transport;
-    const dome_transport_ops *base;
-    void *base_provider;
-    int place, tasks; /* of this task among those of its host, in the order of ranks; how many they are */
+    dome_transport *transport; /* that this is the provider of */
+    dome_transport *base;      /* inside of it, for tasks of other hosts */
+    int place, tasks;          /* of this task among those of its host, in the order of ranks; how many they are */
     dome_road road;
     peer *peers;   /* by place */
     int *place_of; /* by rank; -1: another host */

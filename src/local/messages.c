@@ -18,11 +18,6 @@ static peer *peer_of(const dome_local *local, int rank)
     return local->place_of[rank] < 0 ? NULL : &local->peers[local->place_of[rank]];
 }
 
-static void note_progress(dome_transport *t)
-{
-    __atomic_store_n(&t->progress, t->progress + 1, __ATOMIC_RELAXED);
-}
-
 /* ---- writing ---- */
 
 static uint32_t room(const dome_local *local, const peer *q)
@@ -152,7 +147,7 @@ static bool parse(dome_transport *t, dome_local *local, peer *q)
     q->through_ring = !q->frame.address;
     if (!q->through_ring || !q->frame.bytes)
         release(local, q);
-    note_progress(t);
+    dome__transport_progress(t);
     return true;
 }
 
@@ -193,7 +188,7 @@ static bool read_offer(dome_transport *t, peer *q, void *to)
         if (n <= 0 && !(n < 0 && errno == EINTR))
             break;
         done += n > 0 ? (uint64_t)n : 0;
-        note_progress(t);
+        dome__transport_progress(t);
     }
     answer(t->provider, q, done == bytes);
     return done == bytes;
@@ -315,7 +310,7 @@ int dome__local_recv_data(dome_transport *t, int source, int channel, void *data
         uint64_t n = read_ring(local, q, (char *)data + got, bytes - got);
         got += n;
         if (n)
-            note_progress(t);
+            dome__transport_progress(t);
         if (!n)
             dome__rest(local, &w, FOR_WORD);
         else if (w.turns)

@@ -80,6 +80,6 @@ int dome__local_share(dome_transport *t, int from, const void *head, size_t head
     /* Who has come here has done with the share before. */
     if (giver < 0)
         local->all_done = number - 1;
-    __atomic_store_n(&t->progress, t->progress + 1, __ATOMIC_RELAXED);
+    dome__transport_progress(t);
     return DOME_OK;
 }

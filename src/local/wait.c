@@ -59,21 +59,14 @@ static void press(const dome_local *local, int place)
 
 bool dome__base_arrived(dome_local *local, int source, int channel)
 {
-    dome_transport *t = local->transport;
-    t->provider = local->base_provider;
-    bool there = local->base->arrived(t, source, channel);
-    t->provider = local;
-    return there;
+    return local->base->ops->arrived(local->base, source, channel);
 }
 
 /* Until somebody rings or something comes from the provider. */
 static void sleep_for_both(const dome_local *local, int milliseconds)
 {
-    dome_transport *t = local->transport;
     const int *fds;
-    t->provider = local->base_provider;
-    int n = local->base->descriptors(t, &fds);
-    t->provider = (void *)local;
+    int n = local->base->ops->descriptors(local->base, &fds);
     struct pollfd *list = g_newa(struct pollfd, n + 1);
     for (int i = 0; i < n; i++)
         list[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};

@@ -146,7 +146,7 @@ static int next_piece(dome_transport *t, int source, int channel)
     if (buffer < 0)
         return failed(t, source, "receive from", buffer);
     p->in_buffer = bytes;
-    __atomic_store_n(&t->progress, t->progress + 1, __ATOMIC_RELAXED);
+    dome__transport_progress(t);
     return DOME_OK;
 }
 
@@ -237,6 +237,7 @@ static void pvm_transport_close(dome_transport *t)
 static const dome_transport_ops pvm_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "pvm",
+    .can = DOME_TRANSPORT_LISTEN,
     .send = pvm_transport_send,
     .recv_head = pvm_transport_recv_head,
     .recv_data = pvm_transport_recv_data,
@@ -252,12 +253,8 @@ dome_transport *dome__transport_pvm_new(const dome_pvm_program *program)
     p->context = program->context;
     p->sent = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
     p->taken = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
-    dome_transport *t = g_new0(dome_transport, 1);
-    t->ops = &pvm_ops;
+    dome_transport *t = dome__transport_new(&pvm_ops, p, program->rank, program->size);
     dome__pvm_leave(); /* entered when this process enrolled */
-    t->provider = p;
-    t->rank = program->rank;
-    t->size = program->size;
     for (int r = 1; r < program->size; r++)
         if (program->formats[r] != program->formats[0] && !t->data_format)
             t->data_format = g_memdup2(program->formats, (gsize)program->size * sizeof *program->formats);

@@ -108,8 +108,8 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
 static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes, bool whole)
 {
     uint64_t start = begin_wait(t);
-    int status =
-        (whole || !t->ops->begin_send ? t->ops->send : t->ops->begin_send)(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
+    int status = (whole || !(t->can & DOME_TRANSPORT_OFFER) ? t->ops->send : t->ops->begin_send)(t, dest, channel, head_bytes,
+                                                                                                 HEAD_BYTES, data, bytes);
     end_wait(t, dest, start);
     if (!status) {
         t->messages++;
@@ -241,7 +241,7 @@ int dome__begin_send(dome_transport *t, int dest, int channel, dome_type type, c
 
 void dome__end_send(dome_transport *t, int dest)
 {
-    if (!t->ops->end_send)
+    if (!(t->can & DOME_TRANSPORT_OFFER))
         return;
     uint64_t start = begin_wait(t);
     t->ops->end_send(t, dest);

@@ -1,8 +1,6 @@
 /* The one-process transport: a program of one task, which has nobody to talk to. */
 #include "transport/transport.h"
 
-#include <glib.h>
-
 static int nobody(dome_transport *transport, int peer)
 {
     return dome__transport_error(transport, DOME_ERR_COMM, "there is no task %d: the program has one task", peer);
@@ -43,8 +41,5 @@ static const dome_transport_ops self_ops = {
 
 dome_transport *dome__transport_self_new(void)
 {
-    dome_transport *transport = g_new0(dome_transport, 1);
-    transport->ops = &self_ops;
-    transport->size = 1;
-    return transport;
+    return dome__transport_new(&self_ops, NULL, 0, 1);
 }

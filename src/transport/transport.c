@@ -3,9 +3,34 @@
 #include <glib.h>
 #include <stdio.h>
 
+dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provider, int rank, int size)
+{
+    dome_transport *transport = g_new0(dome_transport, 1);
+    transport->ops = ops;
+    transport->provider = provider;
+    transport->can = ops->can;
+    transport->rank = rank;
+    transport->size = size;
+    return transport;
+}
+
+static dome_transport *outermost(dome_transport *transport)
+{
+    while (transport->outer)
+        transport = transport->outer;
+    return transport;
+}
+
+void dome__transport_progress(dome_transport *transport)
+{
+    transport = outermost(transport);
+    __atomic_store_n(&transport->progress, transport->progress + 1, __ATOMIC_RELAXED);
+}
+
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...)
 {
     va_list args;
+    transport = outermost(transport);
     va_start(args, format);
     vsnprintf(transport->reason, sizeof transport->reason, format, args);
     va_end(args);

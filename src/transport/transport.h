@@ -1,4 +1,5 @@
-/* What Dome needs from a message passing system, and what providers (src/pvm, self.c) fill in.
+/* What Dome needs to send messages, and what providers (src/pvm, self.c) fill in. Which tasks there are, and how they are
+ * started, is the launcher's (launcher.h).
  *
  * A transport connects the tasks 0 ... size - 1 of one program. Between two tasks messages arrive in the order sent, per
  * channel. Only one thread of a task calls it. Slots return a dome_status; on failure `reason` holds the text.
@@ -32,17 +33,24 @@ typedef struct dome_group {
     const int *rank;
 } dome_group;
 
+/* What a transport can do beyond the required slots. */
+typedef enum dome_transport_can {
+    DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: sending may wait for the receiver */
+    DOME_TRANSPORT_LISTEN = 2, /* arrived and descriptors: a task can wait for other news as well */
+    DOME_TRANSPORT_SHARE = 4   /* share: tasks share memory */
+} dome_transport_can;
+
 typedef struct dome_transport_ops {
     size_t size;
     const char *name; /* "self", "pvm": what --dome-transport takes */
+    unsigned can;     /* dome_transport_can; the slots of what it cannot do are NULL */
 
     /* Sends head and data as one message of any length to another rank (never the own). Both may be reused on return. May wait
      * for the receiver, but takes in what arrives meanwhile: two tasks that send to each other do not block each other. */
     int (*send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                 uint64_t bytes);
 
-    /* The same in two steps, for providers where sending may wait for the receiver; NULL both: send does not. The data has to
-     * rest until end_send, or until begin_send to the same task, returns. */
+    /* OFFER: the same in two steps. The data has to rest until end_send, or until begin_send to the same task, returns. */
     int (*begin_send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                       uint64_t bytes);
     void (*end_send)(dome_transport *transport, int dest);
@@ -52,13 +60,13 @@ typedef struct dome_transport_ops {
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
     int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 
-    /* For tasks that wait for news from elsewhere as well (src/local); NULL both: that cannot be done. arrived: takes in what
-     * there is without waiting, and says whether recv_head would find a message (source < 0: just takes in). descriptors: those
-     * that can be read when something comes; *fds is the provider's and changes with the next call. */
+    /* LISTEN, for tasks that wait for news from elsewhere as well (src/local). arrived: takes in what there is without waiting,
+     * and says whether recv_head would find a message (source < 0: just takes in). descriptors: those that can be read when
+     * something comes; *fds is the provider's and changes with the next call. */
     bool (*arrived)(dome_transport *transport, int source, int channel);
     int (*descriptors)(dome_transport *transport, const int **fds);
 
-    /* For tasks that share memory, the group `near`; NULL unless share_bytes is set. All of them call it, in the same order.
+    /* SHARE, for tasks that share memory, the group `near`, when share_bytes is set. All of them call it, in the same order.
      * Gives head and data to all; waits for what the task at `from` gives, which alone gives something then, or for all (from <
      * 0). given, by place: stays until the next share. */
     int (*share)(dome_transport *transport, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
@@ -71,6 +79,8 @@ typedef struct dome_transport_ops {
 struct dome_transport {
     const dome_transport_ops *ops;
     void *provider;
+    unsigned can;          /* dome_transport_can, in this program */
+    dome_transport *outer; /* the one that holds this one inside, and is what the task sees; NULL: there is none */
     int rank, size;
     int *data_format;         /* by rank: equal numbers mean equal native forms; NULL when all are equal */
     dome_stamp stamp;         /* of the operation under way; set by operation.c */
@@ -94,7 +104,14 @@ struct dome_transport {
     char reason[512];
 };
 
-/* Fills transport->reason and returns status, for `return dome__transport_error(t, DOME_ERR_COMM, ...)`. */
+/* For providers. */
+dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provider, int rank, int size);
+
+/* For providers: something has arrived. */
+void dome__transport_progress(dome_transport *transport);
+
+/* Fills `reason` of the transport that the task sees and returns status, for `return dome__transport_error(t, DOME_ERR_COMM,
+ * ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The one-process transport. */
