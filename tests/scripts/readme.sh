@@ -9,21 +9,23 @@ fail() {
     failures=$((failures + 1))
 }
 
-diff <(scripts/count-lines) <(sed -n '/^<!-- from scripts.count-lines -->$/,/^<!-- end of/p' README.md | sed '1d;$d') ||
-    fail "the table of lengths is old: put the output of scripts/count-lines into README.md"
+diff <(scripts/count-lines) <(sed -n '/^<!-- from scripts.count-lines -->$/,/^<!-- end of/p' docs/examples.md | sed '1d;$d') ||
+    fail "the table of lengths is old: put the output of scripts/count-lines into docs/examples.md"
 
 for option in $(sed -n 's/^\(option\|set\)(\(DOME_[A-Z_]*\|BUILD_SHARED_LIBS\) .*/\2/p' CMakeLists.txt); do
-    grep -q "^| \`$option\`" README.md || fail "README does not list the CMake option $option"
+    grep -q "^| \`$option\`" docs/installing.md || fail "docs/installing.md does not list the CMake option $option"
 done
-for option in $(sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' README.md); do
+for option in $(sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' docs/installing.md); do
     grep -Eq "^(option|set)\($option " CMakeLists.txt || fail "CMake has no option $option"
 done
 
-for page in *.md docs/*.md; do
+for page in *.md docs/*.md bench/*.md; do
     for link in $(grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '^https*:'); do
         [ -e "$(dirname "$page")/$link" ] || fail "$page points to $link, which is not there"
     done
 done
+
+[ "$(grep -c '' README.md)" -le 90 ] || fail "README.md has more than 90 lines: the rest belongs into docs"
 
 pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md | grep -v CHANGELOG)
 named() { # named PATTERN: what stands so in backquotes, once each
