@@ -65,12 +65,13 @@ typedef struct dome_object_ops {
 
     /* Required for DOME_DYNAMIC objects, else optional. From now on the object follows `layout` (same length and block
      * size). With --dome-check-pointers it may be the layout that the object has, also of objects that are not dynamic: one that
-     * gives out pointers then takes new memory, so that old ones are found out. Blocks owned under both layouts keep their values; blocks gained are undefined until unpacked; blocks lost
-     * may be forgotten (they were packed before). Takes its own reference. On failure the object is as it was. */
+     * gives out pointers then takes new memory, so that old ones are found out. Blocks owned under both layouts keep their
+     * values; blocks gained are undefined until unpacked; blocks lost may be forgotten (they were packed before). Takes its own
+     * reference. On failure the object is as it was. */
     int (*adopt)(dome_object *object, const dome_layout *layout);
 
-    /* Defaulted (all true). Sets changed[k] when block first + k may have been written to since the last mark_saved, for incremental
-     * checkpoints. */
+    /* Defaulted (all true). Sets changed[k] when block first + k may have been written to since the last mark_saved, for
+     * incremental checkpoints. */
     int (*changed)(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
     int (*mark_saved)(dome_object *object);
 
@@ -137,6 +138,60 @@ int dome_object_write(const dome_object *object, uint64_t first, uint64_t count,
 int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
 const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count);
 void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
+
+/* ---- operations of a structure ----
+ *
+ * A function of a structure that all tasks call can be an operation, as dvec_sum is one: it is then counted, timed (waiting
+ * apart), recorded in traces and named by messages and `dome ps`; tasks that call it with other arguments are told so; and load
+ * balancing may move data before it. Operations nest: of those inside of another one only the outermost counts.
+ *
+ *     uint64_t words[] = {dome_operation_object_word(dvec_object(sums))};
+ *     dome_operation *op = dome_operation_begin(env, l->sums, l->object, words, 1);
+ *     dome_status status = ...;
+ *     return dome_operation_end(op, status);
+ */
+
+typedef uint32_t dome_operation_code;
+typedef struct dome_operation dome_operation;
+
+typedef enum dome_operation_flags {
+    DOME_OPERATION_PLAIN = 0,    /* none of the following */
+    DOME_OPERATION_DEFERRED = 1, /* records work and does it later: calls are counted, not timed */
+    DOME_OPERATION_MOVES = 2 /* data may move before it, and pointers into local data end with it: for operations that communicate
+                                or compute on all of an object, not for those that give out pointers */
+} dome_operation_flags;
+
+/* The code of the operation of this name ("lists_sums"). arguments describes the words of dome_operation_begin, for the line
+ * about tasks that disagree: "sums:v factor:f", a name and a kind each, underscores for spaces. Kinds: u, an unsigned number; i,
+ * a signed one; f, dome_operation_f64_word; n, dome_operation_text_word; v, dome_operation_object_word; h, a hash, whose value is
+ * not shown. The last one describes all further words, too. A name that is registered already gives its code, if arguments and
+ * flags are the same. Both texts are copied. Collective in order. Lives until dome_finalize. 0 on failure: DOME_ERR_NAME (the
+ * name is empty, is that of an operation of the library, or has other arguments or flags), DOME_ERR_ARGUMENT (arguments or flags
+ * are none; 64 have been registered). */
+dome_operation_code dome_operation_register(dome_env *env, const char *name, const char *arguments, unsigned flags);
+
+/* Enters an operation; all further Dome calls until its end are part of it. object: what it is about, NULL if nothing; its
+ * computing time is charged to that. words: what else all tasks have to agree on. NULL if the code is that of no registered
+ * operation (DOME_ERR_ARGUMENT). Collective in order. */
+dome_operation *dome_operation_begin(dome_env *env, dome_operation_code code, const dome_object *object, const uint64_t *words,
+                                     size_t count);
+
+/* Reports a failure of the operation, which all tasks find alike: "lists_sums of 'l': text (task, host)". Ends the program, or
+ * returns status after dome_set_errors_return. */
+dome_status dome_operation_fail(dome_operation *op, dome_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* Leaves it. Returns status; of NULL DOME_ERR_ARGUMENT. */
+dome_status dome_operation_end(dome_operation *op, dome_status status);
+
+/* Words for dome_operation_begin. Of an object (NULL is allowed), a freed one of which ends the program there; of a double, all
+ * NaNs being one; of a text, which messages then show. */
+uint64_t dome_operation_object_word(const dome_object *object);
+uint64_t dome_operation_f64_word(double value);
+uint64_t dome_operation_text_word(dome_env *env, const char *text);
 
 /* The layout that dynamic objects of this length and block size share now. Borrowed; becomes another one when data
  * moves. block_size 0 means dome_block_size(length). */

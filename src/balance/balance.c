@@ -113,23 +113,6 @@ int dome__balance_probe(dome_env *env)
 
 /* ---- when ---- */
 
-static bool may_move(dome_operation_code code)
-{
-    switch (code) {
-    case DOME_OP_CHECKPOINT:
-    case DOME_OP_BARRIER:
-    case DOME_OP_DVEC_SCAN:
-    case DOME_OP_DVEC_SHIFT:
-    case DOME_OP_DVEC_SHIFT_FILL:
-    case DOME_OP_DVEC_GATHER:
-    case DOME_OP_DVEC_SCATTER:
-    case DOME_OP_DVEC_MAP:
-        return true;
-    default:
-        return code >= DOME_OP_DVEC_SUM && code <= DOME_OP_DVEC_ARGMAX;
-    }
-}
-
 /* Looks at the time this task has waited lately. In a balanced program nobody waits long. */
 static void watch_waiting(dome_balance *b, dome_transport *t)
 {
@@ -175,7 +158,7 @@ static void start(dome_env *env, dome_balance *b)
 bool dome__balance_due(dome_env *env, dome_operation_code code)
 {
     dome_balance *b = env->balance;
-    if (!b || !may_move(code))
+    if (!b || !dome__operation_has(code, DOME_OPERATION_MOVES))
         return false;
     if (!b->started)
         start(env, b);

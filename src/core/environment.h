@@ -42,13 +42,13 @@ struct dome_env {
     dome_eval *eval;
 
     /* operation.c */
-    dome_operation *operation; /* innermost under way; NULL in the program's own code */
-    uint32_t coming;           /* code of the operation that waits for a phase of balancing */
+    dome_operation *operation;  /* innermost under way; NULL in the program's own code */
+    dome_operation_code coming; /* code of the operation that waits for a phase of balancing */
     uint64_t sequence, history;
 
     /* clock.c */
     uint64_t began_ns; /* when the program stood */
-    dome_clock_entry clock[DOME_OPERATIONS];
+    dome_clock_entry clock[DOME_OPERATIONS_MAX];
     uint64_t eval_ns;       /* spent in running recorded work, within other operations */
     GPtrArray *block_times; /* dome_block_times */
 

@@ -24,6 +24,9 @@ typedef struct dome_hooks {
     /* It is over; times in ns. Not called for deferred operations. */
     void (*ended)(dome_env *env, const struct dome_operation *op, uint64_t total, uint64_t wait);
 
+    /* A structure has registered an operation. */
+    void (*registered)(dome_env *env, uint32_t code);
+
     /* Called between operations when env->look_at has come. */
     void (*look)(dome_env *env);
 

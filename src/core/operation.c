@@ -21,16 +21,6 @@ void dome__set_this_env(dome_env *env)
     this_env = env;
 }
 
-const char *dome__operation_name(uint32_t code)
-{
-    static const char *const names[] = {
-#define DOME_OPERATION_NAME(code, name, arguments) [DOME_OP_##code] = name,
-        DOME_OPERATION_LIST(DOME_OPERATION_NAME)
-#undef DOME_OPERATION_NAME
-    };
-    return code < DOME_OPERATIONS ? names[code] : "an unknown operation";
-}
-
 static inline uint64_t mix(uint64_t hash, uint64_t value)
 {
     hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
@@ -80,12 +70,6 @@ static inline uint64_t id_of(const dome_object *object)
     return object ? dome_object_id(object) : 0;
 }
 
-/* Recorded and run later: only their number is known when they are called. */
-static bool is_deferred(dome_operation_code code)
-{
-    return code >= DOME_OP_DVEC_FILL_VALUE && code <= DOME_OP_DVEC_RANDOM;
-}
-
 /* Number and history change together: two tasks with one number and two histories count as tasks that disagree. */
 static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, const uint64_t *words, size_t count)
 {
@@ -108,7 +92,7 @@ static void refuse_freed(dome_operation *op)
 {
     dome_env *env = op->env;
     if (op->code == DOME_OP_BALANCE) /* the user knows of the one that comes after it */
-        op->code = (dome_operation_code)env->coming;
+        op->code = env->coming;
     env->errors_return = false;
     if (!env->stale)
         dome__fail(env, DOME_ERR_STATE, "it has been freed");
@@ -129,7 +113,7 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
                       const uint64_t *words, size_t count)
 {
     if (!env->operation && env->hooks->due(env, code)) {
-        env->coming = (uint32_t)code;
+        env->coming = code;
         env->hooks->move(env, code, object);
     }
     *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
@@ -142,12 +126,12 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     uint64_t id = id_of(object);
     if ((id & DOME_FREED) || env->stale)
         refuse_freed(op);
-    enter_history(env, (uint32_t)code, id, words, count);
+    enter_history(env, code, id, words, count);
     if (env->wait_ns)
         op->start_wait_ns = *env->wait_ns;
     if (env->watch)
-        env->hooks->at(env, (uint32_t)code, id);
-    if (!is_deferred(code)) {
+        env->hooks->at(env, code, id);
+    if (!dome__operation_has(code, DOME_OPERATION_DEFERRED)) {
         op->start_eval_ns = env->eval_ns;
         op->start_ns = dome__now_ns();
         if (op->start_ns >= env->look_at)
@@ -161,7 +145,7 @@ void dome__begin_next(dome_env *env, uint64_t decision)
     const dome_stamp *stamp = env->stamp;
     enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->coming, decision}, 2);
     if (env->watch)
-        env->hooks->at(env, (uint32_t)op->code, id_of(op->object));
+        env->hooks->at(env, op->code, id_of(op->object));
 }
 
 int dome__end(dome_operation *op, int status)
@@ -172,7 +156,7 @@ int dome__end(dome_operation *op, int status)
         return status;
     dome_clock_entry *entry = &env->clock[op->code];
     entry->count++;
-    if (!is_deferred(op->code)) {
+    if (!dome__operation_has(op->code, DOME_OPERATION_DEFERRED)) {
         uint64_t total = dome__since_ns(op->start_ns), wait = env->wait_ns ? *env->wait_ns - op->start_wait_ns : 0;
         uint64_t elsewhere = wait + env->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
         entry->wait_ns += wait;

@@ -14,114 +14,136 @@
 
 #include <dome/object.h>
 
-/* X(code, name, arguments). Public functions that do work, in the order of the headers. arguments: names and kinds of the words
- * that dome__begin gets, for the line about tasks that disagree (trail.c). u, i, f: a number; d: a distribution; v: the id of an
- * object; n: a text, by dome__text_word; o: the same, of the object that is going to be made; c: code of the operation that the
- * user knows of; h: a hash, whose value is not shown. The last one describes all further words too. */
+/* X(code, name, arguments, flag). Public functions that do work, in the order of the headers; structures add theirs
+ * (operation_table.c). arguments: names and kinds of the words that dome__begin gets, for the line about tasks that disagree
+ * (trail.c). u, i, f: a number; d: a distribution; v: the id of an object; n: a text, by dome__text_word; o: the same, of the
+ * object that is going to be made; c: code of the operation that the user knows of; h: a hash, whose value is not shown. The last
+ * one describes all further words too. flag: a dome_operation_flags. What the evaluator knows of element-wise operations is in
+ * kernels/elementwise.h. */
 #define DOME_OPERATION_LIST(X)                                                                                                   \
-    X(NONE, "the program's own code", "")                                                                                        \
-    X(INIT, "dome_init", "tasks:u")                                                                                              \
-    X(FINALIZE, "dome_finalize", "")                                                                                             \
-    X(CHECKPOINT, "dome_checkpoint", "")                                                                                         \
-    X(BARRIER, "dome_barrier", "")                                                                                               \
-    X(BCAST, "dome_bcast", "root:u count:u size_of_the_type:u")                                                                  \
-    X(BALANCE, "load balancing", "before:c decision_of_load_balancing:h")                                                        \
-    X(RELAYOUT, "dome_env_relayout", "layout:h")                                                                                 \
-    X(TYPE_STRUCT, "dome_type_struct", "name:o fields:h")                                                                        \
-    X(OBJECT_NEW, "dome_object_new", "name:o kind:n")                                                                            \
-    X(OBJECT_FREE, "dome_object_free", "")                                                                                       \
-    X(DSCALAR_NEW, "dscalar_new", "name:o type:n")                                                                               \
-    X(DSCALAR_SET, "dscalar_set", "value:h")                                                                                     \
-    X(DSCALAR_SET_I64, "dscalar_set_i64", "value:i")                                                                             \
-    X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f")                                                                             \
-    X(DSCALAR_SET_C128, "dscalar_set_c128", "real:f imaginary:f")                                                                \
-    X(DSCALAR_GET, "dscalar_get", "")                                                                                            \
-    X(DVEC_NEW, "dvec_new", "name:o length:u type:n distribution:d width:u block:u")                                             \
-    X(DVEC_CLONE, "dvec_clone", "name:o x:v")                                                                                    \
-    X(DVEC_FREE, "dvec_free", "")                                                                                                \
-    X(DVEC_FILL_VALUE, "dvec_fill_value", "value:h")                                                                             \
-    X(DVEC_FILL, "dvec_fill", "value:f")                                                                                         \
-    X(DVEC_COPY, "dvec_copy", "x:v")                                                                                             \
-    X(DVEC_CONVERT, "dvec_convert", "x:v")                                                                                       \
-    X(DVEC_ADD, "dvec_add", "x:v y:v")                                                                                           \
-    X(DVEC_SUB, "dvec_sub", "x:v y:v")                                                                                           \
-    X(DVEC_MUL, "dvec_mul", "x:v y:v")                                                                                           \
-    X(DVEC_DIV, "dvec_div", "x:v y:v")                                                                                           \
-    X(DVEC_MIN, "dvec_min", "x:v y:v")                                                                                           \
-    X(DVEC_MAX, "dvec_max", "x:v y:v")                                                                                           \
-    X(DVEC_POW, "dvec_pow", "x:v y:v")                                                                                           \
-    X(DVEC_ADDS, "dvec_adds", "x:v a:f")                                                                                         \
-    X(DVEC_SUBS, "dvec_subs", "x:v a:f")                                                                                         \
-    X(DVEC_MULS, "dvec_muls", "x:v a:f")                                                                                         \
-    X(DVEC_DIVS, "dvec_divs", "x:v a:f")                                                                                         \
-    X(DVEC_MINS, "dvec_mins", "x:v a:f")                                                                                         \
-    X(DVEC_MAXS, "dvec_maxs", "x:v a:f")                                                                                         \
-    X(DVEC_POWS, "dvec_pows", "x:v a:f")                                                                                         \
-    X(DVEC_AXPY, "dvec_axpy", "x:v a:f")                                                                                         \
-    X(DVEC_NEG, "dvec_neg", "x:v")                                                                                               \
-    X(DVEC_ABS, "dvec_abs", "x:v")                                                                                               \
-    X(DVEC_SQRT, "dvec_sqrt", "x:v")                                                                                             \
-    X(DVEC_EXP, "dvec_exp", "x:v")                                                                                               \
-    X(DVEC_LOG, "dvec_log", "x:v")                                                                                               \
-    X(DVEC_SIN, "dvec_sin", "x:v")                                                                                               \
-    X(DVEC_COS, "dvec_cos", "x:v")                                                                                               \
-    X(DVEC_EQ, "dvec_eq", "x:v y:v")                                                                                             \
-    X(DVEC_NE, "dvec_ne", "x:v y:v")                                                                                             \
-    X(DVEC_LT, "dvec_lt", "x:v y:v")                                                                                             \
-    X(DVEC_LE, "dvec_le", "x:v y:v")                                                                                             \
-    X(DVEC_GT, "dvec_gt", "x:v y:v")                                                                                             \
-    X(DVEC_GE, "dvec_ge", "x:v y:v")                                                                                             \
-    X(DVEC_EQS, "dvec_eqs", "x:v a:f")                                                                                           \
-    X(DVEC_NES, "dvec_nes", "x:v a:f")                                                                                           \
-    X(DVEC_LTS, "dvec_lts", "x:v a:f")                                                                                           \
-    X(DVEC_LES, "dvec_les", "x:v a:f")                                                                                           \
-    X(DVEC_GTS, "dvec_gts", "x:v a:f")                                                                                           \
-    X(DVEC_GES, "dvec_ges", "x:v a:f")                                                                                           \
-    X(DVEC_AND, "dvec_and", "x:v y:v")                                                                                           \
-    X(DVEC_OR, "dvec_or", "x:v y:v")                                                                                             \
-    X(DVEC_XOR, "dvec_xor", "x:v y:v")                                                                                           \
-    X(DVEC_NOT, "dvec_not", "x:v")                                                                                               \
-    X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v")                                                                              \
-    X(DVEC_INDEX, "dvec_index", "")                                                                                              \
-    X(DVEC_RANDOM, "dvec_random", "seed:u")                                                                                      \
-    X(DVEC_SUM, "dvec_sum", "")                                                                                                  \
-    X(DVEC_PROD, "dvec_prod", "")                                                                                                \
-    X(DVEC_MIN_VALUE, "dvec_min_value", "")                                                                                      \
-    X(DVEC_MAX_VALUE, "dvec_max_value", "")                                                                                      \
-    X(DVEC_DOT, "dvec_dot", "y:v")                                                                                               \
-    X(DVEC_DOTS, "dvec_dots", "number:u vector:v")                                                                               \
-    X(DVEC_NORM2, "dvec_norm2", "")                                                                                              \
-    X(DVEC_ARGMIN, "dvec_argmin", "")                                                                                            \
-    X(DVEC_ARGMAX, "dvec_argmax", "")                                                                                            \
-    X(DVEC_SCAN, "dvec_scan", "x:v")                                                                                             \
-    X(DVEC_SHIFT, "dvec_shift", "x:v distance:i")                                                                                \
-    X(DVEC_SHIFT_FILL, "dvec_shift_fill", "x:v distance:i value:h")                                                              \
-    X(DVEC_GATHER, "dvec_gather", "x:v index:v")                                                                                 \
-    X(DVEC_SCATTER, "dvec_scatter", "x:v index:v")                                                                               \
-    X(DVEC_GET, "dvec_get", "index:u")                                                                                           \
-    X(DVEC_SET, "dvec_set", "index:u element:h")                                                                                 \
-    X(DVEC_WHOLE, "dvec_whole", "")                                                                                              \
-    X(DVEC_LOCAL, "dvec_local", "form:u")                                                                                        \
-    X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u")                                                                      \
-    X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v")                                                                           \
-    X(DVEC_WRITE, "dvec_write", "file:n")                                                                                        \
-    X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u")
+    X(NONE, "the program's own code", "", PLAIN)                                                                                 \
+    X(INIT, "dome_init", "tasks:u", PLAIN)                                                                                       \
+    X(FINALIZE, "dome_finalize", "", PLAIN)                                                                                      \
+    X(CHECKPOINT, "dome_checkpoint", "", MOVES)                                                                                  \
+    X(BARRIER, "dome_barrier", "", MOVES)                                                                                        \
+    X(BCAST, "dome_bcast", "root:u count:u size_of_the_type:u", PLAIN)                                                           \
+    X(BALANCE, "load balancing", "before:c decision_of_load_balancing:h", PLAIN)                                                 \
+    X(RELAYOUT, "dome_env_relayout", "layout:h", PLAIN)                                                                          \
+    X(TYPE_STRUCT, "dome_type_struct", "name:o fields:h", PLAIN)                                                                 \
+    X(OBJECT_NEW, "dome_object_new", "name:o kind:n", PLAIN)                                                                     \
+    X(OBJECT_FREE, "dome_object_free", "", PLAIN)                                                                                \
+    X(OPERATION_REGISTER, "dome_operation_register", "name:n arguments:n flags:u", PLAIN)                                        \
+    X(DSCALAR_NEW, "dscalar_new", "name:o type:n", PLAIN)                                                                        \
+    X(DSCALAR_SET, "dscalar_set", "value:h", PLAIN)                                                                              \
+    X(DSCALAR_SET_I64, "dscalar_set_i64", "value:i", PLAIN)                                                                      \
+    X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f", PLAIN)                                                                      \
+    X(DSCALAR_SET_C128, "dscalar_set_c128", "real:f imaginary:f", PLAIN)                                                         \
+    X(DSCALAR_GET, "dscalar_get", "", PLAIN)                                                                                     \
+    X(DVEC_NEW, "dvec_new", "name:o length:u type:n distribution:d width:u block:u", PLAIN)                                      \
+    X(DVEC_CLONE, "dvec_clone", "name:o x:v", PLAIN)                                                                             \
+    X(DVEC_FREE, "dvec_free", "", PLAIN)                                                                                         \
+    X(DVEC_FILL_VALUE, "dvec_fill_value", "value:h", DEFERRED)                                                                   \
+    X(DVEC_FILL, "dvec_fill", "value:f", DEFERRED)                                                                               \
+    X(DVEC_COPY, "dvec_copy", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_CONVERT, "dvec_convert", "x:v", DEFERRED)                                                                             \
+    X(DVEC_ADD, "dvec_add", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_SUB, "dvec_sub", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_MUL, "dvec_mul", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_DIV, "dvec_div", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_MIN, "dvec_min", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_MAX, "dvec_max", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_POW, "dvec_pow", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_ADDS, "dvec_adds", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_SUBS, "dvec_subs", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_MULS, "dvec_muls", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_DIVS, "dvec_divs", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_MINS, "dvec_mins", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_MAXS, "dvec_maxs", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_POWS, "dvec_pows", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_AXPY, "dvec_axpy", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_NEG, "dvec_neg", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_ABS, "dvec_abs", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_SQRT, "dvec_sqrt", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_EXP, "dvec_exp", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_LOG, "dvec_log", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_SIN, "dvec_sin", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_COS, "dvec_cos", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_EQ, "dvec_eq", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_NE, "dvec_ne", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_LT, "dvec_lt", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_LE, "dvec_le", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_GT, "dvec_gt", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_GE, "dvec_ge", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_EQS, "dvec_eqs", "x:v a:f", DEFERRED)                                                                                 \
+    X(DVEC_NES, "dvec_nes", "x:v a:f", DEFERRED)                                                                                 \
+    X(DVEC_LTS, "dvec_lts", "x:v a:f", DEFERRED)                                                                                 \
+    X(DVEC_LES, "dvec_les", "x:v a:f", DEFERRED)                                                                                 \
+    X(DVEC_GTS, "dvec_gts", "x:v a:f", DEFERRED)                                                                                 \
+    X(DVEC_GES, "dvec_ges", "x:v a:f", DEFERRED)                                                                                 \
+    X(DVEC_AND, "dvec_and", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_OR, "dvec_or", "x:v y:v", DEFERRED)                                                                                   \
+    X(DVEC_XOR, "dvec_xor", "x:v y:v", DEFERRED)                                                                                 \
+    X(DVEC_NOT, "dvec_not", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
+    X(DVEC_INDEX, "dvec_index", "", DEFERRED)                                                                                    \
+    X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
+    X(DVEC_SUM, "dvec_sum", "", MOVES)                                                                                           \
+    X(DVEC_PROD, "dvec_prod", "", MOVES)                                                                                         \
+    X(DVEC_MIN_VALUE, "dvec_min_value", "", MOVES)                                                                               \
+    X(DVEC_MAX_VALUE, "dvec_max_value", "", MOVES)                                                                               \
+    X(DVEC_DOT, "dvec_dot", "y:v", MOVES)                                                                                        \
+    X(DVEC_DOTS, "dvec_dots", "number:u vector:v", MOVES)                                                                        \
+    X(DVEC_NORM2, "dvec_norm2", "", MOVES)                                                                                       \
+    X(DVEC_ARGMIN, "dvec_argmin", "", MOVES)                                                                                     \
+    X(DVEC_ARGMAX, "dvec_argmax", "", MOVES)                                                                                     \
+    X(DVEC_SCAN, "dvec_scan", "x:v", MOVES)                                                                                      \
+    X(DVEC_SHIFT, "dvec_shift", "x:v distance:i", MOVES)                                                                         \
+    X(DVEC_SHIFT_FILL, "dvec_shift_fill", "x:v distance:i value:h", MOVES)                                                       \
+    X(DVEC_GATHER, "dvec_gather", "x:v index:v", MOVES)                                                                          \
+    X(DVEC_SCATTER, "dvec_scatter", "x:v index:v", MOVES)                                                                        \
+    X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
+    X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
+    X(DVEC_WHOLE, "dvec_whole", "", PLAIN)                                                                                       \
+    X(DVEC_LOCAL, "dvec_local", "form:u", PLAIN)                                                                                 \
+    X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
+    X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
+    X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
+    X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)
 
-typedef enum dome_operation_code {
-#define DOME_OPERATION_ENUM(code, name, arguments) DOME_OP_##code,
+enum {
+#define DOME_OPERATION_ENUM(code, name, arguments, flag) DOME_OP_##code,
     DOME_OPERATION_LIST(DOME_OPERATION_ENUM)
 #undef DOME_OPERATION_ENUM
-        DOME_OPERATIONS
-} dome_operation_code;
+        DOME_OPERATIONS, /* codes of structures' operations begin here */
+    DOME_OPERATIONS_MAX = DOME_OPERATIONS + 64
+};
 
-typedef struct dome_operation {
+typedef struct dome_operation_entry {
+    const char *name, *arguments;
+    unsigned flags;
+} dome_operation_entry;
+
+/* By code, the library's and those that are registered: so many. Registered ones appear whole for other threads. */
+extern dome_operation_entry dome__operation_table[DOME_OPERATIONS_MAX];
+uint32_t dome__operation_count(void);
+
+/* Whether an operation has a flag. */
+static inline bool dome__operation_has(dome_operation_code code, unsigned flag)
+{
+    return dome__operation_table[code].flags & flag;
+}
+
+/* What structures have registered is gone: the environment that they were registered in has ended. */
+void dome__operation_table_reset(void);
+
+struct dome_operation {
     dome_env *env;
     dome_operation_code code;
     const dome_object *object;
     bool program; /* the program's own code runs in it: a kernel */
     uint64_t start_ns, start_wait_ns, start_eval_ns;
     struct dome_operation *outer;
-} dome_operation;
+};
 
 /* Enters an operation. If data may move in it and load balancing is due, that happens before. object may be NULL. The words are
  * what else all tasks must agree on, as DOME_OPERATION_LIST describes them: ids of the other operands, scalars, lengths. op stays
@@ -175,7 +197,9 @@ int dome__null(const char *function, const char *what);
 dome_env *dome__this_env(void);
 void dome__set_this_env(dome_env *env);
 
+/* Of any number. dome__operation_arguments: "" if there is no such operation. */
 const char *dome__operation_name(uint32_t code);
+const char *dome__operation_arguments(uint32_t code);
 
 /* Mixes a value into a hash; start with 0. Doubles by dome__hash_double, which takes all NaNs as one. */
 uint64_t dome__hash(uint64_t hash, uint64_t value);

@@ -29,12 +29,6 @@ uint64_t dome__trail_rest(const uint64_t *words, size_t count)
 
 /* ---- entries as text ---- */
 
-static const char *const described[] = {
-#define DOME_OPERATION_ARGUMENTS(code, name, arguments) [DOME_OP_##code] = arguments,
-    DOME_OPERATION_LIST(DOME_OPERATION_ARGUMENTS)
-#undef DOME_OPERATION_ARGUMENTS
-};
-
 static char *quoted(dome_names *names, uint64_t number, const char *otherwise)
 {
     char *name = dome__names_find(names, number);
@@ -85,7 +79,7 @@ static char *argument_name(char *const *list, guint length, guint k, char *kind)
 char *dome__trail_call(dome_names *names, const dome_trail_entry *e, char ***arguments)
 {
     GPtrArray *pairs = g_ptr_array_new();
-    char **list = g_strsplit(e->operation < DOME_OPERATIONS ? described[e->operation] : "", " ", 0);
+    char **list = g_strsplit(dome__operation_arguments(e->operation), " ", 0);
     guint length = g_strv_length(list);
     uint64_t object = e->object, operation = e->operation;
     for (guint k = 0; k < MIN(e->count, DOME_TRAIL_WORDS); k++) {

@@ -421,6 +421,7 @@ int dome_finalize(dome_env *env)
     dome__watch_close(env->watch);
     env->watch = NULL;
     dome__recording_close(env, status, NULL);
+    dome__operation_table_reset();
     dome__options_clear(&env->options);
     g_strfreev(env->hosts);
     g_free(env->error_message);

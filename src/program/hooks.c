@@ -15,12 +15,12 @@
 
 static bool due(dome_env *env, uint32_t code)
 {
-    return dome__balance_due(env, (dome_operation_code)code);
+    return dome__balance_due(env, code);
 }
 
 static void move(dome_env *env, uint32_t code, const dome_object *object)
 {
-    dome__balance(env, (dome_operation_code)code, object);
+    dome__balance(env, code, object);
 }
 
 static void at(dome_env *env, uint32_t code, uint64_t id)
@@ -31,6 +31,11 @@ static void at(dome_env *env, uint32_t code, uint64_t id)
 static void ended(dome_env *env, const dome_operation *op, uint64_t total, uint64_t wait)
 {
     dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
+}
+
+static void registered(dome_env *env, uint32_t code)
+{
+    dome__trace_operation_name(env->trace, code);
 }
 
 static void say(dome_env *env, const char *line)
@@ -89,6 +94,7 @@ const dome_hooks dome__program_hooks = {
     .move = move,
     .at = at,
     .ended = ended,
+    .registered = registered,
     .look = dome__recording_look,
     .say = say,
     .saved = saved,

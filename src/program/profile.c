@@ -16,7 +16,7 @@
 /* A task's figures: numbers of each operation, then of moving. All are added up or compared over tasks. */
 enum { CALLS, COMPUTE, WAIT, BYTES, COLUMNS };
 enum {
-    NEIGHBOURS = DOME_OPERATIONS * COLUMNS,
+    NEIGHBOURS = DOME_OPERATIONS_MAX * COLUMNS,
     AROUND,
     FURTHER,
     MOVED_BYTES,
@@ -33,7 +33,7 @@ enum {
 
 static void fill(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
 {
-    for (int k = 0; k < DOME_OPERATIONS; k++) {
+    for (int k = 0; k < DOME_OPERATIONS_MAX; k++) {
         const dome_clock_entry *entry = &env->clock[k];
         uint64_t *cell = mine + k * COLUMNS;
         cell[CALLS] = entry->count;
@@ -92,7 +92,7 @@ static void print_operations(const uint64_t *all, int size)
     fprintf(stderr, "%-22s %10s %12s %12s %12s %12s %8s %6s %7s\n", "operation", "calls", "compute", "largest", "wait", "largest",
             "GB/s", "ratio", "share");
     double inside = 0;
-    for (int k = 1; k < DOME_OPERATIONS; k++) {
+    for (int k = 1; k < DOME_OPERATIONS_MAX; k++) {
         int cell = k * COLUMNS;
         double compute = sum(all, size, cell + COMPUTE) * 1e-9, bytes = sum(all, size, cell + BYTES);
         char rate[16] = "-", ratio[16];
@@ -139,7 +139,7 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
 static double in_operations(const uint64_t *all, int rank, int column)
 {
     double ns = column == WAIT ? (double)all[(size_t)rank * CELLS + WAITED_NS] : 0;
-    for (int k = 1; k < DOME_OPERATIONS; k++)
+    for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
         ns += (double)all[(size_t)rank * CELLS + (size_t)(k * COLUMNS + column)];
     return ns * 1e-9;
 }
@@ -203,7 +203,7 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
         largest = MAX(largest, compute);
         f.crowd += strcmp(env->hosts[r], env->hosts[0]) == 0;
     }
-    for (int k = 1; k < DOME_OPERATIONS; k++)
+    for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
         calls += all[k * COLUMNS + WAIT] > 0 ? (double)all[k * COLUMNS + CALLS] : 0; /* those in which task 0 has waited */
     f.imbalance = mean > 0 ? largest / mean : 1;
     f.between = calls > 0 ? mean / calls : mean;

@@ -114,7 +114,8 @@ static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
     case DOME_WIRE_BEAT: {
         uint64_t sequence = dome__wire_get_u64(&reader);
         c->history = dome__wire_get_u64(&reader);
-        c->operation = dome__wire_get_u32(&reader);
+        g_free(c->operation);
+        c->operation = dome__wire_get_string(&reader);
         c->waiting = dome__wire_get_u32(&reader);
         uint64_t progress = dome__wire_get_u64(&reader);
         g_free(c->object);

@@ -1,5 +1,4 @@
 /* Failures: noticed, told to all, and the end of those that do not end. */
-#include "core/operation.h"
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 #include "trace/record.h"
@@ -58,14 +57,19 @@ void dome__hub_left(hub_state *s, const hub_client *c, int exit_status)
         g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host, exit_status));
 }
 
+bool dome__hub_in_operation(const hub_client *c)
+{
+    return c->operation && c->operation[0];
+}
+
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)
 {
-    if (c->operation == DOME_OP_NONE || c->operation >= DOME_OPERATIONS)
+    if (!dome__hub_in_operation(c))
         snprintf(buffer, size, "the program's own code");
     else if (c->object && c->object[0])
-        snprintf(buffer, size, "%s of '%s'", dome__operation_name(c->operation), c->object);
+        snprintf(buffer, size, "%s of '%s'", c->operation, c->object);
     else
-        snprintf(buffer, size, "%s", dome__operation_name(c->operation));
+        snprintf(buffer, size, "%s", c->operation);
     return buffer;
 }
 
@@ -133,8 +137,8 @@ void dome__hub_tell(hub_state *s)
         for (guint i = 0; i < s->clients->len; i++) {
             const hub_client *c = s->clients->pdata[i];
             if (c->channel == DOME_WIRE_WATCH && c->beaten && !c->closed && c->answered &&
-                (!lowest || (c->operation != DOME_OP_NONE && lowest->operation == DOME_OP_NONE) ||
-                 (c->rank < lowest->rank && (c->operation != DOME_OP_NONE) == (lowest->operation != DOME_OP_NONE))))
+                (!lowest || (dome__hub_in_operation(c) && !dome__hub_in_operation(lowest)) ||
+                 (c->rank < lowest->rank && dome__hub_in_operation(c) == dome__hub_in_operation(lowest))))
                 lowest = c;
         }
         if (!lowest)

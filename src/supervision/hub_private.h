@@ -28,7 +28,7 @@ typedef struct hub_client {
     /* its last beat */
     bool beaten, answered;
     uint64_t sequence, history, progress;
-    uint32_t operation;
+    char *operation; /* its name; NULL or "": the program's own code */
     bool waiting;
     uint64_t loop; /* boundaries passed */
     char *object;
@@ -115,6 +115,9 @@ void dome__hub_kill_rest(hub_state *s);
 void dome__hub_kill_lost(hub_state *s);
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
+
+/* Whether the task's last beat came from inside of an operation. */
+bool dome__hub_in_operation(const hub_client *c);
 
 /* What a task is in; returns buffer. */
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);

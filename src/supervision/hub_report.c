@@ -1,5 +1,4 @@
 /* What `dome ps` and the supervisor are told. */
-#include "core/operation.h"
 #include "supervision/hub_private.h"
 #include "supervision/report.h"
 #include "trace/record.h"
@@ -57,8 +56,8 @@ char *dome__hub_report_text(void *data)
         t->rank = c->rank;
         t->pid = c->pid;
         t->host = g_strdup(c->host);
-        t->operation = g_strdup(c->operation == DOME_OP_NONE ? "" : dome__operation_name(c->operation));
-        t->object = g_strdup(c->operation == DOME_OP_NONE ? "" : c->object);
+        t->operation = g_strdup(c->operation ? c->operation : "");
+        t->object = g_strdup(dome__hub_in_operation(c) ? c->object : "");
         t->waiting = c->waiting;
         t->sequence = c->sequence;
         t->busy = c->busy;

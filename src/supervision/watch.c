@@ -375,7 +375,7 @@ static void send_beat(dome_watch *watch)
     GByteArray *frame = dome__wire_new(DOME_WIRE_BEAT);
     dome__wire_put_u64(frame, p.sequence);
     dome__wire_put_u64(frame, p.history);
-    dome__wire_put_u32(frame, p.operation);
+    dome__wire_put_string(frame, p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation));
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
     uint32_t waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 typedef enum dome_wire_kind {
-    DOME_WIRE_HELLO = 1,  /* task: rank, pid, tid, host */
-    DOME_WIRE_WELCOME,    /* hub: nothing */
-    DOME_WIRE_BEAT,       /* both; from a task: sequence, history, operation, waiting, progress, object's name, queries answered,
-                              processors used, load of the host, last checkpoint, loop boundaries passed */
+    DOME_WIRE_HELLO = 1, /* task: rank, pid, tid, host */
+    DOME_WIRE_WELCOME,   /* hub: nothing */
+    DOME_WIRE_BEAT, /* both; from a task: sequence, history, operation's name, waiting, progress, object's name, queries answered,
+                        processors used, load of the host, last checkpoint, loop boundaries passed */
     DOME_WIRE_QUERY,      /* hub: send a beat now */
     DOME_WIRE_FAIL,       /* task: status, line, dome_end, 1 if a message has shown that tasks disagree */
     DOME_WIRE_EXITING,    /* task: exit status; left without dome_finalize */

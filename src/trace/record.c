@@ -51,12 +51,12 @@ struct dome_trace {
     /* operations that are merged: from `start` to `end` */
     struct {
         uint64_t start, end, wait, compute;
-        uint32_t counts[DOME_OPERATIONS];
+        uint32_t counts[DOME_OPERATIONS_MAX];
         unsigned operations;
     } group;
 
     uint64_t totals_at;
-    uint64_t told[DOME_OPERATIONS]; /* calls that the totals have told of */
+    uint64_t told[DOME_OPERATIONS_MAX]; /* calls that the totals have told of */
     unsigned objects;
     uint64_t last_object; /* number of the last one that was recorded */
     uint64_t layout_at;
@@ -241,7 +241,7 @@ static void write_group(dome_trace *trace)
     put_u64(line, trace->group.end - trace->group.start);
     put_u64(line, trace->group.compute);
     put_u64(line, trace->group.wait);
-    for (unsigned k = 0; k < DOME_OPERATIONS; k++)
+    for (unsigned k = 0; k < dome__operation_count(); k++)
         if (trace->group.counts[k])
             g_string_append_printf(line, " %u %u", k, trace->group.counts[k]);
     end_string(trace, line);
@@ -251,7 +251,7 @@ static void write_group(dome_trace *trace)
 static void write_totals(dome_trace *trace, uint64_t now)
 {
     trace->totals_at = now;
-    for (unsigned k = 1; k < DOME_OPERATIONS; k++) {
+    for (unsigned k = 1; k < dome__operation_count(); k++) {
         const dome_clock_entry *entry = &trace->env->clock[k];
         if (entry->count == trace->told[k])
             continue;
@@ -455,6 +455,16 @@ void dome__trace_layout(dome_trace *trace, const dome_layout *layout)
         write_held(trace, now);
 }
 
+void dome__trace_operation_name(dome_trace *trace, uint32_t code)
+{
+    if (!trace || trace->rank != 0)
+        return;
+    GString *name = g_string_new("N");
+    put_u64(name, code);
+    dome__trace_put_text(name, dome__operation_name(code));
+    end_string(trace, name);
+}
+
 void dome__trace_stand(dome_trace *trace, const dome_env *env)
 {
     if (!trace)
@@ -466,12 +476,8 @@ void dome__trace_stand(dome_trace *trace, const dome_env *env)
     put_u64(line, g_get_num_processors());
     dome__trace_put_text(line, env->hosts[trace->rank]);
     end_string(trace, line);
-    for (uint32_t k = 0; trace->rank == 0 && k < DOME_OPERATIONS; k++) {
-        GString *name = g_string_new("N");
-        put_u64(name, k);
-        dome__trace_put_text(name, dome__operation_name(k));
-        end_string(trace, name);
-    }
+    for (uint32_t k = 0; k < dome__operation_count(); k++)
+        dome__trace_operation_name(trace, k);
 }
 
 void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before)

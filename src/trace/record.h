@@ -37,6 +37,9 @@ typedef struct dome_trace_before {
 /* The program stands since long: objects and layouts that are there, the totals so far. */
 void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before);
 
+/* The name of an operation that is registered now. */
+void dome__trace_operation_name(dome_trace *trace, uint32_t code);
+
 /* An outermost operation has ended. Times in ns, of dome__now_ns. */
 void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *object, uint64_t start, uint64_t took,
                            uint64_t wait);
