@@ -1,4 +1,5 @@
-/* What the options of a program can be set to. program/options.h reads them. */
+/* What the options of a program can be set to. program/options.h reads them; an enum has the order of the words in
+ * program/option_table.c. */
 #ifndef DOME_SRC_OPTION_VALUES_H
 #define DOME_SRC_OPTION_VALUES_H
 
@@ -20,7 +21,7 @@ typedef enum dome_topology { DOME_RING, DOME_LINEAR } dome_topology;
 typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 
 /* RANDOM is for finding mistakes: it moves random blocks as often as data may move at all. */
-typedef enum dome_balancing { DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM, DOME_BALANCE_NONE } dome_balancing;
+typedef enum dome_balancing { DOME_BALANCE_NONE, DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM } dome_balancing;
 
 /* How deferred element-wise work is done: PLAIN operation after operation, FUSED in one pass, AUTO by generated code where a
  * chain comes back, COMPILED always by that, for finding mistakes. The bits are the same. */
@@ -41,7 +42,7 @@ typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART
 
 typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
-    char *transport;             /* --dome-transport; NULL: not given */
+    const char *transport;       /* --dome-transport pvm|self; NULL: not given */
     dome_road road;              /* --dome-road best|vm|shm|pvm */
     dome_binding bind;           /* --dome-bind none|core */
     double timeout;              /* --dome-timeout, seconds */

@@ -1,19 +1,15 @@
 #include "program/options.h"
 
 #include "program/nearest.h"
+#include "program/option_table.h"
 
 #include <glib.h>
 #include <stdint.h>
 #include <string.h>
 
-#define PREFIX          "--dome-"
-#define DEFAULT_TIMEOUT 10.0
-#define MIN_TIMEOUT     0.1
-#define MAX_TIMEOUT     86400.0
-#define MAX_TASKS       1000000
-#define MAX_COUNT       1000000000
-#define DEFAULT_KEEP    2
-#define MAX_SECONDS     1e9
+#define PREFIX      "--dome-"
+#define MAX_LOOPS   1000000000
+#define MAX_SECONDS 1e9
 
 static GQuark error_quark(void)
 {
@@ -37,226 +33,82 @@ static char *readable(const char *text)
     return valid;
 }
 
-static gboolean bad_value(GError **error, const char *name, const char *value, const char *wanted)
+static bool read_word(const dome_option_row *row, const char *value, void *field)
 {
-    char *shown = readable(value);
-    g_set_error(error, error_quark(), 0, "%s takes %s, not '%s'", name, wanted, shown);
-    g_free(shown);
-    return FALSE;
+    char **words = g_strsplit(row->argument, "|", -1);
+    int place = 0;
+    while (words[place] && strcmp(words[place], value) != 0)
+        place++;
+    bool found = words[place];
+    g_strfreev(words);
+    if (found && row->kind == DOME_OPTION_WORD)
+        *(int *)field = place;
+    else if (found)
+        *(const char **)field = g_intern_string(value);
+    return found;
 }
 
-static gboolean parse_tasks(const char *name, const char *value, gpointer data, GError **error)
+static bool read_count(const dome_option_row *row, const char *value, void *field)
 {
-    dome_options *options = data;
-    guint64 tasks;
-    if (!g_ascii_string_to_unsigned(value, 10, 1, MAX_TASKS, &tasks, NULL))
-        return bad_value(error, name, value, "a whole number from 1 to " G_STRINGIFY(MAX_TASKS));
-    options->tasks = (int)tasks;
-    return TRUE;
-}
-
-static gboolean parse_transport(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
-    if (strcmp(value, "pvm") != 0 && strcmp(value, "self") != 0)
-        return bad_value(error, name, value, "'pvm' or 'self'");
-    g_free(options->transport);
-    options->transport = g_strdup(value);
-    return TRUE;
-}
-
-static gboolean parse_timeout(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
-    char *end;
-    double timeout = g_ascii_strtod(value, &end);
-    if (end == value || *end || g_ascii_isspace(*value) || !(timeout >= MIN_TIMEOUT && timeout <= MAX_TIMEOUT))
-        return bad_value(error, name, value, "seconds from 0.1 to 86400");
-    options->timeout = timeout;
-    return TRUE;
-}
-
-static gboolean parse_output(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
-    if (strcmp(value, "rank0") == 0)
-        options->output = DOME_OUTPUT_FIRST;
-    else if (strcmp(value, "all") == 0)
-        options->output = DOME_OUTPUT_ALL;
-    else
-        return bad_value(error, name, value, "'rank0' or 'all'");
-    return TRUE;
-}
-
-/* A choice among words, whose place is the value of the option. */
-static gboolean parse_word(const char *name, const char *value, const char *const words[], const char *wanted, int *place,
-                           GError **error)
-{
-    for (*place = 0; words[*place]; ++*place)
-        if (strcmp(value, words[*place]) == 0)
-            return TRUE;
-    return bad_value(error, name, value, wanted);
-}
-
-static gboolean parse_balance(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"global", "ring", "random", "none", NULL}; /* as in dome_balancing */
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'none', 'global', 'ring' or 'random'", &place, error))
-        return FALSE;
-    options->balance = (dome_balancing)place;
-    return TRUE;
-}
-
-static gboolean parse_topology(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"ring", "linear", NULL}; /* as in dome_topology */
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'ring' or 'linear'", &place, error))
-        return FALSE;
-    options->topology = (dome_topology)place;
-    return TRUE;
-}
-
-static gboolean parse_progress(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"auto", "always", "never", NULL}; /* as in dome_progress_mode */
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'auto', 'always' or 'never'", &place, error))
-        return FALSE;
-    options->progress = (dome_progress_mode)place;
-    return TRUE;
-}
-
-static gboolean parse_kernels(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"auto", "avx512", "avx2", "baseline", NULL};
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'auto', 'avx512', 'avx2' or 'baseline'", &place, error))
-        return FALSE;
-    options->kernels = words[place];
-    return TRUE;
-}
-
-static gboolean parse_road(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"best", "vm", "shm", "pvm", NULL}; /* as in dome_road */
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'best', 'vm', 'shm' or 'pvm'", &place, error))
-        return FALSE;
-    options->road = (dome_road)place;
-    return TRUE;
-}
-
-static gboolean parse_evaluator(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"auto", "plain", "fused", "compiled", NULL}; /* as in dome_evaluator */
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'auto', 'plain', 'fused' or 'compiled'", &place, error))
-        return FALSE;
-    options->evaluator = (dome_evaluator)place;
-    return TRUE;
-}
-
-static gboolean parse_bind(const char *name, const char *value, gpointer data, GError **error)
-{
-    static const char *const words[] = {"none", "core", NULL}; /* as in dome_binding */
-    dome_options *options = data;
-    int place;
-    if (!parse_word(name, value, words, "'none' or 'core'", &place, error))
-        return FALSE;
-    options->bind = (dome_binding)place;
-    return TRUE;
-}
-
-static gboolean parse_count(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
     guint64 count;
-    if (!g_ascii_string_to_unsigned(value, 10, 1, MAX_COUNT, &count, NULL))
-        return bad_value(error, name, value, "a whole number from 1 to " G_STRINGIFY(MAX_COUNT));
-    if (strcmp(name, "--dome-balance-every") == 0)
-        options->balance_every = count;
-    else if (strcmp(name, "--dome-balance-phases") == 0)
-        options->balance_phases = count;
+    if (!g_ascii_string_to_unsigned(value, 10, 1, (guint64)row->most, &count, NULL))
+        return false;
+    if (row->size == sizeof(uint64_t))
+        *(uint64_t *)field = count;
     else
-        options->balance_group = (int)count;
-    return TRUE;
+        *(unsigned *)field = (unsigned)count;
+    return true;
 }
 
-static gboolean parse_trace(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
-    if (!*value)
-        return bad_value(error, name, value, "the name of a file");
-    g_free(options->trace);
-    options->trace = g_strdup(value);
-    return TRUE;
-}
-
-static gboolean parse_directory(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
-    if (!*value)
-        return bad_value(error, name, value, "the name of a directory");
-    g_free(options->checkpoint_dir);
-    options->checkpoint_dir = g_strdup(value);
-    return TRUE;
-}
-
-/* Seconds above 0, with an s behind them or without. */
-static bool parse_seconds(const char *value, bool with_s, double *seconds)
+/* A number with an s behind it, or without. */
+static bool read_number(const char *value, bool with_s, double *number)
 {
     char *end;
-    *seconds = g_ascii_strtod(value, &end);
-    return end != value && strcmp(end, with_s ? "s" : "") == 0 && !g_ascii_isspace(*value) && *seconds > 0 &&
-           *seconds <= MAX_SECONDS;
+    *number = g_ascii_strtod(value, &end);
+    return end != value && strcmp(end, with_s ? "s" : "") == 0 && !g_ascii_isspace(*value);
 }
 
-static gboolean parse_every(const char *name, const char *value, gpointer data, GError **error)
+static bool read_seconds(const dome_option_row *row, const char *value, void *field)
 {
-    dome_options *options = data;
+    double seconds;
+    if (!read_number(value, false, &seconds) || !(seconds >= row->least && seconds <= row->most))
+        return false;
+    *(double *)field = seconds;
+    return true;
+}
+
+static bool read_period(const char *value, bool with_s, double *seconds)
+{
+    return read_number(value, with_s, seconds) && *seconds > 0 && *seconds <= MAX_SECONDS;
+}
+
+static bool read_text(const char *value, void *field)
+{
+    if (!*value)
+        return false;
+    g_free(*(char **)field);
+    *(char **)field = g_strdup(value);
+    return true;
+}
+
+static bool read_every(const char *value, dome_options *options)
+{
     guint64 count;
     if (strcmp(value, "auto") == 0) {
         options->checkpoint_unit = DOME_CHECKPOINT_AUTO;
-    } else if (g_ascii_string_to_unsigned(value, 10, 1, MAX_COUNT, &count, NULL)) {
+    } else if (g_ascii_string_to_unsigned(value, 10, 1, MAX_LOOPS, &count, NULL)) {
         options->checkpoint_unit = DOME_CHECKPOINT_LOOPS;
         options->checkpoint_every = (double)count;
-    } else if (parse_seconds(value, true, &options->checkpoint_every)) {
+    } else if (read_period(value, true, &options->checkpoint_every)) {
         options->checkpoint_unit = DOME_CHECKPOINT_SECONDS;
     } else {
-        return bad_value(error, name, value, "loops (100), seconds (60s) or 'auto'");
+        return false;
     }
-    return TRUE;
+    return true;
 }
 
-static gboolean parse_mtbf(const char *name, const char *value, gpointer data, GError **error)
+static bool read_restart(const char *value, dome_options *options)
 {
-    dome_options *options = data;
-    if (!parse_seconds(value, false, &options->checkpoint_mtbf) && !parse_seconds(value, true, &options->checkpoint_mtbf))
-        return bad_value(error, name, value, "seconds above 0");
-    return TRUE;
-}
-
-static gboolean parse_keep(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
-    guint64 count;
-    if (!g_ascii_string_to_unsigned(value, 10, 1, MAX_TASKS, &count, NULL))
-        return bad_value(error, name, value, "a whole number from 1 to " G_STRINGIFY(MAX_TASKS));
-    options->checkpoint_keep = (unsigned)count;
-    return TRUE;
-}
-
-static gboolean parse_restart(const char *name, const char *value, gpointer data, GError **error)
-{
-    dome_options *options = data;
     guint64 number = 0;
     if (!*value)
         options->restart = DOME_RESTART_NEWEST;
@@ -265,96 +117,111 @@ static gboolean parse_restart(const char *name, const char *value, gpointer data
     else if (g_ascii_string_to_unsigned(value, 10, 1, G_MAXUINT64, &number, NULL))
         options->restart = DOME_RESTART_NUMBER;
     else
-        return bad_value(error, name, value, "no value, =auto or =NUMBER");
+        return false;
     options->restart_number = number;
-    return TRUE;
+    return true;
 }
 
-static gboolean parse_flag(const char *name, const char *value, gpointer data, GError **error)
+/* Sets what the row's option sets. False, with nothing changed, when value is none that it takes. */
+static bool read_value(const dome_option_row *row, const char *value, dome_options *options)
 {
-    dome_options *options = data;
-    (void)value;
-    (void)error;
-    if (strcmp(name, "--dome-profile") == 0)
-        options->profile = true;
-    else if (strcmp(name, "--dome-check-pointers") == 0)
-        options->check_pointers = true;
-    else if (strcmp(name, "--dome-version") == 0)
-        options->version = true;
-    else
-        options->help = true;
-    return TRUE;
+    void *field = (char *)options + row->offset;
+    switch (row->kind) {
+    case DOME_OPTION_FLAG:
+        return *(bool *)field = true;
+    case DOME_OPTION_WORD:
+    case DOME_OPTION_NAME:
+        return read_word(row, value, field);
+    case DOME_OPTION_COUNT:
+        return read_count(row, value, field);
+    case DOME_OPTION_SECONDS:
+        return read_seconds(row, value, field);
+    case DOME_OPTION_TEXT:
+        return read_text(value, field);
+    case DOME_OPTION_EVERY:
+        return read_every(value, options);
+    case DOME_OPTION_MTBF:
+        return read_period(value, false, field) || read_period(value, true, field);
+    case DOME_OPTION_RESTART:
+        return read_restart(value, options);
+    }
+    return false;
 }
 
-/* Its value is optional, and only ever behind "=": GOption would take the program's own next argument. */
+/* "'a', 'b' or 'c'" out of "a|b|c". g_free'd by the caller. */
+static char *list_of_words(const char *words)
+{
+    char **each = g_strsplit(words, "|", -1);
+    guint count = g_strv_length(each);
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < count; i++)
+        g_string_append_printf(text, "%s'%s'", i == 0 ? "" : i + 1 < count ? ", " : " or ", each[i]);
+    g_strfreev(each);
+    return g_string_free(text, FALSE);
+}
+
+/* What an error says that the option takes. g_free'd by the caller. */
+static char *wanted(const dome_option_row *row)
+{
+    char least[G_ASCII_DTOSTR_BUF_SIZE], most[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(least, sizeof least, "%g", row->least);
+    g_ascii_formatd(most, sizeof most, "%.0f", row->most);
+    if (row->wanted)
+        return g_strdup(row->wanted);
+    if (row->kind == DOME_OPTION_COUNT)
+        return g_strdup_printf("a whole number from 1 to %s", most);
+    if (row->kind == DOME_OPTION_SECONDS)
+        return g_strdup_printf("seconds from %s to %s", least, most);
+    return list_of_words(row->argument);
+}
+
+static gboolean parse_option(const char *name, const char *value, gpointer data, GError **error)
+{
+    const dome_option_row *row = dome__option_rows;
+    while (strcmp(row->name, name + strlen("--")) != 0)
+        row++;
+    if (read_value(row, value, data))
+        return TRUE;
+    char *shown = readable(value), *text = wanted(row);
+    g_set_error(error, error_quark(), 0, "%s takes %s, not '%s'", name, text, shown);
+    g_free(text);
+    g_free(shown);
+    return FALSE;
+}
+
+static void set_defaults(dome_options *options)
+{
+    *options = (dome_options){0};
+    for (const dome_option_row *row = dome__option_rows; row->name; row++)
+        if (row->initial)
+            read_value(row, row->initial, options);
+}
+
+/* The value of this option may be left out, and otherwise stands behind "=": GOption would take the program's own next argument.
+ */
 #define RESTART "dome-restart"
 
-/* FILENAME lets values through as the bytes they are, whatever the locale. */
-#define VALUE(name, parse, description, argument)                                                                                \
-    {                                                                                                                            \
-        name, 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, (gpointer)parse, description, argument                           \
-    }
-#define FLAG(name, description)                                                                                                  \
-    {                                                                                                                            \
-        name, 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_flag, description, NULL                            \
-    }
-
-static const GOptionEntry entries[] = {
-    VALUE("dome-tasks", parse_tasks, "run as N tasks (default: one on each host, or each processor of this one)", "N"),
-    VALUE("dome-transport", parse_transport, "how tasks communicate; self: one task, no daemon", "pvm|self"),
-    VALUE("dome-road", parse_road,
-          "how tasks of one host exchange data; vm: shared memory and each other's memory, shm: shared memory (default best)",
-          "best|vm|shm|pvm"),
-    VALUE("dome-bind", parse_bind, "core: keep each task on a processor of its own (default none)", "none|core"),
-    VALUE("dome-timeout", parse_timeout, "give a task or host up when it is silent for so long (default 10)", "SECONDS"),
-    VALUE("dome-output", parse_output, "whose standard output is shown; all: with the rank before each line", "rank0|all"),
-    VALUE("dome-balance", parse_balance,
-          "where data goes: by the figures of all tasks, by those of neighbours, nowhere; random: for finding mistakes (default "
-          "global)",
-          "none|global|ring|random"),
-    VALUE("dome-balance-every", parse_count, "balance every so many operations (default: as often as it pays)", "OPS"),
-    VALUE("dome-balance-phases", parse_count, "balance so many times at most (default: no limit)", "N"),
-    VALUE("dome-balance-group", parse_count, "ring: groups of so many tasks decide together (default 1)", "TASKS"),
-    VALUE("dome-topology", parse_topology, "ring: data may go around the ends; linear: it may not (default ring)", "ring|linear"),
-    VALUE("dome-kernels", parse_kernels, "the widest vector instructions to use; the bits are the same (default: what there is)",
-          "auto|avx512|avx2|baseline"),
-    VALUE("dome-checkpoint-dir", parse_directory, "write checkpoints into this directory", "DIR"),
-    VALUE("dome-checkpoint-every", parse_every, "how often: loop boundaries, seconds, or as often as it pays (default auto)",
-          "N|SECONDSs|auto"),
-    VALUE("dome-checkpoint-keep", parse_keep, "keep so many of them (default 2)", "K"),
-    VALUE("dome-checkpoint-mtbf", parse_mtbf, "auto: expect a failure every so many seconds (default: as seen, at first 3600)",
-          "SECONDS"),
-    VALUE(RESTART, parse_restart,
-          "go on from the newest good checkpoint (without a value), from one by number, or (auto) from one if there is one",
-          "auto|NUMBER"),
-    VALUE("dome-evaluator", parse_evaluator,
-          "how element-wise operations are run: plain: one after the other; fused: in one pass; compiled: by generated code, "
-          "waited "
-          "for; auto: fused, and by generated code where a chain comes back (default auto)",
-          "auto|plain|fused|compiled"),
-    FLAG("dome-check-pointers", "end with a word when the program uses a pointer to data that has moved"),
-    VALUE("dome-progress", parse_progress,
-          "how far the program is; auto: on a terminal and in a file, not in a pipe (default auto)", "auto|always|never"),
-    VALUE("dome-trace", parse_trace, "record what happens in FILE, for dome view; FILE.json: for Perfetto", "FILE"),
-    FLAG("dome-profile", "print what each operation cost when the program ends"),
-    FLAG("dome-version", "print the version of Dome and end"),
-    FLAG("dome-help", "print this and end"),
-    {0},
-};
-
-/* Named, the group's description heads the help; unnamed, GOption cannot invent --GROUP-OPTION spellings. */
-static GOptionContext *new_context(dome_options *options, const char *group_name)
+/* The context has no named group: GOption would invent --GROUP-OPTION spellings. */
+static GOptionContext *new_context(dome_options *options)
 {
-    GOptionContext *context = g_option_context_new("[the program's own arguments]");
-    GOptionGroup *group =
-        g_option_group_new(group_name, "Options of every Dome program:", "Options of every Dome program", options, NULL);
-    g_option_group_add_entries(group, entries);
-    if (*group_name)
-        g_option_context_add_group(context, group);
-    else
-        g_option_context_set_main_group(context, group);
+    GArray *entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    for (const dome_option_row *row = dome__option_rows; row->name; row++) {
+        GOptionEntry entry = {
+            .long_name = row->name,
+            /* FILENAME lets values through as the bytes they are, whatever the locale. */
+            .flags = row->kind == DOME_OPTION_FLAG ? G_OPTION_FLAG_NO_ARG : G_OPTION_FLAG_FILENAME,
+            .arg = G_OPTION_ARG_CALLBACK,
+            .arg_data = (gpointer)parse_option,
+        };
+        g_array_append_val(entries, entry);
+    }
+    GOptionContext *context = g_option_context_new(NULL);
+    GOptionGroup *group = g_option_group_new("", "", "", options, NULL);
+    g_option_group_add_entries(group, (GOptionEntry *)(void *)entries->data);
+    g_option_context_set_main_group(context, group);
     g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_ignore_unknown_options(context, TRUE);
+    g_array_free(entries, TRUE);
     return context;
 }
 
@@ -363,10 +230,12 @@ static char *unknown_option(const char *argument)
 {
     char *name = g_strndup(argument, strcspn(argument, "="));
     char *shown = readable(name);
-    const char *names[G_N_ELEMENTS(entries)];
-    for (size_t i = 0; i < G_N_ELEMENTS(entries); i++)
-        names[i] = entries[i].long_name;
-    const char *nearest = dome__nearest(name + strlen("--"), names);
+    GPtrArray *names = g_ptr_array_new();
+    for (const dome_option_row *row = dome__option_rows; row->name; row++)
+        g_ptr_array_add(names, (gpointer)row->name);
+    g_ptr_array_add(names, NULL);
+    const char *nearest = dome__nearest(name + strlen("--"), (const char *const *)names->pdata);
+    g_ptr_array_free(names, TRUE);
     char *message = nearest ? g_strdup_printf("unknown option %s; did you mean --%s?", shown, nearest)
                             : g_strdup_printf("unknown option %s; --dome-help lists the options", shown);
     g_free(shown);
@@ -374,18 +243,16 @@ static char *unknown_option(const char *argument)
     return message;
 }
 
-/* GOption drops the value of --dome-profile=yes without a word. */
+/* GOption silently drops the value of --dome-profile=yes. */
 static bool check_flags(char **arguments, int count, char **message)
 {
     for (int i = 1; i < count; i++)
-        for (const GOptionEntry *entry = entries; entry->long_name; entry++) {
-            size_t length = strlen(entry->long_name);
-            if (entry->flags & G_OPTION_FLAG_NO_ARG && g_str_has_prefix(arguments[i], "--") &&
-                g_str_has_prefix(arguments[i] + 2, entry->long_name) && arguments[i][2 + length] == '=') {
-                *message = g_strdup_printf("--%s takes no value", entry->long_name);
+        for (const dome_option_row *row = dome__option_rows; row->name; row++)
+            if (row->kind == DOME_OPTION_FLAG && g_str_has_prefix(arguments[i], "--") &&
+                g_str_has_prefix(arguments[i] + 2, row->name) && arguments[i][2 + strlen(row->name)] == '=') {
+                *message = g_strdup_printf("--%s takes no value", row->name);
                 return false;
             }
-        }
     return true;
 }
 
@@ -402,7 +269,7 @@ static bool parse_arguments(dome_options *options, GPtrArray *arguments, char **
     for (guint i = 1; i < end; i++)
         if (strcmp(list[i], "--" RESTART) == 0)
             list[i] = (char *)"--" RESTART "=";
-    GOptionContext *context = new_context(options, "");
+    GOptionContext *context = new_context(options);
     GError *error = NULL;
     bool ok = check_flags(list, count, message);
     if (ok && !g_option_context_parse(context, &count, &list, &error)) {
@@ -486,8 +353,9 @@ static bool check_checkpoints(const dome_options *options, char **message)
 static bool parse_argv(dome_options *options, int *argc, char ***argv, char **message)
 {
     int env_tasks = options->tasks;
-    char *env_transport = g_steal_pointer(&options->transport);
+    const char *env_transport = options->transport;
     options->tasks = 0;
+    options->transport = NULL;
 
     GPtrArray *arguments = g_ptr_array_new();
     for (int i = 0; i < *argc; i++)
@@ -503,23 +371,17 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
         if (!options->tasks && !(options->transport && strcmp(options->transport, "self") == 0))
             options->tasks = env_tasks;
         if (!options->transport)
-            options->transport = g_steal_pointer(&env_transport);
+            options->transport = env_transport;
         if (contradict(options))
-            g_clear_pointer(&options->transport, g_free);
+            options->transport = NULL;
     }
     g_ptr_array_free(arguments, TRUE);
-    g_free(env_transport);
     return ok;
 }
 
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
 {
-    *options = (dome_options){
-        .timeout = DEFAULT_TIMEOUT,
-        .balance_group = 1,
-        .kernels = "auto",
-        .checkpoint_keep = DEFAULT_KEEP,
-    };
+    set_defaults(options);
     *message = NULL;
     bool ok = true;
     if (environment)
@@ -535,18 +397,41 @@ bool dome__options_parse(dome_options *options, const char *environment, int *ar
 
 void dome__options_clear(dome_options *options)
 {
-    g_clear_pointer(&options->transport, g_free);
     g_clear_pointer(&options->trace, g_free);
     g_clear_pointer(&options->checkpoint_dir, g_free);
 }
 
+/* Appends the sentence in lines of at most 80 columns, indented, without its backquotes. */
+static void append_wrapped(GString *to, const char *sentence)
+{
+    enum { INDENT = 6, WIDTH = 80 };
+    char **words = g_strsplit(sentence, " ", -1);
+    gsize column = WIDTH;
+    for (char **word = words; *word; word++) {
+        char **parts = g_strsplit(*word, "`", -1), *plain = g_strjoinv(NULL, parts);
+        bool breaks = column + 1 + strlen(plain) > WIDTH;
+        g_string_append_printf(to, "%s%*s%s", breaks && word != words ? "\n" : "", breaks ? INDENT : 1, "", plain);
+        column = (breaks ? INDENT : column + 1) + strlen(plain);
+        g_free(plain);
+        g_strfreev(parts);
+    }
+    g_string_append_c(to, '\n');
+    g_strfreev(words);
+}
+
 char *dome__options_help(void)
 {
-    dome_options unused = {0};
-    GOptionContext *context = new_context(&unused, "dome");
-    g_option_context_set_description(context, "The same options may stand in the environment variable DOME_OPTIONS;\n"
-                                              "the command line wins. \"--\" ends the options of Dome.");
-    char *text = g_option_context_get_help(context, FALSE, NULL);
-    g_option_context_free(context);
-    return text;
+    GString *text = g_string_new("Options of every Dome program\n");
+    for (const dome_option_row *row = dome__option_rows; row->name; row++) {
+        if (row == dome__option_rows || row->part != row[-1].part)
+            g_string_append_printf(text, "\n%s:\n", dome__option_parts[row->part]);
+        g_string_append_printf(text, "  --%s%s%s\n", row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
+        const char *otherwise = row->otherwise ? row->otherwise : row->initial;
+        char *sentence = otherwise ? g_strdup_printf("%s (default: %s)", row->help, otherwise) : g_strdup(row->help);
+        append_wrapped(text, sentence);
+        g_free(sentence);
+    }
+    g_string_append(text, "\nThe same options may stand in the environment variable DOME_OPTIONS;\n"
+                          "the command line wins. \"--\" ends the options of Dome.\n");
+    return g_string_free(text, FALSE);
 }

@@ -44,7 +44,7 @@ grep -q -x verify <<<"$(completed ckpt '')" || fail "completion of dome ckpt"
 [ -z "$(completed run ./prog '')$(completed run ./prog --dome-trace '')" ] || fail "completion of the program's files"
 
 version=$("$dome" --version)
-for page in "$man"/*.1; do
+for page in "$man"/*.[17]; do
     grep -q "\"Dome ${version#dome }\"" "$page" || fail "${page##*/} is of another version than $version"
     if command -v groff >/dev/null; then
         words=$(groff -ww -man -z "$page" 2>&1)

@@ -18,7 +18,7 @@ lines=$(find bench examples include src tests tools -name '*.[ch]' -print0 | xar
 if [ $? -ne 0 ]; then
     echo "failed: to format a file: clang-format -i FILE. Lines that are not formatted, by file:"
     sed -n 's/:[0-9]*:[0-9]*: error: code should be.*//p' <<<"$lines" | sort | uniq -c
-    grep -v -e 'error: code should be' -e '^ ' <<<"$lines"
+    grep -E '(error|warning): ' <<<"$lines" | grep -v 'code should be'
     exit 1
 fi
 echo ok

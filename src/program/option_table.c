@@ -1,0 +1,91 @@
+#include "program/option_table.h"
+
+#define MAX_TASKS 1000000
+#define MAX_COUNT 1000000000
+
+const char *const dome__option_parts[DOME_PARTS] = {
+    [DOME_PART_TASKS] = "Tasks and how they communicate",
+    [DOME_PART_BALANCING] = "Load balancing",
+    [DOME_PART_CHECKPOINTS] = "Checkpoints and restart",
+    [DOME_PART_COMPUTING] = "Computing",
+    [DOME_PART_OUTPUT] = "Output",
+};
+
+#define ROW(name, part, kind, field)                                                                                             \
+    "dome-" name, DOME_PART_##part, DOME_OPTION_##kind, offsetof(dome_options, field), sizeof((dome_options *)0)->field
+
+const dome_option_row dome__option_rows[] = {
+    {ROW("tasks", TASKS, COUNT, tasks), .argument = "N", .most = MAX_TASKS, .help = "number of tasks",
+     .otherwise = "one for each host of your virtual machine; on a private one, one for each processor"},
+    {ROW("transport", TASKS, NAME, transport), .argument = "pvm|self", .help = "`self`: run as one task without PVM",
+     .otherwise = "`pvm`, but one task needs none"},
+    {ROW("road", TASKS, WORD, road), .argument = "best|vm|shm|pvm", .initial = "best",
+     .help =
+         "how tasks of one host exchange data. `vm`: through shared memory, and long messages out of the sender's memory; `shm`: "
+         "through shared memory; `pvm`: through PVM; `best`: the best of these that the machine allows",
+     .page = "[transport.md](transport.md#tasks-of-one-host)"},
+    {ROW("bind", TASKS, WORD, bind), .argument = "none|core", .initial = "none",
+     .help = "`core`: keep each task on a processor of its own, as far as there are enough"},
+    {ROW("timeout", TASKS, SECONDS, timeout), .argument = "SECONDS", .initial = "10", .least = 0.1, .most = 86400,
+     .help = "a task or host that is silent for so many seconds (0.1 to 86400) is lost"},
+
+    {ROW("balance", BALANCING, WORD, balance), .argument = "none|global|ring|random", .initial = "global",
+     .help =
+         "how data is divided anew. `global`: by the measurements of all tasks; `ring`: by those of neighbours; `none`: it stays "
+         "where it is; `random`: at random, to find mistakes in programs",
+     .page = "[balancing.md](balancing.md)"},
+    {ROW("balance-every", BALANCING, COUNT, balance_every), .argument = "OPS", .most = MAX_COUNT,
+     .help = "balance every `OPS` operations", .otherwise = "as often as it pays"},
+    {ROW("balance-phases", BALANCING, COUNT, balance_phases), .argument = "N", .most = MAX_COUNT,
+     .help = "balance at most `N` times", .otherwise = "no limit"},
+    {ROW("balance-group", BALANCING, COUNT, balance_group), .argument = "TASKS", .initial = "1", .most = MAX_COUNT,
+     .help = "with `--dome-balance ring`: groups of so many tasks decide together"},
+    {ROW("topology", BALANCING, WORD, topology), .argument = "ring|linear", .initial = "ring",
+     .help = "`ring`: data may move between the last task and the first; `linear`: it may not"},
+
+    {ROW("checkpoint-dir", CHECKPOINTS, TEXT, checkpoint_dir), .argument = "DIR", .wanted = "the name of a directory",
+     .help = "write checkpoints into this directory, which is created if needed; `memory:` keeps them in memory",
+     .otherwise = "no checkpoints", .page = "[checkpoints.md](checkpoints.md#without-a-disk)"},
+    {ROW("checkpoint-every", CHECKPOINTS, EVERY, checkpoint_every), .argument = "N|SECONDSs|auto", .initial = "auto",
+     .wanted = "loops (100), seconds (60s) or 'auto'",
+     .help = "write one every `N` loop boundaries, every `SECONDS` seconds (`60s`), or as often as it pays"},
+    {ROW("checkpoint-keep", CHECKPOINTS, COUNT, checkpoint_keep), .argument = "K", .initial = "2", .most = MAX_TASKS,
+     .help = "number of checkpoints that are kept"},
+    {ROW("checkpoint-mtbf", CHECKPOINTS, MTBF, checkpoint_mtbf), .argument = "SECONDS", .wanted = "seconds above 0",
+     .help = "mean time between failures that `--dome-checkpoint-every auto` expects",
+     .otherwise = "as observed in this run; at first 3600"},
+    {ROW("restart", CHECKPOINTS, RESTART, restart), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
+     .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
+             "the newest "
+             "good one of this run, or from the beginning if there is none"},
+
+    {ROW("kernels", COMPUTING, NAME, kernels), .argument = "auto|avx512|avx2|baseline", .initial = "auto",
+     .help = "the widest vector instructions to use; the bits of results are the same. `auto`: the widest of each processor"},
+    {ROW("evaluator", COMPUTING, WORD, evaluator), .argument = "auto|plain|fused|compiled", .initial = "auto",
+     .help = "how element-wise operations are run; the bits of results are the same. `plain`: one after the other; `fused`: in "
+             "one pass, "
+             "without values that nobody reads; `compiled`: by generated code, which the program waits for; `auto`: fused, and "
+             "by generated "
+             "code where a chain is repeated",
+     .page = "[generated code](#generated-code)"},
+    {ROW("check-pointers", COMPUTING, FLAG, check_pointers),
+     .help = "end with one line when the program uses a pointer to data that has moved"},
+
+    {ROW("output", OUTPUT, WORD, output), .argument = "rank0|all", .initial = "rank0",
+     .help = "whose standard output is shown. `all`: that of every task, with the rank before each line of tasks other than 0"},
+    {ROW("progress", OUTPUT, WORD, progress), .argument = "auto|always|never", .initial = "auto",
+     .help = "where programs that call `dome_progress` show it. `auto`: a bar on a terminal, a line now and then in a file, "
+             "nothing in a "
+             "pipe; `always`: lines in a pipe, too"},
+    {ROW("trace", OUTPUT, TEXT, trace), .argument = "FILE", .wanted = "the name of a file",
+     .help = "record what all tasks do in `FILE`, for `dome view`; `FILE.json`: for Perfetto (https://ui.perfetto.dev)",
+     .page = "[tracing.md](tracing.md)"},
+    {ROW("profile", OUTPUT, FLAG, profile), .help = "print at the end, on standard error: for each operation its calls, "
+                                                    "computing and waiting time, bandwidth, largest computing "
+                                                    "time over mean and share of the time; messages; what balancing and "
+                                                    "checkpoints did; peak memory; advice where the figures "
+                                                    "call for it"},
+    {ROW("version", OUTPUT, FLAG, version), .help = "print the version of Dome and end"},
+    {ROW("help", OUTPUT, FLAG, help), .help = "print this list and end"},
+    {0},
+};

@@ -1,0 +1,49 @@
+/* The options of every program, one row for each: the parser and --dome-help read this table, and scripts/option-tables writes it
+ * into the documents and the man page. */
+#ifndef DOME_SRC_OPTION_TABLE_H
+#define DOME_SRC_OPTION_TABLE_H
+
+#include "core/options.h"
+
+#include <stddef.h>
+
+typedef enum dome_option_kind {
+    DOME_OPTION_FLAG,    /* bool; takes no value */
+    DOME_OPTION_WORD,    /* an enum, whose values number the words of `argument` in their order */
+    DOME_OPTION_NAME,    /* const char *: one of the words of `argument` itself */
+    DOME_OPTION_COUNT,   /* int, unsigned or uint64_t: a whole number from 1 to `most` */
+    DOME_OPTION_SECONDS, /* double, from `least` to `most` */
+    DOME_OPTION_TEXT,    /* char *, not empty */
+    DOME_OPTION_EVERY,   /* the last three set more than one field, or read in more than one way */
+    DOME_OPTION_MTBF,
+    DOME_OPTION_RESTART
+} dome_option_kind;
+
+typedef enum dome_option_part {
+    DOME_PART_TASKS,
+    DOME_PART_BALANCING,
+    DOME_PART_CHECKPOINTS,
+    DOME_PART_COMPUTING,
+    DOME_PART_OUTPUT,
+    DOME_PARTS
+} dome_option_part;
+
+extern const char *const dome__option_parts[DOME_PARTS]; /* their names, as headings */
+
+typedef struct dome_option_row {
+    const char *name; /* without the first two dashes */
+    dome_option_part part;
+    dome_option_kind kind;
+    size_t offset, size;   /* of the field in dome_options */
+    const char *argument;  /* as help shows it: "N", or the words that are allowed, "ring|linear" */
+    const char *initial;   /* the default, read as if it had been given; NULL: zero */
+    const char *otherwise; /* what happens without the option, where `initial` does not say it; may be NULL */
+    const char *help;      /* with words and names in backquotes */
+    const char *page;      /* the document that says more, with its title: "[title](file.md)"; may be NULL */
+    const char *wanted;    /* what an error message says that the value is; NULL where the kind says it */
+    double least, most;
+} dome_option_row;
+
+extern const dome_option_row dome__option_rows[]; /* by part; the last has no name */
+
+#endif
