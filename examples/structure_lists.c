@@ -13,6 +13,7 @@ struct lists {
     dome_layout *layout;
     int rank;
     struct list *list; /* this task's, in the order of the layout's spans; NULL if none */
+    dome_operation_code sums;
 };
 
 static struct list *new_lists(uint64_t count)
@@ -216,6 +217,7 @@ lists *lists_new(dome_env *env, const char *name, size_t n)
         free(l);
         return NULL;
     }
+    l->sums = dome_operation_register(env, "lists_sums", "sums:v", DOME_OPERATION_MOVES);
     return l;
 }
 
@@ -270,11 +272,15 @@ static void sum_lists(void *ctx, size_t first, size_t count, void *out, const vo
 
 int lists_sums(dvec *sums, lists *l)
 {
+    uint64_t words[] = {dome_operation_object_word(dvec_object(sums))};
+    dome_operation *op = dome_operation_begin(dome_object_env(l->object), l->sums, l->object, words, 1);
+    dome_status status;
     if (dvec_type(sums) != DOME_F64 || dvec_distribution(sums) != DOME_DYNAMIC || dvec_width(sums) != 1 ||
         dvec_length(sums) != dome_layout_length(l->layout))
-        return DOME_ERR_ARGUMENT;
-    /* Both follow the shared layout of their length, so each task has the lists it is asked for. */
-    return dvec_map(sums, sum_lists, l, 0, NULL);
+        status = dome_operation_fail(op, DOME_ERR_SHAPE, "'%s' has no element of type f64 for each list", dvec_name(sums));
+    else /* both follow the shared layout of their length, so each task has the lists it is asked for */
+        status = dvec_map(sums, sum_lists, l, 0, NULL);
+    return dome_operation_end(op, status);
 }
 
 dome_object *lists_object(const lists *l)

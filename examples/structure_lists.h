@@ -20,7 +20,8 @@ int lists_push(lists *l, size_t index, double value);
 /* The values of a list this task owns; NULL and 0 for others and for empty ones. Not collective. */
 const double *lists_values(const lists *l, size_t index, size_t *count);
 
-/* sums[i] = the sum of list i. sums is a DOME_F64 vector of as many elements. Collective in order. */
+/* sums[i] = the sum of list i. sums is a DOME_F64 vector of as many elements (DOME_ERR_SHAPE). An operation: collective in order;
+ * data may move before it. */
 int lists_sums(dvec *sums, lists *l);
 
 dome_object *lists_object(const lists *l);

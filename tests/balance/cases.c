@@ -831,19 +831,24 @@ static const dome_object_ops ledger_ops = {.size = sizeof(dome_object_ops),
                                            .adopt = ledger_adopt,
                                            .destroy = ledger_destroy};
 
-/* A structure that says nothing of cost, alone in the program, computed on outside of the library. */
+/* A structure that says nothing of cost, alone in the program, computed on outside of the library or in an operation of its own.
+ */
 static void case_ledger(const char *word)
 {
-    (void)word;
     ledger *l = g_new0(ledger, 1);
     double counts[size];
+    bool alone = strcmp(word, "alone") == 0; /* nothing but the structure's own operation lets data move */
+    dome_operation_code add = dome_operation_register(env, "ledger_add", "step:u", DOME_OPERATION_MOVES);
     l->layout = dome_layout_ref(dome_env_layout(env, N, 0));
     l->entry = g_new0(uint64_t, dome_layout_local(l->layout, rank) + 1);
-    EXPECT(dome_object_new(env, "ledger", &ledger_ops, l), "no ledger");
+    dome_object *object = dome_object_new(env, "ledger", &ledger_ops, l);
+    EXPECT(object, "no ledger");
     make_slow(1, 8);
     for (int r = 0; r < size; r++)
         counts[r] = 0;
     for (step = 0; step < 80; step++) {
+        uint64_t words[] = {(uint64_t)step};
+        dome_operation *op = alone ? dome_operation_begin(env, add, object, words, 1) : NULL;
         dome_span spans[2];
         uint64_t *entry = l->entry;
         for (int s = 0, n = dome_layout_spans(l->layout, rank, spans); s < n; s++)
@@ -853,7 +858,10 @@ static void case_ledger(const char *word)
                 *entry = i + (uint64_t)step + 1;
             }
         compute(owned_by(N, rank));
-        dome_checkpoint(env);
+        if (alone)
+            dome_operation_end(op, DOME_OK);
+        else
+            dome_checkpoint(env);
         watch_ways();
         for (int r = 0; r < size && step >= 60; r++)
             counts[r] += owned_by(N, r) / 20;

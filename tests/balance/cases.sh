@@ -84,6 +84,8 @@ lists ring   | 5 | --dome-balance ring
 ledger       | 4 |
 ledger ring  | 5 | --dome-balance ring
 ledger       | 3 | --dome-check-pointers
+ledger alone | 4 |
+ledger alone | 3 | --dome-check-pointers
 END
 }
 

@@ -342,6 +342,7 @@ DISAGREEMENTS = {
     "length": ("dvec_new of 'a'", "length", "11", "10"),
     "input": ("dvec_copy of 'x'", "x", "'y'", "'x'"),
     "freed": ("dvec_free of 'y'", "dvec_free of 'x'"),
+    "structure": ("ledger_add of 'x'", "amount", "2", "1.5"),
     "before": ("dvec_adds of 'x'", "a", "2", "1"),
     "finalize": ("dvec_sum of 'x'", "dome_finalize"),
 }

@@ -65,6 +65,56 @@ static void alter(dome_object *object, void *ctx)
             push(dome_object_env(object), l, i, 0.5);
 }
 
+static void refused(dome_env *env, const char *name, const char *arguments, unsigned flags, dome_status status)
+{
+    if (dome_operation_register(env, name, arguments, flags) != 0 || dome_error_status(env) != (int)status)
+        dome_abort(env, "'%s' with \"%s\" and the flags %u: status %d", name, arguments, flags, dome_error_status(env));
+}
+
+/* Operations of one's own: what can be registered, and how they nest and fail. */
+static void check_operations(dome_env *env)
+{
+    dome_set_errors_return(env);
+    dome_operation_code one = dome_operation_register(env, "lists_one", "x:v a_number:u", DOME_OPERATION_MOVES);
+    dome_operation_code other = dome_operation_register(env, "lists_other", "", DOME_OPERATION_PLAIN);
+    if (!one || !other || one == other ||
+        dome_operation_register(env, "lists_one", "x:v a_number:u", DOME_OPERATION_MOVES) != one)
+        dome_abort(env, "operations get the codes %u and %u", one, other);
+    refused(env, "lists_one", "x:v", DOME_OPERATION_MOVES, DOME_ERR_NAME);
+    refused(env, "lists_one", "x:v a_number:u", DOME_OPERATION_PLAIN, DOME_ERR_NAME);
+    refused(env, "dvec_sum", "", DOME_OPERATION_PLAIN, DOME_ERR_NAME);
+    refused(env, "", "", DOME_OPERATION_PLAIN, DOME_ERR_NAME);
+    refused(env, "lists_bad", "x", DOME_OPERATION_PLAIN, DOME_ERR_ARGUMENT);
+    refused(env, "lists_bad", "x:v y:z", DOME_OPERATION_PLAIN, DOME_ERR_ARGUMENT);
+    refused(env, "lists_bad", "x:v", 64, DOME_ERR_ARGUMENT);
+    if (dome_operation_begin(env, other + 1, NULL, NULL, 0) || dome_error_status(env) != DOME_ERR_ARGUMENT)
+        dome_abort(env, "an operation that is not registered begins");
+
+    lists *l = lists_new(env, "l", 300);
+    dvec *sums = dvec_new(env, "sums", DOME_F64, 300), *few = dvec_new(env, "few", DOME_F64, 299);
+    if (lists_sums(sums, l) != DOME_OK || dvec_sum(sums) != 0)
+        dome_abort(env, "empty lists have a sum");
+    if (lists_sums(few, l) != DOME_ERR_SHAPE || !strstr(dome_error_message(env), "lists_sums of 'l': 'few' has no element"))
+        dome_abort(env, "too few sums: %s", dome_error_message(env));
+    uint64_t words[] = {dome_operation_object_word(dvec_object(sums)), 5};
+    dome_operation *outer = dome_operation_begin(env, one, lists_object(l), words, 2);
+    dome_operation *inner = dome_operation_begin(env, other, NULL, NULL, 0);
+    dvec_fill(sums, 2);
+    int status = dome_operation_fail(inner, DOME_ERR_STATE, "%d apples", 3);
+    if (dome_operation_end(inner, status) != DOME_ERR_STATE || dvec_sum(sums) != 600 ||
+        !strstr(dome_error_message(env), "lists_one of 'l': 3 apples"))
+        dome_abort(env, "an operation inside of another one: %s", dome_error_message(env));
+    if (dome_operation_end(outer, DOME_OK) != DOME_OK)
+        dome_abort(env, "an operation does not end well");
+    dome_env *none = NULL;
+    if (dome_operation_register(none, "x", "", 0) || dome_operation_end(NULL, DOME_OK) != DOME_ERR_ARGUMENT)
+        dome_abort(env, "NULL is taken");
+    dvec_free(few);
+    dvec_free(sums);
+    lists_free(l);
+    dome_error_clear(env);
+}
+
 /* For each of the lengths: ten thousand. */
 enum { LAYOUTS = 1250 };
 
@@ -84,6 +134,8 @@ int main(int argc, char **argv)
     }
     if (keep)
         dome_checkpoint(env);
+    else
+        check_operations(env);
     dome_print(env, "ok conformance of lists: %zu lengths, %d tasks\n", count, dome_size(env));
     return dome_finalize(env);
 }

@@ -175,6 +175,17 @@ static void of_objects(dome_object *o)
     REFUSES(dome_object_values, NULL, 0, 1);
     REFUSES(dome_object_place, NULL, NULL, 0, 1);
     REFUSES(dome_env_layout, NULL, 10, 0);
+    REFUSES(dome_operation_register, NULL, "o", "", DOME_OPERATION_PLAIN);
+    REFUSES(dome_operation_register, env, NULL, "", DOME_OPERATION_PLAIN);
+    REFUSES(dome_operation_register, env, "o", NULL, DOME_OPERATION_PLAIN);
+    REFUSES(dome_operation_begin, NULL, 0, NULL, NULL, 0);
+    REFUSES(dome_operation_begin, env, 0, NULL, NULL, 1);
+    REFUSES(dome_operation_fail, NULL, DOME_ERR_STATE, "why");
+    REFUSES(dome_operation_end, NULL, DOME_OK);
+    ALLOWS(dome_operation_object_word, NULL);
+    ALLOWS(dome_operation_f64_word, 0);
+    ALLOWS(dome_operation_text_word, env, NULL);
+    REFUSES(dome_operation_text_word, NULL, NULL);
     REFUSES(dome_env_relayout, NULL, NULL);
     REFUSES(dome_env_relayout, env, NULL);
 }

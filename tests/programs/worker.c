@@ -157,6 +157,11 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
         if (other)
             dvec_adds(x, x, 1);
         dvec_sum(x);
+    } else if (strcmp(how, "structure") == 0) {
+        dome_operation_code code = dome_operation_register(env, "ledger_add", "entry:u amount:f", DOME_OPERATION_MOVES);
+        uint64_t words[] = {7, dome_operation_f64_word(other ? 1.5 : 2)};
+        dome_operation_end(dome_operation_begin(env, code, dvec_object(x), words, 2), DOME_OK);
+        dome_barrier(env);
     } else if (strcmp(how, "create") == 0) {
         dvec_new(env, other ? "a" : "b", DOME_F64, 10);
         dome_barrier(env);

@@ -130,6 +130,22 @@ def json_runs():
         os.unlink(path)
 
 
+def structure():
+    """The operation of a structure of one's own, which lets data move, and nothing else does."""
+    what, path, out, tasks = "structure", folder + "/structure.trace", folder + "/structure.json", 4
+    run([RUN_MULTI, str(tasks), BUILD + "/tests/balance/cases", "ledger", "alone", "--dome-trace", path])
+    run([DOME, "view", path, "-o", out])
+    with open(out) as f:
+        trace = json.load(f)
+    for process in range(1, tasks + 1):
+        count = calls(trace, process)
+        if count.get("ledger_add") != 80 or count.get("dome_operation_register") != 1:
+            fail(what, "task %d: calls %s" % (process - 1, count))
+    check_moves(what, trace, tasks)
+    os.unlink(path)
+    os.unlink(out)
+
+
 def clocks():
     """The same machine has one clock, so tasks whose clocks are shifted must be found to be off by that, within a millisecond."""
     what, path, out = "clocks", folder + "/clocks.trace", folder + "/clocks.json"
@@ -306,6 +322,7 @@ def main():
     global folder
     with tempfile.TemporaryDirectory(prefix="dome-trace-test.") as folder:
         json_runs()
+        structure()
         clocks()
         crash()
         restart()
