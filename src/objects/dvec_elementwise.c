@@ -1,5 +1,6 @@
 /* The public element-wise operations: each checks its operands and records itself. */
 #include "core/type_private.h"
+#include "kernels/elementwise.h"
 #include "kernels/kernels.h"
 #include "objects/eval.h"
 
@@ -75,7 +76,7 @@ static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
     int status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK)
         status = check_scalar(x, a);
-    if (status == DOME_OK && code == DOME_OP_DVEC_DIVS && a == 0 && is_integer(x->type))
+    if (status == DOME_OK && (dome__elementwise[code].flags & DOME_DIVIDES) && a == 0 && is_integer(x->type))
         status = dome__fail(z->env, DOME_ERR_RANGE, "integers divided by zero");
     if (status == DOME_OK)
         status = record(&work);
@@ -212,67 +213,38 @@ int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
     return dome__end(&op, status);
 }
 
-/* ---- arithmetic ---- */
-
-#define ARITHMETIC(name, CODE)                                                                                                   \
-    int dvec_##name(dvec *z, const dvec *x, const dvec *y)                                                                       \
-    {                                                                                                                            \
-        return vectors(DOME_OP_DVEC_##CODE, z, x, y, true);                                                                      \
-    }                                                                                                                            \
-    int dvec_##name##s(dvec *z, const dvec *x, double a)                                                                         \
-    {                                                                                                                            \
-        return scalar(DOME_OP_DVEC_##CODE##S, z, x, a);                                                                          \
-    }
-ARITHMETIC(add, ADD)
-ARITHMETIC(sub, SUB)
-ARITHMETIC(mul, MUL)
-ARITHMETIC(div, DIV)
-ARITHMETIC(min, MIN)
-ARITHMETIC(max, MAX)
-ARITHMETIC(pow, POW)
-
 int dvec_axpy(dvec *y, double a, const dvec *x)
 {
     return scalar(DOME_OP_DVEC_AXPY, y, x, a);
 }
 
-#define FUNCTION(name, CODE)                                                                                                     \
+/* ---- those that the table describes ---- */
+
+#define PUBLIC_OWN(CODE, name)
+#define PUBLIC_UNARY(CODE, name)                                                                                                 \
     int dvec_##name(dvec *z, const dvec *x)                                                                                      \
     {                                                                                                                            \
         return vectors(DOME_OP_DVEC_##CODE, z, x, NULL, false);                                                                  \
     }
-FUNCTION(neg, NEG)
-FUNCTION(abs, ABS)
-FUNCTION(sqrt, SQRT)
-FUNCTION(exp, EXP)
-FUNCTION(log, LOG)
-FUNCTION(sin, SIN)
-FUNCTION(cos, COS)
-
-/* ---- comparisons and logic ---- */
-
-#define COMPARISON(name, CODE)                                                                                                   \
+#define PUBLIC_BINARY(CODE, name)                                                                                                \
+    int dvec_##name(dvec *z, const dvec *x, const dvec *y)                                                                       \
+    {                                                                                                                            \
+        return vectors(DOME_OP_DVEC_##CODE, z, x, y, true);                                                                      \
+    }
+#define PUBLIC_SCALAR(CODE, name)                                                                                                \
+    int dvec_##name(dvec *z, const dvec *x, double a)                                                                            \
+    {                                                                                                                            \
+        return scalar(DOME_OP_DVEC_##CODE, z, x, a);                                                                             \
+    }
+#define PUBLIC_COMPARE(CODE, name)                                                                                               \
     int dvec_##name(dvec *mask, const dvec *x, const dvec *y)                                                                    \
     {                                                                                                                            \
         return compare(DOME_OP_DVEC_##CODE, mask, x, y, 0, false);                                                               \
-    }                                                                                                                            \
-    int dvec_##name##s(dvec *mask, const dvec *x, double a)                                                                      \
-    {                                                                                                                            \
-        return compare(DOME_OP_DVEC_##CODE##S, mask, x, NULL, a, true);                                                          \
     }
-COMPARISON(eq, EQ)
-COMPARISON(ne, NE)
-COMPARISON(lt, LT)
-COMPARISON(le, LE)
-COMPARISON(gt, GT)
-COMPARISON(ge, GE)
-
-#define LOGIC(name, CODE)                                                                                                        \
-    int dvec_##name(dvec *mask, const dvec *a, const dvec *b)                                                                    \
+#define PUBLIC_COMPARE_SCALAR(CODE, name)                                                                                        \
+    int dvec_##name(dvec *mask, const dvec *x, double a)                                                                         \
     {                                                                                                                            \
-        return vectors(DOME_OP_DVEC_##CODE, mask, a, b, true);                                                                   \
+        return compare(DOME_OP_DVEC_##CODE, mask, x, NULL, a, true);                                                             \
     }
-LOGIC(and, AND)
-LOGIC(or, OR)
-LOGIC(xor, XOR)
-FUNCTION(not, NOT)
+#define PUBLIC(CODE, name, form, flags, failure, expression) PUBLIC_##form(CODE, name)
+DOME_ELEMENTWISE_LIST(PUBLIC)

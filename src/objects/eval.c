@@ -463,24 +463,8 @@ static bool is_cheap(const eval_list *list, const dvec *x)
     if (__builtin_popcountll(deps) > FEW)
         return false;
     for (; deps; deps &= deps - 1)
-        switch (list->node[__builtin_ctzll(deps)].code) {
-        case DOME_OP_DVEC_COPY:
-        case DOME_OP_DVEC_ADD:
-        case DOME_OP_DVEC_SUB:
-        case DOME_OP_DVEC_MUL:
-        case DOME_OP_DVEC_MIN:
-        case DOME_OP_DVEC_MAX:
-        case DOME_OP_DVEC_ADDS:
-        case DOME_OP_DVEC_SUBS:
-        case DOME_OP_DVEC_MULS:
-        case DOME_OP_DVEC_MINS:
-        case DOME_OP_DVEC_MAXS:
-        case DOME_OP_DVEC_NEG:
-        case DOME_OP_DVEC_ABS:
-            break;
-        default:
+        if (!(dome__elementwise[list->node[__builtin_ctzll(deps)].code].flags & DOME_CHEAP))
             return false;
-        }
     return true;
 }
 
@@ -569,9 +553,7 @@ static void compact(eval_list *list)
 
 static bool may_fail(const dome_eval_op *op)
 {
-    if (dome_type_kind_of(op->out->type) > DOME_KIND_U64)
-        return false;
-    return op->code == DOME_OP_DVEC_DIV || op->code == DOME_OP_DVEC_POW || op->code == DOME_OP_DVEC_POWS;
+    return dome__elementwise[op->code].failure && dome_type_kind_of(op->out->type) <= DOME_KIND_U64;
 }
 
 /* Whether a floating-point division is as well a multiplication: then the exact results are the same, and so are the rounded
@@ -623,7 +605,7 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
         memcpy(&node->scalar, &inverse, sizeof inverse);
     }
     const dvec *in[INPUTS_MAX] = {op->in[0], op->in[1], op->in[2]};
-    if (op->code == DOME_OP_DVEC_AXPY)
+    if (dome__elementwise[op->code].flags & DOME_ACCUMULATES)
         in[1] = op->out;
     for (int i = 0; i < INPUTS_MAX; i++) {
         if (!in[i])

@@ -2,6 +2,7 @@
 
 #include "kernels/code_cache.h"
 #include "kernels/compiler.h"
+#include "kernels/elementwise.h"
 
 #include <dome/dome.h>
 
@@ -47,6 +48,8 @@ struct dome_chains {
 
 /* What users are told, each once. */
 typedef enum tell { NOT_KEPT, NO_CODE } tell;
+
+G_STATIC_ASSERT(DOME_OPERATIONS <= UINT8_MAX); /* chain_step.code */
 
 /* ---- the table ---- */
 
@@ -95,54 +98,9 @@ static void write_operand(GString *s, uint8_t operand)
         g_string_append_printf(s, "m%d", operand - CHAIN_MEMORY(0));
 }
 
-/* The kernels' expressions (kernels.c), with x, y for the inputs and a for the scalar. */
-static const char *expression_of(unsigned code)
-{
-    switch (code) {
-    case DOME_OP_DVEC_FILL:
-        return "a";
-    case DOME_OP_DVEC_COPY:
-        return "x";
-    case DOME_OP_DVEC_ADD:
-        return "x + y";
-    case DOME_OP_DVEC_SUB:
-        return "x - y";
-    case DOME_OP_DVEC_MUL:
-        return "ROUNDED(x * y)";
-    case DOME_OP_DVEC_DIV:
-        return "x / y";
-    case DOME_OP_DVEC_MIN:
-        return "x < y || x != x ? x : y";
-    case DOME_OP_DVEC_MAX:
-        return "x > y || x != x ? x : y";
-    case DOME_OP_DVEC_ADDS:
-        return "x + a";
-    case DOME_OP_DVEC_SUBS:
-        return "x - a";
-    case DOME_OP_DVEC_MULS:
-        return "ROUNDED(x * a)";
-    case DOME_OP_DVEC_DIVS:
-        return "x / a";
-    case DOME_OP_DVEC_MINS:
-        return "x < a || x != x ? x : a";
-    case DOME_OP_DVEC_MAXS:
-        return "x > a || x != x ? x : a";
-    case DOME_OP_DVEC_AXPY:
-        return "y + ROUNDED(a * x)";
-    case DOME_OP_DVEC_NEG:
-        return "-x";
-    case DOME_OP_DVEC_ABS:
-        return "ABS(x)";
-    case DOME_OP_DVEC_SQRT:
-        return "SQRT(x)";
-    default:
-        return NULL;
-    }
-}
-
 static void write_expression(GString *s, const chain_step *step, int number)
 {
-    for (const char *at = expression_of(step->code); *at; at++) {
+    for (const char *at = dome__elementwise[step->code].expression; *at; at++) {
         bool alone = !g_ascii_isalpha(at[1]);
         if (*at == 'x' && alone)
             write_operand(s, step->in[0]);

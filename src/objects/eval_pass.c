@@ -57,11 +57,6 @@ typedef struct work {
     uint64_t piece, group; /* elements at a time; a group is whole blocks */
 } work;
 
-static bool is_comparison(dome_operation_code code)
-{
-    return code >= DOME_OP_DVEC_EQ && code <= DOME_OP_DVEC_GES;
-}
-
 static uint64_t element_bytes(const eval_node *node)
 {
     return dome_type_size(node->type) * node->width;
@@ -84,7 +79,7 @@ static void make_step(work *w, int number, int k)
     s->bad = UINT64_MAX;
     s->node = k;
     s->out = w->value[k];
-    s->accumulates = node->code == DOME_OP_DVEC_AXPY;
+    s->accumulates = dome__elementwise[node->code].flags & DOME_ACCUMULATES;
     s->inputs = 0;
     for (int i = 0; i < INPUTS_MAX; i++) {
         s->args.in[i] = NULL;
@@ -104,7 +99,7 @@ static void make_step(work *w, int number, int k)
     if (node->value)
         s->kernel = dome__kernel_fill_value;
     else
-        s->kernel = dome__kernel(node->code, is_comparison(node->code) ? node->from : node->type, node->from);
+        s->kernel = dome__kernel(node->code, dome__elementwise_by_input(node->code) ? node->from : node->type, node->from);
 }
 
 /* Lets an operation's arguments point to global index first, which is the task's element number place. */
@@ -144,13 +139,12 @@ static void note_failure(eval_list *list, const step *s)
     eval_node *node = &list->node[s->node];
     if (node->failure) /* found before: it was computed for others then */
         return;
-    bool power = node->code == DOME_OP_DVEC_POW || node->code == DOME_OP_DVEC_POWS;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s into '%s': element %" G_GUINT64_FORMAT, dome__operation_name(node->code),
                            dome_object_name(node->out->object), s->bad / node->width);
     if (node->width > 1)
         g_string_append_printf(text, ", value %" G_GUINT64_FORMAT ",", s->bad % node->width);
-    g_string_append(text, power ? " is 0 raised to a negative power" : " is an integer divided by zero");
+    g_string_append_printf(text, " is %s", dome__elementwise[node->code].failure);
     node->failure = dome__failure_new(node->operation, s->bad, g_string_free(text, FALSE));
     list->failed = true;
 }
@@ -197,7 +191,7 @@ static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
             for (int i = 0; i < INPUTS_MAX && !fits && until[tile] == k; i++)
                 fits = node->arg[i] >= 0 && tile_of[node->arg[i]] == tile &&
                        element_bytes(&list->node[node->arg[i]]) == element_bytes(node);
-            if (fits && until[tile] == k && node->code == DOME_OP_DVEC_AXPY)
+            if (fits && until[tile] == k && dome__elementwise[node->code].flags & DOME_ACCUMULATES)
                 fits = node->arg[0] < 0 || tile_of[node->arg[0]] != tile;
             if (fits)
                 break;
@@ -448,33 +442,6 @@ typedef struct generated {
     bool sums; /* it makes the reduction's sums too */
 } generated;
 
-static bool can_be_generated(dome_operation_code code)
-{
-    switch (code) {
-    case DOME_OP_DVEC_FILL:
-    case DOME_OP_DVEC_COPY:
-    case DOME_OP_DVEC_ADD:
-    case DOME_OP_DVEC_SUB:
-    case DOME_OP_DVEC_MUL:
-    case DOME_OP_DVEC_DIV:
-    case DOME_OP_DVEC_MIN:
-    case DOME_OP_DVEC_MAX:
-    case DOME_OP_DVEC_ADDS:
-    case DOME_OP_DVEC_SUBS:
-    case DOME_OP_DVEC_MULS:
-    case DOME_OP_DVEC_DIVS:
-    case DOME_OP_DVEC_MINS:
-    case DOME_OP_DVEC_MAXS:
-    case DOME_OP_DVEC_AXPY:
-    case DOME_OP_DVEC_NEG:
-    case DOME_OP_DVEC_ABS:
-    case DOME_OP_DVEC_SQRT:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* The number of a place in memory, as an input or output of a step; CHAIN_NONE if there are too many. */
 static uint8_t memory_number(generated *g, const operand *o)
 {
@@ -515,7 +482,7 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
     for (int k = 0; k < w->steps; k++) {
         const step *s = &w->step[k];
         const eval_node *node = &list->node[s->node];
-        if (!can_be_generated(node->code) || node->value || node->type != first->type || node->width != g->width)
+        if (!dome__elementwise[node->code].expression || node->value || node->type != first->type || node->width != g->width)
             return false;
         chain_step *to = &p->step[p->steps];
         step_of[s->node] = p->steps++;

@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_EVAL_PRIVATE_H
 #define DOME_SRC_EVAL_PRIVATE_H
 
+#include "kernels/elementwise.h"
 #include "kernels/kernels.h"
 #include "objects/eval.h"
 #include "objects/eval_compile.h"

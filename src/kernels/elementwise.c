@@ -1,0 +1,8 @@
+#include "kernels/elementwise.h"
+
+const dome_elementwise dome__elementwise[DOME_OPERATIONS] = {
+#define DOME_ELEMENTWISE_ENTRY(code, name, form, flags, failure, expression)                                                     \
+    [DOME_OP_DVEC_##code] = {DOME_FORM_##form, flags, failure, expression},
+    DOME_ELEMENTWISE_LIST(DOME_ELEMENTWISE_ENTRY)
+#undef DOME_ELEMENTWISE_ENTRY
+};

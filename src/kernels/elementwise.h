@@ -1,0 +1,96 @@
+/* The table of element-wise operations: what the evaluator (objects/eval.c) and the public functions need to know of each. A new
+ * operation is a line in core/operation.h, a line here, its kernels in the lists of kernels.c, and its declaration in
+ * dome/dvec.h. */
+#ifndef DOME_SRC_ELEMENTWISE_H
+#define DOME_SRC_ELEMENTWISE_H
+
+#include "core/operation.h"
+
+/* The operands, and with them the public function, which dvec_elementwise.c makes from this table unless the form is OWN:
+ * UNARY    z = f(x)           BINARY           z = f(x, y)           SCALAR  z = f(x, a)
+ * COMPARE  mask = x op y      COMPARE_SCALAR   mask = x op a         PART    a real z = f(a complex x) */
+typedef enum dome_elementwise_form {
+    DOME_FORM_NONE, /* no element-wise operation */
+    DOME_FORM_OWN,
+    DOME_FORM_UNARY,
+    DOME_FORM_BINARY,
+    DOME_FORM_SCALAR,
+    DOME_FORM_COMPARE,
+    DOME_FORM_COMPARE_SCALAR,
+    DOME_FORM_PART
+} dome_elementwise_form;
+
+enum {
+    DOME_CHEAP = 1, /* computing it twice costs no more than writing and reading it */
+    DOME_ACCUMULATES = 2 /* its output is its second input, too */,
+    DOME_DIVIDES = 4 /* the scalar is a divisor: not 0 for integers */
+};
+
+/* Elements of integer vectors that have no value. */
+#define DOME_BY_ZERO   "an integer divided by zero"
+#define DOME_ZERO_INTO "0 raised to a negative power"
+
+/* X(code, name, form, flags, failure, expression). failure: what an element of an integer vector is that has no value; NULL: all
+ * have one. expression: C for generated code, the same as the kernel's for floating point, of x, y and the scalar a; NULL: chains
+ * with the operation are run by kernels. */
+#define DOME_ELEMENTWISE_LIST(X)                                                                                                 \
+    X(FILL, fill, OWN, 0, NULL, "a")                                                                                             \
+    X(COPY, copy, OWN, DOME_CHEAP, NULL, "x")                                                                                    \
+    X(CONVERT, convert, OWN, 0, NULL, NULL)                                                                                      \
+    X(ADD, add, BINARY, DOME_CHEAP, NULL, "x + y")                                                                               \
+    X(SUB, sub, BINARY, DOME_CHEAP, NULL, "x - y")                                                                               \
+    X(MUL, mul, BINARY, DOME_CHEAP, NULL, "ROUNDED(x * y)")                                                                      \
+    X(DIV, div, BINARY, 0, DOME_BY_ZERO, "x / y")                                                                                \
+    X(MIN, min, BINARY, DOME_CHEAP, NULL, "x < y || x != x ? x : y")                                                             \
+    X(MAX, max, BINARY, DOME_CHEAP, NULL, "x > y || x != x ? x : y")                                                             \
+    X(POW, pow, BINARY, 0, DOME_ZERO_INTO, NULL)                                                                                 \
+    X(ADDS, adds, SCALAR, DOME_CHEAP, NULL, "x + a")                                                                             \
+    X(SUBS, subs, SCALAR, DOME_CHEAP, NULL, "x - a")                                                                             \
+    X(MULS, muls, SCALAR, DOME_CHEAP, NULL, "ROUNDED(x * a)")                                                                    \
+    X(DIVS, divs, SCALAR, DOME_DIVIDES, NULL, "x / a")                                                                           \
+    X(MINS, mins, SCALAR, DOME_CHEAP, NULL, "x < a || x != x ? x : a")                                                           \
+    X(MAXS, maxs, SCALAR, DOME_CHEAP, NULL, "x > a || x != x ? x : a")                                                           \
+    X(POWS, pows, SCALAR, 0, DOME_ZERO_INTO, NULL)                                                                               \
+    X(AXPY, axpy, OWN, DOME_ACCUMULATES, NULL, "y + ROUNDED(a * x)")                                                             \
+    X(NEG, neg, UNARY, DOME_CHEAP, NULL, "-x")                                                                                   \
+    X(ABS, abs, UNARY, DOME_CHEAP, NULL, "ABS(x)")                                                                               \
+    X(SQRT, sqrt, UNARY, 0, NULL, "SQRT(x)")                                                                                     \
+    X(EXP, exp, UNARY, 0, NULL, NULL)                                                                                            \
+    X(LOG, log, UNARY, 0, NULL, NULL)                                                                                            \
+    X(SIN, sin, UNARY, 0, NULL, NULL)                                                                                            \
+    X(COS, cos, UNARY, 0, NULL, NULL)                                                                                            \
+    X(EQ, eq, COMPARE, 0, NULL, NULL)                                                                                            \
+    X(NE, ne, COMPARE, 0, NULL, NULL)                                                                                            \
+    X(LT, lt, COMPARE, 0, NULL, NULL)                                                                                            \
+    X(LE, le, COMPARE, 0, NULL, NULL)                                                                                            \
+    X(GT, gt, COMPARE, 0, NULL, NULL)                                                                                            \
+    X(GE, ge, COMPARE, 0, NULL, NULL)                                                                                            \
+    X(EQS, eqs, COMPARE_SCALAR, 0, NULL, NULL)                                                                                   \
+    X(NES, nes, COMPARE_SCALAR, 0, NULL, NULL)                                                                                   \
+    X(LTS, lts, COMPARE_SCALAR, 0, NULL, NULL)                                                                                   \
+    X(LES, les, COMPARE_SCALAR, 0, NULL, NULL)                                                                                   \
+    X(GTS, gts, COMPARE_SCALAR, 0, NULL, NULL)                                                                                   \
+    X(GES, ges, COMPARE_SCALAR, 0, NULL, NULL)                                                                                   \
+    X(AND, and, BINARY, 0, NULL, NULL)                                                                                           \
+    X(OR, or, BINARY, 0, NULL, NULL)                                                                                             \
+    X(XOR, xor, BINARY, 0, NULL, NULL)                                                                                           \
+    X(NOT, not, UNARY, 0, NULL, NULL)                                                                                            \
+    X(SELECT, select, OWN, 0, NULL, NULL)                                                                                        \
+    X(INDEX, index, OWN, 0, NULL, NULL)                                                                                          \
+    X(RANDOM, random, OWN, 0, NULL, NULL)
+
+typedef struct dome_elementwise {
+    dome_elementwise_form form;
+    unsigned flags;
+    const char *failure, *expression;
+} dome_elementwise;
+
+extern const dome_elementwise dome__elementwise[DOME_OPERATIONS];
+
+/* Whether the kernel is chosen by the type of the inputs: the output has another. */
+static inline bool dome__elementwise_by_input(dome_operation_code code)
+{
+    return dome__elementwise[code].form >= DOME_FORM_COMPARE;
+}
+
+#endif
