@@ -1,5 +1,6 @@
 #include "balance/migrate.h"
 
+#include "core/bytes.h"
 #include "core/object_private.h"
 #include "core/storage.h"
 #include "trace/record.h"
@@ -81,19 +82,6 @@ typedef struct parcel {
 static void parcel_clear(void *data)
 {
     dome__storage_free(((parcel *)data)->message);
-}
-
-static uint64_t get_u64(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, sizeof value);
-    return GUINT64_FROM_BE(value);
-}
-
-static void put_u64(uint8_t *to, uint64_t value)
-{
-    value = GUINT64_TO_BE(value);
-    memcpy(to, &value, sizeof value);
 }
 
 /* As many blocks from the start of a range as fit into a message, at least one. Sizes need not be equal from block to block. */
@@ -215,8 +203,8 @@ static int send_some(const dome_object *object, int dest, dome_span **ranges, in
     uint8_t *message = bytes <= PTRDIFF_MAX - HEAD ? message_memory(bytes + HEAD) : NULL;
     if (!message)
         give_up(object, DOME_ERR_MEMORY, "cannot be packed");
-    put_u64(message, range->first);
-    put_u64(message + 8, count);
+    dome__put_u64(message, range->first);
+    dome__put_u64(message + 8, count);
     status = dome_object_pack(object, range->first, count, format, message + HEAD, bytes);
     if (status != DOME_OK)
         give_up(object, status, "cannot be packed");
@@ -242,8 +230,8 @@ static int receive_some(const dome_object *object, int source, dome_span **range
         return dome__fail_transport(dome_object_env(object), status);
     parcel p = {.message = message, .bytes = bytes - HEAD, .format = dome__format_with(t, source)};
     if (bytes >= HEAD) {
-        p.first = get_u64(p.message);
-        p.count = get_u64(p.message + 8);
+        p.first = dome__get_u64(p.message);
+        p.count = dome__get_u64(p.message + 8);
     }
     g_array_append_val(parcels, p);
     if (bytes < HEAD || p.first != range->first || p.count == 0 || p.count > range->count)

@@ -1,5 +1,7 @@
 #include "ckpt/format_private.h"
 
+#include "core/bytes.h"
+
 #include <inttypes.h>
 #include <rpc/types.h>
 #include <rpc/xdr.h>
@@ -20,32 +22,6 @@ enum {
 };
 
 G_STATIC_ASSERT(AT_SUM + sizeof(dome_ckpt_sum) == DOME_CKPT_HEADER);
-
-static void put32(uint8_t *to, uint32_t value)
-{
-    value = GUINT32_TO_BE(value);
-    memcpy(to, &value, sizeof value);
-}
-
-static void put64(uint8_t *to, uint64_t value)
-{
-    value = GUINT64_TO_BE(value);
-    memcpy(to, &value, sizeof value);
-}
-
-static uint32_t get32(const uint8_t *from)
-{
-    uint32_t value;
-    memcpy(&value, from, sizeof value);
-    return GUINT32_FROM_BE(value);
-}
-
-static uint64_t get64(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, sizeof value);
-    return GUINT64_FROM_BE(value);
-}
 
 /* ---- the directory in XDR: one routine for both ways ---- */
 
@@ -164,9 +140,9 @@ static void encode_table(const dome_ckpt *ckpt, uint8_t *to)
 {
     for (uint64_t i = 0; i < ckpt->entries; i++, to += DOME_CKPT_ENTRY) {
         const dome_ckpt_entry *e = &ckpt->table[i];
-        put64(to, e->source);
-        put64(to + 8, e->offset);
-        put64(to + 16, e->length);
+        dome__put_u64(to, e->source);
+        dome__put_u64(to + 8, e->offset);
+        dome__put_u64(to + 16, e->length);
         memcpy(to + 24, e->sum.bytes, sizeof e->sum.bytes);
     }
 }
@@ -176,13 +152,13 @@ void *dome__ckpt_encode(dome_ckpt *ckpt)
     uint8_t *head = g_malloc0(ckpt->head_bytes);
     uint64_t directory = ckpt->head_bytes - DOME_CKPT_HEADER - ckpt->entries * DOME_CKPT_ENTRY;
     memcpy(head, MAGIC, sizeof MAGIC);
-    put32(head + AT_VERSION, DOME_CKPT_VERSION);
-    put32(head + AT_PIECE, ckpt->piece);
-    put32(head + AT_PIECES, ckpt->pieces);
-    put32(head + AT_DIRECTORY_BYTES, (uint32_t)directory);
-    put64(head + AT_HEAD_BYTES, ckpt->head_bytes);
-    put64(head + AT_FILE_BYTES, ckpt->file_bytes);
-    put64(head + AT_ENTRIES, ckpt->entries);
+    dome__put_u32(head + AT_VERSION, DOME_CKPT_VERSION);
+    dome__put_u32(head + AT_PIECE, ckpt->piece);
+    dome__put_u32(head + AT_PIECES, ckpt->pieces);
+    dome__put_u32(head + AT_DIRECTORY_BYTES, (uint32_t)directory);
+    dome__put_u64(head + AT_HEAD_BYTES, ckpt->head_bytes);
+    dome__put_u64(head + AT_FILE_BYTES, ckpt->file_bytes);
+    dome__put_u64(head + AT_ENTRIES, ckpt->entries);
     if (!encode_directory(ckpt, head + DOME_CKPT_HEADER, directory))
         g_error("the directory of a checkpoint changed after it was planned");
     encode_table(ckpt, head + DOME_CKPT_HEADER + directory);
@@ -200,8 +176,8 @@ bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes,
         return dome__ckpt_refuse(message, file_bytes == 0 ? "is empty" : "is not a checkpoint, or its first bytes are damaged");
     if (bytes < DOME_CKPT_HEADER)
         return dome__ckpt_refuse(message, "is truncated: it ends within its header");
-    uint64_t said = get64(p + AT_FILE_BYTES);
-    *head_bytes = get64(p + AT_HEAD_BYTES);
+    uint64_t said = dome__get_u64(p + AT_FILE_BYTES);
+    *head_bytes = dome__get_u64(p + AT_HEAD_BYTES);
     if (said != file_bytes)
         return dome__ckpt_refuse(message, "is %s: it has %" PRIu64 " bytes, its header says %" PRIu64,
                                  file_bytes < said ? "truncated or damaged" : "damaged", file_bytes, said);
@@ -392,7 +368,8 @@ static bool decode_table(dome_ckpt *ckpt, const uint8_t *from, char **message)
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
         for (uint64_t b = 0; b < object->blocks; b++, from += DOME_CKPT_ENTRY) {
             dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
-            *e = (dome_ckpt_entry){.source = get64(from), .offset = get64(from + 8), .length = get64(from + 16)};
+            *e = (dome_ckpt_entry){
+                .source = dome__get_u64(from), .offset = dome__get_u64(from + 8), .length = dome__get_u64(from + 16)};
             memcpy(e->sum.bytes, from + 24, sizeof e->sum.bytes);
             if (!check_entry(ckpt, object, b, used, &end, message))
                 return false;
@@ -407,8 +384,8 @@ static bool decode_table(dome_ckpt *ckpt, const uint8_t *from, char **message)
 
 static bool decode(dome_ckpt *ckpt, const uint8_t *head, char **message)
 {
-    uint32_t version = get32(head + AT_VERSION), directory = get32(head + AT_DIRECTORY_BYTES);
-    uint64_t entries = get64(head + AT_ENTRIES), rest = ckpt->head_bytes - DOME_CKPT_HEADER;
+    uint32_t version = dome__get_u32(head + AT_VERSION), directory = dome__get_u32(head + AT_DIRECTORY_BYTES);
+    uint64_t entries = dome__get_u64(head + AT_ENTRIES), rest = ckpt->head_bytes - DOME_CKPT_HEADER;
     if (!dome__ckpt_read_sum(head, ckpt->head_bytes, from_memory, (void *)head, &ckpt->sum, message))
         return false;
     if (version != DOME_CKPT_VERSION)
@@ -416,8 +393,8 @@ static bool decode(dome_ckpt *ckpt, const uint8_t *head, char **message)
                                  DOME_CKPT_VERSION);
     if (directory > rest || (rest - directory) % DOME_CKPT_ENTRY != 0 || (rest - directory) / DOME_CKPT_ENTRY != entries)
         return dome__ckpt_refuse(message, "has a wrong header: directory and table do not fill the head");
-    ckpt->piece = get32(head + AT_PIECE);
-    ckpt->pieces = get32(head + AT_PIECES);
+    ckpt->piece = dome__get_u32(head + AT_PIECE);
+    ckpt->pieces = dome__get_u32(head + AT_PIECES);
     return decode_directory(ckpt, head + DOME_CKPT_HEADER, directory, entries, message) &&
            decode_table(ckpt, head + DOME_CKPT_HEADER + directory, message);
 }

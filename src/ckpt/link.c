@@ -1,5 +1,6 @@
 #include "ckpt/link.h"
 
+#include "core/bytes.h"
 #include "transport/handshake.h"
 
 #include <errno.h>
@@ -61,19 +62,20 @@ static bool transfer(int fd, void *data, uint64_t bytes, bool out)
 static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
 {
     const sockets *s = ctx;
-    uint64_t head = GUINT64_TO_BE(bytes);
-    return (transfer(s->fd[to], &head, sizeof head, true) && transfer(s->fd[to], (void *)data, bytes, true)) ||
+    uint8_t head[sizeof bytes];
+    dome__put_u64(head, bytes);
+    return (transfer(s->fd[to], head, sizeof head, true) && transfer(s->fd[to], (void *)data, bytes, true)) ||
            dome__ckpt_refuse(message, "task %d is gone", to);
 }
 
 static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char **message)
 {
     const sockets *s = ctx;
-    uint64_t head;
+    uint8_t head[sizeof *bytes];
     *data = NULL;
-    if (!transfer(s->fd[from], &head, sizeof head, false))
+    if (!transfer(s->fd[from], head, sizeof head, false))
         return dome__ckpt_refuse(message, "task %d is gone", from);
-    *bytes = GUINT64_FROM_BE(head);
+    *bytes = dome__get_u64(head);
     *data = *bytes <= G_MAXSIZE / 2 ? g_try_malloc((gsize)*bytes + 1) : NULL;
     if (!*data)
         return dome__ckpt_refuse(message, "no memory for what task %d has to say", from);

@@ -1,5 +1,7 @@
 #include "objects/npy.h"
 
+#include "core/bytes.h"
+
 #include <glib.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -52,8 +54,7 @@ bool dome__npy_start(const void *start, size_t bytes, uint64_t *header_bytes, ch
     unsigned major = p[6], minor = p[7];
     if (major < 1 || major > 3 || minor != 0)
         return refuse(message, "has .npy version %u.%u, of which Dome knows nothing", major, minor);
-    uint64_t text =
-        major == 1 ? p[8] | (uint64_t)p[9] << 8 : p[8] | (uint64_t)p[9] << 8 | (uint64_t)p[10] << 16 | (uint64_t)p[11] << 24;
+    uint64_t text = major == 1 ? dome__get_le_u16(p + 8) : dome__get_le_u32(p + 8);
     *header_bytes = text + (major == 1 ? 10 : 12);
     if (*header_bytes > HEADER_LIMIT)
         return refuse(message, "has a header of %" PRIu64 " bytes, more than a .npy file needs", *header_bytes);

@@ -1,5 +1,7 @@
 #include "pvm/pvm.h"
 
+#include "core/bytes.h"
+
 #include <glib.h>
 #include <pthread.h>
 #include <pvm3.h>
@@ -112,14 +114,16 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
 {
     provider *p = t->provider;
     const char *at = data;
-    uint64_t left = bytes, length = GUINT64_TO_BE(bytes);
+    uint64_t left = bytes;
+    uint8_t length[sizeof bytes];
     int code = 0;
+    dome__put_u64(length, bytes);
     enter(p);
     for (bool first = true; first || left; first = false) {
         int piece = (int)MIN(left, (uint64_t)PIECE);
         pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
         if (first) {
-            pvm_pkbyte((char *)&length, sizeof length, 1);
+            pvm_pkbyte((char *)length, sizeof length, 1);
             pvm_pkbyte((char *)head, (int)head_bytes, 1);
         }
         if (piece)
@@ -167,10 +171,10 @@ static int pvm_transport_recv_head(dome_transport *t, int source, int channel, v
     int status = next_piece(t, source, channel);
     if (status)
         return status;
-    uint64_t length;
-    if (!unpack(p, &length, sizeof length) || !unpack(p, head, (int)head_bytes))
+    uint8_t length[sizeof *bytes];
+    if (!unpack(p, length, sizeof length) || !unpack(p, head, (int)head_bytes))
         return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head", source);
-    p->left = *bytes = GUINT64_FROM_BE(length);
+    p->left = *bytes = dome__get_u64(length);
     return DOME_OK;
 }
 

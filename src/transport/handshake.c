@@ -1,5 +1,7 @@
 #include "transport/handshake.h"
 
+#include "core/bytes.h"
+
 #include <glib.h>
 
 #include <errno.h>
@@ -35,13 +37,14 @@ static bool prove(const dome_handshake *h, int fd, int side, uint8_t proof[DOME_
 {
     GHmac *hmac = g_hmac_new(G_CHECKSUM_SHA256, h->cookie, h->cookie_length);
     guchar role = (guchar)side;
-    uint32_t word = GUINT32_TO_BE(side == CONNECTS ? h->word : 0);
+    uint8_t word[sizeof h->word];
     gsize length = DOME_HANDSHAKE_PROOF;
+    dome__put_u32(word, side == CONNECTS ? h->word : 0);
     g_hmac_update(hmac, (const guchar *)h->purpose, (gssize)strlen(h->purpose) + 1);
     g_hmac_update(hmac, &role, sizeof role);
     bool good = put_place(hmac, h, fd);
     g_hmac_update(hmac, (const guchar *)h->nonces, sizeof h->nonces);
-    g_hmac_update(hmac, (const guchar *)&word, sizeof word);
+    g_hmac_update(hmac, word, sizeof word);
     g_hmac_get_digest(hmac, proof, &length);
     g_hmac_unref(hmac);
     return good;
@@ -91,19 +94,17 @@ static bool answer(dome_handshake *h, int fd)
 static bool conclude(dome_handshake *h, int fd)
 {
     uint8_t message[sizeof h->word + DOME_HANDSHAKE_PROOF];
-    uint32_t word = GUINT32_TO_BE(h->word);
     memcpy(h->nonces[LISTENS], h->in, DOME_HANDSHAKE_NONCE);
-    if (!proves(h, fd, LISTENS, h->in + DOME_HANDSHAKE_NONCE) || !prove(h, fd, CONNECTS, message + sizeof word))
+    if (!proves(h, fd, LISTENS, h->in + DOME_HANDSHAKE_NONCE) || !prove(h, fd, CONNECTS, message + sizeof h->word))
         return false;
-    memcpy(message, &word, sizeof word);
+    dome__put_u32(message, h->word);
     return say(fd, message, sizeof message);
 }
 
 /* Who listens, to a word and a proof. */
 static bool is_concluded(dome_handshake *h, int fd)
 {
-    memcpy(&h->word, h->in, sizeof h->word);
-    h->word = GUINT32_FROM_BE(h->word);
+    h->word = dome__get_u32(h->in);
     return proves(h, fd, CONNECTS, h->in + sizeof h->word);
 }
 

@@ -1,5 +1,6 @@
 #include "transport/message.h"
 
+#include "core/bytes.h"
 #include "core/time.h"
 
 #include <glib.h>
@@ -22,69 +23,38 @@ typedef struct head {
     uint32_t rank, flags;
 } head;
 
-static uint8_t *put_u32(uint8_t *p, uint32_t value)
-{
-    value = GUINT32_TO_BE(value);
-    memcpy(p, &value, 4);
-    return p + 4;
-}
-
-static uint8_t *put_u64(uint8_t *p, uint64_t value)
-{
-    value = GUINT64_TO_BE(value);
-    memcpy(p, &value, 8);
-    return p + 8;
-}
-
-static uint32_t get_u32(const uint8_t **p)
-{
-    uint32_t value;
-    memcpy(&value, *p, 4);
-    *p += 4;
-    return GUINT32_FROM_BE(value);
-}
-
-static uint64_t get_u64(const uint8_t **p)
-{
-    uint64_t value;
-    memcpy(&value, *p, 8);
-    *p += 8;
-    return GUINT64_FROM_BE(value);
-}
-
 static void encode(uint8_t bytes[HEAD_BYTES], const head *h)
 {
-    uint8_t *p = put_u32(bytes, h->magic);
-    *p++ = h->version;
-    *p++ = h->format;
-    *p++ = h->kind;
-    *p++ = h->channel;
-    p = put_u64(p, h->element);
-    p = put_u64(p, h->count);
-    p = put_u64(p, h->stamp.sequence);
-    p = put_u64(p, h->stamp.history);
-    p = put_u64(p, h->stamp.object);
-    p = put_u32(p, h->stamp.operation);
-    p = put_u32(p, h->rank);
-    put_u32(p, h->flags);
+    dome__put_u32(bytes, h->magic);
+    bytes[4] = h->version;
+    bytes[5] = h->format;
+    bytes[6] = h->kind;
+    bytes[7] = h->channel;
+    dome__put_u64(bytes + 8, h->element);
+    dome__put_u64(bytes + 16, h->count);
+    dome__put_u64(bytes + 24, h->stamp.sequence);
+    dome__put_u64(bytes + 32, h->stamp.history);
+    dome__put_u64(bytes + 40, h->stamp.object);
+    dome__put_u32(bytes + 48, h->stamp.operation);
+    dome__put_u32(bytes + 52, h->rank);
+    dome__put_u32(bytes + 56, h->flags);
 }
 
 static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
 {
-    const uint8_t *p = bytes;
-    h->magic = get_u32(&p);
-    h->version = *p++;
-    h->format = *p++;
-    h->kind = *p++;
-    h->channel = *p++;
-    h->element = get_u64(&p);
-    h->count = get_u64(&p);
-    h->stamp.sequence = get_u64(&p);
-    h->stamp.history = get_u64(&p);
-    h->stamp.object = get_u64(&p);
-    h->stamp.operation = get_u32(&p);
-    h->rank = get_u32(&p);
-    h->flags = get_u32(&p);
+    h->magic = dome__get_u32(bytes);
+    h->version = bytes[4];
+    h->format = bytes[5];
+    h->kind = bytes[6];
+    h->channel = bytes[7];
+    h->element = dome__get_u64(bytes + 8);
+    h->count = dome__get_u64(bytes + 16);
+    h->stamp.sequence = dome__get_u64(bytes + 24);
+    h->stamp.history = dome__get_u64(bytes + 32);
+    h->stamp.object = dome__get_u64(bytes + 40);
+    h->stamp.operation = dome__get_u32(bytes + 48);
+    h->rank = dome__get_u32(bytes + 52);
+    h->flags = dome__get_u32(bytes + 56);
 }
 
 /* Waiting for another task is not computing, and the watcher wants to know of it. */

@@ -1,0 +1,84 @@
+/* Numbers and texts as bytes, for messages and files: big-endian unless a name says le. Three ways: at an address that the caller
+ * knows to be large enough; appended to a GByteArray; and read in order from bytes that somebody else wrote. */
+#ifndef DOME_SRC_BYTES_H
+#define DOME_SRC_BYTES_H
+
+#include <glib.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- at an address, of any alignment ---- */
+
+static inline void dome__put_u32(void *to, uint32_t value)
+{
+    value = GUINT32_TO_BE(value);
+    memcpy(to, &value, sizeof value);
+}
+
+static inline void dome__put_u64(void *to, uint64_t value)
+{
+    value = GUINT64_TO_BE(value);
+    memcpy(to, &value, sizeof value);
+}
+
+static inline uint32_t dome__get_u32(const void *from)
+{
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    return GUINT32_FROM_BE(value);
+}
+
+static inline uint64_t dome__get_u64(const void *from)
+{
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return GUINT64_FROM_BE(value);
+}
+
+static inline uint16_t dome__get_le_u16(const void *from)
+{
+    uint16_t value;
+    memcpy(&value, from, sizeof value);
+    return GUINT16_FROM_LE(value);
+}
+
+static inline uint32_t dome__get_le_u32(const void *from)
+{
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    return GUINT32_FROM_LE(value);
+}
+
+/* ---- appended ---- */
+
+void dome__append_u32(GByteArray *to, uint32_t value);
+void dome__append_u64(GByteArray *to, uint64_t value);
+void dome__append_f64(GByteArray *to, double value);
+void dome__append_bytes(GByteArray *to, const void *data, size_t bytes);
+
+/* Its length as u32, then its bytes; a text of more than `most` bytes is cut. NULL becomes the empty text. */
+void dome__append_text(GByteArray *to, const char *text, size_t most);
+
+/* ---- read in order ---- */
+
+/* What a message still holds. Reading past its end sets `bad`, and gives 0 or an empty text from then on: a caller reads all
+ * fields, then looks at `bad` once. */
+typedef struct dome_bytes {
+    const uint8_t *at, *end;
+    bool bad;
+} dome_bytes;
+
+dome_bytes dome__bytes_of(const void *data, size_t bytes);
+uint32_t dome__read_u32(dome_bytes *from);
+uint64_t dome__read_u64(dome_bytes *from);
+double dome__read_f64(dome_bytes *from);
+const void *dome__read_bytes(dome_bytes *from, uint64_t bytes); /* where they stand in the message; NULL if it has fewer */
+char *dome__read_text(dome_bytes *from);                        /* g_free'd by the caller; never NULL */
+
+/* Whether all fields were there, and nothing follows them. */
+bool dome__read_all(const dome_bytes *from);
+
+#endif
