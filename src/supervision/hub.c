@@ -299,7 +299,7 @@ static void watch_over(hub_state *s)
         dome__hub_attend(s);
         if (s->now - beat >= period) {
             beat = s->now;
-            dome__hub_to_all_watches(s, DOME_WIRE_BEAT);
+            dome__hub_to_all_watches(s, DOME_WIRE_ALIVE);
         }
         if (!s->noticed && !s->told)
             silence(s);

@@ -80,123 +80,110 @@ static void compare(hub_state *s, const hub_client *c)
         mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
 }
 
-/* A task's first frame. */
-static void greet(hub_state *s, hub_client *c, dome_wire_kind kind, dome_wire_reader *reader)
+/* A task's first message. */
+static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
 {
-    c->rank = (int)dome__wire_get_u32(reader);
-    c->pid = (int)dome__wire_get_u32(reader);
-    c->tid = (int)dome__wire_get_u32(reader);
-    c->host = dome__wire_get_string(reader);
-    c->greeted = kind == DOME_WIRE_HELLO && !reader->bad;
+    c->greeted = message->kind == DOME_WIRE_HELLO;
     if (!c->greeted) {
         dome__hub_closed(s, c);
         return;
     }
+    c->rank = (int)message->hello.rank;
+    c->pid = (int)message->hello.pid;
+    c->tid = (int)message->hello.tid;
+    c->host = g_strdup(message->hello.host);
     c->greeted_at = s->now;
     if (c->channel == DOME_WIRE_WATCH)
         c->process = dome__hub_process_open(s, c);
-    dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_WELCOME));
+    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
     if (s->recording && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_record(s, c);
     if (s->told && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_end(s, c, "");
 }
 
-static void frame_from(hub_state *s, hub_client *c, const GByteArray *frame)
+static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
 {
-    dome_wire_reader reader;
-    dome_wire_kind kind = dome__wire_open(&reader, frame);
-    if (!c->greeted) {
-        greet(s, c, kind, &reader);
-        return;
+    c->history = beat->history;
+    g_free(c->operation);
+    c->operation = g_strdup(beat->operation);
+    c->waiting = beat->waiting;
+    g_free(c->object);
+    c->object = g_strdup(beat->object);
+    c->idle = c->waiting && c->beaten && beat->sequence == c->sequence && beat->progress == c->progress ? c->idle + 1 : 0;
+    if (!c->idle)
+        c->moved_at = s->now;
+    c->sequence = beat->sequence;
+    c->progress = beat->progress;
+    c->beaten = true;
+    c->answered = beat->queries > 0; /* there is one query in the life of a program */
+    c->busy = beat->busy / 1e3;
+    c->load = beat->load == UINT32_MAX ? -1 : beat->load / 1e2;
+    int64_t checkpoint = (int64_t)beat->checkpoint - 1;
+    if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
+        s->checkpoint = checkpoint;
+        s->checkpoint_at = s->now;
     }
-    switch (kind) {
-    case DOME_WIRE_BEAT: {
-        uint64_t sequence = dome__wire_get_u64(&reader);
-        c->history = dome__wire_get_u64(&reader);
-        g_free(c->operation);
-        c->operation = dome__wire_get_string(&reader);
-        c->waiting = dome__wire_get_u32(&reader);
-        uint64_t progress = dome__wire_get_u64(&reader);
-        g_free(c->object);
-        c->object = dome__wire_get_string(&reader);
-        c->idle = c->waiting && c->beaten && sequence == c->sequence && progress == c->progress ? c->idle + 1 : 0;
-        if (!c->idle)
-            c->moved_at = s->now;
-        c->sequence = sequence;
-        c->progress = progress;
-        c->beaten = true;
-        c->answered = dome__wire_get_u32(&reader) > 0; /* there is one query in the life of a program */
-        c->busy = dome__wire_get_u32(&reader) / 1e3;
-        uint32_t load = dome__wire_get_u32(&reader);
-        c->load = load == UINT32_MAX ? -1 : load / 1e2;
-        int64_t checkpoint = (int64_t)dome__wire_get_u64(&reader) - 1;
-        if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
-            s->checkpoint = checkpoint;
-            s->checkpoint_at = s->now;
-        }
-        c->loop = MAX(c->loop, dome__wire_get_u64(&reader));
-        if (c->rank == 0 && !s->demand) { /* with --dome-trace it has said so before */
-            s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
-            if (s->trace)
-                dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
-        }
-        if (!s->told && !s->noticed)
-            compare(s, c);
+    c->loop = MAX(c->loop, beat->loop);
+    if (c->rank == 0 && !s->demand) { /* with --dome-trace it has said so before */
+        s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
+        if (s->trace)
+            dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
+    }
+    if (!s->told && !s->noticed)
+        compare(s, c);
+}
+
+static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
+{
+    if (fail->disagree)
+        dome__hub_ask_trails(s);
+    if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
+        g_clear_pointer(&s->noticed, g_free);
+        dome__hub_notice(s, (dome_end)MIN(fail->end, DOME_END_LOSS), false, (int)fail->status, g_strdup(fail->line));
+    }
+    c->bye = true;
+}
+
+static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace *trace)
+{
+    dome_trace_sink *sink = !trace->number ? s->trace : trace->number == s->recording ? dome__demand_sink(s->demand) : NULL;
+    dome__trace_sink_take(sink, c->rank, trace->lines, strlen(trace->lines));
+}
+
+static void take_message(hub_state *s, hub_client *c, dome_wire_message *message)
+{
+    switch (message->kind) {
+    case DOME_WIRE_BEAT:
+        take_beat(s, c, &message->beat);
         break;
-    }
-    case DOME_WIRE_FAIL: {
-        int status = (int)dome__wire_get_u32(&reader);
-        char *line = dome__wire_get_string(&reader);
-        uint32_t end = dome__wire_get_u32(&reader);
-        if (dome__wire_get_u32(&reader))
-            dome__hub_ask_trails(s);
-        if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
-            g_free(s->noticed);
-            s->noticed = NULL;
-            dome__hub_notice(s, (dome_end)MIN(end, DOME_END_LOSS), false, status, g_strdup(line));
-        }
-        g_free(line);
-        c->bye = true;
+    case DOME_WIRE_FAIL:
+        take_fail(s, c, &message->fail);
         break;
-    }
     case DOME_WIRE_SIGNAL:
-        c->last_signal = (int)dome__wire_get_u32(&reader) & 0x7f;
+        c->last_signal = (int)message->signal & 0x7f;
         break;
     case DOME_WIRE_TRAIL:
-        dome__hub_take_trail(s, c->rank, &reader);
+        dome__hub_take_trail(s, c->rank, g_steal_pointer(&message->calls));
         break;
     case DOME_WIRE_EXITING:
         c->exiting = true;
-        c->exit_status = (int)dome__wire_get_u32(&reader) & 0xff;
+        c->exit_status = (int)message->status & 0xff;
         break;
     case DOME_WIRE_BYE:
         c->bye = c->left = true;
         break;
-    case DOME_WIRE_CLOCK: {
-        GByteArray *answer = dome__wire_new(DOME_WIRE_CLOCK);
-        dome__wire_put_u64(answer, dome__wire_get_u64(&reader));
-        dome__wire_put_u64(answer, dome__now_ns());
-        dome__wire_send(c->fd, answer);
+    case DOME_WIRE_CLOCK:
+        message->clock.hub = dome__now_ns();
+        dome__wire_send(c->fd, message);
         break;
-    }
-    case DOME_WIRE_TRACE_OPEN: {
-        char *path = dome__wire_get_string(&reader), *command = dome__wire_get_string(&reader);
-        bool append = dome__wire_get_u32(&reader) != 0;
-        if (!s->trace && !reader.bad)
-            s->trace = dome__trace_sink_open(path, command, append);
-        g_free(path);
-        g_free(command);
+    case DOME_WIRE_TRACE_OPEN:
+        if (!s->trace)
+            s->trace = dome__trace_sink_open(message->trace_open.path, message->trace_open.command, message->trace_open.append);
         break;
-    }
-    case DOME_WIRE_TRACE: {
-        uint32_t number = dome__wire_get_u32(&reader);
-        char *lines = dome__wire_get_string(&reader);
-        dome_trace_sink *sink = !number ? s->trace : number == s->recording ? dome__demand_sink(s->demand) : NULL;
-        dome__trace_sink_take(sink, c->rank, lines, strlen(lines));
-        g_free(lines);
+    case DOME_WIRE_TRACE:
+        take_lines(s, c, &message->trace);
         break;
-    }
     default:
         break;
     }
@@ -219,11 +206,15 @@ void dome__hub_receive(hub_state *s, hub_client *c)
             dome__hub_relay(s, c, false);
             continue;
         }
-        GByteArray *frame = g_byte_array_new();
+        dome_wire_message message;
         int have = 0;
-        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) && (have = dome__wire_next(c->in, frame)) > 0)
-            frame_from(s, c, frame);
-        g_byte_array_free(frame, TRUE);
+        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) && (have = dome__wire_next(c->in, &message)) > 0) {
+            if (c->greeted)
+                take_message(s, c, &message);
+            else
+                greet(s, c, &message);
+            dome__wire_clear(&message);
+        }
         if (have < 0 && !c->closed)
             dome__hub_closed(s, c);
     }

@@ -4,23 +4,11 @@
 
 #include <string.h>
 
-typedef struct call {
-    uint64_t sequence, history;
-    char *text, **arguments; /* arguments: names and values in turn */
-} call;
-
 /* What a task has done lately, newest first. */
 typedef struct trail {
     int rank;
-    GArray *calls;
+    GArray *calls; /* of dome_wire_call */
 } trail;
-
-static void call_clear(void *data)
-{
-    call *c = data;
-    g_free(c->text);
-    g_strfreev(c->arguments);
-}
 
 static void trail_free(void *data)
 {
@@ -50,40 +38,27 @@ static gint by_rank(gconstpointer a, gconstpointer b)
     return (*(const trail *const *)a)->rank - (*(const trail *const *)b)->rank;
 }
 
-void dome__hub_take_trail(hub_state *s, int rank, dome_wire_reader *reader)
+void dome__hub_take_trail(hub_state *s, int rank, GArray *calls)
 {
-    if (!s->trails || dome__hub_has_trail(s, rank))
+    if (!s->trails || dome__hub_has_trail(s, rank)) {
+        g_array_unref(calls);
         return;
+    }
     trail *t = g_new0(trail, 1);
     t->rank = rank;
-    t->calls = g_array_new(FALSE, TRUE, sizeof(call));
-    g_array_set_clear_func(t->calls, call_clear);
-    while (reader->at < reader->end && !reader->bad && t->calls->len < DOME_TRAIL_LENGTH) {
-        call c;
-        c.sequence = dome__wire_get_u64(reader);
-        c.history = dome__wire_get_u64(reader);
-        c.text = dome__wire_get_string(reader);
-        uint32_t count = dome__wire_get_u32(reader);
-        if (count > 2 * DOME_TRAIL_WORDS)
-            reader->bad = true;
-        count = reader->bad ? 0 : count;
-        c.arguments = g_new0(char *, count + 1);
-        for (uint32_t k = 0; k < count; k++)
-            c.arguments[k] = dome__wire_get_string(reader);
-        g_array_append_val(t->calls, c);
-    }
+    t->calls = calls;
     g_ptr_array_add(s->trails, t);
     g_ptr_array_sort(s->trails, by_rank);
 }
 
 /* ---- comparing them ---- */
 
-static const call *call_at(const trail *t, uint64_t sequence)
+static const dome_wire_call *call_at(const trail *t, uint64_t sequence)
 {
-    const call *newest = t->calls->len ? &g_array_index(t->calls, call, 0) : NULL;
+    const dome_wire_call *newest = t->calls->len ? &g_array_index(t->calls, dome_wire_call, 0) : NULL;
     if (!newest || sequence > newest->sequence || newest->sequence - sequence >= t->calls->len)
         return NULL;
-    return &g_array_index(t->calls, call, newest->sequence - sequence);
+    return &g_array_index(t->calls, dome_wire_call, newest->sequence - sequence);
 }
 
 /* The first operation from which on two tasks have other histories; 0: there is none that both know. *older: they had before the
@@ -93,7 +68,7 @@ static uint64_t parting(const trail *a, const trail *b, bool *older)
     uint64_t found = 0;
     *older = false;
     for (guint k = 0; k < a->calls->len; k++) { /* back from the newest */
-        const call *x = &g_array_index(a->calls, call, k), *y = call_at(b, x->sequence);
+        const dome_wire_call *x = &g_array_index(a->calls, dome_wire_call, k), *y = call_at(b, x->sequence);
         if (!y)
             continue;
         if (x->history == y->history)
@@ -115,7 +90,7 @@ static const char *host_of(const hub_state *s, int rank)
 }
 
 /* The first argument in which two calls of one function differ: its index, or -1. */
-static int other_argument(const call *x, const call *y)
+static int other_argument(const dome_wire_call *x, const dome_wire_call *y)
 {
     for (int k = 0; x->arguments[k] && x->arguments[k + 1]; k += 2)
         if (!y->arguments[k] || !y->arguments[k + 1] || strcmp(x->arguments[k + 1], y->arguments[k + 1]) != 0)
@@ -123,7 +98,7 @@ static int other_argument(const call *x, const call *y)
     return y->arguments[g_strv_length(x->arguments)] ? (int)g_strv_length(x->arguments) : -1;
 }
 
-static char *line(const hub_state *s, int a, const call *x, int b, const call *y)
+static char *line(const hub_state *s, int a, const dome_wire_call *x, int b, const dome_wire_call *y)
 {
     const char *on = host_of(s, a), *other = host_of(s, b);
     guint64 number = x->sequence;
@@ -166,7 +141,7 @@ char *dome__hub_difference(const hub_state *s)
     }
     if (!other)
         return NULL;
-    const call *newest = &g_array_index(first->calls, call, 0);
+    const dome_wire_call *newest = &g_array_index(first->calls, dome_wire_call, 0);
     if (before)
         return g_strdup_printf("tasks disagree about a call %" G_GUINT64_FORMAT
                                " or more operations ago: what task %d on host %s "

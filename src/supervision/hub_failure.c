@@ -41,7 +41,7 @@ void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_s
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
-            dome__wire_send(c->fd, dome__wire_new(DOME_WIRE_QUERY));
+            dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
     }
 }
 
@@ -75,10 +75,7 @@ const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t s
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
 {
-    GByteArray *end = dome__wire_new(DOME_WIRE_END);
-    dome__wire_put_u32(end, (uint32_t)s->exit_status);
-    dome__wire_put_string(end, text);
-    dome__wire_send(c->fd, end);
+    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
 }
 
 /* The console hears a task only while the task lives: when rank 0 is gone, another says the line. NULL while rank 0 is there. */

@@ -48,6 +48,6 @@ void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
-            dome__wire_send(c->fd, dome__wire_new(kind));
+            dome__wire_send(c->fd, &(dome_wire_message){.kind = kind});
     }
 }

@@ -210,7 +210,7 @@ void dome__hub_process_ended(hub_state *s, hub_client *c);
 
 /* Tasks disagree: all are asked what they have done lately. */
 void dome__hub_ask_trails(hub_state *s);
-void dome__hub_take_trail(hub_state *s, int rank, dome_wire_reader *reader);
+void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
 bool dome__hub_has_trail(const hub_state *s, int rank);
 
 /* The first call that differed, as a line (g_free); NULL if that is not known. */

@@ -8,9 +8,7 @@ dome_trace_sink *dome__hub_sink(const hub_state *s)
 
 void dome__hub_send_record(const hub_state *s, const hub_client *c)
 {
-    GByteArray *frame = dome__wire_new(DOME_WIRE_RECORD);
-    dome__wire_put_u32(frame, s->recording);
-    dome__wire_send(c->fd, frame);
+    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_RECORD, .recording = s->recording});
 }
 
 void dome__hub_attend(hub_state *s)

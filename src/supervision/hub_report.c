@@ -99,12 +99,8 @@ void dome__hub_report_end(const hub_state *s)
         loop = MAX(loop, c->loop);
         sequence = MAX(sequence, c->sequence);
     }
-    GByteArray *frame = dome__wire_new(DOME_WIRE_REPORT);
-    dome__wire_put_u32(frame, s->ending || !s->told ? DOME_END_OWN : s->end);
-    dome__wire_put_string(frame, s->line ? s->line : "");
-    dome__wire_put_string(frame, silent);
-    dome__wire_put_u64(frame, sequence);
-    dome__wire_put_u64(frame, loop);
-    dome__wire_send(s->hub->report_fd, frame);
+    dome_end end = s->ending || !s->told ? DOME_END_OWN : s->end;
+    dome__wire_send(s->hub->report_fd,
+                    &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {end, s->line, silent, sequence, loop}});
     g_free(silent);
 }

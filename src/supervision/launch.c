@@ -557,13 +557,10 @@ void dome__launch_fork(dome_launch *launch)
     signal(SIGPIPE, SIG_IGN);
     ssize_t told = launch->guard_fd >= 0 ? write(launch->guard_fd, &pid, sizeof pid) : 0;
     (void)told; /* the program does not need the guard */
-    if (hub.report_fd >= 0) {
-        GByteArray *frame = dome__wire_new(DOME_WIRE_STARTED);
-        dome__wire_put_u32(frame, (uint32_t)pid);
-        dome__wire_put_u32(frame, (uint32_t)launch->daemon);
-        dome__wire_put_string(frame, launch->directory ? launch->directory : "");
-        dome__wire_send(hub.report_fd, frame);
-    }
+    if (hub.report_fd >= 0)
+        dome__wire_send(hub.report_fd,
+                        &(dome_wire_message){.kind = DOME_WIRE_STARTED,
+                                             .started = {(uint32_t)pid, (uint32_t)launch->daemon, launch->directory}});
     int number, status = dome__hub_run(&hub, &number);
     end_guard(launch);
     if (number && number != SIGKILL) { /* whoever waits for us sees how rank 0 ended */

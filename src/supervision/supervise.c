@@ -122,38 +122,41 @@ static bool handle_signals(supervisor *s)
 
 /* ---- one start ---- */
 
-static void take_frames(supervisor *s, int fd)
+static void take_started(supervisor *s, const dome_wire_started *started)
+{
+    s->has_hub = true;
+    s->rank0 = (pid_t)started->rank0;
+    s->daemon = (pid_t)started->daemon;
+    g_free(s->directory);
+    s->directory = g_strdup(started->directory);
+}
+
+static void take_report(supervisor *s, const dome_wire_report *report)
+{
+    s->reported = true;
+    s->end = (dome_end)report->end;
+    g_free(s->line);
+    g_free(s->silent);
+    s->line = g_strdup(report->line);
+    s->silent = g_strdup(report->silent);
+    s->sequence = report->sequence;
+    s->loop = report->loop;
+}
+
+static void take_messages(supervisor *s, int fd)
 {
     guint8 buffer[4096];
     ssize_t n;
     while ((n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
         g_byte_array_append(s->in, buffer, (guint)n);
-    GByteArray *frame = g_byte_array_new();
-    while (dome__wire_next(s->in, frame) > 0) {
-        dome_wire_reader reader;
-        switch (dome__wire_open(&reader, frame)) {
-        case DOME_WIRE_STARTED:
-            s->has_hub = true;
-            s->rank0 = (pid_t)dome__wire_get_u32(&reader);
-            s->daemon = (pid_t)dome__wire_get_u32(&reader);
-            g_free(s->directory);
-            s->directory = dome__wire_get_string(&reader);
-            break;
-        case DOME_WIRE_REPORT:
-            s->reported = true;
-            s->end = (dome_end)dome__wire_get_u32(&reader);
-            g_free(s->line);
-            g_free(s->silent);
-            s->line = dome__wire_get_string(&reader);
-            s->silent = dome__wire_get_string(&reader);
-            s->sequence = dome__wire_get_u64(&reader);
-            s->loop = dome__wire_get_u64(&reader);
-            break;
-        default:
-            break;
-        }
+    dome_wire_message message;
+    while (dome__wire_next(s->in, &message) > 0) {
+        if (message.kind == DOME_WIRE_STARTED)
+            take_started(s, &message.started);
+        else if (message.kind == DOME_WIRE_REPORT)
+            take_report(s, &message.report);
+        dome__wire_clear(&message);
     }
-    g_byte_array_free(frame, TRUE);
 }
 
 static void start(supervisor *s, dome_attempt *attempt)
@@ -193,7 +196,7 @@ static void watch(supervisor *s, int fd)
         struct pollfd p[2] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
         poll(p, 2, s->stopped_at > 0 ? 100 : -1);
         if (p[1].revents & POLLIN)
-            take_frames(s, fd);
+            take_messages(s, fd);
         else if (p[1].revents)
             fd = -1;
         handle_signals(s);
@@ -203,7 +206,7 @@ static void watch(supervisor *s, int fd)
         }
     }
     if (fd >= 0)
-        take_frames(s, fd);
+        take_messages(s, fd);
 }
 
 /* Only the daemon is left, with nobody to end it. */
@@ -375,14 +378,9 @@ int dome__supervise(const dome_supervision *how)
 
 void dome__supervise_failed(const dome_attempt *attempt, const char *message)
 {
-    GByteArray *frame = dome__wire_new(DOME_WIRE_REPORT);
     char *line = g_strdup_printf("dome: %s\n", message);
-    dome__wire_put_u32(frame, DOME_END_START);
-    dome__wire_put_string(frame, line);
-    dome__wire_put_string(frame, "");
-    dome__wire_put_u64(frame, 0);
-    dome__wire_put_u64(frame, 0);
-    dome__wire_send(attempt->report_fd, frame);
+    dome__wire_send(attempt->report_fd,
+                    &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = DOME_END_START, .line = line}});
     g_free(line);
     _exit(1);
 }

@@ -147,12 +147,12 @@ int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dom
     return fd;
 }
 
-/* One frame, waiting at most `seconds`. */
-static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds)
+/* One message, waiting at most `seconds`. */
+static bool read_message(int fd, GByteArray *in, dome_wire_message *message, double seconds)
 {
     double until = now() + seconds;
     for (;;) {
-        int have = dome__wire_next(in, frame);
+        int have = dome__wire_next(in, message);
         if (have)
             return have > 0;
         double left = until - now();
@@ -169,15 +169,13 @@ static bool read_frame(int fd, GByteArray *in, GByteArray *frame, double seconds
 
 static bool greet(const dome_watch *watch, int fd, GByteArray *in)
 {
-    GByteArray *hello = dome__wire_new(DOME_WIRE_HELLO), *frame = g_byte_array_new();
-    dome_wire_reader reader;
-    dome__wire_put_u32(hello, (uint32_t)watch->rank);
-    dome__wire_put_u32(hello, (uint32_t)getpid());
-    dome__wire_put_u32(hello, (uint32_t)watch->tid);
-    dome__wire_put_string(hello, watch->host);
-    bool good = dome__wire_send(fd, hello) && read_frame(fd, in, frame, DOME_HANDSHAKE_PATIENCE) &&
-                dome__wire_open(&reader, frame) == DOME_WIRE_WELCOME;
-    g_byte_array_free(frame, TRUE);
+    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
+                                     .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host}};
+    dome_wire_message answer;
+    if (!dome__wire_send(fd, &hello) || !read_message(fd, in, &answer, DOME_HANDSHAKE_PATIENCE))
+        return false;
+    bool good = answer.kind == DOME_WIRE_WELCOME;
+    dome__wire_clear(&answer);
     return good;
 }
 
@@ -235,7 +233,8 @@ static void say_signal(int number)
     dome_watch *watch = the_watch;
     if (!watch || watch->fd < 0 || watch->pid != getpid())
         return;
-    const uint32_t frame[] = {GUINT32_TO_BE(8), GUINT32_TO_BE(DOME_WIRE_SIGNAL), GUINT32_TO_BE((uint32_t)number)};
+    uint8_t frame[DOME_WIRE_SIGNAL_BYTES];
+    dome__wire_signal_frame(frame, number);
     for (int i = 0; i < 50; i++) {
         if (pthread_mutex_trylock(&watch->send) == 0) {
             ssize_t ignored = send(watch->fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -246,17 +245,20 @@ static void say_signal(int number)
     }
 }
 
+static void send_message(dome_watch *watch, const dome_wire_message *message)
+{
+    pthread_mutex_lock(&watch->send);
+    dome__wire_send(watch->fd, message);
+    pthread_mutex_unlock(&watch->send);
+}
+
 static void say_exiting(int status, void *unused)
 {
     (void)unused;
     dome_watch *watch = the_watch;
     if (!watch || watch->pid != getpid() || !watch->running)
         return;
-    GByteArray *frame = dome__wire_new(DOME_WIRE_EXITING);
-    dome__wire_put_u32(frame, (uint32_t)status);
-    pthread_mutex_lock(&watch->send);
-    dome__wire_send(watch->fd, frame);
-    pthread_mutex_unlock(&watch->send);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_EXITING, .status = (uint32_t)status});
 }
 
 dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
@@ -372,30 +374,28 @@ static uint64_t moved(const dome_watch *watch)
 static void send_beat(dome_watch *watch)
 {
     place p = read_place(watch);
-    GByteArray *frame = dome__wire_new(DOME_WIRE_BEAT);
-    dome__wire_put_u64(frame, p.sequence);
-    dome__wire_put_u64(frame, p.history);
-    dome__wire_put_string(frame, p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation));
+    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
+    dome_wire_beat *beat = &message.beat;
+    beat->sequence = p.sequence;
+    beat->history = p.history;
+    beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
-    uint32_t waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
-    uint64_t progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
-    dome__wire_put_u32(frame, waiting);
-    dome__wire_put_u64(frame, progress + (waiting ? moved(watch) : 0));
-    uint32_t queries = watch->queries, busy = busy_lately(watch);
+    beat->waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
+    beat->progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
+    if (beat->waiting)
+        beat->progress += moved(watch);
+    beat->queries = watch->queries;
+    beat->busy = busy_lately(watch);
     pthread_mutex_unlock(&watch->state);
     char *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
-    dome__wire_put_string(frame, object ? object : "");
-    g_free(object);
-    dome__wire_put_u32(frame, queries);
+    beat->object = object;
     double average;
-    dome__wire_put_u32(frame, busy);
-    dome__wire_put_u32(frame, getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX);
-    dome__wire_put_u64(frame, __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED));
-    dome__wire_put_u64(frame, atomic_load_explicit(&watch->loop, memory_order_relaxed));
-    pthread_mutex_lock(&watch->send);
-    dome__wire_send(watch->fd, frame);
-    pthread_mutex_unlock(&watch->send);
+    beat->load = getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX;
+    beat->checkpoint = __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED);
+    beat->loop = atomic_load_explicit(&watch->loop, memory_order_relaxed);
+    send_message(watch, &message);
+    g_free(object);
 }
 
 /* ---- the trace ---- */
@@ -406,21 +406,11 @@ static const double TRACE_TICK = 0.1;
 /* Bytes of a message with lines. */
 enum { TRACE_LINES = 15000 };
 
-static void send_frame(dome_watch *watch, GByteArray *frame)
-{
-    pthread_mutex_lock(&watch->send);
-    dome__wire_send(watch->fd, frame);
-    pthread_mutex_unlock(&watch->send);
-}
-
 static void send_lines(dome_watch *watch, const GString *lines)
 {
-    if (lines->len == 0)
-        return;
-    GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE);
-    dome__wire_put_u32(frame, dome__trace_number(watch->trace));
-    dome__wire_put_string(frame, lines->str);
-    send_frame(watch, frame);
+    if (lines->len > 0)
+        send_message(watch,
+                     &(dome_wire_message){.kind = DOME_WIRE_TRACE, .trace = {dome__trace_number(watch->trace), lines->str}});
 }
 
 static uint64_t waited_ns(dome_watch *watch)
@@ -475,20 +465,17 @@ bool dome__watch_record(dome_watch *watch, dome_trace *trace)
 
 static void ask_clock(dome_watch *watch)
 {
-    GByteArray *frame = dome__wire_new(DOME_WIRE_CLOCK);
-    dome__wire_put_u64(frame, dome__trace_now(watch->trace));
-    send_frame(watch, frame);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CLOCK, .clock = {.asked = dome__trace_now(watch->trace)}});
 }
 
 /* The hub's time belongs to the middle between question and answer, give or take half of the time between. */
-static void take_clock(dome_watch *watch, dome_wire_reader *reader)
+static void take_clock(dome_watch *watch, const dome_wire_clock *clock)
 {
-    uint64_t asked = dome__wire_get_u64(reader), hub = dome__wire_get_u64(reader);
-    uint64_t now = watch->trace ? dome__trace_now(watch->trace) : 0, middle = asked + (now - asked) / 2;
-    if (!watch->trace || reader->bad || now < asked)
+    uint64_t asked = clock->asked, now = watch->trace ? dome__trace_now(watch->trace) : 0, middle = asked + (now - asked) / 2;
+    if (!watch->trace || now < asked)
         return;
     GString *lines = g_string_new(NULL);
-    dome__trace_clock(watch->trace, (int64_t)(hub - middle), middle, (now - asked) / 2, lines);
+    dome__trace_clock(watch->trace, (int64_t)(clock->hub - middle), middle, (now - asked) / 2, lines);
     send_lines(watch, lines);
     g_string_free(lines, TRUE);
 }
@@ -509,11 +496,7 @@ void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, c
     watch->trace = trace;
     if (!path)
         return;
-    GByteArray *frame = dome__wire_new(DOME_WIRE_TRACE_OPEN);
-    dome__wire_put_string(frame, path);
-    dome__wire_put_string(frame, command);
-    dome__wire_put_u32(frame, append);
-    send_frame(watch, frame);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRACE_OPEN, .trace_open = {path, command, append}});
 }
 
 /* The hub is gone or silent: nobody else will end this task. */
@@ -547,21 +530,56 @@ static void hub_lost(dome_watch *watch, const char *how)
 /* What this task has done lately, for the hub to compare with what others have. */
 static void send_trail(dome_watch *watch)
 {
-    GByteArray *frame = dome__wire_new(DOME_WIRE_TRAIL);
-    dome__trail_put(watch->trail, read_place(watch).sequence, frame);
-    send_frame(watch, frame);
+    GArray *calls = dome__trail_calls(watch->trail, read_place(watch).sequence);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRAIL, .calls = calls});
+    g_array_unref(calls);
 }
 
 static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
-    GByteArray *frame = dome__wire_new(DOME_WIRE_FAIL);
-    dome__wire_put_u32(frame, (uint32_t)exit_status);
-    dome__wire_put_string(frame, line);
-    dome__wire_put_u32(frame, end);
-    dome__wire_put_u32(frame, disagree);
-    pthread_mutex_lock(&watch->send);
-    dome__wire_send(watch->fd, frame);
-    pthread_mutex_unlock(&watch->send);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_FAIL, .fail = {(uint32_t)exit_status, line, end, disagree}});
+}
+
+static void take_end(dome_watch *watch, const dome_wire_end *end)
+{
+    int status = (int)end->status;
+    take_next(watch);
+    pass_trace_on(watch, true);
+    if (end->text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, end->text, strlen(end->text)) < 0)
+        status = 1;
+    end_now(status);
+}
+
+static void take_message(dome_watch *watch, const dome_wire_message *message)
+{
+    switch (message->kind) {
+    case DOME_WIRE_QUERY:
+        pthread_mutex_lock(&watch->state);
+        watch->queries++;
+        pthread_mutex_unlock(&watch->state);
+        send_beat(watch);
+        break;
+    case DOME_WIRE_END:
+        take_end(watch, &message->end);
+        break;
+    case DOME_WIRE_TRAIL:
+        send_trail(watch);
+        break;
+    case DOME_WIRE_CLOCK:
+        take_clock(watch, &message->clock);
+        break;
+    case DOME_WIRE_RECORD:
+        atomic_store_explicit(&watch->wanted, message->recording, memory_order_relaxed);
+        break;
+    case DOME_WIRE_PAUSE:
+        watch->paused = true;
+        break;
+    case DOME_WIRE_RESUME:
+        watch->paused = false;
+        break;
+    default:
+        break;
+    }
 }
 
 static void *watch_main(void *argument)
@@ -570,7 +588,6 @@ static void *watch_main(void *argument)
     double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
     double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
     double heard = now(), beat = 0, traced = 0;
-    GByteArray *frame = g_byte_array_new();
     for (;;) {
         double t = now();
         if (t - beat >= period) {
@@ -605,44 +622,11 @@ static void *watch_main(void *argument)
                 g_byte_array_append(watch->in, buffer, (guint)n);
             }
         }
+        dome_wire_message message;
         int have;
-        while ((have = dome__wire_next(watch->in, frame)) > 0) {
-            dome_wire_reader reader;
-            switch (dome__wire_open(&reader, frame)) {
-            case DOME_WIRE_QUERY:
-                pthread_mutex_lock(&watch->state);
-                watch->queries++;
-                pthread_mutex_unlock(&watch->state);
-                send_beat(watch);
-                break;
-            case DOME_WIRE_END: {
-                int status = (int)dome__wire_get_u32(&reader);
-                char *text = dome__wire_get_string(&reader);
-                take_next(watch);
-                pass_trace_on(watch, true);
-                if (text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, text, strlen(text)) < 0)
-                    status = 1;
-                end_now(status);
-                break;
-            }
-            case DOME_WIRE_TRAIL:
-                send_trail(watch);
-                break;
-            case DOME_WIRE_CLOCK:
-                take_clock(watch, &reader);
-                break;
-            case DOME_WIRE_RECORD:
-                atomic_store_explicit(&watch->wanted, dome__wire_get_u32(&reader), memory_order_relaxed);
-                break;
-            case DOME_WIRE_PAUSE:
-                watch->paused = true;
-                break;
-            case DOME_WIRE_RESUME:
-                watch->paused = false;
-                break;
-            default:
-                break;
-            }
+        while ((have = dome__wire_next(watch->in, &message)) > 0) {
+            take_message(watch, &message);
+            dome__wire_clear(&message);
         }
         if (have < 0)
             hub_lost(watch, "speaks nonsense");
@@ -661,7 +645,6 @@ static void *watch_main(void *argument)
             pthread_mutex_unlock(&watch->state);
         }
     }
-    g_byte_array_free(frame, TRUE);
     return NULL;
 }
 
@@ -783,7 +766,7 @@ void dome__watch_close(dome_watch *watch)
     if (watch->fd >= 0) {
         take_next(watch);
         pass_trace_on(watch, true);
-        dome__wire_send(watch->fd, dome__wire_new(DOME_WIRE_BYE));
+        dome__wire_send(watch->fd, &(dome_wire_message){.kind = DOME_WIRE_BYE});
         if (watch->own_output)
             close(watch->fd);
         else

@@ -1,42 +1,173 @@
 #include "supervision/wire.h"
 
+#include "core/bytes.h"
+#include "core/trail.h"
+
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
-GByteArray *dome__wire_new(dome_wire_kind kind)
+/* A frame begins with its length and its kind. */
+enum { LENGTH_BYTES = 4, HEAD_BYTES = 8 };
+
+/* The longest text, and the longest of a call of a trail, which takes at most CALL_ROOM bytes of a frame. */
+enum { TEXT_MOST = DOME_WIRE_MAX / 4, CALL_ROOM = 4096, CALL_TEXT_MOST = CALL_ROOM / (2 * DOME_TRAIL_WORDS + 2) - 4 };
+
+/* ---- fields ---- */
+
+typedef struct field {
+    enum { NONE, U32, U64, TEXT, CALLS } type;
+    size_t at;
+} field;
+
+enum { FIELDS_MOST = 12 };
+
+#define FIELD(type, name)                                                                                                        \
+    {                                                                                                                            \
+        type, offsetof(dome_wire_message, name)                                                                                  \
+    }
+
+/* By kind, the fields in the order in which they travel: the one list for both ways. */
+static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
+    [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host)},
+    [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
+                        FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
+                        FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop)},
+    [DOME_WIRE_FAIL] = {FIELD(U32, fail.status), FIELD(TEXT, fail.line), FIELD(U32, fail.end), FIELD(U32, fail.disagree)},
+    [DOME_WIRE_EXITING] = {FIELD(U32, status)},
+    [DOME_WIRE_END] = {FIELD(U32, end.status), FIELD(TEXT, end.text)},
+    [DOME_WIRE_CLOCK] = {FIELD(U64, clock.asked), FIELD(U64, clock.hub)},
+    [DOME_WIRE_TRACE_OPEN] = {FIELD(TEXT, trace_open.path), FIELD(TEXT, trace_open.command), FIELD(U32, trace_open.append)},
+    [DOME_WIRE_TRACE] = {FIELD(U32, trace.number), FIELD(TEXT, trace.lines)},
+    [DOME_WIRE_STARTED] = {FIELD(U32, started.rank0), FIELD(U32, started.daemon), FIELD(TEXT, started.directory)},
+    [DOME_WIRE_REPORT] = {FIELD(U32, report.end), FIELD(TEXT, report.line), FIELD(TEXT, report.silent),
+                          FIELD(U64, report.sequence), FIELD(U64, report.loop)},
+    [DOME_WIRE_RECORD] = {FIELD(U32, recording)},
+    [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
+    [DOME_WIRE_TRAIL] = {FIELD(CALLS, calls)},
+};
+
+static void call_clear(void *item)
 {
-    GByteArray *frame = g_byte_array_sized_new(64);
-    dome__wire_put_u32(frame, 0); /* length, filled in by send */
-    dome__wire_put_u32(frame, kind);
+    dome_wire_call *call = item;
+    g_free(call->text);
+    g_strfreev(call->arguments);
+}
+
+GArray *dome__wire_calls_new(void)
+{
+    GArray *calls = g_array_new(FALSE, TRUE, sizeof(dome_wire_call));
+    g_array_set_clear_func(calls, call_clear);
+    return calls;
+}
+
+static void put_calls(GByteArray *frame, const GArray *calls)
+{
+    for (guint i = 0; calls && i < calls->len && frame->len < DOME_WIRE_MAX - CALL_ROOM; i++) {
+        const dome_wire_call *call = &g_array_index(calls, dome_wire_call, i);
+        dome__append_u64(frame, call->sequence);
+        dome__append_u64(frame, call->history);
+        dome__append_text(frame, call->text, CALL_TEXT_MOST);
+        dome__append_u32(frame, g_strv_length(call->arguments));
+        for (char **a = call->arguments; *a; a++)
+            dome__append_text(frame, *a, CALL_TEXT_MOST);
+    }
+}
+
+static GArray *get_calls(dome_bytes *from)
+{
+    GArray *calls = dome__wire_calls_new();
+    while (from->at < from->end && !from->bad) {
+        dome_wire_call call = {0};
+        call.sequence = dome__read_u64(from);
+        call.history = dome__read_u64(from);
+        call.text = dome__read_text(from);
+        uint32_t count = dome__read_u32(from);
+        from->bad |= count > 2 * DOME_TRAIL_WORDS || calls->len == DOME_TRAIL_LENGTH;
+        count = from->bad ? 0 : count;
+        call.arguments = g_new0(char *, count + 1);
+        for (uint32_t k = 0; k < count; k++)
+            call.arguments[k] = dome__read_text(from);
+        g_array_append_val(calls, call);
+    }
+    return calls;
+}
+
+static void put_field(GByteArray *frame, const field *f, const void *value)
+{
+    switch (f->type) {
+    case U32:
+        dome__append_u32(frame, *(const uint32_t *)value);
+        break;
+    case U64:
+        dome__append_u64(frame, *(const uint64_t *)value);
+        break;
+    case TEXT:
+        dome__append_text(frame, *(const char *const *)value, TEXT_MOST);
+        break;
+    case CALLS:
+        put_calls(frame, *(GArray *const *)value);
+        break;
+    case NONE:
+        break;
+    }
+}
+
+static void get_field(dome_bytes *from, const field *f, void *value)
+{
+    switch (f->type) {
+    case U32:
+        *(uint32_t *)value = dome__read_u32(from);
+        break;
+    case U64:
+        *(uint64_t *)value = dome__read_u64(from);
+        break;
+    case TEXT:
+        *(char **)value = dome__read_text(from);
+        break;
+    case CALLS:
+        *(GArray **)value = get_calls(from);
+        break;
+    case NONE:
+        break;
+    }
+}
+
+void dome__wire_clear(dome_wire_message *message)
+{
+    for (const field *f = fields[message->kind]; f->type != NONE; f++) {
+        void *value = (char *)message + f->at;
+        if (f->type == TEXT)
+            g_clear_pointer((char **)value, g_free);
+        else if (f->type == CALLS)
+            g_clear_pointer((GArray **)value, g_array_unref);
+    }
+}
+
+/* ---- frames ---- */
+
+GByteArray *dome__wire_frame(const dome_wire_message *message)
+{
+    GByteArray *frame = g_byte_array_sized_new(128);
+    dome__append_u32(frame, 0);
+    dome__append_u32(frame, message->kind);
+    for (const field *f = fields[message->kind]; f->type != NONE; f++)
+        put_field(frame, f, (const char *)message + f->at);
+    dome__put_u32(frame->data, frame->len - LENGTH_BYTES);
     return frame;
 }
 
-void dome__wire_put_u32(GByteArray *frame, uint32_t value)
+void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], int number)
 {
-    value = GUINT32_TO_BE(value);
-    g_byte_array_append(frame, (const guint8 *)&value, sizeof value);
+    dome__put_u32(frame, DOME_WIRE_SIGNAL_BYTES - LENGTH_BYTES);
+    dome__put_u32(frame + LENGTH_BYTES, DOME_WIRE_SIGNAL);
+    dome__put_u32(frame + HEAD_BYTES, (uint32_t)number);
 }
 
-void dome__wire_put_u64(GByteArray *frame, uint64_t value)
+bool dome__wire_send(int fd, const dome_wire_message *message)
 {
-    dome__wire_put_u32(frame, (uint32_t)(value >> 32));
-    dome__wire_put_u32(frame, (uint32_t)value);
-}
-
-void dome__wire_put_string(GByteArray *frame, const char *text)
-{
-    size_t length = strlen(text);
-    if (length > DOME_WIRE_MAX / 4)
-        length = DOME_WIRE_MAX / 4;
-    dome__wire_put_u32(frame, (uint32_t)length);
-    g_byte_array_append(frame, (const guint8 *)text, (guint)length);
-}
-
-bool dome__wire_send(int fd, GByteArray *frame)
-{
-    uint32_t length = GUINT32_TO_BE(frame->len - 4);
-    memcpy(frame->data, &length, sizeof length);
+    GByteArray *frame = dome__wire_frame(message);
     size_t sent = 0;
     while (sent < frame->len) {
         ssize_t n = send(fd, frame->data + sent, frame->len - sent, MSG_NOSIGNAL);
@@ -47,61 +178,36 @@ bool dome__wire_send(int fd, GByteArray *frame)
         sent += (size_t)n;
     }
     bool all = sent == frame->len;
-    g_byte_array_free(frame, TRUE);
+    g_byte_array_unref(frame);
     return all;
 }
 
-int dome__wire_next(GByteArray *in, GByteArray *frame)
+static bool read_message(dome_bytes *from, dome_wire_message *message)
 {
-    uint32_t length;
-    if (in->len < sizeof length)
+    uint32_t kind = dome__read_u32(from);
+    *message = (dome_wire_message){0};
+    if (kind < DOME_WIRE_HELLO || kind >= DOME_WIRE_KINDS)
+        return false;
+    message->kind = (dome_wire_kind)kind;
+    for (const field *f = fields[kind]; f->type != NONE; f++)
+        get_field(from, f, (char *)message + f->at);
+    if (dome__read_all(from))
+        return true;
+    dome__wire_clear(message);
+    return false;
+}
+
+int dome__wire_next(GByteArray *in, dome_wire_message *message)
+{
+    if (in->len < LENGTH_BYTES)
         return 0;
-    memcpy(&length, in->data, sizeof length);
-    length = GUINT32_FROM_BE(length);
-    if (length < 4 || length > DOME_WIRE_MAX)
+    uint32_t length = dome__get_u32(in->data);
+    if (length < HEAD_BYTES - LENGTH_BYTES || length > DOME_WIRE_MAX)
         return -1;
-    if (in->len < 4 + length)
+    if (in->len < LENGTH_BYTES + length)
         return 0;
-    g_byte_array_set_size(frame, 0);
-    g_byte_array_append(frame, in->data + 4, length);
-    g_byte_array_remove_range(in, 0, 4 + length);
-    return 1;
-}
-
-dome_wire_kind dome__wire_open(dome_wire_reader *reader, const GByteArray *frame)
-{
-    reader->at = frame->data;
-    reader->end = frame->data + frame->len;
-    reader->bad = false;
-    return (dome_wire_kind)dome__wire_get_u32(reader);
-}
-
-uint32_t dome__wire_get_u32(dome_wire_reader *reader)
-{
-    uint32_t value;
-    if ((size_t)(reader->end - reader->at) < sizeof value) {
-        reader->bad = true;
-        return 0;
-    }
-    memcpy(&value, reader->at, sizeof value);
-    reader->at += sizeof value;
-    return GUINT32_FROM_BE(value);
-}
-
-uint64_t dome__wire_get_u64(dome_wire_reader *reader)
-{
-    uint64_t high = dome__wire_get_u32(reader);
-    return high << 32 | dome__wire_get_u32(reader);
-}
-
-char *dome__wire_get_string(dome_wire_reader *reader)
-{
-    uint32_t length = dome__wire_get_u32(reader);
-    if (reader->bad || (size_t)(reader->end - reader->at) < length) {
-        reader->bad = true;
-        return g_strdup("");
-    }
-    char *text = g_strndup((const char *)reader->at, length);
-    reader->at += length;
-    return text;
+    dome_bytes from = dome__bytes_of(in->data + LENGTH_BYTES, length);
+    bool good = read_message(&from, message);
+    g_byte_array_remove_range(in, 0, LENGTH_BYTES + length);
+    return good ? 1 : -1;
 }

@@ -1,6 +1,7 @@
-/* Frames between a task's watcher and the hub, over TCP. Big-endian; a frame is its length (of what follows), a kind and fields.
- * Before the first one both ends have proven to each other that they know the program's cookie (transport/handshake.h), and the
- * task has told its channel. */
+/* Messages between a task's watcher and the hub, over TCP, and between a hub and its supervisor. Each travels as a frame,
+ * big-endian: its length (of the rest), its kind, and its fields in the order in which the structs below have them. Before the
+ * first one both ends have proven to each other that they know the program's cookie (transport/handshake.h), and the task has
+ * told its channel. */
 #ifndef DOME_SRC_WIRE_H
 #define DOME_SRC_WIRE_H
 
@@ -10,26 +11,26 @@
 #include <stdint.h>
 
 typedef enum dome_wire_kind {
-    DOME_WIRE_HELLO = 1, /* task: rank, pid, tid, host */
-    DOME_WIRE_WELCOME,   /* hub: nothing */
-    DOME_WIRE_BEAT, /* both; from a task: sequence, history, operation's name, waiting, progress, object's name, queries answered,
-                        processors used, load of the host, last checkpoint, loop boundaries passed */
+    DOME_WIRE_HELLO = 1,  /* task: who it is */
+    DOME_WIRE_WELCOME,    /* hub: nothing */
+    DOME_WIRE_BEAT,       /* task: where it stands */
+    DOME_WIRE_ALIVE,      /* hub: nothing */
     DOME_WIRE_QUERY,      /* hub: send a beat now */
-    DOME_WIRE_FAIL,       /* task: status, line, dome_end, 1 if a message has shown that tasks disagree */
-    DOME_WIRE_EXITING,    /* task: exit status; left without dome_finalize */
+    DOME_WIRE_FAIL,       /* task: why the program has to end */
+    DOME_WIRE_EXITING,    /* task: it exits without dome_finalize */
     DOME_WIRE_BYE,        /* task: dome_finalize is done */
-    DOME_WIRE_END,        /* hub: exit status, text for standard error; end at once */
+    DOME_WIRE_END,        /* hub: end at once */
     DOME_WIRE_PAUSE,      /* hub: stopped from the keyboard; expect silence */
-    DOME_WIRE_RESUME,     /* hub: going on */
-    DOME_WIRE_CLOCK,      /* task: its time, ns; hub: the same, and its own time */
-    DOME_WIRE_TRACE_OPEN, /* rank 0: path of the trace, command line, 1 if the program goes on after a restart */
-    DOME_WIRE_TRACE,      /* task: number of the recording (0: of --dome-trace), lines for it */
-    DOME_WIRE_STARTED,    /* hub, to its supervisor: pid of rank 0, of the daemon, directory of the private machine */
-    DOME_WIRE_REPORT,     /* hub, to its supervisor: dome_end, line, host that fell silent, operations, loop boundaries */
-    DOME_WIRE_RECORD,     /* hub: number of the recording on demand that the task is to make; 0: none any more */
-    DOME_WIRE_SIGNAL,     /* task: number of the signal that ends it now */
-    DOME_WIRE_TRAIL /* hub: send the last operations; task: for each, newest first, sequence, history, the call as text, number
-                        of texts about its arguments, and these (trail.h) */
+    DOME_WIRE_RESUME,     /* hub: running again */
+    DOME_WIRE_CLOCK,      /* task: its time; hub: the same, and its own */
+    DOME_WIRE_TRACE_OPEN, /* rank 0: where the trace goes */
+    DOME_WIRE_TRACE,      /* task: lines of a trace */
+    DOME_WIRE_STARTED,    /* hub, to its supervisor */
+    DOME_WIRE_REPORT,     /* hub, to its supervisor: how the program ended */
+    DOME_WIRE_RECORD,     /* hub: which recording on demand the task is to make */
+    DOME_WIRE_SIGNAL,     /* task: the signal that ends it now */
+    DOME_WIRE_TRAIL,      /* hub: send the last operations; task: these */
+    DOME_WIRE_KINDS
 } dome_wire_kind;
 
 typedef enum dome_wire_channel {
@@ -44,26 +45,110 @@ enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
 /* Of the handshake, whose word is the channel. */
 #define DOME_WIRE_PURPOSE "dome hub"
 
-/* Building a frame. */
-GByteArray *dome__wire_new(dome_wire_kind kind);
-void dome__wire_put_u32(GByteArray *frame, uint32_t value);
-void dome__wire_put_u64(GByteArray *frame, uint64_t value);
-void dome__wire_put_string(GByteArray *frame, const char *text);
+/* ---- messages ---- */
 
-/* Sends the frame and frees it. False when the other side is gone or does not take it within the socket's timeout. */
-bool dome__wire_send(int fd, GByteArray *frame);
+typedef struct dome_wire_hello {
+    uint32_t rank, pid, tid;
+    const char *host;
+} dome_wire_hello;
 
-/* Reading: the next whole frame of `in` is moved to `frame` (kind and fields). 1: there is one; 0: not yet; -1: not a frame. */
-int dome__wire_next(GByteArray *in, GByteArray *frame);
+typedef struct dome_wire_beat {
+    uint64_t sequence, history;
+    const char *operation; /* its name, or "" */
+    uint32_t waiting;      /* 1: for another task */
+    uint64_t progress;
+    const char *object;  /* name of the operation's object, or "" */
+    uint32_t queries;    /* answered */
+    uint32_t busy;       /* processors used lately, thousandths */
+    uint32_t load;       /* of the host, hundredths; UINT32_MAX: not known */
+    uint64_t checkpoint; /* number of the last one + 1 */
+    uint64_t loop;       /* boundaries passed */
+} dome_wire_beat;
 
-typedef struct dome_wire_reader {
-    const uint8_t *at, *end;
-    bool bad; /* a field was missing */
-} dome_wire_reader;
+typedef struct dome_wire_fail {
+    uint32_t status;
+    const char *line;
+    uint32_t end;      /* dome_end */
+    uint32_t disagree; /* 1: a message has shown that tasks disagree */
+} dome_wire_fail;
 
-dome_wire_kind dome__wire_open(dome_wire_reader *reader, const GByteArray *frame);
-uint32_t dome__wire_get_u32(dome_wire_reader *reader);
-uint64_t dome__wire_get_u64(dome_wire_reader *reader);
-char *dome__wire_get_string(dome_wire_reader *reader); /* g_free'd by the caller; never NULL */
+typedef struct dome_wire_end {
+    uint32_t status;
+    const char *text; /* for standard error */
+} dome_wire_end;
+
+typedef struct dome_wire_clock {
+    uint64_t asked; /* the task's time, ns */
+    uint64_t hub;   /* in the answer: the hub's */
+} dome_wire_clock;
+
+typedef struct dome_wire_trace_open {
+    const char *path, *command;
+    uint32_t append; /* 1: the program goes on after a restart */
+} dome_wire_trace_open;
+
+typedef struct dome_wire_trace {
+    uint32_t number; /* of the recording; 0: --dome-trace */
+    const char *lines;
+} dome_wire_trace;
+
+typedef struct dome_wire_started {
+    uint32_t rank0, daemon; /* pids */
+    const char *directory;  /* of the private machine */
+} dome_wire_started;
+
+typedef struct dome_wire_report {
+    uint32_t end; /* dome_end */
+    const char *line;
+    const char *silent; /* hosts that fell silent */
+    uint64_t sequence, loop;
+} dome_wire_report;
+
+/* One operation of a trail (core/trail.h). */
+typedef struct dome_wire_call {
+    uint64_t sequence, history;
+    char *text, **arguments; /* arguments: names and values in turn */
+} dome_wire_call;
+
+typedef struct dome_wire_message {
+    dome_wire_kind kind;
+    union {
+        dome_wire_hello hello;
+        dome_wire_beat beat;
+        dome_wire_fail fail;
+        uint32_t status; /* EXITING */
+        dome_wire_end end;
+        dome_wire_clock clock;
+        dome_wire_trace_open trace_open;
+        dome_wire_trace trace;
+        dome_wire_started started;
+        dome_wire_report report;
+        uint32_t recording; /* RECORD: its number; 0: none any more */
+        uint32_t signal;    /* SIGNAL: its number */
+        GArray *calls;      /* TRAIL: of dome_wire_call, newest first; NULL: none */
+    };
+} dome_wire_message;
+
+/* Of dome_wire_call, which it frees. */
+GArray *dome__wire_calls_new(void);
+
+/* ---- frames ---- */
+
+/* A message as a frame, g_byte_array_unref'd by the caller. A text that is too long is cut (a NULL is the empty one), and so is a
+ * trail. */
+GByteArray *dome__wire_frame(const dome_wire_message *message);
+
+/* Sends one. False when the other side is gone or does not take it within the socket's timeout. */
+bool dome__wire_send(int fd, const dome_wire_message *message);
+
+/* The frame of DOME_WIRE_SIGNAL, in a handler of a signal. */
+enum { DOME_WIRE_SIGNAL_BYTES = 12 };
+
+void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], int number);
+
+/* Takes the next whole frame out of `in`, and reads it. 1: the message is there, and has to be cleared; 0: not all of it has come
+ * yet; -1: this is no message. */
+int dome__wire_next(GByteArray *in, dome_wire_message *message);
+void dome__wire_clear(dome_wire_message *message);
 
 #endif

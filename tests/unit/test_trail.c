@@ -114,27 +114,26 @@ static void test_frame(void)
     dome_trail *trail = dome__trail_new();
     for (uint64_t s = 1; s <= 1000; s++)
         dome__trail_note(trail, s, s * s, DOME_OP_DVEC_RANDOM, 0, &s, 1);
-    GByteArray *frame = g_byte_array_new();
-    dome__wire_put_u32(frame, DOME_WIRE_TRAIL);
-    dome__trail_put(trail, 1000, frame);
-    dome_wire_reader reader;
-    g_assert_cmpint(dome__wire_open(&reader, frame), ==, DOME_WIRE_TRAIL);
-    uint64_t s = 1000;
-    for (; reader.at < reader.end && !reader.bad; s--) {
-        g_assert_cmpuint(dome__wire_get_u64(&reader), ==, s);
-        g_assert_cmpuint(dome__wire_get_u64(&reader), ==, s * s);
-        char *text = dome__wire_get_string(&reader);
-        g_assert_cmpstr(text, ==, "dvec_random");
-        g_free(text);
-        g_assert_cmpuint(dome__wire_get_u32(&reader), ==, 2);
-        char *name = dome__wire_get_string(&reader), *value = dome__wire_get_string(&reader);
-        g_assert_cmpstr(name, ==, "seed");
-        g_assert_cmpuint(g_ascii_strtoull(value, NULL, 10), ==, s);
-        g_free(name);
-        g_free(value);
+    GArray *calls = dome__trail_calls(trail, 1000);
+    g_assert_cmpuint(calls->len, ==, DOME_TRAIL_LENGTH);
+    GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = DOME_WIRE_TRAIL, .calls = calls});
+    dome_wire_message message;
+    g_assert_cmpint(dome__wire_next(frame, &message), ==, 1);
+    g_assert_cmpint(message.kind, ==, DOME_WIRE_TRAIL);
+    g_assert_cmpuint(message.calls->len, ==, DOME_TRAIL_LENGTH);
+    for (guint i = 0; i < message.calls->len; i++) {
+        const dome_wire_call *call = &g_array_index(message.calls, dome_wire_call, i);
+        uint64_t s = 1000 - i;
+        g_assert_cmpuint(call->sequence, ==, s);
+        g_assert_cmpuint(call->history, ==, s * s);
+        g_assert_cmpstr(call->text, ==, "dvec_random");
+        g_assert_cmpuint(g_strv_length(call->arguments), ==, 2);
+        g_assert_cmpstr(call->arguments[0], ==, "seed");
+        g_assert_cmpuint(g_ascii_strtoull(call->arguments[1], NULL, 10), ==, s);
     }
-    g_assert_cmpuint(1000 - s, ==, DOME_TRAIL_LENGTH);
-    g_byte_array_free(frame, TRUE);
+    dome__wire_clear(&message);
+    g_array_unref(calls);
+    g_byte_array_unref(frame);
     dome__trail_free(trail);
 }
 

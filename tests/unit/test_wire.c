@@ -1,4 +1,4 @@
-/* Frames between tasks and the hub, and the hub's address as text. */
+/* Messages between tasks and the hub, and the hub's address as text. */
 #include "supervision/watch.h"
 #include "supervision/wire.h"
 
@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static GByteArray *through_socket(GByteArray *frame)
+static GByteArray *through_socket(const dome_wire_message *message)
 {
     int ends[2];
     guint8 buffer[DOME_WIRE_MAX];
     g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), ==, 0);
-    g_assert_true(dome__wire_send(ends[0], frame));
+    g_assert_true(dome__wire_send(ends[0], message));
     ssize_t n = read(ends[1], buffer, sizeof buffer);
     g_assert_cmpint(n, >, 0);
     close(ends[0]);
@@ -20,71 +20,114 @@ static GByteArray *through_socket(GByteArray *frame)
     return g_byte_array_append(in, buffer, (guint)n);
 }
 
-static GByteArray *sample(void)
-{
-    GByteArray *frame = dome__wire_new(DOME_WIRE_BEAT);
-    dome__wire_put_u64(frame, UINT64_C(0x0123456789abcdef));
-    dome__wire_put_u32(frame, 0xfedcba98u);
-    dome__wire_put_string(frame, "pressure");
-    dome__wire_put_string(frame, "");
-    return frame;
-}
+static const dome_wire_message sample = {.kind = DOME_WIRE_BEAT,
+                                         .beat = {.sequence = UINT64_C(0x0123456789abcdef),
+                                                  .history = 2,
+                                                  .operation = "dvec_sum",
+                                                  .waiting = 0xfedcba98u,
+                                                  .progress = 5,
+                                                  .object = "pressure",
+                                                  .queries = 6,
+                                                  .busy = 7,
+                                                  .load = UINT32_MAX,
+                                                  .checkpoint = 9,
+                                                  .loop = UINT64_MAX}};
 
 static void test_round_trip(void)
 {
-    GByteArray *in = through_socket(sample()), *frame = g_byte_array_new();
-    dome_wire_reader reader;
-    g_assert_cmpint(dome__wire_next(in, frame), ==, 1);
-    g_assert_cmpint(dome__wire_open(&reader, frame), ==, DOME_WIRE_BEAT);
-    g_assert_cmphex(dome__wire_get_u64(&reader), ==, UINT64_C(0x0123456789abcdef));
-    g_assert_cmphex(dome__wire_get_u32(&reader), ==, 0xfedcba98u);
-    char *text = dome__wire_get_string(&reader), *none = dome__wire_get_string(&reader);
-    g_assert_cmpstr(text, ==, "pressure");
-    g_assert_cmpstr(none, ==, "");
-    g_assert_false(reader.bad);
-    dome__wire_get_u32(&reader);
-    g_assert_true(reader.bad);
-    g_assert_cmpint(dome__wire_next(in, frame), ==, 0);
-    g_free(text);
-    g_free(none);
+    GByteArray *in = through_socket(&sample);
+    dome_wire_message message;
+    g_assert_cmpint(dome__wire_next(in, &message), ==, 1);
+    g_assert_cmpint(message.kind, ==, DOME_WIRE_BEAT);
+    g_assert_cmphex(message.beat.sequence, ==, UINT64_C(0x0123456789abcdef));
+    g_assert_cmphex(message.beat.history, ==, 2);
+    g_assert_cmpstr(message.beat.operation, ==, "dvec_sum");
+    g_assert_cmphex(message.beat.waiting, ==, 0xfedcba98u);
+    g_assert_cmphex(message.beat.progress, ==, 5);
+    g_assert_cmpstr(message.beat.object, ==, "pressure");
+    g_assert_cmphex(message.beat.queries, ==, 6);
+    g_assert_cmphex(message.beat.busy, ==, 7);
+    g_assert_cmphex(message.beat.load, ==, UINT32_MAX);
+    g_assert_cmphex(message.beat.checkpoint, ==, 9);
+    g_assert_cmphex(message.beat.loop, ==, UINT64_MAX);
+    dome__wire_clear(&message);
+    g_assert_cmpint(dome__wire_next(in, &message), ==, 0);
     g_byte_array_free(in, TRUE);
-    g_byte_array_free(frame, TRUE);
+}
+
+/* Every kind becomes a frame and a message again: the same frame, and not with a byte less or more. */
+static void test_all_kinds(void)
+{
+    for (int kind = DOME_WIRE_HELLO; kind < DOME_WIRE_KINDS; kind++) {
+        const dome_wire_message message = {.kind = (dome_wire_kind)kind};
+        GByteArray *frame = dome__wire_frame(&message), *in = g_byte_array_new();
+        dome_wire_message read;
+        g_byte_array_append(in, frame->data, frame->len);
+        g_assert_cmpint(dome__wire_next(in, &read), ==, 1);
+        g_assert_cmpint(read.kind, ==, kind);
+        GByteArray *again = dome__wire_frame(&read);
+        g_assert_cmpmem(again->data, again->len, frame->data, frame->len);
+        dome__wire_clear(&read);
+        frame->data[3]++;
+        g_byte_array_set_size(in, 0);
+        g_byte_array_append(in, frame->data, frame->len);
+        g_byte_array_append(in, (const guint8 *)"", 1);
+        g_assert_cmpint(dome__wire_next(in, &read), ==, -1);
+        if (frame->len > 8) {
+            frame->data[3] -= 2;
+            g_byte_array_set_size(in, 0);
+            g_byte_array_append(in, frame->data, frame->len - 1);
+            g_assert_cmpint(dome__wire_next(in, &read), ==, -1);
+        }
+        g_byte_array_unref(again);
+        g_byte_array_unref(frame);
+        g_byte_array_unref(in);
+    }
+}
+
+/* The frame that a handler of a signal makes is the one of the message. */
+static void test_signal(void)
+{
+    uint8_t bytes[DOME_WIRE_SIGNAL_BYTES];
+    dome__wire_signal_frame(bytes, 11);
+    GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = DOME_WIRE_SIGNAL, .signal = 11});
+    g_assert_cmpmem(bytes, sizeof bytes, frame->data, frame->len);
+    g_byte_array_unref(frame);
 }
 
 static void test_in_pieces(void)
 {
-    GByteArray *whole = through_socket(sample()), *in = g_byte_array_new(), *frame = g_byte_array_new();
+    GByteArray *whole = through_socket(&sample), *in = g_byte_array_new();
+    dome_wire_message message;
     for (guint i = 0; i < whole->len; i++) {
-        g_assert_cmpint(dome__wire_next(in, frame), ==, 0);
+        g_assert_cmpint(dome__wire_next(in, &message), ==, 0);
         g_byte_array_append(in, whole->data + i, 1);
     }
-    g_assert_cmpint(dome__wire_next(in, frame), ==, 1);
+    g_assert_cmpint(dome__wire_next(in, &message), ==, 1);
+    dome__wire_clear(&message);
     g_byte_array_free(whole, TRUE);
     g_byte_array_free(in, TRUE);
-    g_byte_array_free(frame, TRUE);
+}
+
+static void refused(const guint8 *bytes, guint count)
+{
+    GByteArray *in = g_byte_array_new();
+    dome_wire_message message;
+    g_byte_array_append(in, bytes, count);
+    g_assert_cmpint(dome__wire_next(in, &message), ==, -1);
+    g_byte_array_free(in, TRUE);
 }
 
 static void test_nonsense(void)
 {
     static const guint8 too_long[] = {0x7f, 0, 0, 0, 1}, too_short[] = {0, 0, 0, 3, 0, 0, 0};
-    static const guint8 lying_string[] = {0, 0, 0, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff};
-    GByteArray *in = g_byte_array_new(), *frame = g_byte_array_new();
-    g_byte_array_append(in, too_long, sizeof too_long);
-    g_assert_cmpint(dome__wire_next(in, frame), ==, -1);
-    g_byte_array_set_size(in, 0);
-    g_byte_array_append(in, too_short, sizeof too_short);
-    g_assert_cmpint(dome__wire_next(in, frame), ==, -1);
-    g_byte_array_set_size(in, 0);
-    g_byte_array_append(in, lying_string, sizeof lying_string);
-    g_assert_cmpint(dome__wire_next(in, frame), ==, 1);
-    dome_wire_reader reader;
-    dome__wire_open(&reader, frame);
-    char *text = dome__wire_get_string(&reader);
-    g_assert_true(reader.bad);
-    g_assert_cmpstr(text, ==, "");
-    g_free(text);
-    g_byte_array_free(in, TRUE);
-    g_byte_array_free(frame, TRUE);
+    static const guint8 lying_text[] = {0, 0, 0, 12, 0, 0, 0, DOME_WIRE_END, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff};
+    static const guint8 no_kind[] = {0, 0, 0, 4, 0, 0, 0, 0}, unknown[] = {0, 0, 0, 4, 0, 0, 0, DOME_WIRE_KINDS};
+    refused(too_long, sizeof too_long);
+    refused(too_short, sizeof too_short);
+    refused(lying_text, sizeof lying_text);
+    refused(no_kind, sizeof no_kind);
+    refused(unknown, sizeof unknown);
 }
 
 static void test_hub_address(void)
@@ -103,6 +146,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wire/round-trip", test_round_trip);
+    g_test_add_func("/wire/all-kinds", test_all_kinds);
+    g_test_add_func("/wire/signal", test_signal);
     g_test_add_func("/wire/in-pieces", test_in_pieces);
     g_test_add_func("/wire/nonsense", test_nonsense);
     g_test_add_func("/wire/hub-address", test_hub_address);
