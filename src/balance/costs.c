@@ -1,5 +1,6 @@
 /* What blocks cost, where they differ. */
 #include "balance/balance_private.h"
+#include "core/layout.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
@@ -20,17 +21,15 @@ static const double LEAST_COST = 1e-3;
 /* The costs of this task's blocks in a domain, in any unit, in the order of its run; false if nothing is known. */
 static bool measured_costs(dome_env *env, const domain *d, double *costs)
 {
-    uint64_t start, count = dome_layout_run(d->layout, env->transport->rank, &start), first_part = MIN(count, d->blocks - start);
+    const dome_block_times *times = d->object ? NULL : dome__block_times(env, d->layout);
+    dome_span ranges[2];
+    uint64_t count = 0;
     double sum = 0;
-    if (d->object) {
-        if (first_part > 0 && dome_object_cost(d->object, start, first_part, costs) != DOME_OK)
+    for (int s = 0, n = dome__layout_block_ranges(d->layout, env->transport->rank, ranges); s < n; count += ranges[s++].count) {
+        if (times)
+            memcpy(costs + count, times->ns + ranges[s].first, ranges[s].count * sizeof *costs);
+        else if (dome_object_cost(d->object, ranges[s].first, ranges[s].count, costs + count) != DOME_OK)
             return false;
-        if (count > first_part && dome_object_cost(d->object, 0, count - first_part, costs + first_part) != DOME_OK)
-            return false;
-    } else {
-        dome_block_times *times = dome__block_times(env, d->layout);
-        for (uint64_t k = 0; k < count; k++)
-            costs[k] = times->ns[(start + k) % d->blocks];
     }
     for (uint64_t k = 0; k < count; k++) {
         if (!(costs[k] >= 0) || !isfinite(costs[k]))
@@ -40,12 +39,13 @@ static bool measured_costs(dome_env *env, const domain *d, double *costs)
     return sum > 0;
 }
 
-/* How two measurements of the blocks from `start` on are correlated; 0 when fewer than 4 are in both. */
-static double correlation(const double *seen, uint64_t blocks, uint64_t start, const double *costs, uint64_t count)
+/* How two measurements of this task's blocks are correlated, from the position `first` of its run on; 0 when fewer than 4 are in
+ * both. */
+static double correlation(const domain *d, int rank, uint64_t first, const double *costs, uint64_t count)
 {
     double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     for (uint64_t k = 0; k < count; k++) {
-        double a = seen[(start + k) % blocks], b = costs[k];
+        double a = d->seen[dome__layout_block_at(d->layout, rank, first + k)], b = costs[k];
         if (a <= 0)
             continue;
         n++;
@@ -61,7 +61,8 @@ static double correlation(const double *seen, uint64_t blocks, uint64_t start, c
 
 bool dome__costs_differ(dome_env *env, domain *d)
 {
-    uint64_t start, count = dome_layout_run(d->layout, env->transport->rank, &start);
+    int rank = env->transport->rank;
+    uint64_t count = dome_layout_run(d->layout, rank, NULL);
     double *costs = g_new(double, MAX(count, 1)), mean = 0, square = 0;
     bool uneven = false;
     if (count >= 4 && measured_costs(env, d, costs)) {
@@ -73,13 +74,13 @@ bool dome__costs_differ(dome_env *env, domain *d)
         for (uint64_t k = 0; k < n; k++)
             square += (told[k] - mean) * (told[k] - mean);
         bool differ = sqrt(square / (double)n) > UNEVEN * mean;
-        bool again = differ && d->seen && correlation(d->seen, d->blocks, start + skip, told, n) > CORRELATION;
+        bool again = differ && d->seen && correlation(d, rank, skip, told, n) > CORRELATION;
         uneven = differ && (d->object || again);
         if (!d->seen)
             d->seen = g_new(double, d->blocks);
         memset(d->seen, 0, d->blocks * sizeof *d->seen);
         for (uint64_t k = 0; k < count; k++)
-            d->seen[(start + k) % d->blocks] = costs[k];
+            d->seen[dome__layout_block_at(d->layout, rank, k)] = costs[k];
     }
     g_free(costs);
     return uneven;
@@ -92,12 +93,9 @@ static void take_costs(domain *d, const double *all, const uint64_t *counts, int
     uint64_t at = 0;
     for (uint64_t k = 0; k < d->blocks; k++)
         sum += all[k];
-    for (int r = 0; r < size && sum > 0; at += counts[r++]) {
-        uint64_t start;
-        dome_layout_run(d->layout, r, &start);
+    for (int r = 0; r < size && sum > 0; at += counts[r++])
         for (uint64_t k = 0; k < counts[r]; k++)
-            d->costs[(start + k) % d->blocks] = all[at + k] * ((double)d->blocks / sum);
-    }
+            d->costs[dome__layout_block_at(d->layout, r, k)] = all[at + k] * ((double)d->blocks / sum);
 }
 
 /* Processor times compare the blocks of one task, and those of different tasks when the speeds of their processors are taken into
@@ -108,13 +106,11 @@ static void adjust_costs(domain *d, const double *all, const uint64_t *counts, i
     double *cost = g_new(double, d->blocks), sum = 0, known = 0;
     uint64_t at = 0;
     for (int r = 0; r < size; at += counts[r++]) {
-        uint64_t start;
         double timed = 0;
-        dome_layout_run(d->layout, r, &start);
         for (uint64_t k = 0; k < counts[r]; k++)
             timed += all[at + k];
         for (uint64_t k = 0; k < counts[r]; k++) {
-            uint64_t block = (start + k) % d->blocks;
+            uint64_t block = dome__layout_block_at(d->layout, r, k);
             cost[block] = timed > 0 ? all[at + k] * dome__said(h, r, SAYS_PROCESSOR) : -1;
             sum += timed > 0 ? cost[block] : 0;
             known += timed > 0 ? d->costs[block] : 0;

@@ -1,5 +1,6 @@
 /* Domains: all objects of one length and block size. */
 #include "balance/balance_private.h"
+#include "core/layout.h"
 #include "core/object_private.h"
 
 /* Domains that are remembered although they have no objects. */
@@ -75,12 +76,12 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
 
 double dome__domain_owned_part(const domain *d, int rank)
 {
-    uint64_t start, count = dome_layout_run(d->layout, rank, &start);
+    uint64_t count = dome_layout_run(d->layout, rank, NULL);
     double sum = (double)count;
     if (d->costs) {
         sum = 0;
         for (uint64_t k = 0; k < count; k++)
-            sum += d->costs[(start + k) % d->blocks];
+            sum += d->costs[dome__layout_block_at(d->layout, rank, k)];
     }
     return sum / (double)d->blocks;
 }

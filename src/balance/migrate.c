@@ -1,6 +1,7 @@
 #include "balance/migrate.h"
 
 #include "core/bytes.h"
+#include "core/layout.h"
 #include "core/object_private.h"
 #include "core/storage.h"
 #include "trace/record.h"
@@ -22,22 +23,10 @@ enum { HEAD = 16 };
 
 /* ---- who gives what to whom ---- */
 
-static int block_spans(const dome_layout *layout, int rank, dome_span spans[2])
-{
-    uint64_t start, count = dome_layout_run(layout, rank, &start), to_end = dome_layout_blocks(layout) - start;
-    if (count == 0)
-        return 0;
-    spans[0] = (dome_span){start, MIN(count, to_end)};
-    if (count <= to_end)
-        return 1;
-    spans[1] = (dome_span){0, count - to_end};
-    return 2;
-}
-
 int dome__moves(const dome_layout *was, int from, const dome_layout *becomes, int to, dome_span moves[DOME_MOVES])
 {
     dome_span old[2], new[2];
-    int nold = block_spans(was, from, old), nnew = block_spans(becomes, to, new), count = 0;
+    int nold = dome__layout_block_ranges(was, from, old), nnew = dome__layout_block_ranges(becomes, to, new), count = 0;
     for (int i = 0; i < nold; i++) {
         for (int j = 0; j < nnew; j++) {
             uint64_t begin = MAX(old[i].first, new[j].first);

@@ -1,5 +1,6 @@
 /* The state of the program: copying what has changed, and describing it. */
 #include "ckpt/checkpoint_private.h"
+#include "core/layout.h"
 #include "core/object_private.h"
 #include "transport/transport.h"
 
@@ -11,20 +12,14 @@ enum { ROOM_FOR_RUN = 64 };
 
 int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
 {
-    int rank = env->transport->rank, count = 0;
-    uint64_t blocks = info->layout ? dome_layout_blocks(info->layout) : 1, start, n;
+    int rank = env->transport->rank;
     if (info->distribution == DOME_WHOLE) {
+        uint64_t blocks = info->layout ? dome_layout_blocks(info->layout) : 1;
         uint64_t size = (uint64_t)env->transport->size, most = blocks / size, left = blocks % size, r = (uint64_t)rank;
         runs[0] = (dome_span){r * most + MIN(r, left), most + (r < left)};
         return runs[0].count > 0;
     }
-    n = dome_layout_run(info->layout, rank, &start);
-    uint64_t head = MIN(n, blocks - start);
-    if (head > 0)
-        runs[count++] = (dome_span){start, head};
-    if (n > head)
-        runs[count++] = (dome_span){0, n - head};
-    return count;
+    return dome__layout_block_ranges(info->layout, rank, runs);
 }
 
 bool dome__checkpoint_is_fixed(const dome_object *object, const dome_object_info *info)

@@ -1,6 +1,6 @@
-#include "core/operation.h"
+#include "core/layout.h"
 
-#include <dome/layout.h>
+#include "core/operation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +156,26 @@ uint64_t dome_layout_run(const dome_layout *layout, int rank, uint64_t *start)
     return run_of(layout, rank, start);
 }
 
+int dome__layout_block_ranges(const dome_layout *layout, int rank, dome_span ranges[2])
+{
+    uint64_t start, count = run_of(layout, rank, &start), to_end = layout->blocks - start;
+    uint64_t first = count < to_end ? count : to_end;
+    ranges[0] = (dome_span){start, first};
+    ranges[1] = (dome_span){0, count - first};
+    return (count > 0) + (count > first);
+}
+
+uint64_t dome__layout_block_at(const dome_layout *layout, int rank, uint64_t position)
+{
+    return ring_block(layout, layout->before[rank] + position);
+}
+
+uint64_t dome__layout_position_of(const dome_layout *layout, int rank, uint64_t block)
+{
+    uint64_t steps = ring_steps(layout, block), before = layout->before[rank];
+    return steps >= before ? steps - before : UINT64_MAX;
+}
+
 static dome_span block_range(const dome_layout *layout, uint64_t first, uint64_t count)
 {
     uint64_t begin = first * layout->block_size;
@@ -165,17 +185,11 @@ static dome_span block_range(const dome_layout *layout, uint64_t first, uint64_t
 
 static int spans_of(const dome_layout *layout, int rank, dome_span spans[2])
 {
-    uint64_t start, count = run_of(layout, rank, &start);
-    if (count == 0)
-        return 0;
-    uint64_t to_end = layout->blocks - start;
-    if (count <= to_end) {
-        spans[0] = block_range(layout, start, count);
-        return 1;
-    }
-    spans[0] = block_range(layout, start, to_end);
-    spans[1] = block_range(layout, 0, count - to_end);
-    return 2;
+    dome_span blocks[2];
+    int count = dome__layout_block_ranges(layout, rank, blocks);
+    for (int s = 0; s < count; s++)
+        spans[s] = block_range(layout, blocks[s].first, blocks[s].count);
+    return count;
 }
 
 int dome_layout_spans(const dome_layout *layout, int rank, dome_span spans[2])

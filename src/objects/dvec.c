@@ -1,3 +1,4 @@
+#include "core/layout.h"
 #include "core/object_private.h"
 #include "core/type_private.h"
 #include "objects/dvec_private.h"
@@ -263,20 +264,19 @@ static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_
     x->version++;
     if (x->dirty)
         for (uint64_t k = 0; k < count; k++)
-            x->dirty[run_position(x->layout, x->layout_rank, first + k)] = 1;
+            x->dirty[dome__layout_position_of(x->layout, x->layout_rank, first + k)] = 1;
     return DOME_OK;
 }
 
 /* The flags of the blocks under a new layout: a gained block counts as changed, since only its old owner knew. */
 static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
 {
-    uint64_t start, was_start;
-    uint64_t count = dome_layout_run(layout, x->layout_rank, &start);
-    uint64_t was = dome_layout_run(x->layout, x->layout_rank, &was_start), blocks = dome_layout_blocks(layout);
+    uint64_t count = dome_layout_run(layout, x->layout_rank, NULL), was = dome_layout_run(x->layout, x->layout_rank, NULL);
     uint8_t *dirty = x->dirty && count > 0 ? g_try_malloc((gsize)count) : NULL;
 
     for (uint64_t k = 0; dirty && k < count; k++) {
-        uint64_t at = run_position(x->layout, x->layout_rank, k < blocks - start ? start + k : k - (blocks - start));
+        uint64_t block = dome__layout_block_at(layout, x->layout_rank, k);
+        uint64_t at = dome__layout_position_of(x->layout, x->layout_rank, block);
         dirty[k] = at < was ? x->dirty[at] : 1;
     }
     return dirty;
@@ -416,18 +416,18 @@ static int vec_changed(const dome_object *object, uint64_t first, uint64_t count
         return DOME_ERR_ARGUMENT;
     run_recorded(x);
     for (uint64_t k = 0; k < count; k++) {
-        uint64_t at = run_position(x->layout, x->layout_rank, first + k);
+        uint64_t at = dome__layout_position_of(x->layout, x->layout_rank, first + k);
         changed[k] = !x->dirty || x->dirty[at] || (x->lent && !(x->sums && x->sums[at] == block_sum(x, first + k)));
     }
     return DOME_OK;
 }
 
 /* The sums of this task's blocks, in the order of its run; NULL when memory is out. */
-static uint64_t *block_sums(const dvec *x, uint64_t start, uint64_t blocks)
+static uint64_t *block_sums(const dvec *x, uint64_t blocks)
 {
-    uint64_t all = dome_layout_blocks(x->layout), *sums = g_try_new(uint64_t, (gsize)blocks);
+    uint64_t *sums = g_try_new(uint64_t, (gsize)blocks);
     for (uint64_t k = 0; sums && k < blocks; k++)
-        sums[k] = block_sum(x, k < all - start ? start + k : k - (all - start));
+        sums[k] = block_sum(x, dome__layout_block_at(x->layout, x->layout_rank, k));
     return sums;
 }
 
@@ -435,11 +435,11 @@ static int vec_mark_saved(dome_object *object)
 {
     dvec *x = self(object);
     run_recorded(x);
-    uint64_t start, blocks = dome_layout_run(x->layout, x->layout_rank, &start);
+    uint64_t blocks = dome_layout_run(x->layout, x->layout_rank, NULL);
     g_free(x->dirty);
     x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory all blocks count as changed: safe */
     g_free(x->sums);
-    x->sums = x->lent && blocks > 0 ? block_sums(x, start, blocks) : NULL; /* likewise */
+    x->sums = x->lent && blocks > 0 ? block_sums(x, blocks) : NULL; /* likewise */
     return DOME_OK;
 }
 

@@ -1,5 +1,6 @@
 /* The public reductions. Each task makes its blocks' contributions; they are combined in a way that does not depend on who made
  * them: exact sums, products along a fixed tree, smallest keys. */
+#include "core/layout.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
@@ -423,9 +424,10 @@ static gint node_order(gconstpointer a, gconstpointer b)
 /* Appends the nodes that cover rank's blocks, in the order of its run. */
 static void append_nodes(const tree *t, GArray *nodes, int rank)
 {
-    uint64_t start, count = dome_layout_run(t->r->x->layout, rank, &start);
-    while (count) {
-        uint64_t stop = MIN(start + count, t->blocks), begin = start;
+    dome_span ranges[2];
+    int count = dome__layout_block_ranges(t->r->x->layout, rank, ranges);
+    for (int s = 0; s < count; s++) {
+        uint64_t begin = ranges[s].first, stop = begin + ranges[s].count;
         while (begin < stop) {
             int level = 0;
             while (level < t->top && begin % ((uint64_t)2 << level) == 0 &&
@@ -435,8 +437,6 @@ static void append_nodes(const tree *t, GArray *nodes, int rank)
             g_array_append_val(nodes, n);
             begin = MIN(begin + ((uint64_t)1 << level), stop);
         }
-        count -= stop - start;
-        start = 0;
     }
 }
 

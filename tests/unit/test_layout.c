@@ -1,4 +1,4 @@
-#include <dome/layout.h>
+#include "core/layout.h"
 
 #include <glib.h>
 #include <string.h>
@@ -47,6 +47,49 @@ static void test_even(void)
         g_assert_cmpint(dome_layout_spans(l, r, s), ==, 0);
     g_assert_cmpuint(dome_layout_position(l, 0, 0), ==, UINT64_MAX);
     dome_layout_unref(l);
+}
+
+/* The ranges of all ranks are all blocks once, and say the same as positions and spans. */
+static void check_ranges(const dome_layout *l, int ntasks)
+{
+    uint64_t blocks = dome_layout_blocks(l), seen = 0;
+    for (int r = 0; r < ntasks; r++) {
+        dome_span ranges[2], spans[2];
+        uint64_t start, count = dome_layout_run(l, r, &start), position = 0;
+        int n = dome__layout_block_ranges(l, r, ranges);
+        g_assert_cmpint(n, ==, dome_layout_spans(l, r, spans));
+        g_assert_cmpuint(ranges[0].count + ranges[1].count, ==, count);
+        for (int s = 0; s < n; s++) {
+            g_assert_cmpuint(ranges[s].count, >, 0);
+            g_assert_cmpuint(spans[s].first, ==, dome_layout_block(l, ranges[s].first).first);
+            for (uint64_t k = 0; k < ranges[s].count; k++, position++) {
+                uint64_t block = ranges[s].first + k;
+                g_assert_cmpint(dome_layout_owner(l, block), ==, r);
+                g_assert_cmpuint(block, ==, (start + position) % blocks);
+                g_assert_cmpuint(dome__layout_block_at(l, r, position), ==, block);
+                g_assert_cmpuint(dome__layout_position_of(l, r, block), ==, position);
+            }
+        }
+        g_assert_cmpuint(position, ==, count);
+        for (uint64_t block = 0; block < blocks; block++)
+            if (dome_layout_owner(l, block) != r)
+                g_assert_cmpuint(dome__layout_position_of(l, r, block), >=, count);
+        seen += count;
+    }
+    g_assert_cmpuint(seen, ==, blocks);
+}
+
+static void test_block_ranges(void)
+{
+    const uint64_t counts[] = {3, 0, 4, 2};
+    for (uint64_t start = 0; start < 9; start++) {
+        dome_layout *l = dome_layout_new(34, 4, 4, start, counts);
+        check_ranges(l, 4);
+        dome_layout_unref(l);
+    }
+    dome_layout *none = dome_layout_even(0, 0, 3);
+    check_ranges(none, 3);
+    dome_layout_unref(none);
 }
 
 static void test_wrapped(void)
@@ -165,6 +208,7 @@ int main(int argc, char **argv)
     g_test_add_func("/layout/block_size", test_block_size);
     g_test_add_func("/layout/even", test_even);
     g_test_add_func("/layout/wrapped", test_wrapped);
+    g_test_add_func("/layout/block-ranges", test_block_ranges);
     g_test_add_func("/layout/refused", test_refused);
     g_test_add_func("/layout/equal", test_equal);
     g_test_add_func("/layout/random", test_random);
