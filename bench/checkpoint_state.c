@@ -27,8 +27,8 @@ static void copy(dvec *const vectors[], int count, char *to)
     size_t at = 0;
     for (int i = 0; i < count; i++) {
         dvec_span spans[2];
-        int n = dvec_local_const(vectors[i], spans);
-        for (int k = 0; k < n; k++) {
+        dvec_local_const(vectors[i], spans);
+        for (int k = 0; k < 2; k++) {
             memcpy(to + at, spans[k].data, spans[k].count * sizeof(double));
             at += spans[k].count * sizeof(double);
         }
@@ -63,7 +63,8 @@ int main(int argc, char **argv)
     }
     dvec_span spans[2];
     size_t own = 0;
-    for (int k = 0, n = dvec_local_const(v[0], spans); k < n; k++)
+    dvec_local_const(v[0], spans);
+    for (int k = 0; k < 2; k++)
         own += spans[k].count;
     size_t bytes = (size_t)changed * own * sizeof(double) + 1;
     char *buffer = malloc(bytes);

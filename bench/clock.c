@@ -13,7 +13,7 @@
 
 enum { BLOCK = 1024, BLOCKS = 256, CALLS = 200, ROUNDS = 41, CHAIN = 16 };
 
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double *y = out, a = *(double *)ctx;
     const double *x = in[0];

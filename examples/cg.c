@@ -19,7 +19,7 @@ struct problem {
 };
 
 /* out = rows first ... of A times x */
-static void multiply_rows(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void multiply_rows(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct problem *problem = ctx;
     const mm_matrix *a = &problem->a;
@@ -34,11 +34,11 @@ static void multiply_rows(void *ctx, size_t first, size_t count, void *out, cons
 
 static void multiply(dvec *y, struct problem *problem, dvec *x)
 {
-    problem->x = dvec_whole(x);
+    problem->x = dvec_allgather(x);
     dvec_map(y, multiply_rows, problem, 0, NULL);
 }
 
-static void invert_diagonal(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void invert_diagonal(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct problem *problem = ctx;
     (void)in;

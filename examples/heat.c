@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_up(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void set_up(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct plate *plate = ctx;
     (void)in;
@@ -22,9 +22,9 @@ static void step(const struct plate *plate, dvec *next, dvec *u)
     size_t columns = plate->columns;
     dvec_halo_span from[2];
     dvec_span to[2];
-    int spans = dvec_halo(u, 1, 1, false, from);
+    dvec_halo(u, 1, 1, false, from);
     dvec_local(next, to);
-    for (int s = 0; s < spans; s++) {
+    for (int s = 0; s < 2; s++) {
         size_t count = to[s].count;
         const double *old = from[s].local.data;
         for (size_t i = 0; i < count; i++) {
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     char path[4096];
     snprintf(path, sizeof path, "%s.npy", plate.output);
     dvec_write(u, path);
-    const double *all = dvec_whole(u);
+    const double *all = dvec_allgather(u);
     if (dome_rank(env) == 0 && !plate_picture(&plate, all))
         dome_abort(env, "heat: %s.pgm cannot be written", plate.output);
     double mean = dvec_sum(u) / ((double)plate.rows * (double)plate.columns), highest = dvec_max_value(u);

@@ -10,6 +10,7 @@
 #include <cblas.h>
 #endif
 #include <dome/dome.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct factor {
     size_t inner, columns;
 };
 
-static void multiply_rows(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void multiply_rows(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct factor *f = ctx;
     const double *a = in[0];
@@ -86,11 +87,11 @@ int main(int argc, char **argv)
     }
     dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), DVEC_OPTIONS(.width = dvec_width(b), .block = block));
 
-    struct factor factor = {dvec_whole(b), dvec_width(a), dvec_width(b)};
+    struct factor factor = {dvec_allgather(b), dvec_width(a), dvec_width(b)};
     dvec_map(c, multiply_rows, &factor, 1, &a);
 
     dvec_write(c, argv[3]);
     double norm = dvec_norm2(c);
-    dome_print(env, "%s: %zu x %zu, norm %.15e  %a\n", argv[3], dvec_length(c), dvec_width(c), norm, norm);
+    dome_print(env, "%s: %" PRIu64 " x %zu, norm %.15e  %a\n", argv[3], dvec_length(c), dvec_width(c), norm, norm);
     return dome_finalize(env);
 }

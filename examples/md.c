@@ -33,7 +33,7 @@ struct md {
 
 /* Velocity Verlet moves atoms in between two kicks of half a step. The second of one step and the first of the next are at the
  * same positions: where nobody looks at the velocities in between, they share the forces. */
-static void kick(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kick(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     struct md *md = ctx;
     const double *old = in[0];
@@ -45,7 +45,7 @@ static void kick(void *ctx, size_t first, size_t count, void *out, const void *c
     }
 }
 
-static void drift(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void drift(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct md *md = ctx;
     const double *old = in[0], *v = in[1];
@@ -56,7 +56,7 @@ static void drift(void *ctx, size_t first, size_t count, void *out, const void *
 }
 
 /* Kinetic energy, potential energy and virial of each atom. */
-static void energies(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void energies(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     struct md *md = ctx;
     const double *v = in[0];
@@ -69,7 +69,7 @@ static void energies(void *ctx, size_t first, size_t count, void *out, const voi
     }
 }
 
-static void velocities(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void velocities(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *v = in[0];
     int64_t *parts = out;
@@ -79,7 +79,7 @@ static void velocities(void *ctx, size_t first, size_t count, void *out, const v
 }
 
 /* Integers whose sum changes with any bit of the values. */
-static void mix(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void mix(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *value = in[0];
     int64_t *number = out;
@@ -91,7 +91,7 @@ static void mix(void *ctx, size_t first, size_t count, void *out, const void *co
     }
 }
 
-static void pick(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void pick(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const int64_t *parts = in[0];
     (void)first;
@@ -122,13 +122,13 @@ static void sum(dome_env *env, struct md *md, dvec_kernel kernel, dvec *in, int6
     dvec_free(parts);
 }
 
-static void from_file(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void from_file(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     memcpy(out, (const double *)ctx + 3 * first, 3 * count * sizeof(double));
     (void)in;
 }
 
-static void from_lattice(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void from_lattice(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct md *md = ctx;
     (void)in;
@@ -136,7 +136,7 @@ static void from_lattice(void *ctx, size_t first, size_t count, void *out, const
         md_lattice_place(&md->options, md->fluid.side, first + i, (double *)out + 3 * i);
 }
 
-static void adjust(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void adjust(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct md *md = ctx;
     const double *v = in[0];
@@ -168,7 +168,7 @@ static void initialise(dome_env *env, struct md *md, dvec *x, dvec *v)
         dvec_map(v, from_file, md->file.v, 0, NULL);
     } else {
         dvec_map(x, from_lattice, md, 0, NULL);
-        lj_positions(&md->fluid, dvec_whole(x));
+        lj_positions(&md->fluid, dvec_allgather(x));
         launch(env, md, v);
     }
 }
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     for (;;) {
         int64_t step = md.step = dscalar_get_i64(at);
         bool reports = step == 0 || step == steps || (every > 0 && step % every == 0);
-        lj_positions(&md.fluid, dvec_whole(x));
+        lj_positions(&md.fluid, dvec_allgather(x));
         if (reports && step > 0)
             kick_all(env, &md, v, 1);
         if (reports)

@@ -17,20 +17,20 @@ struct energies {
 };
 
 /* Velocities and positions from random numbers in [0, 1). */
-static void launch(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void launch(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     for (size_t i = 0; i < count; i++)
         box_launch(ctx, first + i, (const double *)in[0] + 2 * i, (double *)out + 2 * i);
 }
 
-static void place(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void place(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     for (size_t i = 0; i < count; i++)
         box_place(ctx, first + i, (const double *)in[0] + 2 * i, (double *)out + 2 * i);
 }
 
 /* New velocities from old ones and positions. */
-static void kick(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kick(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *old = in[0], *x = in[1];
     (void)first;
@@ -38,7 +38,7 @@ static void kick(void *ctx, size_t first, size_t count, void *out, const void *c
         box_kick(ctx, x + 2 * i, old + 2 * i, (double *)out + 2 * i);
 }
 
-static void drift(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void drift(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *old = in[0], *v = in[1];
     double *x = out;
@@ -47,7 +47,7 @@ static void drift(void *ctx, size_t first, size_t count, void *out, const void *
         x[k] = box_drift(ctx, old[k], v[k]);
 }
 
-static void kinetic(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kinetic(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double *energy = out;
     (void)ctx, (void)first;
@@ -55,7 +55,7 @@ static void kinetic(void *ctx, size_t first, size_t count, void *out, const void
         energy[i] = box_kinetic((const double *)in[0] + 2 * i);
 }
 
-static void potential(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void potential(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double *energy = out;
     (void)first;
@@ -65,7 +65,7 @@ static void potential(void *ctx, size_t first, size_t count, void *out, const vo
     }
 }
 
-static void neighbours(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void neighbours(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double *number = out;
     (void)first;
@@ -73,7 +73,7 @@ static void neighbours(void *ctx, size_t first, size_t count, void *out, const v
         number[i] = box_look_around(ctx, (const double *)in[0] + 2 * i).neighbours;
 }
 
-static void mix(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void mix(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *x = in[0];
     int64_t *number = out;
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     size_t often = box.steps >= 10 ? box.steps / 10 : 1;
     struct energies energies = {0};
     for (size_t step = (size_t)dscalar_get_i64(at);; step++) {
-        box_sort(&box, dvec_whole(x));
+        box_sort(&box, dvec_allgather(x));
         if (step % often == 0 || step >= box.steps)
             energies = report(env, &box, step, x, v, each);
         if (step >= box.steps)

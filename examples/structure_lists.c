@@ -47,7 +47,7 @@ static struct list *find_block(const lists *l, uint64_t block, uint64_t *count)
 
 /* ---- the operation table ---- */
 
-static int describe(const dome_object *object, dome_object_info *info)
+static dome_status describe(const dome_object *object, dome_object_info *info)
 {
     const lists *l = dome_object_content(object);
     *info = (dome_object_info){
@@ -55,7 +55,7 @@ static int describe(const dome_object *object, dome_object_info *info)
     return DOME_OK;
 }
 
-static int cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
+static dome_status cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
 {
     const lists *l = dome_object_content(object);
     for (uint64_t b = 0; b < count; b++) {
@@ -71,7 +71,7 @@ static int cost(const dome_object *object, uint64_t first, uint64_t count, doubl
 }
 
 /* A list travels as its number of values, a U64, and the values. */
-static int packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+static dome_status packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
 {
     const lists *l = dome_object_content(object);
     *bytes = 0;
@@ -86,7 +86,8 @@ static int packed_bytes(const dome_object *object, uint64_t first, uint64_t coun
     return DOME_OK;
 }
 
-static int pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
+static dome_status pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                        uint64_t bytes)
 {
     const lists *l = dome_object_content(object);
     uint64_t needed;
@@ -129,7 +130,8 @@ static int unpack_list(struct list *list, dome_format format, const char **from,
     return DOME_OK;
 }
 
-static int unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes)
+static dome_status unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                          uint64_t bytes)
 {
     const lists *l = dome_object_content(object);
     const char *from = buffer, *end = bytes > 0 ? from + bytes : from;
@@ -147,7 +149,7 @@ static int unpack(dome_object *object, uint64_t first, uint64_t count, dome_form
     return from == end ? DOME_OK : DOME_ERR_FORMAT;
 }
 
-static int adopt(dome_object *object, const dome_layout *layout)
+static dome_status adopt(dome_object *object, const dome_layout *layout)
 {
     lists *l = dome_object_content(object);
     if (!layout || dome_layout_length(layout) != dome_layout_length(l->layout) ||
@@ -256,7 +258,7 @@ const double *lists_values(const lists *l, size_t index, size_t *count)
     return *count > 0 ? list->value : NULL;
 }
 
-static void sum_lists(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void sum_lists(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const lists *l = ctx;
     double *sums = out;

@@ -26,10 +26,10 @@ static double by_hand(struct vectors *v)
     dvec_span a[2], b[2], c[2];
     double sum = 0;
     size_t at = 0;
-    int n = dvec_local_const(v->a, a);
+    dvec_local_const(v->a, a);
     dvec_local_const(v->b, b);
     dvec_local_const(v->c, c);
-    for (int k = 0; k < n; at += a[k].count, k++)
+    for (int k = 0; k < 2; at += a[k].count, k++)
         sum += hand_chain(a[k].count, v->out + at, a[k].data, b[k].data, c[k].data);
     return case_everyones(v->env, sum);
 }
@@ -80,7 +80,7 @@ static double by_dome_kept(struct vectors *v)
     return sum_and_values(v->kept);
 }
 
-static void map_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void map_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)first;
     double sum = hand_chain(count, out, in[0], in[1], in[2]);

@@ -24,7 +24,7 @@ struct factor {
     size_t n;
 };
 
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct factor *f = ctx;
     (void)first;
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     dvec *narrow_a = matrix(env, "narrow a", n, 64, 1), *narrow_c = matrix(env, "narrow c", n, 64, 0);
     dvec *b = dvec_new_with(env, "b", DOME_F64, n, DVEC_OPTIONS(.distribution = DOME_WHOLE, .width = n));
     dvec_random(b, 2);
-    struct factor f = {dvec_whole(b), n};
+    struct factor f = {dvec_allgather(b), n};
     double *plain = case_array(n * n);
     dvec_span span[2];
     dvec_local_const(a, span);

@@ -12,14 +12,14 @@ struct factors {
     double factor;
 };
 
-static void fill(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void fill(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const mm_options *o = ctx;
     (void)in;
     mm_fill_x(out, first, count, o->k);
 }
 
-static void multiply(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void multiply(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const struct factors *f = ctx;
     (void)first;

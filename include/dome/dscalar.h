@@ -20,8 +20,8 @@ typedef struct dscalar dscalar;
 dscalar *dscalar_new(dome_env *env, const char *name, dome_type type);
 void dscalar_free(dscalar *s);
 
-int dscalar_set_i64(dscalar *s, int64_t value);
-int dscalar_set_f64(dscalar *s, double value);
+dome_status dscalar_set_i64(dscalar *s, int64_t value);
+dome_status dscalar_set_f64(dscalar *s, double value);
 int64_t dscalar_get_i64(const dscalar *s);
 double dscalar_get_f64(const dscalar *s);
 
@@ -30,8 +30,8 @@ dome_status dscalar_set_c128(dscalar *s, const double value[2]);
 dome_status dscalar_get_c128(const dscalar *s, double value[2]);
 
 /* The value as it lies in memory, of the scalar's own type (struct types included). */
-int dscalar_set(dscalar *s, const void *value);
-int dscalar_get(const dscalar *s, void *value);
+dome_status dscalar_set(dscalar *s, const void *value);
+dome_status dscalar_get(const dscalar *s, void *value);
 
 dome_type dscalar_type(const dscalar *s);
 const char *dscalar_name(const dscalar *s);

@@ -27,7 +27,7 @@
  *   has every vector that is computed from it. Element-wise functions do not report it.
  * - The first call that needs the values of a failed vector reports it (DOME_ERR_RANGE; the line names the operation, its output
  *   and the element), and so does every later one, until all of the vector is written anew. These calls are the reductions,
- *   dvec_whole, dvec_local, dvec_halo, dvec_write, dvec_copy to another distribution; dvec_scan, dvec_shift, dvec_gather,
+ *   dvec_allgather, dvec_local, dvec_halo, dvec_write, dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_gather,
  *   dvec_scatter, dvec_map and the loops of map.h for their inputs, and dvec_scatter for its output.
  * - No other call fails: neither those on other vectors, nor those that move, overwrite or free the vector. While a named vector
  *   has a failure, no checkpoint can be written, and a line says so.
@@ -49,7 +49,7 @@ typedef struct dvec dvec;
 typedef struct dvec_options {
     dome_distribution distribution; /* DOME_DYNAMIC unless set */
     size_t width;                   /* values per element; 0 means 1 */
-    size_t block;                   /* elements per block, a power of two; 0 means dome_block_size(n) */
+    uint64_t block;                 /* elements per block, a power of two; 0 means dome_block_size(n) */
 } dvec_options;
 
 /* Options in the call they are for, in C and in C++: dvec_new_with(env, "a", DOME_F64, n, DVEC_OPTIONS(.width = 100)). Members
@@ -79,8 +79,8 @@ extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &opt
 /* A new vector of n elements, all 0. n may be 0 and may be smaller than the number of tasks. name is what messages,
  * checkpoints and traces call it, as in dome_object_new; options may be NULL. Collective in order. Owned by env until dvec_free
  * or dome_finalize. NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME, DOME_ERR_MEMORY. */
-dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n);
-dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options);
+dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n);
+dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options);
 
 /* A new vector like x: of its type, length, width, block size and distribution, all 0 (PETSc: VecDuplicate). dvec_clone copies
  * x's values as well, as dvec_copy does. Collective in order. NULL on failure, as dvec_new. */
@@ -93,97 +93,97 @@ void dvec_free(dvec *x);
 dome_env *dvec_env(const dvec *x);
 const char *dvec_name(const dvec *x);
 dome_type dvec_type(const dvec *x);
-size_t dvec_length(const dvec *x); /* elements */
-size_t dvec_width(const dvec *x);  /* values per element */
+uint64_t dvec_length(const dvec *x); /* elements */
+size_t dvec_width(const dvec *x);    /* values per element */
 dome_distribution dvec_distribution(const dvec *x);
 dome_object *dvec_object(const dvec *x); /* its handle in the registry */
 
 /* ---- element-wise: collective in order; may be deferred ---- */
 
 /* All values become `value`, which must be exact in an integer type (DOME_ERR_RANGE) and becomes real + 0i in a complex one. */
-int dvec_fill(dvec *z, double value);
+dome_status dvec_fill(dvec *z, double value);
 
 /* All values become *value, one value of the vector's own type, struct types included. Copied before the call returns. */
-int dvec_fill_value(dvec *z, const void *value);
+dome_status dvec_fill_value(dvec *z, const void *value);
 
 /* z = x. Between different distributions or block sizes of one length, width and type it communicates (then it is collective). */
-int dvec_copy(dvec *z, const dvec *x);
+dome_status dvec_copy(dvec *z, const dvec *x);
 
 /* z = x converted to z's type, value by value. To integers: rounded towards zero, held at the limits of the type, NaN becomes 0.
  * Complex to real is DOME_ERR_TYPE. */
-int dvec_convert(dvec *z, const dvec *x);
+dome_status dvec_convert(dvec *z, const dvec *x);
 
-int dvec_add(dvec *z, const dvec *x, const dvec *y);
-int dvec_sub(dvec *z, const dvec *x, const dvec *y);
-int dvec_mul(dvec *z, const dvec *x, const dvec *y);
-int dvec_div(dvec *z, const dvec *x, const dvec *y);
-int dvec_min(dvec *z, const dvec *x, const dvec *y); /* not for complex; of two zeros y's, as in max */
-int dvec_max(dvec *z, const dvec *x, const dvec *y); /* not for complex */
-int dvec_pow(dvec *z, const dvec *x,
-             const dvec *y); /* integers: x to a negative y is 0 but for x = 1, -1; x = 0: DOME_ERR_RANGE */
+dome_status dvec_add(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_sub(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_mul(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_div(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_min(dvec *z, const dvec *x, const dvec *y); /* not for complex; of two zeros y's, as in max */
+dome_status dvec_max(dvec *z, const dvec *x, const dvec *y); /* not for complex */
+dome_status dvec_pow(dvec *z, const dvec *x,
+                     const dvec *y); /* integers: x to a negative y is 0 but for x = 1, -1; x = 0: DOME_ERR_RANGE */
 
 /* The same with a scalar second operand, which must be exact in an integer type (DOME_ERR_RANGE) and is rounded to float for
  * F32 and C64. Complex: a is real; x + a and x - a leave the imaginary part as it is. */
-int dvec_adds(dvec *z, const dvec *x, double a);
-int dvec_subs(dvec *z, const dvec *x, double a);
-int dvec_muls(dvec *z, const dvec *x, double a);
-int dvec_divs(dvec *z, const dvec *x, double a);
-int dvec_mins(dvec *z, const dvec *x, double a);
-int dvec_maxs(dvec *z, const dvec *x, double a);
-int dvec_pows(dvec *z, const dvec *x, double a);
+dome_status dvec_adds(dvec *z, const dvec *x, double a);
+dome_status dvec_subs(dvec *z, const dvec *x, double a);
+dome_status dvec_muls(dvec *z, const dvec *x, double a);
+dome_status dvec_divs(dvec *z, const dvec *x, double a);
+dome_status dvec_mins(dvec *z, const dvec *x, double a);
+dome_status dvec_maxs(dvec *z, const dvec *x, double a);
+dome_status dvec_pows(dvec *z, const dvec *x, double a);
 
 /* y = y + a * x, the product rounded before the sum (BLAS axpy without contraction). */
-int dvec_axpy(dvec *y, double a, const dvec *x);
+dome_status dvec_axpy(dvec *y, double a, const dvec *x);
 
-int dvec_neg(dvec *z, const dvec *x);
-int dvec_abs(dvec *z, const dvec *x);  /* complex: the modulus as real + 0i */
-int dvec_sqrt(dvec *z, const dvec *x); /* sqrt, exp, log, sin, cos: floating point and complex types */
-int dvec_exp(dvec *z, const dvec *x);
-int dvec_log(dvec *z, const dvec *x);
-int dvec_sin(dvec *z, const dvec *x);
-int dvec_cos(dvec *z, const dvec *x);
+dome_status dvec_neg(dvec *z, const dvec *x);
+dome_status dvec_abs(dvec *z, const dvec *x);  /* complex: the modulus as real + 0i */
+dome_status dvec_sqrt(dvec *z, const dvec *x); /* sqrt, exp, log, sin, cos: floating point and complex types */
+dome_status dvec_exp(dvec *z, const dvec *x);
+dome_status dvec_log(dvec *z, const dvec *x);
+dome_status dvec_sin(dvec *z, const dvec *x);
+dome_status dvec_cos(dvec *z, const dvec *x);
 
 /* Comparisons: mask is a DOME_U8 vector that gets 1 where the relation holds and 0 elsewhere; x and y agree in type. With NaN all
- * but ne are 0; zeros of both signs are equal. Complex values can be compared by eq and ne only. The scalar is one as in dvec_adds:
- * a value of x's integer type (DOME_ERR_RANGE), rounded to float for F32 and C64, a + 0i for complex ones. */
-int dvec_eq(dvec *mask, const dvec *x, const dvec *y);
-int dvec_ne(dvec *mask, const dvec *x, const dvec *y);
-int dvec_lt(dvec *mask, const dvec *x, const dvec *y);
-int dvec_le(dvec *mask, const dvec *x, const dvec *y);
-int dvec_gt(dvec *mask, const dvec *x, const dvec *y);
-int dvec_ge(dvec *mask, const dvec *x, const dvec *y);
-int dvec_eqs(dvec *mask, const dvec *x, double a);
-int dvec_nes(dvec *mask, const dvec *x, double a);
-int dvec_lts(dvec *mask, const dvec *x, double a);
-int dvec_les(dvec *mask, const dvec *x, double a);
-int dvec_gts(dvec *mask, const dvec *x, double a);
-int dvec_ges(dvec *mask, const dvec *x, double a);
+ * but ne are 0; zeros of both signs are equal. Complex values can be compared by eq and ne only. The scalar is one as in
+ * dvec_adds: a value of x's integer type (DOME_ERR_RANGE), rounded to float for F32 and C64, a + 0i for complex ones. */
+dome_status dvec_eq(dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_ne(dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_lt(dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_le(dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_gt(dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_ge(dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_eqs(dvec *mask, const dvec *x, double a);
+dome_status dvec_nes(dvec *mask, const dvec *x, double a);
+dome_status dvec_lts(dvec *mask, const dvec *x, double a);
+dome_status dvec_les(dvec *mask, const dvec *x, double a);
+dome_status dvec_gts(dvec *mask, const dvec *x, double a);
+dome_status dvec_ges(dvec *mask, const dvec *x, double a);
 
 /* Logic on DOME_U8 masks: anything but 0 is true; results are 0 or 1. */
-int dvec_and(dvec *mask, const dvec *a, const dvec *b);
-int dvec_or(dvec *mask, const dvec *a, const dvec *b);
-int dvec_xor(dvec *mask, const dvec *a, const dvec *b);
-int dvec_not(dvec *mask, const dvec *a);
+dome_status dvec_and(dvec *mask, const dvec *a, const dvec *b);
+dome_status dvec_or(dvec *mask, const dvec *a, const dvec *b);
+dome_status dvec_xor(dvec *mask, const dvec *a, const dvec *b);
+dome_status dvec_not(dvec *mask, const dvec *a);
 
 /* z = mask ? x : y, value by value. Any type, struct types included; z, x, y agree. */
-int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y);
+dome_status dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y);
 
 /* Every value becomes the global index of its element, as dvec_convert would convert it from DOME_U64. */
-int dvec_index(dvec *z);
+dome_status dvec_iota(dvec *z);
 
 /* Uniform random numbers that depend on seed and position alone: value p = i * width + k is the same for any layout and on any
  * machine, and calls with different seeds give independent sequences. Floating point: in [0, 1), 53 bits (F32: 24);
  * complex: both parts so; integers: all bits. Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
  * 2, 3; SC 2011), key = seed, counter = p. */
-int dvec_random(dvec *z, uint64_t seed);
+dome_status dvec_random(dvec *z, uint64_t seed);
 
 /* ---- reductions: collective; over all values ----
  *
  * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in pairs) in double
  * precision, and block sums are added exactly and rounded once, so the bits depend neither on tasks nor on layout. Integer
  * sums are exact. Products are taken block by block the same way and combined along a fixed binary tree. On failure they
- * return NaN or 0. An empty vector: sum, dot and norm2 are 0, prod is 1; it has no smallest or largest value, and no place of one:
- * DOME_ERR_ARGUMENT. */
+ * return NaN or 0. An empty vector: sum, dot and norm2 are 0, prod is 1; it has no smallest or largest value, and no place of
+ * one: DOME_ERR_ARGUMENT. */
 
 double dvec_sum(const dvec *x);
 double dvec_prod(const dvec *x);      /* integers are multiplied as doubles */
@@ -191,11 +191,13 @@ double dvec_min_value(const dvec *x); /* NaN if any value is; of zeros the first
 double dvec_max_value(const dvec *x);
 double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not for complex */
 double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without overflow or underflow on the way */
-/* n dot products with one exchange between the tasks in place of n: result[k] = sum of x[k] * y[k], or of x[k] where y[k] is NULL.
- * The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at least 1. */
-int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[]);
-size_t dvec_argmin(const dvec *x);             /* position i * width + k of the first smallest value; the first NaN if any */
-size_t dvec_argmax(const dvec *x);
+/* n dot products with one exchange between the tasks in place of n: result[k] = sum of x[k] * y[k], or of x[k] where y[k] is
+ * NULL. The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at
+ * least 1. */
+dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[]);
+dome_status dvec_argmin(const dvec *x,
+                        uint64_t *position); /* position i * width + k of the first smallest value; the first NaN if any */
+dome_status dvec_argmax(const dvec *x, uint64_t *position);
 
 /* The same for types that a double does not hold. _i64: integer types; DOME_ERR_RANGE if the result does not fit. _c128: complex
  * and real types; dot conjugates x (BLAS zdotc). C99 complex by parts: result[0] real, result[1] imaginary. */
@@ -203,39 +205,39 @@ int64_t dvec_sum_i64(const dvec *x);
 int64_t dvec_min_value_i64(const dvec *x);
 int64_t dvec_max_value_i64(const dvec *x);
 int64_t dvec_dot_i64(const dvec *x, const dvec *y);
-int dvec_sum_c128(const dvec *x, double result[2]);
-int dvec_prod_c128(const dvec *x, double result[2]);
-int dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
+dome_status dvec_sum_c128(const dvec *x, double result[2]);
+dome_status dvec_prod_c128(const dvec *x, double result[2]);
+dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
 
 /* ---- movement along the vector: collective ---- */
 
 /* z[i] = x[0] + ... + x[i], for each of the width values apart. Real and integer types; integers wrap around. Floating point:
  * z[i] = P + s. s is the sum from the start of i's block up to i, added in order, in double precision (for F32 too). P is the
  * exact sum of the last s of all blocks before, rounded once. The result is rounded to the type. z may be x. */
-int dvec_scan(dvec *z, const dvec *x);
+dome_status dvec_scan(dvec *z, const dvec *x);
 
 /* z[i] = x[i - k], around the ends (circular; Fortran's cshift by -k). Any k. z may be x. */
-int dvec_shift(dvec *z, const dvec *x, int64_t k);
+dome_status dvec_roll(dvec *z, const dvec *x, int64_t k);
 
 /* The same, but what comes in at the end is *value, of the vector's own type (Fortran's eoshift); NULL means 0. */
-int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value);
+dome_status dvec_shift(dvec *z, const dvec *x, int64_t k, const void *value);
 
 /* z[i] = x[index[i]]. index: integer type, width 1, same length and layout as z; x any length, same type and width as z. An index
  * outside 0 ... length(x) - 1 is DOME_ERR_RANGE. */
-int dvec_gather(dvec *z, const dvec *x, const dvec *index);
+dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index);
 
 /* z[index[i]] = x[i]; elements of z that no index names keep their values. Where several i name one element, the largest i
  * wins. index as in dvec_gather, with x's layout. */
-int dvec_scatter(dvec *z, const dvec *x, const dvec *index);
+dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index);
 
-/* All elements, on every task, read-only, as n * width values. Valid until x is written or freed, or dvec_whole(x) is called
+/* All elements, on every task, read-only, as n * width values. Valid until x is written or freed, or dvec_allgather(x) is called
  * again; also while data moves. NULL on failure. */
-const void *dvec_whole(const dvec *x);
+const void *dvec_allgather(const dvec *x);
 
 /* ---- single elements ---- */
 
 /* Copies element `index`, its width values of the vector's own type, to `element` on every task; the task that owns it sends it
- * to the others. Collective: one broadcast, so for more than a few elements take dvec_gather, dvec_whole or the local part.
+ * to the others. Collective: one broadcast, so for more than a few elements take dvec_gather, dvec_allgather or the local part.
  * DOME_ERR_RANGE for an index beyond the end. */
 dome_status dvec_get(const dvec *x, uint64_t index, void *element);
 
@@ -248,57 +250,57 @@ dome_status dvec_set(dvec *x, uint64_t index, const void *element);
 /* A contiguous range of elements in this task's memory: element first + j lies at data + j * width values. */
 typedef struct dvec_span {
     void *data;
-    size_t first;
-    size_t count;
+    uint64_t first;
+    uint64_t count;
 } dvec_span;
 
 /* This task's elements, to read and write. Fills 0, 1 or 2 spans (two when the task's run passes the end of the vector) and
  * returns their number; negative on failure (-status). Collective in order.
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may move from task to task. These
- * are the reductions, dvec_map and dvec_map_runs, the macros of map.h, dvec_scan, dvec_shift, dvec_shift_fill, dvec_gather,
+ * are the reductions, dvec_map and dvec_map_runs, the macros of map.h, dvec_scan, dvec_roll, dvec_shift, dvec_gather,
  * dvec_scatter, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move data, so pointers to
- * several vectors can be held together. The rule is the same for all distributions, though what is DOME_BLOCK or DOME_WHOLE does not
- * move: a program that keeps it can change the distribution. --dome-check-pointers finds a program that holds a pointer for too
- * long, whatever the distribution.
+ * several vectors can be held together. The rule is the same for all distributions, though what is DOME_BLOCK or DOME_WHOLE does
+ * not move: a program that keeps it can change the distribution. --dome-check-pointers finds a program that holds a pointer for
+ * too long, whatever the distribution.
  *
- * A checkpoint holds what was written through a pointer to a DOME_BLOCK or DOME_WHOLE vector even if the pointer was no longer valid:
- * after the first call of dvec_local, each checkpoint compares the vector's values with those of the checkpoint before, which takes
- * about as long as copying them. What is written through such a pointer to a DOME_DYNAMIC vector is lost. */
-int dvec_local(dvec *x, dvec_span spans[2]);
+ * A checkpoint holds what was written through a pointer to a DOME_BLOCK or DOME_WHOLE vector even if the pointer was no longer
+ * valid: after the first call of dvec_local, each checkpoint compares the vector's values with those of the checkpoint before,
+ * which takes about as long as copying them. What is written through such a pointer to a DOME_DYNAMIC vector is lost. */
+dome_status dvec_local(dvec *x, dvec_span spans[2]);
 
 /* The same to read only: x does not count as written, and checkpoints do not compare it. */
-int dvec_local_const(const dvec *x, dvec_span spans[2]);
+dome_status dvec_local_const(const dvec *x, dvec_span spans[2]);
 
 /* A local span with copies of the elements next to it. */
 typedef struct dvec_halo_span {
     dvec_span local;
     const void *below; /* the nbelow elements before local.first, in order; NULL if none */
-    size_t nbelow;
+    uint64_t nbelow;
     const void *above; /* the nabove elements after the span's last */
-    size_t nabove;
+    uint64_t nabove;
 } dvec_halo_span;
 
 /* Fetches up to `below` elements before and `above` elements after each local span. At the ends of the vector there are fewer,
  * unless periodic: then indices go around, and below and above must not exceed the length. Collective. Returns and lives
  * as dvec_local does; the copies live until the next dvec_halo of x. */
-int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span spans[2]);
+dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
 
 /* The user's own loop. The kernel is called once for every block (and so with the same ranges whatever the layout) with the
  * global index of its first element, the number of elements, and pointers to them in out and in[0 ... nin - 1]. It fills
  * out; it may keep state in ctx, which is this task's alone. It must not call Dome functions. */
-typedef void (*dvec_kernel)(void *ctx, size_t first, size_t count, void *out, const void *const in[]);
+typedef void (*dvec_kernel)(void *ctx, uint64_t first, size_t count, void *out, const void *const in[]);
 
 /* out = kernel(in). The vectors agree in length, block size and distribution (inputs may be DOME_WHOLE); types and widths are
  * free. out may be among the inputs. At most DVEC_MAP_MAX inputs. Collective in order. */
 #define DVEC_MAP_MAX 16
-int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
+dome_status dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
 /* The same for kernels whose result for an element does not depend on the range in which it is computed: the kernel may be called
  * for several blocks at once, as many as the library finds good. It saves calls, and lets one BLAS call cover the whole local
  * part. A kernel that does not keep this promise gives results that depend on the layout. Load balancing takes the elements to
  * cost the same here: where they do not, dvec_map tells it so. */
-int dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
+dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
 /* ---- files ---- */
 
@@ -307,7 +309,7 @@ int dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const
  * directory sends its part to rank 0. A program that is ended meanwhile leaves nothing where all tasks are on one host and the
  * file system can make files without a name; elsewhere a hidden file, .dome-new-*, which the next program that writes a vector
  * into that directory removes. Collective. DOME_ERR_IO. */
-int dvec_write(const dvec *x, const char *path);
+dome_status dvec_write(const dvec *x, const char *path);
 
 /* A new vector called name from a .npy file of any byte order: one dimension gives width 1, more give the product of the others
  * as width. bool becomes DOME_U8. A structured dtype becomes the struct type that was described before with the same fields in

@@ -58,7 +58,7 @@ void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *uni
  * named objects. Data may move here (docs/balancing.md), and with --dome-checkpoint-dir a checkpoint is written if one is due
  * (docs/checkpoints.md). Collective; tasks talk only if something may be due. That a checkpoint cannot be written is said in a
  * line on rank 0's standard error, and is no failure of the program. Returns a status. */
-int dome_checkpoint(dome_env *env);
+dome_status dome_checkpoint(dome_env *env);
 
 /* Whether the program goes on from a checkpoint (--dome-restart) and should skip its initialisation: objects made with a name of
  * their own have their values already. True from dome_init until the first dome_checkpoint. Not collective; the same on all
@@ -66,10 +66,10 @@ int dome_checkpoint(dome_env *env);
 bool dome_is_restarting(const dome_env *env);
 
 /* Waits until every task has called it. Collective; data may move. */
-int dome_barrier(dome_env *env);
+dome_status dome_barrier(dome_env *env);
 
 /* Copies count elements of rank root to all tasks. Collective; root, type and count equal everywhere. */
-int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count);
+dome_status dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count);
 
 /* Seconds of a monotonic clock. Not collective, and not comparable between tasks. */
 double dome_wtime(void);
@@ -87,7 +87,7 @@ void dome_set_errors_return(dome_env *env);
 
 /* The status of the last function that failed since dome_error_clear, and its line. DOME_OK and "" if none has. The string
  * belongs to env and lives until the next failure. */
-int dome_error_status(const dome_env *env);
+dome_status dome_error_status(const dome_env *env);
 const char *dome_error_message(const dome_env *env);
 void dome_error_clear(dome_env *env);
 

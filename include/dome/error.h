@@ -10,9 +10,9 @@
  * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call. What recorded work
  * fails with is reported by the calls that need its values (dvec.h).
  * Three mistakes always end the program, as no status could be returned before harm is done: the use of an object that has been
- * freed (the last thousand or so are known), a Dome function called inside of a kernel, and tasks that disagree, where the hub finds
- * it before a message does. A program that ends without dome_finalize says so and ends with a status other than 0.
- * The loss of a task or host always ends the program: see --dome-timeout.
+ * freed (the last thousand or so are known), a Dome function called inside of a kernel, and tasks that disagree, where the hub
+ * finds it before a message does. A program that ends without dome_finalize says so and ends with a status other than 0. The loss
+ * of a task or host always ends the program: see --dome-timeout.
  */
 #ifndef DOME_ERROR_H
 #define DOME_ERROR_H
@@ -49,8 +49,8 @@ typedef enum dome_status {
 } dome_status;
 
 /* The identifier of a status ("DOME_ERR_TYPE") and its text. Not collective. Constant strings; never NULL. */
-const char *dome_status_name(int status);
-const char *dome_status_text(int status);
+const char *dome_status_name(dome_status status);
+const char *dome_status_text(dome_status status);
 
 #ifdef __cplusplus
 }

@@ -36,9 +36,10 @@ extern "C" {
 typedef struct dvec_run {
     void *out;                    /* NULL without an output */
     const void *in[DVEC_MAP_MAX]; /* may be out, but do not overlap it otherwise */
-    size_t first, count;          /* elements first ... first + count - 1 */
-    size_t values;                /* count * width */
-    uint64_t state_[160];         /* the library's */
+    uint64_t first;               /* elements first ... first + count - 1 */
+    size_t count;
+    size_t values;        /* count * width */
+    uint64_t state_[160]; /* the library's */
 } dvec_run;
 
 /* For dvec_run_begin: one block at a time, as sums need it. */

@@ -44,42 +44,44 @@ typedef struct dome_object_ops {
     const char *kind; /* required: name of the structure, "dvec" */
 
     /* Required. What the object is. Cheap; may be called at any time. */
-    int (*describe)(const dome_object *object, dome_object_info *info);
+    dome_status (*describe)(const dome_object *object, dome_object_info *info);
 
     /* Defaulted (nothing to do). Completes deferred work: after it the blocks hold their values. */
-    int (*sync)(dome_object *object);
+    dome_status (*sync)(dome_object *object);
 
     /* Defaulted (every element costs the same). Relative cost of the blocks of a run, one number a block. */
-    int (*cost)(const dome_object *object, uint64_t first, uint64_t count, double *cost);
+    dome_status (*cost)(const dome_object *object, uint64_t first, uint64_t count, double *cost);
 
     /* Required. Bytes that pack writes for a run of blocks owned by this task. */
-    int (*packed_bytes)(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes);
+    dome_status (*packed_bytes)(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes);
 
     /* Required. Writes a run of blocks owned by this task into `buffer`. DOME_PORTABLE bytes must not depend on the
      * machine, the layout or the number of tasks: checkpoints rest on it. */
-    int (*pack)(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes);
+    dome_status (*pack)(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                        uint64_t bytes);
 
     /* Required. The reverse: fills a run of blocks owned by this task from `bytes` bytes. Bytes come from other tasks and
      * from files: a wrong number of them is DOME_ERR_FORMAT, never a crash. */
-    int (*unpack)(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes);
+    dome_status (*unpack)(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                          uint64_t bytes);
 
     /* Required for DOME_DYNAMIC objects, else optional. From now on the object follows `layout` (same length and block
      * size). With --dome-check-pointers it may be the layout that the object has, also of objects that are not dynamic: one that
      * gives out pointers then takes new memory, so that old ones are found out. Blocks owned under both layouts keep their
      * values; blocks gained are undefined until unpacked; blocks lost may be forgotten (they were packed before). Takes its own
      * reference. On failure the object is as it was. */
-    int (*adopt)(dome_object *object, const dome_layout *layout);
+    dome_status (*adopt)(dome_object *object, const dome_layout *layout);
 
     /* Defaulted (all true). Sets changed[k] when block first + k may have been written to since the last mark_saved, for
      * incremental checkpoints. */
-    int (*changed)(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
-    int (*mark_saved)(dome_object *object);
+    dome_status (*changed)(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
+    dome_status (*mark_saved)(dome_object *object);
 
     /* Defaulted (pack and unpack with DOME_PORTABLE). What a checkpoint stores for a run of blocks, where that is not
      * what a migration moves. write_bytes, write and read are filled together or not at all. */
-    int (*write_bytes)(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
-    int (*write)(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
-    int (*read)(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
+    dome_status (*write_bytes)(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
+    dome_status (*write)(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
+    dome_status (*read)(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
 
     /* Required. Frees the content. The object is already out of the registry. */
     void (*destroy)(dome_object *object);
@@ -123,19 +125,21 @@ dome_object *dome_object_find(const dome_env *env, const char *name);
 size_t dome_object_count(const dome_env *env);
 
 /* The slots with their defaults applied: what services call. dome_object_values and _place give NULL where the slot is empty. */
-int dome_object_describe(const dome_object *object, dome_object_info *info);
-int dome_object_sync(dome_object *object);
-int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost);
-int dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes);
-int dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes);
-int dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
-                       uint64_t bytes);
-int dome_object_adopt(dome_object *object, const dome_layout *layout);
-int dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
-int dome_object_mark_saved(dome_object *object);
-int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
-int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
-int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
+dome_status dome_object_describe(const dome_object *object, dome_object_info *info);
+dome_status dome_object_sync(dome_object *object);
+dome_status dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost);
+dome_status dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                     uint64_t *bytes);
+dome_status dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                             uint64_t bytes);
+dome_status dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                               uint64_t bytes);
+dome_status dome_object_adopt(dome_object *object, const dome_layout *layout);
+dome_status dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
+dome_status dome_object_mark_saved(dome_object *object);
+dome_status dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
+dome_status dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
+dome_status dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
 const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count);
 void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
 
@@ -201,7 +205,7 @@ const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t bloc
  * too. Collective; all tasks give equal layouts. Objects move one after the other; while one moves, a task needs memory for
  * what it gains and for the new part beside the old. DOME_ERR_ARGUMENT, DOME_ERR_LAYOUT, or what a structure's sync fails with:
  * then nothing has moved. A failure once data moves ends the program. */
-int dome_env_relayout(dome_env *env, const dome_layout *layout);
+dome_status dome_env_relayout(dome_env *env, const dome_layout *layout);
 
 #ifdef __cplusplus
 }

@@ -316,7 +316,7 @@ uint64_t dome__layout_hash(const dome_layout *layout)
     return hash;
 }
 
-int dome_env_relayout(dome_env *env, const dome_layout *layout)
+dome_status dome_env_relayout(dome_env *env, const dome_layout *layout)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;

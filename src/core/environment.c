@@ -69,7 +69,7 @@ void dome_set_errors_return(dome_env *env)
     env->errors_return = true;
 }
 
-int dome_error_status(const dome_env *env)
+dome_status dome_error_status(const dome_env *env)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     return env->error_status;

@@ -61,7 +61,7 @@ struct dome_env {
     bool supervised;               /* `dome run --restarts` says what is lost and starts the program again */
 
     bool errors_return;
-    int error_status;
+    dome_status error_status;
     char *error_message;
 
     dome_progress_state *progress;

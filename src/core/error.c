@@ -1,6 +1,6 @@
 #include <dome/error.h>
 
-const char *dome_status_name(int status)
+const char *dome_status_name(dome_status status)
 {
     switch (status) {
 #define DOME_STATUS_NAME(code, name, text, exit_status)                                                                          \
@@ -12,7 +12,7 @@ const char *dome_status_name(int status)
     return "unknown status";
 }
 
-const char *dome_status_text(int status)
+const char *dome_status_text(dome_status status)
 {
     switch (status) {
 #define DOME_STATUS_TEXT(code, name, text, exit_status)                                                                          \

@@ -389,7 +389,7 @@ dome_object *dome__env_unsettled(dome_env *env, int *status)
 
 /* ---- slots with their defaults ---- */
 
-int dome_object_describe(const dome_object *object, dome_object_info *info)
+dome_status dome_object_describe(const dome_object *object, dome_object_info *info)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(info, "the place for the description", DOME_ERR_ARGUMENT);
@@ -397,13 +397,13 @@ int dome_object_describe(const dome_object *object, dome_object_info *info)
     return object->ops->describe(object, info);
 }
 
-int dome_object_sync(dome_object *object)
+dome_status dome_object_sync(dome_object *object)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     return SLOT(object, sync) ? object->ops->sync(object) : DOME_OK;
 }
 
-int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
+dome_status dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(cost || count == 0, "the place for the costs", DOME_ERR_ARGUMENT);
@@ -419,29 +419,31 @@ int dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, 
     return DOME_OK;
 }
 
-int dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+dome_status dome_object_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                     uint64_t *bytes)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(bytes, "the place for the number of bytes", DOME_ERR_ARGUMENT);
     return object->ops->packed_bytes(object, first, count, format, bytes);
 }
 
-int dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
+dome_status dome_object_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                             uint64_t bytes)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
     return object->ops->pack(object, first, count, format, buffer, bytes);
 }
 
-int dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
-                       uint64_t bytes)
+dome_status dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                               uint64_t bytes)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
     return object->ops->unpack(object, first, count, format, buffer, bytes);
 }
 
-int dome_object_adopt(dome_object *object, const dome_layout *layout)
+dome_status dome_object_adopt(dome_object *object, const dome_layout *layout)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     if (!SLOT(object, adopt))
@@ -450,7 +452,7 @@ int dome_object_adopt(dome_object *object, const dome_layout *layout)
     return object->ops->adopt(object, layout);
 }
 
-int dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+dome_status dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(changed || count == 0, "the place for the answers", DOME_ERR_ARGUMENT);
@@ -461,13 +463,13 @@ int dome_object_changed(const dome_object *object, uint64_t first, uint64_t coun
     return DOME_OK;
 }
 
-int dome_object_mark_saved(dome_object *object)
+dome_status dome_object_mark_saved(dome_object *object)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     return SLOT(object, mark_saved) ? object->ops->mark_saved(object) : DOME_OK;
 }
 
-int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)
+dome_status dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(bytes, "the place for the number of bytes", DOME_ERR_ARGUMENT);
@@ -475,7 +477,7 @@ int dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t 
                                      : dome_object_packed_bytes(object, first, count, DOME_PORTABLE, bytes);
 }
 
-int dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
+dome_status dome_object_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);
@@ -483,7 +485,7 @@ int dome_object_write(const dome_object *object, uint64_t first, uint64_t count,
                                : dome_object_pack(object, first, count, DOME_PORTABLE, buffer, bytes);
 }
 
-int dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
+dome_status dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(buffer || bytes == 0, "the buffer", DOME_ERR_ARGUMENT);

@@ -148,7 +148,7 @@ void dome__begin_next(dome_env *env, uint64_t decision)
         env->hooks->at(env, op->code, id_of(op->object));
 }
 
-int dome__end(dome_operation *op, int status)
+dome_status dome__end(dome_operation *op, dome_status status)
 {
     dome_env *env = op->env;
     env->operation = op->outer;
@@ -188,7 +188,7 @@ static int exit_status_of(int status)
     }
 }
 
-int dome__fail_at(dome_env *env, int status, int rank, const char *text)
+dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const char *text)
 {
     const dome_operation *op = env ? env->operation : NULL;
     while (op && op->outer)
@@ -217,7 +217,7 @@ int dome__fail_at(dome_env *env, int status, int rank, const char *text)
     _exit(exit_status_of(status));
 }
 
-int dome__fail(dome_env *env, int status, const char *format, ...)
+dome_status dome__fail(dome_env *env, dome_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -228,7 +228,7 @@ int dome__fail(dome_env *env, int status, const char *format, ...)
     return status;
 }
 
-int dome__null(const char *function, const char *what)
+dome_status dome__null(const char *function, const char *what)
 {
     return dome__fail(this_env, DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
 }

@@ -1,10 +1,10 @@
 /* The wrapper around every public operation: notes where the program is, times it, and reports failure.
  *
- *     int dvec_add(dvec *z, const dvec *x, const dvec *y)
+ *     dome_status dvec_add(dvec *z, const dvec *x, const dvec *y)
  *     {
  *         dome_operation op;
  *         dome__begin(&op, z->env, DOME_OP_DVEC_ADD, z->object, hash of the other arguments);
- *         int status = ...;                       // check, then dispatch; failures by dome__fail
+ *         dome_status status = ...;                      // check, then dispatch; failures by dome__fail
  *         return dome__end(&op, status);
  *     }
  *
@@ -85,7 +85,7 @@
     X(DVEC_XOR, "dvec_xor", "x:v y:v", DEFERRED)                                                                                 \
     X(DVEC_NOT, "dvec_not", "x:v", DEFERRED)                                                                                     \
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
-    X(DVEC_INDEX, "dvec_index", "", DEFERRED)                                                                                    \
+    X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
     X(DVEC_SUM, "dvec_sum", "", MOVES)                                                                                           \
     X(DVEC_PROD, "dvec_prod", "", MOVES)                                                                                         \
@@ -97,13 +97,13 @@
     X(DVEC_ARGMIN, "dvec_argmin", "", MOVES)                                                                                     \
     X(DVEC_ARGMAX, "dvec_argmax", "", MOVES)                                                                                     \
     X(DVEC_SCAN, "dvec_scan", "x:v", MOVES)                                                                                      \
-    X(DVEC_SHIFT, "dvec_shift", "x:v distance:i", MOVES)                                                                         \
-    X(DVEC_SHIFT_FILL, "dvec_shift_fill", "x:v distance:i value:h", MOVES)                                                       \
+    X(DVEC_ROLL, "dvec_roll", "x:v distance:i", MOVES)                                                                           \
+    X(DVEC_SHIFT, "dvec_shift", "x:v distance:i value:h", MOVES)                                                                 \
     X(DVEC_GATHER, "dvec_gather", "x:v index:v", MOVES)                                                                          \
     X(DVEC_SCATTER, "dvec_scatter", "x:v index:v", MOVES)                                                                        \
     X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
-    X(DVEC_WHOLE, "dvec_whole", "", PLAIN)                                                                                       \
+    X(DVEC_ALLGATHER, "dvec_allgather", "", PLAIN)                                                                               \
     X(DVEC_LOCAL, "dvec_local", "form:u", PLAIN)                                                                                 \
     X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
@@ -168,21 +168,21 @@ uint64_t dome__text_word(dome_env *env, const char *text);
 void dome__begin_next(dome_env *env, uint64_t decision);
 
 /* Leaves it: adds its computing time (waiting excluded) to the clock. Returns status. */
-int dome__end(dome_operation *op, int status);
+dome_status dome__end(dome_operation *op, dome_status status);
 
 /* Counts bytes of vectors that an operation has read or written, for the profile. */
 void dome__count_bytes(const dome_operation *op, uint64_t bytes);
 
 /* Reports a failure of the operation under way: one line made of its name, its object, the text, task and host. Ends the program,
  * or records the line and returns status after dome_set_errors_return. */
-int dome__fail(dome_env *env, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+dome_status dome__fail(dome_env *env, dome_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for what the task with this rank has found. */
-int dome__fail_at(dome_env *env, int status, int rank, const char *text);
+dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const char *text);
 
 /* Reports that an argument of a public function is NULL, before its operation has begun; `what` says which ("the vector").
  * Returns DOME_ERR_ARGUMENT. */
-int dome__null(const char *function, const char *what);
+dome_status dome__null(const char *function, const char *what);
 
 /* At the head of a public function: reports a pointer that is NULL, and returns what comes behind, or nothing. */
 #define DOME_NEEDS(pointer, what, ...)                                                                                           \

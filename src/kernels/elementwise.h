@@ -76,7 +76,7 @@ enum {
     X(XOR, xor, BINARY, 0, NULL, NULL)                                                                                           \
     X(NOT, not, UNARY, 0, NULL, NULL)                                                                                            \
     X(SELECT, select, OWN, 0, NULL, NULL)                                                                                        \
-    X(INDEX, index, OWN, 0, NULL, NULL)                                                                                          \
+    X(IOTA, iota, OWN, 0, NULL, NULL)                                                                                            \
     X(RANDOM, random, OWN, 0, NULL, NULL)
 
 typedef struct dome_elementwise {

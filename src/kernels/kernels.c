@@ -204,8 +204,8 @@ COMPLEX_LIST(COMPLEX_VALUE)
     CHECKED(op##s, t, T, scalar, statement)
 
 /* Element numbers. */
-#define INDEX(s, T, convert)                                                                                                     \
-    static uint64_t index_##s(const dome_kernel_args *args, uint64_t count)                                                      \
+#define IOTA(s, T, convert)                                                                                                      \
+    static uint64_t iota_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
         T *out = args->out;                                                                                                      \
         const uint64_t width = args->width, first = args->first;                                                                 \
@@ -372,7 +372,7 @@ COMPLEX_LIST(TO_COMPLEX)
     UNARY(neg, s, T, (T)(0 - (U)x))                                                                                              \
     UNARY(abs, s, T, absolute_##s(x))                                                                                            \
     COMPARISONS(s, T)                                                                                                            \
-    INDEX(s, T, to_##s##_u64)                                                                                                    \
+    IOTA(s, T, to_##s##_u64)                                                                                                     \
     CONVERT_FROM_REAL(s, T)
 SIGNED_LIST(INTEGER)
 UNSIGNED_LIST(INTEGER)
@@ -395,7 +395,7 @@ UNSIGNED_LIST(INTEGER)
     UNARY(sin, s, T, sin##f(x))                                                                                                  \
     UNARY(cos, s, T, cos##f(x))                                                                                                  \
     COMPARISONS(s, T)                                                                                                            \
-    INDEX(s, T, to_##s##_u64)                                                                                                    \
+    IOTA(s, T, to_##s##_u64)                                                                                                     \
     CONVERT_FROM_REAL(s, T)
 FLOAT_LIST(FLOATING)
 
@@ -423,7 +423,7 @@ FLOAT_LIST(FLOATING)
     BINARY(ne, s, uint8_t, s, x.re != y.re || x.im != y.im)                                                                      \
     SCALAR(eqs, s, uint8_t, s, P, x.re == y && x.im == 0)                                                                        \
     SCALAR(nes, s, uint8_t, s, P, x.re != y || x.im != 0)                                                                        \
-    INDEX(s, s, to_##s##_u64)                                                                                                    \
+    IOTA(s, s, to_##s##_u64)                                                                                                     \
     CONVERT_FROM_REAL(s, s)                                                                                                      \
     CONVERT_FROM_COMPLEX(s, s)
 COMPLEX_LIST(COMPLEX)
@@ -489,7 +489,7 @@ static uint64_t select_bytes(const dome_kernel_args *args, uint64_t count)
     ENTRY(ABS, K, abs_##s)                                                                                                       \
     ENTRIES(EQ, K, eq, s)                                                                                                        \
     ENTRIES(NE, K, ne, s)                                                                                                        \
-    ENTRY(INDEX, K, index_##s)                                                                                                   \
+    ENTRY(IOTA, K, iota_##s)                                                                                                     \
     ENTRY(RANDOM, K, random_##s)
 #define ORDER_ENTRIES(K, s)                                                                                                      \
     ENTRIES(MIN, K, min, s)                                                                                                      \

@@ -22,13 +22,14 @@ static dscalar *self(const dome_object *object)
     return dome_object_content(object);
 }
 
-static int scalar_describe(const dome_object *object, dome_object_info *info)
+static dome_status scalar_describe(const dome_object *object, dome_object_info *info)
 {
     *info = (dome_object_info){.type = self(object)->type, .length = 1, .width = 1, .distribution = DOME_WHOLE};
     return DOME_OK;
 }
 
-static int scalar_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+static dome_status scalar_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                       uint64_t *bytes)
 {
     if (first > 1 || count > 1 - first)
         return DOME_ERR_ARGUMENT;
@@ -36,8 +37,8 @@ static int scalar_packed_bytes(const dome_object *object, uint64_t first, uint64
     return DOME_OK;
 }
 
-static int scalar_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
-                       uint64_t bytes)
+static dome_status scalar_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                               uint64_t bytes)
 {
     uint64_t expected;
     int status = scalar_packed_bytes(object, first, count, format, &expected);
@@ -49,8 +50,8 @@ static int scalar_pack(const dome_object *object, uint64_t first, uint64_t count
     return DOME_OK;
 }
 
-static int scalar_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
-                         uint64_t bytes)
+static dome_status scalar_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                                 uint64_t bytes)
 {
     uint64_t expected;
     int status = scalar_packed_bytes(object, first, count, format, &expected);
@@ -63,7 +64,7 @@ static int scalar_unpack(dome_object *object, uint64_t first, uint64_t count, do
     return DOME_OK;
 }
 
-static int scalar_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+static dome_status scalar_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
 {
     if (first > 1 || count > 1 - first)
         return DOME_ERR_ARGUMENT;
@@ -72,7 +73,7 @@ static int scalar_changed(const dome_object *object, uint64_t first, uint64_t co
     return DOME_OK;
 }
 
-static int scalar_mark_saved(dome_object *object)
+static dome_status scalar_mark_saved(dome_object *object)
 {
     self(object)->saved = true;
     return DOME_OK;
@@ -331,14 +332,14 @@ static int set_number(dscalar *s, const number *x, bool from_double, uint64_t wo
     return dome__end(&op, DOME_OK);
 }
 
-int dscalar_set_i64(dscalar *s, int64_t value)
+dome_status dscalar_set_i64(dscalar *s, int64_t value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     number x = number_i64(value);
     return set_number(s, &x, false, (uint64_t)value);
 }
 
-int dscalar_set_f64(dscalar *s, double value)
+dome_status dscalar_set_f64(dscalar *s, double value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     number x = number_f64(value);
@@ -416,7 +417,7 @@ double dscalar_get_f64(const dscalar *s)
     return value;
 }
 
-int dscalar_set(dscalar *s, const void *value)
+dome_status dscalar_set(dscalar *s, const void *value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     dome_operation op;
@@ -428,7 +429,7 @@ int dscalar_set(dscalar *s, const void *value)
     return dome__end(&op, DOME_OK);
 }
 
-int dscalar_get(const dscalar *s, void *value)
+dome_status dscalar_get(const dscalar *s, void *value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
     check_reading(s);

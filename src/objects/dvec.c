@@ -130,13 +130,20 @@ void dvec__lend(dvec *x)
     x->lent = x->distribution != DOME_DYNAMIC; /* of what moves nobody can keep a pointer for long */
 }
 
+void dvec__no_spans(dvec_span spans[2])
+{
+    static _Alignas(ALIGNED) char nothing[ALIGNED];
+    spans[0] = spans[1] = (dvec_span){nothing, 0, 0};
+}
+
 int dvec__spans(const dvec *x, dvec_span spans[2])
 {
     dome_span ranges[2];
     int count = dome_layout_spans(x->layout, x->layout_rank, ranges);
     char *data = x->data;
+    dvec__no_spans(spans);
     for (int s = 0; s < count; s++) {
-        spans[s] = (dvec_span){data, (size_t)ranges[s].first, (size_t)ranges[s].count};
+        spans[s] = (dvec_span){data, ranges[s].first, ranges[s].count};
         data += ranges[s].count * DVEC_ELEMENT(x);
     }
     return count;
@@ -186,7 +193,7 @@ static dvec *self(const dome_object *object)
     return dome_object_content(object);
 }
 
-static int vec_describe(const dome_object *object, dome_object_info *info)
+static dome_status vec_describe(const dome_object *object, dome_object_info *info)
 {
     const dvec *x = self(object);
     *info = (dome_object_info){
@@ -201,7 +208,7 @@ static void run_recorded(const dvec *x)
         dome__eval_run(x->env, x);
 }
 
-static int vec_sync(dome_object *object)
+static dome_status vec_sync(dome_object *object)
 {
     run_recorded(self(object));
     return self(object)->failure ? DOME_ERR_RANGE : DOME_OK;
@@ -224,7 +231,8 @@ static bool owned(const dvec *x, uint64_t first, uint64_t count, dome_span *elem
     return *local != UINT64_MAX && last != UINT64_MAX && last - *local == elements->count - 1;
 }
 
-static int vec_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+static dome_status vec_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                    uint64_t *bytes)
 {
     const dvec *x = self(object);
     dome_span elements;
@@ -235,7 +243,8 @@ static int vec_packed_bytes(const dome_object *object, uint64_t first, uint64_t 
     return DOME_OK;
 }
 
-static int vec_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer, uint64_t bytes)
+static dome_status vec_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                            uint64_t bytes)
 {
     const dvec *x = self(object);
     dome_span elements;
@@ -248,7 +257,8 @@ static int vec_pack(const dome_object *object, uint64_t first, uint64_t count, d
     return DOME_OK;
 }
 
-static int vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer, uint64_t bytes)
+static dome_status vec_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                              uint64_t bytes)
 {
     dvec *x = self(object);
     dome_span elements;
@@ -375,7 +385,7 @@ static int take_layout(dvec *x, const dome_layout *layout)
     return DOME_OK;
 }
 
-static int vec_adopt(dome_object *object, const dome_layout *layout)
+static dome_status vec_adopt(dome_object *object, const dome_layout *layout)
 {
     dvec *x = self(object);
     if (x->distribution != DOME_DYNAMIC && !dome_layout_equal(layout, x->layout))
@@ -407,7 +417,7 @@ static uint64_t block_sum(const dvec *x, uint64_t block)
     return sum_of(x->data + local * DVEC_ELEMENT(x), elements.count * DVEC_ELEMENT(x));
 }
 
-static int vec_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+static dome_status vec_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
 {
     const dvec *x = self(object);
     dome_span elements;
@@ -431,7 +441,7 @@ static uint64_t *block_sums(const dvec *x, uint64_t blocks)
     return sums;
 }
 
-static int vec_mark_saved(dome_object *object)
+static dome_status vec_mark_saved(dome_object *object)
 {
     dvec *x = self(object);
     run_recorded(x);
@@ -543,8 +553,8 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
         name = "the vector";
     if (!type)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
-    if (n > PTRDIFF_MAX)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %td", name, (ptrdiff_t)n);
+    if (n > INT64_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %" G_GINT64_FORMAT, name, (int64_t)n);
     if (!options)
         return DOME_OK;
     if (options->width > PTRDIFF_MAX)
@@ -552,7 +562,8 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
     if ((unsigned)options->distribution > DOME_WHOLE)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %d is not a distribution", name, (int)options->distribution);
     if (options->block & (options->block - 1))
-        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: block size %zu is not a power of two", name, options->block);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: block size %" G_GUINT64_FORMAT " is not a power of two", name,
+                          options->block);
     if (__builtin_mul_overflow(n, (uint64_t)options->width, &positions))
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %" G_GUINT64_FORMAT " elements of %zu values are more than can be counted",
                           name, n, options->width);
@@ -574,7 +585,7 @@ static const char *why_failed(const dome_object *object)
     return x->failure ? x->failure->text : NULL;
 }
 
-dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, const dvec_options *options)
+dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options)
 {
     DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
@@ -629,7 +640,7 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, size_t n, c
     return x;
 }
 
-dvec *dvec_new(dome_env *env, const char *name, dome_type type, size_t n)
+dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n)
 {
     DOME_NEEDS(env, "the environment", NULL);
     return dvec_new_with(env, name, type, n, NULL);
@@ -685,10 +696,10 @@ dome_type dvec_type(const dvec *x)
     return x->type;
 }
 
-size_t dvec_length(const dvec *x)
+uint64_t dvec_length(const dvec *x)
 {
     DOME_NEEDS(x, "the vector", 0);
-    return (size_t)x->length;
+    return x->length;
 }
 
 size_t dvec_width(const dvec *x)
@@ -711,31 +722,32 @@ dome_object *dvec_object(const dvec *x)
 
 /* ---- the local part ---- */
 
-int dvec_local(dvec *x, dvec_span spans[2])
+dome_status dvec_local(dvec *x, dvec_span spans[2])
 {
-    if (!x)
-        return -dome__null(__func__, "a vector");
-    DOME_NEEDS(spans, "the place for the spans", -DOME_ERR_ARGUMENT);
+    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
+    dvec__no_spans(spans);
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 0);
     int status = dvec__settle(x, NULL);
     if (dome__end(&op, status) != DOME_OK)
-        return -status;
+        return status;
     dvec__lend(x);
-    return dvec__spans(x, spans);
+    dvec__spans(x, spans);
+    return DOME_OK;
 }
 
-int dvec_local_const(const dvec *x, dvec_span spans[2])
+dome_status dvec_local_const(const dvec *x, dvec_span spans[2])
 {
-    if (!x)
-        return -dome__null(__func__, "a vector");
-    DOME_NEEDS(spans, "the place for the spans", -DOME_ERR_ARGUMENT);
+    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
+    dvec__no_spans(spans);
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
     int status = dvec__settle_read(x);
-    if (dome__end(&op, status) != DOME_OK)
-        return -status;
-    return dvec__spans(x, spans);
+    if (dome__end(&op, status) == DOME_OK)
+        dvec__spans(x, spans);
+    return status;
 }
 
 static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
@@ -772,7 +784,7 @@ static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *c
                 uint64_t at = in[i]->distribution == out->distribution ? position + done : first;
                 pointers[i] = in[i]->data + at * DVEC_ELEMENT(in[i]);
             }
-            kernel(ctx, (size_t)first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
+            kernel(ctx, first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
             dome__block_clock_tick(&clock, first, count);
         }
         position += spans[s].count;
@@ -817,12 +829,12 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
     return dome__end(&op, DOME_OK);
 }
 
-int dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+dome_status dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
     return map(out, kernel, ctx, nin, in, false);
 }
 
-int dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
     return map(out, kernel, ctx, nin, in, true);
 }

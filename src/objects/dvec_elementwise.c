@@ -111,7 +111,7 @@ static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dv
 
 /* ---- values from nowhere ---- */
 
-int dvec_fill(dvec *z, double value)
+dome_status dvec_fill(dvec *z, double value)
 {
     if (!z)
         return dome__null(__func__, "a vector");
@@ -124,7 +124,7 @@ int dvec_fill(dvec *z, double value)
     return dome__end(&op, status);
 }
 
-int dvec_fill_value(dvec *z, const void *value)
+dome_status dvec_fill_value(dvec *z, const void *value)
 {
     if (!z)
         return dome__null(__func__, "a vector");
@@ -137,17 +137,17 @@ int dvec_fill_value(dvec *z, const void *value)
     return dome__end(&op, dome__eval_record(z->env, &work));
 }
 
-int dvec_index(dvec *z)
+dome_status dvec_iota(dvec *z)
 {
     if (!z)
         return dome__null(__func__, "a vector");
     dome_operation op;
-    dome_eval_op work = {.code = DOME_OP_DVEC_INDEX, .out = z};
-    dome__begin(&op, z->env, DOME_OP_DVEC_INDEX, z->object, 0);
+    dome_eval_op work = {.code = DOME_OP_DVEC_IOTA, .out = z};
+    dome__begin(&op, z->env, DOME_OP_DVEC_IOTA, z->object, 0);
     return dome__end(&op, record(&work));
 }
 
-int dvec_random(dvec *z, uint64_t seed)
+dome_status dvec_random(dvec *z, uint64_t seed)
 {
     if (!z)
         return dome__null(__func__, "a vector");
@@ -159,7 +159,7 @@ int dvec_random(dvec *z, uint64_t seed)
 
 /* ---- copies ---- */
 
-int dvec_copy(dvec *z, const dvec *x)
+dome_status dvec_copy(dvec *z, const dvec *x)
 {
     if (!z || !x)
         return dome__null(__func__, "a vector");
@@ -178,7 +178,7 @@ int dvec_copy(dvec *z, const dvec *x)
     return dome__end(&op, status);
 }
 
-int dvec_convert(dvec *z, const dvec *x)
+dome_status dvec_convert(dvec *z, const dvec *x)
 {
     if (!z || !x)
         return dome__null(__func__, "a vector");
@@ -194,7 +194,7 @@ int dvec_convert(dvec *z, const dvec *x)
     return dome__end(&op, status);
 }
 
-int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
+dome_status dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
 {
     if (!z || !mask || !x || !y)
         return dome__null(__func__, "a vector");
@@ -213,7 +213,7 @@ int dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
     return dome__end(&op, status);
 }
 
-int dvec_axpy(dvec *y, double a, const dvec *x)
+dome_status dvec_axpy(dvec *y, double a, const dvec *x)
 {
     return scalar(DOME_OP_DVEC_AXPY, y, x, a);
 }
@@ -222,27 +222,27 @@ int dvec_axpy(dvec *y, double a, const dvec *x)
 
 #define PUBLIC_OWN(CODE, name)
 #define PUBLIC_UNARY(CODE, name)                                                                                                 \
-    int dvec_##name(dvec *z, const dvec *x)                                                                                      \
+    dome_status dvec_##name(dvec *z, const dvec *x)                                                                              \
     {                                                                                                                            \
         return vectors(DOME_OP_DVEC_##CODE, z, x, NULL, false);                                                                  \
     }
 #define PUBLIC_BINARY(CODE, name)                                                                                                \
-    int dvec_##name(dvec *z, const dvec *x, const dvec *y)                                                                       \
+    dome_status dvec_##name(dvec *z, const dvec *x, const dvec *y)                                                               \
     {                                                                                                                            \
         return vectors(DOME_OP_DVEC_##CODE, z, x, y, true);                                                                      \
     }
 #define PUBLIC_SCALAR(CODE, name)                                                                                                \
-    int dvec_##name(dvec *z, const dvec *x, double a)                                                                            \
+    dome_status dvec_##name(dvec *z, const dvec *x, double a)                                                                    \
     {                                                                                                                            \
         return scalar(DOME_OP_DVEC_##CODE, z, x, a);                                                                             \
     }
 #define PUBLIC_COMPARE(CODE, name)                                                                                               \
-    int dvec_##name(dvec *mask, const dvec *x, const dvec *y)                                                                    \
+    dome_status dvec_##name(dvec *mask, const dvec *x, const dvec *y)                                                            \
     {                                                                                                                            \
         return compare(DOME_OP_DVEC_##CODE, mask, x, y, 0, false);                                                               \
     }
 #define PUBLIC_COMPARE_SCALAR(CODE, name)                                                                                        \
-    int dvec_##name(dvec *mask, const dvec *x, double a)                                                                         \
+    dome_status dvec_##name(dvec *mask, const dvec *x, double a)                                                                 \
     {                                                                                                                            \
         return compare(DOME_OP_DVEC_##CODE, mask, x, NULL, a, true);                                                             \
     }

@@ -395,13 +395,13 @@ static dvec *new_vector(transfer *f, const char *name, const dvec_options *optio
         dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" PRIu64 ", not %zu", f->path, f->npy.width, o.width);
         return NULL;
     }
-    if (f->npy.length > SIZE_MAX || f->npy.width > SIZE_MAX)
+    if (f->npy.length > INT64_MAX || f->npy.width > SIZE_MAX)
         note(f, DOME_ERR_MEMORY, "'%s' is too long for this machine", f->path);
     if (agree(f, NULL))
         return NULL;
     o.width = (size_t)f->npy.width;
     dome_type type = type_of(env, &f->npy.item);
-    dvec *x = type ? dvec_new_with(env, name, type, (size_t)f->npy.length, &o) : NULL;
+    dvec *x = type ? dvec_new_with(env, name, type, f->npy.length, &o) : NULL;
     if (x)
         dvec__complete(x);
     return x;
@@ -446,7 +446,7 @@ dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dv
         status = share_header(&f, &header, &id);
     if (!status) {
         f.x = new_vector(&f, name, options);
-        status = f.x ? read_parts(&f, &id) : env->error_status;
+        status = f.x ? read_parts(&f, &id) : (int)env->error_status;
     }
     if (status && f.x) {
         dome_object_free(f.x->object);
@@ -610,7 +610,7 @@ static int write_file(transfer *f, dome_new_file *new)
     return agree(f, new);
 }
 
-int dvec_write(const dvec *x, const char *path)
+dome_status dvec_write(const dvec *x, const char *path)
 {
     DOME_NEEDS(x, "the vector", DOME_ERR_ARGUMENT);
     dome_operation op;

@@ -378,7 +378,7 @@ static int check_gather(const dvec *z, const dvec *x, const dvec *index)
     return status;
 }
 
-int dvec_gather(dvec *z, const dvec *x, const dvec *index)
+dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
         return dome__null(__func__, "a vector");
@@ -530,7 +530,7 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
     return status == DOME_OK ? dvec__settle(z, NULL) : status;
 }
 
-int dvec_scatter(dvec *z, const dvec *x, const dvec *index)
+dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
         return dome__null(__func__, "a vector");

@@ -237,12 +237,12 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
     return status;
 }
 
-int dvec_shift(dvec *z, const dvec *x, int64_t k)
+dome_status dvec_roll(dvec *z, const dvec *x, int64_t k)
 {
     if (!z)
         return dome__null(__func__, "a vector");
     dome_operation op;
-    dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, (uint64_t[]){dvec__id(x), (uint64_t)k}, 2);
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_ROLL, z->object, (uint64_t[]){dvec__id(x), (uint64_t)k}, 2);
     uint64_t n = z->length, distance = 0;
     if (n > 0) {
         distance = (k < 0 ? -(uint64_t)k : (uint64_t)k) % n;
@@ -253,13 +253,13 @@ int dvec_shift(dvec *z, const dvec *x, int64_t k)
     return dome__end(&op, shift_checked(z, x, &s, NULL));
 }
 
-int dvec_shift_fill(dvec *z, const dvec *x, int64_t k, const void *value)
+dome_status dvec_shift(dvec *z, const dvec *x, int64_t k, const void *value)
 {
     if (!z)
         return dome__null(__func__, "a vector");
     dome_operation op;
     uint64_t words[] = {dvec__id(x), (uint64_t)k, dome__value_word(z->type, value)};
-    dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT_FILL, z->object, words, G_N_ELEMENTS(words));
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_SHIFT, z->object, words, G_N_ELEMENTS(words));
     shift s = {.z = z, .distance = k < 0 ? -(uint64_t)k : (uint64_t)k, .upwards = k >= 0};
     return dome__end(&op, shift_checked(z, x, &s, value));
 }
@@ -295,13 +295,13 @@ static int fetch_whole(const dvec *x, void *out)
     return status == DOME_OK ? DOME_OK : dome__fail_transport(x->env, status);
 }
 
-const void *dvec_whole(const dvec *x)
+const void *dvec_allgather(const dvec *x)
 {
     if (!x)
         return dome__null(__func__, "a vector"), NULL;
     static const char nothing[16];
     dome_operation op;
-    dome__begin(&op, x->env, DOME_OP_DVEC_WHOLE, x->object, 0);
+    dome__begin(&op, x->env, DOME_OP_DVEC_ALLGATHER, x->object, 0);
 
     const void *result = nothing;
     int status = dvec__settle(x, NULL);
@@ -385,8 +385,8 @@ static int halo_room(dvec *x, const halo *h, uint64_t elements)
     int status = dvec__agree_memory(x, x->halo || elements == 0, "the neighbouring elements");
     if (status == DOME_OK) {
         x->halo_layout = dome_layout_ref(x->layout);
-        x->halo_below = (size_t)h->below;
-        x->halo_above = (size_t)h->above;
+        x->halo_below = h->below;
+        x->halo_above = h->above;
         x->halo_periodic = h->periodic;
     }
     return status;
@@ -410,31 +410,33 @@ static int halo_fetch(dvec *x, const halo *h)
     return status == DOME_OK ? dvec__fetch(x, wants_halo, (void *)h, x->halo) : status;
 }
 
-int dvec_halo(dvec *x, size_t below, size_t above, bool periodic, dvec_halo_span spans[2])
+dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
 {
-    if (!x)
-        return -dome__null(__func__, "a vector");
-    DOME_NEEDS(spans, "the place for the spans", -DOME_ERR_ARGUMENT);
+    dvec_span local[2];
+    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
+    dvec__no_spans(local);
+    for (int s = 0; s < 2; s++)
+        spans[s] = (dvec_halo_span){.local = local[s]};
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, x->env, DOME_OP_DVEC_HALO, x->object, (uint64_t[]){below, above, periodic}, 3);
 
     halo h = {.x = x, .below = below, .above = above, .periodic = periodic};
     int status = halo_fetch(x, &h);
     if (dome__end(&op, status) != DOME_OK)
-        return -status;
+        return status;
 
-    dvec_span local[2];
     int count = dvec__spans(x, local);
     const char *copies = x->halo;
     for (int s = 0; s < count; s++) {
         uint64_t nbelow, nabove;
         halo_counts(&h, &(dome_span){local[s].first, local[s].count}, &nbelow, &nabove);
-        spans[s] = (dvec_halo_span){.local = local[s], .nbelow = (size_t)nbelow, .nabove = (size_t)nabove};
+        spans[s] = (dvec_halo_span){.local = local[s], .nbelow = nbelow, .nabove = nabove};
         spans[s].below = nbelow ? copies : NULL;
         copies = nbelow ? copies + nbelow * DVEC_ELEMENT(x) : copies;
         spans[s].above = nabove ? copies : NULL;
         copies = nabove ? copies + nabove * DVEC_ELEMENT(x) : copies;
     }
     dvec__lend(x);
-    return count;
+    return DOME_OK;
 }

@@ -36,10 +36,10 @@ struct dvec {
     bool lent;        /* it does not move, and the program has had a pointer to write to it with, and may still have it */
     uint64_t *sums;   /* by local block: of its values at the last mark_saved, if lent then; NULL: not known */
 
-    void *whole; /* dvec_whole's copy */
+    void *whole; /* dvec_allgather's copy */
 
     void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
-    size_t halo_below, halo_above;
+    uint64_t halo_below, halo_above;
     bool halo_periodic;
     dome_layout *halo_layout;
 };
@@ -76,7 +76,10 @@ void dvec__overwritten(dvec *x);
 /* Whether x can take part in one element-wise operation with z as `output`: 0, or fails with the line. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);
 
-/* This task's spans of x with pointers; returns their number. x is synced. */
+/* Two empty spans. Their pointers point to no element, but are not NULL: memcpy may get them. */
+void dvec__no_spans(dvec_span spans[2]);
+
+/* This task's spans of x with pointers; an unused one is empty. Returns how many are not. x is synced. */
 int dvec__spans(const dvec *x, dvec_span spans[2]);
 
 /* A range of elements of x that a task wants: element first + j shall lie at element `at` + j of its output. */

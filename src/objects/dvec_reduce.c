@@ -62,12 +62,12 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 /* Begins an operation: checks its operands. On failure it is over and `end` need not be called. The work recorded for the
  * operands is done along with the first for_blocks, or by `prepare`; after that r->failure may be one of this task alone.
  * y is NULL but for products of two vectors. */
-static int begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
+static dome_status begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
     if (!x || (two && !y))
         return dome__null(dome__operation_name(code), "a vector");
     dome__begin(&r->op, x->env, code, x->object, dvec__id(y));
-    int status = take(r, x, y, what);
+    dome_status status = take(r, x, y, what);
     return status == DOME_OK ? status : dome__end(&r->op, status);
 }
 
@@ -88,7 +88,7 @@ static void prepare(reduction *r)
     find_failure(r);
 }
 
-static int end(reduction *r, int status)
+static dome_status end(reduction *r, dome_status status)
 {
     prepare(r);
     dome__count_bytes(&r->op, r->lead->local * (DVEC_ELEMENT(r->x) + (r->y ? DVEC_ELEMENT(r->y) : 0)));
@@ -245,7 +245,7 @@ static int sum_up_together(reduction r[], size_t n, double result[])
     return status;
 }
 
-int dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[])
+dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[])
 {
     DOME_NEEDS(n > 0 && x && x[0], "n is 0, or a vector", DOME_ERR_ARGUMENT);
     dome_env *env = x[0]->env;
@@ -296,12 +296,12 @@ int64_t dvec_dot_i64(const dvec *x, const dvec *y)
     return sum_i64(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true);
 }
 
-int dvec_sum_c128(const dvec *x, double result[2])
+dome_status dvec_sum_c128(const dvec *x, double result[2])
 {
     return sum_c128(DOME_OP_DVEC_SUM, DOME_TERMS_SUM, x, NULL, false, result);
 }
 
-int dvec_dot_c128(const dvec *x, const dvec *y, double result[2])
+dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2])
 {
     return sum_c128(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true, result);
 }
@@ -538,7 +538,7 @@ double dvec_prod(const dvec *x)
     return end(&r, multiply_up(&r, product)) == DOME_OK ? product[0] : NAN;
 }
 
-int dvec_prod_c128(const dvec *x, double result[2])
+dome_status dvec_prod_c128(const dvec *x, double result[2])
 {
     reduction r;
     double product[2];
@@ -640,13 +640,17 @@ static int64_t extreme_i64(dome_operation_code code, const dvec *x, bool largest
     return end(&r, status) == DOME_OK ? (int64_t)best.bits : 0;
 }
 
-static size_t extreme_position(dome_operation_code code, const dvec *x, bool largest)
+static dome_status extreme_position(dome_operation_code code, const dvec *x, bool largest, uint64_t *position)
 {
     reduction r;
     dome_extreme best;
-    if (begin(&r, code, x, NULL, false, REALS) != DOME_OK)
-        return 0;
-    return end(&r, find_extreme(&r, largest, &best)) == DOME_OK ? (size_t)best.position : 0;
+    if (!position)
+        return dome__null(dome__operation_name(code), "the place for the position");
+    int status = begin(&r, code, x, NULL, false, REALS);
+    if (status == DOME_OK)
+        status = end(&r, find_extreme(&r, largest, &best));
+    *position = status == DOME_OK ? best.position : UINT64_MAX;
+    return status;
 }
 
 double dvec_min_value(const dvec *x)
@@ -669,12 +673,12 @@ int64_t dvec_max_value_i64(const dvec *x)
     return extreme_i64(DOME_OP_DVEC_MAX_VALUE, x, true);
 }
 
-size_t dvec_argmin(const dvec *x)
+dome_status dvec_argmin(const dvec *x, uint64_t *position)
 {
-    return extreme_position(DOME_OP_DVEC_ARGMIN, x, false);
+    return extreme_position(DOME_OP_DVEC_ARGMIN, x, false, position);
 }
 
-size_t dvec_argmax(const dvec *x)
+dome_status dvec_argmax(const dvec *x, uint64_t *position)
 {
-    return extreme_position(DOME_OP_DVEC_ARGMAX, x, true);
+    return extreme_position(DOME_OP_DVEC_ARGMAX, x, true, position);
 }

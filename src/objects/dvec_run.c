@@ -119,7 +119,7 @@ bool dvec_run_next(dvec_run *run)
     }
     uint64_t place = s->place + s->done, first = s->at[s->span].first + s->done;
     uint64_t count = MIN(s->most, s->at[s->span].count - s->done);
-    run->first = (size_t)first;
+    run->first = first;
     run->count = (size_t)count;
     run->values = (size_t)(count * s->lead->width);
     run->out = s->out ? s->out->data + place * DVEC_ELEMENT(s->out) : NULL;

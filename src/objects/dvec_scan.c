@@ -175,7 +175,7 @@ static int scan_group(const scan *s)
     return status;
 }
 
-int dvec_scan(dvec *z, const dvec *x)
+dome_status dvec_scan(dvec *z, const dvec *x)
 {
     if (!z)
         return dome__null(__func__, "a vector");

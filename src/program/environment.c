@@ -1,7 +1,7 @@
+#include "core/environment.h"
 #include "balance/balance.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
-#include "core/environment.h"
 #include "core/terminal.h"
 #include "core/trail.h"
 #include "kernels/kernels.h"
@@ -34,7 +34,6 @@
 
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text) __attribute__((noreturn));
 static void die(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
-
 
 /* Before the environment stands there is no operation to name. */
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text)
@@ -447,7 +446,7 @@ void dome_print(dome_env *env, const char *format, ...)
     va_end(arguments);
 }
 
-int dome_checkpoint(dome_env *env)
+dome_status dome_checkpoint(dome_env *env)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
@@ -458,7 +457,7 @@ int dome_checkpoint(dome_env *env)
     return dome__end(&op, dome__checkpoint_boundary(env));
 }
 
-int dome_barrier(dome_env *env)
+dome_status dome_barrier(dome_env *env)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
@@ -467,7 +466,7 @@ int dome_barrier(dome_env *env)
     return dome__end(&op, status ? dome__fail_transport(env, status) : DOME_OK);
 }
 
-int dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count)
+dome_status dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     DOME_NEEDS(type, "the type", DOME_ERR_ARGUMENT);

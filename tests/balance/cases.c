@@ -78,13 +78,13 @@ static pair make(const char *name, size_t n)
     pair p = {.n = n, .block = (size_t)dome_block_size(n)};
     p.moves = dvec_new(env, name, DOME_F64, n);
     p.stays = dvec_new_with(env, NULL, DOME_F64, n, &(dvec_options){.distribution = DOME_WHOLE});
-    dvec_index(p.moves);
-    dvec_index(p.stays);
+    dvec_iota(p.moves);
+    dvec_iota(p.stays);
     return p;
 }
 
 /* ctx: the pair whose moving part is computed; NULL: costs nothing. */
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *x = in[0];
     double *y = out, cost = 0;
@@ -168,8 +168,9 @@ static void check(const pair *p)
     double should = dvec_sum(p->stays);
     EXPECT(memcmp(&is, &should, sizeof is) == 0, "the sum of '%s' is %.17g instead of %.17g", dvec_name(p->moves), is, should);
     watch_ways();
-    const double *all = dvec_whole(p->stays);
-    for (int s = 0, n = dvec_local_const(p->moves, spans); s < n; s++)
+    const double *all = dvec_allgather(p->stays);
+    dvec_local_const(p->moves, spans);
+    for (int s = 0; s < 2; s++)
         EXPECT(memcmp(spans[s].data, all + spans[s].first, spans[s].count * sizeof *all) == 0, "'%s' has other values",
                dvec_name(p->moves));
 }
@@ -330,7 +331,7 @@ static void case_alarm(const char *word)
 }
 
 /* The same without making up times: loops that take longer. */
-static void slow_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void slow_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)ctx, (void)first, (void)out, (void)in;
     double until = processor_seconds() + time_of(rank, 0.1 * (double)count * BLOCKS / N);
@@ -524,9 +525,11 @@ static void case_halo(const char *word)
         if (step % 3 == 1)
             dome_barrier(env); /* data may move while there are halos */
         watch_ways();
-        int spans = dvec_halo(x, BELOW, ABOVE, true, halo);
-        EXPECT(dvec_local(y, out) == spans, "vectors of one length have different spans");
-        for (int s = 0; s < spans; s++) {
+        dvec_halo(x, BELOW, ABOVE, true, halo);
+        dvec_local(y, out);
+        for (int s = 0; s < 2; s++) {
+            EXPECT(out[s].first == halo[s].local.first && out[s].count == halo[s].local.count,
+                   "vectors of one length have different spans");
             const int64_t *in = halo[s].local.data, *below = halo[s].below, *above = halo[s].above;
             int64_t *to = out[s].data;
             size_t count = halo[s].local.count;
@@ -535,9 +538,9 @@ static void case_halo(const char *word)
                                   (uint64_t)(i + ABOVE < count ? in[i + ABOVE] : above[i + ABOVE - count]));
             compute((double)count * BLOCKS / N);
         }
-        dvec_shift(low, x, BELOW);
+        dvec_roll(low, x, BELOW);
         watch_ways(); /* each call may bring a phase of its own */
-        dvec_shift(high, x, -ABOVE);
+        dvec_roll(high, x, -ABOVE);
         watch_ways();
         dvec_add(low, low, high);
         dvec_sub(low, low, y);
@@ -601,7 +604,7 @@ static void case_failing(const char *word)
     for (int turn = 0; turn < 12; turn++) {
         GString *log = g_string_new(NULL);
         work(&x, 4);
-        dvec_index(a);
+        dvec_iota(a);
         dvec_fill(c, turn);
         note(log, "before", (int)dvec_sum_i64(c) == 900 * turn ? DOME_OK : DOME_ERR_STATE);
         note(log, "div", dvec_div(b, a, a)); /* element 0 is 0 */
@@ -666,7 +669,7 @@ static void case_uneven(const char *word)
 }
 
 /* Work on vectors that may not move says nothing about the blocks of those that may. */
-static void block_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void block_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
     compute(4);
@@ -697,7 +700,7 @@ static size_t list_length(size_t i)
     return i < N / 8 ? 30 : 0;
 }
 
-static void lists_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void lists_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double cost = 0, *sums = out;
     (void)in;
@@ -751,7 +754,7 @@ typedef struct ledger {
     uint64_t *entry;
 } ledger;
 
-static int ledger_describe(const dome_object *object, dome_object_info *info)
+static dome_status ledger_describe(const dome_object *object, dome_object_info *info)
 {
     const ledger *l = dome_object_content(object);
     *info = (dome_object_info){
@@ -772,14 +775,15 @@ static uint64_t *ledger_at(const ledger *l, uint64_t block)
     return l->entry + dome_layout_position(l->layout, rank, dome_layout_block(l->layout, block).first);
 }
 
-static int ledger_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+static dome_status ledger_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                       uint64_t *bytes)
 {
     *bytes = ledger_elements(dome_object_content(object), first, count) * dome_type_bytes(DOME_U64, format);
     return DOME_OK;
 }
 
-static int ledger_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
-                       uint64_t bytes)
+static dome_status ledger_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                               uint64_t bytes)
 {
     const ledger *l = dome_object_content(object);
     dome_type_pack(DOME_U64, format, buffer, ledger_at(l, first), bytes / dome_type_bytes(DOME_U64, format));
@@ -787,8 +791,8 @@ static int ledger_pack(const dome_object *object, uint64_t first, uint64_t count
     return DOME_OK;
 }
 
-static int ledger_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
-                         uint64_t bytes)
+static dome_status ledger_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                                 uint64_t bytes)
 {
     const ledger *l = dome_object_content(object);
     if (bytes != ledger_elements(l, first, count) * dome_type_bytes(DOME_U64, format))
@@ -797,7 +801,7 @@ static int ledger_unpack(dome_object *object, uint64_t first, uint64_t count, do
     return DOME_OK;
 }
 
-static int ledger_adopt(dome_object *object, const dome_layout *layout)
+static dome_status ledger_adopt(dome_object *object, const dome_layout *layout)
 {
     ledger *l = dome_object_content(object);
     uint64_t *entry = g_new0(uint64_t, dome_layout_local(layout, rank) + 1);

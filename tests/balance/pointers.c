@@ -15,7 +15,8 @@ static volatile int *volatile nowhere;
 static double *first_value(dvec *x)
 {
     dvec_span spans[2];
-    return dvec_local(x, spans) > 0 ? spans[0].data : NULL;
+    dvec_local(x, spans);
+    return spans[0].count > 0 ? spans[0].data : NULL;
 }
 
 static void touch(const double *value)
@@ -24,7 +25,7 @@ static void touch(const double *value)
         sink = *value;
 }
 
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)first, (void)in;
     memset(out, 0, count * sizeof(double));
@@ -36,14 +37,14 @@ static void go_right(dome_env *env, dvec *x, dvec *y)
 {
     for (int k = 0; k < 50; k++) {
         dvec_span spans[2], others[2];
-        int n = dvec_local(x, spans);
+        dvec_local(x, spans);
         dvec_local(y, others); /* gives out pointers: those to x stay good */
-        for (int s = 0; s < n; s++)
+        for (int s = 0; s < 2; s++)
             for (size_t i = 0; i < spans[s].count; i++) {
                 ((double *)spans[s].data)[i] += 1;
                 ((double *)others[s].data)[i] = (double)(spans[s].first + i);
             }
-        const double *all = dvec_whole(x); /* stays while data moves */
+        const double *all = dvec_allgather(x); /* stays while data moves */
         if (dvec_sum(x) != N * (double)(k + 1) || dvec_sum(y) != N * (N - 1.0) / 2)
             dome_abort(env, "values are lost in turn %d", k);
         dome_barrier(env);
@@ -75,17 +76,18 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "map") == 0) {
         dvec_map(y, kernel, kept, 0, NULL);
     } else if (strcmp(what, "shift") == 0) {
-        dvec_shift(x, x, 1);
+        dvec_roll(x, x, 1);
         touch(kept);
     } else if (strcmp(what, "halo") == 0) { /* copies live until the next */
         dvec_halo_span halo[2];
-        const double *below = dvec_halo(x, 2, 0, true, halo) > 0 ? halo[0].below : NULL;
+        dvec_halo(x, 2, 0, true, halo);
+        const double *below = halo[0].below;
         dvec_sum(y);
         touch(below);
         dvec_halo(x, 3, 0, true, halo);
         touch(below);
     } else if (strcmp(what, "whole") == 0) {
-        const double *all = dvec_whole(x);
+        const double *all = dvec_allgather(x);
         dvec_free(x);
         touch(all);
     } else if (strcmp(what, "freed") == 0) {

@@ -43,7 +43,7 @@ for tasks in 1 3; do
                 run $tasks sum $kind $options && caught dvec_sum
                 run $tasks write $kind $options && caught dome_barrier
                 run $tasks map $kind $options && caught dvec_map
-                run $tasks shift $kind $options && caught dvec_shift
+                run $tasks shift $kind $options && caught dvec_roll
                 run $tasks later $kind $options && caught dome_barrier
                 run $tasks freed $kind $options && caught dvec_free
                 run $tasks whole $kind $options && caught dvec_free

@@ -6,7 +6,7 @@
 
 enum { N = 4096 }; /* blocks of 16 */
 
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double seconds = *(const double *)ctx * (double)count / N;
     (void)first, (void)out, (void)in;

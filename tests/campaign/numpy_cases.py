@@ -177,7 +177,7 @@ class Chain:
     def step(self):
         c, kind = self.chance, self.dtype.kind
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
-        exact = ["add", "sub", "neg", "copy", "fill", "index", "shift", "shift_fill", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "logic"]
+        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "logic"]
         if kind in "iu":
             exact += ["mul", "min", "max", "abs", "div", "pow", "scan"]
         elif kind == "f":
@@ -229,9 +229,9 @@ class Chain:
         a = self.number(is_integer(self.type))
         self.operation("fill %d %s" % (z, a.hex()), z, lambda: np.full(self.shape, a).astype(self.dtype))
 
-    def do_index(self, z, x, y):
+    def do_iota(self, z, x, y):
         index = np.repeat(np.arange(self.shape[0], dtype="u8"), self.shape[1]).reshape(self.shape)
-        self.operation("index %d" % z, z, lambda: converted(index, self.dtype))
+        self.operation("iota %d" % z, z, lambda: converted(index, self.dtype))
 
     def do_copy(self, z, x, y):
         self.operation("copy %d %d" % (z, x), z, lambda: self.values[x].copy())
@@ -275,11 +275,11 @@ class Chain:
             return
         self.operation("convert %d 4" % z, z, lambda: converted(self.values[4], self.dtype))
 
-    def do_shift(self, z, x, y):
+    def do_roll(self, z, x, y):
         k = self.chance.choice([0, 1, -1, self.chance.randint(-900, 900)])
-        self.operation("shift %d %d %d" % (z, x, k), z, lambda: np.roll(self.values[x], k, axis=0) if self.shape[0] else self.values[x].copy())
+        self.operation("roll %d %d %d" % (z, x, k), z, lambda: np.roll(self.values[x], k, axis=0) if self.shape[0] else self.values[x].copy())
 
-    def do_shift_fill(self, z, x, y):
+    def do_shift(self, z, x, y):
         k, n = self.chance.choice([0, 1, -1, self.chance.randint(-900, 900)]), self.shape[0]
 
         def compute():
@@ -290,7 +290,7 @@ class Chain:
                 result[: n - min(-k, n)] = self.values[x][min(-k, n):]
             return result
 
-        self.operation("shift_fill %d %d %d" % (z, x, k), z, compute)
+        self.operation("shift %d %d %d" % (z, x, k), z, compute)
 
     def indices(self):
         t = self.chance.choice(["i32", "u32", "i64", "u64", "u16"])

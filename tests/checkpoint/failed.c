@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     dvec *good = dvec_new(env, "good", DOME_I32, 100);
     dvec *failed = dvec_new(env, argc > 1 ? argv[1] : NULL, DOME_I32, 100);
     dvec_subs(failed, failed, 99);
-    dvec_index(good);
+    dvec_iota(good);
     dvec_add(good, good, failed); /* 0 in the last element alone */
     dvec_div(failed, failed, good);
     int status = dome_checkpoint(env); /* 1: not if the vector is named */

@@ -31,7 +31,7 @@ static dome_type grain_type(dome_env *env, const char *variant)
     return dome_type_struct(env, "grain", sizeof(grain), fields, 3);
 }
 
-static void grow(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void grow(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     int64_t step = *(int64_t *)ctx;
     const grain *old = in[0];
@@ -48,19 +48,18 @@ static void grow(void *ctx, size_t first, size_t count, void *out, const void *c
 /* The values of a vector that stays where it is, by a pointer that is asked for once: longer than it is good for. */
 typedef struct kept {
     dvec_span spans[2];
-    int count;
 } kept;
 
 static kept keep(dvec *x)
 {
     kept k;
-    k.count = dvec_local(x, k.spans);
+    dvec_local(x, k.spans);
     return k;
 }
 
 static void write_kept(const kept *k, int64_t step)
 {
-    for (int s = 0; s < k->count; s++)
+    for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < k->spans[s].count; i++)
             if ((k->spans[s].first + i) % 50 == (size_t)step % 50)
                 ((double *)k->spans[s].data)[i] += (double)(step + 1);
@@ -78,7 +77,7 @@ static uint64_t mix_vector(uint64_t hash, dvec *x)
 {
     size_t values = dvec_length(x) * dvec_width(x), bytes = values * dome_type_portable_size(dvec_type(x));
     char *portable = malloc(bytes + 1);
-    const void *whole = dvec_whole(x);
+    const void *whole = dvec_allgather(x);
     if (values > 0)
         dome_type_pack(dvec_type(x), DOME_PORTABLE, portable, whole, values);
     hash = mix(hash, portable, bytes);
@@ -120,7 +119,7 @@ int main(int argc, char **argv)
         dvec_random(x, 5);
         dvec_random(still, 6);
         dvec_random(c, 7);
-        dvec_index(u);
+        dvec_iota(u);
         dvec_fill(m, 0.25);
         dvec_fill(w, 3);
     }

@@ -13,7 +13,7 @@ static void compute(double seconds)
             x = x * 0.999 + 0.001;
 }
 
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)ctx;
     (void)first;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     } else if (strcmp(place, "exchange") == 0) {
         dvec *y = dvec_new(env, "y", DOME_F64, 100000);
         for (;;)
-            dvec_shift(y, x, 50000);
+            dvec_roll(y, x, 50000);
     } else if (strcmp(place, "wait") == 0) { /* for rank 0 */
         if (dome_rank(env) == 0)
             compute(120);

@@ -27,7 +27,7 @@ static dome_type describe(dome_env *env)
     return dome_type_struct(env, "particle", sizeof(particle), fields, sizeof fields / sizeof fields[0]);
 }
 
-static void make_particles(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void make_particles(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     particle *p = out;
     const double *value = in[0];
@@ -43,7 +43,7 @@ static void make_particles(void *ctx, size_t first, size_t count, void *out, con
     }
 }
 
-static void extremes(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void extremes(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     static const int64_t some[] = {INT64_MIN, INT64_MAX, -1, 0, 1, (int64_t)1 << 40, -7, INT64_MIN + 1};
     int64_t *v = out;
@@ -54,7 +54,7 @@ static void extremes(void *ctx, size_t first, size_t count, void *out, const voi
 }
 
 /* A permutation: 7919 has no factor in common with N. */
-static void scattered(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void scattered(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     int64_t *v = out;
     (void)in;
@@ -130,8 +130,10 @@ int main(int argc, char **argv)
     double sum = dvec_sum(x), dot = dvec_dot(x, y), norm = dvec_norm2(y);
     double least = dvec_min_value(y), most = dvec_max_value(y);
     dome_print(env, "sum %a dot %a norm %a min %a max %a\n", sum, dot, norm, least, most);
-    size_t argmin = dvec_argmin(y), argmax = dvec_argmax(y);
-    dome_print(env, "at %zu %zu\n", argmin, argmax);
+    uint64_t argmin, argmax;
+    dvec_argmin(y, &argmin);
+    dvec_argmax(y, &argmax);
+    dome_print(env, "at %" PRIu64 " %" PRIu64 "\n", argmin, argmax);
     dvec_convert(f, y);
     double small = dvec_sum(f);
     dome_print(env, "float sum %a\n", small);
@@ -149,29 +151,29 @@ int main(int argc, char **argv)
     dome_print(env, "scalar %" PRId64 "\n", scalar);
 
     dvec_gather(z, x, index);
-    dome_print(env, "gathered %016" PRIx64 "\n", hash_f64(dvec_whole(z), N));
+    dome_print(env, "gathered %016" PRIx64 "\n", hash_f64(dvec_allgather(z), N));
     dvec_scatter(z, y, index);
-    dome_print(env, "scattered %016" PRIx64 "\n", hash_f64(dvec_whole(z), N));
+    dome_print(env, "scattered %016" PRIx64 "\n", hash_f64(dvec_allgather(z), N));
     dvec_scan(z, y);
-    dome_print(env, "scanned %016" PRIx64 "\n", hash_f64(dvec_whole(z), N));
-    dvec_shift(moved, wide, 15001);
+    dome_print(env, "scanned %016" PRIx64 "\n", hash_f64(dvec_allgather(z), N));
+    dvec_roll(moved, wide, 15001);
     dvec_scatter(wide, moved, index);
-    dome_print(env, "integers moved %016" PRIx64 "\n", hash_i64(dvec_whole(wide), N));
+    dome_print(env, "integers moved %016" PRIx64 "\n", hash_i64(dvec_allgather(wide), N));
 
     dome_type type = describe(env);
     dvec *p = dvec_new(env, "p", type, N), *q = dvec_new(env, "q", type, N);
     dvec_map(p, make_particles, NULL, 1, &x);
-    dvec_shift(q, p, -9999);
+    dvec_roll(q, p, -9999);
     dvec_gather(p, q, index);
-    dome_print(env, "particles %016" PRIx64 "\n", hash_particles(dvec_whole(p), N));
+    dome_print(env, "particles %016" PRIx64 "\n", hash_particles(dvec_allgather(p), N));
 
     dvec_write(z, file(place, name, "f64"));
     dvec_write(wide, file(place, name, "i64"));
     dvec_write(p, file(place, name, "particles"));
     dvec *z2 = dvec_read(env, "z2", file(place, name, "f64"));
     dvec *wide2 = dvec_read(env, "wide2", file(place, name, "i64"));
-    dome_print(env, "read %016" PRIx64 "\n", hash_f64(dvec_whole(z2), N));
-    dome_print(env, "read %016" PRIx64 "\n", hash_i64(dvec_whole(wide2), N));
+    dome_print(env, "read %016" PRIx64 "\n", hash_f64(dvec_allgather(z2), N));
+    dome_print(env, "read %016" PRIx64 "\n", hash_i64(dvec_allgather(wide2), N));
     dvec *mask = dvec_new(env, "mask", DOME_U8, N);
     dvec_ne(mask, z, z2);
     double different = dvec_sum(mask);

@@ -24,7 +24,7 @@ enum { SMALL = 16, LARGE = 1 << 17, CALLS = 200, PASSES = 4 };
 
 static double checked; /* so that nothing can be left out */
 
-static void scale(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void scale(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const double *x = in[0], a = *(double *)ctx;
     double *z = out;
@@ -84,7 +84,7 @@ static void large_paths(dome_env *env)
     dvec_random(x, 1);
     dvec_random(y, 2);
     dvec_adds(y, y, 1);
-    dvec_index(index);
+    dvec_iota(index);
     checked += dvec_sum(x) + dvec_sum(y) + dvec_sum(index);
     for (int pass = 0; pass < 2; pass++) {
         BEGIN;
@@ -122,7 +122,7 @@ static void large_paths(dome_env *env)
         END("large.map");
         BEGIN;
         for (int k = 0; k < PASSES; k++)
-            dvec_shift(d, x, 1000);
+            dvec_roll(d, x, 1000);
         END("large.shift");
         dvec_local_const(index, span);
         BEGIN;

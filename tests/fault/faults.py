@@ -299,7 +299,7 @@ MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "freed-twice": (2, r"dvec_free of 'x': it has been freed"),
     "freed-scalar": (2, r"dscalar_get of 's': it has been freed"),
     "kernel": (2, r"dvec_map of 'y': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be"),
-    "shift": (2, r"dvec_shift_fill of 'y': 'z' has 5 elements, but 'y' 100"),
+    "shift": (2, r"dvec_shift of 'y': 'z' has 5 elements, but 'y' 100"),
     "second-init": (2, r"dome_init: it has been called already"),
     "finalize": (1, r"dome_finalize: dvec_div into 'i': element 0 is an integer divided by zero"),
     "exit": (1, None),

@@ -520,11 +520,10 @@ static void must(int status, const char *what)
 static void check_model(const model *m)
 {
     dvec_span span[2];
-    int spans = dvec_local_const(m->v, span);
-    if (spans < 0)
+    if (dvec_local_const(m->v, span) != DOME_OK)
         DIFFERS("no local part of %s: %s", m->name, dome_error_message(env));
     uint64_t owned = 0;
-    for (int s = 0; s < spans; s++) {
+    for (int s = 0; s < 2; s++) {
         compare_run(m, span[s].first * m->width, span[s].count * m->width, span[s].data);
         owned += span[s].count;
     }
@@ -539,9 +538,9 @@ static void write_model(model *m)
     for (uint64_t i = 0; i < m->count; i++)
         store(m, i, any_value(m->kind));
     dvec_span span[2];
-    int spans = dvec_local(m->v, span);
+    dvec_local(m->v, span);
     size_t bytes = dome_type_size(m->type) * m->width;
-    for (int s = 0; s < spans; s++)
+    for (int s = 0; s < 2; s++)
         memcpy(span[s].data, m->data + span[s].first * bytes, span[s].count * bytes);
 }
 
@@ -747,7 +746,7 @@ static uint64_t reference_extreme(const model *m, bool largest)
     return best;
 }
 
-static void expect(double got, double want, int status, const char *what, const model *m)
+static void expect(double got, double want, dome_status status, const char *what, const model *m)
 {
     if (dome_error_status(env) != status)
         DIFFERS("%s of %s: status %d, not %d: %s", what, m->name, dome_error_status(env), status, dome_error_message(env));
@@ -756,7 +755,7 @@ static void expect(double got, double want, int status, const char *what, const 
     dome_error_clear(env);
 }
 
-static void expect_i64(int64_t got, int64_t want, int status, const char *what, const model *m)
+static void expect_i64(int64_t got, int64_t want, dome_status status, const char *what, const model *m)
 {
     if (dome_error_status(env) != status)
         DIFFERS("%s of %s: status %d, not %d: %s", what, m->name, dome_error_status(env), status, dome_error_message(env));
@@ -818,11 +817,13 @@ static void reduce_extremes(const model *x)
 {
     LOG("extremes of %s", x->name);
     for (int largest = 0; largest < 2; largest++) {
-        int status = is_complex(x->kind) ? DOME_ERR_TYPE : x->n == 0 ? DOME_ERR_ARGUMENT : DOME_OK;
+        dome_status status = is_complex(x->kind) ? DOME_ERR_TYPE : x->n == 0 ? DOME_ERR_ARGUMENT : DOME_OK;
         uint64_t at = status == DOME_OK ? reference_extreme(x, largest) : 0;
         double want = status == DOME_OK ? as_double(x->kind, load(x, at)) : NAN;
         expect(largest ? dvec_max_value(x->v) : dvec_min_value(x->v), want, status, largest ? "max" : "min", x);
-        expect_i64((int64_t)(largest ? dvec_argmax(x->v) : dvec_argmin(x->v)), (int64_t)at, status, "argmin/max", x);
+        uint64_t position;
+        (largest ? dvec_argmax : dvec_argmin)(x->v, &position);
+        expect_i64((int64_t)position, status == DOME_OK ? (int64_t)at : -1, status, "argmin/max", x);
         if (status == DOME_OK && is_integer(x->kind)) {
             bool fits = is_signed(x->kind) || load(x, at).u <= INT64_MAX;
             expect_i64(largest ? dvec_max_value_i64(x->v) : dvec_min_value_i64(x->v), fits ? (int64_t)load(x, at).u : 0,
@@ -926,7 +927,7 @@ static void move_shift(model *z, const model *x)
                 store(z, i * x->width + j, load(&fill, 0));
     }
     free(in);
-    must(around ? dvec_shift(z->v, x->v, k) : dvec_shift_fill(z->v, x->v, k, zero ? NULL : fill_data), "shift");
+    must(around ? dvec_roll(z->v, x->v, k) : dvec_shift(z->v, x->v, k, zero ? NULL : fill_data), "shift");
 }
 
 static void new_indices(model *index, uint64_t n)
@@ -936,8 +937,8 @@ static void new_indices(model *index, uint64_t n)
     for (uint64_t i = 0; i < index->count; i++)
         store(index, i, (value){.u = few ? below(n < 3 ? n : 3) : below(n)});
     dvec_span span[2];
-    int spans = dvec_local(index->v, span);
-    for (int s = 0; s < spans; s++)
+    dvec_local(index->v, span);
+    for (int s = 0; s < 2; s++)
         memcpy(span[s].data, index->data + span[s].first * dome_type_size(index->type),
                span[s].count * dome_type_size(index->type));
 }
@@ -996,7 +997,7 @@ static void relayout(uint64_t n, uint64_t block)
 }
 
 /* A user's kernel that depends on how it is called: values of a block in reverse order. */
-static void reverse_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void reverse_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)first;
     size_t bytes = *(size_t *)ctx;
@@ -1065,8 +1066,8 @@ static bool has_zero(const model *m)
 
 static void do_binary(model *z, const model *x, const model *y)
 {
-    static int (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_add, dvec_sub, dvec_mul, dvec_div,
-                                                                   dvec_min, dvec_max, dvec_pow};
+    static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_add, dvec_sub, dvec_mul, dvec_div,
+                                                                           dvec_min, dvec_max, dvec_pow};
     int op = (int)below(BINARIES);
     if (is_integer(x->kind) && op == DIV && has_zero(y))
         op = MUL;
@@ -1084,8 +1085,8 @@ static void do_binary(model *z, const model *x, const model *y)
 
 static void do_scalar(model *z, const model *x)
 {
-    static int (*const f[])(dvec *, const dvec *, double) = {dvec_adds, dvec_subs, dvec_muls, dvec_divs,
-                                                             dvec_mins, dvec_maxs, dvec_pows};
+    static dome_status (*const f[])(dvec *, const dvec *, double) = {dvec_adds, dvec_subs, dvec_muls, dvec_divs,
+                                                                     dvec_mins, dvec_maxs, dvec_pows};
     int op = (int)below(BINARIES);
     double a = any_scalar(x->kind);
     if (is_integer(x->kind) && a <= 0 && (op == DIV || op == POW))
@@ -1111,7 +1112,8 @@ static void do_axpy(model *y, const model *x)
 
 static void do_unary(model *z, const model *x)
 {
-    static int (*const f[])(dvec *, const dvec *) = {dvec_neg, dvec_abs, dvec_sqrt, dvec_exp, dvec_log, dvec_sin, dvec_cos};
+    static dome_status (*const f[])(dvec *, const dvec *) = {dvec_neg, dvec_abs, dvec_sqrt, dvec_exp,
+                                                             dvec_log, dvec_sin, dvec_cos};
     int op = (int)below(UNARIES);
     LOG("%s = %s %s", z->name, unary_names[op], x->name);
     if (is_integer(x->kind) && op >= SQRT) {
@@ -1125,8 +1127,8 @@ static void do_unary(model *z, const model *x)
 
 static void do_compare(model *mask, const model *x, const model *y)
 {
-    static int (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_eq, dvec_ne, dvec_lt, dvec_le, dvec_gt, dvec_ge};
-    static int (*const fs[])(dvec *, const dvec *, double) = {dvec_eqs, dvec_nes, dvec_lts, dvec_les, dvec_gts, dvec_ges};
+    static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_eq, dvec_ne, dvec_lt, dvec_le, dvec_gt, dvec_ge};
+    static dome_status (*const fs[])(dvec *, const dvec *, double) = {dvec_eqs, dvec_nes, dvec_lts, dvec_les, dvec_gts, dvec_ges};
     int op = (int)below(is_complex(x->kind) ? LT : COMPARISONS);
     bool scalar = chance(40);
     double a = any_scalar(x->kind);
@@ -1139,7 +1141,7 @@ static void do_compare(model *mask, const model *x, const model *y)
 
 static void do_logic(model *mask, const model *other)
 {
-    static int (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_and, dvec_or, dvec_xor};
+    static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_and, dvec_or, dvec_xor};
     int op = (int)below(4);
     LOG("mask = logic %d %s", op, other->name);
     for (uint64_t i = 0; i < mask->count; i++) {
@@ -1191,7 +1193,7 @@ static void do_index(model *z)
     LOG("%s = index", z->name);
     for (uint64_t i = 0; i < z->count; i++)
         store(z, i, converted(z->kind, DOME_KIND_U64, (value){.u = i / z->width}));
-    must(dvec_index(z->v), "index");
+    must(dvec_iota(z->v), "index");
 }
 
 static void do_copy(model *z, const model *x)
@@ -1348,7 +1350,7 @@ static void run_chain(uint64_t length)
             break;
         case 25: {
             LOG("whole %s", x->name);
-            const void *all = dvec_whole(x->v);
+            const void *all = dvec_allgather(x->v);
             if (!all && n)
                 DIFFERS("no whole of %s: %s", x->name, dome_error_message(env));
             compare_run(x, 0, x->count, all);

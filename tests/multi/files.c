@@ -110,9 +110,9 @@ static void fill_any(dvec *x)
     dome_type type = dvec_type(x);
     size_t portable = dome_type_portable_size(type), size = dome_type_size(type);
     dvec_span spans[2];
-    int nspans = dvec_local(x, spans);
+    dvec_local(x, spans);
     uint8_t *bytes = g_malloc(portable);
-    for (int s = 0; s < nspans; s++)
+    for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count * dvec_width(x); i++) {
             uint64_t place = spans[s].first * dvec_width(x) + i;
             for (size_t b = 0; b < portable; b++)
@@ -159,14 +159,14 @@ static void check_equal(dvec *x, dvec *y)
     dome_type type = dvec_type(x);
     size_t count = dvec_length(x) * dvec_width(x), bytes = count * dome_type_portable_size(type);
     CHECK(dome_type_equal(type, dvec_type(y)), "%s", dome_type_name(dvec_type(y)));
-    CHECK(dvec_length(x) == dvec_length(y) && dvec_width(x) == dvec_width(y), "%zu x %zu", dvec_length(y), dvec_width(y));
-    const void *a = dvec_whole(x), *b = dvec_whole(y);
+    CHECK(dvec_length(x) == dvec_length(y) && dvec_width(x) == dvec_width(y), "%d x %d", (int)dvec_length(y), (int)dvec_width(y));
+    const void *a = dvec_allgather(x), *b = dvec_allgather(y);
     char *pa = g_malloc(bytes + 1), *pb = g_malloc(bytes + 1);
     if (count) {
         dome_type_pack(type, DOME_PORTABLE, pa, a, count);
         dome_type_pack(type, DOME_PORTABLE, pb, b, count);
     }
-    CHECK(memcmp(pa, pb, bytes) == 0, "%s of length %zu, width %zu", dome_type_name(type), dvec_length(x), dvec_width(x));
+    CHECK(memcmp(pa, pb, bytes) == 0, "%s of length %d, width %d", dome_type_name(type), (int)dvec_length(x), (int)dvec_width(x));
     g_free(pa);
     g_free(pb);
 }
@@ -227,7 +227,8 @@ static void check_golden(dome_type own)
     memcpy(expected + 128, row, sizeof row);
     dvec *x = dvec_new_with(env, "x", DOME_I32, 1, &(dvec_options){.width = 2});
     dvec_span spans[2];
-    if (dvec_local(x, spans)) {
+    dvec_local(x, spans);
+    if (spans[0].count > 0) {
         ((int32_t *)spans[0].data)[0] = 1;
         ((int32_t *)spans[0].data)[1] = -2;
     }
@@ -279,7 +280,7 @@ static void check_foreign(dome_type own)
         float v;
         uint8_t t;
     };
-    const struct point *p = x ? dvec_whole(x) : NULL;
+    const struct point *p = x ? dvec_allgather(x) : NULL;
     CHECK(p && dome_type_size(dvec_type(x)) == sizeof *p, "structs");
     CHECK(p[0].k == 7 && p[0].v == 1.5f && p[0].t == 9 && p[1].k == -3 && p[1].v == 2 && p[1].t == 8, "%d", p[1].k);
     dvec_free(x);
@@ -297,7 +298,7 @@ static void check_foreign(dome_type own)
 /* ---- bad input ---- */
 
 /* The last call has failed with this status, and all tasks have the same line with these words in it. */
-static void check_failed(int status, const char *words)
+static void check_failed(dome_status status, const char *words)
 {
     char line[600] = "";
     CHECK(dome_error_status(env) == status, "%s instead of %s", dome_status_name(dome_error_status(env)),

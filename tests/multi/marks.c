@@ -68,7 +68,8 @@ static void check_scatter(dome_distribution distribution, bool itself)
     dome_object_describe(dvec_object(z), &info);
     uint64_t size = dome_layout_block_size(info.layout), mine = 0;
     dvec_random(z, 3);
-    for (int s = 0, count = dvec_local(index, spans); s < count; s++)
+    dvec_local(index, spans);
+    for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count; i++) /* with itself: all of them to the targets */
             ((int64_t *)spans[s].data)[i] = targets[(spans[s].first + i) % COUNT];
     save(z);
@@ -122,7 +123,7 @@ static void check_pointers(dome_distribution distribution)
     dvec_random(y, 2);
     dvec_local_const(y, read);
     save(y);
-    int count = dvec_local(x, spans);
+    dvec_local(x, spans);
     for (int turn = 0; turn < 3; turn++) {
         save(x);
         dvec_local_const(y, read);
@@ -134,8 +135,13 @@ static void check_pointers(dome_distribution distribution)
         }
         CHECK(changed(x, flags) == 0, "%s: what nobody has written counts as changed in turn %d", what, turn);
         CHECK(changed(y, flags) == 0, "%s: what was only read counts as changed in turn %d", what, turn);
-        for (int s = 0; s < count; s++)
+        int count = 0;
+        for (int s = 0; s < 2; s++) {
+            if (spans[s].count == 0)
+                continue;
             ((double *)spans[s].data)[spans[s].count / 2] += 1;
+            count++;
+        }
         uint64_t got = changed(x, flags);
         CHECK(got == (uint64_t)count, "%s: %d blocks were written through a pointer in turn %d, and %d count as changed", what,
               count, turn, (int)got);

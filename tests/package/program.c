@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void halve(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void halve(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)ctx;
     (void)first;
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     dvec *x = dvec_new(env, "x", DOME_F64, 1000);
-    dvec_index(x);
+    dvec_iota(x);
     dvec *const in[] = {x};
     dvec_map(x, halve, NULL, 1, in);
     double sum = dvec_sum(x);

@@ -14,8 +14,8 @@ int main(int argc, char **argv)
         dvec_mul(d, a, a);
         dvec_adds(d, d, k);
         double sum = dvec_sum(d), own = 0;
-        int spans = dvec_local_const(d, span);
-        for (int s = 0; s < spans; s++)
+        dvec_local_const(d, span);
+        for (int s = 0; s < 2; s++)
             for (size_t i = 0; i < span[s].count; i++)
                 own += ((const double *)span[s].data)[i];
         if (!(own >= 0 && own <= sum * (1 + 1e-9)))

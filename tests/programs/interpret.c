@@ -30,7 +30,7 @@ static dome_type type_named(const char *name)
 
 static const struct {
     const char *name;
-    int (*call)(dvec *, const dvec *, const dvec *);
+    dome_status (*call)(dvec *, const dvec *, const dvec *);
 } binary[] = {{"add", dvec_add}, {"sub", dvec_sub},       {"mul", dvec_mul},        {"div", dvec_div}, {"min", dvec_min},
               {"max", dvec_max}, {"pow", dvec_pow},       {"eq", dvec_eq},          {"ne", dvec_ne},   {"lt", dvec_lt},
               {"le", dvec_le},   {"gt", dvec_gt},         {"ge", dvec_ge},          {"and", dvec_and}, {"or", dvec_or},
@@ -38,14 +38,14 @@ static const struct {
 
 static const struct {
     const char *name;
-    int (*call)(dvec *, const dvec *, double);
+    dome_status (*call)(dvec *, const dvec *, double);
 } scalar[] = {{"adds", dvec_adds}, {"subs", dvec_subs}, {"muls", dvec_muls}, {"divs", dvec_divs}, {"mins", dvec_mins},
               {"maxs", dvec_maxs}, {"pows", dvec_pows}, {"eqs", dvec_eqs},   {"nes", dvec_nes},   {"lts", dvec_lts},
               {"les", dvec_les},   {"gts", dvec_gts},   {"ges", dvec_ges}};
 
 static const struct {
     const char *name;
-    int (*call)(dvec *, const dvec *);
+    dome_status (*call)(dvec *, const dvec *);
 } unary[] = {{"copy", dvec_copy}, {"convert", dvec_convert}, {"neg", dvec_neg},  {"abs", dvec_abs},
              {"sqrt", dvec_sqrt}, {"exp", dvec_exp},         {"log", dvec_log},  {"sin", dvec_sin},
              {"cos", dvec_cos},   {"not", dvec_not},         {"scan", dvec_scan}};
@@ -77,8 +77,8 @@ static void set(dvec *x, const char *hex)
 {
     size_t element = value_bytes(x) * dvec_width(x);
     dvec_span spans[2];
-    int n = dvec_local(x, spans);
-    for (int s = 0; s < n; s++)
+    dvec_local(x, spans);
+    for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count * element; i++) {
             unsigned byte = 0;
             sscanf(hex + 2 * (spans[s].first * element + i), "%2x", &byte);
@@ -89,7 +89,7 @@ static void set(dvec *x, const char *hex)
 static void print(dome_env *env, const dvec *x)
 {
     size_t bytes = dvec_length(x) * dvec_width(x) * value_bytes(x);
-    const unsigned char *whole = dvec_whole(x);
+    const unsigned char *whole = dvec_allgather(x);
     char *text = calloc(2 * bytes + 1, 1);
     for (size_t i = 0; i < bytes; i++)
         sprintf(text + 2 * i, "%02x", whole[i]);
@@ -112,7 +112,7 @@ static void interpret(dome_env *env, char *line)
     dvec *x = v[number[1]];
     if (strcmp(name, "new") == 0) {
         const dvec_options options = {.distribution = (dome_distribution)atoi(word[5]), .width = (size_t)atoll(word[4])};
-        v[number[1]] = dvec_new_with(env, NULL, type_named(word[2]), (size_t)atoll(word[3]), &options);
+        v[number[1]] = dvec_new_with(env, NULL, type_named(word[2]), (uint64_t)atoll(word[3]), &options);
     } else if (strcmp(name, "free") == 0) {
         dvec_free(x);
         v[number[1]] = NULL;
@@ -122,20 +122,22 @@ static void interpret(dome_env *env, char *line)
         print(env, x);
     } else if (strcmp(name, "fill") == 0) {
         dvec_fill(x, strtod(word[2], NULL));
-    } else if (strcmp(name, "index") == 0) {
-        dvec_index(x);
+    } else if (strcmp(name, "iota") == 0) {
+        dvec_iota(x);
     } else if (strcmp(name, "axpy") == 0) {
         dvec_axpy(x, strtod(word[2], NULL), v[number[3]]);
     } else if (strcmp(name, "select") == 0) {
         dvec_select(x, v[number[2]], v[number[3]], v[number[4]]);
+    } else if (strcmp(name, "roll") == 0) {
+        dvec_roll(x, v[number[2]], atoll(word[3]));
     } else if (strcmp(name, "shift") == 0) {
-        dvec_shift(x, v[number[2]], atoll(word[3]));
-    } else if (strcmp(name, "shift_fill") == 0) {
-        dvec_shift_fill(x, v[number[2]], atoll(word[3]), NULL);
+        dvec_shift(x, v[number[2]], atoll(word[3]), NULL);
     } else if (strcmp(name, "dot") == 0) {
         dome_print(env, "%a\n", dvec_dot(x, v[number[2]]));
     } else if (strcmp(name, "argmin") == 0 || strcmp(name, "argmax") == 0) {
-        dome_print(env, "%zu\n", name[4] == 'i' ? dvec_argmin(x) : dvec_argmax(x));
+        uint64_t position;
+        (name[4] == 'i' ? dvec_argmin : dvec_argmax)(x, &position);
+        dome_print(env, "%" PRIu64 "\n", position);
     } else {
         CALL(binary, binary[i].call(x, v[number[2]], v[number[3]]))
         CALL(scalar, scalar[i].call(x, v[number[2]], strtod(word[3], NULL)))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void asking_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void asking_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)first;
     (void)in;
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     if (strcmp(mistake, "kernel") == 0)
         dvec_map(y, asking_kernel, x, 0, NULL);
     if (strcmp(mistake, "shift") == 0)
-        dvec_shift_fill(y, dvec_new(env, "z", DOME_F64, 5), 1, NULL);
+        dvec_shift(y, dvec_new(env, "z", DOME_F64, 5), 1, NULL);
     if (strcmp(mistake, "second-init") == 0) {
         dome_set_errors_return(env);
         dome_init(&argc, &argv);

@@ -49,7 +49,7 @@ static void expect(const char *call, const char *as, bool refused)
         }                                                                                                                        \
     } while (0)
 
-static void kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
 }
@@ -231,7 +231,7 @@ static void element_wise(dvec *x, dvec *mask)
     REFUSES(dvec_fill, NULL, 1);
     REFUSES_AS("dvec_fill", dvec_fill_value, NULL, &value);
     REFUSES_AS("dvec_fill", dvec_fill_value, x, NULL);
-    REFUSES(dvec_index, NULL);
+    REFUSES(dvec_iota, NULL);
     REFUSES(dvec_random, NULL, 1);
     UNARY(dvec_copy, x, x);
     UNARY(dvec_convert, x, x);
@@ -283,6 +283,7 @@ static void element_wise(dvec *x, dvec *mask)
 static void reductions(const dvec *x)
 {
     double two[2];
+    uint64_t position;
     const dvec *const one[] = {x}, *const none[] = {NULL}, *const second[] = {x, NULL};
     REFUSES(dvec_sum, NULL);
     REFUSES(dvec_prod, NULL);
@@ -297,8 +298,10 @@ static void reductions(const dvec *x)
     REFUSES(dvec_dots, 0, one, NULL, two);
     ALLOWS(dvec_dots, 1, one, NULL, two);
     ALLOWS(dvec_dots, 1, one, none, two);
-    REFUSES(dvec_argmin, NULL);
-    REFUSES(dvec_argmax, NULL);
+    REFUSES(dvec_argmin, NULL, &position);
+    REFUSES(dvec_argmin, x, NULL);
+    REFUSES(dvec_argmax, NULL, &position);
+    REFUSES(dvec_argmax, x, NULL);
     REFUSES_AS("dvec_sum", dvec_sum_i64, NULL);
     REFUSES_AS("dvec_min_value", dvec_min_value_i64, NULL);
     REFUSES_AS("dvec_max_value", dvec_max_value_i64, NULL);
@@ -318,17 +321,17 @@ static void movement(dvec *x, dvec *index)
     dvec_span spans[2];
     dvec_halo_span halo[2];
     UNARY(dvec_scan, x, x);
-    WITH_NUMBER(dvec_shift, x, x);
-    REFUSES_AS("dvec_shift", dvec_shift_fill, NULL, x, 1, NULL);
-    REFUSES_AS("dvec_shift", dvec_shift_fill, x, NULL, 1, NULL);
-    ALLOWS(dvec_shift_fill, x, x, 1, NULL);
+    WITH_NUMBER(dvec_roll, x, x);
+    REFUSES(dvec_shift, NULL, x, 1, NULL);
+    REFUSES(dvec_shift, x, NULL, 1, NULL);
+    ALLOWS(dvec_shift, x, x, 1, NULL);
     BINARY(dvec_gather, x, x, index);
     BINARY(dvec_scatter, x, x, index);
     REFUSES(dvec_get, NULL, 0, spans);
     REFUSES(dvec_get, x, 0, NULL);
     REFUSES(dvec_set, NULL, 0, spans);
     REFUSES(dvec_set, x, 0, NULL);
-    REFUSES(dvec_whole, NULL);
+    REFUSES(dvec_allgather, NULL);
     REFUSES(dvec_local, NULL, spans);
     REFUSES(dvec_local, x, NULL);
     REFUSES(dvec_local_const, NULL, spans);

@@ -42,7 +42,7 @@ static void compute(double seconds)
             x = x * 0.999 + 0.001;
 }
 
-static void slow_kernel(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void slow_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     double *y = out;
     (void)first;
@@ -70,7 +70,7 @@ static void mixed(dome_env *env, dvec *x, dvec *y, dvec *index, unsigned seed)
             dvec_sum(x);
             break;
         case 3:
-            dvec_shift(y, x, 100);
+            dvec_roll(y, x, 100);
             break;
         case 4:
             dvec_gather(y, x, index);
@@ -79,10 +79,10 @@ static void mixed(dome_env *env, dvec *x, dvec *y, dvec *index, unsigned seed)
             dvec_scan(y, x);
             break;
         case 6:
-            dvec_whole(x);
+            dvec_allgather(x);
             break;
         default:
-            dvec_argmax(y);
+            dvec_argmax(y, &(uint64_t){0});
             break;
         }
     }
@@ -94,7 +94,7 @@ static void move(dome_env *env)
     enum { VECTORS = 3, LENGTH = 1000000 };
     dvec *v[VECTORS];
     for (int k = 0; k < VECTORS; k++)
-        dvec_index(v[k] = dvec_new(env, NULL, DOME_F64, LENGTH));
+        dvec_iota(v[k] = dvec_new(env, NULL, DOME_F64, LENGTH));
     dome_barrier(env);
     mark("there", dome_rank(env));
     for (;;)
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     dvec *x = dvec_new(env, "x", DOME_F64, 100000);
     dvec *y = dvec_new(env, "y", DOME_F64, 100000);
     dvec *index = dvec_new(env, "index", DOME_I64, 100000);
-    dvec_index(index);
+    dvec_iota(index);
     if (strcmp(place, "disagree") == 0) {
         disagree(env, other, argument, x, y);
         return dome_finalize(env);

@@ -482,12 +482,12 @@ static void test_index(void)
 {
     uint64_t z[12];
     dome_kernel_args args = {.out = z, .first = UINT64_C(5000000000), .width = 3};
-    dome__kernel(DOME_OP_DVEC_INDEX, DOME_U64, NULL)(&args, 12);
+    dome__kernel(DOME_OP_DVEC_IOTA, DOME_U64, NULL)(&args, 12);
     for (uint64_t i = 0; i < 12; i++)
         g_assert_cmpuint(z[i], ==, UINT64_C(5000000000) + i / 3);
     int8_t c[5];
     args = (dome_kernel_args){.out = c, .first = 125, .width = 1};
-    dome__kernel(DOME_OP_DVEC_INDEX, DOME_I8, NULL)(&args, 5);
+    dome__kernel(DOME_OP_DVEC_IOTA, DOME_I8, NULL)(&args, 5);
     g_assert_cmpmem(c, 5, ((const int8_t[]){125, 126, 127, 127, 127}), 5);
 }
 

@@ -84,8 +84,8 @@ static void test_calls(void)
                "dvec_fill of 'x'", "value 0.1");
     check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_ADD, .object = 1, .count = 2, .word = {2, 1}},
                "dvec_add of 'x'", "x 'y' y 'x'");
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_SHIFT, .object = 2, .count = 2, .word = {1, (uint64_t)-3}},
-               "dvec_shift of 'y'", "x 'x' distance -3");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_ROLL, .object = 2, .count = 2, .word = {1, (uint64_t)-3}},
+               "dvec_roll of 'y'", "x 'x' distance -3");
     check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_NEW, .count = 6, .word = {77, 100, 78, 2, 1, 0}},
                "dvec_new of 'z'", "name 'z' length 100 type 'f64' distribution DOME_WHOLE width 1 block 0");
     check_call(names, &(dome_trail_entry){.operation = DOME_OP_BALANCE, .object = 1, .count = 2, .word = {DOME_OP_DVEC_SUM, 16}},
