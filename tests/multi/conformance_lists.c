@@ -67,7 +67,7 @@ static void alter(dome_object *object, void *ctx)
 
 static void refused(dome_env *env, const char *name, const char *arguments, unsigned flags, dome_status status)
 {
-    if (dome_operation_register(env, name, arguments, flags) != 0 || dome_error_status(env) != (int)status)
+    if (dome_operation_register(env, name, arguments, flags) != 0 || dome_error_status(env) != status)
         dome_abort(env, "'%s' with \"%s\" and the flags %u: status %d", name, arguments, flags, dome_error_status(env));
 }
 
