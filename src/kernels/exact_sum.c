@@ -3,53 +3,26 @@
 #include <math.h>
 #include <string.h>
 
-/* An addition changes a limb by less than 2^33, so this many leave room to the 63 bits. */
-#define PENDING_MAX ((int64_t)1 << 28)
-
-/* Bits below weight 1, and the place of the smallest subnormal's bit, 2^-1074. */
-#define UNIT_BIT  (32 * DOME_EXACT_UNIT)
-#define FIRST_BIT (UNIT_BIT - 1074)
+/* Bits below weight 1. */
+#define UNIT_BIT (32 * DOME_EXACT_UNIT)
 
 void dome__exact_init(dome_exact_sum *sum)
 {
     memset(sum, 0, sizeof *sum);
 }
 
-static inline void count_addition(dome_exact_sum *sum)
+void dome__exact_add_special(dome_exact_sum *sum, double value)
 {
-    if (++sum->pending >= PENDING_MAX)
-        dome__exact_normalize(sum);
+    if (value != value)
+        sum->nan = 1;
+    else
+        sum->infinity[value < 0] = 1;
 }
 
-void dome__exact_add(dome_exact_sum *sum, double value)
+void dome__exact_add_all(dome_exact_sum *sum, const double *value, size_t count)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
-    int exponent = (int)(bits >> 52 & 0x7ff);
-    bool negative = bits >> 63;
-
-    if (exponent == 0x7ff) {
-        if (mantissa)
-            sum->nan = 1;
-        else
-            sum->infinity[negative] = 1;
-        return;
-    }
-    if (exponent)
-        mantissa |= (uint64_t)1 << 52;
-    else
-        exponent = 1;
-
-    int bit = exponent - 1 + FIRST_BIT;
-    int64_t *limb = sum->limb + bit / 32;
-    int shift = bit % 32;
-    uint64_t low = (mantissa & 0xffffffff) << shift;
-    uint64_t high = (mantissa >> 32) << shift; /* at most 52 bits */
-    int64_t part[3] = {(int64_t)(low & 0xffffffff), (int64_t)((low >> 32) + (high & 0xffffffff)), (int64_t)(high >> 32)};
-    for (int k = 0; k < 3; k++)
-        limb[k] += negative ? -part[k] : part[k];
-    count_addition(sum);
+    for (size_t k = 0; k < count; k++)
+        dome__exact_add(sum, value[k]);
 }
 
 void dome__exact_add_u64(dome_exact_sum *sum, uint64_t value, int words)
@@ -57,7 +30,7 @@ void dome__exact_add_u64(dome_exact_sum *sum, uint64_t value, int words)
     int64_t *limb = sum->limb + DOME_EXACT_UNIT + words;
     limb[0] += (int64_t)(value & 0xffffffff);
     limb[1] += (int64_t)(value >> 32);
-    count_addition(sum);
+    dome__exact_count(sum, 1);
 }
 
 void dome__exact_add_i64(dome_exact_sum *sum, int64_t value, int words)
@@ -65,7 +38,7 @@ void dome__exact_add_i64(dome_exact_sum *sum, int64_t value, int words)
     int64_t *limb = sum->limb + DOME_EXACT_UNIT + words;
     limb[0] += value & 0xffffffff;
     limb[1] += value >> 32;
-    count_addition(sum);
+    dome__exact_count(sum, 1);
 }
 
 void dome__exact_normalize(dome_exact_sum *sum)
@@ -142,7 +115,7 @@ double dome__exact_round(const dome_exact_sum *sum)
     if (top < 0)
         return 0.0;
 
-    int low = top - 52 > FIRST_BIT ? top - 52 : FIRST_BIT; /* the last bit that the result keeps */
+    int low = top - 52 > DOME_EXACT_FIRST_BIT ? top - 52 : DOME_EXACT_FIRST_BIT; /* the last bit that the result keeps */
     int word = low / 32, shift = low % 32;
     uint64_t mantissa = digit[word];
     if (word + 1 < DIGITS)
@@ -151,7 +124,7 @@ double dome__exact_round(const dome_exact_sum *sum)
     if (shift && word + 2 < DIGITS)
         mantissa |= (uint64_t)digit[word + 2] << (64 - shift);
     mantissa &= ((uint64_t)1 << (top - low + 1)) - 1;
-    if (low > FIRST_BIT && bit_at(digit, low - 1)) {
+    if (low > DOME_EXACT_FIRST_BIT && bit_at(digit, low - 1)) {
         bool more = mantissa & 1 || digit[(low - 1) / 32] & (((uint32_t)1 << (low - 1) % 32) - 1);
         for (int k = (low - 1) / 32; !more && k-- > 0;)
             more = digit[k];

@@ -11,7 +11,9 @@
 #define DOME_SRC_EXACT_SUM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define DOME_EXACT_LIMBS 68
 #define DOME_EXACT_UNIT  34 /* the limb whose lowest bit weighs 1 */
@@ -20,15 +22,51 @@ typedef struct dome_exact_sum {
     int64_t limb[DOME_EXACT_LIMBS]; /* limb k weighs 2^(32 (k - DOME_EXACT_UNIT)); normalized: 32 bits, the last one signed */
     int64_t infinity[2];            /* positive, negative infinities added; normalized: 0 or 1 */
     int64_t nan;
-    int64_t pending; /* additions since the carries were last propagated */
+    int64_t pending; /* what was added since the carries were last propagated changed no limb by more than 2^33 times this */
 } dome_exact_sum;
 
 #define DOME_EXACT_WORDS (sizeof(dome_exact_sum) / sizeof(int64_t))
 
 void dome__exact_init(dome_exact_sum *sum); /* 0 */
 
+void dome__exact_normalize(dome_exact_sum *sum);
+
+/* Of these functions: so much leaves room to the 63 bits of a limb. */
+#define DOME_EXACT_PENDING_MAX ((int64_t)1 << 29)
+static inline void dome__exact_count(dome_exact_sum *sum, int64_t change)
+{
+    if ((sum->pending += change) >= DOME_EXACT_PENDING_MAX)
+        dome__exact_normalize(sum);
+}
+
+/* The place of the smallest subnormal's bit, 2^-1074. */
+#define DOME_EXACT_FIRST_BIT (32 * DOME_EXACT_UNIT - 1074)
+
+void dome__exact_add_special(dome_exact_sum *sum, double value); /* infinite or NaN */
+
 /* sum += value, which may be infinite or NaN. */
-void dome__exact_add(dome_exact_sum *sum, double value);
+static inline void dome__exact_add(dome_exact_sum *sum, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
+    const unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
+    if (exponent == 0x7ff) {
+        dome__exact_add_special(sum, value);
+        return;
+    }
+    mantissa |= (uint64_t)(exponent != 0) << 52;
+    const unsigned bit = exponent - (exponent != 0) + DOME_EXACT_FIRST_BIT, shift = bit % 32;
+    const int64_t sign = (int64_t)bits >> 63; /* -1 or 0 */
+    int64_t *limb = sum->limb + bit / 32;
+    /* 53 bits that begin in the lower limb: the higher one takes what is beyond its 32, which is below 2^53 */
+    limb[0] += ((int64_t)(mantissa << shift & 0xffffffff) ^ sign) - sign;
+    limb[1] += ((int64_t)(mantissa >> (32 - shift)) ^ sign) - sign;
+    dome__exact_count(sum, (int64_t)1 << 20);
+}
+
+/* sum += the sum of count values. */
+void dome__exact_add_all(dome_exact_sum *sum, const double *value, size_t count);
 
 /* sum += value * 2^(32 words), for words 0 ... 16. */
 void dome__exact_add_i64(dome_exact_sum *sum, int64_t value, int words);
@@ -36,8 +74,6 @@ void dome__exact_add_u64(dome_exact_sum *sum, uint64_t value, int words);
 
 /* sum += other. */
 void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other);
-
-void dome__exact_normalize(dome_exact_sum *sum);
 
 /* The nearest double, ties to even. 0 is +0. Sums beyond the largest double are infinite; infinities of both signs make NaN. */
 double dome__exact_round(const dome_exact_sum *sum);

@@ -62,6 +62,42 @@ static inline void read_ahead(const void *x, size_t bytes)
         }                                                                                                                        \
     } while (0)
 
+/* Sums are made in vectors of the compiler's own, as long as the processor's registers: left to itself, gcc 12 makes sixteen
+ * scalar additions of the sixteen partial sums. Loads are macros, since functions that return vectors have a calling convention
+ * for each variant. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#define EVEN_LANES   0, 2, 4, 6, 8, 10, 12, 14
+#define ODD_LANES    1, 3, 5, 7, 9, 11, 13, 15
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#define EVEN_LANES   0, 2, 4, 6
+#define ODD_LANES    1, 3, 5, 7
+#else
+#define VECTOR_BYTES 16
+#define EVEN_LANES   0, 2
+#define ODD_LANES    1, 3
+#endif
+enum { LANES = VECTOR_BYTES / sizeof(double), PART_VECTORS = PARTS / LANES };
+
+typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#endif
+#endif
+#ifndef PICK
+typedef int64_t lane_numbers __attribute__((vector_size(VECTOR_BYTES)));
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (lane_numbers){__VA_ARGS__})
+#endif
+
+/* LANES values; those that are no doubles lane by lane: that gcc 12 makes better code of than of __builtin_convertvector. */
+#define LOAD_f64(to, from) memcpy(&(to), from, sizeof(doubles))
+#define LOAD_f32(to, from) LOAD_EACH(to, from)
+#define LOAD_EACH(to, from)                                                                                                      \
+    for (int lane_ = 0; lane_ < LANES; lane_++)                                                                                  \
+    (to)[lane_] = (double)(from)[lane_]
+
 /* n: how many values there were. What is beyond them is +0, and adding that to sums, which are never -0, changes nothing. */
 static inline double add_parts(double s[PARTS], uint64_t n)
 {
@@ -81,98 +117,220 @@ static inline double multiply_parts(double s[PARTS])
     return s[0];
 }
 
-#define SUM_KERNEL(name) static void name(const void *xv, const void *yv, uint64_t n, const double scale[2], dome_exact_sum *sums)
+/* Adds the sums of the short blocks that n terms are, up to PARTS of them, with +0 behind them. */
+static inline __attribute__((always_inline)) void add_blocks(dome_exact_sum *sum, double term[PARTS], uint64_t n, unsigned block)
+{
+    for (unsigned half = block / 2; half; half /= 2)
+        for (unsigned first = 0; first < PARTS; first += block)
+            for (unsigned j = 0; j < half; j++)
+                term[first + j] += term[first + j + half];
+    for (unsigned first = 0; first < n; first += block)
+        dome__exact_add(sum, term[first]);
+}
 
-/* What the next values of a sum are made of; per: parts of a value. */
-#define AHEAD_sum(T, per)     read_ahead(x + (per)*base, (per)*PARTS * sizeof(T))
-#define AHEAD_squares(T, per) AHEAD_sum(T, per)
-#define AHEAD_scaled(T, per)  AHEAD_sum(T, per)
-#define AHEAD_dot(T, per)                                                                                                        \
-    AHEAD_sum(T, per);                                                                                                           \
-    read_ahead(y + (per)*base, (per)*PARTS * sizeof(T))
+static void add_short_blocks(dome_exact_sum *sum, double term[PARTS], uint64_t n, uint64_t block)
+{
+    if (block == 8)
+        add_blocks(sum, term, n, 8);
+    else if (block == 4)
+        add_blocks(sum, term, n, 4);
+    else if (block == 2)
+        add_blocks(sum, term, n, 2);
+    else
+        add_blocks(sum, term, n, 1);
+}
 
-#define FLOAT_SUM(op, s, T, per, declare, term)                                                                                  \
-    static inline __attribute__((always_inline)) void op##_terms_##s(const T *x, const T *y, uint64_t n, const double scale[2],  \
+static inline bool is_short(uint64_t block)
+{
+    return block && block < PARTS && PARTS % block == 0;
+}
+
+#define SUM_KERNEL(name)                                                                                                         \
+    static void name(const void *xv, const void *yv, uint64_t count, uint64_t block, const double scale[2], dome_exact_sum *sums)
+
+/* Runs `terms`, which makes the partial sums of n values from number `first` on, in part and, for complex types, in part_i; block
+ * by block, or many short blocks at a time: their partial sums are the terms. */
+#define FOR_BLOCKS(T, terms, has_imaginary)                                                                                      \
+    const T *x = xv, *y = yv;                                                                                                    \
+    const bool many = is_short(block);                                                                                           \
+    const uint64_t step = many ? PARTS : block;                                                                                  \
+    (void)y, (void)scale;                                                                                                        \
+    for (uint64_t first = 0, n; first < count; first += n) {                                                                     \
+        double part[PARTS] = {0}, part_i[PARTS] = {0};                                                                           \
+        n = count - first < step ? count - first : step;                                                                         \
+        terms;                                                                                                                   \
+        if (many)                                                                                                                \
+            add_short_blocks(&sums[0], part, n, block);                                                                          \
+        else                                                                                                                     \
+            dome__exact_add(&sums[0], add_parts(part, n));                                                                       \
+        if (has_imaginary && many)                                                                                               \
+            add_short_blocks(&sums[1], part_i, n, block);                                                                        \
+        else if (has_imaginary)                                                                                                  \
+            dome__exact_add(&sums[1], add_parts(part_i, n));                                                                     \
+    }
+
+#define SCALED(v) ((v)*scale0 * scale1)
+
+/* The terms of real values a, b and of complex ones ar + ai i, br + bi i: doubles, or vectors of them. */
+#define TERM_sum           a
+#define TERM_dot           DOME_ROUNDED(a *b)
+#define TERM_squares       DOME_ROUNDED(a *a)
+#define TERM_scaled        DOME_ROUNDED(SCALED(a) * SCALED(a))
+#define REAL_TERM_sum      ar
+#define REAL_TERM_dot      DOME_ROUNDED(ar *br) + DOME_ROUNDED(ai *bi)
+#define REAL_TERM_squares  DOME_ROUNDED(ar *ar) + DOME_ROUNDED(ai *ai)
+#define REAL_TERM_scaled   DOME_ROUNDED(SCALED(ar) * SCALED(ar)) + DOME_ROUNDED(SCALED(ai) * SCALED(ai))
+#define IMAGINARY_TERM_sum ai
+#define IMAGINARY_TERM_dot DOME_ROUNDED(ar *bi) - DOME_ROUNDED(ai *br)
+
+/* two: of x and y; otherwise b is a, and nobody looks at it. */
+#define REAL_TERMS(op, s, T, two)                                                                                                \
+    static inline __attribute__((always_inline)) void op##_terms_##s(const T *x, const T *y, uint64_t n, const double *scale,    \
                                                                      double part[PARTS])                                         \
     {                                                                                                                            \
-        (void)y, (void)scale;                                                                                                    \
-        declare;                                                                                                                 \
-        FOR_PARTS(n, AHEAD_##op(T, per), part[j] += (term));                                                                     \
+        const double scale0 = scale ? scale[0] : 1, scale1 = scale ? scale[1] : 1;                                               \
+        uint64_t base = 0;                                                                                                       \
+        doubles sum[PART_VECTORS];                                                                                               \
+        memcpy(sum, part, sizeof sum);                                                                                           \
+        (void)scale0, (void)scale1;                                                                                              \
+        for (; base + PARTS <= n; base += PARTS) {                                                                               \
+            read_ahead(x + base, PARTS * sizeof(T));                                                                             \
+            if (two)                                                                                                             \
+                read_ahead(y + base, PARTS * sizeof(T));                                                                         \
+            for (int v = 0; v < PART_VECTORS; v++) {                                                                             \
+                const uint64_t i = base + (uint64_t)v * LANES;                                                                   \
+                doubles a, b;                                                                                                    \
+                LOAD_##s(a, x + i);                                                                                              \
+                LOAD_##s(b, (two ? y : x) + i);                                                                                  \
+                (void)b;                                                                                                         \
+                sum[v] += TERM_##op;                                                                                             \
+            }                                                                                                                    \
+        }                                                                                                                        \
+        memcpy(part, sum, sizeof sum);                                                                                           \
+        for (int j = 0; base + (uint64_t)j < n; j++) {                                                                           \
+            const uint64_t i = base + (uint64_t)j;                                                                               \
+            const double a = (double)x[i], b = (double)(two ? y : x)[i];                                                         \
+            (void)b;                                                                                                             \
+            part[j] += TERM_##op;                                                                                                \
+        }                                                                                                                        \
     }                                                                                                                            \
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
-        double part[PARTS] = {0};                                                                                                \
-        op##_terms_##s(xv, yv, n, scale, part);                                                                                  \
-        dome__exact_add(sums, add_parts(part, n));                                                                               \
+        FOR_BLOCKS(T, op##_terms_##s(x + first, two ? y + first : NULL, n, scale, part), false)                                  \
     }
 
-#define FLOAT_PARTS(op, s)                                                                                                       \
+#define REAL_PARTS(op, s)                                                                                                        \
     static void op##_parts_##s(const void *x, const void *y, uint64_t n, double part[PARTS])                                     \
     {                                                                                                                            \
-        double sum[PARTS];                                                                                                       \
-        memcpy(sum, part, sizeof sum);                                                                                           \
-        op##_terms_##s(x, y, n, NULL, sum);                                                                                      \
-        memcpy(part, sum, sizeof sum);                                                                                           \
+        op##_terms_##s(x, y, n, NULL, part);                                                                                     \
     }
 
-#define SCALED(v) ((double)(v)*first * second)
+#define REAL_KERNELS(K, s, T)                                                                                                    \
+    REAL_TERMS(sum, s, T, false)                                                                                                 \
+    REAL_TERMS(dot, s, T, true)                                                                                                  \
+    REAL_TERMS(squares, s, T, false)                                                                                             \
+    REAL_TERMS(scaled, s, T, false)                                                                                              \
+    REAL_PARTS(sum, s)                                                                                                           \
+    REAL_PARTS(dot, s)                                                                                                           \
+    REAL_PARTS(squares, s)
+FLOAT_LIST(REAL_KERNELS)
 
-#define FLOAT_KERNELS(K, s, T)                                                                                                   \
-    FLOAT_SUM(sum, s, T, 1, , (double)x[i])                                                                                      \
-    FLOAT_SUM(dot, s, T, 1, , DOME_ROUNDED((double)x[i] * (double)y[i]))                                                         \
-    FLOAT_SUM(squares, s, T, 1, , DOME_ROUNDED((double)x[i] * (double)x[i]))                                                     \
-    FLOAT_SUM(scaled, s, T, 1, const double first = scale[0];                                                                    \
-              const double second = scale[1], DOME_ROUNDED(SCALED(x[i]) * SCALED(x[i])))                                         \
-    FLOAT_PARTS(sum, s)                                                                                                          \
-    FLOAT_PARTS(dot, s)                                                                                                          \
-    FLOAT_PARTS(squares, s)                                                                                                      \
+#define REAL_PRODUCT(s, T, load)                                                                                                 \
     static void product_##s(const void *xv, uint64_t n, double product[2])                                                       \
     {                                                                                                                            \
         const T *x = xv;                                                                                                         \
         double part[PARTS];                                                                                                      \
-        for (int j = 0; j < PARTS; j++)                                                                                          \
-            part[j] = 1;                                                                                                         \
-        FOR_PARTS(n, read_ahead(x + base, PARTS * sizeof(T)), part[j] *= (double)x[i]);                                          \
+        doubles all[PART_VECTORS];                                                                                               \
+        uint64_t base = 0;                                                                                                       \
+        for (int v = 0; v < PART_VECTORS; v++)                                                                                   \
+            all[v] = 1 - (doubles){0};                                                                                           \
+        for (; base + PARTS <= n; base += PARTS) {                                                                               \
+            read_ahead(x + base, PARTS * sizeof(T));                                                                             \
+            for (int v = 0; v < PART_VECTORS; v++) {                                                                             \
+                doubles a;                                                                                                       \
+                load(a, x + base + (uint64_t)v * LANES);                                                                         \
+                all[v] *= a;                                                                                                     \
+            }                                                                                                                    \
+        }                                                                                                                        \
+        memcpy(part, all, sizeof part);                                                                                          \
+        for (int j = 0; base + (uint64_t)j < n; j++)                                                                             \
+            part[j] *= (double)x[base + (uint64_t)j];                                                                            \
         product[0] = multiply_parts(part);                                                                                       \
     }
-FLOAT_LIST(FLOAT_KERNELS)
+REAL_PRODUCT(f32, float, LOAD_f32)
+REAL_PRODUCT(f64, double, LOAD_f64)
 
-#define RE(v) ((double)(v)[2 * i])
-#define IM(v) ((double)(v)[2 * i + 1])
+/* Declares name##r and name##i: the real and the imaginary parts of LANES numbers. */
+#define LOAD_COMPLEX(name, load, from)                                                                                           \
+    doubles name##0, name##1;                                                                                                    \
+    load(name##0, from);                                                                                                         \
+    load(name##1, (from) + LANES);                                                                                               \
+    const doubles name##r = PICK(name##0, name##1, EVEN_LANES), name##i = PICK(name##0, name##1, ODD_LANES);                     \
+    (void)name##r, (void)name##i
 
-#define COMPLEX_SUM(op, s, T, real, imaginary)                                                                                   \
+/* load: of the parts' type. imaginary: of dot and sum, what is added to its argument; else nothing. */
+#define COMPLEX_TERMS(op, s, T, load, two, has_imaginary, imaginary)                                                             \
+    static inline __attribute__((always_inline)) void op##_terms_##s(const T *x, const T *y, uint64_t n, const double *scale,    \
+                                                                     double part[PARTS], double part_i[PARTS])                   \
+    {                                                                                                                            \
+        const double scale0 = scale ? scale[0] : 1, scale1 = scale ? scale[1] : 1;                                               \
+        uint64_t base = 0;                                                                                                       \
+        doubles sum[PART_VECTORS], sum_i[PART_VECTORS];                                                                          \
+        memcpy(sum, part, sizeof sum);                                                                                           \
+        memcpy(sum_i, part_i, sizeof sum_i);                                                                                     \
+        (void)scale0, (void)scale1;                                                                                              \
+        for (; base + PARTS <= n; base += PARTS) {                                                                               \
+            read_ahead(x + 2 * base, 2 * PARTS * sizeof(T));                                                                     \
+            if (two)                                                                                                             \
+                read_ahead(y + 2 * base, 2 * PARTS * sizeof(T));                                                                 \
+            UNROLLED                                                                                                             \
+            for (int v = 0; v < PART_VECTORS; v++) {                                                                             \
+                const uint64_t i = 2 * (base + (uint64_t)v * LANES);                                                             \
+                LOAD_COMPLEX(a, load, x + i);                                                                                    \
+                LOAD_COMPLEX(b, load, (two ? y : x) + i);                                                                        \
+                sum[v] += REAL_TERM_##op;                                                                                        \
+                imaginary(sum_i[v]);                                                                                             \
+            }                                                                                                                    \
+        }                                                                                                                        \
+        memcpy(part, sum, sizeof sum);                                                                                           \
+        memcpy(part_i, sum_i, sizeof sum_i);                                                                                     \
+        for (int j = 0; base + (uint64_t)j < n; j++) {                                                                           \
+            const uint64_t i = 2 * (base + (uint64_t)j);                                                                         \
+            const double ar = (double)x[i], ai = (double)x[i + 1];                                                               \
+            const double br = (double)(two ? y : x)[i], bi = (double)(two ? y : x)[i + 1];                                       \
+            (void)br, (void)bi;                                                                                                  \
+            part[j] += REAL_TERM_##op;                                                                                           \
+            imaginary(part_i[j]);                                                                                                \
+        }                                                                                                                        \
+    }                                                                                                                            \
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
-        const T *x = xv, *y = yv;                                                                                                \
-        double re[PARTS] = {0}, im[PARTS] = {0};                                                                                 \
-        (void)y, (void)scale;                                                                                                    \
-        FOR_PARTS(n, AHEAD_##op(T, 2), re[j] += (real); im[j] += (imaginary));                                                   \
-        dome__exact_add(&sums[0], add_parts(re, n));                                                                             \
-        dome__exact_add(&sums[1], add_parts(im, n));                                                                             \
+        FOR_BLOCKS(T, op##_terms_##s(x + 2 * first, two ? y + 2 * first : NULL, n, scale, part, part_i), has_imaginary)          \
     }
 
-#define COMPLEX_KERNELS(K, s, T)                                                                                                 \
-    COMPLEX_SUM(sum, s, T, RE(x), IM(x))                                                                                         \
-    COMPLEX_SUM(dot, s, T, DOME_ROUNDED(RE(x) * RE(y)) + DOME_ROUNDED(IM(x) * IM(y)),                                            \
-                DOME_ROUNDED(RE(x) * IM(y)) - DOME_ROUNDED(IM(x) * RE(y)))                                                       \
-    FLOAT_SUM(squares, s, T, 2, , DOME_ROUNDED(RE(x) * RE(x)) + DOME_ROUNDED(IM(x) * IM(x)))                                     \
-    FLOAT_SUM(scaled, s, T, 2, const double first = scale[0];                                                                    \
-              const double second = scale[1],                                                                                    \
-              DOME_ROUNDED(SCALED(RE(x)) * SCALED(RE(x))) + DOME_ROUNDED(SCALED(IM(x)) * SCALED(IM(x))))                         \
+#define ADD_IMAGINARY_sum(to)  to += IMAGINARY_TERM_sum
+#define ADD_IMAGINARY_dot(to)  to += IMAGINARY_TERM_dot
+#define ADD_IMAGINARY_none(to) (void)0
+
+#define COMPLEX_KERNELS(s, T, load)                                                                                              \
+    COMPLEX_TERMS(sum, s, T, load, false, true, ADD_IMAGINARY_sum)                                                               \
+    COMPLEX_TERMS(dot, s, T, load, true, true, ADD_IMAGINARY_dot)                                                                \
+    COMPLEX_TERMS(squares, s, T, load, false, false, ADD_IMAGINARY_none)                                                         \
+    COMPLEX_TERMS(scaled, s, T, load, false, false, ADD_IMAGINARY_none)                                                          \
     static void product_##s(const void *xv, uint64_t n, double product[2])                                                       \
     {                                                                                                                            \
         const T *x = xv;                                                                                                         \
         double part[PARTS][2];                                                                                                   \
         for (int j = 0; j < PARTS; j++)                                                                                          \
             part[j][0] = 1, part[j][1] = 0;                                                                                      \
-        FOR_PARTS(n, , dome__multiply(true, part[j], ((const double[2]){RE(x), IM(x)})));                                        \
+        FOR_PARTS(n, , dome__multiply(true, part[j], ((const double[2]){(double)x[2 * i], (double)x[2 * i + 1]})));              \
         for (int half = PARTS / 2; half; half /= 2)                                                                              \
             for (int j = 0; j < half; j++)                                                                                       \
                 dome__multiply(true, part[j], part[j + half]);                                                                   \
         memcpy(product, part[0], sizeof part[0]);                                                                                \
     }
-
-COMPLEX_LIST(COMPLEX_KERNELS)
+COMPLEX_KERNELS(c64, float, LOAD_f32)
+COMPLEX_KERNELS(c128, double, LOAD_f64)
 
 /* ---- integers ---- */
 
@@ -181,9 +339,9 @@ COMPLEX_LIST(COMPLEX_KERNELS)
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
         const T *x = xv, *y = yv;                                                                                                \
-        (void)y, (void)scale;                                                                                                    \
-        for (uint64_t base = 0; base < n; base += RUN) {                                                                         \
-            uint64_t end = n - base < RUN ? n : base + RUN;                                                                      \
+        (void)y, (void)scale, (void)block;                                                                                       \
+        for (uint64_t base = 0; base < count; base += RUN) {                                                                     \
+            uint64_t end = count - base < RUN ? count : base + RUN;                                                              \
             uint64_t low = 0;                                                                                                    \
             W high = 0;                                                                                                          \
             for (uint64_t i = base; i < end; i++) {                                                                              \
@@ -200,9 +358,9 @@ COMPLEX_LIST(COMPLEX_KERNELS)
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
         const T *x = xv, *y = yv;                                                                                                \
-        (void)y, (void)scale;                                                                                                    \
-        for (uint64_t base = 0; base < n; base += RUN) {                                                                         \
-            uint64_t end = n - base < RUN ? n : base + RUN;                                                                      \
+        (void)y, (void)scale, (void)block;                                                                                       \
+        for (uint64_t base = 0; base < count; base += RUN) {                                                                     \
+            uint64_t end = count - base < RUN ? count : base + RUN;                                                              \
             W sum = 0;                                                                                                           \
             for (uint64_t i = base; i < end; i++)                                                                                \
                 sum += (term);                                                                                                   \
@@ -234,9 +392,9 @@ SPLIT_SUM(dot, u32, uint32_t, uint64_t, (uint64_t)x[i] * y[i])
     SUM_KERNEL(dot_##s)                                                                                                          \
     {                                                                                                                            \
         const T *x = xv, *y = yv;                                                                                                \
-        (void)scale;                                                                                                             \
-        for (uint64_t base = 0; base < n; base += RUN) {                                                                         \
-            uint64_t end = n - base < RUN ? n : base + RUN;                                                                      \
+        (void)scale, (void)block;                                                                                                \
+        for (uint64_t base = 0; base < count; base += RUN) {                                                                     \
+            uint64_t end = count - base < RUN ? count : base + RUN;                                                              \
             uint64_t sum0 = 0, sum1 = 0, sum2 = 0;                                                                               \
             T high1 = 0, high2 = 0;                                                                                              \
             for (uint64_t i = base; i < end; i++) {                                                                              \
@@ -263,17 +421,9 @@ LONG_DOT(u64, uint64_t, dome__exact_add_u64)
     SUM_KERNEL(squares_##s)                                                                                                      \
     {                                                                                                                            \
         (void)yv;                                                                                                                \
-        dot_##s(xv, xv, n, scale, sums);                                                                                         \
+        dot_##s(xv, xv, count, block, scale, sums);                                                                              \
     }                                                                                                                            \
-    static void product_##s(const void *xv, uint64_t n, double product[2])                                                       \
-    {                                                                                                                            \
-        const T *x = xv;                                                                                                         \
-        double part[PARTS];                                                                                                      \
-        for (int j = 0; j < PARTS; j++)                                                                                          \
-            part[j] = 1;                                                                                                         \
-        FOR_PARTS(n, read_ahead(x + base, PARTS * sizeof(T)), part[j] *= (double)x[i]);                                          \
-        product[0] = multiply_parts(part);                                                                                       \
-    }
+    REAL_PRODUCT(s, T, LOAD_EACH)
 INTEGER_LIST(INTEGER_KERNELS)
 
 /* ---- smallest and largest ---- */
@@ -324,15 +474,8 @@ static inline uint64_t key_of_double(double value)
     }
 INTEGER_LIST(INTEGER_EXTREME)
 
-/* In vectors of the compiler's own: it does not find them in a loop with comparisons. Several of them at a time, as many bytes
- * long as the processor's. The order does not matter. */
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
+/* In vectors of the compiler's own: it does not find them in a loop with comparisons. Several of them at a time. The order does
+ * not matter. */
 #define VECTORS 4
 
 #define EXTREME_LOOP(s, T, compare)                                                                                              \
@@ -392,21 +535,39 @@ INTEGER_LIST(INTEGER_EXTREME)
 FLOAT_EXTREME(f32, float, int32_t)
 FLOAT_EXTREME(f64, double, int64_t)
 
-double DOME_VARIANT_OF(dome__largest_part)(dome_type type, const void *xv, uint64_t n)
-{
-    double largest = 0;
-    if (dome_type_kind_of(type) == DOME_KIND_C128 || dome_type_kind_of(type) == DOME_KIND_F64) {
-        const double *x = xv;
-        n = dome_type_kind_of(type) == DOME_KIND_C128 ? 2 * n : n;
-        for (uint64_t i = 0; i < n; i++)
-            largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
-    } else {
-        const float *x = xv;
-        n = dome_type_kind_of(type) == DOME_KIND_C64 ? 2 * n : n;
-        for (uint64_t i = 0; i < n; i++)
-            largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+/* NaN is smaller than all. */
+#define LARGEST_PART(s, T, I, absolute)                                                                                          \
+    static double largest_part_##s(const T *x, uint64_t n)                                                                       \
+    {                                                                                                                            \
+        enum { lanes = VECTOR_BYTES / sizeof(T) };                                                                               \
+        const masks_##s magnitude = ~((masks_##s){0} + (I)((uint64_t)1 << (8 * sizeof(I) - 1)));                                 \
+        values_##s part[VECTORS] = {{0}};                                                                                        \
+        uint64_t base = 0;                                                                                                       \
+        for (; base + VECTORS * lanes <= n; base += VECTORS * lanes)                                                             \
+            for (int v = 0; v < VECTORS; v++) {                                                                                  \
+                masks_##s next;                                                                                                  \
+                memcpy(&next, x + base + (uint64_t)v * lanes, sizeof next);                                                      \
+                next &= magnitude;                                                                                               \
+                const masks_##s larger = (values_##s)next > part[v];                                                             \
+                part[v] = (values_##s)((larger & next) | (~larger & (masks_##s)part[v]));                                        \
+            }                                                                                                                    \
+        T largest = 0;                                                                                                           \
+        for (int v = 0; v < VECTORS; v++)                                                                                        \
+            for (int j = 0; j < lanes; j++)                                                                                      \
+                largest = part[v][j] > largest ? part[v][j] : largest;                                                           \
+        for (; base < n; base++)                                                                                                 \
+            largest = absolute(x[base]) > largest ? absolute(x[base]) : largest;                                                 \
+        return (double)largest;                                                                                                  \
     }
-    return largest;
+LARGEST_PART(f32, float, int32_t, fabsf)
+LARGEST_PART(f64, double, int64_t, fabs)
+
+double DOME_VARIANT_OF(dome__largest_part)(dome_type type, const void *x, uint64_t n)
+{
+    const dome_type_kind kind = dome_type_kind_of(type);
+    const bool is_complex = kind == DOME_KIND_C64 || kind == DOME_KIND_C128;
+    n = is_complex ? 2 * n : n;
+    return kind == DOME_KIND_C128 || kind == DOME_KIND_F64 ? largest_part_f64(x, n) : largest_part_f32(x, n);
 }
 
 /* ---- tables ---- */

@@ -21,8 +21,10 @@ typedef enum dome_terms {
     DOME_TERMS
 } dome_terms;
 
-/* Adds the sum over the values of one block to sums[0], and the imaginary part to sums[1] if there is one. y only for DOT. */
-typedef void (*dome_sum_kernel)(const void *x, const void *y, uint64_t count, const double scale[2], dome_exact_sum sums[2]);
+/* Adds the sum of each block of count values to sums[0], and the imaginary part to sums[1] if there is one. A block is `block` values,
+ * the last one what is left. y only for DOT, scale only for SCALED. */
+typedef void (*dome_sum_kernel)(const void *x, const void *y, uint64_t count, uint64_t block, const double scale[2],
+                                dome_exact_sum sums[2]);
 
 /* NULL where the type does not have it. */
 dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type);

@@ -15,8 +15,10 @@
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed" /* calls of the C library stay as they are */
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define UNROLLED    _Pragma("unroll")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#define UNROLLED    _Pragma("GCC unroll 8")
 #endif
 
 /* The statements for all i. */

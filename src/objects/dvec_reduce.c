@@ -123,11 +123,11 @@ typedef struct sum_visit {
     dome_exact_sum sums[2];
 } sum_visit;
 
-static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
 {
     (void)first;
     sum_visit *v = ctx;
-    v->kernel(x, y, values, v->scale, v->sums);
+    v->kernel(x, y, values, block, v->scale, v->sums);
 }
 
 /* The exact sums of all tasks' terms, everywhere. */
@@ -313,9 +313,9 @@ typedef struct largest_visit {
     double value;
 } largest_visit;
 
-static void visit_largest(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+static void visit_largest(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
 {
-    (void)y, (void)first;
+    (void)y, (void)block, (void)first;
     largest_visit *v = ctx;
     v->value = MAX(v->value, dome__largest_part(v->type, x, values));
 }
@@ -559,15 +559,20 @@ dome_status dvec_prod_c128(const dvec *x, double result[2])
 
 typedef struct extreme_visit {
     dome_extreme_kernel kernel;
+    uint64_t bytes; /* of a value */
     bool largest;
     dome_extreme best;
 } extreme_visit;
 
-static void visit_extreme(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+/* A kernel that finds a better value looks for its place, while the values are in the cache. */
+enum { LOOKED_AT = 1024 };
+
+static void visit_extreme(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
 {
-    (void)y;
+    (void)y, (void)block;
     extreme_visit *v = ctx;
-    v->kernel(&v->best, x, values, first, v->largest);
+    for (uint64_t done = 0; done < values; done += LOOKED_AT)
+        v->kernel(&v->best, (const char *)x + done * v->bytes, MIN(values - done, LOOKED_AT), first + done, v->largest);
 }
 
 /* A dome_extreme as words, and whether a task has failed. */
@@ -590,7 +595,7 @@ static int find_extreme(reduction *r, bool largest, dome_extreme *best)
 {
     if (r->x->length == 0)
         return dome__fail(r->env, DOME_ERR_ARGUMENT, "the vector is empty");
-    extreme_visit v = {dome__extreme_kernel(r->x->type), largest, DOME_EXTREME_NONE};
+    extreme_visit v = {dome__extreme_kernel(r->x->type), dome_type_size(r->x->type), largest, DOME_EXTREME_NONE};
     for_blocks(r, visit_extreme, &v, DOME_TERMS, NULL);
     *best = v.best;
     if (r->alone)

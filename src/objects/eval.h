@@ -46,10 +46,11 @@ dome_failure *dome__eval_failure(const dvec *x);
 /* The values in x's memory have this failure from now on, or none. */
 void dome__eval_set_failure(dvec *x, dome_failure *failure);
 
-/* A reduction brings x and y (which may be NULL) up to date as dome__eval_read does, and calls visit for each local block of
- * `lead`, which is one of them, in the order of its spans, while the block's values are at hand. first: the global number of the
- * first value. x and y may be at hand there alone: what has been read of them by visit need not be in memory afterwards. */
-typedef void (*dome_eval_visit)(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first);
+/* A reduction brings x and y (which may be NULL) up to date as dome__eval_read does, and calls visit for the local blocks of
+ * `lead`, which is one of them, in the order of its spans, while their values are at hand: for as many blocks at a time as there
+ * are, of `block` values each, the last one what is left. first: the global number of the first value. x and y may be at hand
+ * there alone: what has been read of them by visit need not be in memory afterwards. */
+typedef void (*dome_eval_visit)(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first);
 typedef struct dome_eval_reduction {
     const dvec *lead, *x, *y;
     dome_eval_visit visit;

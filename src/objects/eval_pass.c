@@ -47,10 +47,9 @@ typedef struct work {
     step pair[NODES_MAX / 2]; /* two of them in one */
     step *order[NODES_MAX];   /* what is done for each piece, while operations are not timed apart */
     int ordered;
-    operand value[NODES_MAX];      /* of the list's values */
-    operand x, y;                  /* of the reduction */
-    uint64_t x_element, y_element; /* bytes of their elements */
-    dome_terms terms;              /* of the reduction, if it is a sum that this file makes; else DOME_TERMS */
+    operand value[NODES_MAX]; /* of the list's values */
+    operand x, y;             /* of the reduction */
+    dome_terms terms;         /* of the reduction, if it is a sum that this file makes; else DOME_TERMS */
     dome_sum_kernel sum;
     dome_parts_kernel parts; /* NULL: sums are made of whole blocks */
     uint64_t widest;
@@ -330,32 +329,27 @@ static void find_order(work *w, const eval_pass *pass)
 
 /* ---- running ---- */
 
-static const char *reduced_address(const operand *o, uint64_t bytes, uint64_t first, uint64_t place, uint64_t done)
+static const char *reduced_address(const operand *o, uint64_t first, uint64_t place)
 {
-    return o->element ? address(o, first + done, place + done) : o->data ? o->data + done * bytes : NULL;
+    return o->element ? address(o, first, place) : o->data;
 }
 
 /* Reduces count elements, which are computed: whole blocks, or the end of one. Tiles begin at the first of them. */
 static void reduce_blocks(const work *w, uint64_t first, uint64_t place, uint64_t count)
 {
     const dome_eval_reduction *r = w->reduction;
-    const uint64_t block = dome_layout_block_size(w->list->layout), width = r->lead->width;
-    for (uint64_t done = 0, n; done < count; done += n) {
-        n = MIN(block, count - done);
-        const char *x = reduced_address(&w->x, w->x_element, first, place, done);
-        const char *y = reduced_address(&w->y, w->y_element, first, place, done);
-        if (w->sum)
-            w->sum(x, y, n * width, NULL, r->sums);
-        else
-            r->visit(r->ctx, x, y, n * width, (first + done) * width);
-    }
+    const uint64_t block = dome_layout_block_size(w->list->layout) * r->lead->width, values = count * r->lead->width;
+    const char *x = reduced_address(&w->x, first, place), *y = reduced_address(&w->y, first, place);
+    if (w->sum)
+        w->sum(x, y, values, block, NULL, r->sums);
+    else
+        r->visit(r->ctx, x, y, values, block, first * r->lead->width);
 }
 
 /* The terms of a piece, as a part of its block's sum, which ends where `last` says so. */
 static void reduce_part(const work *w, uint64_t first, uint64_t place, uint64_t count, bool last, double part[DOME_PARTS])
 {
-    w->parts(reduced_address(&w->x, 0, first, place, 0), reduced_address(&w->y, 0, first, place, 0),
-             count * w->reduction->lead->width, part);
+    w->parts(reduced_address(&w->x, first, place), reduced_address(&w->y, first, place), count * w->reduction->lead->width, part);
     if (!last)
         return;
     dome__exact_add(&w->reduction->sums[0], dome__fold_parts(part));
@@ -547,8 +541,7 @@ static void run_code(const work *w, const generated *g, chain_code code)
                 memory[m] = address(&g->memory[m], first, place);
             code(memory, g->scalar, count * g->width, block * g->width, sum);
             if (g->sums)
-                for (uint64_t b = 0; b * block < count; b++)
-                    dome__exact_add(&w->reduction->sums[0], sum[b]);
+                dome__exact_add_all(&w->reduction->sums[0], sum, (count + block - 1) / block);
             else if (w->reduction)
                 reduce_blocks(w, first, place, count);
         }
@@ -613,7 +606,7 @@ static bool end_trial(const work *w, const generated *g, trial *t)
             dome__exact_init(&sums[0]);
             dome__sum_kernel(r->terms, r->x->type)(address(&w->x, t->first + b * block, b * block),
                                                    r->y ? address(&w->y, t->first + b * block, b * block) : NULL, n * g->width,
-                                                   NULL, sums);
+                                                   n * g->width, NULL, sums);
             double expected = dome__exact_round(&sums[0]), got = t->sum[b] + 0.0; /* exact sums know one zero */
             equal &= same_bits(&expected, &got, 1, false);
         }
@@ -692,8 +685,6 @@ static void find_terms(work *w)
 {
     const dome_eval_reduction *r = w->reduction;
     w->terms = r->terms < DOME_TERMS_SCALED ? r->terms : DOME_TERMS;
-    w->x_element = DVEC_ELEMENT(r->x);
-    w->y_element = r->y ? DVEC_ELEMENT(r->y) : 0;
     const step *last = w->steps == 1 ? &w->step[0] : NULL;
     if (last && w->terms == DOME_TERMS_SUM && dome_type_kind_of(r->x->type) == DOME_KIND_F64 && !last->out.element &&
         w->list->node[last->node].code == DOME_OP_DVEC_MUL) {
@@ -765,17 +756,14 @@ void dome__eval_visit_memory(const dome_eval_reduction *r)
 {
     const dvec *lead = r->lead;
     const uint64_t block = dome_layout_block_size(lead->layout), width = lead->width;
-    const uint64_t x_element = DVEC_ELEMENT(r->x), y_element = r->y ? DVEC_ELEMENT(r->y) : 0;
     dome_span span[2];
     int spans = dome_layout_spans(lead->layout, lead->layout_rank, span);
     uint64_t place = 0;
     for (int s = 0; s < spans; place += span[s++].count) {
-        const uint64_t first = span[s].first;
+        const uint64_t first = span[s].first, count = span[s].count;
         const char *x = dome__eval_address(r->x, lead->layout, first, place);
         const char *y = r->y ? dome__eval_address(r->y, lead->layout, first, place) : NULL;
-        for (uint64_t done = 0, count; done < span[s].count; done += count) {
-            count = MIN(block, span[s].count - done);
-            r->visit(r->ctx, x + done * x_element, y ? y + done * y_element : NULL, count * width, (first + done) * width);
-        }
+        if (count)
+            r->visit(r->ctx, x, y, count * width, block * width, first * width);
     }
 }

@@ -517,20 +517,20 @@ static void test_block_sums(void)
         random_values(rand, DOME_C128, y, COUNT);
         dome_exact_sum sums[2];
         dome__exact_init(&sums[0]);
-        dome__sum_kernel(DOME_TERMS_SUM, DOME_F64)(x, NULL, count, NULL, sums);
+        dome__sum_kernel(DOME_TERMS_SUM, DOME_F64)(x, NULL, count, count, NULL, sums);
         g_assert_true(dome__exact_round(sums) == block_sum(x, count));
 
         for (uint64_t i = 0; i < count; i++)
             dot[i] = x[i] * y[i];
         dome__exact_init(&sums[0]);
-        dome__sum_kernel(DOME_TERMS_DOT, DOME_F64)(x, y, count, NULL, sums);
+        dome__sum_kernel(DOME_TERMS_DOT, DOME_F64)(x, y, count, count, NULL, sums);
         g_assert_true(dome__exact_round(sums) == block_sum(dot, count));
 
         random_values(rand, DOME_F32, f, COUNT);
         for (uint64_t i = 0; i < count; i++)
             squares[i] = (double)f[i] * (double)f[i];
         dome__exact_init(&sums[0]);
-        dome__sum_kernel(DOME_TERMS_SQUARES, DOME_F32)(f, NULL, count, NULL, sums);
+        dome__sum_kernel(DOME_TERMS_SQUARES, DOME_F32)(f, NULL, count, count, NULL, sums);
         g_assert_true(dome__exact_round(sums) == block_sum(squares, count));
 
         for (uint64_t i = 0; i < count; i++) {
@@ -540,7 +540,7 @@ static void test_block_sums(void)
         }
         dome__exact_init(&sums[0]);
         dome__exact_init(&sums[1]);
-        dome__sum_kernel(DOME_TERMS_DOT, DOME_C128)(x, y, count, NULL, sums);
+        dome__sum_kernel(DOME_TERMS_DOT, DOME_C128)(x, y, count, count, NULL, sums);
         g_assert_true(dome__exact_round(&sums[0]) == block_sum(re, count));
         g_assert_true(dome__exact_round(&sums[1]) == block_sum(im, count));
     }
@@ -578,8 +578,8 @@ static void test_integer_sums(void)
             dome_exact_sum a, b;
             dome__exact_init(&a);
             dome__exact_init(&b);
-            dome__sum_kernel(DOME_TERMS_SUM, type)(x, NULL, COUNT, NULL, &a);
-            dome__sum_kernel(DOME_TERMS_DOT, type)(x, y, COUNT, NULL, &b);
+            dome__sum_kernel(DOME_TERMS_SUM, type)(x, NULL, COUNT, COUNT, NULL, &a);
+            dome__sum_kernel(DOME_TERMS_DOT, type)(x, y, COUNT, COUNT, NULL, &b);
             g_assert_true(dome__exact_round(&a) == reference_round(&sum));
             g_assert_true(dome__exact_round(&b) == reference_round(&dot));
             int64_t got, want;
@@ -807,7 +807,7 @@ static guint64 everything(const char *variant, GRand *rand)
                     dome__exact_init(&sums[0]);
                     dome__exact_init(&sums[1]);
                     if (sum)
-                        sum(x, y, count, scale, sums);
+                        sum(x, y, count, count, scale, sums);
                     if (dome__parts_kernel((dome_terms)terms, type))
                         check_parts((dome_terms)terms, type, x, y, count, dome__exact_round(&sums[0]));
                     hash = dome__hash_double(dome__hash_double(hash, dome__exact_round(&sums[0])), dome__exact_round(&sums[1]));
