@@ -19,9 +19,72 @@ void dome__exact_add_special(dome_exact_sum *sum, double value)
         sum->infinity[value < 0] = 1;
 }
 
+/* Adding 1.5 * 2^m and taking it away again cuts a value into a multiple of 2^(m - 52) and a rest of at most half of that.
+ * Multiples whose sum of magnitudes is below 2^(m + 1) are added without rounding, in any order. (Rump, Ogita, Oishi 2008,
+ * "Accurate floating-point summation I", section 3.) So TOGETHER values are cut twice and make two additions, if nothing is left
+ * then. */
+enum { TOGETHER = 32, LANES = 2, VECTORS = TOGETHER / LANES };
+typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t words __attribute__((vector_size(LANES * sizeof(double))));
+
+/* 1.5 * 2^(exponent - 1023) */
+static double power_and_half(uint64_t exponent)
+{
+    const uint64_t bits = exponent << 52 | (uint64_t)1 << 51;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* False: they have to be added one by one. */
+static bool add_together(dome_exact_sum *sum, const double value[TOGETHER])
+{
+    doubles v[VECTORS], magnitudes[2] = {{0}, {0}}, high[2] = {{0}, {0}}, low[2] = {{0}, {0}};
+    const words no_sign = (words){0} + INT64_MAX;
+    words left = {0};
+    memcpy(v, value, sizeof v);
+    for (int k = 0; k < VECTORS; k++)
+        magnitudes[k % 2] += (doubles)((words)v[k] & no_sign);
+    magnitudes[0] += magnitudes[1];
+    const double all = magnitudes[0][0] + magnitudes[0][1]; /* below 2^(exponent - 1022), but for rounding */
+    if (all == 0)
+        return true;
+    uint64_t bits;
+    memcpy(&bits, &all, sizeof bits);
+    const uint64_t exponent = bits >> 52;
+    if (exponent < 128 || exponent > 2000)
+        return false;
+    /* first m: exponent - 1023 + 3; what is left of all together is at most TOGETHER * 2^(m - 53), so the second is m - 46 */
+    const double first = power_and_half(exponent + 3), second = power_and_half(exponent + 3 - 46);
+    for (int k = 0; k < VECTORS; k++) {
+        const doubles upper = (v[k] + first) - first, rest = v[k] - upper, lower = (rest + second) - second;
+        high[k % 2] += upper;
+        low[k % 2] += lower;
+        left |= (words)(rest - lower);
+    }
+    if (left[0] | left[1])
+        return false;
+    high[0] += high[1];
+    low[0] += low[1];
+    dome__exact_add(sum, high[0][0] + high[0][1]);
+    dome__exact_add(sum, low[0][0] + low[0][1]);
+    return true;
+}
+
 void dome__exact_add_all(dome_exact_sum *sum, const double *value, size_t count)
 {
-    for (size_t k = 0; k < count; k++)
+    size_t k = 0;
+    for (; k + TOGETHER <= count; k += TOGETHER)
+        if (!add_together(sum, value + k))
+            for (size_t i = k; i < k + TOGETHER; i++)
+                dome__exact_add(sum, value[i]);
+    double rest[TOGETHER] = {0};
+    if (count - k > TOGETHER / 4) {
+        memcpy(rest, value + k, (count - k) * sizeof *rest);
+        if (add_together(sum, rest))
+            return;
+    }
+    for (; k < count; k++)
         dome__exact_add(sum, value[k]);
 }
 

@@ -117,27 +117,29 @@ static inline double multiply_parts(double s[PARTS])
     return s[0];
 }
 
-/* Adds the sums of the short blocks that n terms are, up to PARTS of them, with +0 behind them. */
-static inline __attribute__((always_inline)) void add_blocks(dome_exact_sum *sum, double term[PARTS], uint64_t n, unsigned block)
-{
-    for (unsigned half = block / 2; half; half /= 2)
-        for (unsigned first = 0; first < PARTS; first += block)
-            for (unsigned j = 0; j < half; j++)
-                term[first + j] += term[first + j + half];
-    for (unsigned first = 0; first < n; first += block)
-        dome__exact_add(sum, term[first]);
-}
+/* Block sums that wait for being added exactly, many at a time. */
+enum { WAITING_MAX = 4 * PARTS };
+typedef struct waiting {
+    unsigned count;
+    double sum[WAITING_MAX];
+} waiting;
 
-static void add_short_blocks(dome_exact_sum *sum, double term[PARTS], uint64_t n, uint64_t block)
+/* The sums of short blocks, whose terms stand one behind the other; behind the last there is 0. */
+static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[PARTS], uint64_t block)
 {
-    if (block == 8)
-        add_blocks(sum, term, n, 8);
-    else if (block == 4)
-        add_blocks(sum, term, n, 4);
-    else if (block == 2)
-        add_blocks(sum, term, n, 2);
-    else
-        add_blocks(sum, term, n, 1);
+    double *restrict to = w->sum + w->count;
+    const unsigned blocks = PARTS / (unsigned)block;
+    const double *t = term;
+    for (unsigned k = 0; k < blocks; k++, t += block)
+        to[k] = block == 1   ? t[0]
+                : block == 2 ? t[0] + t[1]
+                : block == 4 ? (t[0] + t[2]) + (t[1] + t[3])
+                             : ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+    w->count += blocks;
+    if (w->count == WAITING_MAX) {
+        dome__exact_add_all(sum, w->sum, w->count);
+        w->count = 0;
+    }
 }
 
 static inline bool is_short(uint64_t block)
@@ -154,20 +156,25 @@ static inline bool is_short(uint64_t block)
     const T *x = xv, *y = yv;                                                                                                    \
     const bool many = is_short(block);                                                                                           \
     const uint64_t step = many ? PARTS : block;                                                                                  \
+    waiting real, imaginary;                                                                                                     \
+    real.count = imaginary.count = 0;                                                                                            \
     (void)y, (void)scale;                                                                                                        \
     for (uint64_t first = 0, n; first < count; first += n) {                                                                     \
         double part[PARTS] = {0}, part_i[PARTS] = {0};                                                                           \
         n = count - first < step ? count - first : step;                                                                         \
         terms;                                                                                                                   \
         if (many)                                                                                                                \
-            add_short_blocks(&sums[0], part, n, block);                                                                          \
+            add_short_blocks(&sums[0], &real, part, block);                                                                      \
         else                                                                                                                     \
             dome__exact_add(&sums[0], add_parts(part, n));                                                                       \
         if (has_imaginary && many)                                                                                               \
-            add_short_blocks(&sums[1], part_i, n, block);                                                                        \
+            add_short_blocks(&sums[1], &imaginary, part_i, block);                                                               \
         else if (has_imaginary)                                                                                                  \
             dome__exact_add(&sums[1], add_parts(part_i, n));                                                                     \
-    }
+    }                                                                                                                            \
+    dome__exact_add_all(&sums[0], real.sum, real.count);                                                                         \
+    if (has_imaginary)                                                                                                           \
+    dome__exact_add_all(&sums[1], imaginary.sum, imaginary.count)
 
 #define SCALED(v) ((v)*scale0 * scale1)
 
@@ -216,7 +223,7 @@ static inline bool is_short(uint64_t block)
     }                                                                                                                            \
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
-        FOR_BLOCKS(T, op##_terms_##s(x + first, two ? y + first : NULL, n, scale, part), false)                                  \
+        FOR_BLOCKS(T, op##_terms_##s(x + first, two ? y + first : NULL, n, scale, part), false);                                 \
     }
 
 #define REAL_PARTS(op, s)                                                                                                        \
@@ -305,7 +312,7 @@ REAL_PRODUCT(f64, double, LOAD_f64)
     }                                                                                                                            \
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
-        FOR_BLOCKS(T, op##_terms_##s(x + 2 * first, two ? y + 2 * first : NULL, n, scale, part, part_i), has_imaginary)          \
+        FOR_BLOCKS(T, op##_terms_##s(x + 2 * first, two ? y + 2 * first : NULL, n, scale, part, part_i), has_imaginary);         \
     }
 
 #define ADD_IMAGINARY_sum(to)  to += IMAGINARY_TERM_sum
