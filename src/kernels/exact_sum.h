@@ -11,7 +11,6 @@
 #define DOME_SRC_EXACT_SUM_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -64,9 +63,6 @@ static inline void dome__exact_add(dome_exact_sum *sum, double value)
     limb[1] += ((int64_t)(mantissa >> (32 - shift)) ^ sign) - sign;
     dome__exact_count(sum, (int64_t)1 << 20);
 }
-
-/* sum += the sum of count values. */
-void dome__exact_add_all(dome_exact_sum *sum, const double *value, size_t count);
 
 /* sum += value * 2^(32 words), for words 0 ... 16. */
 void dome__exact_add_i64(dome_exact_sum *sum, int64_t value, int words);

@@ -81,14 +81,15 @@ static inline void read_ahead(const void *x, size_t bytes)
 enum { LANES = VECTOR_BYTES / sizeof(double), PART_VECTORS = PARTS / LANES };
 
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t integers __attribute__((vector_size(VECTOR_BYTES)));
+
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #endif
 #endif
 #ifndef PICK
-typedef int64_t lane_numbers __attribute__((vector_size(VECTOR_BYTES)));
-#define PICK(a, b, ...) __builtin_shuffle(a, b, (lane_numbers){__VA_ARGS__})
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (integers){__VA_ARGS__})
 #endif
 
 /* LANES values; those that are no doubles lane by lane: that gcc 12 makes better code of than of __builtin_convertvector. */
@@ -117,12 +118,76 @@ static inline double multiply_parts(double s[PARTS])
     return s[0];
 }
 
-/* Block sums that wait for being added exactly, many at a time. */
-enum { WAITING_MAX = 4 * PARTS };
+/* Block sums that wait for being added exactly, all at once. */
+enum { WAITING_MAX = 4 * PARTS, WAITING_VECTORS = WAITING_MAX / LANES };
 typedef struct waiting {
     unsigned count;
     double sum[WAITING_MAX];
 } waiting;
+
+/* 1.5 * 2^(exponent - 1023) */
+static inline double power_and_half(uint64_t exponent)
+{
+    const uint64_t bits = exponent << 52 | (uint64_t)1 << 51;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Adds the values, or returns false: they have to be added one by one.
+ *
+ * Adding 1.5 * 2^m and taking it away again cuts a value into a multiple of 2^(m - 52) and a rest of at most half of that.
+ * Multiples whose magnitudes add up to less than 2^(m + 1) are added without rounding, in any order. (Rump, Ogita, Oishi 2008,
+ * "Accurate floating-point summation I", section 3.) So values are cut twice and make two additions, if nothing is left then. */
+static bool add_together(dome_exact_sum *sum, const double value[WAITING_MAX])
+{
+    doubles v, magnitudes = {0}, high = {0}, low = {0};
+    const integers no_sign = (integers){0} + INT64_MAX;
+    integers left = {0};
+    double all = 0, upper_sum = 0, lower_sum = 0;
+    for (int k = 0; k < WAITING_VECTORS; k++) {
+        memcpy(&v, value + k * LANES, sizeof v);
+        magnitudes += (doubles)((integers)v & no_sign);
+    }
+    for (int j = 0; j < LANES; j++)
+        all += magnitudes[j];
+    if (all == 0)
+        return true;
+    uint64_t bits;
+    memcpy(&bits, &all, sizeof bits);
+    const uint64_t exponent = bits >> 52; /* the sum of the magnitudes is below 2^(exponent - 1022), but for rounding */
+    if (exponent < 128 || exponent > 2000)
+        return false;
+    /* first m: exponent - 1020. Rests add up to at most WAITING_MAX = 2^6 times 2^(m - 53): the second is m - 45 */
+    const double first = power_and_half(exponent + 3), second = power_and_half(exponent + 3 - 45);
+    for (int k = 0; k < WAITING_VECTORS; k++) {
+        memcpy(&v, value + k * LANES, sizeof v);
+        const doubles upper = (v + first) - first, rest = v - upper, lower = (rest + second) - second;
+        high += upper;
+        low += lower;
+        left |= (integers)(rest - lower);
+    }
+    int64_t any = 0;
+    for (int j = 0; j < LANES; j++) {
+        any |= left[j];
+        upper_sum += high[j];
+        lower_sum += low[j];
+    }
+    if (any)
+        return false;
+    dome__exact_add(sum, upper_sum);
+    dome__exact_add(sum, lower_sum);
+    return true;
+}
+
+static void add_waiting(dome_exact_sum *sum, waiting *w)
+{
+    memset(w->sum + w->count, 0, (WAITING_MAX - w->count) * sizeof *w->sum);
+    if (w->count && !add_together(sum, w->sum))
+        for (unsigned k = 0; k < w->count; k++)
+            dome__exact_add(sum, w->sum[k]);
+    w->count = 0;
+}
 
 /* The sums of short blocks, whose terms stand one behind the other; behind the last there is 0. */
 static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[PARTS], uint64_t block)
@@ -136,10 +201,8 @@ static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[
                 : block == 4 ? (t[0] + t[2]) + (t[1] + t[3])
                              : ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
     w->count += blocks;
-    if (w->count == WAITING_MAX) {
-        dome__exact_add_all(sum, w->sum, w->count);
-        w->count = 0;
-    }
+    if (w->count == WAITING_MAX)
+        add_waiting(sum, w);
 }
 
 static inline bool is_short(uint64_t block)
@@ -172,9 +235,10 @@ static inline bool is_short(uint64_t block)
         else if (has_imaginary)                                                                                                  \
             dome__exact_add(&sums[1], add_parts(part_i, n));                                                                     \
     }                                                                                                                            \
-    dome__exact_add_all(&sums[0], real.sum, real.count);                                                                         \
-    if (has_imaginary)                                                                                                           \
-    dome__exact_add_all(&sums[1], imaginary.sum, imaginary.count)
+    if (many)                                                                                                                    \
+        add_waiting(&sums[0], &real);                                                                                            \
+    if (has_imaginary && many)                                                                                                   \
+    add_waiting(&sums[1], &imaginary)
 
 #define SCALED(v) ((v)*scale0 * scale1)
 

@@ -541,7 +541,8 @@ static void run_code(const work *w, const generated *g, chain_code code)
                 memory[m] = address(&g->memory[m], first, place);
             code(memory, g->scalar, count * g->width, block * g->width, sum);
             if (g->sums)
-                dome__exact_add_all(&w->reduction->sums[0], sum, (count + block - 1) / block);
+                for (uint64_t b = 0; b * block < count; b++)
+                    dome__exact_add(&w->reduction->sums[0], sum[b]);
             else if (w->reduction)
                 reduce_blocks(w, first, place, count);
         }

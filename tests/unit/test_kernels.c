@@ -547,6 +547,45 @@ static void test_block_sums(void)
     g_rand_free(rand);
 }
 
+/* Values whose exponents lie within `spread` of each other; sometimes all are tiny, huge or 0, or one is infinite. */
+static void spread_values(GRand *rand, double *x, uint64_t count, int spread)
+{
+    const int middle = g_rand_int_range(rand, 0, 4) == 0 ? g_rand_int_range(rand, -1060, 1000) : 0;
+    for (uint64_t i = 0; i < count; i++)
+        x[i] = ldexp(g_rand_double_range(rand, -1, 1), middle + g_rand_int_range(rand, -spread, 1));
+    if (g_rand_int_range(rand, 0, 8) == 0)
+        memset(x, 0, count * sizeof *x);
+    if (g_rand_int_range(rand, 0, 8) == 0)
+        x[g_rand_int_range(rand, 0, (gint32)count)] = INFINITY;
+}
+
+/* A kernel that gets many blocks adds up each of them. */
+static void test_many_blocks(void)
+{
+    enum { COUNT = 700 };
+    static const char *const kinds[] = {"baseline", "avx2", "avx512", "auto"};
+    static const uint64_t blocks[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 100, 1024};
+    static const int spreads[] = {1, 20, 60, 300};
+    GRand *rand = g_rand_new_with_seed(7);
+    double x[COUNT];
+    for (int round = 0; round < 2000; round++) {
+        const uint64_t block = blocks[round % (int)G_N_ELEMENTS(blocks)], count = 1 + (uint64_t)g_rand_int_range(rand, 0, COUNT);
+        spread_values(rand, x, count, spreads[g_rand_int_range(rand, 0, G_N_ELEMENTS(spreads))]);
+        dome_exact_sum expected, found;
+        dome__exact_init(&expected);
+        for (uint64_t first = 0; first < count; first += block)
+            dome__exact_add(&expected, block_sum(x + first, MIN(block, count - first)));
+        g_assert_true(dome__kernels_limit(kinds[round % (int)G_N_ELEMENTS(kinds)]));
+        dome__exact_init(&found);
+        dome__sum_kernel(DOME_TERMS_SUM, DOME_F64)(x, NULL, count, block, NULL, &found);
+        dome__exact_normalize(&expected);
+        dome__exact_normalize(&found);
+        g_assert_cmpmem(&expected, sizeof expected, &found, sizeof found);
+    }
+    dome__kernels_limit("auto");
+    g_rand_free(rand);
+}
+
 static void test_integer_sums(void)
 {
     enum { COUNT = 100 };
@@ -871,6 +910,7 @@ int main(int argc, char **argv)
     g_test_add_func("/kernels/bytes", test_bytes);
     g_test_add_func("/kernels/index", test_index);
     g_test_add_func("/kernels/block-sums", test_block_sums);
+    g_test_add_func("/kernels/many-blocks", test_many_blocks);
     g_test_add_func("/kernels/integer-sums", test_integer_sums);
     g_test_add_func("/kernels/extremes", test_extremes);
     g_test_add_func("/kernels/variants-agree", test_variants_agree);
