@@ -27,6 +27,18 @@ done
 
 [ "$(grep -c '' README.md)" -le 90 ] || fail "README.md has more than 90 lines: the rest belongs into docs"
 
+# Links within and between pages point to headings that exist.
+anchors() { # anchors PAGE: those of its headings
+    sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+for page in README.md CONTRIBUTING.md docs/*.md bench/*.md; do
+    for link in $(grep -oE '\]\([^):]*#[^)]+' "$page" | sed 's/^](//'); do
+        target=${link%%#*}
+        if [ -n "$target" ]; then target=$(dirname "$page")/$target; else target=$page; fi
+        anchors "$target" | grep -qx -e "${link#*#}" || fail "$page points to $link, a heading that does not exist"
+    done
+done
+
 pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md | grep -v CHANGELOG)
 named() { # named PATTERN: what stands so in backquotes, once each
     grep -hoE "\`$1\`" $pages | tr -d '\`' | sort -u
