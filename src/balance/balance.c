@@ -45,7 +45,10 @@ dome_balance *dome__balance_new(const dome_options *options, const dome_transpor
         .bandwidth = FIRST_BANDWIDTH,
         .usual_wait = -1,
         .alarm_share = ALARM_SHARE};
-    static const char *const names[] = {"global", "ring", "random", "none"};
+    static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
+                                        [DOME_BALANCE_GLOBAL] = "global",
+                                        [DOME_BALANCE_RING] = "ring",
+                                        [DOME_BALANCE_RANDOM] = "random"};
     b->report.policy = names[b->policy];
     b->domains = g_ptr_array_new_with_free_func(dome__domain_free);
     b->speeds = g_new0(dome_speed, b->size);
