@@ -1,5 +1,5 @@
 # Configures and builds this source tree another way, as a step of the tests.
-# cmake -DSOURCE= -DBINARY= -P BuildVariant.cmake -- configure arguments
+# cmake -DSOURCE= -DBINARY= -DTARGETS=a,b -P BuildVariant.cmake -- configure arguments
 set(arguments "")
 set(seen FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -11,4 +11,5 @@ foreach(i RANGE ${last})
     endif()
 endforeach()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BINARY} ${arguments} COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${BINARY} --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "," ";" targets "${TARGETS}")
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${BINARY} --parallel 2 --target ${targets} COMMAND_ERROR_IS_FATAL ANY)

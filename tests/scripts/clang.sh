@@ -1,0 +1,35 @@
+#!/bin/bash
+# clang reads every file that the compiler of this build has compiled, without a warning.
+set -u
+command -v clang >/dev/null || { echo "skipped: clang is not installed"; exit 77; }
+command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
+exec python3 - "${DOME_BUILD_DIR:?}/compile_commands.json" <<'PYTHON'
+import concurrent.futures, json, shlex, subprocess, sys
+
+WITH_PATH = ("-I", "-isystem", "-include", "-D", "-U")
+
+
+def flags(command):
+    """What of a compiler's command line says how the source is read."""
+    kept, words = [], iter(shlex.split(command))
+    for word in words:
+        if word in WITH_PATH:
+            kept += [word, next(words)]
+        elif word.startswith(("-I", "-D", "-U", "-W", "-std=", "-f", "-m")):
+            kept.append(word)
+    return kept
+
+
+def check(entry):
+    command = ["clang", "-fsyntax-only", "-Werror", "-Wno-pass-failed", "-Wno-unknown-warning-option"]
+    done = subprocess.run(command + flags(entry["command"]) + [entry["file"]], cwd=entry["directory"], capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+with open(sys.argv[1]) as file:
+    entries = json.load(file)
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    words = [text for text in pool.map(check, entries) if text]
+print("\n".join(words) if words else "ok: %d files" % len(entries))
+sys.exit(bool(words))
+PYTHON
