@@ -18,8 +18,9 @@
  *   floating point give NaN when an operand is NaN. Struct elements have no arithmetic: they can be copied, filled, moved,
  *   mapped, read and written.
  * - The same bits: results do not depend on the number of tasks or on who owns what. + - * / and sqrt of real values are
- *   IEEE 754 operations rounded once, never contracted; complex * and / are made of them (x / y by Smith's method). exp, log,
- *   sin, cos, pow and all other complex functions are the C library's and are as equal as the hosts' C libraries are.
+ *   IEEE 754 operations rounded once, never contracted; complex * and / are made of them (x / y by Smith's method); fmod and
+ *   those that make whole numbers are exact. All other functions (exp, sin, pow, ...; complex sqrt) are the C library's and are
+ *   as equal as the hosts' C libraries are.
  *   docs/numerics.md has the formulas, and what happens to zeros of both signs.
  *
  * Values that cannot be computed
@@ -132,6 +133,23 @@ dome_status dvec_mins(dvec *z, const dvec *x, double a);
 dome_status dvec_maxs(dvec *z, const dvec *x, double a);
 dome_status dvec_pows(dvec *z, const dvec *x, double a);
 
+/* The scalar first: a - x, a / x, a to the power of x. Complex: a - x is a - xr and -xi. Integers: x = 0 is DOME_ERR_RANGE in
+ * rdivs, and so is a = 0 to a negative power. */
+dome_status dvec_rsubs(dvec *z, const dvec *x, double a);
+dome_status dvec_rdivs(dvec *z, const dvec *x, double a);
+dome_status dvec_rpows(dvec *z, const dvec *x, double a);
+
+/* The remainder of x / y truncated towards 0: its sign is x's (C's fmod and %; NumPy's fmod, not its %). Real and integer types.
+ * Exact. Integers: y = 0 is DOME_ERR_RANGE; the smallest signed number by -1 leaves 0. Floating point: y = 0 or x infinite gives
+ * NaN. */
+dome_status dvec_fmod(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_fmods(dvec *z, const dvec *x, double a);
+
+/* The angle of the point (y, x), in -pi ... pi, as C's atan2 (signed zeros included): z = atan2(y, x). And sqrt(x^2 + y^2)
+ * without overflow on the way. Real floating point. */
+dome_status dvec_atan2(dvec *z, const dvec *y, const dvec *x);
+dome_status dvec_hypot(dvec *z, const dvec *x, const dvec *y);
+
 /* y = y + a * x, the product rounded before the sum (BLAS axpy without contraction). */
 dome_status dvec_axpy(dvec *y, double a, const dvec *x);
 
@@ -142,6 +160,35 @@ dome_status dvec_exp(dvec *z, const dvec *x);
 dome_status dvec_log(dvec *z, const dvec *x);
 dome_status dvec_sin(dvec *z, const dvec *x);
 dome_status dvec_cos(dvec *z, const dvec *x);
+dome_status dvec_tan(dvec *z, const dvec *x); /* tan ... tanh: floating point and complex types */
+dome_status dvec_asin(dvec *z, const dvec *x);
+dome_status dvec_acos(dvec *z, const dvec *x);
+dome_status dvec_atan(dvec *z, const dvec *x);
+dome_status dvec_sinh(dvec *z, const dvec *x);
+dome_status dvec_cosh(dvec *z, const dvec *x);
+dome_status dvec_tanh(dvec *z, const dvec *x);
+dome_status dvec_exp2(dvec *z, const dvec *x);  /* 2^x; from here on: real floating point only */
+dome_status dvec_expm1(dvec *z, const dvec *x); /* exp(x) - 1, also right for small x */
+dome_status dvec_log2(dvec *z, const dvec *x);
+dome_status dvec_log10(dvec *z, const dvec *x);
+dome_status dvec_log1p(dvec *z, const dvec *x); /* log(1 + x), also right for small x */
+dome_status dvec_cbrt(dvec *z, const dvec *x);
+dome_status dvec_erf(dvec *z, const dvec *x);
+dome_status dvec_erfc(dvec *z, const dvec *x); /* 1 - erf(x) */
+
+/* To whole numbers, exact, a zero with the sign of x; real floating point. */
+dome_status dvec_floor(dvec *z, const dvec *x); /* downwards */
+dome_status dvec_ceil(dvec *z, const dvec *x);  /* upwards */
+dome_status dvec_round(dvec *z,
+                       const dvec *x); /* to the nearest, halves to the even one: NumPy's round and rint, not C's round */
+dome_status dvec_trunc(dvec *z, const dvec *x); /* towards 0 */
+
+/* Of complex x. z of conj is complex; that of the others is real, of the type of x's parts (F32 for C64, F64 for C128). arg is
+ * the angle in -pi ... pi, atan2 of the parts. (dvec_convert makes complex of real values.) */
+dome_status dvec_conj(dvec *z, const dvec *x);
+dome_status dvec_real(dvec *z, const dvec *x);
+dome_status dvec_imag(dvec *z, const dvec *x);
+dome_status dvec_arg(dvec *z, const dvec *x);
 
 /* Comparisons: mask is a DOME_U8 vector that gets 1 where the relation holds and 0 elsewhere; x and y agree in type. With NaN all
  * but ne are 0; zeros of both signs are equal. Complex values can be compared by eq and ne only. The scalar is one as in
@@ -164,6 +211,23 @@ dome_status dvec_and(dvec *mask, const dvec *a, const dvec *b);
 dome_status dvec_or(dvec *mask, const dvec *a, const dvec *b);
 dome_status dvec_xor(dvec *mask, const dvec *a, const dvec *b);
 dome_status dvec_not(dvec *mask, const dvec *a);
+
+/* Bits, of integer types. (For masks in which anything but 0 is true: dvec_and.) */
+dome_status dvec_bitand(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_bitor(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_bitxor(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_bitands(dvec *z, const dvec *x, double a);
+dome_status dvec_bitors(dvec *z, const dvec *x, double a);
+dome_status dvec_bitxors(dvec *z, const dvec *x, double a);
+dome_status dvec_bitnot(dvec *z, const dvec *x);
+
+/* x shifted by y bits, of integer types: to the left, 0 coming in; to the right, the sign coming in for signed types (x / 2^y
+ * rounded downwards), else 0. Where y is negative or not below the number of bits, nothing is left of x: the result is 0, or -1
+ * for a negative x shifted to the right (as in NumPy). */
+dome_status dvec_lshift(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_rshift(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_lshifts(dvec *z, const dvec *x, double a);
+dome_status dvec_rshifts(dvec *z, const dvec *x, double a);
 
 /* z = mask ? x : y, value by value. Any type, struct types included; z, x, y agree. */
 dome_status dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y);
@@ -195,9 +259,8 @@ double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, with
  * NULL. The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at
  * least 1. */
 dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[]);
-dome_status dvec_argmin(const dvec *x,
-                        uint64_t *position); /* position i * width + k of the first smallest value; the first NaN if any */
-dome_status dvec_argmax(const dvec *x, uint64_t *position);
+size_t dvec_argmin(const dvec *x); /* position i * width + k of the first smallest value; the first NaN if any */
+size_t dvec_argmax(const dvec *x);
 
 /* The same for types that a double does not hold. _i64: integer types; DOME_ERR_RANGE if the result does not fit. _c128: complex
  * and real types; dot conjugates x (BLAS zdotc). C99 complex by parts: result[0] real, result[1] imaginary. */

@@ -60,6 +60,13 @@
     X(DVEC_MINS, "dvec_mins", "x:v a:f", DEFERRED)                                                                               \
     X(DVEC_MAXS, "dvec_maxs", "x:v a:f", DEFERRED)                                                                               \
     X(DVEC_POWS, "dvec_pows", "x:v a:f", DEFERRED)                                                                               \
+    X(DVEC_RSUBS, "dvec_rsubs", "x:v a:f", DEFERRED)                                                                             \
+    X(DVEC_RDIVS, "dvec_rdivs", "x:v a:f", DEFERRED)                                                                             \
+    X(DVEC_RPOWS, "dvec_rpows", "x:v a:f", DEFERRED)                                                                             \
+    X(DVEC_FMOD, "dvec_fmod", "x:v y:v", DEFERRED)                                                                               \
+    X(DVEC_FMODS, "dvec_fmods", "x:v a:f", DEFERRED)                                                                             \
+    X(DVEC_ATAN2, "dvec_atan2", "x:v y:v", DEFERRED)                                                                             \
+    X(DVEC_HYPOT, "dvec_hypot", "x:v y:v", DEFERRED)                                                                             \
     X(DVEC_AXPY, "dvec_axpy", "x:v a:f", DEFERRED)                                                                               \
     X(DVEC_NEG, "dvec_neg", "x:v", DEFERRED)                                                                                     \
     X(DVEC_ABS, "dvec_abs", "x:v", DEFERRED)                                                                                     \
@@ -68,6 +75,29 @@
     X(DVEC_LOG, "dvec_log", "x:v", DEFERRED)                                                                                     \
     X(DVEC_SIN, "dvec_sin", "x:v", DEFERRED)                                                                                     \
     X(DVEC_COS, "dvec_cos", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_TAN, "dvec_tan", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_ASIN, "dvec_asin", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_ACOS, "dvec_acos", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_ATAN, "dvec_atan", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_SINH, "dvec_sinh", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_COSH, "dvec_cosh", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_TANH, "dvec_tanh", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_EXP2, "dvec_exp2", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_EXPM1, "dvec_expm1", "x:v", DEFERRED)                                                                                 \
+    X(DVEC_LOG2, "dvec_log2", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_LOG10, "dvec_log10", "x:v", DEFERRED)                                                                                 \
+    X(DVEC_LOG1P, "dvec_log1p", "x:v", DEFERRED)                                                                                 \
+    X(DVEC_CBRT, "dvec_cbrt", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_ERF, "dvec_erf", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_ERFC, "dvec_erfc", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_FLOOR, "dvec_floor", "x:v", DEFERRED)                                                                                 \
+    X(DVEC_CEIL, "dvec_ceil", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_ROUND, "dvec_round", "x:v", DEFERRED)                                                                                 \
+    X(DVEC_TRUNC, "dvec_trunc", "x:v", DEFERRED)                                                                                 \
+    X(DVEC_CONJ, "dvec_conj", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_REAL, "dvec_real", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_IMAG, "dvec_imag", "x:v", DEFERRED)                                                                                   \
+    X(DVEC_ARG, "dvec_arg", "x:v", DEFERRED)                                                                                     \
     X(DVEC_EQ, "dvec_eq", "x:v y:v", DEFERRED)                                                                                   \
     X(DVEC_NE, "dvec_ne", "x:v y:v", DEFERRED)                                                                                   \
     X(DVEC_LT, "dvec_lt", "x:v y:v", DEFERRED)                                                                                   \
@@ -84,6 +114,17 @@
     X(DVEC_OR, "dvec_or", "x:v y:v", DEFERRED)                                                                                   \
     X(DVEC_XOR, "dvec_xor", "x:v y:v", DEFERRED)                                                                                 \
     X(DVEC_NOT, "dvec_not", "x:v", DEFERRED)                                                                                     \
+    X(DVEC_BITAND, "dvec_bitand", "x:v y:v", DEFERRED)                                                                           \
+    X(DVEC_BITOR, "dvec_bitor", "x:v y:v", DEFERRED)                                                                             \
+    X(DVEC_BITXOR, "dvec_bitxor", "x:v y:v", DEFERRED)                                                                           \
+    X(DVEC_BITANDS, "dvec_bitands", "x:v a:f", DEFERRED)                                                                         \
+    X(DVEC_BITORS, "dvec_bitors", "x:v a:f", DEFERRED)                                                                           \
+    X(DVEC_BITXORS, "dvec_bitxors", "x:v a:f", DEFERRED)                                                                         \
+    X(DVEC_BITNOT, "dvec_bitnot", "x:v", DEFERRED)                                                                               \
+    X(DVEC_LSHIFT, "dvec_lshift", "x:v y:v", DEFERRED)                                                                           \
+    X(DVEC_RSHIFT, "dvec_rshift", "x:v y:v", DEFERRED)                                                                           \
+    X(DVEC_LSHIFTS, "dvec_lshifts", "x:v a:f", DEFERRED)                                                                         \
+    X(DVEC_RSHIFTS, "dvec_rshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \

@@ -51,6 +51,13 @@ enum {
     X(MINS, mins, SCALAR, DOME_CHEAP, NULL, "x < a || x != x ? x : a")                                                           \
     X(MAXS, maxs, SCALAR, DOME_CHEAP, NULL, "x > a || x != x ? x : a")                                                           \
     X(POWS, pows, SCALAR, 0, DOME_ZERO_INTO, NULL)                                                                               \
+    X(RSUBS, rsubs, SCALAR, DOME_CHEAP, NULL, "a - x")                                                                           \
+    X(RDIVS, rdivs, SCALAR, 0, DOME_BY_ZERO, "a / x")                                                                            \
+    X(RPOWS, rpows, SCALAR, 0, DOME_ZERO_INTO, NULL)                                                                             \
+    X(FMOD, fmod, BINARY, 0, DOME_BY_ZERO, NULL)                                                                                 \
+    X(FMODS, fmods, SCALAR, DOME_DIVIDES, NULL, NULL)                                                                            \
+    X(ATAN2, atan2, BINARY, 0, NULL, NULL)                                                                                       \
+    X(HYPOT, hypot, BINARY, 0, NULL, NULL)                                                                                       \
     X(AXPY, axpy, OWN, DOME_ACCUMULATES, NULL, "y + ROUNDED(a * x)")                                                             \
     X(NEG, neg, UNARY, DOME_CHEAP, NULL, "-x")                                                                                   \
     X(ABS, abs, UNARY, DOME_CHEAP, NULL, "ABS(x)")                                                                               \
@@ -59,6 +66,29 @@ enum {
     X(LOG, log, UNARY, 0, NULL, NULL)                                                                                            \
     X(SIN, sin, UNARY, 0, NULL, NULL)                                                                                            \
     X(COS, cos, UNARY, 0, NULL, NULL)                                                                                            \
+    X(TAN, tan, UNARY, 0, NULL, NULL)                                                                                            \
+    X(ASIN, asin, UNARY, 0, NULL, NULL)                                                                                          \
+    X(ACOS, acos, UNARY, 0, NULL, NULL)                                                                                          \
+    X(ATAN, atan, UNARY, 0, NULL, NULL)                                                                                          \
+    X(SINH, sinh, UNARY, 0, NULL, NULL)                                                                                          \
+    X(COSH, cosh, UNARY, 0, NULL, NULL)                                                                                          \
+    X(TANH, tanh, UNARY, 0, NULL, NULL)                                                                                          \
+    X(EXP2, exp2, UNARY, 0, NULL, NULL)                                                                                          \
+    X(EXPM1, expm1, UNARY, 0, NULL, NULL)                                                                                        \
+    X(LOG2, log2, UNARY, 0, NULL, NULL)                                                                                          \
+    X(LOG10, log10, UNARY, 0, NULL, NULL)                                                                                        \
+    X(LOG1P, log1p, UNARY, 0, NULL, NULL)                                                                                        \
+    X(CBRT, cbrt, UNARY, 0, NULL, NULL)                                                                                          \
+    X(ERF, erf, UNARY, 0, NULL, NULL)                                                                                            \
+    X(ERFC, erfc, UNARY, 0, NULL, NULL)                                                                                          \
+    X(FLOOR, floor, UNARY, 0, NULL, "FLOOR(x)")                                                                                  \
+    X(CEIL, ceil, UNARY, 0, NULL, "CEIL(x)")                                                                                     \
+    X(ROUND, round, UNARY, 0, NULL, "RINT(x)")                                                                                   \
+    X(TRUNC, trunc, UNARY, 0, NULL, "TRUNC(x)")                                                                                  \
+    X(CONJ, conj, UNARY, DOME_CHEAP, NULL, NULL)                                                                                 \
+    X(REAL, real, PART, DOME_CHEAP, NULL, NULL)                                                                                  \
+    X(IMAG, imag, PART, DOME_CHEAP, NULL, NULL)                                                                                  \
+    X(ARG, arg, PART, 0, NULL, NULL)                                                                                             \
     X(EQ, eq, COMPARE, 0, NULL, NULL)                                                                                            \
     X(NE, ne, COMPARE, 0, NULL, NULL)                                                                                            \
     X(LT, lt, COMPARE, 0, NULL, NULL)                                                                                            \
@@ -75,6 +105,17 @@ enum {
     X(OR, or, BINARY, 0, NULL, NULL)                                                                                             \
     X(XOR, xor, BINARY, 0, NULL, NULL)                                                                                           \
     X(NOT, not, UNARY, 0, NULL, NULL)                                                                                            \
+    X(BITAND, bitand, BINARY, DOME_CHEAP, NULL, NULL)                                                                            \
+    X(BITOR, bitor, BINARY, DOME_CHEAP, NULL, NULL)                                                                              \
+    X(BITXOR, bitxor, BINARY, DOME_CHEAP, NULL, NULL)                                                                            \
+    X(BITANDS, bitands, SCALAR, DOME_CHEAP, NULL, NULL)                                                                          \
+    X(BITORS, bitors, SCALAR, DOME_CHEAP, NULL, NULL)                                                                            \
+    X(BITXORS, bitxors, SCALAR, DOME_CHEAP, NULL, NULL)                                                                          \
+    X(BITNOT, bitnot, UNARY, DOME_CHEAP, NULL, NULL)                                                                             \
+    X(LSHIFT, lshift, BINARY, DOME_CHEAP, NULL, NULL)                                                                            \
+    X(RSHIFT, rshift, BINARY, DOME_CHEAP, NULL, NULL)                                                                            \
+    X(LSHIFTS, lshifts, SCALAR, DOME_CHEAP, NULL, NULL)                                                                          \
+    X(RSHIFTS, rshifts, SCALAR, DOME_CHEAP, NULL, NULL)                                                                          \
     X(SELECT, select, OWN, 0, NULL, NULL)                                                                                        \
     X(IOTA, iota, OWN, 0, NULL, NULL)                                                                                            \
     X(RANDOM, random, OWN, 0, NULL, NULL)

@@ -45,6 +45,14 @@
     {                                                                                                                            \
         return y == -1 ? (T)(0 - (U)x) : (T)(x / y);                                                                             \
     }                                                                                                                            \
+    static inline T remainder_##s(T x, T y)                                                                                      \
+    {                                                                                                                            \
+        return y == -1 ? 0 : (T)(x % y);                                                                                         \
+    }                                                                                                                            \
+    static inline T shifted_right_##s(T x, T y)                                                                                  \
+    {                                                                                                                            \
+        return (T)(x >> ((U)y < 8 * sizeof(T) ? (U)y : 8 * sizeof(T) - 1));                                                      \
+    }                                                                                                                            \
     static inline T absolute_##s(T x)                                                                                            \
     {                                                                                                                            \
         return x < 0 ? (T)(0 - (U)x) : x;                                                                                        \
@@ -68,6 +76,14 @@ SIGNED_LIST(SIGNED_VALUE)
     static inline T quotient_##s(T x, T y)                                                                                       \
     {                                                                                                                            \
         return (T)(x / y);                                                                                                       \
+    }                                                                                                                            \
+    static inline T remainder_##s(T x, T y)                                                                                      \
+    {                                                                                                                            \
+        return (T)(x % y);                                                                                                       \
+    }                                                                                                                            \
+    static inline T shifted_right_##s(T x, T y)                                                                                  \
+    {                                                                                                                            \
+        return (U)y < 8 * sizeof(T) ? (T)(x >> y) : 0;                                                                           \
     }                                                                                                                            \
     static inline T absolute_##s(T x)                                                                                            \
     {                                                                                                                            \
@@ -136,10 +152,10 @@ COMPLEX_LIST(COMPLEX_VALUE)
         FOR_VALUES(count, T x = left[i], y = right[i]; out[i] = (expression));                                                   \
         return count;                                                                                                            \
     }
-#define UNARY(op, s, T, expression)                                                                                              \
+#define UNARY(op, s, Z, T, expression)                                                                                           \
     static uint64_t op##_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
-        T *out = args->out;                                                                                                      \
+        Z *out = args->out;                                                                                                      \
         const T *in = args->in[0];                                                                                               \
         FOR_VALUES(count, T x = in[i]; out[i] = (expression));                                                                   \
         return count;                                                                                                            \
@@ -159,8 +175,8 @@ COMPLEX_LIST(COMPLEX_VALUE)
     BINARY(op, t, Z, T, expression)                                                                                              \
     SCALAR(op##s, t, Z, T, T, expression)
 
-#define FILL(s, T, A, expression)                                                                                                \
-    static uint64_t fill_##s(const dome_kernel_args *args, uint64_t count)                                                       \
+#define FILL(op, s, T, A, expression)                                                                                            \
+    static uint64_t op##_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
         T *out = args->out;                                                                                                      \
         const A y = (A)args->a;                                                                                                  \
@@ -170,8 +186,8 @@ COMPLEX_LIST(COMPLEX_VALUE)
         return count;                                                                                                            \
     }
 
-#define AXPY(s, T, A, expression)                                                                                                \
-    static uint64_t axpy_##s(const dome_kernel_args *args, uint64_t count)                                                       \
+#define AXPY(op, s, T, A, expression)                                                                                            \
+    static uint64_t op##_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
         T *out = args->out;                                                                                                      \
         const T *in = args->in[0];                                                                                               \
@@ -199,13 +215,14 @@ COMPLEX_LIST(COMPLEX_VALUE)
         }                                                                                                                        \
         return first_bad;                                                                                                        \
     }
+#define CHECKED_SCALAR(op, t, T, statement) CHECKED(op, t, T, scalar, statement)
 #define CHECKED_BOTH(op, t, T, statement)                                                                                        \
     CHECKED(op, t, T, right[i], statement)                                                                                       \
     CHECKED(op##s, t, T, scalar, statement)
 
 /* Element numbers. */
-#define IOTA(s, T, convert)                                                                                                      \
-    static uint64_t iota_##s(const dome_kernel_args *args, uint64_t count)                                                       \
+#define IOTA(op, s, T, convert)                                                                                                  \
+    static uint64_t op##_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
         T *out = args->out;                                                                                                      \
         const uint64_t width = args->width, first = args->first;                                                                 \
@@ -351,87 +368,154 @@ COMPLEX_LIST(TO_COMPLEX)
 
 /* ---- the kernels, class by class ---- */
 
-#define COMPARISONS(s, T)                                                                                                        \
-    BOTH(eq, s, uint8_t, T, x == y)                                                                                              \
-    BOTH(ne, s, uint8_t, T, x != y)                                                                                              \
-    BOTH(lt, s, uint8_t, T, x < y)                                                                                               \
-    BOTH(le, s, uint8_t, T, x <= y)                                                                                              \
-    BOTH(gt, s, uint8_t, T, x > y)                                                                                               \
-    BOTH(ge, s, uint8_t, T, x >= y)
+/* X(form, code, name, kind, suffix, ...): what the form gets besides. Each line makes a function and its place in the table. */
+#define ORDER_KERNELS(X, K, s, T)                                                                                                \
+    X(BOTH, EQ, eq, K, s, uint8_t, T, x == y)                                                                                    \
+    X(BOTH, NE, ne, K, s, uint8_t, T, x != y)                                                                                    \
+    X(BOTH, LT, lt, K, s, uint8_t, T, x < y)                                                                                     \
+    X(BOTH, LE, le, K, s, uint8_t, T, x <= y)                                                                                    \
+    X(BOTH, GT, gt, K, s, uint8_t, T, x > y)                                                                                     \
+    X(BOTH, GE, ge, K, s, uint8_t, T, x >= y)
 
-#define INTEGER(K, s, T, U, L)                                                                                                   \
-    FILL(s, T, T, y)                                                                                                             \
-    BOTH(add, s, T, T, (T)((U)x + (U)y))                                                                                         \
-    BOTH(sub, s, T, T, (T)((U)x - (U)y))                                                                                         \
-    BOTH(mul, s, T, T, (T)((U)x * (U)y))                                                                                         \
-    BOTH(min, s, T, T, x < y ? x : y)                                                                                            \
-    BOTH(max, s, T, T, x > y ? x : y)                                                                                            \
-    CHECKED_BOTH(div, s, T, if (y != 0) z = quotient_##s(x, y); else good = false)                                               \
-    CHECKED_BOTH(pow, s, T, good = power_##s(x, y, &z))                                                                          \
-    AXPY(s, T, T, (T)((U)y + (U)a * (U)x))                                                                                       \
-    UNARY(neg, s, T, (T)(0 - (U)x))                                                                                              \
-    UNARY(abs, s, T, absolute_##s(x))                                                                                            \
-    COMPARISONS(s, T)                                                                                                            \
-    IOTA(s, T, to_##s##_u64)                                                                                                     \
+#define INTEGER_KERNELS(X, K, s, T, U)                                                                                           \
+    ORDER_KERNELS(X, K, s, T)                                                                                                    \
+    X(FILL, FILL, fill, K, s, T, T, y)                                                                                           \
+    X(BOTH, ADD, add, K, s, T, T, (T)((U)x + (U)y))                                                                              \
+    X(BOTH, SUB, sub, K, s, T, T, (T)((U)x - (U)y))                                                                              \
+    X(BOTH, MUL, mul, K, s, T, T, (T)((U)x * (U)y))                                                                              \
+    X(BOTH, MIN, min, K, s, T, T, x < y ? x : y)                                                                                 \
+    X(BOTH, MAX, max, K, s, T, T, x > y ? x : y)                                                                                 \
+    X(CHECKED_BOTH, DIV, div, K, s, T, if (y != 0) z = quotient_##s(x, y); else good = false)                                    \
+    X(CHECKED_BOTH, FMOD, fmod, K, s, T, if (y != 0) z = remainder_##s(x, y); else good = false)                                 \
+    X(CHECKED_BOTH, POW, pow, K, s, T, good = power_##s(x, y, &z))                                                               \
+    X(SCALAR, RSUBS, rsubs, K, s, T, T, T, (T)((U)y - (U)x))                                                                     \
+    X(CHECKED_SCALAR, RDIVS, rdivs, K, s, T, if (x != 0) z = quotient_##s(y, x); else good = false)                              \
+    X(CHECKED_SCALAR, RPOWS, rpows, K, s, T, good = power_##s(y, x, &z))                                                         \
+    X(AXPY, AXPY, axpy, K, s, T, T, (T)((U)y + (U)a * (U)x))                                                                     \
+    X(UNARY, NEG, neg, K, s, T, T, (T)(0 - (U)x))                                                                                \
+    X(UNARY, ABS, abs, K, s, T, T, absolute_##s(x))                                                                              \
+    X(BOTH, BITAND, bitand, K, s, T, T, (T)(x & y))                                                                              \
+    X(BOTH, BITOR, bitor, K, s, T, T, (T)(x | y))                                                                                \
+    X(BOTH, BITXOR, bitxor, K, s, T, T, (T)(x ^ y))                                                                              \
+    X(UNARY, BITNOT, bitnot, K, s, T, T, (T)~x)                                                                                  \
+    X(BOTH, LSHIFT, lshift, K, s, T, T, (U)y < 8 * sizeof(T) ? (T)((U)x << ((U)y & 63)) : 0)                                     \
+    X(BOTH, RSHIFT, rshift, K, s, T, T, shifted_right_##s(x, y))                                                                 \
+    X(IOTA, IOTA, iota, K, s, T, to_##s##_u64)                                                                                   \
+    X(MADE, RANDOM, random, K, s, )
+
+#define FLOAT_KERNELS(X, K, s, T, f)                                                                                             \
+    ORDER_KERNELS(X, K, s, T)                                                                                                    \
+    X(FILL, FILL, fill, K, s, T, T, y)                                                                                           \
+    X(BOTH, ADD, add, K, s, T, T, x + y)                                                                                         \
+    X(BOTH, SUB, sub, K, s, T, T, x - y)                                                                                         \
+    X(BOTH, MUL, mul, K, s, T, T, (x) * (y))                                                                                     \
+    X(BOTH, DIV, div, K, s, T, T, x / y)                                                                                         \
+    X(BOTH, MIN, min, K, s, T, T, x < y || x != x ? x : y)                                                                       \
+    X(BOTH, MAX, max, K, s, T, T, x > y || x != x ? x : y)                                                                       \
+    X(BOTH, POW, pow, K, s, T, T, pow##f(x, y))                                                                                  \
+    X(BOTH, FMOD, fmod, K, s, T, T, fmod##f(x, y))                                                                               \
+    X(SCALAR, RSUBS, rsubs, K, s, T, T, T, y - x)                                                                                \
+    X(SCALAR, RDIVS, rdivs, K, s, T, T, T, y / x)                                                                                \
+    X(SCALAR, RPOWS, rpows, K, s, T, T, T, pow##f(y, x))                                                                         \
+    X(BINARY, ATAN2, atan2, K, s, T, T, atan2##f(x, y))                                                                          \
+    X(BINARY, HYPOT, hypot, K, s, T, T, hypot##f(x, y))                                                                          \
+    X(AXPY, AXPY, axpy, K, s, T, T, y + DOME_ROUNDED(a * x))                                                                     \
+    X(UNARY, NEG, neg, K, s, T, T, -x)                                                                                           \
+    X(UNARY, ABS, abs, K, s, T, T, fabs##f(x))                                                                                   \
+    X(UNARY, SQRT, sqrt, K, s, T, T, sqrt##f(x))                                                                                 \
+    X(UNARY, EXP, exp, K, s, T, T, exp##f(x))                                                                                    \
+    X(UNARY, LOG, log, K, s, T, T, log##f(x))                                                                                    \
+    X(UNARY, SIN, sin, K, s, T, T, sin##f(x))                                                                                    \
+    X(UNARY, COS, cos, K, s, T, T, cos##f(x))                                                                                    \
+    X(UNARY, TAN, tan, K, s, T, T, tan##f(x))                                                                                    \
+    X(UNARY, ASIN, asin, K, s, T, T, asin##f(x))                                                                                 \
+    X(UNARY, ACOS, acos, K, s, T, T, acos##f(x))                                                                                 \
+    X(UNARY, ATAN, atan, K, s, T, T, atan##f(x))                                                                                 \
+    X(UNARY, SINH, sinh, K, s, T, T, sinh##f(x))                                                                                 \
+    X(UNARY, COSH, cosh, K, s, T, T, cosh##f(x))                                                                                 \
+    X(UNARY, TANH, tanh, K, s, T, T, tanh##f(x))                                                                                 \
+    X(UNARY, EXP2, exp2, K, s, T, T, exp2##f(x))                                                                                 \
+    X(UNARY, EXPM1, expm1, K, s, T, T, expm1##f(x))                                                                              \
+    X(UNARY, LOG2, log2, K, s, T, T, log2##f(x))                                                                                 \
+    X(UNARY, LOG10, log10, K, s, T, T, log10##f(x))                                                                              \
+    X(UNARY, LOG1P, log1p, K, s, T, T, log1p##f(x))                                                                              \
+    X(UNARY, CBRT, cbrt, K, s, T, T, cbrt##f(x))                                                                                 \
+    X(UNARY, ERF, erf, K, s, T, T, erf##f(x))                                                                                    \
+    X(UNARY, ERFC, erfc, K, s, T, T, erfc##f(x))                                                                                 \
+    X(UNARY, FLOOR, floor, K, s, T, T, floor##f(x))                                                                              \
+    X(UNARY, CEIL, ceil, K, s, T, T, ceil##f(x))                                                                                 \
+    X(UNARY, ROUND, round, K, s, T, T, rint##f(x))                                                                               \
+    X(UNARY, TRUNC, trunc, K, s, T, T, trunc##f(x))                                                                              \
+    X(IOTA, IOTA, iota, K, s, T, to_##s##_u64)                                                                                   \
+    X(MADE, RANDOM, random, K, s, )
+
+/* A function of the C library. */
+#define LIBRARY(s, function, x) from_c_##s(function(to_c_##s(x)))
+
+#define COMPLEX_KERNELS(X, K, s, P, f)                                                                                           \
+    X(FILL, FILL, fill, K, s, s, P, ((s){y, 0}))                                                                                 \
+    X(BINARY, ADD, add, K, s, s, s, add_one_##s(x, y))                                                                           \
+    X(BINARY, SUB, sub, K, s, s, s, sub_one_##s(x, y))                                                                           \
+    X(BINARY, MUL, mul, K, s, s, s, mul_one_##s(x, y))                                                                           \
+    X(BINARY, DIV, div, K, s, s, s, div_one_##s(x, y))                                                                           \
+    X(BINARY, POW, pow, K, s, s, s, from_c_##s(cpow##f(to_c_##s(x), to_c_##s(y))))                                               \
+    X(SCALAR, ADDS, adds, K, s, s, s, P, ((s){x.re + y, x.im}))                                                                  \
+    X(SCALAR, SUBS, subs, K, s, s, s, P, ((s){x.re - y, x.im}))                                                                  \
+    X(SCALAR, MULS, muls, K, s, s, s, P, ((s){x.re * y, x.im * y}))                                                              \
+    X(SCALAR, DIVS, divs, K, s, s, s, P, ((s){x.re / y, x.im / y}))                                                              \
+    X(SCALAR, POWS, pows, K, s, s, s, P, from_c_##s(cpow##f(to_c_##s(x), to_c_##s((s){y, 0}))))                                  \
+    X(SCALAR, RSUBS, rsubs, K, s, s, s, P, ((s){y - x.re, -x.im}))                                                               \
+    X(SCALAR, RDIVS, rdivs, K, s, s, s, P, div_one_##s((s){y, 0}, x))                                                            \
+    X(SCALAR, RPOWS, rpows, K, s, s, s, P, from_c_##s(cpow##f(to_c_##s((s){y, 0}), to_c_##s(x))))                                \
+    X(AXPY, AXPY, axpy, K, s, s, P, ((s){y.re + DOME_ROUNDED(a * x.re), y.im + DOME_ROUNDED(a * x.im)}))                         \
+    X(UNARY, NEG, neg, K, s, s, s, ((s){-x.re, -x.im}))                                                                          \
+    X(UNARY, ABS, abs, K, s, s, s, ((s){hypot##f(x.re, x.im), 0}))                                                               \
+    X(UNARY, CONJ, conj, K, s, s, s, ((s){x.re, -x.im}))                                                                         \
+    X(UNARY, REAL, real, K, s, P, s, x.re)                                                                                       \
+    X(UNARY, IMAG, imag, K, s, P, s, x.im)                                                                                       \
+    X(UNARY, ARG, arg, K, s, P, s, atan2##f(x.im, x.re))                                                                         \
+    X(UNARY, SQRT, sqrt, K, s, s, s, LIBRARY(s, csqrt##f, x))                                                                    \
+    X(UNARY, EXP, exp, K, s, s, s, LIBRARY(s, cexp##f, x))                                                                       \
+    X(UNARY, LOG, log, K, s, s, s, LIBRARY(s, clog##f, x))                                                                       \
+    X(UNARY, SIN, sin, K, s, s, s, LIBRARY(s, csin##f, x))                                                                       \
+    X(UNARY, COS, cos, K, s, s, s, LIBRARY(s, ccos##f, x))                                                                       \
+    X(UNARY, TAN, tan, K, s, s, s, LIBRARY(s, ctan##f, x))                                                                       \
+    X(UNARY, ASIN, asin, K, s, s, s, LIBRARY(s, casin##f, x))                                                                    \
+    X(UNARY, ACOS, acos, K, s, s, s, LIBRARY(s, cacos##f, x))                                                                    \
+    X(UNARY, ATAN, atan, K, s, s, s, LIBRARY(s, catan##f, x))                                                                    \
+    X(UNARY, SINH, sinh, K, s, s, s, LIBRARY(s, csinh##f, x))                                                                    \
+    X(UNARY, COSH, cosh, K, s, s, s, LIBRARY(s, ccosh##f, x))                                                                    \
+    X(UNARY, TANH, tanh, K, s, s, s, LIBRARY(s, ctanh##f, x))                                                                    \
+    X(BINARY, EQ, eq, K, s, uint8_t, s, x.re == y.re && x.im == y.im)                                                            \
+    X(BINARY, NE, ne, K, s, uint8_t, s, x.re != y.re || x.im != y.im)                                                            \
+    X(SCALAR, EQS, eqs, K, s, uint8_t, s, P, x.re == y && x.im == 0)                                                             \
+    X(SCALAR, NES, nes, K, s, uint8_t, s, P, x.re != y || x.im != 0)                                                             \
+    X(IOTA, IOTA, iota, K, s, s, to_##s##_u64)                                                                                   \
+    X(MADE, RANDOM, random, K, s, )
+
+#define MASK_KERNELS(X)                                                                                                          \
+    X(BINARY, AND, and, U8, u8, uint8_t, uint8_t, (x != 0) & (y != 0))                                                           \
+    X(BINARY, OR, or, U8, u8, uint8_t, uint8_t, (x != 0) | (y != 0))                                                             \
+    X(BINARY, XOR, xor, U8, u8, uint8_t, uint8_t, (x != 0) ^ (y != 0))                                                           \
+    X(UNARY, NOT, not, U8, u8, uint8_t, uint8_t, x == 0)
+
+#define MADE(op, s, ...)                  /* the function is there */
+#define DEFINE(form, CODE, op, K, s, ...) form(op, s, __VA_ARGS__)
+#define DEFINE_INTEGER(K, s, T, U, L)                                                                                            \
+    INTEGER_KERNELS(DEFINE, K, s, T, U)                                                                                          \
     CONVERT_FROM_REAL(s, T)
-SIGNED_LIST(INTEGER)
-UNSIGNED_LIST(INTEGER)
-
-#define FLOATING(K, s, T, f)                                                                                                     \
-    FILL(s, T, T, y)                                                                                                             \
-    BOTH(add, s, T, T, x + y)                                                                                                    \
-    BOTH(sub, s, T, T, x - y)                                                                                                    \
-    BOTH(mul, s, T, T, (x) * (y))                                                                                                \
-    BOTH(div, s, T, T, x / y)                                                                                                    \
-    BOTH(min, s, T, T, x < y || x != x ? x : y)                                                                                  \
-    BOTH(max, s, T, T, x > y || x != x ? x : y)                                                                                  \
-    BOTH(pow, s, T, T, pow##f(x, y))                                                                                             \
-    AXPY(s, T, T, y + DOME_ROUNDED(a * x))                                                                                       \
-    UNARY(neg, s, T, -x)                                                                                                         \
-    UNARY(abs, s, T, fabs##f(x))                                                                                                 \
-    UNARY(sqrt, s, T, sqrt##f(x))                                                                                                \
-    UNARY(exp, s, T, exp##f(x))                                                                                                  \
-    UNARY(log, s, T, log##f(x))                                                                                                  \
-    UNARY(sin, s, T, sin##f(x))                                                                                                  \
-    UNARY(cos, s, T, cos##f(x))                                                                                                  \
-    COMPARISONS(s, T)                                                                                                            \
-    IOTA(s, T, to_##s##_u64)                                                                                                     \
+#define DEFINE_FLOAT(K, s, T, f)                                                                                                 \
+    FLOAT_KERNELS(DEFINE, K, s, T, f)                                                                                            \
     CONVERT_FROM_REAL(s, T)
-FLOAT_LIST(FLOATING)
-
-#define COMPLEX(K, s, P, f)                                                                                                      \
-    FILL(s, s, P, ((s){y, 0}))                                                                                                   \
-    BINARY(add, s, s, s, add_one_##s(x, y))                                                                                      \
-    BINARY(sub, s, s, s, sub_one_##s(x, y))                                                                                      \
-    BINARY(mul, s, s, s, mul_one_##s(x, y))                                                                                      \
-    BINARY(div, s, s, s, div_one_##s(x, y))                                                                                      \
-    BINARY(pow, s, s, s, from_c_##s(cpow##f(to_c_##s(x), to_c_##s(y))))                                                          \
-    SCALAR(adds, s, s, s, P, ((s){x.re + y, x.im}))                                                                              \
-    SCALAR(subs, s, s, s, P, ((s){x.re - y, x.im}))                                                                              \
-    SCALAR(muls, s, s, s, P, ((s){x.re * y, x.im * y}))                                                                          \
-    SCALAR(divs, s, s, s, P, ((s){x.re / y, x.im / y}))                                                                          \
-    SCALAR(pows, s, s, s, P, from_c_##s(cpow##f(to_c_##s(x), to_c_##s((s){y, 0}))))                                              \
-    AXPY(s, s, P, ((s){y.re + DOME_ROUNDED(a * x.re), y.im + DOME_ROUNDED(a * x.im)}))                                           \
-    UNARY(neg, s, s, ((s){-x.re, -x.im}))                                                                                        \
-    UNARY(abs, s, s, ((s){hypot##f(x.re, x.im), 0}))                                                                             \
-    UNARY(sqrt, s, s, from_c_##s(csqrt##f(to_c_##s(x))))                                                                         \
-    UNARY(exp, s, s, from_c_##s(cexp##f(to_c_##s(x))))                                                                           \
-    UNARY(log, s, s, from_c_##s(clog##f(to_c_##s(x))))                                                                           \
-    UNARY(sin, s, s, from_c_##s(csin##f(to_c_##s(x))))                                                                           \
-    UNARY(cos, s, s, from_c_##s(ccos##f(to_c_##s(x))))                                                                           \
-    BINARY(eq, s, uint8_t, s, x.re == y.re && x.im == y.im)                                                                      \
-    BINARY(ne, s, uint8_t, s, x.re != y.re || x.im != y.im)                                                                      \
-    SCALAR(eqs, s, uint8_t, s, P, x.re == y && x.im == 0)                                                                        \
-    SCALAR(nes, s, uint8_t, s, P, x.re != y || x.im != 0)                                                                        \
-    IOTA(s, s, to_##s##_u64)                                                                                                     \
+#define DEFINE_COMPLEX(K, s, P, f)                                                                                               \
+    COMPLEX_KERNELS(DEFINE, K, s, P, f)                                                                                          \
     CONVERT_FROM_REAL(s, s)                                                                                                      \
     CONVERT_FROM_COMPLEX(s, s)
-COMPLEX_LIST(COMPLEX)
-
-BINARY(and, u8, uint8_t, uint8_t, (x != 0) & (y != 0))
-BINARY(or, u8, uint8_t, uint8_t, (x != 0) | (y != 0))
-BINARY(xor, u8, uint8_t, uint8_t, (x != 0) ^ (y != 0))
-UNARY(not, u8, uint8_t, x == 0)
+SIGNED_LIST(DEFINE_INTEGER)
+UNSIGNED_LIST(DEFINE_INTEGER)
+FLOAT_LIST(DEFINE_FLOAT)
+COMPLEX_LIST(DEFINE_COMPLEX)
+MASK_KERNELS(DEFINE)
 
 /* ---- by bytes: any type ---- */
 
@@ -475,43 +559,25 @@ static uint64_t select_bytes(const dome_kernel_args *args, uint64_t count)
 
 /* ---- tables ---- */
 
-#define ENTRY(CODE, K, function) [DOME_OP_DVEC_##CODE][DOME_KIND_##K] = function,
-#define ENTRIES(CODE, K, op, t)  ENTRY(CODE, K, op##_##t) ENTRY(CODE##S, K, op##s_##t)
-#define ARITHMETIC_ENTRIES(K, s)                                                                                                 \
-    ENTRY(FILL, K, fill_##s)                                                                                                     \
-    ENTRIES(ADD, K, add, s)                                                                                                      \
-    ENTRIES(SUB, K, sub, s)                                                                                                      \
-    ENTRIES(MUL, K, mul, s)                                                                                                      \
-    ENTRIES(DIV, K, div, s)                                                                                                      \
-    ENTRIES(POW, K, pow, s)                                                                                                      \
-    ENTRY(AXPY, K, axpy_##s)                                                                                                     \
-    ENTRY(NEG, K, neg_##s)                                                                                                       \
-    ENTRY(ABS, K, abs_##s)                                                                                                       \
-    ENTRIES(EQ, K, eq, s)                                                                                                        \
-    ENTRIES(NE, K, ne, s)                                                                                                        \
-    ENTRY(IOTA, K, iota_##s)                                                                                                     \
-    ENTRY(RANDOM, K, random_##s)
-#define ORDER_ENTRIES(K, s)                                                                                                      \
-    ENTRIES(MIN, K, min, s)                                                                                                      \
-    ENTRIES(MAX, K, max, s)                                                                                                      \
-    ENTRIES(LT, K, lt, s)                                                                                                        \
-    ENTRIES(LE, K, le, s)                                                                                                        \
-    ENTRIES(GT, K, gt, s)                                                                                                        \
-    ENTRIES(GE, K, ge, s)
-#define FUNCTION_ENTRIES(K, s)                                                                                                   \
-    ENTRY(SQRT, K, sqrt_##s)                                                                                                     \
-    ENTRY(EXP, K, exp_##s)                                                                                                       \
-    ENTRY(LOG, K, log_##s)                                                                                                       \
-    ENTRY(SIN, K, sin_##s)                                                                                                       \
-    ENTRY(COS, K, cos_##s)
+#define ENTRY(CODE, op, K, s)                [DOME_OP_DVEC_##CODE][DOME_KIND_##K] = op##_##s,
+#define ENTRIES(CODE, op, K, t)              ENTRY(CODE, op, K, t) ENTRY(CODE##S, op##s, K, t)
+#define ENTER_FILL                           ENTRY
+#define ENTER_MADE                           ENTRY
+#define ENTER_UNARY                          ENTRY
+#define ENTER_BINARY                         ENTRY
+#define ENTER_SCALAR                         ENTRY
+#define ENTER_CHECKED_SCALAR                 ENTRY
+#define ENTER_AXPY                           ENTRY
+#define ENTER_IOTA                           ENTRY
+#define ENTER_BOTH                           ENTRIES
+#define ENTER_CHECKED_BOTH                   ENTRIES
+#define ENTER(form, CODE, op, K, s, ...)     ENTER_##form(CODE, op, K, s)
+#define ENTER_INTEGER_KERNELS(K, s, T, U, L) INTEGER_KERNELS(ENTER, K, s, T, U)
+#define ENTER_FLOAT_KERNELS(K, s, T, f)      FLOAT_KERNELS(ENTER, K, s, T, f)
+#define ENTER_COMPLEX_KERNELS(K, s, P, f)    COMPLEX_KERNELS(ENTER, K, s, P, f)
 
-#define INTEGER_ENTRIES(K, s, T, U, L) ARITHMETIC_ENTRIES(K, s) ORDER_ENTRIES(K, s)
-#define FLOAT_ENTRIES(K, s, T, f)      ARITHMETIC_ENTRIES(K, s) ORDER_ENTRIES(K, s) FUNCTION_ENTRIES(K, s)
-#define COMPLEX_ENTRIES(K, s, P, f)    ARITHMETIC_ENTRIES(K, s) FUNCTION_ENTRIES(K, s)
-
-static const dome_kernel by_type[DOME_OPERATIONS][DOME_KIND_STRUCT] = {
-    SIGNED_LIST(INTEGER_ENTRIES) UNSIGNED_LIST(INTEGER_ENTRIES) FLOAT_LIST(FLOAT_ENTRIES) COMPLEX_LIST(COMPLEX_ENTRIES)
-        ENTRY(AND, U8, and_u8) ENTRY(OR, U8, or_u8) ENTRY(XOR, U8, xor_u8) ENTRY(NOT, U8, not_u8)};
+static const dome_kernel by_type[DOME_OPERATIONS][DOME_KIND_STRUCT] = {SIGNED_LIST(ENTER_INTEGER_KERNELS) UNSIGNED_LIST(
+    ENTER_INTEGER_KERNELS) FLOAT_LIST(ENTER_FLOAT_KERNELS) COMPLEX_LIST(ENTER_COMPLEX_KERNELS) MASK_KERNELS(ENTER)};
 
 #define CONVERT_INTEGER_ROW(K, s, T, U, L) ROW_FROM_REAL(K, s)
 #define CONVERT_FLOAT_ROW(K, s, T, f)      ROW_FROM_REAL(K, s)

@@ -11,6 +11,8 @@
     X(SUB, sub, s, T, x - y)                                                                                                     \
     X(MUL, mul, s, T, DOME_ROUNDED(x *y))                                                                                        \
     X(DIV, div, s, T, x / y)                                                                                                     \
+    X(RSUBS, rsubs, s, T, a - x)                                                                                                 \
+    X(RDIVS, rdivs, s, T, a / x)                                                                                                 \
     X(MULS, muls, s, T, DOME_ROUNDED(x *a))                                                                                      \
     X(SQRT, sqrt, s, T, sqrt##f(x))
 

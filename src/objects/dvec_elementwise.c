@@ -109,6 +109,27 @@ static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dv
     return dome__end(&op, status);
 }
 
+/* z = f(x), of the type of x's parts. */
+static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
+{
+    if (!z || !x)
+        return dome__null(dome__operation_name(code), "a vector");
+    dome_operation op;
+    dome_eval_op work = {.code = code, .out = z, .in = {x}};
+    begin(&op, code, z, work.in, NULL);
+    dome_type_kind kind = dome_type_kind_of(x->type);
+    dome_type wanted = kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
+    int status = dvec__conforms(z, x, false, true);
+    if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
+        status = no_kernel(x);
+    if (status == DOME_OK && z->type != wanted)
+        status = dome__fail(z->env, DOME_ERR_TYPE, "'%s' must be of type %s, not %s", dome_object_name(z->object),
+                            dome_type_name(wanted), dome_type_name(z->type));
+    if (status == DOME_OK)
+        status = dome__eval_record(z->env, &work);
+    return dome__end(&op, status);
+}
+
 /* ---- values from nowhere ---- */
 
 dome_status dvec_fill(dvec *z, double value)
@@ -235,6 +256,11 @@ dome_status dvec_axpy(dvec *y, double a, const dvec *x)
     dome_status dvec_##name(dvec *z, const dvec *x, double a)                                                                    \
     {                                                                                                                            \
         return scalar(DOME_OP_DVEC_##CODE, z, x, a);                                                                             \
+    }
+#define PUBLIC_PART(CODE, name)                                                                                                  \
+    dome_status dvec_##name(dvec *z, const dvec *x)                                                                              \
+    {                                                                                                                            \
+        return part(DOME_OP_DVEC_##CODE, z, x);                                                                                  \
     }
 #define PUBLIC_COMPARE(CODE, name)                                                                                               \
     dome_status dvec_##name(dvec *mask, const dvec *x, const dvec *y)                                                            \

@@ -159,6 +159,10 @@ static char *source_of(const chain_program *p)
                            "typedef unsigned long long N;\n"
                            "#define SQRT __builtin_sqrt%s\n"
                            "#define ABS __builtin_fabs%s\n"
+                           "#define FLOOR __builtin_floor%s\n"
+                           "#define CEIL __builtin_ceil%s\n"
+                           "#define RINT __builtin_rint%s\n"
+                           "#define TRUNC __builtin_trunc%s\n"
                            "#define ROUNDED(product) (product)\n"
                            "#if defined(__has_builtin)\n"
                            "#if __has_builtin(__builtin_assoc_barrier)\n"
@@ -168,7 +172,7 @@ static char *source_of(const chain_program *p)
                            "#endif\n"
                            "void dome_chain(void *const *memory, const double *scalar, N count, N block, double *sum)\n"
                            "{\n",
-                           p->kind == DOME_KIND_F32 ? "float" : "double", f, f);
+                           p->kind == DOME_KIND_F32 ? "float" : "double", f, f, f, f, f, f);
     for (int m = 0; m < CHAIN_MEMORY_MAX; m++)
         if (used >> m & 1)
             g_string_append_printf(s, "    T *restrict p%d = memory[%d];\n", m, m);

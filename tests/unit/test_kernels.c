@@ -1,4 +1,5 @@
 #include "../reference_sum.h"
+#include "kernels/elementwise.h"
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
 
@@ -40,14 +41,58 @@ static void test_table(void)
             case DOME_OP_DVEC_LES:
             case DOME_OP_DVEC_GTS:
             case DOME_OP_DVEC_GES:
+            case DOME_OP_DVEC_FMOD:
+            case DOME_OP_DVEC_FMODS:
                 has = !is_complex(t);
                 break;
+            case DOME_OP_DVEC_TAN:
+            case DOME_OP_DVEC_ASIN:
+            case DOME_OP_DVEC_ACOS:
+            case DOME_OP_DVEC_ATAN:
+            case DOME_OP_DVEC_SINH:
+            case DOME_OP_DVEC_COSH:
+            case DOME_OP_DVEC_TANH:
             case DOME_OP_DVEC_SQRT:
             case DOME_OP_DVEC_EXP:
             case DOME_OP_DVEC_LOG:
             case DOME_OP_DVEC_SIN:
             case DOME_OP_DVEC_COS:
                 has = !is_integer(t);
+                break;
+            case DOME_OP_DVEC_ATAN2:
+            case DOME_OP_DVEC_HYPOT:
+            case DOME_OP_DVEC_EXP2:
+            case DOME_OP_DVEC_EXPM1:
+            case DOME_OP_DVEC_LOG2:
+            case DOME_OP_DVEC_LOG10:
+            case DOME_OP_DVEC_LOG1P:
+            case DOME_OP_DVEC_CBRT:
+            case DOME_OP_DVEC_ERF:
+            case DOME_OP_DVEC_ERFC:
+            case DOME_OP_DVEC_FLOOR:
+            case DOME_OP_DVEC_CEIL:
+            case DOME_OP_DVEC_ROUND:
+            case DOME_OP_DVEC_TRUNC:
+                has = !is_integer(t) && !is_complex(t);
+                break;
+            case DOME_OP_DVEC_CONJ:
+            case DOME_OP_DVEC_REAL:
+            case DOME_OP_DVEC_IMAG:
+            case DOME_OP_DVEC_ARG:
+                has = is_complex(t);
+                break;
+            case DOME_OP_DVEC_BITAND:
+            case DOME_OP_DVEC_BITOR:
+            case DOME_OP_DVEC_BITXOR:
+            case DOME_OP_DVEC_BITANDS:
+            case DOME_OP_DVEC_BITORS:
+            case DOME_OP_DVEC_BITXORS:
+            case DOME_OP_DVEC_BITNOT:
+            case DOME_OP_DVEC_LSHIFT:
+            case DOME_OP_DVEC_RSHIFT:
+            case DOME_OP_DVEC_LSHIFTS:
+            case DOME_OP_DVEC_RSHIFTS:
+                has = is_integer(t);
                 break;
             case DOME_OP_DVEC_AND:
             case DOME_OP_DVEC_OR:
@@ -123,6 +168,33 @@ static void test_integers(void)
     BINARY(int64_t, I64, DIV, -7, 2, -3);
     BINARY(int64_t, I64, DIV, 7, -2, -3);
     BINARY(uint64_t, U64, DIV, UINT64_MAX, 2, INT64_MAX);
+    BINARY(int8_t, I8, FMOD, -128, -1, 0);
+    BINARY(int64_t, I64, FMOD, INT64_MIN, -1, 0);
+    BINARY(int32_t, I32, FMOD, -7, 2, -1);
+    BINARY(int32_t, I32, FMOD, 7, -2, 1);
+    BINARY(uint64_t, U64, FMOD, UINT64_MAX, 10, 5);
+    FAILS(int16_t, I16, FMOD, 5, 0);
+    FAILS(uint64_t, U64, FMOD, 0, 0);
+    BINARY(uint8_t, U8, BITAND, 0xf3, 0x3e, 0x32);
+    BINARY(int16_t, I16, BITOR, -2, 1, -1);
+    BINARY(int64_t, I64, BITXOR, INT64_MIN, -1, INT64_MAX);
+    UNARY(uint32_t, U32, BITNOT, 5, 0xfffffffa);
+    UNARY(int8_t, I8, BITNOT, 127, -128);
+    BINARY(int8_t, I8, LSHIFT, 3, 6, -64);
+    BINARY(int8_t, I8, LSHIFT, 3, 8, 0);
+    BINARY(int8_t, I8, LSHIFT, 3, -1, 0);
+    BINARY(uint16_t, U16, LSHIFT, 0xffff, 15, 0x8000);
+    BINARY(uint32_t, U32, LSHIFT, 1, 32, 0);
+    BINARY(int64_t, I64, LSHIFT, 1, 63, INT64_MIN);
+    BINARY(uint64_t, U64, LSHIFT, 1, UINT64_MAX, 0);
+    BINARY(int8_t, I8, RSHIFT, -3, 1, -2);
+    BINARY(int8_t, I8, RSHIFT, -3, 8, -1);
+    BINARY(int8_t, I8, RSHIFT, 100, -128, 0);
+    BINARY(int64_t, I64, RSHIFT, INT64_MIN, 64, -1);
+    BINARY(int64_t, I64, RSHIFT, INT64_MIN, 63, -1);
+    BINARY(int32_t, I32, RSHIFT, INT32_MAX, 30, 1);
+    BINARY(uint8_t, U8, RSHIFT, 0x80, 7, 1);
+    BINARY(uint64_t, U64, RSHIFT, UINT64_MAX, 64, 0);
     FAILS(int8_t, I8, DIV, 5, 0);
     FAILS(uint32_t, U32, DIV, 0, 0);
     FAILS(int64_t, I64, DIV, INT64_MIN, 0);
@@ -164,6 +236,15 @@ static void test_failures(void)
     g_assert_cmpuint(run2(DOME_OP_DVEC_DIV, DOME_I32, z, x, y, 21), ==, 21);
     memcpy(z, y, sizeof z);
     g_assert_cmpuint(run1(DOME_OP_DVEC_POWS, DOME_I32, z, z, -1, 50), ==, 21);
+    int32_t of[4] = {3, -3, 0, 5}, made[4];
+    g_assert_cmpuint(run1(DOME_OP_DVEC_RSUBS, DOME_I32, made, of, INT32_MIN, 4), ==, 4);
+    g_assert_true(made[0] == INT32_MAX - 2 && made[1] == INT32_MIN + 3 && made[2] == INT32_MIN && made[3] == INT32_MAX - 4);
+    g_assert_cmpuint(run1(DOME_OP_DVEC_RDIVS, DOME_I32, made, of, -7, 4), ==, 2);
+    g_assert_true(made[0] == -2 && made[1] == 2 && made[2] == 0 && made[3] == -1);
+    g_assert_cmpuint(run1(DOME_OP_DVEC_RPOWS, DOME_I32, made, of, -2, 4), ==, 4);
+    g_assert_true(made[0] == -8 && made[1] == 0 && made[2] == 1 && made[3] == -32);
+    g_assert_cmpuint(run1(DOME_OP_DVEC_RPOWS, DOME_I32, made, of, 0, 4), ==, 1);
+    g_assert_true(made[0] == 0 && made[1] == 0 && made[2] == 1 && made[3] == 0);
 }
 
 /* Equal but for NaN's sign and payload; zeros told apart. */
@@ -182,6 +263,67 @@ static void check_f64(dome_operation_code code, double x, double y, double expec
     g_assert_true(same(zf, expected));
     run1(code + (DOME_OP_DVEC_ADDS - DOME_OP_DVEC_ADD), DOME_F64, &w, &x, y, 1);
     g_assert_true(same(w, expected));
+}
+
+/* Of values for which the functions of both types give the same. a: the scalar of those that have one. */
+static void check_one(dome_operation_code code, double x, double a, double expected)
+{
+    double z = 99;
+    float xf = (float)x, zf = 99;
+    run1(code, DOME_F64, &z, &x, a, 1);
+    g_assert_true(same(z, expected));
+    run1(code, DOME_F32, &zf, &xf, a, 1);
+    g_assert_true(same(zf, (float)expected));
+}
+
+static void test_functions(void)
+{
+    check_one(DOME_OP_DVEC_RSUBS, 3, 1, -2);
+    check_one(DOME_OP_DVEC_RSUBS, 3, 3, 0.0);
+    check_one(DOME_OP_DVEC_RDIVS, -0.0, 1, -INFINITY);
+    check_one(DOME_OP_DVEC_RDIVS, 8, 1, 0.125);
+    check_one(DOME_OP_DVEC_RPOWS, 10, 2, 1024);
+    check_one(DOME_OP_DVEC_FMODS, -7.5, 2, -1.5);
+    check_one(DOME_OP_DVEC_FMODS, 7.5, 0, NAN);
+    check_one(DOME_OP_DVEC_FLOOR, -1.5, 0, -2);
+    check_one(DOME_OP_DVEC_CEIL, -0.5, 0, -0.0);
+    check_one(DOME_OP_DVEC_TRUNC, -1.5, 0, -1);
+    check_one(DOME_OP_DVEC_ROUND, 0.5, 0, 0);
+    check_one(DOME_OP_DVEC_ROUND, 1.5, 0, 2);
+    check_one(DOME_OP_DVEC_ROUND, -2.5, 0, -2);
+    check_one(DOME_OP_DVEC_ROUND, -0.25, 0, -0.0);
+    check_one(DOME_OP_DVEC_ROUND, INFINITY, 0, INFINITY);
+    check_one(DOME_OP_DVEC_EXP2, 5, 0, 32);
+    check_one(DOME_OP_DVEC_EXPM1, -0.0, 0, -0.0);
+    check_one(DOME_OP_DVEC_LOG2, 8, 0, 3);
+    check_one(DOME_OP_DVEC_LOG10, 1000, 0, 3);
+    check_one(DOME_OP_DVEC_LOG1P, -1, 0, -INFINITY);
+    check_one(DOME_OP_DVEC_CBRT, -27, 0, -3);
+    check_one(DOME_OP_DVEC_ERF, INFINITY, 0, 1);
+    check_one(DOME_OP_DVEC_ERFC, INFINITY, 0, 0);
+    check_one(DOME_OP_DVEC_TAN, -0.0, 0, -0.0);
+    check_one(DOME_OP_DVEC_ASIN, 2, 0, NAN);
+    check_one(DOME_OP_DVEC_ACOS, 1, 0, 0);
+    check_one(DOME_OP_DVEC_ATAN, 0, 0, 0);
+    check_one(DOME_OP_DVEC_SINH, -INFINITY, 0, -INFINITY);
+    check_one(DOME_OP_DVEC_COSH, 0, 0, 1);
+    check_one(DOME_OP_DVEC_TANH, -INFINITY, 0, -1);
+    static const struct {
+        dome_operation_code code;
+        double x, y, z;
+    } two[] = {{DOME_OP_DVEC_FMOD, 7.5, -2, 1.5},   {DOME_OP_DVEC_FMOD, -0.0, 3, -0.0},
+               {DOME_OP_DVEC_ATAN2, -0.0, 1, -0.0}, {DOME_OP_DVEC_ATAN2, 0, 0, 0},
+               {DOME_OP_DVEC_HYPOT, 3, -4, 5},      {DOME_OP_DVEC_HYPOT, NAN, INFINITY, INFINITY}};
+    for (size_t k = 0; k < G_N_ELEMENTS(two); k++) {
+        double z = 99;
+        float xf = (float)two[k].x, yf = (float)two[k].y, zf = 99;
+        run2(two[k].code, DOME_F64, &z, &two[k].x, &two[k].y, 1);
+        run2(two[k].code, DOME_F32, &zf, &xf, &yf, 1);
+        g_assert_true(same(z, two[k].z) && same(zf, two[k].z));
+    }
+    double large[2] = {3e300, -4e300}, z = 0;
+    run2(DOME_OP_DVEC_HYPOT, DOME_F64, &z, &large[0], &large[1], 1);
+    g_assert_true(fabs(z - 5e300) < 1e285);
 }
 
 static void test_floats(void)
@@ -276,6 +418,21 @@ static void test_complex(void)
     double minus[2] = {-4, 0};
     run1(DOME_OP_DVEC_SQRT, DOME_C128, z, minus, 0, 1);
     g_assert_true(z[0] == 0 && z[1] == 2);
+    double point[2] = {-3, -0.0}, part = 99;
+    run1(DOME_OP_DVEC_CONJ, DOME_C128, z, point, 0, 1);
+    g_assert_true(z[0] == -3 && same(z[1], 0.0));
+    run1(DOME_OP_DVEC_REAL, DOME_C128, &part, point, 0, 1);
+    g_assert_true(part == -3);
+    run1(DOME_OP_DVEC_IMAG, DOME_C128, &part, point, 0, 1);
+    g_assert_true(same(part, -0.0));
+    run1(DOME_OP_DVEC_ARG, DOME_C128, &part, point, 0, 1);
+    g_assert_true(part == -acos(-1));
+    run1(DOME_OP_DVEC_RSUBS, DOME_C128, z, point, 1, 1);
+    g_assert_true(z[0] == 4 && same(z[1], 0.0));
+    run1(DOME_OP_DVEC_RDIVS, DOME_C128, z, (double[]){0, 2}, 1, 1);
+    g_assert_true(z[0] == 0 && z[1] == -0.5);
+    run1(DOME_OP_DVEC_RPOWS, DOME_C128, z, (double[]){2, 0}, 3, 1);
+    g_assert_true(fabs(z[0] - 9) < 1e-14 && fabs(z[1]) < 1e-14);
     uint8_t mask[2] = {9, 9};
     run1(DOME_OP_DVEC_EQS, DOME_C128, mask, minus, -4, 1);
     run2(DOME_OP_DVEC_NE, DOME_C128, mask + 1, minus, minus, 1);
@@ -781,6 +938,14 @@ static int check_pairs(dome_type type, const void *x, const void *y, const void 
     return pairs;
 }
 
+/* The type of an operation's output, of inputs of this type. */
+static dome_type output_of(int code, dome_type type)
+{
+    dome_elementwise_form form = dome__elementwise[code].form;
+    bool compares = form == DOME_FORM_COMPARE || form == DOME_FORM_COMPARE_SCALAR;
+    return compares ? DOME_U8 : form != DOME_FORM_PART ? type : type == DOME_C64 ? DOME_F32 : DOME_F64;
+}
+
 /* What a variant makes of the same operands, for every operation and reduction and all pairs of types, goes through a hash. */
 static guint64 everything(const char *variant, GRand *rand)
 {
@@ -797,27 +962,26 @@ static guint64 everything(const char *variant, GRand *rand)
         for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM; code++) {
             if (code == DOME_OP_DVEC_CONVERT || !dome__kernel((dome_operation_code)code, type, type))
                 continue;
-            bool compares = code >= DOME_OP_DVEC_EQ && code <= DOME_OP_DVEC_GES, select = code == DOME_OP_DVEC_SELECT;
+            bool select = code == DOME_OP_DVEC_SELECT;
+            dome_type output = output_of(code, type);
             dome_kernel_args args = {.out = z, .a = 3, .width = 1, .bytes = bytes, .first = 77, .seed = 5, .in = {x, y}};
             if (select)
                 args.in[0] = mask, args.in[1] = x, args.in[2] = y;
             memcpy(z, y, sizeof z);
             hash = dome__hash(hash, dome__kernel((dome_operation_code)code, type, type)(&args, VARIANT_COUNT));
-            if (!compares)
-                settle_nan(type, z, VARIANT_COUNT);
-            hash = dome__hash_bytes(hash, z, VARIANT_COUNT * (compares ? 1 : bytes));
+            settle_nan(output, z, VARIANT_COUNT);
+            hash = dome__hash_bytes(hash, z, VARIANT_COUNT * dome_type_size(output));
 
             /* the loop of fixed length makes the same */
             args.out = tile;
             memcpy(tile, y, sizeof tile);
             dome__kernel((dome_operation_code)code, type, type)(&args, DOME_KERNEL_TILE);
-            if (!compares)
-                settle_nan(type, tile, DOME_KERNEL_TILE);
-            g_assert_cmpmem(tile, DOME_KERNEL_TILE * (compares ? 1 : bytes), z, DOME_KERNEL_TILE * (compares ? 1 : bytes));
+            settle_nan(output, tile, DOME_KERNEL_TILE);
+            g_assert_cmpmem(tile, DOME_KERNEL_TILE * dome_type_size(output), z, DOME_KERNEL_TILE * dome_type_size(output));
         }
         if (type == DOME_F32 || type == DOME_F64) {
             edge_values(rand, type, z, VARIANT_COUNT);
-            g_assert_cmpint(check_pairs(type, x, y, z, DOME_KERNEL_TILE), >=, 6 * 3);
+            g_assert_cmpint(check_pairs(type, x, y, z, DOME_KERNEL_TILE), >=, 8 * 3);
             check_pairs(type, x, y, z, VARIANT_COUNT);
         } else {
             g_assert_cmpint(check_pairs(type, x, y, x, 1), ==, 0);
@@ -903,6 +1067,7 @@ int main(int argc, char **argv)
     g_test_add_func("/kernels/integers", test_integers);
     g_test_add_func("/kernels/failures", test_failures);
     g_test_add_func("/kernels/floats", test_floats);
+    g_test_add_func("/kernels/functions", test_functions);
     g_test_add_func("/kernels/complex", test_complex);
     g_test_add_func("/kernels/comparisons", test_comparisons);
     g_test_add_func("/kernels/conversions", test_conversions);
