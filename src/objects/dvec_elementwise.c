@@ -21,13 +21,13 @@ static inline void begin(dome_operation *op, dome_operation_code code, const dve
     dome__begin_with(op, z->env, code, z->object, words, count);
 }
 
-static int no_kernel(const dvec *x)
+static dome_status no_kernel(const dvec *x)
 {
     return dome__fail(x->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
 }
 
 /* Records an operation whose operands conform, if its types have it. */
-static int record(const dome_eval_op *op)
+static dome_status record(const dome_eval_op *op)
 {
     dome_env *env = op->out->env;
     if (!op->value && !dome__kernel(op->code, op->out->type, op->in[0] ? op->in[0]->type : NULL))
@@ -35,7 +35,7 @@ static int record(const dome_eval_op *op)
     return dome__eval_record(env, op);
 }
 
-static int check_scalar(const dvec *x, double a)
+static dome_status check_scalar(const dvec *x, double a)
 {
     if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT)
         return no_kernel(x);
@@ -50,14 +50,14 @@ static bool is_integer(dome_type type)
 }
 
 /* z = x op y, or op x where y is NULL and not wanted. */
-static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
+static dome_status vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
 {
     if (!z || !x || (binary && !y))
         return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
     begin(&op, code, z, work.in, NULL);
-    int status = dvec__conforms(z, x, true, true);
+    dome_status status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK && y)
         status = dvec__conforms(z, y, true, true);
     if (status == DOME_OK)
@@ -66,14 +66,14 @@ static int vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec 
 }
 
 /* z = x op a */
-static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
+static dome_status scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 {
     if (!z || !x)
         return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
     begin(&op, code, z, work.in, &a);
-    int status = dvec__conforms(z, x, true, true);
+    dome_status status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK)
         status = check_scalar(x, a);
     if (status == DOME_OK && (dome__elementwise[code].flags & DOME_DIVIDES) && a == 0 && is_integer(x->type))
@@ -84,7 +84,7 @@ static int scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 }
 
 /* mask = x op y, or x op a where y is NULL. */
-static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
+static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
 {
     if (!mask || !x || (!with_scalar && !y))
         return dome__null(dome__operation_name(code), "a vector");
@@ -92,7 +92,7 @@ static int compare(dome_operation_code code, dvec *mask, const dvec *x, const dv
     dome_env *env = mask->env;
     dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
     begin(&op, code, mask, work.in, with_scalar ? &a : NULL);
-    int status = dvec__conforms(mask, x, false, true);
+    dome_status status = dvec__conforms(mask, x, false, true);
     if (status == DOME_OK && y)
         status = dvec__conforms(mask, y, false, true);
     if (status == DOME_OK && mask->type != DOME_U8)
@@ -119,7 +119,7 @@ static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
     begin(&op, code, z, work.in, NULL);
     dome_type_kind kind = dome_type_kind_of(x->type);
     dome_type wanted = kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
-    int status = dvec__conforms(z, x, false, true);
+    dome_status status = dvec__conforms(z, x, false, true);
     if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
         status = no_kernel(x);
     if (status == DOME_OK && z->type != wanted)
@@ -139,7 +139,7 @@ dome_status dvec_fill(dvec *z, double value)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z, .scalar.f64 = value};
     begin(&op, DOME_OP_DVEC_FILL, z, work.in, &value);
-    int status = check_scalar(z, value);
+    dome_status status = check_scalar(z, value);
     if (status == DOME_OK)
         status = record(&work);
     return dome__end(&op, status);
@@ -187,7 +187,7 @@ dome_status dvec_copy(dvec *z, const dvec *x)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_COPY, .out = z, .in = {x}};
     begin(&op, DOME_OP_DVEC_COPY, z, work.in, NULL);
-    int status = DOME_OK;
+    dome_status status = DOME_OK;
     bool aligned = dome_layout_block_size(z->layout) == dome_layout_block_size(x->layout) || z->length != x->length;
     if (aligned && (z->distribution == x->distribution || x->distribution == DOME_WHOLE)) {
         status = dvec__conforms(z, x, true, true);
@@ -206,7 +206,7 @@ dome_status dvec_convert(dvec *z, const dvec *x)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_CONVERT, .out = z, .in = {x}};
     begin(&op, DOME_OP_DVEC_CONVERT, z, work.in, NULL);
-    int status = dvec__conforms(z, x, false, true);
+    dome_status status = dvec__conforms(z, x, false, true);
     if (status == DOME_OK && !dome__kernel(work.code, z->type, x->type))
         status =
             dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type), dome_type_name(z->type));
@@ -222,7 +222,7 @@ dome_status dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_SELECT, .out = z, .in = {mask, x, y}};
     begin(&op, DOME_OP_DVEC_SELECT, z, work.in, NULL);
-    int status = dvec__conforms(z, mask, false, true);
+    dome_status status = dvec__conforms(z, mask, false, true);
     if (status == DOME_OK && mask->type != DOME_U8)
         status = dome__fail(z->env, DOME_ERR_TYPE, "the mask must be of type u8, not %s", dome_type_name(mask->type));
     if (status == DOME_OK)

@@ -47,6 +47,10 @@ def integer_operation(name, a, b):
     if name == "div":
         q = abs(a) // abs(b)
         return q if (a < 0) == (b < 0) else -q
+    if name == "fmod":
+        return abs(a) % abs(b) * (-1 if a < 0 else 1)
+    if name in BITS:
+        return {"bitand": a & b, "bitor": a | b, "bitxor": a ^ b}[name]
     if name == "pow":
         if b >= 0:
             return pow(a, b, 1 << 64)
@@ -54,19 +58,32 @@ def integer_operation(name, a, b):
     return {"add": a + b, "sub": a - b, "mul": a * b, "min": min(a, b), "max": max(a, b)}[name]
 
 
-FLOATING = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum, "pow": np.power,
+BITS = ["bitand", "bitor", "bitxor"]
+SHIFTS = {"lshift": np.left_shift, "rshift": np.right_shift}
+NEAR_FUNCTIONS = ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp2", "expm1", "log2", "log10", "log1p", "cbrt"]
+WHOLE = ["floor", "ceil", "round", "trunc"]
+
+FLOATING = {"tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+            "exp2": np.exp2, "expm1": np.expm1, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "cbrt": np.cbrt,
+            "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "conj": np.conj, "fmod": np.fmod,
+            "atan2": np.arctan2, "hypot": np.hypot,
+            "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum, "pow": np.power,
             "neg": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos,
             "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
             "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor, "not": np.logical_not}
 
 
 def binary(name, x, y):
+    if name in SHIFTS:
+        return SHIFTS[name](x, y)
     if x.dtype.kind in "iu" and name not in COMPARISONS:
         return wrapped([integer_operation(name, int(a), int(b)) for a, b in zip(x.ravel(), y.ravel())], x.dtype).reshape(x.shape)
     return FLOATING[name](x, y)
 
 
 def unary(name, x):
+    if name == "bitnot":
+        return ~x
     if x.dtype.kind in "iu" and name in ("neg", "abs"):
         return wrapped([-int(a) if name == "neg" or a < 0 else int(a) for a in x.ravel()], x.dtype).reshape(x.shape)
     result = FLOATING[name](x)
@@ -179,25 +196,25 @@ class Chain:
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
         exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "logic"]
         if kind in "iu":
-            exact += ["mul", "min", "max", "abs", "div", "pow", "scan"]
+            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
-            exact += ["mul", "div", "abs", "sqrt", "axpy"]
+            exact += ["mul", "div", "abs", "sqrt", "axpy", "fmod", "reversed"] + WHOLE
         if self.stepwise:
             exact.append("convert")
             if kind == "f":
-                exact += ["min", "max", "exp", "log", "sin", "cos", "pow", "scan"]
+                exact += ["min", "max", "pow", "scan", "atan2", "hypot"] + NEAR_FUNCTIONS
             elif kind == "c":
-                exact += ["mul", "div", "abs", "sqrt", "exp", "axpy"]
+                exact += ["mul", "div", "abs", "sqrt", "exp", "axpy", "conj", "sinh", "tanh", "reversed"]
         name = c.choice(exact)
         special = getattr(self, "do_" + name, None)
         if special:
             special(z, x, y)
-        elif name in ("neg", "abs", "sqrt", "exp", "log", "sin", "cos"):
-            loose = self.near if name not in ("neg", "abs", "sqrt") or kind == "c" and name != "neg" else None
+        elif name in ["neg", "abs", "sqrt", "conj", "bitnot"] + WHOLE + NEAR_FUNCTIONS:
+            loose = self.near if name in NEAR_FUNCTIONS or kind == "c" and name not in ("neg", "conj") else None
             self.operation("%s %d %d" % (name, z, x), z, lambda: unary(name, self.values[x]), loose)
         else:
-            loose = self.near if name == "pow" and kind == "f" or kind == "c" and name in ("mul", "div") else None
-            if kind in "iu" and name in ("div", "pow"):
+            loose = self.near if name in ("pow", "atan2", "hypot") and kind == "f" or kind == "c" and name in ("mul", "div") else None
+            if kind in "iu" and name in ("div", "pow", "fmod"):
                 self.nonzero(y)
             if name == "pow" and kind in "iu" and y == x:
                 return
@@ -246,6 +263,20 @@ class Chain:
             return FLOATING[name](self.values[x], self.dtype.type(a))
 
         self.operation("%ss %d %d %s" % (name, z, x, a.hex()), z, compute, self.near if self.dtype.kind == "c" else None)
+
+    def do_reversed(self, z, x, y):
+        """The scalar first: exact but for complex division."""
+        name = self.chance.choice(["sub", "div"])
+        a = self.number(is_integer(self.type))
+        if name == "div" and is_integer(self.type):
+            self.nonzero(x)
+
+        def compute():
+            if is_integer(self.type):
+                return binary(name, np.full(self.shape, int(a)).astype(self.dtype), self.values[x])
+            return FLOATING[name](self.dtype.type(a), self.values[x])
+
+        self.operation("r%ss %d %d %s" % (name, z, x, a.hex()), z, compute, self.near if self.dtype.kind == "c" else None)
 
     def do_axpy(self, z, x, y):
         a = self.number(False)

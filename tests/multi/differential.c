@@ -208,8 +208,36 @@ static value from_scalar(dome_type_kind kind, double a)
     return (value){is_integer(kind) ? a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a : 0, rounded(kind, a), 0};
 }
 
-enum { ADD, SUB, MUL, DIV, MIN, MAX, POW, BINARIES };
-static const char *const binary_names[] = {"add", "sub", "mul", "div", "min", "max", "pow"};
+/* X(operation, name, with a scalar, kinds): the kinds that have it: i, integers; f, floating point; c, complex. */
+#define BINARY_LIST(X)                                                                                                           \
+    X(ADD, add, dvec_adds, "ifc")                                                                                                \
+    X(SUB, sub, dvec_subs, "ifc")                                                                                                \
+    X(MUL, mul, dvec_muls, "ifc")                                                                                                \
+    X(DIV, div, dvec_divs, "ifc")                                                                                                \
+    X(MIN, min, dvec_mins, "if")                                                                                                 \
+    X(MAX, max, dvec_maxs, "if")                                                                                                 \
+    X(POW, pow, dvec_pows, "ifc")                                                                                                \
+    X(FMOD, fmod, dvec_fmods, "if")                                                                                              \
+    X(ATAN2, atan2, NULL, "f")                                                                                                   \
+    X(HYPOT, hypot, NULL, "f")                                                                                                   \
+    X(BITAND, bitand, dvec_bitands, "i")                                                                                         \
+    X(BITOR, bitor, dvec_bitors, "i")                                                                                            \
+    X(BITXOR, bitxor, dvec_bitxors, "i")                                                                                         \
+    X(LSHIFT, lshift, dvec_lshifts, "i")                                                                                         \
+    X(RSHIFT, rshift, dvec_rshifts, "i")
+#define BINARY_ENUM(op, name, scalar, kinds)   op,
+#define BINARY_NAME(op, name, scalar, kinds)   #name,
+#define BINARY_CALL(op, name, scalar, kinds)   dvec_##name,
+#define BINARY_SCALAR(op, name, scalar, kinds) scalar,
+#define BINARY_KINDS(op, name, scalar, kinds)  kinds,
+enum { BINARY_LIST(BINARY_ENUM) BINARIES };
+static const char *const binary_names[] = {BINARY_LIST(BINARY_NAME)}, *const binary_kinds[] = {BINARY_LIST(BINARY_KINDS)};
+
+/* Whether one of these kinds is it. */
+static bool among(const char *kinds, dome_type_kind kind)
+{
+    return strchr(kinds, is_integer(kind) ? 'i' : is_complex(kind) ? 'c' : 'f');
+}
 
 static uint64_t integer_power(uint64_t x, uint64_t y)
 {
@@ -219,8 +247,18 @@ static uint64_t integer_power(uint64_t x, uint64_t y)
     return half * half * (y % 2 ? x : 1);
 }
 
-static value binary_integer(int op, bool has_sign, value x, value y)
+static value shifted(int op, dome_type_kind kind, value x, value y)
 {
+    unsigned bits = 8u << (is_signed(kind) ? kind - DOME_KIND_I8 : kind - DOME_KIND_U8);
+    bool all = y.u >= bits, negative = is_signed(kind) && x.u >> 63;
+    if (op == LSHIFT)
+        return (value){.u = all ? 0 : x.u << y.u};
+    return (value){.u = negative ? ~(all ? 0 : ~x.u >> y.u) : all ? 0 : x.u >> y.u};
+}
+
+static value binary_integer(int op, dome_type_kind kind, value x, value y)
+{
+    bool has_sign = is_signed(kind);
     bool xs = has_sign && x.u >> 63, ys = has_sign && y.u >> 63;
     uint64_t xm = xs ? 0 - x.u : x.u, ym = ys ? 0 - y.u : y.u;
     bool less = xs != ys ? xs : x.u < y.u;
@@ -237,6 +275,17 @@ static value binary_integer(int op, bool has_sign, value x, value y)
         return less ? x : y;
     case MAX:
         return less ? y : x;
+    case FMOD:
+        return (value){.u = xs ? 0 - xm % ym : xm % ym};
+    case BITAND:
+        return (value){.u = x.u & y.u};
+    case BITOR:
+        return (value){.u = x.u | y.u};
+    case BITXOR:
+        return (value){.u = x.u ^ y.u};
+    case LSHIFT:
+    case RSHIFT:
+        return shifted(op, kind, x, y);
     default:
         if (ys)
             return (value){.u = xm == 1 ? (xs && ym % 2 ? UINT64_MAX : 1) : 0};
@@ -301,7 +350,7 @@ static value binary_complex(int op, dome_type_kind kind, value x, value y)
 static value binary(int op, dome_type_kind kind, value x, value y)
 {
     if (is_integer(kind))
-        return binary_integer(op, is_signed(kind), x, y);
+        return binary_integer(op, kind, x, y);
     if (is_complex(kind))
         return binary_complex(op, kind, x, y);
     switch (op) {
@@ -317,6 +366,12 @@ static value binary(int op, dome_type_kind kind, value x, value y)
         return isnan(x.re) || x.re < y.re ? x : y;
     case MAX:
         return isnan(x.re) || x.re > y.re ? x : y;
+    case FMOD: /* exact in either precision */
+        return (value){.re = fmod(x.re, y.re)};
+    case ATAN2:
+        return (value){.re = kind == DOME_KIND_F32 ? (double)atan2f((float)x.re, (float)y.re) : atan2(x.re, y.re)};
+    case HYPOT:
+        return (value){.re = kind == DOME_KIND_F32 ? (double)hypotf((float)x.re, (float)y.re) : hypot(x.re, y.re)};
     default:
         return (value){.re = kind == DOME_KIND_F32 ? (double)powf((float)x.re, (float)y.re) : pow(x.re, y.re)};
     }
@@ -340,19 +395,73 @@ static value with_scalar(int op, dome_type_kind kind, value x, double a)
     }
 }
 
-enum { NEG, ABS, SQRT, EXP, LOG, SIN, COS, UNARIES };
-static const char *const unary_names[] = {"neg", "abs", "sqrt", "exp", "log", "sin", "cos"};
+/* a op x. */
+static value scalar_first(int op, dome_type_kind kind, value x, double a)
+{
+    value y = from_scalar(kind, a);
+    if (is_complex(kind) && op == SUB)
+        return (value){.re = R(y.re - x.re), .im = -x.im};
+    return binary(op, kind, y, x);
+}
+
+/* X(operation, name, kinds); after SQRT those of which the C library has functions by that name. */
+#define LIBRARY_LIST(X)                                                                                                          \
+    X(SQRT, sqrt, "fc")                                                                                                          \
+    X(EXP, exp, "fc")                                                                                                            \
+    X(LOG, log, "fc")                                                                                                            \
+    X(SIN, sin, "fc")                                                                                                            \
+    X(COS, cos, "fc")                                                                                                            \
+    X(TAN, tan, "fc")                                                                                                            \
+    X(ASIN, asin, "fc")                                                                                                          \
+    X(ACOS, acos, "fc")                                                                                                          \
+    X(ATAN, atan, "fc")                                                                                                          \
+    X(SINH, sinh, "fc")                                                                                                          \
+    X(COSH, cosh, "fc")                                                                                                          \
+    X(TANH, tanh, "fc")
+#define REAL_LIST(X)                                                                                                             \
+    X(EXP2, exp2, "f")                                                                                                           \
+    X(EXPM1, expm1, "f")                                                                                                         \
+    X(LOG2, log2, "f")                                                                                                           \
+    X(LOG10, log10, "f")                                                                                                         \
+    X(LOG1P, log1p, "f")                                                                                                         \
+    X(CBRT, cbrt, "f")                                                                                                           \
+    X(ERF, erf, "f")                                                                                                             \
+    X(ERFC, erfc, "f")                                                                                                           \
+    X(FLOOR, floor, "f")                                                                                                         \
+    X(CEIL, ceil, "f")                                                                                                           \
+    X(TRUNC, trunc, "f")
+#define UNARY_LIST(X)                                                                                                            \
+    X(NEG, neg, "ifc")                                                                                                           \
+    X(ABS, abs, "ifc")                                                                                                           \
+    X(ROUND, round, "f")                                                                                                         \
+    X(BITNOT, bitnot, "i")                                                                                                       \
+    X(CONJ, conj, "c")                                                                                                           \
+    LIBRARY_LIST(X) REAL_LIST(X)
+#define UNARY_ENUM(op, name, kinds)   op,
+#define UNARY_NAME(op, name, kinds)   #name,
+#define UNARY_CALL(op, name, kinds)   dvec_##name,
+#define UNARY_KINDS(op, name, kinds)  kinds,
+#define UNARY_REAL(op, name, kinds)   [op] = name,
+#define UNARY_SINGLE(op, name, kinds) [op] = name##f,
+#define UNARY_PAIR(op, name, kinds)   [op] = c##name,
+#define UNARY_PAIRF(op, name, kinds)  [op] = c##name##f,
+enum { UNARY_LIST(UNARY_ENUM) UNARIES };
+static const char *const unary_names[] = {UNARY_LIST(UNARY_NAME)}, *const unary_kinds[] = {UNARY_LIST(UNARY_KINDS)};
 
 static value unary(int op, dome_type_kind kind, value x)
 {
-    static double (*const real[])(double) = {[SQRT] = sqrt, [EXP] = exp, [LOG] = log, [SIN] = sin, [COS] = cos};
-    static float (*const single[])(float) = {[SQRT] = sqrtf, [EXP] = expf, [LOG] = logf, [SIN] = sinf, [COS] = cosf};
-    static double complex (*const pairs[])(double complex) = {
-        [SQRT] = csqrt, [EXP] = cexp, [LOG] = clog, [SIN] = csin, [COS] = ccos};
-    static float complex (*const single_pairs[])(float complex) = {
-        [SQRT] = csqrtf, [EXP] = cexpf, [LOG] = clogf, [SIN] = csinf, [COS] = ccosf};
+    static double (*const real[])(double) = {LIBRARY_LIST(UNARY_REAL) REAL_LIST(UNARY_REAL)};
+    static float (*const single[])(float) = {LIBRARY_LIST(UNARY_SINGLE) REAL_LIST(UNARY_SINGLE)};
+    static double complex (*const pairs[])(double complex) = {LIBRARY_LIST(UNARY_PAIR)};
+    static float complex (*const single_pairs[])(float complex) = {LIBRARY_LIST(UNARY_PAIRF)};
     if (op == NEG)
         return (value){.u = 0 - x.u, .re = -x.re, .im = -x.im};
+    if (op == BITNOT)
+        return (value){.u = ~x.u};
+    if (op == CONJ)
+        return (value){.re = x.re, .im = -x.im};
+    if (op == ROUND) /* to the nearest, halves to even: exact in either precision */
+        return (value){.re = nearbyint(x.re)};
     if (op == ABS) {
         if (is_integer(kind))
             return (value){.u = is_signed(kind) && x.u >> 63 ? 0 - x.u : x.u};
@@ -1066,15 +1175,14 @@ static bool has_zero(const model *m)
 
 static void do_binary(model *z, const model *x, const model *y)
 {
-    static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {dvec_add, dvec_sub, dvec_mul, dvec_div,
-                                                                           dvec_min, dvec_max, dvec_pow};
+    static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {BINARY_LIST(BINARY_CALL)};
     int op = (int)below(BINARIES);
-    if (is_integer(x->kind) && op == DIV && has_zero(y))
+    if (is_integer(x->kind) && (op == DIV || op == FMOD) && has_zero(y))
         op = MUL;
     if (is_integer(x->kind) && op == POW && is_signed(x->kind) && has_zero(x))
         op = ADD;
     LOG("%s = %s %s %s", z->name, binary_names[op], x->name, y->name);
-    if (is_complex(x->kind) && (op == MIN || op == MAX)) {
+    if (!among(binary_kinds[op], x->kind)) {
         expect_i64(f[op](z->v, x->v, y->v), DOME_ERR_TYPE, DOME_ERR_TYPE, binary_names[op], x);
         return;
     }
@@ -1085,20 +1193,36 @@ static void do_binary(model *z, const model *x, const model *y)
 
 static void do_scalar(model *z, const model *x)
 {
-    static dome_status (*const f[])(dvec *, const dvec *, double) = {dvec_adds, dvec_subs, dvec_muls, dvec_divs,
-                                                                     dvec_mins, dvec_maxs, dvec_pows};
+    static dome_status (*const f[])(dvec *, const dvec *, double) = {BINARY_LIST(BINARY_SCALAR)};
     int op = (int)below(BINARIES);
     double a = any_scalar(x->kind);
-    if (is_integer(x->kind) && a <= 0 && (op == DIV || op == POW))
-        a = 1 - a - (a == -128);
+    if (!f[op])
+        op = ADD;
+    if (is_integer(x->kind) && a <= 0 && (op == DIV || op == POW || op == FMOD))
+        a = a == 0 ? 1 : fmin(-a, 127);
     LOG("%s = %s %s %a", z->name, binary_names[op], x->name, a);
-    if (is_complex(x->kind) && (op == MIN || op == MAX)) {
+    if (!among(binary_kinds[op], x->kind)) {
         expect_i64(f[op](z->v, x->v, a), DOME_ERR_TYPE, DOME_ERR_TYPE, binary_names[op], x);
         return;
     }
     for (uint64_t i = 0; i < z->count; i++)
         store(z, i, with_scalar(op, x->kind, load(x, i), a));
     must(f[op](z->v, x->v, a), binary_names[op]);
+}
+
+static void do_scalar_first(model *z, const model *x)
+{
+    static dome_status (*const f[])(dvec *, const dvec *, double) = {[SUB] = dvec_rsubs, [DIV] = dvec_rdivs, [POW] = dvec_rpows};
+    int op = (int[]){SUB, DIV, POW}[below(3)];
+    double a = any_scalar(x->kind);
+    if (is_integer(x->kind) && op == DIV && has_zero(x))
+        op = SUB;
+    if (is_integer(x->kind) && op == POW && a == 0)
+        a = 3;
+    LOG("%s = r%s %s %a", z->name, binary_names[op], x->name, a);
+    for (uint64_t i = 0; i < z->count; i++)
+        store(z, i, scalar_first(op, x->kind, load(x, i), a));
+    must(f[op](z->v, x->v, a), "scalar first");
 }
 
 static void do_axpy(model *y, const model *x)
@@ -1112,17 +1236,37 @@ static void do_axpy(model *y, const model *x)
 
 static void do_unary(model *z, const model *x)
 {
-    static dome_status (*const f[])(dvec *, const dvec *) = {dvec_neg, dvec_abs, dvec_sqrt, dvec_exp,
-                                                             dvec_log, dvec_sin, dvec_cos};
+    static dome_status (*const f[])(dvec *, const dvec *) = {UNARY_LIST(UNARY_CALL)};
     int op = (int)below(UNARIES);
     LOG("%s = %s %s", z->name, unary_names[op], x->name);
-    if (is_integer(x->kind) && op >= SQRT) {
+    if (!among(unary_kinds[op], x->kind)) {
         expect_i64(f[op](z->v, x->v), DOME_ERR_TYPE, DOME_ERR_TYPE, unary_names[op], x);
         return;
     }
     for (uint64_t i = 0; i < z->count; i++)
         store(z, i, unary(op, x->kind, load(x, i)));
     must(f[op](z->v, x->v), unary_names[op]);
+}
+
+/* A part of complex values, which is real. */
+static void do_part(model *z, const model *x)
+{
+    static dome_status (*const f[])(dvec *, const dvec *) = {dvec_real, dvec_imag, dvec_arg};
+    static const char *const names[] = {"real", "imag", "arg"};
+    int op = (int)below(3);
+    LOG("%s = %s %s", z->name, names[op], x->name);
+    if (!is_complex(x->kind) || z->kind != (x->kind == DOME_KIND_C64 ? DOME_KIND_F32 : DOME_KIND_F64)) {
+        expect_i64(f[op](z->v, x->v), DOME_ERR_TYPE, DOME_ERR_TYPE, names[op], x);
+        return;
+    }
+    for (uint64_t i = 0; i < z->count; i++) {
+        value v = load(x, i);
+        store(z, i,
+              op == 0   ? (value){.re = v.re}
+              : op == 1 ? (value){.re = v.im}
+                        : binary(ATAN2, z->kind, (value){.re = v.im}, v));
+    }
+    must(f[op](z->v, x->v), names[op]);
 }
 
 static void do_compare(model *mask, const model *x, const model *y)
@@ -1232,6 +1376,8 @@ static void run_chain(uint64_t length)
     log_used = 0;
     wild = chance(50);
     dome_type type = types[below(12)], other_type = types[below(12)];
+    if (is_complex(dome_type_kind_of(type)) && chance(50)) /* of the parts */
+        other_type = type == DOME_C64 ? DOME_F32 : DOME_F64;
     static const uint64_t widths[] = {1, 1, 1, 2, 3, 7, 16, 17};
     uint64_t width = widths[below(8)], n = any_length(), block = chance(25) ? (uint64_t)1 << below(11) : 0;
     bool huge = below(250) == 0;
@@ -1265,7 +1411,7 @@ static void run_chain(uint64_t length)
         model *z = &v[below(VECTORS)], *x = &v[below(VECTORS)], *y = &v[below(VECTORS)];
         if (chance(10))
             y = &whole;
-        switch (below(29)) {
+        switch (below(31)) {
         case 0:
         case 1:
         case 2:
@@ -1356,6 +1502,12 @@ static void run_chain(uint64_t length)
             compare_run(x, 0, x->count, all);
             break;
         }
+        case 26:
+            do_scalar_first(z, x);
+            break;
+        case 27:
+            do_part(&other, x);
+            break;
         default:
             if (chance(80))
                 reduce(x, y);

@@ -31,24 +31,35 @@ static dome_type type_named(const char *name)
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *, const dvec *);
-} binary[] = {{"add", dvec_add}, {"sub", dvec_sub},       {"mul", dvec_mul},        {"div", dvec_div}, {"min", dvec_min},
-              {"max", dvec_max}, {"pow", dvec_pow},       {"eq", dvec_eq},          {"ne", dvec_ne},   {"lt", dvec_lt},
-              {"le", dvec_le},   {"gt", dvec_gt},         {"ge", dvec_ge},          {"and", dvec_and}, {"or", dvec_or},
-              {"xor", dvec_xor}, {"gather", dvec_gather}, {"scatter", dvec_scatter}};
+} binary[] = {{"add", dvec_add},       {"sub", dvec_sub},        {"mul", dvec_mul},       {"div", dvec_div},
+              {"min", dvec_min},       {"max", dvec_max},        {"pow", dvec_pow},       {"eq", dvec_eq},
+              {"ne", dvec_ne},         {"lt", dvec_lt},          {"le", dvec_le},         {"gt", dvec_gt},
+              {"ge", dvec_ge},         {"and", dvec_and},        {"or", dvec_or},         {"xor", dvec_xor},
+              {"fmod", dvec_fmod},     {"atan2", dvec_atan2},    {"hypot", dvec_hypot},   {"bitand", dvec_bitand},
+              {"bitor", dvec_bitor},   {"bitxor", dvec_bitxor},  {"lshift", dvec_lshift}, {"rshift", dvec_rshift},
+              {"gather", dvec_gather}, {"scatter", dvec_scatter}};
 
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *, double);
-} scalar[] = {{"adds", dvec_adds}, {"subs", dvec_subs}, {"muls", dvec_muls}, {"divs", dvec_divs}, {"mins", dvec_mins},
-              {"maxs", dvec_maxs}, {"pows", dvec_pows}, {"eqs", dvec_eqs},   {"nes", dvec_nes},   {"lts", dvec_lts},
-              {"les", dvec_les},   {"gts", dvec_gts},   {"ges", dvec_ges}};
+} scalar[] = {{"adds", dvec_adds},     {"subs", dvec_subs},       {"muls", dvec_muls},       {"divs", dvec_divs},
+              {"mins", dvec_mins},     {"maxs", dvec_maxs},       {"pows", dvec_pows},       {"rsubs", dvec_rsubs},
+              {"rdivs", dvec_rdivs},   {"rpows", dvec_rpows},     {"fmods", dvec_fmods},     {"bitands", dvec_bitands},
+              {"bitors", dvec_bitors}, {"bitxors", dvec_bitxors}, {"lshifts", dvec_lshifts}, {"rshifts", dvec_rshifts},
+              {"eqs", dvec_eqs},       {"nes", dvec_nes},         {"lts", dvec_lts},         {"les", dvec_les},
+              {"gts", dvec_gts},       {"ges", dvec_ges}};
 
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *);
-} unary[] = {{"copy", dvec_copy}, {"convert", dvec_convert}, {"neg", dvec_neg},  {"abs", dvec_abs},
-             {"sqrt", dvec_sqrt}, {"exp", dvec_exp},         {"log", dvec_log},  {"sin", dvec_sin},
-             {"cos", dvec_cos},   {"not", dvec_not},         {"scan", dvec_scan}};
+} unary[] = {{"copy", dvec_copy},   {"convert", dvec_convert}, {"neg", dvec_neg},     {"abs", dvec_abs},
+             {"sqrt", dvec_sqrt},   {"exp", dvec_exp},         {"log", dvec_log},     {"sin", dvec_sin},
+             {"cos", dvec_cos},     {"tan", dvec_tan},         {"asin", dvec_asin},   {"acos", dvec_acos},
+             {"atan", dvec_atan},   {"sinh", dvec_sinh},       {"cosh", dvec_cosh},   {"tanh", dvec_tanh},
+             {"exp2", dvec_exp2},   {"expm1", dvec_expm1},     {"log2", dvec_log2},   {"log10", dvec_log10},
+             {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},     {"erfc", dvec_erfc},
+             {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round}, {"trunc", dvec_trunc},
+             {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},     {"scan", dvec_scan}};
 
 static const struct {
     const char *name;

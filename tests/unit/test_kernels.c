@@ -271,7 +271,8 @@ static void check_one(dome_operation_code code, double x, double a, double expec
     double z = 99;
     float xf = (float)x, zf = 99;
     run1(code, DOME_F64, &z, &x, a, 1);
-    g_assert_true(same(z, expected));
+    if (!same(z, expected))
+        g_error("%s of %g is %.17g, not %.17g", dome__operation_name(code), x, z, expected);
     run1(code, DOME_F32, &zf, &xf, a, 1);
     g_assert_true(same(zf, (float)expected));
 }
@@ -298,7 +299,7 @@ static void test_functions(void)
     check_one(DOME_OP_DVEC_LOG2, 8, 0, 3);
     check_one(DOME_OP_DVEC_LOG10, 1000, 0, 3);
     check_one(DOME_OP_DVEC_LOG1P, -1, 0, -INFINITY);
-    check_one(DOME_OP_DVEC_CBRT, -27, 0, -3);
+    check_one(DOME_OP_DVEC_CBRT, -0.0, 0, -0.0);
     check_one(DOME_OP_DVEC_ERF, INFINITY, 0, 1);
     check_one(DOME_OP_DVEC_ERFC, INFINITY, 0, 0);
     check_one(DOME_OP_DVEC_TAN, -0.0, 0, -0.0);
