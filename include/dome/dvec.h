@@ -176,15 +176,15 @@ dome_status dvec_cbrt(dvec *z, const dvec *x);
 dome_status dvec_erf(dvec *z, const dvec *x);
 dome_status dvec_erfc(dvec *z, const dvec *x); /* 1 - erf(x) */
 
-/* To whole numbers, exact, a zero with the sign of x; real floating point. */
-dome_status dvec_floor(dvec *z, const dvec *x); /* downwards */
-dome_status dvec_ceil(dvec *z, const dvec *x);  /* upwards */
-dome_status dvec_round(dvec *z,
-                       const dvec *x); /* to the nearest, halves to the even one: NumPy's round and rint, not C's round */
-dome_status dvec_trunc(dvec *z, const dvec *x); /* towards 0 */
+/* Rounding to whole numbers: down, up, towards 0, and to the nearest, halves to the even one (NumPy's round and rint; C's round
+ * goes away from 0). Exact; a zero keeps the sign of x. Real floating point. */
+dome_status dvec_floor(dvec *z, const dvec *x);
+dome_status dvec_ceil(dvec *z, const dvec *x);
+dome_status dvec_trunc(dvec *z, const dvec *x);
+dome_status dvec_round(dvec *z, const dvec *x);
 
-/* Of complex x. z of conj is complex; that of the others is real, of the type of x's parts (F32 for C64, F64 for C128). arg is
- * the angle in -pi ... pi, atan2 of the parts. (dvec_convert makes complex of real values.) */
+/* Of complex x. The output of conj is complex; that of real, imag and arg is real, of the type of x's parts (F32 for C64, F64 for
+ * C128). arg is the angle in -pi ... pi, atan2 of the parts. dvec_convert makes complex values of real ones. */
 dome_status dvec_conj(dvec *z, const dvec *x);
 dome_status dvec_real(dvec *z, const dvec *x);
 dome_status dvec_imag(dvec *z, const dvec *x);
@@ -259,8 +259,9 @@ double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, with
  * NULL. The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at
  * least 1. */
 dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[]);
-size_t dvec_argmin(const dvec *x); /* position i * width + k of the first smallest value; the first NaN if any */
-size_t dvec_argmax(const dvec *x);
+dome_status dvec_argmin(const dvec *x,
+                        uint64_t *position); /* position i * width + k of the first smallest value; the first NaN if any */
+dome_status dvec_argmax(const dvec *x, uint64_t *position);
 
 /* The same for types that a double does not hold. _i64: integer types; DOME_ERR_RANGE if the result does not fit. _c128: complex
  * and real types; dot conjugates x (BLAS zdotc). C99 complex by parts: result[0] real, result[1] imaginary. */
