@@ -37,8 +37,13 @@ void dome__exact_add_i64(dome_exact_sum *sum, int64_t value, int words)
 
 void dome__exact_normalize(dome_exact_sum *sum)
 {
+    int last = DOME_EXACT_LIMBS - 2, k = 0;
+    while (last >= 0 && !sum->limb[last])
+        last--;
+    while (k < last && !sum->limb[k])
+        k++;
     int64_t carry = 0;
-    for (int k = 0; k < DOME_EXACT_LIMBS - 1; k++) {
+    for (; k <= last || (carry && k < DOME_EXACT_LIMBS - 1); k++) {
         int64_t limb = sum->limb[k] + carry;
         sum->limb[k] = limb & 0xffffffff;
         carry = limb >> 32;
@@ -48,6 +53,15 @@ void dome__exact_normalize(dome_exact_sum *sum)
     sum->infinity[1] = sum->infinity[1] != 0;
     sum->nan = sum->nan != 0;
     sum->pending = 0;
+}
+
+void dome__exact_shorten(dome_exact_sum *sum)
+{
+    dome__exact_normalize(sum);
+    for (int k = DOME_EXACT_LIMBS - 1; k > 0 && sum->limb[k] == -1 && sum->limb[k - 1] >> 31; k--) {
+        sum->limb[k] = 0;
+        sum->limb[k - 1] -= (int64_t)1 << 32;
+    }
 }
 
 void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other)
@@ -68,7 +82,8 @@ void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other)
 static bool magnitude(const dome_exact_sum *sum, uint32_t digit[DIGITS])
 {
     dome_exact_sum copy = *sum;
-    dome__exact_normalize(&copy);
+    if (copy.pending)
+        dome__exact_normalize(&copy);
     bool negative = copy.limb[DOME_EXACT_LIMBS - 1] < 0;
     if (negative) {
         for (int k = 0; k < DOME_EXACT_LIMBS; k++)

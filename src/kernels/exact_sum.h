@@ -71,7 +71,12 @@ void dome__exact_add_u64(dome_exact_sum *sum, uint64_t value, int words);
 /* sum += other. */
 void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other);
 
-/* The nearest double, ties to even. 0 is +0. Sums beyond the largest double are infinite; infinities of both signs make NaN. */
+/* The same sum in as few words that are not 0 as can be: negative ones end in a negative limb. They may be added word by word
+ * like normalized ones. */
+void dome__exact_shorten(dome_exact_sum *sum);
+
+/* Of a sum to which nothing was added word by word since it was normalized: the nearest double, ties to even. 0 is +0. Sums
+ * beyond the largest double are infinite; infinities of both signs make NaN. */
 double dome__exact_round(const dome_exact_sum *sum);
 
 /* Whether the sum is an integer that an int64_t holds; if so stores it. */

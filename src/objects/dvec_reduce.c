@@ -140,13 +140,15 @@ static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_ex
         dome__exact_init(&v.sums[k]);
     for_blocks(r, visit_sum, &v, terms, v.sums);
     const size_t parts = is_complex(r->x) ? 2 : 1;
-    for (size_t k = 0; k < parts; k++)
-        dome__exact_normalize(&v.sums[k]);
 
     int status = DOME_OK;
     if (r->alone) {
+        for (size_t k = 0; k < parts; k++)
+            dome__exact_normalize(&v.sums[k]);
         status = fail_alone(r);
     } else {
+        for (size_t k = 0; k < parts; k++)
+            dome__exact_shorten(&v.sums[k]);
         /* one word more says whether a task has failed */
         const size_t words = parts * DOME_EXACT_WORDS;
         int64_t word[2 * DOME_EXACT_WORDS + 1];
@@ -220,7 +222,7 @@ static int sum_up_together(reduction r[], size_t n, double result[])
         sum_visit v = {.kernel = dome__sum_kernel(terms, r[k].x->type)};
         dome__exact_init(&v.sums[0]);
         for_blocks(&r[k], visit_sum, &v, terms, v.sums);
-        dome__exact_normalize(&v.sums[0]);
+        dome__exact_shorten(&v.sums[0]);
         if (!r[k].alone || env->transport->rank == 0) /* what all have counts once */
             memcpy(word + k * DOME_EXACT_WORDS, v.sums, sizeof v.sums[0]);
         failure = dome__failure_first(failure, r[k].failure);

@@ -157,7 +157,7 @@ double dvec_run_sum(dvec_run *run)
     run_state *s = state_of(run);
     if (s->status == DOME_OK) {
         dome_env *env = s->lead->env;
-        dome__exact_normalize(&s->sum);
+        dome__exact_shorten(&s->sum);
         if (s->lead->distribution != DOME_WHOLE && env->transport->size > 1) {
             int64_t word[DOME_EXACT_WORDS];
             memcpy(word, &s->sum, sizeof word);
@@ -165,8 +165,8 @@ double dvec_run_sum(dvec_run *run)
             if (status != DOME_OK)
                 s->status = dome__fail_transport(env, status);
             memcpy(&s->sum, word, sizeof word);
-            dome__exact_normalize(&s->sum);
         }
+        dome__exact_normalize(&s->sum);
     }
     finish(s);
     return s->status == DOME_OK ? dome__exact_round(&s->sum) : NAN;

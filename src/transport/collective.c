@@ -427,14 +427,47 @@ static int allreduce(dome_transport *t, const dome_group *g, dome_type type, voi
     return status;
 }
 
+/* Sums, of which only what is not 0 is given: a number of zeros, then words. */
+static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
+{
+    dome_shared given[DOME_NEAR_MAX];
+    int64_t *word = g_newa(int64_t, count + 1);
+    uint64_t zeros = 0, end = count;
+    while (end && !data[end - 1])
+        end--;
+    while (zeros < end && !data[zeros])
+        zeros++;
+    word[0] = (int64_t)zeros;
+    memcpy(word + 1, data + zeros, (end - zeros) * sizeof *word);
+    int status = dome__share_part(t, DOME_I64, word, 1 + end - zeros, 1 + count, given);
+    if (status)
+        return status;
+    memset(data + zeros, 0, (end - zeros) * sizeof *data);
+    for (int i = 0; i < t->near.count; i++) {
+        const int64_t *theirs = given[i].data;
+        const uint64_t words = given[i].bytes / sizeof *theirs - 1;
+        if ((uint64_t)theirs[0] > count - words)
+            return dome__transport_error(t, DOME_ERR_COMM,
+                                         "task %d gives %" PRIu64 " words from word %" PRId64 " on, of %" PRIu64, t->near.rank[i],
+                                         words, theirs[0], count);
+        dome__combine_sum_i64(data + theirs[0], theirs + 1, words, NULL);
+    }
+    return DOME_OK;
+}
+
 static int allreduce_by_hosts(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
     dome_shared given[DOME_NEAR_MAX];
-    int status = dome__share(t, -1, type, data, count, NULL, given);
-    if (!status && count) {
-        copy(type, data, given[0].data, count);
-        for (int i = 1; i < t->near.count; i++)
-            combine(data, given[i].data, count, ctx);
+    int status;
+    if (combine == dome__combine_sum_i64 && by_hosts(t, type, count + 1)) {
+        status = add_shared(t, data, count);
+    } else {
+        status = dome__share(t, -1, type, data, count, NULL, given);
+        if (!status && count) {
+            copy(type, data, given[0].data, count);
+            for (int i = 1; i < t->near.count; i++)
+                combine(data, given[i].data, count, ctx);
+        }
     }
     if (t->leaders.count == 1)
         return status;

@@ -326,34 +326,39 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
     return take_elements(t, source, channel, type, data, &h, bytes);
 }
 
-/* Whether what a task has given is what this one expects. Heads that differ in rank and flags alone need no closer look. */
-static int check_given(dome_transport *t, int source, dome_type type, uint64_t count, const uint8_t *own_head,
+/* Whether what a task has given is what this one expects: count elements, or at least `least` of them. Heads that differ in rank
+ * and flags alone need no closer look. */
+static int check_given(dome_transport *t, int source, dome_type type, uint64_t least, uint64_t count, const uint8_t *own_head,
                        const dome_shared *given)
 {
     const uint8_t *theirs = given->head;
-    if (memcmp(theirs, own_head, HEAD_BYTES - 8) == 0 && given->bytes == count * dome_type_size(type)) {
+    const uint64_t size = dome_type_size(type);
+    const bool as_many = given->bytes >= least * size && given->bytes <= count * size && given->bytes % size == 0;
+    if (memcmp(theirs, own_head, HEAD_BYTES - 8) == 0 && as_many) {
         t->flag = t->flag || (theirs[HEAD_BYTES - 1] & 1);
         return DOME_OK;
     }
     head h;
     decode(&h, theirs);
     int status = check_head(t, source, DOME_CHANNEL_COLLECTIVE, type, DOME_NATIVE, &h, given->bytes);
-    if (!status && (h.count != count || given->bytes != count * dome_type_size(type)))
+    if (!status && (h.count != count || !as_many))
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d gives %" PRIu64 " elements, task %d expects %" PRIu64,
                                        source, h.count, t->rank, count);
     return status;
 }
 
-int dome__share(dome_transport *t, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
-                dome_shared *given)
+/* own: elements that this task gives. counts, by place, or count: what each gives; if least is not 0, at least that many and at
+ * most those. */
+static int share(dome_transport *t, int from, dome_type type, const void *data, uint64_t own, uint64_t least, uint64_t count,
+                 const uint64_t *counts, dome_shared *given)
 {
+    const uint64_t bytes = own * dome_type_size(type);
     if (t->near.count == 1) {
-        given[0] = (dome_shared){NULL, data, count * dome_type_size(type)};
+        given[0] = (dome_shared){NULL, data, bytes};
         return DOME_OK;
     }
     head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE);
     uint8_t head_bytes[HEAD_BYTES];
-    uint64_t bytes = h.count * dome_type_size(type);
     encode(head_bytes, &h);
     uint64_t start = begin_wait(t);
     int last, status = t->ops->share(t, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
@@ -363,11 +368,23 @@ int dome__share(dome_transport *t, int from, dome_type type, const void *data, u
         t->bytes += bytes;
     }
     for (int i = 0; i < t->near.count && !status; i++) {
-        int rank = t->near.rank[i];
+        const int rank = t->near.rank[i];
+        const uint64_t most = counts ? counts[i] : count;
         if (rank != t->rank && (from < 0 || from == rank))
-            status = check_given(t, rank, type, counts ? counts[i] : count, head_bytes, &given[i]);
+            status = check_given(t, rank, type, least ? least : most, most, head_bytes, &given[i]);
     }
     return status;
+}
+
+int dome__share(dome_transport *t, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
+                dome_shared *given)
+{
+    return share(t, from, type, data, counts ? counts[t->near.place] : count, 0, count, counts, given);
+}
+
+int dome__share_part(dome_transport *t, dome_type type, const void *data, uint64_t count, uint64_t most, dome_shared *given)
+{
+    return share(t, -1, type, data, count, 1, most, NULL, given);
 }
 
 int dome__recv_in(dome_transport *t, int source, int channel, dome_type type, void *(*allocate)(uint64_t bytes),

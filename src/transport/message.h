@@ -24,6 +24,10 @@ int dome__recv(dome_transport *transport, int source, int channel, dome_type typ
 int dome__share(dome_transport *transport, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
                 dome_shared *given);
 
+/* The same of all tasks, each of which gives 1 to `most` elements; `most` is the same everywhere. */
+int dome__share_part(dome_transport *transport, dome_type type, const void *data, uint64_t count, uint64_t most,
+                     dome_shared *given);
+
 /* Receives a message of any length: *data is allocated with g_malloc (NULL if count is 0), *count elements. */
 int dome__recv_new(dome_transport *transport, int source, int channel, dome_type type, void **data, uint64_t *count);
 

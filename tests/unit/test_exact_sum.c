@@ -78,8 +78,41 @@ static void test_random(void)
         dome__exact_normalize(&sum);
         g_assert_cmpmem(&left, sizeof left, &right, sizeof right);
         g_assert_cmpmem(&left, sizeof left, &sum, sizeof sum);
+
+        dome__exact_shorten(&left);
+        dome__exact_normalize(&left);
+        g_assert_cmpmem(&left, sizeof left, &sum, sizeof sum);
     }
     g_rand_free(rand);
+}
+
+/* How many words there are from the first that is not 0 to the last. */
+static int words_in_use(const dome_exact_sum *sum)
+{
+    const int64_t *word = (const int64_t *)sum;
+    int first = 0, end = (int)DOME_EXACT_WORDS;
+    while (end && !word[end - 1])
+        end--;
+    while (first < end && !word[first])
+        first++;
+    return end - first;
+}
+
+static void test_short(void)
+{
+    static const double value[] = {0, 1, -1, -0x1p-1074, 0x1.8p1000, -0x1.8p1000, -3.5, -4294967296.0};
+    for (size_t k = 0; k < G_N_ELEMENTS(value); k++) {
+        dome_exact_sum sum, twice;
+        dome__exact_init(&sum);
+        dome__exact_add(&sum, value[k]);
+        dome__exact_shorten(&sum);
+        g_assert_cmpint(words_in_use(&sum), <=, 2);
+        twice = sum;
+        for (size_t w = 0; w < DOME_EXACT_LIMBS; w++)
+            twice.limb[w] += sum.limb[w];
+        dome__exact_normalize(&twice);
+        assert_same(dome__exact_round(&twice), 2 * value[k]);
+    }
 }
 
 static void test_integers(void)
@@ -182,6 +215,7 @@ int main(int argc, char **argv)
     g_test_add_func("/exact_sum/known", test_known);
     g_test_add_func("/exact_sum/random", test_random);
     g_test_add_func("/exact_sum/integers", test_integers);
+    g_test_add_func("/exact_sum/short", test_short);
     g_test_add_func("/exact_sum/many", test_many);
     g_test_add_func("/exact_sum/words", test_words);
     return g_test_run();
