@@ -1,10 +1,8 @@
 /* dome doctor: what keeps programs from running here and on other hosts, and the command that mends it. */
 #include "commands.h"
-
-#ifdef DOME_WITH_PVM
-
 #include "first_program.h"
 #include "pvm/pvm.h"
+#include "supervision/address.h"
 #include "supervision/launch.h"
 
 #include <dome/env.h>
@@ -168,7 +166,7 @@ static void check_daemon(void)
 /* others: other hosts are to be used. */
 static void check_name(bool others)
 {
-    char name[256] = "", *address = dome__launch_outside_address(), text[INET_ADDRSTRLEN] = "";
+    char name[256] = "", *address = dome__outside_address(), text[INET_ADDRSTRLEN] = "";
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list = NULL;
     gethostname(name, sizeof name - 1);
     int failed = getaddrinfo(name, NULL, &hints, &list);
@@ -208,7 +206,7 @@ static void check_services(bool others)
 static void check_start(char **hosts)
 {
     dome_launch launch;
-    dome_launch_request request = {.timeout = 10, .hosts = hosts};
+    dome_launch_request request = {.launcher = &dome__launcher_pvm, .timeout = 10, .hosts = hosts};
     char *message = NULL;
     fflush(NULL);
     /* A virtual machine of the user's is not to be touched. */
@@ -448,7 +446,7 @@ static int listen_here(int *port)
 static void check_hosts(char **lines)
 {
     int port = 0, fd = listen_here(&port);
-    char *address = dome__launch_outside_address();
+    char *address = dome__outside_address();
     char *script = probe_script(address, port);
     GPtrArray *hosts = g_ptr_array_new();
     g_setenv("SSH_ASKPASS_REQUIRE", "never", TRUE);
@@ -565,5 +563,3 @@ int dome__command_doctor(int argc, char **argv)
         print_text();
     return count(WRONG) > 0;
 }
-
-#endif

@@ -1,8 +1,5 @@
 /* dome hosts: the hosts of the user's own virtual machine. */
 #include "commands.h"
-
-#ifdef DOME_WITH_PVM
-
 #include "in_time.h"
 #include "pvm/pvm.h"
 
@@ -168,5 +165,3 @@ int dome__command_hosts(int argc, char **argv)
         g_free(do_it((request){.work = work_remove, .hosts = names, .force = force}, 30));
     return 0;
 }
-
-#endif

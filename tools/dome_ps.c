@@ -1,11 +1,8 @@
 /* dome ps: what runs. Hubs tell (src/supervision/report.h). */
 #include "commands.h"
 #include "in_time.h"
+#include "program/providers.h"
 #include "supervision/report.h"
-
-#ifdef DOME_WITH_PVM
-#include "pvm/pvm.h"
-#endif
 
 #include <inttypes.h>
 #include <string.h>
@@ -155,8 +152,6 @@ static void print_json(GPtrArray *all)
 
 /* ---- other hosts ---- */
 
-#ifdef DOME_WITH_PVM
-
 /* Seconds for all of them. */
 enum { PATIENCE = 10 };
 
@@ -166,8 +161,8 @@ enum { PATIENCE = 10 };
 /* Of the user's virtual machine. */
 static bool ask_others(const void *request, GString *out, char **message)
 {
-    (void)request;
-    GPtrArray *addresses = dome__pvm_announced(message);
+    const dome_launcher *launcher = request;
+    GPtrArray *addresses = launcher->published(message);
     for (guint i = 0; addresses && i < addresses->len; i++) {
         char *text = dome__report_ask_hub(addresses->pdata[i]);
         if (text)
@@ -179,9 +174,12 @@ static bool ask_others(const void *request, GString *out, char **message)
 
 static void add_others(GPtrArray *all)
 {
+    const dome_launcher *launcher = dome__launcher_that_can(DOME_LAUNCHER_PUBLISH | DOME_LAUNCHER_MACHINE);
     char *stale = NULL, *message = NULL, *text = NULL;
-    dome__pvm_environment();
-    if (dome__pvm_daemon_answers(&stale) && !(text = dome__in_time(ask_others, NULL, PATIENCE, &message)))
+    if (!launcher)
+        return;
+    launcher->machine_prepare();
+    if (launcher->machine_there(&stale) && !(text = dome__in_time(ask_others, launcher, PATIENCE, &message)))
         fprintf(stderr, "dome: ps: programs of other hosts are not known: %s\n", message);
     char **texts = g_strsplit(text ? text : "", SEPARATOR, 0);
     for (char **at = texts; *at; at++) {
@@ -196,15 +194,6 @@ static void add_others(GPtrArray *all)
     g_free(message);
     g_free(stale);
 }
-
-#else
-
-static void add_others(GPtrArray *all)
-{
-    (void)all;
-}
-
-#endif
 
 int dome__command_ps(int argc, char **argv)
 {

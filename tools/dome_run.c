@@ -4,7 +4,9 @@
 #include "core/files.h"
 #include "live.h"
 #include "program/options.h"
+#include "program/providers.h"
 #include "supervision/launch.h"
+#include "supervision/remote.h"
 #include "supervision/supervise.h"
 
 #include <dome/env.h>
@@ -24,6 +26,7 @@ typedef struct program {
     char *memory;    /* directory of checkpoints in memory; NULL: they are not there */
     GPtrArray *used; /* hosts that may have such a directory */
     dome_options options;
+    const dome_launcher *launcher; /* NULL: there is none that starts tasks */
     bool restarted;
 } program;
 
@@ -63,18 +66,21 @@ static void start(program *p, const dome_attempt *attempt)
     }
     if (!o->help && !o->version && tasks != 1 && g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
-        dome_launch_request request = {.timeout = o->timeout,
+        if (!p->launcher)
+            message = g_strdup("this library was built without PVM: only --dome-transport self is there");
+        dome_launch_request request = {.launcher = p->launcher,
+                                       .timeout = o->timeout,
                                        .hosts = p->hosts,
                                        .address = p->address,
                                        .before_init = true,
                                        .most_hosts = attempt && attempt->number > 0,
                                        .report_fd = attempt ? attempt->report_fd : 0};
-        if (!dome__launch_open(&launch, &request, &message)) {
+        if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
                 dome__supervise_failed(attempt, message);
             dome__command_fail(1, "%s", message);
         }
-        if (!tasks && launch.directory && !p->hosts)
+        if (!tasks && launch.machine.directory && !p->hosts)
             tasks = (int)g_get_num_processors();
         g_setenv("DOME_HUB", launch.hub, TRUE);
         dome__launch_fork(&launch);
@@ -283,6 +289,7 @@ int dome__command_run(int argc, char **argv)
     if (restarts < 0)
         dome__command_fail(2, "run: --restarts %d: give how often the program may be started again, 0 or more", restarts);
     p.argv = argv;
+    p.launcher = dome__launcher_that_can(DOME_LAUNCHER_SPAWN);
     p.path = find_program(argv[0]);
 
     /* Options of the program that matter here; what is wrong with them the program says itself. */
@@ -300,6 +307,7 @@ int dome__command_run(int argc, char **argv)
         start(&p, NULL);
     const dome_supervision how = {.restarts = restarts,
                                   .timeout = p.options.timeout,
+                                  .launcher = p.launcher,
                                   .ctx = &p,
                                   .start = start_attempt,
                                   .prepare = prepare,

@@ -53,12 +53,12 @@ static const struct pvmhostinfo *host_of(const machine *m, int tid)
 }
 
 /* Hosts and data formats of the tasks, from the machine's configuration. */
-static void locate(dome_pvm_program *p, const machine *m)
+static void locate(dome_members *p, const machine *m)
 {
     p->hosts = g_new0(char *, p->size + 1);
     p->formats = g_new0(int, p->size);
     for (int r = 0; r < p->size; r++) {
-        const struct pvmhostinfo *host = host_of(m, p->tids[r]);
+        const struct pvmhostinfo *host = host_of(m, p->ids[r]);
         p->hosts[r] = g_strdup(host ? name_of(host) : "?");
         p->formats[r] = host ? host->hi_dsig : -1;
     }
@@ -172,8 +172,8 @@ static void leave_out(machine *m, int own)
     g_unsetenv("DOME_AVOID");
 }
 
-dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
-                                  void (*starting)(void *ctx, const char *host), void *ctx, char **message)
+dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
+                              void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
     if (!enrol(message))
         return NULL;
@@ -197,10 +197,10 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
             size, m.hosts, m.hosts == 1 ? "" : "s", TASKS_PER_HOST, TASKS);
         return NULL;
     }
-    dome_pvm_program *p = g_new0(dome_pvm_program, 1);
+    dome_members *p = g_new0(dome_members, 1);
     p->size = size;
-    p->tids = g_new0(int, size);
-    p->tids[0] = me;
+    p->ids = g_new0(int, size);
+    p->ids[0] = me;
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
@@ -225,7 +225,7 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
             break;
         }
         for (int r = h == 0 ? m.hosts : h, i = 0; r < size; r += m.hosts)
-            p->tids[r] = tids[i++];
+            p->ids[r] = tids[i++];
     }
     g_unsetenv("DOME_JOIN");
     if (before)
@@ -236,8 +236,8 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
     g_free(names);
     g_free(tids);
     if (*message) {
-        end_tasks(p->tids + 1, size - 1);
-        dome__pvm_program_free(p);
+        end_tasks(p->ids + 1, size - 1);
+        dome__members_free(p);
         return NULL;
     }
     locate(p, &m);
@@ -245,12 +245,12 @@ dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, 
     return p;
 }
 
-static void pack_program(const dome_pvm_program *p)
+static void pack_program(const dome_members *p)
 {
     pvm_initsend(PvmDataDefault);
     pvm_pkint((int *)&p->size, 1, 1);
     pvm_pkint((int *)&p->context, 1, 1);
-    pvm_pkint(p->tids, p->size, 1);
+    pvm_pkint(p->ids, p->size, 1);
     pvm_pkint(p->formats, p->size, 1);
     for (int r = 0; r < p->size; r++)
         pvm_pkstr(p->hosts[r]);
@@ -259,18 +259,18 @@ static void pack_program(const dome_pvm_program *p)
 }
 
 /* Strings are unpacked into a buffer as long as the whole message: none can be longer. */
-static dome_pvm_program *unpack_program(int buffer)
+static dome_members *unpack_program(int buffer)
 {
     int bytes, tag, from;
     pvm_bufinfo(buffer, &bytes, &tag, &from);
     char *text = g_malloc0((size_t)bytes + 1);
-    dome_pvm_program *p = g_new0(dome_pvm_program, 1);
+    dome_members *p = g_new0(dome_members, 1);
     bool good = pvm_upkint(&p->size, 1, 1) >= 0 && p->size > 0 && p->size <= TASKS && pvm_upkint(&p->context, 1, 1) >= 0;
     if (good) {
-        p->tids = g_new0(int, p->size);
+        p->ids = g_new0(int, p->size);
         p->formats = g_new0(int, p->size);
         p->hosts = g_new0(char *, p->size + 1);
-        good = pvm_upkint(p->tids, p->size, 1) >= 0 && pvm_upkint(p->formats, p->size, 1) >= 0;
+        good = pvm_upkint(p->ids, p->size, 1) >= 0 && pvm_upkint(p->formats, p->size, 1) >= 0;
         for (int r = 0; r < p->size && good; r++) {
             good = pvm_upkstr(text) >= 0;
             p->hosts[r] = g_strdup(text);
@@ -281,7 +281,7 @@ static dome_pvm_program *unpack_program(int buffer)
     g_free(text);
     if (good)
         return p;
-    dome__pvm_program_free(p);
+    dome__members_free(p);
     return NULL;
 }
 
@@ -304,7 +304,7 @@ static int receive_within(int from, int tag, double seconds)
     }
 }
 
-dome_pvm_program *dome__pvm_lead(const char *hub, char **message)
+dome_members *dome__pvm_lead(const char *hub, char **message)
 {
     machine m;
     int arches, *tids, n = pvm_siblings(&tids);
@@ -312,9 +312,9 @@ dome_pvm_program *dome__pvm_lead(const char *hub, char **message)
         *message = g_strdup("the PVM daemon does not say which tasks were started together");
         return NULL;
     }
-    dome_pvm_program *p = g_new0(dome_pvm_program, 1);
+    dome_members *p = g_new0(dome_members, 1);
     p->size = n;
-    p->tids = g_memdup2(tids, (gsize)n * sizeof *tids);
+    p->ids = g_memdup2(tids, (gsize)n * sizeof *tids);
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
@@ -322,7 +322,7 @@ dome_pvm_program *dome__pvm_lead(const char *hub, char **message)
     return p;
 }
 
-dome_pvm_program *dome__pvm_join(double timeout, char **message)
+dome_members *dome__pvm_join(double timeout, char **message)
 {
     if (!enrol(message))
         return NULL;
@@ -334,14 +334,14 @@ dome_pvm_program *dome__pvm_join(double timeout, char **message)
     g_unsetenv("DOME_JOIN");
     g_unsetenv("PVMEPID");
     int buffer = from > 0 ? receive_within(from, TAG_START, timeout) : 0;
-    dome_pvm_program *p = buffer > 0 ? unpack_program(buffer) : NULL;
+    dome_members *p = buffer > 0 ? unpack_program(buffer) : NULL;
     if (p) {
         p->rank = -1;
         for (int r = 0; r < p->size; r++)
-            if (p->tids[r] == pvm_mytid())
+            if (p->ids[r] == pvm_mytid())
                 p->rank = r;
         if (p->rank < 0) {
-            dome__pvm_program_free(p);
+            dome__members_free(p);
             p = NULL;
         }
     }
@@ -353,16 +353,16 @@ dome_pvm_program *dome__pvm_join(double timeout, char **message)
     return p;
 }
 
-void dome__pvm_ready(const dome_pvm_program *p)
+void dome__pvm_ready(const dome_members *p)
 {
     dome__pvm_enter();
     pvm_initsend(PvmDataDefault);
     pvm_pkint((int *)&p->rank, 1, 1);
-    pvm_send(p->tids[0], TAG_READY);
+    pvm_send(p->ids[0], TAG_READY);
     dome__pvm_leave();
 }
 
-bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **message)
+bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
 {
     g_unsetenv("PVMEPID");
     if (p->size == 1) {
@@ -374,12 +374,12 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
     /* Through the daemons: a direct route would wait until the other has enrolled. */
     pvm_setopt(PvmRoute, PvmAllowDirect);
     for (int r = 1; r <= n; r++)
-        pvm_send(p->tids[r], TAG_START);
+        pvm_send(p->ids[r], TAG_START);
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setcontext(p->context);
     /* A task that stands may send messages of the program at once: only words of this kind are received here. That a task has
      * ended comes with the same tag and its tid, which is larger than any rank. */
-    pvm_notify(PvmTaskExit, TAG_READY, n, p->tids + 1);
+    pvm_notify(PvmTaskExit, TAG_READY, n, p->ids + 1);
     bool *stands = g_new0(bool, p->size);
     int ready = 0;
     gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
@@ -403,7 +403,7 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
                 ready++;
             }
             for (int r = 1; r < p->size; r++)
-                if (p->tids[r] == word && !stands[r]) /* later losses are the hub's */
+                if (p->ids[r] == word && !stands[r]) /* later losses are the hub's */
                     *message = g_strdup_printf("task %d on host %s ended before it joined the program: it was killed, cannot run "
                                                "there, or left before dome_init",
                                                r, p->hosts[r]);
@@ -413,20 +413,9 @@ bool dome__pvm_all_ready(const dome_pvm_program *p, double timeout, char **messa
     return !*message;
 }
 
-void dome__pvm_program_free(dome_pvm_program *p)
-{
-    if (!p)
-        return;
-    g_free(p->tids);
-    g_strfreev(p->hosts);
-    g_free(p->formats);
-    g_free(p->hub);
-    g_free(p->directory);
-    g_free(p);
-}
-
 void dome__pvm_kill_tasks(const int *tids, int n)
 {
+    close_range(STDERR_FILENO + 1, ~0U, 0); /* PVM's library cannot have descriptors as high as come after many connections */
     g_unsetenv("PVMEPID");
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0)

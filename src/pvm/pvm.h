@@ -1,9 +1,10 @@
-/* The PVM3 provider, as the runtime sees it. Only files of this folder include pvm3.h.
+/* The PVM3 provider. Only files of this folder include pvm3.h.
  *
  * machine.c    the virtual machine: finding the user's, starting a private one
  * hosts.c      the user's own machine, shown and changed; what its programs tell of themselves
  * program.c    the tasks of one program: spawn, siblings, start message
- * transport.c  messages */
+ * take_down.c  the end of a private machine
+ * launcher.c, transport.c  the tables: who the tasks are, and their messages */
 #ifndef DOME_SRC_PVM_H
 #define DOME_SRC_PVM_H
 
@@ -43,6 +44,9 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
  * Before dome__pvm_daemon_start. */
 void dome__pvm_write_rsh(const char *directory);
 
+/* Ends a private machine: dome_launcher.machine_take_down. */
+void dome__pvm_take_down(const char *directory, bool others);
+
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
 bool dome__pvm_add_hosts(char **lines, char **message);
 
@@ -67,16 +71,6 @@ bool dome__pvm_machine_start(const char *address, char **message);
 
 /* ---- the program ---- */
 
-typedef struct dome_pvm_program {
-    int rank, size;
-    int *tids;       /* by rank */
-    char **hosts;    /* by rank, names */
-    int *formats;    /* by rank, PVM's data signatures */
-    int context;     /* private message context */
-    char *hub;       /* dome_hub_address as text */
-    char *directory; /* rank 0's working directory */
-} dome_pvm_program;
-
 /* Was this process spawned by a daemon? */
 bool dome__pvm_spawned(void);
 
@@ -84,29 +78,26 @@ bool dome__pvm_spawned(void);
  * the console. */
 int dome__pvm_siblings(int *place);
 
-/* What each first step returns: a program, or NULL with *message (g_free'd).
+/* What each first step returns: the members, or NULL with *message (g_free'd).
  * start: rank 0 enrols and spawns the others with arguments (argv without the program's name); size 0 means one task per host.
  *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for one that has died.
  * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
-dome_pvm_program *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
-                                  void (*starting)(void *ctx, const char *host), void *ctx, char **message);
-dome_pvm_program *dome__pvm_lead(const char *hub, char **message);
-dome_pvm_program *dome__pvm_join(double timeout, char **message);
+dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
+                              void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+dome_members *dome__pvm_lead(const char *hub, char **message);
+dome_members *dome__pvm_join(double timeout, char **message);
 
 /* join's second step: this task stands. */
-void dome__pvm_ready(const dome_pvm_program *program);
+void dome__pvm_ready(const dome_members *members);
 
 /* start's and lead's second step: waits until all others stand. */
-bool dome__pvm_all_ready(const dome_pvm_program *program, double timeout, char **message);
+bool dome__pvm_all_ready(const dome_members *members, double timeout, char **message);
 
 /* Other hosts of the user's machine get to know this program, until this task ends: PVM's mailbox keeps the text. */
 void dome__pvm_announce(const char *text);
 
 /* The texts of all programs that are announced; NULL with *message. */
 GPtrArray *dome__pvm_announced(char **message);
-
-/* Frees the description (not the enrolment). */
-void dome__pvm_program_free(dome_pvm_program *program);
 
 /* Ends tasks of any host by their ids. For a process that is not enrolled. */
 void dome__pvm_kill_tasks(const int *tids, int n);
@@ -123,9 +114,9 @@ void dome__pvm_leave(void);
 /* Between the two: this process is enrolled now. */
 void dome__pvm_enrolled(void);
 
-/* ---- the transport ---- */
+/* ---- the tables ---- */
 
-/* Copies what it needs of program. */
-dome_transport *dome__transport_pvm_new(const dome_pvm_program *program);
+extern const dome_launcher dome__launcher_pvm;
+extern const dome_transport_ops dome__transport_pvm;
 
 #endif

@@ -238,10 +238,27 @@ static void pvm_transport_close(dome_transport *t)
     g_free(p);
 }
 
-static const dome_transport_ops pvm_ops = {
+/* Copies what it needs of the members. */
+static dome_transport *pvm_transport_open(const dome_members *members)
+{
+    provider *p = g_new0(provider, 1);
+    p->tids = g_memdup2(members->ids, (gsize)members->size * sizeof *members->ids);
+    p->context = members->context;
+    p->sent = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
+    p->taken = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
+    dome_transport *t = dome__transport_new(&dome__transport_pvm, p, members->rank, members->size);
+    dome__pvm_leave(); /* entered when this process enrolled */
+    for (int r = 1; r < members->size; r++)
+        if (members->formats[r] != members->formats[0] && !t->data_format)
+            t->data_format = g_memdup2(members->formats, (gsize)members->size * sizeof *members->formats);
+    return t;
+}
+
+const dome_transport_ops dome__transport_pvm = {
     .size = sizeof(dome_transport_ops),
     .name = "pvm",
     .can = DOME_TRANSPORT_LISTEN,
+    .open = pvm_transport_open,
     .send = pvm_transport_send,
     .recv_head = pvm_transport_recv_head,
     .recv_data = pvm_transport_recv_data,
@@ -249,18 +266,3 @@ static const dome_transport_ops pvm_ops = {
     .descriptors = pvm_transport_descriptors,
     .close = pvm_transport_close,
 };
-
-dome_transport *dome__transport_pvm_new(const dome_pvm_program *program)
-{
-    provider *p = g_new0(provider, 1);
-    p->tids = g_memdup2(program->tids, (gsize)program->size * sizeof *program->tids);
-    p->context = program->context;
-    p->sent = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
-    p->taken = g_new0(uint32_t, (gsize)program->size * DOME_CHANNELS);
-    dome_transport *t = dome__transport_new(&pvm_ops, p, program->rank, program->size);
-    dome__pvm_leave(); /* entered when this process enrolled */
-    for (int r = 1; r < program->size; r++)
-        if (program->formats[r] != program->formats[0] && !t->data_format)
-            t->data_format = g_memdup2(program->formats, (gsize)program->size * sizeof *program->formats);
-    return t;
-}

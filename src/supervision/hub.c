@@ -335,7 +335,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* a bar that is not going to end */
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
-    dome__hub_take_down(hub->directory, hub->halt);
+    if (hub->directory)
+        hub->launcher->machine_take_down(hub->directory, hub->others);
     int ended_by = dome__hub_drain(&s);
     if (ended_by && !status) {
         *signal_number = ended_by;

@@ -5,6 +5,7 @@
 #define DOME_SRC_HUB_H
 
 #include "core/options.h"
+#include "transport/launcher.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -25,14 +26,8 @@ typedef struct dome_hub {
     const char *directory; /* of that machine; NULL if none */
     int signal_fd;         /* signalfd for dome__hub_signals */
     int report_fd;         /* gets a DOME_WIRE_REPORT at the end, with the line of a loss, which is not printed then; or -1 */
-
-    /* For dome__hub_take_down. Ends the daemon and those of other hosts; NULL if there are no others. Called in a process of its
-     * own. */
-    void (*halt)(void);
-
-    /* Ends tasks by their transport numbers where signals of this host do not reach. Called in a process of its own that is
-     * given a second. May be NULL. */
-    void (*kill_tasks)(const int *tids, int n);
+    const dome_launcher *launcher;
+    bool others; /* the machine has other hosts */
 } dome_hub;
 
 /* Blocks the signals the hub and the supervisor handle, so that none is lost around the fork, and returns a signalfd for them;
@@ -43,12 +38,5 @@ int dome__hub_signals(sigset_t *old_mask);
 /* Watches until the program is over. Returns the exit status for the process; *signal_number is the signal by which rank 0
  * ended, or 0. */
 int dome__hub_run(dome_hub *hub, int *signal_number);
-
-/* Ends the private machine of a directory: its daemon, by halt where there is one, and the tasks of this host that are left then.
- * Removes the directory. They are found by their environment, so any process may do it. NULL: there is none. */
-void dome__hub_take_down(const char *directory, void (*halt)(void));
-
-/* In a child of the hub that uses PVM's library, which cannot have descriptors as high as come after many connections. */
-void dome__hub_leave_connections(void);
 
 #endif

@@ -104,15 +104,14 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
         if (c->greeted && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid && (c->closed ? closed && !c->bye : open))
             tids[n++] = c->tid;
     }
-    if (n && s->hub->kill_tasks && !s->daemon_ended) {
+    if (n && (s->hub->launcher->can & DOME_LAUNCHER_KILL) && !s->daemon_ended) {
         if (s->killer)
             kill(s->killer, SIGKILL);
         s->killer = fork();
         if (s->killer == 0) {
             signal(SIGALRM, SIG_DFL);
             alarm(2);
-            dome__hub_leave_connections();
-            s->hub->kill_tasks(tids, n);
+            s->hub->launcher->kill(tids, n);
             _exit(0);
         }
     }

@@ -3,6 +3,8 @@
 #ifndef DOME_SRC_SUPERVISE_H
 #define DOME_SRC_SUPERVISE_H
 
+#include "transport/launcher.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +25,7 @@ typedef struct dome_attempt {
 typedef struct dome_supervision {
     int restarts;   /* at most so many */
     double timeout; /* --dome-timeout */
+    const dome_launcher *launcher;
     void *ctx;
 
     /* In a child: becomes the hub of the program, or the program itself. Does not return. */

@@ -1,4 +1,4 @@
-/* The one-process transport: a program of one task, which has nobody to talk to. */
+/* The provider for a program of one task, which has nobody to start and nobody to talk to. */
 #include "transport/transport.h"
 
 static int nobody(dome_transport *transport, int peer)
@@ -30,16 +30,29 @@ static void self_close(dome_transport *transport)
     (void)transport;
 }
 
-static const dome_transport_ops self_ops = {
+static dome_transport *self_open(const dome_members *members)
+{
+    (void)members;
+    return dome__transport_new(&dome__transport_self, NULL, 0, 1);
+}
+
+const dome_transport_ops dome__transport_self = {
     .size = sizeof(dome_transport_ops),
     .name = "self",
+    .open = self_open,
     .send = self_send,
     .recv_head = self_recv_head,
     .recv_data = self_recv_data,
     .close = self_close,
 };
 
-dome_transport *dome__transport_self_new(void)
+static bool fits(int tasks)
 {
-    return dome__transport_new(&self_ops, NULL, 0, 1);
+    return tasks <= 1;
 }
+
+const dome_launcher dome__launcher_self = {
+    .size = sizeof(dome_launcher),
+    .name = "self",
+    .fits = fits,
+};

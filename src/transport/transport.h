@@ -8,6 +8,7 @@
 #define DOME_SRC_TRANSPORT_H
 
 #include "core/stamp.h"
+#include "transport/launcher.h"
 
 #include <dome/error.h>
 #include <dome/type.h>
@@ -44,6 +45,10 @@ typedef struct dome_transport_ops {
     size_t size;
     const char *name; /* "self", "pvm": what --dome-transport takes */
     unsigned can;     /* dome_transport_can; the slots of what it cannot do are NULL */
+
+    /* The transport between the tasks of a program, when its launcher knows them. NULL where a transport is made in another way.
+     */
+    dome_transport *(*open)(const dome_members *members);
 
     /* Sends head and data as one message of any length to another rank (never the own). Both may be reused on return. May wait
      * for the receiver, but takes in what arrives meanwhile: two tasks that send to each other do not block each other. */
@@ -114,8 +119,8 @@ void dome__transport_progress(dome_transport *transport);
  * ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The one-process transport. */
-dome_transport *dome__transport_self_new(void);
+/* One process; `open` needs no members. */
+extern const dome_transport_ops dome__transport_self;
 
 /* Closes and frees. NULL is allowed. */
 void dome__transport_free(dome_transport *transport);

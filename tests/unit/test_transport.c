@@ -299,7 +299,7 @@ static void test_lost(void)
 
 static void test_self(void)
 {
-    dome_transport *t = dome__transport_self_new();
+    dome_transport *t = dome__transport_self.open(NULL);
     g_assert_cmpstr(t->ops->name, ==, "self");
     g_assert_cmpint(t->size, ==, 1);
     g_assert_cmpint(dome__barrier(t), ==, DOME_OK);

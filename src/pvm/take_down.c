@@ -1,8 +1,7 @@
 /* Taking down a private machine, whoever has to do it: the hub at the end, the guard after a hub that was killed, the supervisor
  * after both, a later run after all of them. */
 #include "core/files.h"
-#include "supervision/hub.h"
-#include "supervision/launch.h"
+#include "pvm/pvm.h"
 
 #include <fcntl.h>
 #include <glib.h>
@@ -127,13 +126,8 @@ static bool ended_within(const GArray *members, bool daemons, int milliseconds)
     }
 }
 
-void dome__hub_leave_connections(void)
-{
-    close_range(STDERR_FILENO + 1, ~0U, 0);
-}
-
 /* In a process of its own, which ends in one second at the latest. */
-static pid_t start_halt(void (*halt)(void))
+static pid_t start_halt(void)
 {
     pid_t pid = fork();
     if (pid == 0) {
@@ -145,8 +139,8 @@ static pid_t start_halt(void (*halt)(void))
         int null = open("/dev/null", O_RDWR); /* what PVM's library says of a daemon that goes is no news */
         for (int fd = 0; fd < 3; fd++)
             dup2(null, fd);
-        dome__hub_leave_connections();
-        halt();
+        close_range(STDERR_FILENO + 1, ~0U, 0); /* as for dome__pvm_kill_tasks */
+        dome__pvm_halt();
         _exit(0);
     }
     return pid;
@@ -154,10 +148,10 @@ static pid_t start_halt(void (*halt)(void))
 
 /* The handler of the daemon's signal does more than a handler may: now and then it stops for good in the middle of it. With no
  * other hosts nothing is lost by that; else their daemons would stay, and so they are ended by a message. */
-static void end_daemons(const GArray *members, void (*halt)(void))
+static void end_daemons(const GArray *members, bool others)
 {
     send_to(members, true, SIGCONT); /* should somebody have stopped it */
-    pid_t halting = halt && !ended_within(members, true, 0) ? start_halt(halt) : 0;
+    pid_t halting = others && !ended_within(members, true, 0) ? start_halt() : 0;
     bool ended = halting > 0 && ended_within(members, true, 1500);
     if (!ended) {
         send_to(members, true, SIGTERM);
@@ -173,7 +167,7 @@ static void end_daemons(const GArray *members, void (*halt)(void))
     }
 }
 
-void dome__hub_take_down(const char *directory, void (*halt)(void))
+void dome__pvm_take_down(const char *directory, bool others)
 {
     if (!directory)
         return;
@@ -182,7 +176,7 @@ void dome__hub_take_down(const char *directory, void (*halt)(void))
         GArray *members = members_of(directory);
         bool none = members->len == 0;
         if (!none) {
-            end_daemons(members, round == 0 ? halt : NULL);
+            end_daemons(members, round == 0 && others);
             if (!ended_within(members, false, 200)) /* else it is stopped, or deaf to the signal that the daemon sends */
                 send_to(members, false, SIGKILL);
             ended_within(members, false, 1000); /* a task may still make files until it is gone */

@@ -1,0 +1,42 @@
+#include "program/providers.h"
+
+#ifdef DOME_WITH_PVM
+#include "pvm/pvm.h"
+#endif
+
+#include <string.h>
+
+/* In the order in which they are tried. */
+static const dome_provider providers[] = {
+#ifdef DOME_WITH_PVM
+    {&dome__launcher_pvm, &dome__transport_pvm},
+#endif
+    {&dome__launcher_self, &dome__transport_self},
+};
+
+const dome_provider *dome__provider_choose(const char *name, int tasks, const char **message)
+{
+    bool many = g_getenv("DOME_HUB") != NULL; /* `dome run` waits for tasks */
+    for (size_t i = 0; i < G_N_ELEMENTS(providers); i++) {
+        const dome_provider *p = &providers[i];
+        bool spawns = p->launcher->can & DOME_LAUNCHER_SPAWN;
+        if (name && strcmp(name, p->transport->name) != 0)
+            continue;
+        if (name ? spawns || tasks <= 1 : (many && spawns) || (!many && p->launcher->fits(tasks)))
+            return p;
+        if (name) {
+            *message = "--dome-transport self runs one task: leave out --dome-tasks or use --dome-transport pvm";
+            return NULL;
+        }
+    }
+    *message = "this library was built without PVM: it can only run one task, --dome-tasks 1";
+    return NULL;
+}
+
+const dome_launcher *dome__launcher_that_can(unsigned can)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(providers); i++)
+        if ((providers[i].launcher->can & can) == can)
+            return providers[i].launcher;
+    return NULL;
+}

@@ -1,0 +1,280 @@
+/* Which task of the program this process becomes: it starts the others, or finds those that started it. */
+#include "program/start.h"
+
+#include "core/terminal.h"
+#include "local/local.h"
+#include "program/placement.h"
+#include "program/providers.h"
+#include "program/recording.h"
+#include "supervision/launch.h"
+#include "supervision/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void die_of(dome_env *env, dome_end end, int exit_status, const char *text) __attribute__((noreturn));
+
+/* Before the environment stands there is no operation to name. */
+static void die_of(dome_env *env, dome_end end, int exit_status, const char *text)
+{
+    fflush(stdout);
+    if (env && env->watch)
+        dome__watch_fail(env->watch, end, exit_status, text);
+    fprintf(stderr, "dome: %s\n", text);
+    if (env)
+        dome__recording_close(env, exit_status, text);
+    exit(exit_status);
+}
+
+void dome__start_failed(dome_env *env, int exit_status, const char *text)
+{
+    die_of(env, exit_status == 1 ? DOME_END_START : DOME_END_OWN, exit_status, text);
+}
+
+static void begin_trace(dome_env *env, int rank, char **arguments)
+{
+    char *message = NULL;
+    if (!dome__recording_prepare(env, rank, arguments, &message))
+        dome__start_failed(env, 1, message);
+}
+
+static char *host_name(void)
+{
+    char name[256] = "localhost";
+    gethostname(name, sizeof name - 1);
+    return g_strdup(name);
+}
+
+/* Names both sides of a disagreement for a message. */
+static char *describe(dome_transport *transport, int rank, const dome_stamp *stamp)
+{
+    const dome_env *env = transport->owner;
+    const char *object = NULL;
+    for (const dome_object *o = NULL; stamp->object && (o = dome_object_next(env, o));)
+        if (dome_object_id(o) == stamp->object)
+            object = dome_object_name(o);
+    return g_strdup_printf("task %d on host %s is in %s%s%s%s (operation %" G_GUINT64_FORMAT ")", rank, env->hosts[rank],
+                           dome__operation_name(stamp->operation), object ? " of '" : "", object ? object : "", object ? "'" : "",
+                           stamp->sequence);
+}
+
+static void stand(dome_env *env, dome_transport *transport)
+{
+    env->transport = transport;
+    env->rank = transport->rank;
+    env->size = transport->size;
+    env->stamp = &transport->stamp;
+    env->wait_ns = &transport->wait_ns;
+    transport->owner = env;
+    transport->describe = describe;
+    if (env->watch)
+        dome__watch_stand(env->watch, transport);
+}
+
+/* With a single task nobody watches how it ends. */
+static void say_unfinished(int status, void *process)
+{
+    dome_env *env = dome__this_env();
+    if (!env || env->watch || GPOINTER_TO_INT(process) != getpid())
+        return;
+    char *line =
+        g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", env->hosts[0], status & 0xff);
+    fflush(NULL);
+    fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), line);
+    dome__recording_close(env, status ? status : 1, line);
+    if (!status)
+        _exit(1);
+}
+
+static void become_self(dome_env *env, const dome_provider *provider, char **arguments)
+{
+    static bool registered;
+    if (!registered)
+        on_exit(say_unfinished, GINT_TO_POINTER(getpid()));
+    registered = true;
+    begin_trace(env, 0, arguments);
+    env->hosts = g_new0(char *, 2);
+    env->hosts[0] = host_name();
+    stand(env, provider->transport->open(NULL));
+}
+
+/* From here on tasks of one host have a road of their own. */
+static void open_road(dome_env *env)
+{
+    const dome_transport *t = env->transport;
+    if (env->options.bind == DOME_BIND_CORE) {
+        int place = 0, here = 0;
+        for (int r = 0; r < t->size; r++)
+            if (strcmp(env->hosts[r], env->hosts[t->rank]) == 0) {
+                place += r < t->rank;
+                here++;
+            }
+        if (!dome__bind_to_core(place, here) && place == 0)
+            fprintf(stderr, "dome: the %d tasks on host %s are not kept on processors of their own: there are not as many\n",
+                    here, env->hosts[t->rank]);
+    }
+    if (dome__local_open(env->transport, env->hosts, env->options.road))
+        dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
+}
+
+static void take_hosts(dome_env *env, dome_members *members)
+{
+    env->hosts = g_steal_pointer(&members->hosts);
+}
+
+/* The last steps of rank 0: others get to know where they are, and have all come. */
+static void gather_program(dome_env *env, const dome_provider *provider, dome_members *members, const char *hub, char *message)
+{
+    if (!members)
+        dome__start_failed(env, 1, message);
+    if (!provider->launcher->all_ready(members, MAX(env->options.timeout, 10), &message))
+        die_of(env, DOME_END_LOSS, 1, message);
+    if ((provider->launcher->can & DOME_LAUNCHER_PUBLISH) && g_str_has_suffix(hub, ";")) /* else the machine is private */
+        provider->launcher->publish(hub);
+    dome_transport *transport = provider->transport->open(members);
+    take_hosts(env, members);
+    dome__members_free(members);
+    stand(env, transport);
+    open_road(env);
+}
+
+static void begin_watch(dome_env *env, int rank, char **arguments)
+{
+    begin_trace(env, rank, arguments);
+    env->trail = dome__watch_trail(env->watch);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
+    dome__watch_start(env->watch);
+}
+
+static void watch_rank0(dome_env *env, const char *hub, char **arguments)
+{
+    dome_hub_address address;
+    char *message = NULL, *host = host_name();
+    if (!dome__hub_address_parse(&address, hub))
+        dome__start_failed(env, 1, "DOME_HUB is set, but not by dome run: unset it");
+    env->watch = dome__watch_open(&address, 0, host, 0, true, env->options.timeout, env->options.output, &message);
+    if (!env->watch)
+        dome__start_failed(env, 1, message);
+    if (env->supervised)
+        dome__watch_quiet(env->watch);
+    begin_watch(env, 0, arguments);
+    dome__hub_address_clear(&address);
+    g_free(host);
+}
+
+/* Should the start get stuck, the hub's line names the host. */
+static void note_starting(void *context, const char *host)
+{
+    dome_env *env = context;
+    char *text = g_strdup_printf("tasks on host %s", host);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, dome__text_word(env, text));
+    g_free(text);
+}
+
+/* Rank 0 started from the shell or by `dome run`: the hub is there. */
+static void become_first(dome_env *env, const dome_provider *provider, const char *hub, char **arguments)
+{
+    char *message = NULL, *path = g_file_read_link("/proc/self/exe", NULL);
+    watch_rank0(env, hub, arguments);
+    if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
+        provider->launcher->machine_prepare();
+    dome_members *members = provider->launcher->spawn(path ? path : arguments[0], arguments + 1, env->options.tasks, hub,
+                                                      note_starting, env, &message);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
+    g_free(path);
+    gather_program(env, provider, members, hub, message);
+}
+
+static void become_other(dome_env *env, const dome_provider *provider)
+{
+    char *message = NULL;
+    dome_hub_address address;
+    dome_members *members = provider->launcher->join(MAX(env->options.timeout, 10), &message);
+    if (!members)
+        dome__start_failed(env, 1, message);
+    if (chdir(members->directory) < 0 && env->options.output == DOME_OUTPUT_ALL)
+        fprintf(stderr, "dome: task %d on host %s runs in another directory than rank 0: %s is not there\n", members->rank,
+                members->hosts[members->rank], members->directory);
+    if (!dome__hub_address_parse(&address, members->hub))
+        dome__start_failed(env, 1, "the first task speaks another version of the library");
+    if (strcmp(members->hosts[members->rank], members->hosts[0]) != 0)
+        dome__hub_address_outside(&address);
+    env->watch = dome__watch_open(&address, members->rank, members->hosts[members->rank], members->ids[members->rank], false,
+                                  env->options.timeout, env->options.output, &message);
+    if (!env->watch)
+        dome__start_failed(env, 1, message);
+    begin_watch(env, members->rank, NULL);
+    dome__hub_address_clear(&address);
+    dome_transport *transport = provider->transport->open(members);
+    provider->launcher->ready(members);
+    take_hosts(env, members);
+    dome__members_free(members);
+    stand(env, transport);
+    open_road(env);
+}
+
+/* Spawned from the console: the first of the tasks spawned together leads. Which one that is shows only after
+ * enrolling, when it is too late to fork a hub. */
+static void become_sibling(dome_env *env, const dome_provider *provider, char **arguments)
+{
+    dome_launch launch;
+    dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .only_listen = true};
+    char *message = NULL;
+    int place;
+    if (!dome__launch_open(&launch, &request, &message))
+        dome__start_failed(env, 1, message);
+    dome__launch_fork_hub(&launch);
+    int siblings = provider->launcher->siblings(&place);
+    if (place > 0) {
+        dome__launch_drop_hub(&launch);
+        become_other(env, provider);
+    } else if (siblings == 1 && env->options.tasks > 1) {
+        become_first(env, provider, launch.hub, arguments);
+    } else {
+        watch_rank0(env, launch.hub, arguments);
+        if (env->options.tasks && env->options.tasks != siblings) {
+            char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
+                                         env->options.tasks, siblings);
+            dome__start_failed(env, 2, text);
+        }
+        dome_members *members = provider->launcher->lead(launch.hub, &message);
+        gather_program(env, provider, members, launch.hub, message);
+    }
+}
+
+/* Started by the user or by `dome run`, which is the hub then. */
+static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments)
+{
+    char *hub = g_strdup(g_getenv("DOME_HUB")), *message = NULL;
+    if (!hub) {
+        dome_launch launch;
+        dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout};
+        if (!dome__launch_open(&launch, &request, &message))
+            dome__start_failed(env, 1, message);
+        if (!env->options.tasks && launch.machine.directory)
+            env->options.tasks = (int)g_get_num_processors();
+        dome__launch_fork(&launch);
+        hub = g_strdup(launch.hub);
+    }
+    g_unsetenv("DOME_HUB"); /* not for programs that this one may start */
+    become_first(env, provider, hub, arguments);
+    g_free(hub);
+}
+
+void dome__start(dome_env *env, char **arguments)
+{
+    const char *message = NULL;
+    const dome_provider *provider = dome__provider_choose(env->options.transport, env->options.tasks, &message);
+    if (!provider)
+        dome__start_failed(env, 2, message);
+    else if (!(provider->launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER)))
+        become_self(env, provider, arguments);
+    else if (provider->launcher->origin() == DOME_STARTED_BY_TASK)
+        become_other(env, provider);
+    else if (provider->launcher->origin() == DOME_STARTED_TOGETHER)
+        become_sibling(env, provider, arguments);
+    else
+        become_rank0(env, provider, arguments);
+}

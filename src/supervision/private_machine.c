@@ -1,0 +1,239 @@
+#include "supervision/private_machine.h"
+
+#include "core/files.h"
+#include "core/run_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void take_down_left_behind(void *launcher, const char *path)
+{
+    ((const dome_launcher *)launcher)->machine_take_down(path, false);
+}
+
+/* A name for the directory. It is made only when the guard knows of it. */
+static char *choose_directory(const dome_launcher *launcher)
+{
+    const char *parent = g_get_tmp_dir();
+    if (strlen(parent) > 48) /* local sockets have short names */
+        parent = "/tmp";
+    dome__run_directory_sweep(parent, take_down_left_behind, (void *)launcher);
+    return dome__run_directory_name(parent);
+}
+
+/* Whether there is room for the daemon's files: it says nothing of use, or nothing, when there is none. errno says why not. Where
+ * files may not grow so far (ulimit -f) room is not what is missing. */
+static bool has_room(const char *directory)
+{
+    enum { ROOM = 64 << 10 };
+    char *path = g_build_filename(directory, "room", NULL), *data = g_malloc0(ROOM);
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = fd < 0 ? errno : 0;
+    for (ssize_t done = 0, n; fd >= 0 && !error && done < ROOM; done += MAX(n, 0))
+        if ((n = write(fd, data, (size_t)(ROOM - done))) < 0 && errno != EINTR)
+            error = errno;
+    if (fd >= 0 && close(fd) < 0 && !error)
+        error = errno; /* a quota on another machine */
+    dome__file_limit_end(&limit);
+    unlink(path);
+    g_free(path);
+    g_free(data);
+    errno = error;
+    return error == 0 || error == EFBIG;
+}
+
+static bool make_directory(dome_private_machine *m, char **message)
+{
+    bool made = g_mkdir(m->directory, 0700) == 0, locked = made && (m->lock_fd = dome__run_directory_lock(m->directory)) >= 0;
+    if (locked && has_room(m->directory))
+        return true;
+    int error = errno;
+    char *parent = g_path_get_dirname(m->directory);
+    *message = locked
+                   ? g_strdup_printf("there is no room in %s for the files of the private virtual machine: %s; make some, or set "
+                                     "TMPDIR to another directory",
+                                     parent, g_strerror(error))
+                   : g_strdup_printf("cannot make a directory in %s for the private virtual machine: %s; set TMPDIR to another",
+                                     parent, g_strerror(error));
+    g_free(parent);
+    if (!made)
+        g_clear_pointer(&m->directory, g_free); /* nothing of ours is there to take away */
+    return false;
+}
+
+/* Until the hub is gone; then it takes down what the hub has not. */
+static void guard(const dome_private_machine *m, int hub)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    setsid();
+    prctl(PR_SET_NAME, "dome-guard"); /* it is to be there when all processes of the program's name are killed */
+    for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
+        signal(ignored[i], SIG_IGN);
+    int null = open("/dev/null", O_RDWR); /* nobody who reads our output waits for this process */
+    for (int fd = 0; fd < 3; fd++)
+        dup2(null, fd);
+    pid_t rank0 = 0;
+    ssize_t n;
+    while ((n = read(hub, &rank0, sizeof rank0)) > 0 || (n < 0 && errno == EINTR))
+        continue;
+    if (rank0 > 0)
+        kill(rank0, SIGCONT); /* it ends by itself, unless somebody has stopped it */
+    int fd = open(m->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR) /* should a later run have it, that takes the machine down */
+        continue;
+    /* Rank 0 has something to say before the daemon takes it along. */
+    for (int i = 0; i < 30 && access(m->directory, F_OK) == 0; i++)
+        g_usleep(10000);
+    if (access(m->directory, F_OK) == 0) {
+        m->launcher->machine_enter(m->directory);
+        m->launcher->machine_take_down(m->directory, m->others);
+    }
+    _exit(0);
+}
+
+/* Takes the private machine down when the process that started it is killed. It is small, of a session of its own, and not a
+ * PVM task: a daemon that ends takes its tasks along, so none of them can clean up after it. Should both be killed, the daemon
+ * ends by itself, and a later run removes the directory. Returns the daemon's end of the lifeline. */
+static int start_guard(dome_private_machine *m)
+{
+    int ends[2], line[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) == 0)
+        shutdown(line[1], SHUT_WR); /* for whoever reads from the other there is nothing, as in /dev/null */
+    m->lifeline = line[1];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return line[0];
+    m->guard = fork();
+    if (m->guard == 0) {
+        close(ends[1]);
+        if (line[0] >= 0)
+            close(line[0]);
+        guard(m, ends[0]);
+    }
+    close(ends[0]);
+    if (m->guard > 0)
+        m->guard_fd = ends[1];
+    else
+        close(ends[1]);
+    return line[0];
+}
+
+/* In a process that joins the machine and leaves it, so that this one stays outside. */
+static bool add_hosts(const dome_launcher *launcher, char **lines, char **message)
+{
+    int out[2];
+    if (pipe(out) < 0) {
+        *message = g_strdup(g_strerror(errno));
+        return false;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *why = NULL;
+        close(out[0]);
+        bool good = launcher->machine_add(lines, &why);
+        if (!good && why) {
+            ssize_t ignored = write(out[1], why, strlen(why));
+            (void)ignored;
+        }
+        _exit(good ? 0 : 1);
+    }
+    close(out[1]);
+    GString *text = g_string_new(NULL);
+    char buffer[1024];
+    ssize_t n = 1;
+    /* PVM waits for minutes for a host that is lost after its daemon was started. */
+    int seconds = 25 + (int)g_strv_length(lines);
+    gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+    while (pid > 0 && n > 0) {
+        gint64 left = until - g_get_monotonic_time();
+        struct pollfd p = {.fd = out[0], .events = POLLIN};
+        int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
+        if (ready == 0) {
+            kill(pid, SIGKILL);
+            char *names = g_strjoinv(", ", lines);
+            g_string_printf(text, "hosts cannot be added: no answer within %d s from all of: %s (host down or link cut)", seconds,
+                            names);
+            g_free(names);
+            break;
+        }
+        n = ready > 0 ? read(out[0], buffer, sizeof buffer) : 1;
+        g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
+    }
+    close(out[0]);
+    int status = 1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    bool good = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!good && !text->len)
+        g_string_append(text, "hosts cannot be added to the virtual machine");
+    *message = g_string_free(text, good);
+    return good;
+}
+
+void dome__private_machine_init(dome_private_machine *m, const dome_launcher *launcher)
+{
+    *m = (dome_private_machine){.launcher = launcher, .lock_fd = -1, .guard_fd = -1, .lifeline = -1};
+}
+
+bool dome__private_machine_start(dome_private_machine *m, const char *address, char **hosts, bool most_hosts, double timeout,
+                                 char **message)
+{
+    m->directory = choose_directory(m->launcher);
+    m->others = hosts != NULL;
+    int lifeline = start_guard(m);
+    if (make_directory(m, message))
+        m->daemon = m->launcher->machine_start(m->directory, address, m->others, lifeline, timeout, message);
+    if (lifeline >= 0)
+        close(lifeline);
+    if (m->daemon <= 0 || !hosts || !hosts[0])
+        return m->daemon > 0;
+    if (add_hosts(m->launcher, hosts, message))
+        return true;
+    if (!most_hosts)
+        return false;
+    fprintf(stderr, "dome: going on without: %s\n", *message);
+    g_clear_pointer(message, g_free);
+    return true;
+}
+
+void dome__private_machine_guard_rank0(const dome_private_machine *m, pid_t rank0)
+{
+    ssize_t told = m->guard_fd >= 0 ? write(m->guard_fd, &rank0, sizeof rank0) : 0;
+    (void)told; /* the program does not need the guard */
+}
+
+void dome__private_machine_leave(const dome_private_machine *m)
+{
+    const int own[] = {m->lock_fd, m->guard_fd, m->lifeline};
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+        if (own[i] >= 0)
+            close(own[i]);
+}
+
+void dome__private_machine_end_guard(const dome_private_machine *m)
+{
+    if (m->guard_fd >= 0) {
+        kill(m->guard, SIGKILL); /* there is nothing left to guard */
+        waitpid(m->guard, NULL, 0);
+        close(m->guard_fd);
+    }
+    if (m->lifeline >= 0)
+        close(m->lifeline);
+}
+
+void dome__private_machine_take_down(const dome_private_machine *m)
+{
+    if (m->directory)
+        m->launcher->machine_take_down(m->directory, m->others);
+    dome__private_machine_end_guard(m);
+}
