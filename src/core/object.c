@@ -1,20 +1,10 @@
 #include "core/object_private.h"
 
+#include "core/handle.h"
 #include "core/trail.h"
 #include "core/type_private.h"
 
 #include <string.h>
-
-struct dome_object {
-    void *content;
-    const dome_object_ops *ops;
-    dome_env *env;
-    char *name;
-    uint64_t id;
-    bool named; /* by the program */
-    uint64_t compute_ns, reported_ns;
-    const char *(*why)(const dome_object *object); /* dome__object_defers */
-};
 
 /* A slot, or NULL where it is empty or the table is from before it existed. */
 #define SLOT(object, slot)                                                                                                       \
@@ -184,53 +174,6 @@ void dome_object_free(dome_object *object)
     object_destroy(object);
     op.object = NULL;
     dome__end(&op, DOME_OK);
-}
-
-void *dome_object_content(const dome_object *object)
-{
-    DOME_NEEDS(object, "the object", NULL);
-    return object->content;
-}
-
-const dome_object_ops *dome_object_operations(const dome_object *object)
-{
-    DOME_NEEDS(object, "the object", NULL);
-    return object->ops;
-}
-
-dome_env *dome_object_env(const dome_object *object)
-{
-    DOME_NEEDS(object, "the object", NULL);
-    return object->env;
-}
-
-const char *dome_object_name(const dome_object *object)
-{
-    DOME_NEEDS(object, "the object", NULL);
-    return object->name;
-}
-
-uint64_t dome_object_id(const dome_object *object)
-{
-    DOME_NEEDS(object, "the object", 0);
-    return object->id;
-}
-
-void dome__object_charge(const dome_object *object, uint64_t ns)
-{
-    ((dome_object *)object)->compute_ns += ns;
-}
-
-uint64_t dome__object_compute_ns(const dome_object *object)
-{
-    return object->compute_ns;
-}
-
-uint64_t dome__object_recent_ns(dome_object *object)
-{
-    uint64_t recent = object->compute_ns - object->reported_ns;
-    object->reported_ns = object->compute_ns;
-    return recent;
 }
 
 /* ---- registry ---- */

@@ -1,0 +1,18 @@
+/* The handle of an object: what the registry (object.c) makes, and operations ask. */
+#ifndef DOME_SRC_HANDLE_H
+#define DOME_SRC_HANDLE_H
+
+#include "core/environment.h"
+
+struct dome_object {
+    void *content;
+    const dome_object_ops *ops;
+    dome_env *env;
+    char *name;
+    uint64_t id;
+    bool named; /* by the program */
+    uint64_t compute_ns, reported_ns;
+    const char *(*why)(const dome_object *object); /* dome__object_defers */
+};
+
+#endif
