@@ -70,15 +70,15 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 
 static const dome_command commands[] = {
     {"run", dome__command_run, "run a program on several tasks"},
-    {"ps", dome__command_ps, "list the programs that run"},
+    {"ps", dome__command_ps, "list running programs"},
 #ifdef DOME_WITH_PVM
     {"hosts", dome__command_hosts, "list, add and remove hosts of your PVM virtual machine"},
-    {"doctor", dome__command_doctor, "say what is wrong here and on other hosts, and what mends it"},
+    {"doctor", dome__command_doctor, "check this host and others; name each problem and its remedy"},
 #endif
 #ifdef DOME_WITH_CHECKPOINT
     {"ckpt", dome__command_ckpt, "look at checkpoints: ls, show, verify, diff"},
 #endif
-    {"view", dome__command_view, "show what a program does, or has recorded with --dome-trace"},
+    {"view", dome__command_view, "show a running program, or a recorded --dome-trace, in a browser"},
 };
 
 static void help(FILE *to)

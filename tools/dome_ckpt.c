@@ -346,20 +346,20 @@ int dome__ckpt_command_verify(int argc, char **argv)
 static const dome_command commands[] = {
     {"ls", dome__ckpt_command_ls, "DIR: the checkpoints of a directory"},
     {"show", dome__ckpt_command_show, "FILE|DIR|DIR:NUMBER: what is in one: objects and statistics of their values"},
-    {"verify", dome__ckpt_command_verify, "FILE|DIR|DIR:NUMBER...: whether all data are as they were written"},
+    {"verify", dome__ckpt_command_verify, "FILE|DIR|DIR:NUMBER...: check all checksums"},
     {"diff", dome__ckpt_command_diff, "A B: how two differ"},
 };
 
 static void help(FILE *to)
 {
     fputs("Usage: dome ckpt COMMAND [OPTION...] ARGUMENT...\n\n"
-          "Looks at checkpoints, of any machine and any number of tasks. Nothing is changed.\n\n"
+          "Reads checkpoints written on any machine by any number of tasks. Changes nothing.\n\n"
           "Commands (dome ckpt COMMAND --help tells more):\n",
           to);
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nDIR is what a program was given as --dome-checkpoint-dir; it means the newest good checkpoint in it where one\n"
-          "is wanted. DIR:NUMBER is a certain one.\n",
+    fputs("\nDIR is a program's --dome-checkpoint-dir. Where a command takes one checkpoint, DIR stands for the newest good\n"
+          "one in it, and DIR:NUMBER for the one with that number.\n",
           to);
 }
 

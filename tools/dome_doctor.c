@@ -524,13 +524,13 @@ int dome__command_doctor(int argc, char **argv)
     gboolean json = FALSE;
     char *path = NULL, *message = NULL;
     const GOptionEntry entries[] = {
-        {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &path, "Look at the hosts in FILE, a PVM hostfile, too", "FILE"},
+        {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &path, "Also check the hosts in FILE, a PVM hostfile", "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a list of objects in JSON", NULL},
         {0}};
     dome__command_parse(
         &argc, &argv, entries, "[HOST...]",
-        "Looks whether programs can run here, and on the hosts named, and says what is wrong and the command that\n"
-        "mends it. It builds and runs a first program, and leaves nothing behind. The status is 1 when something is wrong.",
+        "Checks whether programs can run here and on the hosts named, and prints each problem with the command that repairs\n"
+        "it. It builds and runs a first program, and leaves nothing behind. The exit status is 1 if there is a problem.",
         -1);
     GPtrArray *lines = g_ptr_array_new();
     char **from_file = path ? dome__hostfile_read(path, &message) : NULL;

@@ -132,12 +132,12 @@ int dome__command_hosts(int argc, char **argv)
     char *address = NULL;
     const GOptionEntry entries[] = {{"address", 0, 0, G_OPTION_ARG_STRING, &address,
                                      "add: address by which others reach this host, if a machine is started", "NAME"},
-                                    {"force", 0, 0, G_OPTION_ARG_NONE, &force, "remove: hosts with tasks on them too", NULL},
+                                    {"force", 0, 0, G_OPTION_ARG_NONE, &force, "remove: also hosts with tasks on them", NULL},
                                     {"json", 0, 0, G_OPTION_ARG_NONE, &json, "list: print a list of objects in JSON", NULL},
                                     {0}};
     dome__command_parse(&argc, &argv, entries, "[list | add HOST... | remove HOST... | halt]",
-                        "Shows and changes your own PVM virtual machine, the one that programs use when it is there. add\n"
-                        "starts one if there is none; halt ends it. (A private machine has the hosts of dome run --hosts.)",
+                        "Shows and changes your own PVM virtual machine, which programs use if it runs. add starts it if\n"
+                        "needed; halt ends it. (A private machine has the hosts of dome run --hosts.)",
                         -1);
     const char *verb = argc > 1 ? argv[1] : "list";
     char **names = argc > 2 ? argv + 2 : argv + argc;

@@ -205,7 +205,7 @@ int dome__command_ps(int argc, char **argv)
     dome__command_parse(
         &argc, &argv, entries, NULL,
         "Lists your programs of several tasks that were started on this host, or on another one of your own virtual\n"
-        "machine: their tasks, where these are, how busy they and their hosts are (processors used; load average),\n"
+        "machine: for each its tasks with their hosts, the processor time that they use, the hosts' load averages,\n"
         "and the last checkpoint.",
         0);
     GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new();

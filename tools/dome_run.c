@@ -260,13 +260,13 @@ int dome__command_run(int argc, char **argv)
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
          "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
         {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
-         "Run on this host and those in FILE, a PVM hostfile, on a machine of its own", "FILE"},
+         "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
-         "When a task or host is lost, start the program again from its newest checkpoint on what is left, at most K times", "K"},
+         "When a task or host is lost, restart the program from its newest checkpoint on the remaining hosts, at most K times",
+         "K"},
         {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
-        {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which stand behind PROGRAM",
-         NULL},
+        {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which follow PROGRAM", NULL},
         {0}};
     GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
     g_option_context_set_strict_posix(context, TRUE);

@@ -173,13 +173,13 @@ int dome__command_view(int argc, char **argv)
         {"port", 0, 0, G_OPTION_ARG_INT, &request.port, "With --live: port to listen on (default: any that is free)", "PORT"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &request.address, "With --live: address to listen on (default 127.0.0.1)",
          "ADDRESS"},
-        {"open", 0, 0, G_OPTION_ARG_NONE, &open, "With --address: it may be one that other hosts reach", NULL},
+        {"open", 0, 0, G_OPTION_ARG_NONE, &open, "With --address: allow an address that other hosts can reach", NULL},
         {0}};
     dome__command_parse(
         &argc, &argv, entries, "TRACE",
-        "Makes a page for a browser of what a program has recorded with --dome-trace TRACE.\n"
-        "With --live, TRACE may also be the pid of a program that runs (dome ps), started with --dome-trace or not,\n"
-        "or be left out if there is one program. One that records nothing begins to, while it is looked at.",
+        "Writes a page for a browser from the trace that a program recorded with --dome-trace TRACE.\n"
+        "With --live, TRACE may also be the pid of a running program (dome ps), started with --dome-trace or not,\n"
+        "or be left out if only one program runs. A program without a trace records while a viewer is connected.",
         1);
     request.open = open;
     if (live && output)
