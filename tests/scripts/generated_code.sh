@@ -150,6 +150,11 @@ run "a folder that others may write to"
 said_once "a folder that others may write to" "others may write there"
 chmod g-w "$DOME_CACHE_DIR"
 
+for kernels in baseline auto; do
+    DOME_CACHE_DIR=$dir/rounding.$kernels uses_code "rounding, kernels $kernels" chains 5 rounding --dome-kernels $kernels
+    quiet "rounding, kernels $kernels"
+done
+
 export TMPDIR=$dir/tmp
 mkdir "$TMPDIR"
 DOME_CACHE_DIR=/dev/null/cache uses_code "a folder that cannot be made" chains 5
