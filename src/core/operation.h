@@ -159,19 +159,16 @@ enum {
     DOME_OPERATIONS_MAX = DOME_OPERATIONS + 64
 };
 
-typedef struct dome_operation_entry {
-    const char *name, *arguments;
-    unsigned flags;
-} dome_operation_entry;
-
-/* By code, the library's and those that are registered: so many. Registered ones appear whole for other threads. */
-extern dome_operation_entry dome__operation_table[DOME_OPERATIONS_MAX];
+/* So many are there, the library's and those that are registered. Registered ones appear whole for other threads. */
 uint32_t dome__operation_count(void);
+
+/* By code. Hidden: every operation asks. */
+extern uint8_t dome__operation_flags[DOME_OPERATIONS_MAX] __attribute__((visibility("hidden")));
 
 /* Whether an operation has a flag. */
 static inline bool dome__operation_has(dome_operation_code code, unsigned flag)
 {
-    return dome__operation_table[code].flags & flag;
+    return dome__operation_flags[code] & flag;
 }
 
 /* What structures have registered is gone: the environment that they were registered in has ended. */

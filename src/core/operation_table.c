@@ -5,10 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-dome_operation_entry dome__operation_table[DOME_OPERATIONS_MAX] = {
-#define DOME_OPERATION_ENTRY(code, name, arguments, flag) [DOME_OP_##code] = {name, arguments, DOME_OPERATION_##flag},
-    DOME_OPERATION_LIST(DOME_OPERATION_ENTRY)
-#undef DOME_OPERATION_ENTRY
+uint8_t dome__operation_flags[DOME_OPERATIONS_MAX] = {
+#define DOME_OPERATION_FLAG(code, name, arguments, flag) [DOME_OP_##code] = DOME_OPERATION_##flag,
+    DOME_OPERATION_LIST(DOME_OPERATION_FLAG)
+#undef DOME_OPERATION_FLAG
+};
+
+static struct {
+    const char *name, *arguments;
+} table[DOME_OPERATIONS_MAX] = {
+#define DOME_OPERATION_TEXTS(code, name, arguments, flag) [DOME_OP_##code] = {name, arguments},
+    DOME_OPERATION_LIST(DOME_OPERATION_TEXTS)
+#undef DOME_OPERATION_TEXTS
 };
 
 /* Threads that name operations read the table, so an entry is written before it counts. */
@@ -21,12 +29,12 @@ uint32_t dome__operation_count(void)
 
 const char *dome__operation_name(uint32_t code)
 {
-    return code < dome__operation_count() ? dome__operation_table[code].name : "an unknown operation";
+    return code < dome__operation_count() ? table[code].name : "an unknown operation";
 }
 
 const char *dome__operation_arguments(uint32_t code)
 {
-    return code < dome__operation_count() ? dome__operation_table[code].arguments : "";
+    return code < dome__operation_count() ? table[code].arguments : "";
 }
 
 void dome__operation_table_reset(void)
@@ -34,9 +42,9 @@ void dome__operation_table_reset(void)
     uint32_t count = dome__operation_count();
     __atomic_store_n(&operations, DOME_OPERATIONS, __ATOMIC_RELEASE);
     for (uint32_t k = DOME_OPERATIONS; k < count; k++) {
-        g_free((char *)dome__operation_table[k].name);
-        g_free((char *)dome__operation_table[k].arguments);
-        dome__operation_table[k] = (dome_operation_entry){0};
+        g_free((char *)table[k].name);
+        g_free((char *)table[k].arguments);
+        table[k].name = table[k].arguments = NULL;
     }
 }
 
@@ -59,7 +67,7 @@ static bool describes_arguments(const char *text)
 static uint32_t find(const char *name)
 {
     uint32_t k = 0, count = dome__operation_count();
-    while (k < count && strcmp(dome__operation_table[k].name, name) != 0)
+    while (k < count && strcmp(table[k].name, name) != 0)
         k++;
     return k < count ? k : DOME_OPERATIONS_MAX;
 }
@@ -67,7 +75,6 @@ static uint32_t find(const char *name)
 static dome_status check(dome_env *env, const char *name, const char *arguments, unsigned flags)
 {
     uint32_t known = find(name);
-    const dome_operation_entry *entry = &dome__operation_table[known % DOME_OPERATIONS_MAX];
     if (!*name)
         return dome__fail(env, DOME_ERR_NAME, "an operation needs a name");
     if (known < DOME_OPERATIONS)
@@ -77,7 +84,7 @@ static dome_status check(dome_env *env, const char *name, const char *arguments,
     if (!describes_arguments(arguments))
         return dome__fail(env, DOME_ERR_ARGUMENT, "'%s': \"%s\" does not describe arguments as \"x:v factor:f\" does", name,
                           arguments);
-    if (known < DOME_OPERATIONS_MAX && (entry->flags != flags || strcmp(entry->arguments, arguments) != 0))
+    if (known < DOME_OPERATIONS_MAX && (dome__operation_flags[known] != flags || strcmp(table[known].arguments, arguments) != 0))
         return dome__fail(env, DOME_ERR_NAME, "'%s' is registered with other arguments or flags", name);
     if (known == DOME_OPERATIONS_MAX && dome__operation_count() == DOME_OPERATIONS_MAX)
         return dome__fail(env, DOME_ERR_ARGUMENT, "'%s': %d operations have been registered, and there can be no more", name,
@@ -97,7 +104,9 @@ dome_operation_code dome_operation_register(dome_env *env, const char *name, con
     dome_operation_code code = status == DOME_OK ? find(name) : DOME_OP_NONE;
     if (code == DOME_OPERATIONS_MAX) {
         code = dome__operation_count();
-        dome__operation_table[code] = (dome_operation_entry){g_strdup(name), g_strdup(arguments), flags};
+        table[code].name = g_strdup(name);
+        table[code].arguments = g_strdup(arguments);
+        dome__operation_flags[code] = (uint8_t)flags;
         __atomic_store_n(&operations, code + 1, __ATOMIC_RELEASE);
         env->clock[code] = (dome_clock_entry){0};
         env->hooks->registered(env, code);

@@ -126,7 +126,7 @@ typedef struct dome_elementwise {
     const char *failure, *expression;
 } dome_elementwise;
 
-extern const dome_elementwise dome__elementwise[DOME_OPERATIONS];
+extern const dome_elementwise dome__elementwise[DOME_OPERATIONS] __attribute__((visibility("hidden")));
 
 /* Whether the kernel is chosen by the type of the inputs: the output has another. */
 static inline bool dome__elementwise_by_input(dome_operation_code code)
