@@ -1,5 +1,6 @@
 /* dome doctor: what keeps programs from running here and on other hosts, and the command that mends it. */
 #include "commands.h"
+#include "core/environment_variables.h"
 #include "first_program.h"
 #include "pvm/pvm.h"
 #include "supervision/address.h"
@@ -265,7 +266,7 @@ static char *probe_script(const char *address, int port)
 static void *probe(void *data)
 {
     host *h = data;
-    const char *rsh = g_getenv("DOME_RSH") ? g_getenv("DOME_RSH") : g_getenv("PVM_RSH");
+    const char *rsh = g_getenv(DOME_VARIABLE_RSH) ? g_getenv(DOME_VARIABLE_RSH) : g_getenv("PVM_RSH");
     if (!rsh)
         rsh = "ssh -o BatchMode=yes -o ConnectTimeout=5";
     char *quoted = g_shell_quote(h->script), *command = g_strdup_printf("exec /bin/sh -c %s", quoted);

@@ -1,6 +1,7 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "ckpt/checkpoint.h"
 #include "commands.h"
+#include "core/environment_variables.h"
 #include "core/files.h"
 #include "live.h"
 #include "program/options.h"
@@ -51,16 +52,16 @@ static void start(program *p, const dome_attempt *attempt) __attribute__((noretu
 
 static void start(program *p, const dome_attempt *attempt)
 {
-    const char *before = g_getenv("DOME_OPTIONS");
+    const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
     const dome_options *o = &p->options;
     char **argv = p->argv, *message = NULL;
     int tasks = p->tasks;
     if (attempt) {
         if (attempt->number > 0)
-            g_setenv("DOME_TRACE_APPEND", "1", TRUE);
-        g_setenv("DOME_SUPERVISED", "1", TRUE);
+            g_setenv(DOME_VARIABLE_TRACE_APPEND, "1", TRUE);
+        g_setenv(DOME_VARIABLE_SUPERVISED, "1", TRUE);
         argv = attempt->resume && o->checkpoint_dir ? with_restart(argv) : argv;
-        g_setenv("DOME_AVOID", attempt->avoid, TRUE);
+        g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
         if (attempt->number > 0 && geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* that it is set has been said */
     }
@@ -82,12 +83,12 @@ static void start(program *p, const dome_attempt *attempt)
         }
         if (!tasks && launch.machine.directory && !p->hosts)
             tasks = (int)g_get_num_processors();
-        g_setenv("DOME_HUB", launch.hub, TRUE);
+        g_setenv(DOME_VARIABLE_HUB, launch.hub, TRUE);
         dome__launch_fork(&launch);
     }
     if (tasks) {
         char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", tasks);
-        g_setenv("DOME_OPTIONS", text, TRUE);
+        g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
     }
     execv(p->path, argv);
     dome__command_fail(126, "run: %s cannot be run: %s", p->path, g_strerror(errno));
@@ -171,9 +172,9 @@ static void show_live(const dome_options *options)
         if (fd < 0)
             dome__command_fail(1, "run: cannot make a file in %s for --view: %s", g_get_tmp_dir(), g_strerror(errno));
         close(fd);
-        const char *before = g_getenv("DOME_OPTIONS");
+        const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
         char *quoted = g_shell_quote(path), *text = g_strdup_printf("%s --dome-trace %s", before ? before : "", quoted);
-        g_setenv("DOME_OPTIONS", text, TRUE);
+        g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
         g_free(quoted);
         g_free(text);
     }
@@ -201,7 +202,7 @@ static void choose_memory(program *p)
         dome__command_fail(1, "run: --dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent,
                            g_strerror(errno));
     p->memory = g_strdup_printf("%s/dome-%u-%08x%08x", parent, (unsigned)geteuid(), g_random_int(), g_random_int());
-    g_setenv(DOME_CHECKPOINT_MEMORY_NAME, p->memory, TRUE);
+    g_setenv(DOME_VARIABLE_MEMORY, p->memory, TRUE);
 }
 
 /* A program that came to its end has removed them where it was then. */
@@ -295,7 +296,7 @@ int dome__command_run(int argc, char **argv)
     /* Options of the program that matter here; what is wrong with them the program says itself. */
     char *message = NULL, **copy = g_strdupv(argv);
     int count = (int)g_strv_length(copy);
-    if (!dome__options_parse(&p.options, g_getenv("DOME_OPTIONS"), &count, &copy, &message))
+    if (!dome__options_parse(&p.options, g_getenv(DOME_VARIABLE_OPTIONS), &count, &copy, &message))
         dome__command_fail(2, "%s", message);
     if (!p.tasks)
         p.tasks = p.options.tasks;

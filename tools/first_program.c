@@ -1,5 +1,6 @@
 #include "first_program.h"
 
+#include "core/environment_variables.h"
 #include "core/files.h"
 #include "supervision/launch.h"
 
@@ -44,7 +45,7 @@ static bool shell(const char *directory, const char *command, output *o)
     int wait_status = 0;
     environment = g_environ_setenv(environment, "PVM_VMID", "dome-doctor", TRUE); /* the user's machine is left alone */
     environment = g_environ_unsetenv(environment, "PVMSOCK");
-    environment = g_environ_unsetenv(environment, "DOME_OPTIONS");
+    environment = g_environ_unsetenv(environment, DOME_VARIABLE_OPTIONS);
     output_clear(o); /* of the command before */
     o->status = 127;
     if (g_spawn_sync(directory, (char **)words, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &o->out, &o->err, &wait_status,

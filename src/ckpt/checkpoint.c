@@ -8,6 +8,7 @@
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "core/environment_variables.h"
 #include "transport/collective.h"
 
 #include <netinet/in.h>
@@ -46,7 +47,7 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     const char *given = env->options.checkpoint_dir;
     c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
     if (c->in_memory)
-        given = g_getenv(DOME_CHECKPOINT_MEMORY_NAME);
+        given = g_getenv(DOME_VARIABLE_MEMORY);
     char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
     int missing =
         dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,

@@ -5,10 +5,9 @@
 
 #include "core/environment.h"
 
-/* --dome-checkpoint-dir with this name: in memory. The directory, in a file system of memory, is chosen and removed by who starts
- * the program again, `dome run --restarts`, and named in this variable of the environment. */
-#define DOME_CHECKPOINT_MEMORY      "memory:"
-#define DOME_CHECKPOINT_MEMORY_NAME "DOME_MEMORY"
+/* --dome-checkpoint-dir with this name: in memory. `dome run --restarts` chooses and removes the directory, in a file system of
+ * memory, and names it in DOME_VARIABLE_MEMORY. */
+#define DOME_CHECKPOINT_MEMORY "memory:"
 
 /* In dome_init: looks at the directory, and opens the checkpoint to go on from if one is wanted. Collective. Fails by
  * dome__fail. */

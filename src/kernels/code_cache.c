@@ -1,5 +1,6 @@
 #include "kernels/code_cache.h"
 
+#include "core/environment_variables.h"
 #include "kernels/own_folder.h"
 
 #include <dirent.h>
@@ -118,7 +119,7 @@ static void tidy(int folder)
 
 char *dome__code_cache_open(dome_code_cache *cache)
 {
-    const char *given = g_getenv("DOME_CACHE_DIR");
+    const char *given = g_getenv(DOME_VARIABLE_CACHE);
     char *why = NULL;
     cache->path = given && *given ? g_strdup(given) : g_build_filename(g_get_user_cache_dir(), "dome", NULL);
     cache->folder = dome__own_folder(cache->path, &why);

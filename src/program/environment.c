@@ -2,6 +2,7 @@
 #include "balance/balance.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
+#include "core/environment_variables.h"
 #include "core/terminal.h"
 #include "core/trail.h"
 #include "kernels/kernels.h"
@@ -47,10 +48,10 @@ dome_env *dome_init(int *argc, char ***argv)
     env->progress = g_new0(dome_progress_state, 1);
     char *message = NULL, *none[] = {"program", NULL};
     char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */
-    if (!dome__options_parse(&env->options, g_getenv("DOME_OPTIONS"), argc, argv, &message))
+    if (!dome__options_parse(&env->options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
         dome__start_failed(NULL, 2, message);
-    env->supervised = g_getenv("DOME_SUPERVISED") != NULL;
-    g_unsetenv("DOME_SUPERVISED");
+    env->supervised = g_getenv(DOME_VARIABLE_SUPERVISED) != NULL;
+    g_unsetenv(DOME_VARIABLE_SUPERVISED);
     if (env->options.help || env->options.version) {
         char *text = env->options.help ? dome__options_help() : g_strdup("dome " DOME_VERSION "\n");
         fputs(text, stdout);

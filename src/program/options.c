@@ -1,5 +1,6 @@
 #include "program/options.h"
 
+#include "core/environment_variables.h"
 #include "program/nearest.h"
 #include "program/option_table.h"
 
@@ -308,7 +309,7 @@ static bool parse_environment(dome_options *options, const char *environment, ch
     }
 
     GPtrArray *arguments = g_ptr_array_new();
-    g_ptr_array_add(arguments, (gpointer) "DOME_OPTIONS");
+    g_ptr_array_add(arguments, (gpointer)DOME_VARIABLE_OPTIONS);
     for (char **word = words; *word; word++)
         g_ptr_array_add(arguments, *word);
     char *reason = NULL;

@@ -2,6 +2,7 @@
 
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
+#include "core/environment_variables.h"
 #include "supervision/watch.h"
 #include "trace/demand.h"
 #include "trace/local.h"
@@ -78,7 +79,7 @@ static void prepare_alone(dome_env *env, const char *path, char *command)
     registered = true;
     if (!path)
         return;
-    r->sink = dome__trace_sink_open(path, command, g_getenv("DOME_TRACE_APPEND") != NULL);
+    r->sink = dome__trace_sink_open(path, command, g_getenv(DOME_VARIABLE_TRACE_APPEND) != NULL);
     r->local = dome__trace_local_start(env->trace, r->sink);
     dome__demand_lend(r->demand, dome__trace_sink_path(r->sink));
 }
@@ -94,7 +95,7 @@ bool dome__recording_prepare(dome_env *env, int rank, char **arguments, char **m
     if (good && !env->watch)
         prepare_alone(env, path, g_steal_pointer(&command));
     else if (good && path)
-        dome__watch_trace(env->watch, env->trace, rank == 0 ? path : NULL, command, g_getenv("DOME_TRACE_APPEND") != NULL);
+        dome__watch_trace(env->watch, env->trace, rank == 0 ? path : NULL, command, g_getenv(DOME_VARIABLE_TRACE_APPEND) != NULL);
     g_free(path);
     g_free(command);
     return good;

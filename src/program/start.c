@@ -1,6 +1,7 @@
 /* Which task of the program this process becomes: it starts the others, or finds those that started it. */
 #include "program/start.h"
 
+#include "core/environment_variables.h"
 #include "core/terminal.h"
 #include "local/local.h"
 #include "program/placement.h"
@@ -247,7 +248,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
 /* Started by the user or by `dome run`, which is the hub then. */
 static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments)
 {
-    char *hub = g_strdup(g_getenv("DOME_HUB")), *message = NULL;
+    char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
         dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout};
@@ -258,7 +259,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
     }
-    g_unsetenv("DOME_HUB"); /* not for programs that this one may start */
+    g_unsetenv(DOME_VARIABLE_HUB); /* not for programs that this one may start */
     become_first(env, provider, hub, arguments);
     g_free(hub);
 }

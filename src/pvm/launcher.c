@@ -1,6 +1,8 @@
 /* PVM as launcher: the table. */
 #include "pvm/pvm.h"
 
+#include "core/environment_variables.h"
+
 static bool machine_there(char **note)
 {
     char *stale = NULL;
@@ -36,7 +38,7 @@ static dome_origin origin(void)
 {
     if (!dome__pvm_spawned())
         return DOME_STARTED_BY_USER;
-    return g_getenv("DOME_JOIN") ? DOME_STARTED_BY_TASK : DOME_STARTED_TOGETHER;
+    return g_getenv(DOME_VARIABLE_JOIN) ? DOME_STARTED_BY_TASK : DOME_STARTED_TOGETHER;
 }
 
 static pid_t machine_start(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message)

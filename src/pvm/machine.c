@@ -1,5 +1,6 @@
 #include "pvm/pvm.h"
 
+#include "core/environment_variables.h"
 #include "core/files.h"
 
 #include <arpa/inet.h>
@@ -245,8 +246,8 @@ void dome__pvm_write_rsh(const char *directory)
     char *path = g_build_filename(directory, "rsh", NULL);
     if (g_file_set_contents(path, script, -1, NULL) && chmod(path, 0700) == 0) {
         const char *own = g_getenv("PVM_RSH");
-        if (own && !g_getenv("DOME_RSH"))
-            g_setenv("DOME_RSH", own, TRUE);
+        if (own && !g_getenv(DOME_VARIABLE_RSH))
+            g_setenv(DOME_VARIABLE_RSH, own, TRUE);
         g_setenv("PVM_RSH", path, TRUE);
     }
     g_free(path);

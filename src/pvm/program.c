@@ -1,5 +1,7 @@
 #include "pvm/pvm.h"
 
+#include "core/environment_variables.h"
+
 #include <glib.h>
 #include <poll.h>
 #include <pvm3.h>
@@ -87,16 +89,18 @@ int dome__pvm_siblings(int *place)
 /* Names of the variables that go along to other hosts: all but those that describe this one or this login. */
 static char *exported(void)
 {
-    static const char *const own[] = {"HOME",    "USER",     "LOGNAME",    "SHELL",    "MAIL",       "HOSTNAME", "PWD",
-                                      "OLDPWD",  "SHLVL",    "_",          "PATH",     "TERM",       "DISPLAY",  "TMPDIR",
-                                      "PVMSOCK", "PVMEPID",  "PVM_EXPORT", "PVM_TMP",  "PVM_VMID",   "PVM_ROOT", "PVM_ARCH",
-                                      "PVM_RSH", "DOME_HUB", "PVMCTX",     "PVMTMASK", "XAUTHORITY", NULL};
+    static const char *const own[] = {"HOME",       "USER",       "LOGNAME",         "SHELL",    "MAIL",
+                                      "HOSTNAME",   "PWD",        "OLDPWD",          "SHLVL",    "_",
+                                      "PATH",       "TERM",       "DISPLAY",         "TMPDIR",   "PVMSOCK",
+                                      "PVMEPID",    "PVM_EXPORT", "PVM_TMP",         "PVM_VMID", "PVM_ROOT",
+                                      "PVM_ARCH",   "PVM_RSH",    DOME_VARIABLE_HUB, "PVMCTX",   "PVMTMASK",
+                                      "XAUTHORITY", NULL};
     char **all = g_listenv();
-    GString *names = g_string_new("DOME_JOIN");
+    GString *names = g_string_new(DOME_VARIABLE_JOIN);
     for (char **name = all; *name; name++) {
         if (g_strv_contains(own, *name) || g_str_has_prefix(*name, "SSH_") || g_str_has_prefix(*name, "XDG_") ||
             g_str_has_prefix(*name, "DBUS_") || g_str_has_prefix(*name, "LC_") || strlen(*name) > 150 || strchr(*name, ':') ||
-            strcmp(*name, "DOME_JOIN") == 0 || strlen(g_getenv(*name)) > 2000)
+            strcmp(*name, DOME_VARIABLE_JOIN) == 0 || strlen(g_getenv(*name)) > 2000)
             continue;
         g_string_append_printf(names, ":%s", *name);
     }
@@ -160,7 +164,7 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
 /* Hosts that have fallen silent are part of the machine for minutes: those named in DOME_AVOID get no task. */
 static void leave_out(machine *m, int own)
 {
-    char **avoid = g_strsplit(g_getenv("DOME_AVOID") ? g_getenv("DOME_AVOID") : "", " ", 0);
+    char **avoid = g_strsplit(g_getenv(DOME_VARIABLE_AVOID) ? g_getenv(DOME_VARIABLE_AVOID) : "", " ", 0);
     struct pvmhostinfo *kept = g_new(struct pvmhostinfo, m->hosts);
     int n = 0;
     for (int i = 0; i < m->hosts; i++)
@@ -169,7 +173,7 @@ static void leave_out(machine *m, int own)
     m->info = kept;
     m->hosts = n;
     g_strfreev(avoid);
-    g_unsetenv("DOME_AVOID");
+    g_unsetenv(DOME_VARIABLE_AVOID);
 }
 
 dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
@@ -206,7 +210,7 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     p->context = pvm_newcontext();
     pvm_setcontext(p->context); /* spawned tasks begin in it */
     char *names = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
-    g_setenv("DOME_JOIN", "1", TRUE);
+    g_setenv(DOME_VARIABLE_JOIN, "1", TRUE);
     g_setenv("PVM_EXPORT", names, TRUE);
     int *tids = g_new0(int, size);
     for (int h = 0; h < m.hosts && !*message; h++) {
@@ -227,7 +231,7 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
         for (int r = h == 0 ? m.hosts : h, i = 0; r < size; r += m.hosts)
             p->ids[r] = tids[i++];
     }
-    g_unsetenv("DOME_JOIN");
+    g_unsetenv(DOME_VARIABLE_JOIN);
     if (before)
         g_setenv("PVM_EXPORT", before, TRUE);
     else
@@ -327,11 +331,11 @@ dome_members *dome__pvm_join(double timeout, char **message)
     if (!enrol(message))
         return NULL;
     int *tids, from = -1;
-    if (g_getenv("DOME_JOIN"))
+    if (g_getenv(DOME_VARIABLE_JOIN))
         from = pvm_parent();
     else if (pvm_siblings(&tids) > 0)
         from = tids[0];
-    g_unsetenv("DOME_JOIN");
+    g_unsetenv(DOME_VARIABLE_JOIN);
     g_unsetenv("PVMEPID");
     int buffer = from > 0 ? receive_within(from, TAG_START, timeout) : 0;
     dome_members *p = buffer > 0 ? unpack_program(buffer) : NULL;

@@ -1,5 +1,6 @@
 #include "trace/demand.h"
 
+#include "core/environment_variables.h"
 #include "transport/door.h"
 
 #include <errno.h>
@@ -73,8 +74,8 @@ dome_demand *dome__demand_open(char *(*command)(void *ctx), void (*ending)(void 
                             .listen_fd = listen_fd,
                             .epoll_fd = epoll_fd,
                             .file = -1,
-                            .linger = of_test("DOME_TRACE_TEST_LINGER", LINGER),
-                            .room = (uint64_t)of_test("DOME_TRACE_TEST_ROOM", (double)ROOM)};
+                            .linger = of_test(DOME_VARIABLE_TEST_LINGER, LINGER),
+                            .room = (uint64_t)of_test(DOME_VARIABLE_TEST_ROOM, (double)ROOM)};
     for (int k = 0; k < VIEWERS; k++)
         demand->viewers[k] = -1;
     watch_for(demand, listen_fd);

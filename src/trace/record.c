@@ -1,6 +1,7 @@
 #include "trace/record.h"
 
 #include "core/environment.h"
+#include "core/environment_variables.h"
 #include "core/type_private.h"
 #include "transport/transport.h"
 
@@ -74,7 +75,7 @@ struct dome_trace {
 /* "1:5000000,2:-3000000:50": tests give tasks clocks that differ, by ns, and that run too fast, by millionths. */
 static void take_test_clock(dome_trace *trace)
 {
-    const char *text = g_getenv("DOME_TRACE_TEST_SHIFT");
+    const char *text = g_getenv(DOME_VARIABLE_TEST_SHIFT);
     while (text && *text) {
         char *end;
         long of = strtol(text, &end, 10);

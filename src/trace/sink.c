@@ -1,5 +1,6 @@
 #include "trace/sink.h"
 
+#include "core/environment_variables.h"
 #include "core/time.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
@@ -196,7 +197,7 @@ static void close_sink(dome_trace_sink *sink, int exit_status)
         fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
     else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
         fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
-    else if (sink->json && !(exit_status && g_getenv("DOME_SUPERVISED"))) /* else it may go on after a restart */
+    else if (sink->json && !(exit_status && g_getenv(DOME_VARIABLE_SUPERVISED))) /* else it may go on after a restart */
         unlink(sink->path);
     g_free(message);
     g_async_queue_unref(sink->queue);

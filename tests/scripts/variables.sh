@@ -1,0 +1,25 @@
+#!/bin/bash
+# The library and its tools name Dome's environment variables in one header alone, and docs/running.md describes those for users.
+set -u
+cd "${DOME_SOURCE_DIR:?}" || exit 1
+header=src/core/environment_variables.h
+failures=0
+fail() {
+    echo "failed: $*"
+    failures=$((failures + 1))
+}
+
+variables=$(sed -n 's/^#define DOME_VARIABLE_[A-Z_]* *"\([A-Z_]*\)".*/\1/p' "$header")
+[ "$(wc -w <<<"$variables")" -ge 10 ] || fail "$header defines only: $variables"
+for variable in $variables; do
+    words=$(grep -rn --include='*.[ch]' "\"$variable\"" src tools | grep -v "^$header:")
+    [ -z "$words" ] || fail "$variable stands outside of $header: $words"
+done
+words=$(grep -rnE --include='*.[ch]' 'env\w*\((environment, )?"DOME_' src tools)
+[ -z "$words" ] || fail "a variable that $header does not name: $words"
+
+for variable in $(sed -n '/for users/,/^\/\* ---- from one process/s/.*"\(DOME_[A-Z_]*\)".*/\1/p' "$header"); do
+    grep -q "^|.*\`$variable\`" docs/running.md || fail "docs/running.md does not describe $variable"
+done
+[ $failures -eq 0 ] && echo ok
+exit $((failures > 0))
