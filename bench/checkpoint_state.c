@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     double begin = dome_wtime();
     bool restarting = dome_is_restarting(env);
     dvec *v[VECTORS];
-    const dvec_options fixed = {.distribution = DOME_BLOCK};
+    const dvec_options fixed = {.size = sizeof fixed, .distribution = DOME_BLOCK};
     for (int i = 0; i < VECTORS; i++) {
         char name[16];
         snprintf(name, sizeof name, "v%d", i);

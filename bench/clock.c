@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     dome_balancing balance = env->options.balance;
-    dvec_options blocks = {.block = BLOCK};
+    dvec_options blocks = {.size = sizeof blocks, .block = BLOCK};
     size_t n = (size_t)BLOCK * BLOCKS * (size_t)dome_size(env);
     dvec *x = dvec_new_with(env, "x", DOME_F64, n, &blocks), *y = dvec_new_with(env, "y", DOME_F64, n, &blocks);
     dvec_random(x, 1);
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     env->options.balance = balance;
 
     /* One block, so that a chain is as short as it can be. Its time includes the readings of the clock. */
-    dvec_options whole = {.distribution = DOME_WHOLE, .block = BLOCK};
+    dvec_options whole = {.size = sizeof whole, .distribution = DOME_WHOLE, .block = BLOCK};
     dvec *u = dvec_new_with(env, "u", DOME_F64, BLOCK, &whole), *v = dvec_new_with(env, "v", DOME_F64, BLOCK, &whole);
     dvec_random(u, 2);
     dvec_fill(v, 1);

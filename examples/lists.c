@@ -5,6 +5,7 @@
  */
 #include "structure_lists.h"
 
+#include <dome/structure.h>
 #include <stdio.h>
 #include <stdlib.h>
 

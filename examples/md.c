@@ -245,7 +245,7 @@ int main(int argc, char **argv)
         return show_usage(env, md.options.help);
     set_up(env, &md);
 
-    const dvec_options three = {.width = 3};
+    const dvec_options three = {.size = sizeof three, .width = 3};
     dvec *x = dvec_new_with(env, "x", DOME_F64, md.fluid.atoms, &three);
     dvec *v = dvec_new_with(env, "v", DOME_F64, md.fluid.atoms, &three);
     dscalar *at = dscalar_new(env, "step", DOME_I64);

@@ -116,7 +116,7 @@ int main(int argc, char **argv)
         dome_abort(env, "particles: not enough memory for %zu particles", box.particles);
 
     size_t n = box.particles;
-    const dvec_options two = {.width = 2};
+    const dvec_options two = {.size = sizeof two, .width = 2};
     dvec *x = dvec_new_with(env, "x", DOME_F64, n, &two), *v = dvec_new_with(env, "v", DOME_F64, n, &two);
     dscalar *at = dscalar_new(env, "step", DOME_I64);
     /* scratch, without a name: checkpoints need not have it */

@@ -1,5 +1,6 @@
 #include "structure_lists.h"
 
+#include <dome/structure.h>
 #include <stdlib.h>
 #include <string.h>
 

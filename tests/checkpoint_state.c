@@ -87,12 +87,12 @@ typedef struct particle {
 static void add_particles(checkpoint_state *state, dome_env *env)
 {
     const dome_field of_point[] = {{"x", DOME_I16, offsetof(point, x), 1}, {"y", DOME_I16, offsetof(point, y), 1}};
-    dome_type point_type = dome_type_struct(env, "point", sizeof(point), of_point, 2);
+    dome_type point_type = dome_type_struct(env, "point", sizeof(point), of_point, 2, sizeof(dome_field));
     const dome_field of_particle[] = {{"tag", DOME_U8, offsetof(particle, tag), 1},
                                       {"mass", DOME_F64, offsetof(particle, mass), 1},
                                       {"at", point_type, offsetof(particle, at), 2},
                                       {"charge", DOME_I8, offsetof(particle, charge), 1}};
-    dome_type type = dome_type_struct(env, "particle", sizeof(particle), of_particle, 4);
+    dome_type type = dome_type_struct(env, "particle", sizeof(particle), of_particle, 4, sizeof(dome_field));
     particle p[11];
     for (int i = 0; i < 11; i++)
         p[i] = (particle){(uint8_t)(200 + i), i * 0.25, {{(int16_t)i, (int16_t)-i}, {(int16_t)(100 * i), 7}}, (int8_t)(3 - i)};

@@ -5,6 +5,7 @@
 #include "ckpt/store.h"
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 typedef struct checkpoint_part {
     char *name, *kind;

@@ -63,6 +63,7 @@ static void *memory(const battery *b, uint64_t bytes)
 /* Sets all from the object's description. */
 static void look(battery *b)
 {
+    b->info.size = sizeof b->info;
     EXPECT_STATUS(DOME_OK, dome_object_describe(b->object, &b->info));
     const dome_layout *layout = b->info.layout;
     b->blocks = layout ? dome_layout_blocks(layout) : 1;
@@ -121,7 +122,7 @@ static void check_identity(battery *b, const char *name)
 
 static void check_description(battery *b)
 {
-    dome_object_info again;
+    dome_object_info again = {.size = sizeof again};
     look(b);
     EXPECT_STATUS(DOME_OK, dome_object_describe(b->object, &again));
     EXPECT(again.type == b->info.type && again.length == b->info.length && again.width == b->info.width &&

@@ -9,6 +9,7 @@
 #define DOME_TESTS_CONFORMANCE_H
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 typedef struct conformance {
     const char *what; /* for messages: "dvec of f64" */

@@ -73,7 +73,7 @@ void case_compete(dome_env *env, const case_rival *rivals, int count, struct vec
 
 void case_cg_new(case_cg *cg, dome_env *env, size_t m)
 {
-    dvec_options rows = {.width = m};
+    dvec_options rows = {.size = sizeof rows, .width = m};
     *cg = (case_cg){m, dvec_new_with(env, "x", DOME_F64, m, &rows), dvec_new_with(env, "r", DOME_F64, m, &rows),
                     dvec_new_with(env, "p", DOME_F64, m, &rows), dvec_new_with(env, "q", DOME_F64, m, &rows)};
 }

@@ -17,6 +17,7 @@
 #include "transport/message.h"
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 #include <stdlib.h>
 #include <string.h>

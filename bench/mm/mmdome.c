@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         dome_finalize(env);
         return 2;
     }
-    dvec_options rows = {.width = o.k, .block = 8};
+    dvec_options rows = {.size = sizeof rows, .width = o.k, .block = 8};
     dvec *x = dvec_new_with(env, "x", DOME_F64, o.rows, &rows), *y = dvec_new_with(env, "y", DOME_F64, o.rows, &rows);
     double *b = mm_matrix(o.k, o.k);
     dvec_map(x, fill, &o, 0, NULL);

@@ -1,4 +1,5 @@
-/* Dome: distributed vectors and scalars over PVM3. This header includes all of the library. */
+/* Dome: distributed vectors and scalars over PVM3. This header includes all that programs use;
+ * structure.h is for people who add a distributed structure. */
 #ifndef DOME_DOME_H
 #define DOME_DOME_H
 
@@ -8,7 +9,7 @@
 #include <dome/error.h>
 #include <dome/layout.h>
 #include <dome/map.h>
-#include <dome/object.h>
 #include <dome/type.h>
+#include <dome/version.h>
 
 #endif

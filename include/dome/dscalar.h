@@ -8,7 +8,9 @@
 #ifndef DOME_DSCALAR_H
 #define DOME_DSCALAR_H
 
-#include <dome/object.h>
+#include <dome/error.h>
+#include <dome/layout.h>
+#include <dome/type.h>
 
 #ifdef __cplusplus
 extern "C" {

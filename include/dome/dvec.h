@@ -39,7 +39,9 @@
 #ifndef DOME_DVEC_H
 #define DOME_DVEC_H
 
-#include <dome/object.h>
+#include <dome/error.h>
+#include <dome/layout.h>
+#include <dome/type.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +50,7 @@ extern "C" {
 typedef struct dvec dvec;
 
 typedef struct dvec_options {
+    size_t size;                    /* sizeof(dvec_options); DVEC_OPTIONS sets it */
     dome_distribution distribution; /* DOME_DYNAMIC unless set */
     size_t width;                   /* values per element; 0 means 1 */
     uint64_t block;                 /* elements per block, a power of two; 0 means dome_block_size(n) */
@@ -56,11 +59,12 @@ typedef struct dvec_options {
 /* Options in the call they are for, in C and in C++: dvec_new_with(env, "a", DOME_F64, n, DVEC_OPTIONS(.width = 100)). Members
  * that are not named are 0. The value is a const dvec_options *, good until the call has returned. */
 #ifndef __cplusplus
-#define DVEC_OPTIONS(...) (&(const dvec_options){__VA_ARGS__})
+#define DVEC_OPTIONS(...) (&(const dvec_options){.size = sizeof(dvec_options), __VA_ARGS__})
 #else
 #define DVEC_OPTIONS(...)                                                                                                        \
     dvec_options_in_([&] {                                                                                                       \
         dvec_options o_ = {};                                                                                                    \
+        o_.size = sizeof o_;                                                                                                     \
         DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
         return o_;                                                                                                               \
     }())

@@ -4,6 +4,7 @@
 
 #include <dome/error.h>
 #include <dome/type.h>
+#include <dome/version.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +13,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define DOME_VERSION "0.1.0"
 
 #if defined(__GNUC__)
 #define DOME_PRINTF(string, first) __attribute__((__format__(__printf__, string, first)))

@@ -1,18 +1,28 @@
-/* Errors: one list, one way to fail.
+/* Errors: one list, and one way to fail.
  *
- * By default a Dome function that fails prints one line on standard error (operation, object, reason, task and host)
- * and ends the whole program with a status other than 0, as MPI does. After dome_set_errors_return() a failing function
- * returns its status instead and the line is kept for dome_error_message(). Functions that return a value rather than a
- * status (dvec_sum, dvec_new, ...) then return NaN, 0 or NULL, and dome_error_status() tells.
+ * By default, a Dome function that fails prints one line on standard error (operation, object,
+ * reason, task, host) and ends the whole program with a status other than 0, as MPI does. After
+ * dome_set_errors_return() the function returns instead, and dome_error_message() has the line.
  *
- * A programmer's error (wrong type, wrong length, ...) is found on every task alike and leaves the program able to go on. A NULL
- * where an environment, an object, a name or a place for a result is needed is one of them (DOME_ERR_ARGUMENT), in any function.
- * A run-time error (a file, memory) may be found by one task alone: the others learn of it in the same call. What recorded work
- * fails with is reported by the calls that need its values (dvec.h).
- * Three mistakes always end the program, as no status could be returned before harm is done: the use of an object that has been
- * freed (the last thousand or so are known), a Dome function called inside of a kernel, and tasks that disagree, where the hub
- * finds it before a message does. A program that ends without dome_finalize says so and ends with a status other than 0. The loss
- * of a task or host always ends the program: see --dome-timeout.
+ * What a failing function returns then:
+ *   dome_status       the error
+ *   a pointer         NULL
+ *   double            NaN
+ *   another number    0; a position is UINT64_MAX
+ * dome_error_status() tells a failure from a value. Output arguments are unchanged unless the
+ * function's comment says otherwise.
+ *
+ * Programmer's errors (wrong type, wrong length, ...) are found by every task alike; the program
+ * can continue after them. NULL where an environment, an object, a name or a place for a result is
+ * needed is DOME_ERR_ARGUMENT in every function. Run-time errors (files, memory) may be found by
+ * one task alone: the other tasks receive the same error from the same call. Errors in deferred
+ * work are reported by the calls that need its values (dvec.h).
+ *
+ * Three errors always end the program, because no status could be returned before harm is done:
+ * the use of an object that has been freed (the library knows the last thousand or so), a Dome
+ * function called inside a kernel, and tasks that disagree when the hub finds it before a message
+ * does. The loss of a task or host also ends the program (--dome-timeout). A program that exits
+ * without dome_finalize prints a line and ends with a status other than 0.
  */
 #ifndef DOME_ERROR_H
 #define DOME_ERROR_H
@@ -48,7 +58,8 @@ typedef enum dome_status {
 #undef DOME_STATUS_ENUM
 } dome_status;
 
-/* The identifier of a status ("DOME_ERR_TYPE") and its text. Not collective. Constant strings; never NULL. */
+/* The identifier of a status ("DOME_ERR_TYPE"), and its text. Not collective. Constant strings,
+ * never NULL. */
 const char *dome_status_name(dome_status status);
 const char *dome_status_text(dome_status status);
 

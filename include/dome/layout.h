@@ -23,6 +23,13 @@ extern "C" {
 
 typedef struct dome_layout dome_layout;
 
+/* Where the elements of an object are. */
+typedef enum dome_distribution {
+    DOME_DYNAMIC, /* in blocks over all tasks; load balancing may move them */
+    DOME_BLOCK,   /* in blocks spread evenly over all tasks; they never move */
+    DOME_WHOLE    /* on every task, all of them */
+} dome_distribution;
+
 /* A range of indices first, ..., first + count - 1. */
 typedef struct dome_span {
     uint64_t first;

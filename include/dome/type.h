@@ -9,6 +9,8 @@
 #ifndef DOME_TYPE_H
 #define DOME_TYPE_H
 
+#include <dome/error.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +19,8 @@
 extern "C" {
 #endif
 
-typedef struct dome_env dome_env;
+typedef struct dome_env dome_env;       /* env.h */
+typedef struct dome_object dome_object; /* structure.h */
 
 /* Bytes that the name of a type, a field, a kind or an object may have. */
 #define DOME_NAME_MAX 65535
@@ -47,21 +50,25 @@ typedef enum dome_type_kind {
 /* A type is a pointer to its description, compared with == for the basic types and dome_type_equal for all. */
 typedef const struct dome_type_desc *dome_type;
 
-extern const struct dome_type_desc dome_type_i8, dome_type_i16, dome_type_i32, dome_type_i64, dome_type_u8, dome_type_u16,
-    dome_type_u32, dome_type_u64, dome_type_f32, dome_type_f64, dome_type_c64, dome_type_c128;
+/* The basic type of a kind; NULL for DOME_KIND_STRUCT. Always the same pointer. */
+dome_type dome_type_basic(dome_type_kind kind)
+#if defined(__GNUC__)
+    __attribute__((__const__))
+#endif
+    ;
 
-#define DOME_I8   (&dome_type_i8)
-#define DOME_I16  (&dome_type_i16)
-#define DOME_I32  (&dome_type_i32)
-#define DOME_I64  (&dome_type_i64)
-#define DOME_U8   (&dome_type_u8)
-#define DOME_U16  (&dome_type_u16)
-#define DOME_U32  (&dome_type_u32)
-#define DOME_U64  (&dome_type_u64)
-#define DOME_F32  (&dome_type_f32)
-#define DOME_F64  (&dome_type_f64)
-#define DOME_C64  (&dome_type_c64)
-#define DOME_C128 (&dome_type_c128)
+#define DOME_I8   dome_type_basic(DOME_KIND_I8)
+#define DOME_I16  dome_type_basic(DOME_KIND_I16)
+#define DOME_I32  dome_type_basic(DOME_KIND_I32)
+#define DOME_I64  dome_type_basic(DOME_KIND_I64)
+#define DOME_U8   dome_type_basic(DOME_KIND_U8)
+#define DOME_U16  dome_type_basic(DOME_KIND_U16)
+#define DOME_U32  dome_type_basic(DOME_KIND_U32)
+#define DOME_U64  dome_type_basic(DOME_KIND_U64)
+#define DOME_F32  dome_type_basic(DOME_KIND_F32)
+#define DOME_F64  dome_type_basic(DOME_KIND_F64)
+#define DOME_C64  dome_type_basic(DOME_KIND_C64)
+#define DOME_C128 dome_type_basic(DOME_KIND_C128)
 
 /* One field of a struct element: `count` items (1 for a plain field, more for an array) of a basic or struct type at
  * `offset` bytes from the start. Use offsetof; name the fields as the struct does. */
@@ -77,14 +84,18 @@ typedef struct dome_field {
  * belongs to env and lives until dome_finalize. The descriptions are copied.
  * Every task calls it alike (it is hashed into the program's history), but it does not communicate.
  * Errors: DOME_ERR_ARGUMENT (no fields, a field outside the struct, overlap), DOME_ERR_NAME (another type has the name). */
-dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields);
+dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields,
+                           size_t field_size);
 
-const char *dome_type_name(dome_type type);                         /* "f64", or the struct's name */
-dome_type_kind dome_type_kind_of(dome_type type);                   /* DOME_KIND_F64, ... */
-size_t dome_type_size(dome_type type);                              /* bytes of one element in memory */
-size_t dome_type_portable_size(dome_type type);                     /* bytes of one element in portable form */
-size_t dome_type_fields(dome_type type, const dome_field **fields); /* number of fields, 0 for a basic type */
-bool dome_type_equal(dome_type a, dome_type b);                     /* same kind, and for structs same name, size and fields */
+const char *dome_type_name(dome_type type);       /* "f64", or the struct's name */
+dome_type_kind dome_type_kind_of(dome_type type); /* DOME_KIND_F64, ... */
+size_t dome_type_size(dome_type type);            /* bytes of one element in memory */
+size_t dome_type_portable_size(dome_type type);   /* bytes of one element in portable form */
+size_t dome_type_fields(dome_type type);          /* number of fields, 0 for a basic type */
+bool dome_type_equal(dome_type a, dome_type b);   /* same kind, and for structs same name, size and fields */
+
+/* Describes field `number` (0, 1, ...) of a struct type in *field, of which field_size bytes are filled. */
+dome_status dome_type_field(dome_type type, size_t number, dome_field *field, size_t field_size);
 
 /* The two forms an element can have outside its vector. */
 typedef enum dome_format { DOME_NATIVE, DOME_PORTABLE } dome_format;

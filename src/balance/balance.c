@@ -217,7 +217,7 @@ static int move(dome_env *env, dome_balance *b)
 /* What balancing does not move has the same rule for pointers. One that cannot take its own layout stays where it is. */
 static void refresh_fixed(dome_env *env)
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     for (dome_object *o = NULL; (o = dome_object_next(env, o));)
         if (dome_object_describe(o, &info) == DOME_OK && info.distribution != DOME_DYNAMIC && info.layout)
             dome_object_adopt(o, info.layout);

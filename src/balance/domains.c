@@ -60,7 +60,7 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
         d->block_bytes = 0;
     }
     for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
-        dome_object_info info;
+        dome_object_info info = {.size = sizeof info};
         if (dome_object_describe(o, &info) != DOME_OK || info.distribution != DOME_DYNAMIC || info.length == 0)
             continue;
         domain *d = domain_of(b, info.layout);

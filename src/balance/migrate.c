@@ -122,7 +122,7 @@ static bool by_place(const dome_object *object, int rank)
 /* As many blocks from the start of a range as go into one message, and their bytes. */
 static uint64_t piece_of(const dome_object *object, const dome_layout *layout, const dome_span *range, uint64_t *bytes)
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     dome_object_describe(object, &info);
     uint64_t element = info.width * dome_type_size(info.type), block = MAX(dome_layout_block_size(layout) * element, 1);
     uint64_t count = MIN(range->count, MAX(PLACE_BYTES / block, 1));
@@ -290,7 +290,7 @@ static uint64_t moved_blocks(const dome_env *env)
 
 int dome__relayout(dome_env *env, const dome_layout *layout)
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     int status = DOME_OK;
     uint64_t begin = dome__now_ns(), bytes = env->moved->bytes, blocks = moved_blocks(env);
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));

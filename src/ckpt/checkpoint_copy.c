@@ -93,7 +93,7 @@ static char *copy_run(dome_ckpt_capture *capture, const dome_object *object, con
 static char *copy_object(dome_env *env, dome_object *object, uint64_t index, bool full)
 {
     dome_ckpt_capture *capture = &env->checkpoints->capture;
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     dome_span runs[2];
     char *problem = NULL, *why = dome__object_settle(object);
     if (why) {
@@ -146,7 +146,7 @@ dome_ckpt *dome__checkpoint_describe(dome_env *env, uint64_t number, char **mess
 {
     const dome_checkpoints *c = env->checkpoints;
     dome_ckpt *ckpt = dome__ckpt_new(c->program, number, c->loop);
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));)
         if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK)
             dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info,
@@ -157,7 +157,7 @@ dome_ckpt *dome__checkpoint_describe(dome_env *env, uint64_t number, char **mess
 uint64_t dome__checkpoint_bytes(const dome_env *env)
 {
     uint64_t bytes = 0;
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     for (dome_object *o = NULL; (o = dome_object_next(env, o));)
         if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK && info.type)
             bytes += info.length * info.width * dome_type_portable_size(info.type);
@@ -167,7 +167,7 @@ uint64_t dome__checkpoint_bytes(const dome_env *env)
 uint64_t dome__checkpoint_own_bytes(const dome_env *env)
 {
     uint64_t bytes = 0;
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     dome_span runs[2];
     for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
         if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK || !info.type)

@@ -263,7 +263,7 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
         return DOME_OK;
     const dome_ckpt *head = dome__ckpt_head(c->from);
     const dome_ckpt_object *there = dome__ckpt_find(head, dome_object_name(object));
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     int status = dome_object_describe(object, &info);
     if (status != DOME_OK)
         return dome__fail(env, status, "'%s' cannot be described", dome_object_name(object));

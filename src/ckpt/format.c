@@ -6,12 +6,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const dome_type basic_types[] = {
-#define TYPE_ADDRESS(name, ctype, suffix) &dome_type_##suffix,
-    DOME_TYPE_LIST(TYPE_ADDRESS)
-#undef TYPE_ADDRESS
-};
-
 bool dome__ckpt_refuse(char **message, const char *format, ...)
 {
     va_list args;
@@ -144,14 +138,14 @@ uint64_t dome__ckpt_type_bytes(const dome_ckpt *ckpt, uint32_t type)
 {
     if (type == DOME_CKPT_NO_TYPE)
         return 0;
-    return type < DOME_CKPT_FIRST_STRUCT ? basic_types[type - 1]->portable : struct_of(ckpt, type)->bytes;
+    return type < DOME_CKPT_FIRST_STRUCT ? dome__basic_types[type - 1].portable : struct_of(ckpt, type)->bytes;
 }
 
 const char *dome__ckpt_type_name(const dome_ckpt *ckpt, uint32_t type)
 {
     if (type == DOME_CKPT_NO_TYPE)
         return "none";
-    return type < DOME_CKPT_FIRST_STRUCT ? basic_types[type - 1]->name : struct_of(ckpt, type)->name;
+    return type < DOME_CKPT_FIRST_STRUCT ? dome__basic_types[type - 1].name : struct_of(ckpt, type)->name;
 }
 
 bool dome__ckpt_type_fits(const dome_ckpt *ckpt, uint32_t type, dome_type program)
@@ -159,7 +153,7 @@ bool dome__ckpt_type_fits(const dome_ckpt *ckpt, uint32_t type, dome_type progra
     if (type == DOME_CKPT_NO_TYPE || !program)
         return type == DOME_CKPT_NO_TYPE && !program;
     if (type < DOME_CKPT_FIRST_STRUCT)
-        return basic_types[type - 1] == program;
+        return &dome__basic_types[type - 1] == program;
 
     const dome_ckpt_struct *s = struct_of(ckpt, type);
     if (program->kind != DOME_KIND_STRUCT || strcmp(s->name, program->name) != 0 || s->fields->len != program->nfields)

@@ -11,7 +11,7 @@
 
 #include "ckpt/checksum.h"
 
-#include <dome/object.h>
+#include <dome/structure.h>
 #include <glib.h>
 
 enum { DOME_CKPT_VERSION = 1, DOME_CKPT_HEADER = 64, DOME_CKPT_ENTRY = 40 };

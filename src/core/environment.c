@@ -18,6 +18,11 @@ bool dome__on_one_host(const dome_env *env)
     return true;
 }
 
+const char *dome_version(void)
+{
+    return DOME_VERSION;
+}
+
 int dome_rank(const dome_env *env)
 {
     DOME_NEEDS(env, "the environment", 0);

@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_HOOKS_H
 #define DOME_SRC_HOOKS_H
 
-#include <dome/object.h>
+#include <dome/structure.h>
 
 #include <stdbool.h>
 #include <stdint.h>

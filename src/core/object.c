@@ -39,7 +39,7 @@ static int check_table(dome_env *env, const dome_object_ops *ops)
 /* Whether a new object says of itself what services rely on. */
 static int check_description(dome_env *env, const dome_object *object)
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     int status = dome_object_describe(object, &info);
     if (status != DOME_OK)
         return dome__fail(env, status, "'%s' cannot be described", object->name);
@@ -336,8 +336,15 @@ dome_status dome_object_describe(const dome_object *object, dome_object_info *in
 {
     DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
     DOME_NEEDS(info, "the place for the description", DOME_ERR_ARGUMENT);
-    *info = (dome_object_info){.width = 1};
-    return object->ops->describe(object, info);
+    const size_t size = info->size, first_version = offsetof(dome_object_info, layout) + sizeof info->layout;
+    if (size < first_version)
+        return dome__fail(object->env, DOME_ERR_ARGUMENT,
+                          "the description of '%s' has size %zu instead of sizeof(dome_object_info)", object->name, size);
+    dome_object_info known = {.width = 1};
+    dome_status status = object->ops->describe(object, &known);
+    memcpy(info, &known, MIN(size, sizeof known));
+    info->size = size;
+    return status;
 }
 
 dome_status dome_object_sync(dome_object *object)
@@ -353,7 +360,7 @@ dome_status dome_object_cost(const dome_object *object, uint64_t first, uint64_t
     if (SLOT(object, cost))
         return object->ops->cost(object, first, count, cost);
 
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     int status = dome_object_describe(object, &info);
     if (status != DOME_OK)
         return status;

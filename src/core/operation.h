@@ -12,7 +12,7 @@
 #ifndef DOME_SRC_OPERATION_H
 #define DOME_SRC_OPERATION_H
 
-#include <dome/object.h>
+#include <dome/structure.h>
 
 /* X(code, name, arguments, flag). Public functions that do work, in the order of the headers; structures add theirs
  * (operation_table.c). arguments: names and kinds of the words that dome__begin gets, for the line about tasks that disagree

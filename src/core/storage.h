@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_STORAGE_H
 #define DOME_SRC_STORAGE_H
 
-#include <dome/object.h>
+#include <dome/structure.h>
 
 /* 64-byte aligned and all zero. NULL when memory is out; bytes 0 gives NULL too. Storage of some size lies in pages of its own,
  * large ones where the system has them, and is kept for the next that wants as much when it is freed: touching a page for the

@@ -1,26 +1,28 @@
 #include "core/environment.h"
+#include "core/sized.h"
 #include "core/trail.h"
 #include "core/type_private.h"
 
 #include <string.h>
 
+const struct dome_type_desc dome__basic_types[DOME_KIND_STRUCT] = {
 #define TYPE_DESC(name_, ctype, suffix)                                                                                          \
-    const struct dome_type_desc dome_type_##suffix = {                                                                           \
+    [DOME_KIND_##name_] = {                                                                                                      \
         .name = #suffix,                                                                                                         \
         .kind = DOME_KIND_##name_,                                                                                               \
         .atom = DOME_KIND_##name_ >= DOME_KIND_C64 ? sizeof(ctype) / 2 : sizeof(ctype),                                          \
         .size = sizeof(ctype),                                                                                                   \
         .portable = sizeof(ctype),                                                                                               \
         .dense = true,                                                                                                           \
-    };
-DOME_TYPE_LIST(TYPE_DESC)
+    },
+    DOME_TYPE_LIST(TYPE_DESC)
 #undef TYPE_DESC
-
-static const dome_type basic_types[] = {
-#define TYPE_ADDRESS(name, ctype, suffix) &dome_type_##suffix,
-    DOME_TYPE_LIST(TYPE_ADDRESS)
-#undef TYPE_ADDRESS
 };
+
+dome_type dome_type_basic(dome_type_kind kind)
+{
+    return (unsigned)kind < DOME_KIND_STRUCT ? &dome__basic_types[kind] : NULL;
+}
 
 const char *dome_type_name(dome_type type)
 {
@@ -46,12 +48,23 @@ size_t dome_type_portable_size(dome_type type)
     return type->portable;
 }
 
-size_t dome_type_fields(dome_type type, const dome_field **fields)
+size_t dome_type_fields(dome_type type)
 {
     DOME_NEEDS(type, "the type", 0);
-    if (fields)
-        *fields = type->fields;
     return type->nfields;
+}
+
+dome_status dome_type_field(dome_type type, size_t number, dome_field *field, size_t field_size)
+{
+    DOME_NEEDS(type, "the type", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(field, "the place for the field", DOME_ERR_ARGUMENT);
+    if (number >= type->nfields)
+        return dome__fail(dome__this_env(), DOME_ERR_ARGUMENT,
+                          "dome_type_field: type '%s' has %zu fields, and none with number %zu", type->name, type->nfields,
+                          number);
+    memset(field, 0, field_size);
+    memcpy(field, &type->fields[number], MIN(field_size, sizeof *field));
+    return DOME_OK;
 }
 
 bool dome_type_equal(dome_type a, dome_type b)
@@ -194,9 +207,8 @@ static struct dome_type_desc *describe_struct(const char *name, size_t size, con
     return type;
 }
 
-dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields)
+static dome_type type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields)
 {
-    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     uint64_t hash = 0;
     for (size_t i = 0; fields && i < nfields; i++) {
@@ -209,8 +221,8 @@ dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const d
     int status = check_fields(env, name, size, fields, nfields);
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
-    for (size_t i = 0; i < G_N_ELEMENTS(basic_types); i++)
-        if (strcmp(name, basic_types[i]->name) == 0)
+    for (size_t i = 0; i < G_N_ELEMENTS(dome__basic_types); i++)
+        if (strcmp(name, dome__basic_types[i].name) == 0)
             return dome__end(&op, dome__fail(env, DOME_ERR_NAME, "'%s' is the name of a basic type", name)), NULL;
 
     struct dome_type_desc *type = describe_struct(name, size, fields, nfields);
@@ -227,6 +239,23 @@ dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const d
         g_hash_table_insert(env->types, (void *)type->name, type);
     }
     dome__end(&op, status);
+    return type;
+}
+
+dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields,
+                           size_t field_size)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    bool good = true;
+    dome_field *known = fields && nfields <= SIZE_MAX / sizeof *known ? g_try_new(dome_field, nfields) : NULL;
+    for (size_t i = 0; known && i < nfields && good; i++)
+        good = dome__sized_copy(&known[i], sizeof *known, (const char *)fields + i * field_size, field_size, sizeof *known);
+    dome_type type = NULL;
+    if (good)
+        type = type_struct(env, name, size, known, known ? nfields : 0);
+    else
+        dome__fail(env, DOME_ERR_ARGUMENT, "dome_type_struct: fields of %zu bytes: give sizeof(dome_field)", field_size);
+    g_free(known);
     return type;
 }
 

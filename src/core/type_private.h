@@ -14,6 +14,9 @@ struct dome_type_desc {
     dome_field *fields;
 };
 
+/* The basic types by kind, for tables that the compiler fills; dome_type_basic gives their addresses. */
+extern const struct dome_type_desc dome__basic_types[DOME_KIND_STRUCT];
+
 /* A hash of the whole description, equal on machines whose structs are padded differently. */
 uint64_t dome__type_hash(dome_type type);
 

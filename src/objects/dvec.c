@@ -1,5 +1,6 @@
 #include "core/layout.h"
 #include "core/object_private.h"
+#include "core/sized.h"
 #include "core/type_private.h"
 #include "objects/dvec_private.h"
 #include "objects/eval.h"
@@ -585,9 +586,28 @@ static const char *why_failed(const dome_object *object)
     return x->failure ? x->failure->text : NULL;
 }
 
+bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy)
+{
+    const dvec_options *given = *options;
+    if (!given)
+        return true;
+    *options = copy;
+    if (dome__sized_copy(copy, sizeof *copy, given, given->size, sizeof(dvec_options))) {
+        copy->size = sizeof *copy;
+        return true;
+    }
+    dome__fail(env, DOME_ERR_ARGUMENT,
+               "the options have size %zu instead of %zu, or one that this library does not know: use DVEC_OPTIONS", given->size,
+               sizeof *copy);
+    return false;
+}
+
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options)
 {
     DOME_NEEDS(env, "the environment", NULL);
+    dvec_options known;
+    if (!dvec__options(env, &options, &known))
+        return NULL;
     dome_operation op;
     uint64_t words[6] = {dome__text_word(env, name), n, dome__type_word(env, type)};
     if (options)
@@ -652,7 +672,7 @@ dvec *dvec_new_like(const dvec *x, const char *name)
     dvec__id(x); /* refused if it was freed */
     return dvec_new_with(
         x->env, name, x->type, x->length,
-        &(dvec_options){.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)});
+        DVEC_OPTIONS(.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)));
 }
 
 dvec *dvec_clone(const dvec *x, const char *name)

@@ -319,8 +319,8 @@ static size_t alignment(dome_type type)
         DOME_TYPE_LIST(KIND_ALIGNMENT)
 #undef KIND_ALIGNMENT
     };
-    const dome_field *fields;
-    size_t nfields = dome_type_fields(type, &fields), most = 1;
+    const dome_field *fields = type->fields;
+    size_t nfields = type->nfields, most = 1;
     if (nfields == 0)
         return of_kind[dome_type_kind_of(type)];
     for (size_t i = 0; i < nfields; i++)
@@ -346,13 +346,8 @@ static dome_type known_type(dome_env *env, const dome_npy_item *item)
  */
 static dome_type type_of(dome_env *env, const dome_npy_item *item)
 {
-    static const dome_type basic[] = {
-#define TYPE_OF_KIND(name, ctype, suffix) &dome_type_##suffix,
-        DOME_TYPE_LIST(TYPE_OF_KIND)
-#undef TYPE_OF_KIND
-    };
     if (item->kind != DOME_KIND_STRUCT)
-        return basic[item->kind];
+        return dome_type_basic(item->kind);
     dome_type type = known_type(env, item);
     if (type)
         return type;
@@ -379,7 +374,7 @@ static dome_type type_of(dome_env *env, const dome_npy_item *item)
     if (good) {
         char *descr = dome__npy_descr(item);
         char *name = g_strdup_printf("npy-%016" PRIx64, dome__hash_bytes(0, descr, strlen(descr)));
-        type = dome_type_struct(env, name, (size + most - 1) / most * most, fields, item->nfields);
+        type = dome_type_struct(env, name, (size + most - 1) / most * most, fields, item->nfields, sizeof(dome_field));
         g_free(name);
         g_free(descr);
     }
@@ -390,7 +385,7 @@ static dome_type type_of(dome_env *env, const dome_npy_item *item)
 static dvec *new_vector(transfer *f, const char *name, const dvec_options *options)
 {
     dome_env *env = f->env;
-    dvec_options o = options ? *options : (dvec_options){0};
+    dvec_options o = options ? *options : *DVEC_OPTIONS(.width = 0);
     if (o.width && o.width != f->npy.width) {
         dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" PRIu64 ", not %zu", f->path, f->npy.width, o.width);
         return NULL;
@@ -428,6 +423,9 @@ static int read_parts(transfer *f, const identity *id)
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options)
 {
     DOME_NEEDS(env, "the environment", NULL);
+    dvec_options known;
+    if (!dvec__options(env, &options, &known))
+        return NULL;
     dome_operation op;
     uint64_t words[5] = {dome__text_word(env, name), dome__text_word(env, path)};
     if (options)

@@ -57,6 +57,9 @@ int dvec__settle(const dvec *x, const dvec *y);
 /* The same for a vector that is only going to be read: recorded work that reads it may stay recorded. */
 int dvec__settle_read(const dvec *x);
 
+/* Replaces the program's options (NULL: none) by a copy of all that this library knows. False after a failure. */
+bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy);
+
 /* Whether an object is a dvec. */
 bool dvec__is(const dome_object *object);
 

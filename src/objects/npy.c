@@ -1,6 +1,7 @@
 #include "objects/npy.h"
 
 #include "core/bytes.h"
+#include "core/type_private.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -490,8 +491,8 @@ bool dome__npy_check_size(const dome_npy *npy, uint64_t file_bytes, char **messa
 
 static void describe(dome_npy_item *item, dome_type type)
 {
-    const dome_field *fields;
-    size_t nfields = dome_type_fields(type, &fields);
+    const dome_field *fields = type->fields;
+    size_t nfields = type->nfields;
     item->kind = dome_type_kind_of(type);
     item->count = 1;
     item->bytes = dome_type_portable_size(type);
@@ -600,8 +601,8 @@ char *dome__npy_header(dome_npy *npy)
 
 bool dome__npy_fits(const dome_npy_item *item, dome_type type)
 {
-    const dome_field *fields;
-    size_t nfields = dome_type_fields(type, &fields);
+    const dome_field *fields = type->fields;
+    size_t nfields = type->nfields;
     if (item->kind != dome_type_kind_of(type) || item->nfields != nfields)
         return false;
     for (size_t i = 0; i < nfields; i++)
@@ -618,10 +619,9 @@ static bool swapped(const dome_npy_item *item)
 
 bool dome__npy_is_native(const dome_npy_item *item, dome_type type)
 {
-    const dome_field *fields;
+    const dome_field *fields = type->fields;
     if (item->kind != DOME_KIND_STRUCT)
         return !swapped(item);
-    dome_type_fields(type, &fields);
     if (item->bytes != dome_type_size(type))
         return false;
     uint64_t covered = 0;
@@ -671,12 +671,11 @@ static void copy_basic(const dome_npy_item *item, void *to, const void *from, ui
 
 void dome__npy_pack(const dome_npy_item *item, dome_type type, void *packed, const void *elements, uint64_t count)
 {
-    const dome_field *fields;
+    const dome_field *fields = type->fields;
     if (item->kind != DOME_KIND_STRUCT) {
         copy_basic(item, packed, elements, count);
         return;
     }
-    dome_type_fields(type, &fields);
     for (uint64_t e = 0; e < count; e++)
         for (size_t i = 0; i < item->nfields; i++)
             dome__npy_pack(&item->fields[i], fields[i].type, (char *)packed + e * item->bytes + item->fields[i].offset,
@@ -685,12 +684,11 @@ void dome__npy_pack(const dome_npy_item *item, dome_type type, void *packed, con
 
 void dome__npy_unpack(const dome_npy_item *item, dome_type type, void *elements, const void *packed, uint64_t count)
 {
-    const dome_field *fields;
+    const dome_field *fields = type->fields;
     if (item->kind != DOME_KIND_STRUCT) {
         copy_basic(item, elements, packed, count);
         return;
     }
-    dome_type_fields(type, &fields);
     for (uint64_t e = 0; e < count; e++)
         for (size_t i = 0; i < item->nfields; i++)
             dome__npy_unpack(&item->fields[i], fields[i].type, (char *)elements + e * dome_type_size(type) + fields[i].offset,

@@ -401,7 +401,7 @@ void dome__trace_restart(dome_trace *trace, uint64_t number)
 
 void dome__trace_object(dome_trace *trace, const dome_object *object)
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     if (!trace || trace->rank != 0 || trace->objects >= OBJECTS || dome_object_describe(object, &info) != DOME_OK)
         return;
     trace->objects++;

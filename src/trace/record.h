@@ -9,7 +9,7 @@
 #ifndef DOME_SRC_TRACE_RECORD_H
 #define DOME_SRC_TRACE_RECORD_H
 
-#include <dome/object.h>
+#include <dome/structure.h>
 
 #include <glib.h>
 

@@ -10,6 +10,7 @@
 #include "transport/transport.h"
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 #include <glib.h>
 #include <math.h>
@@ -77,7 +78,7 @@ static pair make(const char *name, size_t n)
 {
     pair p = {.n = n, .block = (size_t)dome_block_size(n)};
     p.moves = dvec_new(env, name, DOME_F64, n);
-    p.stays = dvec_new_with(env, NULL, DOME_F64, n, &(dvec_options){.distribution = DOME_WHOLE});
+    p.stays = dvec_new_with(env, NULL, DOME_F64, n, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec_iota(p.moves);
     dvec_iota(p.stays);
     return p;
@@ -679,7 +680,7 @@ static void case_fixed(const char *word)
 {
     (void)word;
     pair x = make("x", N);
-    dvec *fixed = dvec_new_with(env, "fixed", DOME_F64, N, &(dvec_options){.distribution = DOME_BLOCK});
+    dvec *fixed = dvec_new_with(env, "fixed", DOME_F64, N, DVEC_OPTIONS(.distribution = DOME_BLOCK));
     uint64_t counts[size];
     owned(N, counts);
     dome_layout *turned = dome_layout_new(N, x.block, size, counts[0] / 2, counts);

@@ -59,7 +59,8 @@ int main(int argc, char **argv)
     dome_env *env = dome_init(&argc, &argv);
     const char *what = argc > 1 ? argv[1] : "";
     const char *kind = argc > 2 ? argv[2] : "";
-    dvec_options options = {.distribution = strcmp(kind, "block") == 0   ? DOME_BLOCK
+    dvec_options options = {.size = sizeof options,
+                            .distribution = strcmp(kind, "block") == 0   ? DOME_BLOCK
                                             : strcmp(kind, "whole") == 0 ? DOME_WHOLE
                                                                          : DOME_DYNAMIC};
     dvec *x = dvec_new_with(env, "x", DOME_F64, N, &options), *y = dvec_new_with(env, "y", DOME_F64, N, &options);

@@ -28,7 +28,7 @@ static dome_type grain_type(dome_env *env, const char *variant)
     const dome_field fields[] = {{"tag", DOME_U8, offsetof(grain, tag), 1},
                                  {is(variant, "field") ? "weight" : "mass", DOME_F64, offsetof(grain, mass), 1},
                                  {"at", DOME_I16, offsetof(grain, at), 3}};
-    return dome_type_struct(env, "grain", sizeof(grain), fields, 3);
+    return dome_type_struct(env, "grain", sizeof(grain), fields, 3, sizeof(dome_field));
 }
 
 static void grow(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
@@ -91,7 +91,8 @@ int main(int argc, char **argv)
     int64_t steps = argc > 1 ? atoll(argv[1]) : 0;
     const char *variant = argc > 2 ? argv[2] : "none";
     int sleep_ms = argc > 3 ? atoi(argv[3]) : 0;
-    const dvec_options block3 = {.distribution = is(variant, "distribution") ? DOME_DYNAMIC : DOME_BLOCK,
+    const dvec_options block3 = {.size = sizeof block3,
+                                 .distribution = is(variant, "distribution") ? DOME_DYNAMIC : DOME_BLOCK,
                                  .width = is(variant, "width") ? 2 : 3},
                        whole = {.distribution = DOME_WHOLE}, wide = {.width = 5, .block = is(variant, "block") ? 8 : 16};
     dvec *x = dvec_new(env, "x", is(variant, "type") ? DOME_F32 : DOME_F64, is(variant, "length") ? 5001 : 5000);
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
     dvec *empty = dvec_new(env, "empty", DOME_I64, 0);
     if (is(variant, "more"))
         dvec_new(env, "more", DOME_F64, 10);
-    dvec *stays = dvec_new_with(env, "stays", DOME_F64, 600, &(dvec_options){.distribution = DOME_BLOCK});
+    dvec *stays = dvec_new_with(env, "stays", DOME_F64, 600, DVEC_OPTIONS(.distribution = DOME_BLOCK));
     dvec *common = dvec_new_with(env, "common", DOME_F64, 600, &whole);
     lists *l = lists_new(env, "lists", 50);
     dscalar *step = NULL, *z = dscalar_new(env, "z", DOME_C128);

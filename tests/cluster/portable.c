@@ -19,12 +19,12 @@ typedef struct particle {
 
 static dome_type describe(dome_env *env)
 {
-    static const dome_field fields[] = {
+    const dome_field fields[] = {
         {"kind", DOME_I8, offsetof(particle, kind), 1}, {"x", DOME_F64, offsetof(particle, x), 3},
         {"id", DOME_I64, offsetof(particle, id), 1},    {"weight", DOME_F32, offsetof(particle, weight), 1},
         {"tag", DOME_U16, offsetof(particle, tag), 1},
     };
-    return dome_type_struct(env, "particle", sizeof(particle), fields, sizeof fields / sizeof fields[0]);
+    return dome_type_struct(env, "particle", sizeof(particle), fields, sizeof fields / sizeof fields[0], sizeof(dome_field));
 }
 
 static void make_particles(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     size_t n = argc > 1 ? (size_t)atol(argv[1]) : 1000;
-    dvec_options whole = {.distribution = DOME_WHOLE};
+    dvec_options whole = {.size = sizeof whole, .distribution = DOME_WHOLE};
     dvec *x = dvec_new(env, "x", DOME_F64, n), *all = dvec_new_with(env, "all", DOME_F64, n, &whole);
     dvec_iota(x);
     dvec_copy(all, x);

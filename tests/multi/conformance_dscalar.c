@@ -63,7 +63,7 @@ int main(int argc, char **argv)
                                DOME_F64,
                                DOME_C64,
                                DOME_C128,
-                               dome_type_struct(env, "pair", sizeof(pair), fields, 2)};
+                               dome_type_struct(env, "pair", sizeof(pair), fields, 2, sizeof(dome_field))};
     size_t count = sizeof types / sizeof types[0];
     for (size_t t = 0; t < count; t++) {
         char what[64];

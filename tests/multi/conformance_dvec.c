@@ -21,12 +21,12 @@ typedef struct outer {
 static dome_type outer_type(dome_env *env)
 {
     const dome_field inner_fields[] = {{"a", DOME_I16, offsetof(inner, a), 1}, {"b", DOME_F32, offsetof(inner, b), 3}};
-    dome_type in = dome_type_struct(env, "inner", sizeof(inner), inner_fields, 2);
+    dome_type in = dome_type_struct(env, "inner", sizeof(inner), inner_fields, 2, sizeof(dome_field));
     const dome_field fields[] = {{"tag", DOME_U8, offsetof(outer, tag), 1},
                                  {"in", in, offsetof(outer, in), 2},
                                  {"z", DOME_C128, offsetof(outer, z), 1},
                                  {"big", DOME_I64, offsetof(outer, big), 1}};
-    return dome_type_struct(env, "outer", sizeof(outer), fields, 4);
+    return dome_type_struct(env, "outer", sizeof(outer), fields, 4, sizeof(dome_field));
 }
 
 typedef struct shape {
@@ -147,18 +147,21 @@ int main(int argc, char **argv)
                 size_t turn = t + l + (size_t)d;
                 if (d != DOME_DYNAMIC && turn % 3 != 0)
                     continue;
-                shape kind = {types[t], lengths[l], {.distribution = d, .width = 1 + turn % 3, .block = turn % 4 == 3 ? 64 : 0}};
+                shape kind = {
+                    types[t],
+                    lengths[l],
+                    {.size = sizeof(dvec_options), .distribution = d, .width = 1 + turn % 3, .block = turn % 4 == 3 ? 64 : 0}};
                 run(env, &kind, false, keep, ++runs);
             }
         }
     }
-    shape deferred = {DOME_F64, 700, {.width = 2}};
+    shape deferred = {DOME_F64, 700, {.size = sizeof(dvec_options), .width = 2}};
     run(env, &deferred, true, keep, ++runs);
 
     if (!keep)
         pretend_mixed_formats(env);
     for (size_t t = 0; t < ntypes; t++) {
-        shape mixed = {types[t], 300 + t, {.width = 1 + t % 2}};
+        shape mixed = {types[t], 300 + t, {.size = sizeof(dvec_options), .width = 1 + t % 2}};
         run(env, &mixed, false, keep, ++runs);
     }
     if (keep)

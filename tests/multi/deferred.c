@@ -5,6 +5,7 @@
  *
  * Each vector has a twin, computed at once and element by element. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -332,7 +333,7 @@ static void make_weak(weak *x)
     static const dome_distribution kinds[] = {DOME_DYNAMIC, DOME_DYNAMIC, DOME_DYNAMIC, DOME_WHOLE};
     int k = (int)(x - weak_vector);
     snprintf(x->name, sizeof x->name, "w%d", made++);
-    x->v = dvec_new_with(env, x->name, DOME_I32, M, &(dvec_options){.distribution = kinds[k % 4]});
+    x->v = dvec_new_with(env, x->name, DOME_I32, M, DVEC_OPTIONS(.distribution = kinds[k % 4]));
     memset(x->twin, 0, sizeof x->twin);
     x->failed = 0;
 }

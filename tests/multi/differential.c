@@ -9,6 +9,7 @@
 
 #include <complex.h>
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -667,7 +668,7 @@ static model new_model(const char *name, dome_type type, uint64_t n, uint64_t wi
                .block = block ? block : rule,
                .distribution = distribution,
                .name = name};
-    m.v = dvec_new_with(env, name, type, n, &(dvec_options){.distribution = distribution, .width = width, .block = block});
+    m.v = dvec_new_with(env, name, type, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
     if (!m.v)
         DIFFERS("no vector %s: %s", name, dome_error_message(env));
     m.data = calloc(m.count + 1, dome_type_size(type));
@@ -1349,9 +1350,6 @@ static void do_copy(model *z, const model *x)
 
 /* ---- chains ---- */
 
-static dome_type const types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,  DOME_U16,
-                                  DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
-
 static uint64_t any_length(void)
 {
     switch (below(8)) {
@@ -1375,7 +1373,7 @@ static void run_chain(uint64_t length)
     rng_state = seed * 0x2545f4914f6cdd1du + 1;
     log_used = 0;
     wild = chance(50);
-    dome_type type = types[below(12)], other_type = types[below(12)];
+    dome_type type = dome_type_basic((dome_type_kind)below(12)), other_type = dome_type_basic((dome_type_kind)below(12));
     if (is_complex(dome_type_kind_of(type)) && chance(50)) /* of the parts */
         other_type = type == DOME_C64 ? DOME_F32 : DOME_F64;
     static const uint64_t widths[] = {1, 1, 1, 2, 3, 7, 16, 17};

@@ -6,6 +6,7 @@
 #include "transport/collective.h"
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -97,11 +98,11 @@ static dome_type describe_outer(void)
 {
     const dome_field inner_fields[] = {{"code", DOME_I16, offsetof(inner, code), 1},
                                        {"weights", DOME_F64, offsetof(inner, weights), 2}};
-    dome_type inner_type = dome_type_struct(env, "inner", sizeof(inner), inner_fields, 2);
+    dome_type inner_type = dome_type_struct(env, "inner", sizeof(inner), inner_fields, 2, sizeof(dome_field));
     const dome_field outer_fields[] = {{"tag", DOME_U8, offsetof(outer, tag), 1},
                                        {"parts", inner_type, offsetof(outer, parts), 2},
                                        {"z", DOME_C64, offsetof(outer, z), 1}};
-    return dome_type_struct(env, "outer", sizeof(outer), outer_fields, 3);
+    return dome_type_struct(env, "outer", sizeof(outer), outer_fields, 3, sizeof(dome_field));
 }
 
 /* Any bits, by position alone. */
@@ -175,7 +176,7 @@ static void round_trip(dome_type type, size_t n, size_t width)
 {
     uint64_t hash = 0;
     for (int k = 0; k < 3; k++) {
-        dvec_options options = {.distribution = (dome_distribution)k, .width = width};
+        dvec_options options = {.size = sizeof options, .distribution = (dome_distribution)k, .width = width};
         dvec *x = dvec_new_with(env, "x", type, n, &options);
         fill_any(x);
         if (k == DOME_DYNAMIC)
@@ -186,7 +187,7 @@ static void round_trip(dome_type type, size_t n, size_t width)
         CHECK(k == 0 || found == hash, "the file of a %s vector differs by its distribution", dome_type_name(type));
         hash = found;
         stand(draw(2));
-        options = (dvec_options){.distribution = (dome_distribution)draw(3)};
+        options = (dvec_options){.size = sizeof options, .distribution = (dome_distribution)draw(3)};
         dvec *y = dvec_read_with(env, "y", "trip.npy", &options);
         CHECK(y != NULL, "read");
         CHECK(dvec_distribution(y) == options.distribution && !strcmp(dvec_name(y), "y"), "%s", dvec_name(y));
@@ -225,7 +226,7 @@ static void check_golden(dome_type own)
     memcpy(expected + 10, header, sizeof header - 1);
     expected[127] = '\n';
     memcpy(expected + 128, row, sizeof row);
-    dvec *x = dvec_new_with(env, "x", DOME_I32, 1, &(dvec_options){.width = 2});
+    dvec *x = dvec_new_with(env, "x", DOME_I32, 1, DVEC_OPTIONS(.width = 2));
     dvec_span spans[2];
     dvec_local(x, spans);
     if (spans[0].count > 0) {
@@ -274,7 +275,7 @@ static void check_foreign(dome_type own)
     /* Fields this program has not described: a type with C's layout. */
     make_npy("foreign.npy", "{'descr': [('k', '>i4'), ('v', '>f4'), ('t', '|u1')], 'fortran_order': False, 'shape': (2,)}",
              points, sizeof points);
-    x = dvec_read_with(env, "points", "foreign.npy", &(dvec_options){.distribution = DOME_WHOLE});
+    x = dvec_read_with(env, "points", "foreign.npy", DVEC_OPTIONS(.distribution = DOME_WHOLE));
     struct point {
         int32_t k;
         float v;
@@ -393,7 +394,7 @@ static void check_bad_files(void)
         dvec_free(y);
     }
     CHECK(read < 100, "no change was seen");
-    CHECK(dvec_read_with(env, "y", "good.npy", &(dvec_options){.width = 2}) == NULL, "width");
+    CHECK(dvec_read_with(env, "y", "good.npy", DVEC_OPTIONS(.width = 2)) == NULL, "width");
     check_failed(DOME_ERR_SHAPE, "width");
     CHECK(dvec_read(env, "x", "good.npy") == NULL, "name");
     CHECK(dome_error_status(env) == DOME_ERR_NAME, "%s", dome_status_name(dome_error_status(env)));

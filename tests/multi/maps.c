@@ -20,7 +20,7 @@ static bool same(double a, double b)
 /* Whether two vectors have the same values; their difference would not tell NaN. */
 static bool equal(dvec *x, dvec *y)
 {
-    dvec_options o = {.width = dvec_width(x)};
+    dvec_options o = {.size = sizeof o, .width = dvec_width(x)};
     dvec *mask = dvec_new_with(env, NULL, DOME_U8, dvec_length(x), &o);
     dvec_ne(mask, x, y);
     int64_t different = dvec_sum_i64(mask);
@@ -30,7 +30,7 @@ static bool equal(dvec *x, dvec *y)
 
 static dvec *random_vector(dome_type type, size_t n, size_t width, uint64_t seed)
 {
-    dvec *x = dvec_new_with(env, NULL, type, n, &(dvec_options){.width = width});
+    dvec *x = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.width = width));
     dvec_random(x, seed);
     if (type == DOME_F64 || type == DOME_F32)
         dvec_adds(x, x, 0.5);
@@ -95,7 +95,7 @@ static void others(size_t n)
     CHECK(equal(i, k));
 
     /* what all tasks have, with what is spread over them, and by itself */
-    dvec *whole = dvec_new_with(env, NULL, DOME_F32, n, &(dvec_options){.distribution = DOME_WHOLE});
+    dvec *whole = dvec_new_with(env, NULL, DOME_F32, n, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec_random(whole, 13);
     DVEC_MAP_SUM2(mine, float, z, whole, x, whole - x);
     dvec_sub(y, whole, x);

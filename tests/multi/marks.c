@@ -1,5 +1,6 @@
 /* What counts as changed since the last checkpoint: the blocks that were written, neither fewer nor more. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,13 @@ static const char *const distributions[] = {"dynamic", "block", "whole"};
 
 static dvec *make(const char *name, dome_distribution distribution)
 {
-    return dvec_new_with(env, name, DOME_F64, N, &(dvec_options){.distribution = distribution});
+    return dvec_new_with(env, name, DOME_F64, N, DVEC_OPTIONS(.distribution = distribution));
 }
 
 /* Sets by block whether it counts as changed, and returns how many of this task's do; the rest, of other tasks, are false. */
 static uint64_t changed(dvec *x, bool flags[])
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     dome_object *o = dvec_object(x);
     CHECK(dome_object_describe(o, &info) == DOME_OK, "a vector cannot be described");
     uint64_t blocks = dome_layout_blocks(info.layout), count = 0;
@@ -41,7 +42,7 @@ static uint64_t changed(dvec *x, bool flags[])
 /* This task's blocks. */
 static uint64_t owned(dvec *x)
 {
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     dome_object_describe(dvec_object(x), &info);
     return dome_layout_run(info.layout, info.distribution == DOME_WHOLE ? 0 : dome_rank(env), NULL);
 }
@@ -60,10 +61,10 @@ static void check_scatter(dome_distribution distribution, bool itself)
     bool flags[N], expected[N] = {false};
     dvec *z = make("scatter", distribution);
     size_t n = itself ? N : COUNT;
-    dvec_options whole = {.distribution = DOME_WHOLE};
-    dvec *index = dvec_new_with(env, NULL, DOME_I64, n, itself ? &(dvec_options){.distribution = distribution} : &whole);
+    dvec_options whole = {.size = sizeof whole, .distribution = DOME_WHOLE};
+    dvec *index = dvec_new_with(env, NULL, DOME_I64, n, itself ? DVEC_OPTIONS(.distribution = distribution) : &whole);
     dvec *x = itself ? z : dvec_new_with(env, NULL, DOME_F64, n, &whole);
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     dvec_span spans[2];
     dome_object_describe(dvec_object(z), &info);
     uint64_t size = dome_layout_block_size(info.layout), mine = 0;
@@ -98,7 +99,7 @@ static void check_set(dome_distribution distribution)
 {
     bool flags[N];
     dvec *x = make("set", distribution);
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     const double value = 7;
     dvec_random(x, 4);
     save(x);

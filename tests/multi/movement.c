@@ -4,6 +4,7 @@
 #include "reference_sum.h"
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ typedef struct cell {
 static dome_type cell_type(void)
 {
     const dome_field fields[] = {{"tag", DOME_U8, offsetof(cell, tag), 1}, {"number", DOME_I32, offsetof(cell, number), 2}};
-    return dome_type_struct(env, "cell", sizeof(cell), fields, 2);
+    return dome_type_struct(env, "cell", sizeof(cell), fields, 2, sizeof(dome_field));
 }
 
 static void random_value(dome_type type, char *value)
@@ -94,7 +95,7 @@ static void put(model *m)
 static model make(dome_type type, size_t n, size_t width, dome_distribution distribution, size_t block)
 {
     model m = {.type = type, .n = n, .width = width, .size = width * dome_type_size(type)};
-    m.v = dvec_new_with(env, NULL, type, n, &(dvec_options){.distribution = distribution, .width = width, .block = block});
+    m.v = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
     m.data = malloc(n * m.size + 1);
     for (size_t i = 0; i < n * width; i++)
         random_value(type, m.data + i * dome_type_size(type));

@@ -1,5 +1,6 @@
 /* Reductions: known values, hard cases, errors; on layouts of all kinds. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +143,7 @@ static void test_sums(void)
 
     /* the interleaving of one block, by hand */
     enum { M = 40 };
-    dvec *z = dvec_new_with(env, "z", DOME_F64, M, &(dvec_options){.block = 64});
+    dvec *z = dvec_new_with(env, "z", DOME_F64, M, DVEC_OPTIONS(.block = 64));
     double value[M], s[16] = {0};
     for (int i = 0; i < M; i++)
         value[i] = 1 / (i + 1.0);
@@ -274,7 +275,7 @@ static void test_shapes(void)
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         for (int d = 0; d < 3; d++) {
             uint64_t n = lengths[k];
-            dvec_options options = {.distribution = (dome_distribution)d, .width = 3};
+            dvec_options options = {.size = sizeof options, .distribution = (dome_distribution)d, .width = 3};
             dvec *x = dvec_new_with(env, "x", DOME_I32, n, &options), *w = dvec_new_with(env, "w", DOME_I32, n, &options);
             double c[2];
             dvec_iota(x);
@@ -302,7 +303,7 @@ static void test_shapes(void)
     /* one operand everywhere, the other spread, in either order */
     enum { N = 4000 };
     dvec *x = dvec_new(env, "x", DOME_F64, N);
-    dvec *w = dvec_new_with(env, "w", DOME_F64, N, &(dvec_options){.distribution = DOME_WHOLE});
+    dvec *w = dvec_new_with(env, "w", DOME_F64, N, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     set(x, ramp);
     dvec_iota(w);
     for (int k = 0; k < LAYOUTS; k++) {

@@ -122,7 +122,8 @@ static void interpret(dome_env *env, char *line)
         number[i] = atoi(word[i]) & (VECTORS - 1);
     dvec *x = v[number[1]];
     if (strcmp(name, "new") == 0) {
-        const dvec_options options = {.distribution = (dome_distribution)atoi(word[5]), .width = (size_t)atoll(word[4])};
+        const dvec_options options = {
+            .size = sizeof options, .distribution = (dome_distribution)atoi(word[5]), .width = (size_t)atoll(word[4])};
         v[number[1]] = dvec_new_with(env, NULL, type_named(word[2]), (uint64_t)atoll(word[3]), &options);
     } else if (strcmp(name, "free") == 0) {
         dvec_free(x);

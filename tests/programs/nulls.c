@@ -5,6 +5,7 @@
  *     nulls abort      calls dome_abort without an environment
  *     nulls names      prints the functions that are called, and does nothing else */
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,19 +82,24 @@ static void of_environment(void)
 static void of_types(void)
 {
     const dome_field field = {"a", DOME_F64, 0, 1}, nameless = {NULL, DOME_F64, 0, 1}, typeless = {"a", NULL, 0, 1};
+    dome_field place;
     char packed[8] = "";
     double value = 0;
-    REFUSES(dome_type_struct, NULL, "t", 8, &field, 1);
-    REFUSES(dome_type_struct, env, NULL, 8, &field, 1);
-    REFUSES(dome_type_struct, env, "t", 8, NULL, 1);
-    REFUSES(dome_type_struct, env, "t", 8, &nameless, 1);
-    REFUSES(dome_type_struct, env, "t", 8, &typeless, 1);
+    REFUSES(dome_type_struct, NULL, "t", 8, &field, 1, sizeof(dome_field));
+    REFUSES(dome_type_struct, env, NULL, 8, &field, 1, sizeof(dome_field));
+    REFUSES(dome_type_struct, env, "t", 8, NULL, 1, sizeof(dome_field));
+    REFUSES(dome_type_struct, env, "t", 8, &nameless, 1, sizeof(dome_field));
+    REFUSES(dome_type_struct, env, "t", 8, &typeless, 1, sizeof(dome_field));
     REFUSES(dome_type_name, NULL);
     REFUSES(dome_type_kind_of, NULL);
     REFUSES(dome_type_size, NULL);
     REFUSES(dome_type_portable_size, NULL);
-    REFUSES(dome_type_fields, NULL, NULL);
-    ALLOWS(dome_type_fields, DOME_F64, NULL);
+    REFUSES(dome_type_fields, NULL);
+    REFUSES(dome_type_field, NULL, 0, &place, sizeof place);
+    REFUSES(dome_type_field, DOME_F64, 0, NULL, sizeof place);
+    REFUSES(dome_type_field, DOME_F64, 0, &place, sizeof place);
+    ALLOWS(dome_type_fields, DOME_F64);
+    ALLOWS(dome_type_basic, DOME_KIND_STRUCT);
     ALLOWS(dome_type_equal, DOME_F64, NULL);
     ALLOWS(dome_type_equal, NULL, DOME_F64);
     REFUSES(dome_type_bytes, NULL, DOME_NATIVE);
@@ -135,7 +141,7 @@ static void of_objects(dome_object *o)
     const dome_object_ops *ops = o ? dome_object_operations(o) : NULL;
     double cost;
     uint64_t bytes;
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     char buffer[8];
     REFUSES(dome_object_new, NULL, "o", ops, NULL);
     REFUSES(dome_object_new, env, "o", NULL, NULL);

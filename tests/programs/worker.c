@@ -5,6 +5,7 @@
  * Every task writes MARKS/rank.N (its pid) once it has joined, and MARKS/there.N just before it is where it should be. RANK is
  * the task that differs from the others where one does. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 
 #include <signal.h>
 #include <stdarg.h>

@@ -85,17 +85,17 @@ static void change(GRand *rand, dome_type type, char *values, size_t count, int 
 static dome_type describe_body(dome_env *env)
 {
     const dome_field of_corner[] = {{"x", DOME_I16, offsetof(corner, x), 1}, {"weights", DOME_F32, offsetof(corner, weights), 3}};
-    dome_type corner_type = dome_type_struct(env, "corner", sizeof(corner), of_corner, 2);
+    dome_type corner_type = dome_type_struct(env, "corner", sizeof(corner), of_corner, 2, sizeof(dome_field));
     const dome_field of_body[] = {{"tag", DOME_U8, offsetof(body, tag), 1},
                                   {"phase", DOME_C128, offsetof(body, phase), 1},
                                   {"corners", corner_type, offsetof(body, corners), 2},
                                   {"id", DOME_I64, offsetof(body, id), 1}};
-    return dome_type_struct(env, "body", sizeof(body), of_body, 4);
+    return dome_type_struct(env, "body", sizeof(body), of_body, 4, sizeof(dome_field));
 }
 
 int main(int argc, char **argv)
 {
-    static const struct {
+    const struct {
         const char *name;
         dome_type type;
     } basic[] = {{"i8", DOME_I8},   {"i16", DOME_I16}, {"i32", DOME_I32}, {"i64", DOME_I64},

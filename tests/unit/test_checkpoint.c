@@ -140,7 +140,7 @@ static bool_t two_bytes(XDR *xdrs, void *v)
 /* What dome_type_pack makes of random and extreme values is what libtirpc makes of them. */
 static void test_xdr(void)
 {
-    static const struct {
+    const struct {
         dome_type type;
         xdr_any xdr;
         size_t items;
@@ -195,8 +195,8 @@ static char *random_name(const char *what, unsigned i)
 
 static dome_type random_type(unsigned *count)
 {
-    static const dome_type basic[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,  DOME_U16,
-                                      DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
+    const dome_type basic[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,  DOME_U16,
+                               DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
     static GPtrArray *structs;
     if (!structs)
         structs = g_ptr_array_new();
@@ -214,7 +214,7 @@ static dome_type random_type(unsigned *count)
         }
         ++*count;
         if (at < 4096)
-            g_ptr_array_add(structs, (void *)dome_type_struct(env, name, at, fields, n));
+            g_ptr_array_add(structs, (void *)dome_type_struct(env, name, at, fields, n, sizeof(dome_field)));
         g_free(name);
     }
     if (structs->len && g_test_rand_int_range(0, 2))

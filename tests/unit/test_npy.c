@@ -241,19 +241,20 @@ typedef struct record {
     float _Complex z;
 } record;
 
-static dome_field part_fields[] = {{"code", DOME_I16, offsetof(part, code), 1}, {"weight", DOME_F64, offsetof(part, weight), 1}};
+static dome_field part_fields[] = {{"code", &dome__basic_types[DOME_KIND_I16], offsetof(part, code), 1},
+                                   {"weight", &dome__basic_types[DOME_KIND_F64], offsetof(part, weight), 1}};
 static const struct dome_type_desc part_type = {
     .name = "part", .kind = DOME_KIND_STRUCT, .size = sizeof(part), .portable = 10, .nfields = 2, .fields = part_fields};
-static dome_field record_fields[] = {{"tag", DOME_U8, offsetof(record, tag), 1},
+static dome_field record_fields[] = {{"tag", &dome__basic_types[DOME_KIND_U8], offsetof(record, tag), 1},
                                      {"parts", &part_type, offsetof(record, parts), 2},
-                                     {"z", DOME_C64, offsetof(record, z), 1}};
+                                     {"z", &dome__basic_types[DOME_KIND_C64], offsetof(record, z), 1}};
 static const struct dome_type_desc record_type = {
     .name = "record", .kind = DOME_KIND_STRUCT, .size = sizeof(record), .portable = 29, .nfields = 3, .fields = record_fields};
 
 /* Byte for byte what numpy.save of NumPy 1.24 writes before the data of such arrays. */
 static void test_header_golden(void)
 {
-    static const struct {
+    const struct {
         dome_type type;
         uint64_t length, width, bytes;
         const char *text;

@@ -1,6 +1,7 @@
 #include "objects/dvec_private.h"
 
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <glib.h>
 #include <math.h>
 #include <string.h>
@@ -144,10 +145,10 @@ static void test_names(void)
     g_assert_null(dome_object_new(env, "a", &long_ops, &word));
     expect(DOME_ERR_NAME, "kind");
     dome_field field = {longer, DOME_F64, 0, 1};
-    g_assert_null(dome_type_struct(env, "t", 8, &field, 1));
+    g_assert_null(dome_type_struct(env, "t", 8, &field, 1, sizeof(dome_field)));
     expect(DOME_ERR_NAME, "field 0");
     field.name = "a";
-    g_assert_null(dome_type_struct(env, longer, 8, &field, 1));
+    g_assert_null(dome_type_struct(env, longer, 8, &field, 1, sizeof(dome_field)));
     expect(DOME_ERR_NAME, "65536 bytes");
     g_free(longest);
     g_free(longer);
@@ -187,7 +188,7 @@ static void test_defaults(void)
 {
     uint64_t word = 0x0102030405060708, bytes;
     dome_object *o = dome_object_new(env, "word", &word_ops, &word);
-    dome_object_info info;
+    dome_object_info info = {.size = sizeof info};
     g_assert_cmpint(dome_object_describe(o, &info), ==, DOME_OK);
     g_assert_cmpuint(info.width, ==, 1);
     g_assert_cmpint(dome_object_sync(o), ==, DOME_OK);
@@ -329,11 +330,11 @@ static void test_vector_arguments(void)
 {
     g_assert_null(dvec_new(env, "v", NULL, 3));
     expect(DOME_ERR_ARGUMENT, "no type");
-    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, &(dvec_options){.block = 3}));
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, DVEC_OPTIONS(.block = 3)));
     expect(DOME_ERR_ARGUMENT, "power of two");
-    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, &(dvec_options){.distribution = 9}));
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, DVEC_OPTIONS(.distribution = 9)));
     expect(DOME_ERR_ARGUMENT, "distribution");
-    g_assert_null(dvec_new_with(env, "v", DOME_F64, SIZE_MAX / 2, &(dvec_options){.width = 3}));
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, SIZE_MAX / 2, DVEC_OPTIONS(.width = 3)));
     expect(DOME_ERR_ARGUMENT, "counted");
     g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX));
     expect(DOME_ERR_ARGUMENT, "a length of -1");
@@ -345,10 +346,10 @@ static void test_vector_arguments(void)
     g_assert_cmpuint(dome_object_count(env), ==, 1);
 
     dvec *longer = dvec_new(env, "longer", DOME_F64, 4), *other = dvec_new(env, "other", DOME_I8, 3),
-         *fixed = dvec_new_with(env, "fixed", DOME_F64, 3, &(dvec_options){.distribution = DOME_BLOCK}),
-         *whole = dvec_new_with(env, "whole", DOME_F64, 3, &(dvec_options){.distribution = DOME_WHOLE}),
-         *blocked = dvec_new_with(env, "blocked", DOME_F64, 3, &(dvec_options){.block = 2}),
-         *wide = dvec_new_with(env, "wide", DOME_F64, 3, &(dvec_options){.width = 2});
+         *fixed = dvec_new_with(env, "fixed", DOME_F64, 3, DVEC_OPTIONS(.distribution = DOME_BLOCK)),
+         *whole = dvec_new_with(env, "whole", DOME_F64, 3, DVEC_OPTIONS(.distribution = DOME_WHOLE)),
+         *blocked = dvec_new_with(env, "blocked", DOME_F64, 3, DVEC_OPTIONS(.block = 2)),
+         *wide = dvec_new_with(env, "wide", DOME_F64, 3, DVEC_OPTIONS(.width = 2));
     g_assert_cmpint(dvec_roll(v, longer, 1), ==, DOME_ERR_SHAPE);
     expect(DOME_ERR_SHAPE, "'longer'");
     g_assert_cmpint(dvec_roll(v, other, 1), ==, DOME_ERR_TYPE);

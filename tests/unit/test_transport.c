@@ -11,9 +11,9 @@ typedef struct sample {
 } sample;
 
 static dome_field sample_fields[] = {
-    {"tag", DOME_U8, offsetof(sample, tag), 1},
-    {"value", DOME_F64, offsetof(sample, value), 1},
-    {"small", DOME_I16, offsetof(sample, small), 3},
+    {"tag", &dome__basic_types[DOME_KIND_U8], offsetof(sample, tag), 1},
+    {"value", &dome__basic_types[DOME_KIND_F64], offsetof(sample, value), 1},
+    {"small", &dome__basic_types[DOME_KIND_I16], offsetof(sample, small), 3},
 };
 
 static const struct dome_type_desc sample_type = {

@@ -20,7 +20,7 @@ static void test_basic(void)
         g_assert_cmpuint(dome_type_size(all[i].type), ==, all[i].size);
         g_assert_cmpuint(dome_type_portable_size(all[i].type), ==, all[i].size);
         g_assert_cmpuint(dome_type_bytes(all[i].type, DOME_NATIVE), ==, all[i].size);
-        g_assert_cmpuint(dome_type_fields(all[i].type, NULL), ==, 0);
+        g_assert_cmpuint(dome_type_fields(all[i].type), ==, 0);
         for (size_t j = 0; j < G_N_ELEMENTS(all); j++)
             g_assert_cmpint(dome_type_equal(all[i].type, all[j].type), ==, i == j);
     }
@@ -98,7 +98,7 @@ typedef struct particle {
 static dome_type point_type(void)
 {
     const dome_field fields[] = {{"x", DOME_I16, offsetof(point, x), 1}, {"y", DOME_I16, offsetof(point, y), 1}};
-    return dome_type_struct(env, "point", sizeof(point), fields, 2);
+    return dome_type_struct(env, "point", sizeof(point), fields, 2, sizeof(dome_field));
 }
 
 static dome_type particle_type(void)
@@ -107,21 +107,22 @@ static dome_type particle_type(void)
                                  {"mass", DOME_F64, offsetof(particle, mass), 1},
                                  {"at", point_type(), offsetof(particle, at), 2},
                                  {"charge", DOME_I8, offsetof(particle, charge), 1}};
-    return dome_type_struct(env, "particle", sizeof(particle), fields, 4);
+    return dome_type_struct(env, "particle", sizeof(particle), fields, 4, sizeof(dome_field));
 }
 
 static void test_struct(void)
 {
     dome_type type = particle_type();
-    const dome_field *fields;
+    dome_field field;
     g_assert_nonnull(type);
     g_assert_cmpstr(dome_type_name(type), ==, "particle");
     g_assert_cmpint(dome_type_kind_of(type), ==, DOME_KIND_STRUCT);
     g_assert_cmpuint(dome_type_size(type), ==, sizeof(particle));
     g_assert_cmpuint(dome_type_portable_size(type), ==, 1 + 8 + 8 + 1);
-    g_assert_cmpuint(dome_type_fields(type, &fields), ==, 4);
-    g_assert_cmpstr(fields[2].name, ==, "at");
-    g_assert_true(dome_type_equal(fields[2].type, point_type()));
+    g_assert_cmpuint(dome_type_fields(type), ==, 4);
+    g_assert_cmpint(dome_type_field(type, 2, &field, sizeof field), ==, DOME_OK);
+    g_assert_cmpstr(field.name, ==, "at");
+    g_assert_true(dome_type_equal(field.type, point_type()));
     g_assert_true(particle_type() == type);
     g_assert_false(dome_type_equal(type, point_type()));
 
@@ -168,7 +169,7 @@ static void test_struct_runs(void)
 static void refuse(int status, const char *word, const char *name, size_t size, const dome_field *fields, size_t nfields)
 {
     dome_error_clear(env);
-    g_assert_null(dome_type_struct(env, name, size, fields, nfields));
+    g_assert_null(dome_type_struct(env, name, size, fields, nfields, sizeof(dome_field)));
     g_assert_cmpint(dome_error_status(env), ==, status);
     g_assert_nonnull(strstr(dome_error_message(env), word));
     dome_error_clear(env);
@@ -194,7 +195,20 @@ static void test_refused(void)
     refuse(DOME_ERR_ARGUMENT, "no name", "r", 8, unnamed, 1);
     refuse(DOME_ERR_ARGUMENT, "name", NULL, 8, good, 1);
     refuse(DOME_ERR_NAME, "basic", "f64", 8, good, 1);
-    g_assert_nonnull(dome_type_struct(env, "r", 8, good, 1));
+    g_assert_nonnull(dome_type_struct(env, "r", 8, good, 1, sizeof(dome_field)));
+
+    /* fields of a program with a newer header: what this library does not know has to be 0 */
+    struct {
+        dome_field field;
+        size_t more;
+    } newer[] = {{{"a", DOME_I32, 0, 1}, 0}, {{"b", DOME_I32, 4, 1}, 0}};
+    g_assert_nonnull(dome_type_struct(env, "newer", 8, &newer[0].field, 2, sizeof *newer));
+    newer[1].more = 1;
+    g_assert_null(dome_type_struct(env, "newer still", 8, &newer[0].field, 2, sizeof *newer));
+    g_assert_cmpint(dome_error_status(env), ==, DOME_ERR_ARGUMENT);
+    g_assert_null(dome_type_struct(env, "older", 8, good, 1, sizeof(dome_field) - 1));
+    g_assert_cmpint(dome_error_status(env), ==, DOME_ERR_ARGUMENT);
+    dome_error_clear(env);
     refuse(DOME_ERR_NAME, "differently", "r", 12, good, 1);
 }
 

@@ -8,8 +8,8 @@
  * (see layout.h). A replicated object (DOME_WHOLE) is held in full by every task: its layout is one over a single task, or
  * NULL, which means that the whole object is one block, number 0.
  */
-#ifndef DOME_OBJECT_H
-#define DOME_OBJECT_H
+#ifndef DOME_STRUCTURE_H
+#define DOME_STRUCTURE_H
 
 #include <dome/error.h>
 #include <dome/layout.h>
@@ -19,15 +19,8 @@
 extern "C" {
 #endif
 
-typedef struct dome_object dome_object;
-
-typedef enum dome_distribution {
-    DOME_DYNAMIC, /* blocks over all tasks; load balancing may move them */
-    DOME_BLOCK,   /* blocks spread evenly over all tasks, for good */
-    DOME_WHOLE    /* every task holds all elements */
-} dome_distribution;
-
 typedef struct dome_object_info {
+    size_t size;     /* sizeof(dome_object_info), set by the caller of dome_object_describe; a slot need not */
     dome_type type;  /* of one value; NULL if the elements have no common type. With a type, DOME_PORTABLE bytes are the values */
     uint64_t length; /* elements */
     uint64_t width;  /* values per element */
