@@ -59,6 +59,7 @@ static void of_environment(void)
 {
     int number = 0;
     ALLOWS(dome_finalize, NULL);
+    ALLOWS(dome_version, );
     REFUSES(dome_rank, NULL);
     REFUSES(dome_size, NULL);
     REFUSES(dome_host, NULL, 0);
