@@ -157,6 +157,22 @@ dome_status dvec_hypot(dvec *z, const dvec *x, const dvec *y);
 /* y = y + a * x, the product rounded before the sum (BLAS axpy without contraction). */
 dome_status dvec_axpy(dvec *y, double a, const dvec *x);
 
+/* y = a * x + b * y (PETSc: VecAXPBY): both products rounded, then their sum. As dvec_muls of y, then dvec_axpy. */
+dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b);
+
+/* z = c[0] * x[0] + ... + c[n - 1] * x[n - 1] (SUNDIALS: N_VLinearCombination; n = 2: N_VLinearSum, PETSc's VecWAXPBY), from left
+ * to right: each product rounded, then each sum. z may be among the x, at any place. n at least 1. Reads each vector once. */
+dome_status dvec_linear_combination(dvec *z, size_t n, const double c[], const dvec *const x[]);
+
+/* The same with a complex scalar, a[0] + a[1] i, for complex vectors (DOME_ERR_TYPE): the bits are those of dvec_add, ... with a
+ * vector filled with a; axpy adds the product of dvec_mul. Both parts are rounded to float for C64. */
+dome_status dvec_fill_c128(dvec *z, const double value[2]);
+dome_status dvec_adds_c128(dvec *z, const dvec *x, const double a[2]);
+dome_status dvec_subs_c128(dvec *z, const dvec *x, const double a[2]);
+dome_status dvec_muls_c128(dvec *z, const dvec *x, const double a[2]);
+dome_status dvec_divs_c128(dvec *z, const dvec *x, const double a[2]);
+dome_status dvec_axpy_c128(dvec *y, const double a[2], const dvec *x);
+
 dome_status dvec_neg(dvec *z, const dvec *x);
 dome_status dvec_abs(dvec *z, const dvec *x);  /* complex: the modulus as real + 0i */
 dome_status dvec_sqrt(dvec *z, const dvec *x); /* sqrt, exp, log, sin, cos: floating point and complex types */
@@ -250,7 +266,7 @@ dome_status dvec_random(dvec *z, uint64_t seed);
  * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in pairs) in double
  * precision, and block sums are added exactly and rounded once, so the bits depend neither on tasks nor on layout. Integer
  * sums are exact. Products are taken block by block the same way and combined along a fixed binary tree. On failure they
- * return NaN or 0. An empty vector: sum, dot and norm2 are 0, prod is 1; it has no smallest or largest value, and no place of
+ * return NaN or 0. An empty vector: sum, dot and norms are 0, prod is 1; it has no smallest or largest value, and no place of
  * one: DOME_ERR_ARGUMENT. */
 
 double dvec_sum(const dvec *x);
@@ -259,6 +275,8 @@ double dvec_min_value(const dvec *x); /* NaN if any value is; of zeros the first
 double dvec_max_value(const dvec *x);
 double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not for complex */
 double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without overflow or underflow on the way */
+double dvec_norm1(const dvec *x);              /* sum of |x|, exact as dvec_sum (BLAS asum, NumPy norm(x, 1), PETSc NORM_1) */
+double dvec_norm_inf(const dvec *x);           /* largest |x| (NumPy norm(x, inf), PETSc NORM_INFINITY); NaN if any value is */
 /* n dot products with one exchange between the tasks in place of n: result[k] = sum of x[k] * y[k], or of x[k] where y[k] is
  * NULL. The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at
  * least 1. */
@@ -276,6 +294,15 @@ int64_t dvec_dot_i64(const dvec *x, const dvec *y);
 dome_status dvec_sum_c128(const dvec *x, double result[2]);
 dome_status dvec_prod_c128(const dvec *x, double result[2]);
 dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
+
+/* Reductions of each column apart: result[k] is the sum, the smallest or the largest of value k of all elements, to the bit that
+ * of the column as a vector of its own (NumPy: x.sum(axis=0), PETSc: VecStrideMin, ...). result has room for width numbers. For
+ * vectors of structs, field names the field, "a.b" one of a struct in a field; it is NULL otherwise. A field that is an array of
+ * m has m columns, so there are width * m results. Real and integer types; integer sums are exact and then rounded.
+ * DOME_ERR_ARGUMENT: there is no such field, or the vector is empty and has no smallest value. All columns take one exchange. */
+dome_status dvec_column_sums(const dvec *x, const char *field, double result[]);
+dome_status dvec_column_min_values(const dvec *x, const char *field, double result[]);
+dome_status dvec_column_max_values(const dvec *x, const char *field, double result[]);
 
 /* ---- movement along the vector: collective ---- */
 

@@ -128,6 +128,14 @@
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
+    X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
+    X(DVEC_LINEAR_COMBINATION, "dvec_linear_combination", "terms:u coefficients:h term:v", DEFERRED)                             \
+    X(DVEC_FILL_C128, "dvec_fill_c128", "real:f imaginary:f", DEFERRED)                                                          \
+    X(DVEC_ADDS_C128, "dvec_adds_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
+    X(DVEC_SUBS_C128, "dvec_subs_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
+    X(DVEC_MULS_C128, "dvec_muls_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
+    X(DVEC_DIVS_C128, "dvec_divs_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
+    X(DVEC_AXPY_C128, "dvec_axpy_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
     X(DVEC_SUM, "dvec_sum", "", MOVES)                                                                                           \
     X(DVEC_PROD, "dvec_prod", "", MOVES)                                                                                         \
     X(DVEC_MIN_VALUE, "dvec_min_value", "", MOVES)                                                                               \
@@ -135,6 +143,11 @@
     X(DVEC_DOT, "dvec_dot", "y:v", MOVES)                                                                                        \
     X(DVEC_DOTS, "dvec_dots", "number:u vector:v", MOVES)                                                                        \
     X(DVEC_NORM2, "dvec_norm2", "", MOVES)                                                                                       \
+    X(DVEC_NORM1, "dvec_norm1", "", MOVES)                                                                                       \
+    X(DVEC_NORM_INF, "dvec_norm_inf", "", MOVES)                                                                                 \
+    X(DVEC_COLUMN_SUMS, "dvec_column_sums", "field:n", MOVES)                                                                    \
+    X(DVEC_COLUMN_MIN_VALUES, "dvec_column_min_values", "field:n", MOVES)                                                        \
+    X(DVEC_COLUMN_MAX_VALUES, "dvec_column_max_values", "field:n", MOVES)                                                        \
     X(DVEC_ARGMIN, "dvec_argmin", "", MOVES)                                                                                     \
     X(DVEC_ARGMAX, "dvec_argmax", "", MOVES)                                                                                     \
     X(DVEC_SCAN, "dvec_scan", "x:v", MOVES)                                                                                      \

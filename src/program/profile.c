@@ -98,7 +98,7 @@ static void print_operations(const uint64_t *all, int size)
         char rate[16] = "-", ratio[16];
         double wait = sum(all, size, cell + WAIT) * 1e-9;
         inside += compute + wait;
-        if (!all[cell + CALLS])
+        if (!all[cell + CALLS] && compute + wait == 0) /* without a call: part of what another one has recorded */
             continue;
         if (bytes > 0 && compute > 0)
             g_snprintf(rate, sizeof rate, "%.2f", bytes / compute * 1e-9);

@@ -94,6 +94,7 @@ static void look_at_sums(const pair *p, const pair *q)
         break;
     case 2:
         CHECK(same(dvec_norm2(p->v), dvec_norm2(plain[0].v)), "a norm differs");
+        CHECK(same(dvec_norm1(p->v), dvec_norm1(plain[0].v)), "a sum of absolute values differs");
         break;
     default:
         CHECK(same(dvec_max_value(p->v), dvec_max_value(plain[0].v)), "a largest value differs");
@@ -110,7 +111,7 @@ static void step(void)
 #define EACH(expression)                                                                                                         \
     for (size_t k = 0; k < N; k++)                                                                                               \
     z->twin[k] = (expression)
-    switch (below(24)) {
+    switch (below(26)) {
     case 0:
         dvec_add(z->v, x->v, y->v);
         EACH(x->twin[k] + y->twin[k]);
@@ -206,6 +207,24 @@ static void step(void)
         dvec_abs(z->v, x->v);
         EACH(fabs(x->twin[k]));
         break;
+    case 23:
+        dvec_axpby(z->v, a, x->v, 0.75);
+        for (size_t k = 0; k < N; k++) {
+            volatile double first = z->twin[k] * 0.75, second = a * x->twin[k];
+            z->twin[k] = first + second;
+        }
+        break;
+    case 24: {
+        dvec_linear_combination(z->v, 3, (const double[]){a, -1.5, 3}, (const dvec *const[]){x->v, y->v, mesh.v});
+        for (size_t k = 0; k < N; k++) {
+            volatile double product = a * x->twin[k], sum = product;
+            product = -1.5 * y->twin[k];
+            sum += product;
+            product = 3 * mesh.twin[k];
+            z->twin[k] = sum + product;
+        }
+        break;
+    }
     default: /* numbers of one size again */
         dvec_copy(z->v, mesh.v);
         memcpy(z->twin, mesh.twin, N * sizeof(double));

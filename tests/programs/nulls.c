@@ -235,6 +235,8 @@ static void of_scalars(dscalar *s)
 static void element_wise(dvec *x, dvec *mask)
 {
     double value = 0;
+    const double one[2] = {1, 0};
+    const dvec *const vectors[] = {x}, *const none[] = {NULL};
     REFUSES(dvec_fill, NULL, 1);
     REFUSES_AS("dvec_fill", dvec_fill_value, NULL, &value);
     REFUSES_AS("dvec_fill", dvec_fill_value, x, NULL);
@@ -276,6 +278,22 @@ static void element_wise(dvec *x, dvec *mask)
     REFUSES(dvec_axpy, NULL, 1, x);
     REFUSES(dvec_axpy, x, 1, NULL);
     UNARY(dvec_neg, x, x);
+    REFUSES(dvec_axpby, NULL, 1, x, 1);
+    REFUSES(dvec_axpby, x, 1, NULL, 1);
+    REFUSES(dvec_linear_combination, NULL, 1, one, vectors);
+    REFUSES(dvec_linear_combination, x, 1, NULL, vectors);
+    REFUSES(dvec_linear_combination, x, 1, one, NULL);
+    REFUSES(dvec_linear_combination, x, 1, one, none);
+    REFUSES(dvec_linear_combination, x, 0, one, vectors);
+    REFUSES(dvec_fill_c128, NULL, one);
+    REFUSES(dvec_fill_c128, x, NULL);
+    BINARY(dvec_adds_c128, x, x, one);
+    BINARY(dvec_subs_c128, x, x, one);
+    BINARY(dvec_muls_c128, x, x, one);
+    BINARY(dvec_divs_c128, x, x, one);
+    REFUSES(dvec_axpy_c128, NULL, one, x);
+    REFUSES(dvec_axpy_c128, x, NULL, x);
+    REFUSES(dvec_axpy_c128, x, one, NULL);
     UNARY(dvec_abs, x, x);
     UNARY(dvec_sqrt, x, x);
     UNARY(dvec_exp, x, x);
@@ -339,6 +357,15 @@ static void reductions(const dvec *x)
     REFUSES(dvec_max_value, NULL);
     UNARY(dvec_dot, x, x);
     REFUSES(dvec_norm2, NULL);
+    REFUSES(dvec_norm1, NULL);
+    REFUSES(dvec_norm_inf, NULL);
+    REFUSES(dvec_column_sums, NULL, NULL, two);
+    REFUSES(dvec_column_sums, x, NULL, NULL);
+    ALLOWS(dvec_column_sums, x, NULL, two);
+    REFUSES(dvec_column_min_values, NULL, NULL, two);
+    REFUSES(dvec_column_min_values, x, NULL, NULL);
+    REFUSES(dvec_column_max_values, NULL, NULL, two);
+    REFUSES(dvec_column_max_values, x, NULL, NULL);
     REFUSES(dvec_dots, 1, NULL, NULL, two);
     REFUSES(dvec_dots, 1, none, NULL, two);
     REFUSES(dvec_dots, 2, second, NULL, two);

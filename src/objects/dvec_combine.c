@@ -1,0 +1,182 @@
+/* Linear combinations, and element-wise operations with a complex scalar: each is recorded as a chain of simpler operations,
+ * which the evaluator makes in one pass. */
+#include "core/type_private.h"
+#include "kernels/kernels.h"
+#include "objects/eval.h"
+
+#include <string.h>
+
+static int record(dvec *z, dome_operation_code code, const dvec *x, const dvec *y, double a)
+{
+    const dome_eval_op work = {.code = code, .out = z, .in = {x, y}, .scalar.f64 = a};
+    return dome__eval_record(z->env, &work);
+}
+
+/* A vector like z for values in between. It is freed before anything reads it from memory, and so takes address space alone. */
+static int between_new(const dvec *z, dvec **between)
+{
+    *between = dvec_new_like(z, NULL);
+    return *between ? DOME_OK : dome_error_status(z->env);
+}
+
+/* ---- linear combinations ---- */
+
+static int check_terms(const dvec *z, size_t n, const double coefficients[], const dvec *const x[])
+{
+    if (n == 0 || !coefficients || !x)
+        return dome__fail(z->env, DOME_ERR_ARGUMENT, "there are no terms");
+    if (dome_type_kind_of(z->type) == DOME_KIND_STRUCT)
+        return dome__fail(z->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(z->type));
+    for (size_t k = 0; k < n; k++) {
+        int status = dvec__conforms(z, x[k], true, true);
+        if (status != DOME_OK)
+            return status;
+        if (!dome__exact_in(z->type, coefficients[k]))
+            return dome__fail(z->env, DOME_ERR_RANGE, "%.17g is not a value of type %s", coefficients[k],
+                              dome_type_name(z->type));
+    }
+    return DOME_OK;
+}
+
+/* z = the sum of coefficients[k] * x[k], in this order. */
+static int combine(dvec *z, size_t n, const double coefficients[], const dvec *const x[])
+{
+    int status = check_terms(z, n, coefficients, x);
+    bool read_later = false; /* z is wanted after it has been written to */
+    for (size_t k = 1; status == DOME_OK && k < n; k++)
+        read_later |= x[k] == z;
+    dvec *sum = z;
+    if (read_later)
+        status = between_new(z, &sum);
+    if (status == DOME_OK)
+        status = record(sum, DOME_OP_DVEC_MULS, x[0], NULL, coefficients[0]);
+    for (size_t k = 1; status == DOME_OK && k < n; k++)
+        status = record(sum, DOME_OP_DVEC_AXPY, x[k], NULL, coefficients[k]);
+    if (read_later && status == DOME_OK)
+        status = record(z, DOME_OP_DVEC_COPY, sum, NULL, 0);
+    if (read_later)
+        dvec_free(sum);
+    return status;
+}
+
+dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b)
+{
+    DOME_NEEDS(y && x, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    uint64_t words[] = {dvec__id(x), dome__double_word(a), dome__double_word(b)};
+    dome__begin_with(&op, y->env, DOME_OP_DVEC_AXPBY, y->object, words, G_N_ELEMENTS(words));
+    return dome__end(&op, combine(y, 2, (const double[]){b, a}, (const dvec *const[]){y, x}));
+}
+
+dome_status dvec_linear_combination(dvec *z, size_t n, const double coefficients[], const dvec *const x[])
+{
+    DOME_NEEDS(z, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    size_t terms = coefficients && x ? n : 0;
+    uint64_t *words = g_new(uint64_t, 2 + terms);
+    words[0] = n;
+    words[1] = 0;
+    for (size_t k = 0; k < terms; k++) {
+        words[1] = dome__hash_double(words[1], coefficients[k]);
+        words[2 + k] = dvec__id(x[k]);
+    }
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_LINEAR_COMBINATION, z->object, words, 2 + terms);
+    g_free(words);
+    return dome__end(&op, combine(z, n, coefficients, x));
+}
+
+/* ---- complex scalars ---- */
+
+static int check_complex(const dvec *z, const double a[2])
+{
+    if (!a)
+        return dome__fail(z->env, DOME_ERR_ARGUMENT, "there is no scalar");
+    if (z->type != DOME_C64 && z->type != DOME_C128)
+        return dome__fail(z->env, DOME_ERR_TYPE, "a complex scalar and elements of type %s", dome_type_name(z->type));
+    return DOME_OK;
+}
+
+/* All values of z become a. */
+static int record_fill(dvec *z, const double a[2])
+{
+    const float single[2] = {(float)a[0], (float)a[1]};
+    const dome_eval_op work = {.code = DOME_OP_DVEC_FILL,
+                               .out = z,
+                               .value = z->type == DOME_C64 ? g_memdup2(single, sizeof single) : g_memdup2(a, 2 * sizeof *a)};
+    return dome__eval_record(z->env, &work);
+}
+
+/* Begins an operation on z, x and a: they have to be the same on all tasks. */
+static int begin(dome_operation *op, dome_operation_code code, const dvec *z, const dvec *x, const double a[2])
+{
+    uint64_t words[] = {dvec__id(x), a ? dome__double_word(a[0]) : 0, a ? dome__double_word(a[1]) : 0};
+    dome__begin_with(op, z->env, code, z->object, words, G_N_ELEMENTS(words));
+    int status = check_complex(z, a);
+    return status == DOME_OK ? dvec__conforms(z, x, true, true) : status;
+}
+
+/* z = x op a, as between a vector and one that is filled with a. */
+static int scalar(dome_operation_code code, dome_operation_code vectors, dvec *z, const dvec *x, const double a[2])
+{
+    if (!z || !x)
+        return dome__null(dome__operation_name(code), "a vector");
+    dome_operation op;
+    dvec *filled = NULL;
+    int status = begin(&op, code, z, x, a);
+    if (status == DOME_OK)
+        status = between_new(z, &filled);
+    if (status == DOME_OK)
+        status = record_fill(filled, a);
+    if (status == DOME_OK)
+        status = record(z, vectors, x, filled, 0);
+    dvec_free(filled);
+    return dome__end(&op, status);
+}
+
+dome_status dvec_fill_c128(dvec *z, const double value[2])
+{
+    DOME_NEEDS(z, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    uint64_t words[] = {value ? dome__double_word(value[0]) : 0, value ? dome__double_word(value[1]) : 0};
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_FILL_C128, z->object, words, G_N_ELEMENTS(words));
+    int status = check_complex(z, value);
+    return dome__end(&op, status == DOME_OK ? record_fill(z, value) : status);
+}
+
+dome_status dvec_adds_c128(dvec *z, const dvec *x, const double a[2])
+{
+    return scalar(DOME_OP_DVEC_ADDS_C128, DOME_OP_DVEC_ADD, z, x, a);
+}
+
+dome_status dvec_subs_c128(dvec *z, const dvec *x, const double a[2])
+{
+    return scalar(DOME_OP_DVEC_SUBS_C128, DOME_OP_DVEC_SUB, z, x, a);
+}
+
+dome_status dvec_muls_c128(dvec *z, const dvec *x, const double a[2])
+{
+    return scalar(DOME_OP_DVEC_MULS_C128, DOME_OP_DVEC_MUL, z, x, a);
+}
+
+dome_status dvec_divs_c128(dvec *z, const dvec *x, const double a[2])
+{
+    return scalar(DOME_OP_DVEC_DIVS_C128, DOME_OP_DVEC_DIV, z, x, a);
+}
+
+dome_status dvec_axpy_c128(dvec *y, const double a[2], const dvec *x)
+{
+    DOME_NEEDS(y && x, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dvec *product = NULL;
+    int status = begin(&op, DOME_OP_DVEC_AXPY_C128, y, x, a);
+    if (status == DOME_OK)
+        status = between_new(y, &product);
+    if (status == DOME_OK)
+        status = record_fill(product, a);
+    if (status == DOME_OK)
+        status = record(product, DOME_OP_DVEC_MUL, x, product, 0);
+    if (status == DOME_OK)
+        status = record(y, DOME_OP_DVEC_ADD, y, product, 0);
+    dvec_free(product);
+    return dome__end(&op, status);
+}
