@@ -325,6 +325,11 @@ dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index);
  * wins. index as in dvec_gather, with x's layout. */
 dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index);
 
+/* z[index[i]] += x[i] for all i in order, to the bit what a loop over i gives (NumPy: add.at, PETSc: ADD_VALUES), on any number
+ * of tasks; z's other elements keep their values. Integers wrap around; not for structs. index as in dvec_scatter. A task keeps
+ * what others add to its elements until all of it is there: memory for so many elements and their indices. */
+dome_status dvec_scatter_add(dvec *z, const dvec *x, const dvec *index);
+
 /* All elements, on every task, read-only, as n * width values. Valid until x is written or freed, or dvec_allgather(x) is called
  * again; also while data moves. NULL on failure. */
 const void *dvec_allgather(const dvec *x);
@@ -332,9 +337,14 @@ const void *dvec_allgather(const dvec *x);
 /* ---- single elements ---- */
 
 /* Copies element `index`, its width values of the vector's own type, to `element` on every task; the task that owns it sends it
- * to the others. Collective: one broadcast, so for more than a few elements take dvec_gather, dvec_allgather or the local part.
+ * to the others. Collective: one broadcast, so for more than a few elements take dvec_get_many.
  * DOME_ERR_RANGE for an index beyond the end. */
 dome_status dvec_get(const dvec *x, uint64_t index, void *element);
+
+/* Copies elements index[0 ... n - 1] of x to elements, one after the other, in one exchange between the tasks (PETSc:
+ * VecGetValues, Global Arrays: gather). Each task asks for elements of its own choice; n may be 0. Collective. DOME_ERR_RANGE on
+ * all tasks if one asks for an element beyond the end. */
+dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void *elements);
 
 /* Element `index` becomes *element, width values of the vector's own type, which must be the same on all tasks; the task that
  * owns it writes it. Collective in order. DOME_ERR_RANGE as in dvec_get. */

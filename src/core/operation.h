@@ -155,7 +155,9 @@
     X(DVEC_SHIFT, "dvec_shift", "x:v distance:i value:h", MOVES)                                                                 \
     X(DVEC_GATHER, "dvec_gather", "x:v index:v", MOVES)                                                                          \
     X(DVEC_SCATTER, "dvec_scatter", "x:v index:v", MOVES)                                                                        \
+    X(DVEC_SCATTER_ADD, "dvec_scatter_add", "x:v index:v", MOVES)                                                                \
     X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
+    X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
     X(DVEC_ALLGATHER, "dvec_allgather", "", PLAIN)                                                                               \
     X(DVEC_LOCAL, "dvec_local", "form:u", PLAIN)                                                                                 \

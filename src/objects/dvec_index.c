@@ -408,10 +408,70 @@ dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index)
     return dome__end(&op, status);
 }
 
+/* ---- many single elements ---- */
+
+/* What a task knows of its indices, and in the end all: largest numbers win. */
+enum { ANY_BAD, ANY_FAR, MOST, ASKED };
+
+/* Agrees upon whether every task's indices exist, whether any is another task's element, and how many elements one task wants. */
+static int agree_on_many(const dvec *x, size_t n, const uint64_t index[], const void *elements, uint64_t asked[ASKED])
+{
+    const own_part own = part_of(x);
+    char *text = NULL;
+    int found = DOME_OK;
+    asked[ANY_FAR] = 0;
+    asked[MOST] = n;
+    if (n > 0 && (!index || !elements)) {
+        text = g_strdup("there are no indices, or there is no place for the elements");
+        found = DOME_ERR_ARGUMENT;
+    }
+    for (size_t i = 0; i < n && !text; i++) {
+        asked[ANY_FAR] |= !is_own(&own, index[i]);
+        if (index[i] >= x->length) {
+            text = g_strdup_printf("index %" G_GUINT64_FORMAT ", number %zu of those asked for, is outside the %" G_GUINT64_FORMAT
+                                   " elements",
+                                   index[i], i, x->length);
+            found = DOME_ERR_RANGE;
+        }
+    }
+    asked[ANY_BAD] = found != DOME_OK;
+    int status = dome__allreduce(x->env->transport, DOME_U64, asked, ASKED, dome__combine_max_u64, NULL);
+    if (status != DOME_OK)
+        status = dome__fail_transport(x->env, status);
+    else if (asked[ANY_BAD])
+        status = dome__agree(x->env, found, text);
+    g_free(text);
+    return status;
+}
+
+dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void *elements)
+{
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    uint64_t asked[ASKED];
+    dome__begin_with(&op, x->env, DOME_OP_DVEC_GET_MANY, x->object, NULL, 0);
+    int status = dvec__settle_read(x);
+    if (status == DOME_OK)
+        status = agree_on_many(x, n, index, elements, asked);
+    if (status == DOME_OK && !asked[ANY_FAR]) {
+        gather_own(x, index, n, elements, NULL);
+    } else if (status == DOME_OK) {
+        uint64_t batch = batch_size(x);
+        for (uint64_t done = 0; done < asked[MOST] && status == DOME_OK; done += MIN(batch, asked[MOST] - done)) {
+            uint64_t begin = MIN(done, n);
+            status = gather_batch(x, index + begin, MIN(batch, n - begin), (char *)elements + begin * DVEC_ELEMENT(x));
+        }
+    }
+    return dome__end(&op, status);
+}
+
+/* ---- scatter ---- */
+
 /* An element that scatter moves: where it comes from, and the largest source that has reached each local element of z. */
 typedef struct scattering {
     dvec *z;
     const dvec *x, *index, *source; /* source: the one of x and index whose parts the tasks go through */
+    const char *from;               /* x's values, or a copy */
     char *data;                     /* z's, or a copy */
     uint64_t *winner;               /* source + 1; 0 for none */
     own_part own;                   /* of z */
@@ -448,7 +508,7 @@ static uint64_t global_index(const dvec_span *spans, uint64_t local)
 static const char *source_element(const scattering *s, const dvec_span *spans, uint64_t local)
 {
     uint64_t at = s->x->distribution == s->source->distribution ? local : global_index(spans, local);
-    return s->x->data + at * DVEC_ELEMENT(s->x);
+    return s->from + at * DVEC_ELEMENT(s->x);
 }
 
 /* Moves the items begin ... begin + count - 1 whose targets this task has; the numbers of the others go to `which`. Returns how
@@ -530,6 +590,18 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
     return status == DOME_OK ? dvec__settle(z, NULL) : status;
 }
 
+/* What is to be known before elements move, and the indices. */
+static int begin_scatter(scattering *s, dvec *z, taken *indices)
+{
+    uint64_t block = dome_layout_block_size(z->layout);
+    s->source = s->index->distribution == DOME_WHOLE ? s->x : s->index;
+    s->own = part_of(z);
+    s->from = s->x->data;
+    s->shift = (unsigned)__builtin_ctzll(block);
+    s->blocks = (s->own.span[0].count + block - 1) >> s->shift;
+    return take_indices(s->index, s->source, z, z, indices);
+}
+
 dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index)
 {
     if (!z)
@@ -540,14 +612,8 @@ dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index)
     taken indices = {0};
     scattering s = {.z = z, .x = x, .index = index, .data = z->data};
     int status = check_scatter(z, x, index);
-    if (status == DOME_OK) {
-        s.source = index->distribution == DOME_WHOLE ? x : index;
-        s.own = part_of(z);
-        uint64_t block = dome_layout_block_size(z->layout);
-        s.shift = (unsigned)__builtin_ctzll(block);
-        s.blocks = (s.own.span[0].count + block - 1) >> s.shift;
-        status = take_indices(index, s.source, z, z, &indices);
-    }
+    if (status == DOME_OK)
+        status = begin_scatter(&s, z, &indices);
     if (status == DOME_OK) {
         bool have = z->local == 0 || (s.winner = g_try_new0(uint64_t, z->local));
         if (z == x) { /* elements that have been overwritten may still have to be sent */
@@ -569,6 +635,197 @@ dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index)
             dome__storage_free(s.data);
     }
     g_free(s.winner);
+    taken_clear(&indices);
+    return dome__end(&op, status);
+}
+
+/* ---- scatter that adds ----
+ *
+ * z[index[i]] += x[i] has the bits of a loop over all i, which are gone through in order: the source's spans in the order of
+ * their first elements. Each task sends what others own, batch by batch; the owner keeps it until all of a span's is there, and
+ * then adds task by task. So of rounding nothing depends on the layout. */
+
+typedef void (*adder)(void *to, const void *from, uint64_t values);
+
+/* Sums are made in `sum`: integers wrap around. */
+#define ADDER(suffix, T, sum)                                                                                                    \
+    static void add_##suffix(void *to, const void *from, uint64_t values)                                                        \
+    {                                                                                                                            \
+        T *a = to;                                                                                                               \
+        const T *b = from;                                                                                                       \
+        for (uint64_t k = 0; k < values; k++)                                                                                    \
+            a[k] = (T)((sum)a[k] + (sum)b[k]);                                                                                   \
+    }
+ADDER(8, uint8_t, uint32_t)
+ADDER(16, uint16_t, uint32_t)
+ADDER(32, uint32_t, uint32_t)
+ADDER(64, uint64_t, uint64_t)
+ADDER(f32, float, float)
+ADDER(f64, double, double)
+
+/* Complex values are added by parts. */
+static void add_c64(void *to, const void *from, uint64_t values)
+{
+    add_f32(to, from, 2 * values);
+}
+
+static void add_c128(void *to, const void *from, uint64_t values)
+{
+    add_f64(to, from, 2 * values);
+}
+
+static const adder adders[] = {
+    [DOME_KIND_I8] = add_8,    [DOME_KIND_I16] = add_16,  [DOME_KIND_I32] = add_32,  [DOME_KIND_I64] = add_64,
+    [DOME_KIND_U8] = add_8,    [DOME_KIND_U16] = add_16,  [DOME_KIND_U32] = add_32,  [DOME_KIND_U64] = add_64,
+    [DOME_KIND_F32] = add_f32, [DOME_KIND_F64] = add_f64, [DOME_KIND_C64] = add_c64, [DOME_KIND_C128] = add_c128,
+};
+
+typedef struct addition {
+    scattering s;
+    adder add;
+    const uint64_t *indices;
+} addition;
+
+static void add_one(const addition *a, uint64_t target, const char *from)
+{
+    mark(&a->s, target);
+    a->add(a->s.data + own_place(&a->s.own, target) * DVEC_ELEMENT(a->s.z), from, a->s.z->width);
+}
+
+/* Adds those of a local range of the source whose targets this task has. */
+static void add_own(const addition *a, uint64_t begin, uint64_t count)
+{
+    dvec_span spans[2] = {{0}, {0}};
+    dvec__spans(a->s.source, spans);
+    for (uint64_t i = begin; i < begin + count; i++)
+        if (is_own(&a->s.own, a->indices[i]))
+            add_one(a, a->indices[i], source_element(&a->s, spans, i));
+}
+
+/* Sends those whose targets other tasks have, and keeps in m what comes from them. */
+static int send_batch(const addition *a, uint64_t begin, uint64_t count, mail *m)
+{
+    dvec *z = a->s.z;
+    uint64_t element = DVEC_ELEMENT(z), far = 0, *which;
+    dvec_span spans[2] = {{0}, {0}};
+    dvec__spans(a->s.source, spans);
+    int status = far_items(z, count, &which);
+    if (status == DOME_OK) {
+        for (uint64_t i = begin; i < begin + count; i++)
+            if (!is_own(&a->s.own, a->indices[i]))
+                which[far++] = i;
+        status = mail_open(m, z, a->indices, which, far, 1);
+    }
+    for (uint64_t i = 0; status == DOME_OK && i < m->total; i++) {
+        m->items[i] = a->indices[m->order[i]];
+        memcpy(m->elements + i * element, source_element(&a->s, spans, m->order[i]), element);
+    }
+    if (status == DOME_OK)
+        status = mail_send(m, z->env, DOME_U64, 1, m->items, m->in_items, false);
+    if (status == DOME_OK)
+        status = mail_send(m, z->env, z->type, z->width, m->elements, m->in_elements, false);
+    g_free(which);
+    g_clear_pointer(&m->items, g_free);
+    g_clear_pointer(&m->order, g_free);
+    g_clear_pointer(&m->elements, g_free);
+    return status;
+}
+
+/* Adds what has come from one task in all batches, in the order in which it was sent. */
+static void add_received(const addition *a, const mail *batches, uint64_t count, int rank)
+{
+    uint64_t element = DVEC_ELEMENT(a->s.z);
+    for (uint64_t b = 0; b < count; b++) {
+        uint64_t at = 0;
+        for (int r = 0; r < rank; r++)
+            at += batches[b].in_counts[r];
+        for (uint64_t end = at + batches[b].in_counts[rank]; at < end; at++)
+            add_one(a, batches[b].in_items[at], batches[b].in_elements + at * element);
+    }
+}
+
+/* All tasks' spans number k of the source, of which the first begins at the lowest index. */
+static int add_spans(const addition *a, int k)
+{
+    const dvec *source = a->s.source;
+    const dome_transport *t = source->env->transport;
+    uint64_t batch = batch_size(a->s.z), longest = 0, lowest = UINT64_MAX, count = 0;
+    int first = 0, status = DOME_OK;
+    dome_span mine[2] = {{0, 0}, {0, 0}};
+    dvec__spans_of(source, t->rank, mine);
+    for (int r = 0; r < t->size; r++) {
+        dome_span spans[2] = {{0, 0}, {0, 0}};
+        dvec__spans_of(source, r, spans);
+        longest = MAX(longest, spans[k].count);
+        if (spans[k].count > 0 && spans[k].first < lowest) {
+            lowest = spans[k].first;
+            first = r;
+        }
+    }
+    uint64_t start = k > 0 ? mine[0].count : 0, most = (longest + batch - 1) / batch;
+    mail *batches = g_new0(mail, most);
+    for (; count < most && status == DOME_OK; count++) {
+        uint64_t done = MIN(count * batch, mine[k].count);
+        status = send_batch(a, start + done, MIN(batch, mine[k].count - done), &batches[count]);
+    }
+    for (int i = 0; i < t->size && status == DOME_OK; i++) {
+        int r = (first + i) % t->size;
+        if (r == t->rank)
+            add_own(a, start, mine[k].count);
+        else
+            add_received(a, batches, most, r);
+    }
+    for (uint64_t b = 0; b < count; b++)
+        mail_clear(&batches[b]);
+    g_free(batches);
+    return status;
+}
+
+/* A span behind another one of its task begins at 0. */
+static int add_all(const addition *a, bool near)
+{
+    const dvec *source = a->s.source;
+    if (near || source->distribution == DOME_WHOLE) {
+        dvec_span spans[2] = {{0}, {0}};
+        dvec__spans(source, spans);
+        add_own(a, spans[0].count, spans[1].count);
+        add_own(a, 0, spans[0].count);
+        return DOME_OK;
+    }
+    int status = add_spans(a, 1);
+    return status == DOME_OK ? add_spans(a, 0) : status;
+}
+
+dome_status dvec_scatter_add(dvec *z, const dvec *x, const dvec *index)
+{
+    DOME_NEEDS(z, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, z->env, DOME_OP_DVEC_SCATTER_ADD, z->object, (uint64_t[]){dvec__id(x), dvec__id(index)}, 2);
+
+    taken indices = {0};
+    char *copy = NULL;
+    addition a = {.s = {.z = z, .x = x, .index = index, .data = z->data}};
+    int status = check_scatter(z, x, index);
+    if (status == DOME_OK && dome_type_kind_of(z->type) == DOME_KIND_STRUCT)
+        status = dome__fail(z->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(z->type));
+    if (status == DOME_OK) {
+        a.s.data = z->data;
+        a.add = adders[dome_type_kind_of(z->type)];
+        status = begin_scatter(&a.s, z, &indices);
+        a.indices = indices.at;
+    }
+    if (status == DOME_OK && z == x) { /* what has been added to is wanted as it was */
+        copy = dome__storage_raw(x->local * DVEC_ELEMENT(x), NULL);
+        status = dvec__agree_memory(z, copy || x->local == 0, "the elements to add");
+        if (copy && status == DOME_OK)
+            memcpy(copy, x->data, (size_t)(x->local * DVEC_ELEMENT(x)));
+        a.s.from = copy;
+    }
+    if (status == DOME_OK) {
+        status = add_all(&a, indices.near);
+        dvec__written_in_part(z);
+    }
+    dome__storage_free(copy);
     taken_clear(&indices);
     return dome__end(&op, status);
 }

@@ -194,11 +194,11 @@ class Chain:
     def step(self):
         c, kind = self.chance, self.dtype.kind
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
-        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "logic"]
+        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic"]
         if kind in "iu":
             exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
-            exact += ["mul", "div", "abs", "sqrt", "axpy", "fmod", "reversed"] + WHOLE
+            exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "reversed"] + WHOLE
         if self.stepwise:
             exact.append("convert")
             if kind == "f":
@@ -283,6 +283,16 @@ class Chain:
         self.operation("axpy %d %s %d" % (z, a.hex(), x), z, lambda: self.values[z] + self.dtype.type(a) * self.values[x],
                        self.near if self.dtype.kind == "c" else None)
 
+    def do_axpby(self, z, x, y):
+        a, b = self.number(False), self.number(False)
+        self.operation("axpby %d %s %d %s" % (z, a.hex(), x, b.hex()), z,
+                       lambda: self.dtype.type(b) * self.values[z] + self.dtype.type(a) * self.values[x])
+
+    def do_combination(self, z, x, y):
+        a, b = self.number(False), self.number(False)
+        self.operation("combination %d %s %d %s %d" % (z, a.hex(), x, b.hex(), y), z,
+                       lambda: self.dtype.type(a) * self.values[x] + self.dtype.type(b) * self.values[y])
+
     def do_compare(self, z, x, y):
         name = self.chance.choice(COMPARISONS if self.dtype.kind != "c" else COMPARISONS[:2])
         self.operation("%s 3 %d %d" % (name, x, y), 3, lambda: FLOATING[name](self.values[x], self.values[y]).astype("u1"))
@@ -351,6 +361,18 @@ class Chain:
         self.lines.append("free 5")
         self.judges.append(None)
 
+    def do_scatter_add(self, z, x, y):
+        index = self.indices()
+
+        def compute():
+            result = self.values[z].copy()
+            np.add.at(result, index, self.values[x].copy())
+            return result
+
+        self.operation("scatter_add %d %d 5" % (z, x), z, compute)
+        self.lines.append("free 5")
+        self.judges.append(None)
+
     def do_scan(self, z, x, y):
         if is_integer(self.type):
             def compute():
@@ -385,6 +407,14 @@ class Chain:
                 self.reduced("sum_i64 0", lambda text: low <= int(text) <= high and int(text) == sum(int(a) for a in x()))
                 self.reduced("min_value_i64 0", lambda text: int(text) == int(x().min()))
             self.reduced("max_value 0", lambda text: float.fromhex(text) == float(int(x().max())))
+            self.reduced("norm1 0", lambda text: float.fromhex(text) == float(sum(abs(int(a)) for a in x())))
+            self.reduced("norm_inf 0", lambda text: float.fromhex(text) == float(max(abs(int(a)) for a in x())))
+
+            def columns(text):
+                rows = [[int(a) for a in row] for row in self.values[0].T]
+                return [float.fromhex(word) for word in text.split()] == [float(f(row)) for f in (sum, min, max) for row in rows]
+
+            self.reduced("columns 0", columns)
         elif self.dtype.kind == "f":
             def close(text, wanted, size):
                 got = float.fromhex(text)
@@ -400,6 +430,17 @@ class Chain:
             self.reduced("dot 0 1", lambda text: close(text, fsum(x().astype("f8") * self.values[1].ravel().astype("f8")),
                                                        float(np.sum(np.abs(x().astype("f8") * self.values[1].ravel().astype("f8"))))))
             self.reduced("norm2 0", lambda text: close(text, float(np.linalg.norm(x().astype("f8"))), float(np.linalg.norm(x().astype("f8")))))
+            magnitudes = lambda: np.abs(x().astype("f8"))
+            self.reduced("norm1 0", lambda text: close(text, fsum(magnitudes()), float(np.sum(magnitudes()))))
+            self.reduced("norm_inf 0", lambda text: close(text, float(magnitudes().max()), 0))
+
+            def columns(text):
+                rows, got = self.values[0].astype("f8").T, text.split()
+                wanted = [fsum(row) for row in rows] + [float(row.min()) for row in rows] + [float(row.max()) for row in rows]
+                sizes = [float(np.sum(np.abs(row))) for row in rows] + [0.0] * (2 * len(rows))
+                return len(got) == len(wanted) and all(close(*three) for three in zip(got, wanted, sizes))
+
+            self.reduced("columns 0", columns)
             self.reduced("min_value 0", lambda text: close(text, float(x().min()), 0))
         if self.dtype.kind != "c":
             self.reduced("argmin 0", lambda text: int(text) == int(np.argmin(x())))

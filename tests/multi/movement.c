@@ -322,6 +322,81 @@ static void test_scatter(model *x)
     drop(&index);
 }
 
+static void add_value(dome_type type, char *to, const char *from)
+{
+    uint64_t a = 0, b = 0;
+    size_t size = dome_type_size(type);
+    if (type == DOME_F64) {
+        double x, y;
+        memcpy(&x, to, sizeof x);
+        memcpy(&y, from, sizeof y);
+        x += y;
+        memcpy(to, &x, sizeof x);
+    } else if (type == DOME_F32) {
+        float x, y;
+        memcpy(&x, to, sizeof x);
+        memcpy(&y, from, sizeof y);
+        x += y;
+        memcpy(to, &x, sizeof x);
+    } else { /* of integers the lowest bytes of a sum are those of the lowest bytes */
+        for (size_t k = 0; k < size; k++) {
+            a |= (uint64_t)(uint8_t)to[k] << 8 * k;
+            b |= (uint64_t)(uint8_t)from[k] << 8 * k;
+        }
+        a += b;
+        for (size_t k = 0; k < size; k++)
+            to[k] = (char)(a >> 8 * k);
+    }
+}
+
+/* Sums in the order of the sources: of doubles of all sizes, many of which have one target. */
+static void test_scatter_add(model *x)
+{
+    bool in_place = draw(4) == 0 && x->n > 0;
+    dome_distribution distribution = dvec_distribution(x->v);
+    size_t n = in_place ? x->n : 1 + random_length(), size = x->size / x->width;
+    model z = make(x->type, n, x->width, distribution == DOME_WHOLE ? draw(3) : draw(2), 0), *out = in_place ? x : &z;
+    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT) {
+        drop(&z);
+        return;
+    }
+    if (draw(2))
+        relayout(n, 0);
+    bool to_whole = dvec_distribution(out->v) == DOME_WHOLE;
+    model index = make_index(x->n, n, to_whole || draw(4) == 0 ? DOME_WHOLE : distribution);
+    if (draw(2))
+        relayout(x->n, 0);
+    char *old = malloc(x->n * x->size + 1);
+    memcpy(old, x->data, x->n * x->size);
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t c = 0; c < x->width; c++)
+            add_value(x->type, out->data + index_at(&index, i) * x->size + c * size, old + i * x->size + c * size);
+    EXPECT(dvec_scatter_add(out->v, x->v, index.v) == DOME_OK, "scatter_add fails");
+    check(out, "scatter_add");
+    check(x, "what was added");
+    check(&index, "scatter_add's index");
+    free(old);
+    drop(&z);
+    drop(&index);
+}
+
+/* Each task asks for others, and some for none. */
+static void test_get_many(model *x)
+{
+    uint64_t most = x->n ? draw(2000) : 0, step = 1 + draw(5000);
+    size_t rank = (size_t)dome_rank(env), n = (most + rank * 700) % (most + 1);
+    uint64_t *index = malloc((n + 1) * sizeof *index);
+    char *elements = calloc(n + 1, x->size);
+    for (size_t i = 0; i < n; i++)
+        index[i] = (i * step + 31 * rank) % x->n;
+    EXPECT(dvec_get_many(x->v, n, n ? index : NULL, elements) == DOME_OK, "get_many fails");
+    for (size_t i = 0; i < n; i++)
+        EXPECT(memcmp(elements + i * x->size, x->data + index[i] * x->size, x->size) == 0,
+               "get_many: element %zu is not number %zu", i, (size_t)index[i]);
+    free(index);
+    free(elements);
+}
+
 /* Single elements: what is read back, and what is written between deferred work. */
 static void test_element(model *x)
 {
@@ -523,6 +598,16 @@ static void test_failures(void)
     expect_failure(dvec_get(x.v, 100, &element), DOME_ERR_RANGE, "index 100 is outside the 100 elements");
     expect_failure(dvec_set(x.v, UINT64_MAX, &element), DOME_ERR_RANGE, "is outside the 100 elements");
 
+    const uint64_t some[2] = {99, dome_rank(env) == dome_size(env) - 1 ? 100 : 0};
+    double pair[2];
+    expect_failure(dvec_get_many(x.v, 2, some, pair), DOME_ERR_RANGE,
+                   "index 100, number 1 of those asked for, is outside the 100 elements");
+    expect_failure(dvec_scatter_add(x.v, z.v, index.v), DOME_ERR_RANGE, "index 100 at position 45 of");
+    check(&x, "a refused scatter_add's output");
+    model cells = make(cell_type(), 50, 1, DOME_DYNAMIC, 0);
+    expect_failure(dvec_scatter_add(cells.v, cells.v, index.v), DOME_ERR_TYPE, "cell");
+    drop(&cells);
+
     /* One task alone finds that deferred work fails; all are told. */
     model one = make(DOME_I32, 50, 1, DOME_DYNAMIC, 0), zero = make(DOME_I32, 50, 1, DOME_DYNAMIC, 0);
     for (int k = 0; k < 50; k++)
@@ -574,6 +659,34 @@ static void test_long(void)
     drop(&x);
 }
 
+/* More than one batch of an exchange by index: two elements to each place, far from where they are. */
+static void test_batches(void)
+{
+    enum { N = 2000000 };
+    model x = make(DOME_F64, N, 1, DOME_DYNAMIC, 0), z = make(DOME_F64, N, 1, DOME_DYNAMIC, 0);
+    model index = make(DOME_U64, N, 1, DOME_DYNAMIC, 0);
+    uint64_t *at = (uint64_t *)(void *)index.data;
+    double *sums = (double *)(void *)z.data;
+    const double *added = (const double *)(const void *)x.data;
+    relayout(N, 0);
+    for (uint64_t i = 0; i < N; i++) {
+        at[i] = (N - 1 - i) / 2;
+        sums[at[i]] += added[i];
+    }
+    put(&index);
+    EXPECT(dvec_scatter_add(z.v, x.v, index.v) == DOME_OK, "scatter_add of many fails");
+    check(&z, "scatter_add of many");
+    size_t n = dome_rank(env) == 0 ? N : 0;
+    double *elements = malloc(N * sizeof *elements);
+    EXPECT(dvec_get_many(z.v, n, at, elements) == DOME_OK, "get_many of many fails");
+    for (size_t i = 0; i < n; i++)
+        EXPECT(elements[i] == sums[at[i]], "get_many of many: element %zu is wrong", i);
+    free(elements);
+    drop(&x);
+    drop(&z);
+    drop(&index);
+}
+
 /* Too large a request is an answer here, not an error. */
 const char *__asan_default_options(void);
 
@@ -587,8 +700,9 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 250;
-    static void (*const tests[])(model *) = {test_shift, test_whole, test_halo, test_gather, test_scatter, test_element,
-                                             test_clone, test_scan,  test_copy, test_map,    test_deferred};
+    static void (*const tests[])(model *) = {test_shift,       test_whole,    test_halo,    test_gather, test_scatter,
+                                             test_scatter_add, test_get_many, test_element, test_clone,  test_scan,
+                                             test_copy,        test_map,      test_deferred};
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     for (round_number = 0; round_number < rounds; round_number++) {
@@ -608,6 +722,7 @@ int main(int argc, char **argv)
         EXPECT(dome_object_count(env) == 0, "%zu objects are left", dome_object_count(env));
     }
     test_long();
+    test_batches();
     test_failures();
     dome_print(env, "ok movement: seed %llu, %d rounds, %d tasks\n", (unsigned long long)seed, rounds, dome_size(env));
     return dome_finalize(env);

@@ -6,6 +6,7 @@
  *     set K HEX                                its values, as they lie in memory
  *     OPERATION Z X [Y] [A]                    by the name behind "dvec_"; numbers of vectors, and a double as %a
  *     sum X, dot X Y, ...                      prints the result
+ *     columns X                                prints each column's sum, then each smallest, then each largest value
  *     print K                                  prints the values as hex
  *     free K
  */
@@ -64,8 +65,8 @@ static const struct {
 static const struct {
     const char *name;
     double (*call)(const dvec *);
-} reduce[] = {
-    {"sum", dvec_sum}, {"prod", dvec_prod}, {"min_value", dvec_min_value}, {"max_value", dvec_max_value}, {"norm2", dvec_norm2}};
+} reduce[] = {{"sum", dvec_sum},     {"prod", dvec_prod},   {"min_value", dvec_min_value}, {"max_value", dvec_max_value},
+              {"norm2", dvec_norm2}, {"norm1", dvec_norm1}, {"norm_inf", dvec_norm_inf}};
 
 static const struct {
     const char *name;
@@ -108,6 +109,22 @@ static void print(dome_env *env, const dvec *x)
     free(text);
 }
 
+/* Sums, smallest and largest values of all columns, in one line. */
+static void columns(dome_env *env, const dvec *x)
+{
+    size_t width = dvec_width(x), at = 0;
+    double *result = calloc(3 * width, sizeof *result);
+    char *text = calloc(3 * width, 32);
+    dvec_column_sums(x, NULL, result);
+    dvec_column_min_values(x, NULL, result + width);
+    dvec_column_max_values(x, NULL, result + 2 * width);
+    for (size_t k = 0; k < 3 * width; k++)
+        at += (size_t)sprintf(text + at, "%a ", result[k]);
+    dome_print(env, "%s\n", text);
+    free(result);
+    free(text);
+}
+
 static void interpret(dome_env *env, char *line)
 {
     char *word[6] = {0};
@@ -138,6 +155,15 @@ static void interpret(dome_env *env, char *line)
         dvec_iota(x);
     } else if (strcmp(name, "axpy") == 0) {
         dvec_axpy(x, strtod(word[2], NULL), v[number[3]]);
+    } else if (strcmp(name, "axpby") == 0) {
+        dvec_axpby(x, strtod(word[2], NULL), v[number[3]], strtod(word[4], NULL));
+    } else if (strcmp(name, "combination") == 0) {
+        const double coefficients[] = {strtod(word[2], NULL), strtod(word[4], NULL)};
+        dvec_linear_combination(x, 2, coefficients, (const dvec *const[]){v[number[3]], v[number[5]]});
+    } else if (strcmp(name, "scatter_add") == 0) {
+        dvec_scatter_add(x, v[number[2]], v[number[3]]);
+    } else if (strcmp(name, "columns") == 0) {
+        columns(env, x);
     } else if (strcmp(name, "select") == 0) {
         dvec_select(x, v[number[2]], v[number[3]], v[number[4]]);
     } else if (strcmp(name, "roll") == 0) {

@@ -393,6 +393,7 @@ static void reductions(const dvec *x)
 
 static void movement(dvec *x, dvec *index)
 {
+    const uint64_t first = 0;
     dvec_span spans[2];
     dvec_halo_span halo[2];
     UNARY(dvec_scan, x, x);
@@ -402,8 +403,13 @@ static void movement(dvec *x, dvec *index)
     ALLOWS(dvec_shift, x, x, 1, NULL);
     BINARY(dvec_gather, x, x, index);
     BINARY(dvec_scatter, x, x, index);
+    BINARY(dvec_scatter_add, x, x, index);
     REFUSES(dvec_get, NULL, 0, spans);
     REFUSES(dvec_get, x, 0, NULL);
+    REFUSES(dvec_get_many, NULL, 1, &first, spans);
+    REFUSES(dvec_get_many, x, 1, NULL, spans);
+    REFUSES(dvec_get_many, x, 1, &first, NULL);
+    ALLOWS(dvec_get_many, x, 0, NULL, NULL);
     REFUSES(dvec_set, NULL, 0, spans);
     REFUSES(dvec_set, x, 0, NULL);
     REFUSES(dvec_allgather, NULL);
