@@ -675,16 +675,6 @@ dvec *dvec_new_like(const dvec *x, const char *name)
         DVEC_OPTIONS(.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)));
 }
 
-dvec *dvec_clone(const dvec *x, const char *name)
-{
-    DOME_NEEDS(x, "the vector", NULL);
-    dome_operation op;
-    dome__begin_with(&op, x->env, DOME_OP_DVEC_CLONE, NULL, (uint64_t[]){dome__text_word(x->env, name), dvec__id(x)}, 2);
-    dvec *z = dvec_new_like(x, name);
-    dome__end(&op, z ? dvec_copy(z, x) : dome_error_status(x->env));
-    return z;
-}
-
 void dvec_free(dvec *x)
 {
     if (!x)

@@ -199,6 +199,16 @@ dome_status dvec_copy(dvec *z, const dvec *x)
     return dome__end(&op, status);
 }
 
+dvec *dvec_clone(const dvec *x, const char *name)
+{
+    DOME_NEEDS(x, "the vector", NULL);
+    dome_operation op;
+    dome__begin_with(&op, x->env, DOME_OP_DVEC_CLONE, NULL, (uint64_t[]){dome__text_word(x->env, name), dvec__id(x)}, 2);
+    dvec *z = dvec_new_like(x, name);
+    dome__end(&op, z ? dvec_copy(z, x) : dome_error_status(x->env));
+    return z;
+}
+
 dome_status dvec_convert(dvec *z, const dvec *x)
 {
     if (!z || !x)
