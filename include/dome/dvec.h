@@ -28,8 +28,9 @@
  *   has every vector that is computed from it. Element-wise functions do not report it.
  * - The first call that needs the values of a failed vector reports it (DOME_ERR_RANGE; the line names the operation, its output
  *   and the element), and so does every later one, until all of the vector is written anew. These calls are the reductions,
- *   dvec_allgather, dvec_local, dvec_halo, dvec_write, dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_gather,
- *   dvec_scatter, dvec_map and the loops of map.h for their inputs, and dvec_scatter for its output.
+ *   dvec_allgather, dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_write, dvec_copy to another distribution; dvec_scan,
+ * dvec_roll, dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map and the loops of map.h for their inputs, and dvec_scatter and
+ * dvec_scatter_add for their output.
  * - No other call fails: neither those on other vectors, nor those that move, overwrite or free the vector. While a named vector
  *   has a failure, no checkpoint can be written, and a line says so.
  * - dome_finalize reports the failure of a vector that lives if no call has reported a failure of that operation.
@@ -364,10 +365,10 @@ typedef struct dvec_span {
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may move from task to task. These
  * are the reductions, dvec_map and dvec_map_runs, the macros of map.h, dvec_scan, dvec_roll, dvec_shift, dvec_gather,
- * dvec_scatter, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move data, so pointers to
- * several vectors can be held together. The rule is the same for all distributions, though what is DOME_BLOCK or DOME_WHOLE does
- * not move: a program that keeps it can change the distribution. --dome-check-pointers finds a program that holds a pointer for
- * too long, whatever the distribution.
+ * dvec_scatter, dvec_scatter_add, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move
+ * data, so pointers to several vectors can be held together. The rule is the same for all distributions, though what is
+ * DOME_BLOCK or DOME_WHOLE does not move: a program that keeps it can change the distribution. --dome-check-pointers finds a
+ * program that holds a pointer for too long, whatever the distribution.
  *
  * A checkpoint holds what was written through a pointer to a DOME_BLOCK or DOME_WHOLE vector even if the pointer was no longer
  * valid: after the first call of dvec_local, each checkpoint compares the vector's values with those of the checkpoint before,

@@ -28,7 +28,7 @@ static int check_terms(const dvec *z, size_t n, const double coefficients[], con
     if (dome_type_kind_of(z->type) == DOME_KIND_STRUCT)
         return dome__fail(z->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(z->type));
     for (size_t k = 0; k < n; k++) {
-        int status = dvec__conforms(z, x[k], true, true);
+        dome_status status = dvec__conforms(z, x[k], true, true);
         if (status != DOME_OK)
             return status;
         if (!dome__exact_in(z->type, coefficients[k]))

@@ -34,7 +34,7 @@ typedef struct part {
     size_t element, offset, size;
 } part;
 
-static void take_part(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void take_part(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     const part *p = ctx;
     (void)first;
@@ -95,7 +95,7 @@ typedef struct atom {
     double _Complex phase;
 } atom;
 
-static void make_atoms(void *ctx, size_t first, size_t count, void *out, const void *const in[])
+static void make_atoms(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     atom *a = out;
     (void)ctx, (void)in;
@@ -207,7 +207,7 @@ static void test_failures(void)
     CHECK(dvec_column_sums(c, NULL, result) == DOME_ERR_TYPE, "complex columns are summed");
     expect_failure(DOME_ERR_TYPE, "c64");
     /* a failure of deferred work that one task finds */
-    dvec_index(i);
+    dvec_iota(i);
     dvec_subs(i, i, 599);
     dvec_div(i, i, i);
     CHECK(isnan(dvec_norm1(i)), "a norm of what could not be computed");

@@ -22,8 +22,9 @@ static void expect_equal(const dvec *x, const dvec *y, const char *what)
 {
     size_t bytes = N * dvec_width(x) * dome_type_size(dvec_type(x));
     char *copy = malloc(bytes);
-    memcpy(copy, dvec_whole(x), bytes);
-    CHECK(memcmp(copy, dvec_whole(y), bytes) == 0, "%s of %s: other values than the chain's", what, dome_type_name(dvec_type(x)));
+    memcpy(copy, dvec_allgather(x), bytes);
+    CHECK(memcmp(copy, dvec_allgather(y), bytes) == 0, "%s of %s: other values than the chain's", what,
+          dome_type_name(dvec_type(x)));
     free(copy);
 }
 
@@ -82,7 +83,7 @@ static void test_complex(dome_type type)
 {
     static const struct {
         dome_status (*scalar)(dvec *, const dvec *, const double[2]);
-        int (*vectors)(dvec *, const dvec *, const dvec *);
+        dome_status (*vectors)(dvec *, const dvec *, const dvec *);
     } operations[] = {
         {dvec_adds_c128, dvec_add}, {dvec_subs_c128, dvec_sub}, {dvec_muls_c128, dvec_mul}, {dvec_divs_c128, dvec_div}};
     const double a[2] = {0.1, -7. / 3};
