@@ -91,16 +91,14 @@ static void reduce_column(columns *c, uint64_t column, const char *from, uint64_
         else if (c->parts)
             c->parts(values, NULL, count, part);
         else
-            c->exact(values, NULL, count, NULL, &c->sums[column]);
+            c->exact(values, NULL, count, count, NULL, &c->sums[column]);
     }
     if (c->what == SUMS && c->parts && rows)
         dome__exact_add(&c->sums[column], dome__fold_parts(part));
 }
 
-static void visit(void *ctx, const void *x, const void *y, uint64_t values, uint64_t first)
+static void reduce_block(columns *c, const char *x, uint64_t values, uint64_t first)
 {
-    columns *c = ctx;
-    (void)y;
     if (c->magnitudes) {
         reduce_column(c, 0, x, values, first);
         return;
@@ -109,7 +107,17 @@ static void visit(void *ctx, const void *x, const void *y, uint64_t values, uint
     const size_t item = dome_type_size(c->type);
     for (uint64_t column = 0; column < c->count; column++) {
         size_t at = column / c->items * DVEC_VALUE(c->x) + c->offset + column % c->items * item;
-        reduce_column(c, column, (const char *)x + at, values / width, first / width);
+        reduce_column(c, column, x + at, values / width, first / width);
+    }
+}
+
+static void visit(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
+{
+    columns *c = ctx;
+    (void)y;
+    for (uint64_t done = 0, count; done < values; done += count) {
+        count = MIN(block, values - done);
+        reduce_block(c, (const char *)x + done * DVEC_VALUE(c->x), count, first + done);
     }
 }
 
