@@ -149,7 +149,7 @@ static int exchange(columns *c, uint64_t words[])
     dome_failure *failure = dome__eval_failure(c->x);
     for (uint64_t k = 0; k < c->count; k++) {
         if (c->what == SUMS) {
-            dome__exact_normalize(&c->sums[k]);
+            dome__exact_shorten(&c->sums[k]);
             memcpy(words + k * each, &c->sums[k], sizeof c->sums[k]);
         } else {
             memcpy(words + k * each, (uint64_t[]){c->best[k].key, c->best[k].position, c->best[k].bits}, each * sizeof *words);
