@@ -233,11 +233,10 @@ static int find_field(columns *c, const char *name)
     if (!names[0])
         status = dome__fail(env, DOME_ERR_ARGUMENT, "the name of the field is empty");
     for (int k = 0; names[k] && status == DOME_OK; k++) {
-        const dome_field *fields, *found = NULL;
-        size_t count = dome_type_fields(c->type, &fields);
-        for (size_t f = 0; f < count && !found; f++)
-            if (strcmp(fields[f].name, names[k]) == 0)
-                found = &fields[f];
+        const dome_field *found = NULL;
+        for (size_t f = 0; f < c->type->nfields && !found; f++)
+            if (strcmp(c->type->fields[f].name, names[k]) == 0)
+                found = &c->type->fields[f];
         if (!found) {
             status = dome__fail(env, DOME_ERR_ARGUMENT, "type %s has no field '%s'", dome_type_name(c->type), names[k]);
         } else if (c->items > 1) {

@@ -1,6 +1,7 @@
 /* Reductions by column and by field beside those of each column as a vector of its own, and the norms of absolute values. All of
  * it on layouts that are turned around the ring. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,12 +114,13 @@ static void make_atoms(void *ctx, uint64_t first, size_t count, void *out, const
 static void test_fields(size_t n)
 {
     const dome_field inside[] = {{"flag", DOME_U8, offsetof(inner, flag), 1}, {"place", DOME_F64, offsetof(inner, place), 3}};
-    dome_type inner_type = dome_type_struct(env, "inner", sizeof(inner), inside, 2);
+    dome_type inner_type = dome_type_struct(env, "inner", sizeof(inner), inside, 2, sizeof(dome_field));
     const dome_field fields[] = {{"kind", DOME_I16, offsetof(atom, kind), 1},
                                  {"in", inner_type, offsetof(atom, in), 1},
                                  {"mass", DOME_F32, offsetof(atom, mass), 1},
                                  {"phase", DOME_C128, offsetof(atom, phase), 1}};
-    dvec *x = dvec_new(env, NULL, dome_type_struct(env, "atom", sizeof(atom), fields, 4), n), *y = dvec_new_like(x, NULL);
+    dvec *x = dvec_new(env, NULL, dome_type_struct(env, "atom", sizeof(atom), fields, 4, sizeof(dome_field)), n),
+         *y = dvec_new_like(x, NULL);
     double result[3];
     CHECK(dvec_map(y, make_atoms, NULL, 0, NULL) == DOME_OK, "map fails");
     CHECK(dvec_copy(x, y) == DOME_OK, "copy fails");
@@ -147,7 +149,7 @@ static void test_fields(size_t n)
 /* |x| of real types by dvec_abs; of complex ones by what the parts were made of. */
 static void test_norms(size_t n, size_t width, dome_distribution distribution)
 {
-    const dvec_options options = {.distribution = distribution, .width = width};
+    const dvec_options options = {.size = sizeof(dvec_options), .distribution = distribution, .width = width};
     const dome_type types[] = {DOME_I16, DOME_U32, DOME_F32, DOME_F64};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         dvec *x = dvec_new_with(env, NULL, types[t], n, &options), *a = dvec_new_like(x, NULL);

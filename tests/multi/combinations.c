@@ -1,6 +1,7 @@
 /* Linear combinations beside the chains of operations that they stand for, and complex scalars beside vectors filled with them:
  * equal to the bit, for all types, also where the output is among the inputs. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
