@@ -21,8 +21,8 @@ typedef enum dome_terms {
     DOME_TERMS
 } dome_terms;
 
-/* Adds the sum of each block of count values to sums[0], and the imaginary part to sums[1] if there is one. A block is `block` values,
- * the last one what is left. y only for DOT, scale only for SCALED. */
+/* Adds the sum of each block of count values to sums[0], and the imaginary part to sums[1] if there is one. A block is `block`
+ * values, the last one what is left. y only for DOT, scale only for SCALED. */
 typedef void (*dome_sum_kernel)(const void *x, const void *y, uint64_t count, uint64_t block, const double scale[2],
                                 dome_exact_sum sums[2]);
 
