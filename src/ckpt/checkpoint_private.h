@@ -35,12 +35,13 @@ struct dome_checkpoints {
     dome_store *store;   /* leaders of groups as well */
     dome_ckpt *previous; /* the last good one; NULL: none to rest on */
     dome_run run;
-    double began;    /* this program */
-    uint64_t number; /* of the next */
-    bool full;       /* it has to hold everything */
-    double last;     /* when the last one was begun */
-    double cost;     /* of one, seconds; 0: not known */
-    double checked;  /* when tasks agreed last, and at which boundary */
+    double began;     /* this program */
+    uint64_t number;  /* of the next */
+    bool full;        /* it has to hold everything */
+    bool mostly_same; /* most of what was captured for the last one had not changed */
+    double last;      /* when the last one was begun */
+    double cost;      /* of one, seconds; 0: not known */
+    double checked;   /* when tasks agreed last, and at which boundary */
     uint64_t checked_loop;
     unsigned failures; /* running */
     double written_at; /* when the last one was known to be written */

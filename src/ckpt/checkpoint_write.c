@@ -33,6 +33,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->number = number + 1;
         c->full = dome__checkpoint_in_pieces(c); /* what lies in a directory that is lost could not be referred to */
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
+        c->mostly_same = job->mostly_same;
         c->failures = 0;
         c->report.written++;
         c->written_at = dome_wtime();
@@ -100,6 +101,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
             c->capture.problem = problem;
         c->job.previous = c->previous;
         c->job.full = full;
+        c->job.eager = !c->mostly_same;
         c->job.then = note_time;
         c->job.then_ctx = c;
     }

@@ -440,6 +440,14 @@ int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **mess
     return fd;
 }
 
+bool dome__store_resize(int fd, uint64_t bytes, char **message)
+{
+    int error = set_length(fd, bytes);
+    if (error == 0 && ftruncate(fd, (off_t)bytes) != 0)
+        error = errno;
+    return error == 0 || dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", dome__file_error(error));
+}
+
 int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **message)
 {
     struct stat s;

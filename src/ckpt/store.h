@@ -62,6 +62,9 @@ mode_t dome__store_file_mode(const char *directory);
 /* Makes the file of a planned checkpoint, with room for all of it: a disk that is full is found here. A file descriptor. */
 int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **message);
 
+/* Gives a file that was made another length, if the plan has changed. */
+bool dome__store_resize(int fd, uint64_t bytes, char **message);
+
 /* Opens it in another task. */
 int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **message);
 
