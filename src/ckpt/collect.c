@@ -113,7 +113,7 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
 {
     dome_transport *t = env->transport;
     char *message = NULL;
-    int listening = -1, own = pieces->group[t->rank], next = (own + 1) % pieces->count, before = 0, place = 0;
+    int listening = -1, own = pieces->group[t->rank], next = (own + 1) % pieces->count, before = 0, member = 0;
     dome_ckpt_door door = {0};
     uint64_t words[2] = {0}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
     uint8_t *cookies = g_malloc0((gsize)t->size * DOME_CKPT_COOKIE);
@@ -131,7 +131,7 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
     if (status == DOME_OK)
         status = checked(env, dome__allgather(t, DOME_U8, door.cookie, DOME_CKPT_COOKIE, cookies));
     for (int r = 0; r < t->size; r++) {
-        place += pieces->group[r] == own && r <= t->rank;
+        member += pieces->group[r] == own && r <= t->rank;
         before += (pieces->group[r] + 1) % pieces->count == own;
     }
     if (status == DOME_OK) {
@@ -146,7 +146,7 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
         else if (to == 0 && !env->hooks->first_address(env, &there))
             message = g_strdup("the address of task 0 is not known");
         dome_ckpt_link *links[] = {&pieces->out, &pieces->in};
-        dome__ckpt_link_connect(&pieces->out, place, members + 1, &there, &other);
+        dome__ckpt_link_connect(&pieces->out, member, members + 1, &there, &other);
         if (listening >= 0)
             dome__ckpt_link_accept(&pieces->in, before + 1, listening, &door);
         if (!message)

@@ -9,7 +9,7 @@
 
 static const uint8_t MAGIC[8] = {0x89, 'D', 'O', 'M', 'E', '\r', '\n', 0x1a};
 
-/* Places in the header. Magic, version, the two lengths and the checksum stay where they are in all versions. */
+/* Offsets in the header. Magic, version, the two lengths and the checksum stay where they are in all versions. */
 enum {
     AT_VERSION = 8,
     AT_PIECE = 12,
@@ -190,21 +190,21 @@ bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes,
 bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_ckpt_sum *sum,
                          char **message)
 {
-    enum { PIECE = 1 << 20 };
-    uint8_t blank[DOME_CKPT_HEADER], *piece = g_malloc(PIECE);
+    enum { CHUNK = 1 << 20 };
+    uint8_t blank[DOME_CKPT_HEADER], *chunk = g_malloc(CHUNK);
     dome_ckpt_summing *summing = dome__ckpt_sum_begin();
     bool good = true;
     memcpy(blank, header, sizeof blank);
     memset(blank + AT_SUM, 0, sizeof sum->bytes);
     dome__ckpt_sum_add(summing, blank, sizeof blank);
     for (uint64_t at = sizeof blank, n; good && at < head_bytes; at += n) {
-        n = MIN(head_bytes - at, PIECE);
-        good = more(ctx, piece, n, at, message);
+        n = MIN(head_bytes - at, CHUNK);
+        good = more(ctx, chunk, n, at, message);
         if (good)
-            dome__ckpt_sum_add(summing, piece, n);
+            dome__ckpt_sum_add(summing, chunk, n);
     }
     *sum = dome__ckpt_sum_end(summing);
-    g_free(piece);
+    g_free(chunk);
     if (!good)
         return false;
     return memcmp((const uint8_t *)header + AT_SUM, sum->bytes, sizeof sum->bytes) == 0 ||

@@ -2,7 +2,7 @@
  * of blocks, data. The first three together are called the head here; a checksum in the header covers them.
  *
  * Writing: dome__ckpt_new, add counters and objects, dome__ckpt_make_table, fill length and sum of each entry of the table,
- * dome__ckpt_plan. From then on the place of every block is known. Tasks that did the same with equal numbers have equal heads.
+ * dome__ckpt_plan. From then on the offset of every block is known. Tasks that did the same with equal numbers have equal heads.
  * dome__ckpt_encode gives the bytes. Reading: dome__ckpt_head_bytes of a file's first bytes, then dome__ckpt_decode of the head.
  *
  * Functions that fail return false or NULL and give *message, g_free'd by the caller, which goes on from "'FILE' ". */
@@ -105,7 +105,7 @@ const char *dome__ckpt_type_name(const dome_ckpt *ckpt, uint32_t type); /* "none
 /* ---- planning ---- */
 
 /* Says where each block goes. A block with the bytes (length and sum) of the same block in `previous` becomes a reference to the
- * file that holds them; the others get places in this file, in order. previous is the one
+ * file that holds them; the others get offsets in this file, in order. previous is the one
  * before in the directory, encoded or decoded, or NULL: then all is written here. In a piece (set piece and pieces before)
  * entries whose source is 0 are absent and stay so; for a whole checkpoint the source need not be set. References that would keep
  * too much alive are given up (see the specification). */
@@ -123,7 +123,7 @@ void *dome__ckpt_encode(dome_ckpt *ckpt);
 bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes, uint64_t *head_bytes, char **message);
 
 /* Whether a head has the checksum that its header (DOME_CKPT_HEADER bytes) says: then it is *sum. What is behind the header is
- * asked for in pieces, so that a file which only says that its head is long does not get memory for it. */
+ * asked for in chunks, so that a file which only says that its head is long does not get memory for it. */
 typedef bool (*dome_ckpt_more)(void *ctx, void *to, uint64_t bytes, uint64_t offset, char **message);
 
 bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_ckpt_sum *sum,

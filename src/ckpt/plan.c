@@ -32,7 +32,7 @@ static GArray *candidates(const dome_ckpt *previous)
 }
 
 /* An entry whose bytes are those of an entry of the previous checkpoint points where that one points. Entries of the blocks of
- * this file have source 0 until they get their places. */
+ * this file have source 0 until they get their offsets. */
 static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *uses)
 {
     GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -120,7 +120,7 @@ static void choose_references(dome_ckpt *ckpt, const dome_ckpt *previous)
     g_array_unref(uses);
 }
 
-static bool place(dome_ckpt *ckpt, char **message)
+static bool assign_offsets(dome_ckpt *ckpt, char **message)
 {
     ckpt->head_bytes = dome__ckpt_count_head(ckpt);
     if (ckpt->head_bytes == 0)
@@ -153,7 +153,7 @@ bool dome__ckpt_plan(dome_ckpt *ckpt, const dome_ckpt *previous, char **message)
                   previous->piece == ckpt->piece && previous->pieces == ckpt->pieces;
     if (usable)
         choose_references(ckpt, previous);
-    return place(ckpt, message);
+    return assign_offsets(ckpt, message);
 }
 
 uint64_t dome__ckpt_data_bytes(const dome_ckpt *ckpt)

@@ -240,8 +240,8 @@ static bool block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder
 }
 
 /* Where the bytes of a block are. NULL: nowhere. */
-static dome_ckpt_file *place_of(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block,
-                                const dome_ckpt_entry **entry, char **message)
+static dome_ckpt_file *locate(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const dome_ckpt_entry **entry,
+                              char **message)
 {
     const dome_ckpt_entry *e = *entry = dome__ckpt_entry(file->ckpt, object, block);
     if (!e)
@@ -254,7 +254,7 @@ static dome_ckpt_file *place_of(dome_ckpt_file *file, const dome_ckpt_object *ob
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message)
 {
     const dome_ckpt_entry *e;
-    dome_ckpt_file *from = place_of(file, object, block, &e, message);
+    dome_ckpt_file *from = locate(file, object, block, &e, message);
     char *reason = NULL;
     if (!from)
         return false;
@@ -270,24 +270,24 @@ bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
 
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message)
 {
-    enum { PIECE = 1 << 20 };
+    enum { CHUNK = 1 << 20 };
     const dome_ckpt_entry *e;
-    dome_ckpt_file *from = place_of(file, object, block, &e, message);
+    dome_ckpt_file *from = locate(file, object, block, &e, message);
     char *reason = NULL;
     if (!from)
         return false;
-    char *piece = g_malloc(MIN(e->length, PIECE) + 1);
+    char *chunk = g_malloc(MIN(e->length, CHUNK) + 1);
     dome_ckpt_summing *summing = dome__ckpt_sum_begin();
     for (uint64_t at = 0, n; at < e->length && !reason; at += n) {
-        n = MIN(e->length - at, PIECE);
-        if (read_at(from->fd, piece, n, e->offset + at, &reason))
-            dome__ckpt_sum_add(summing, piece, n);
+        n = MIN(e->length - at, CHUNK);
+        if (read_at(from->fd, chunk, n, e->offset + at, &reason))
+            dome__ckpt_sum_add(summing, chunk, n);
     }
     dome_ckpt_sum sum = dome__ckpt_sum_end(summing);
     bool good = !reason && dome__ckpt_sum_equal(&sum, &e->sum);
     if (!good)
         block_fails(file, from, object, block, reason ? reason : "is damaged (checksum differs)", message);
-    g_free(piece);
+    g_free(chunk);
     g_free(reason);
     return good;
 }

@@ -68,7 +68,7 @@ bool dome__store_resize(int fd, uint64_t bytes, char **message);
 /* Opens it in another task. */
 int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **message);
 
-/* Writes bytes at their place: dome_ckpt_entry.offset. Blocks that lie one behind the other can be written together. */
+/* Writes bytes at their offset (dome_ckpt_entry). Blocks that lie one behind the other can be written together. */
 bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message);
 
 /* What was written is on disk afterwards. get_on, if there is one, is called now and then. */
