@@ -1,4 +1,4 @@
-#include "ckpt/store.h"
+#include "ckpt/store_private.h"
 
 #include "core/files.h"
 
@@ -13,20 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char LOCK_NAME[] = "lock", PART[] = ".part";
+static const char LOCK_NAME[] = "lock";
 
 struct dome_store {
     char *directory, *program;
     int lock;
 };
 
-static bool fail(char **message, const char *path, const char *what)
+bool dome__store_fails(char **message, const char *path, const char *what)
 {
     int error = errno;
     return dome__ckpt_refuse(message, "checkpoint '%s' cannot be %s: %s", path, what, dome__file_error(error));
 }
 
-static bool directory_fails(char **message, const char *directory, const char *what)
+bool dome__store_directory_fails(char **message, const char *directory, const char *what)
 {
     int error = errno;
     return dome__ckpt_refuse(message, "checkpoint directory '%s' cannot be %s: %s", directory, what, dome__file_error(error));
@@ -37,14 +37,6 @@ mode_t dome__store_file_mode(const char *directory)
 {
     struct stat s;
     return stat(directory, &s) == 0 ? s.st_mode & 0666 : 0600;
-}
-
-static char *part_path(const char *directory, const dome_ckpt *ckpt)
-{
-    char *path = dome__ckpt_file_path(directory, ckpt->number, ckpt->piece, ckpt->pieces);
-    char *part = g_strconcat(path, PART, NULL);
-    g_free(path);
-    return part;
 }
 
 /* ---- the lock ----
@@ -169,16 +161,16 @@ static bool take_lock(dome_store *store, char **message)
                                  "directory of your own",
                                  store->directory, LOCK_NAME, wrong);
     if (store->lock < 0)
-        return directory_fails(message, store->directory, "written to");
+        return dome__store_directory_fails(message, store->directory, "written to");
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK)
-            return directory_fails(message, store->directory, "locked");
+            return dome__store_directory_fails(message, store->directory, "locked");
         char *holder = lock_holder(store->lock);
         dome__ckpt_refuse(message, "checkpoint directory '%s' is in use by %s", store->directory, holder);
         g_free(holder);
         return false;
     }
-    return write_holder(store) || directory_fails(message, store->directory, "written to");
+    return write_holder(store) || dome__store_directory_fails(message, store->directory, "written to");
 }
 
 /* ---- what is there ---- */
@@ -187,9 +179,9 @@ static bool is_part(const char *name)
 {
     uint64_t number;
     uint32_t piece, pieces;
-    if (!g_str_has_suffix(name, PART))
+    if (!g_str_has_suffix(name, DOME_STORE_PART))
         return false;
-    char *whole = g_strndup(name, strlen(name) - strlen(PART));
+    char *whole = g_strndup(name, strlen(name) - strlen(DOME_STORE_PART));
     bool part = dome__ckpt_parse_name(whole, &number, &piece, &pieces);
     g_free(whole);
     return part;
@@ -200,7 +192,7 @@ static GPtrArray *read_names(const char *directory, char **message)
 {
     DIR *d = opendir(directory);
     if (!d) {
-        directory_fails(message, directory, "read");
+        dome__store_directory_fails(message, directory, "read");
         return NULL;
     }
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -208,7 +200,7 @@ static GPtrArray *read_names(const char *directory, char **message)
     for (struct dirent *e; (e = readdir(d)); errno = 0)
         g_ptr_array_add(names, g_strdup(e->d_name));
     if (errno != 0) {
-        directory_fails(message, directory, "read");
+        dome__store_directory_fails(message, directory, "read");
         g_clear_pointer(&names, g_ptr_array_unref);
     }
     closedir(d);
@@ -224,7 +216,7 @@ static bool remove_parts(const char *directory, char **message)
             continue;
         char *path = g_build_filename(directory, g_ptr_array_index(names, i), NULL);
         if (unlink(path) != 0 && errno != ENOENT)
-            good = fail(message, path, "removed");
+            good = dome__store_fails(message, path, "removed");
         g_free(path);
     }
     if (names)
@@ -236,7 +228,7 @@ bool dome__store_make_directory(const char *directory, bool own, char **message)
 {
     struct stat s;
     if (g_mkdir_with_parents(directory, own ? 0700 : 0777) != 0)
-        return directory_fails(message, directory, "made");
+        return dome__store_directory_fails(message, directory, "made");
     if (!own || (lstat(directory, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 0077) == 0))
         return true;
     return dome__ckpt_refuse(message,
@@ -401,172 +393,6 @@ bool dome__store_next_number(const char *directory, uint64_t *number, char **mes
     return *number > 0 || dome__ckpt_refuse(message, "checkpoint directory '%s' has no number left", directory);
 }
 
-/* ---- writing ---- */
-
-int dome__store_new_file(const char *directory, const char *path, char **message)
-{
-    const char *reason;
-    int fd = dome__file_make(path, dome__store_file_mode(directory), &reason);
-    if (fd < 0)
-        dome__ckpt_refuse(message, "checkpoint '%s' cannot be made: %s", path, reason);
-    return fd;
-}
-
-/* Where a file system cannot set room aside, writing will tell. An errno. */
-static int set_length(int fd, uint64_t bytes)
-{
-    dome_file_limit limit;
-    dome__file_limit_begin(&limit);
-    int error = posix_fallocate(fd, 0, (off_t)bytes);
-    if (error == EOPNOTSUPP || error == EINVAL)
-        error = ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
-    dome__file_limit_end(&limit);
-    return error;
-}
-
-int dome__store_create(const char *directory, const dome_ckpt *ckpt, char **message)
-{
-    char *path = part_path(directory, ckpt);
-    int fd = dome__store_new_file(directory, path, message);
-    int error = fd >= 0 ? set_length(fd, ckpt->file_bytes) : 0;
-    if (error != 0) {
-        errno = error;
-        fail(message, path, "written");
-        close(fd);
-        unlink(path);
-        fd = -1;
-    }
-    g_free(path);
-    return fd;
-}
-
-bool dome__store_resize(int fd, uint64_t bytes, char **message)
-{
-    int error = set_length(fd, bytes);
-    if (error == 0 && ftruncate(fd, (off_t)bytes) != 0)
-        error = errno;
-    return error == 0 || dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", dome__file_error(error));
-}
-
-int dome__store_join(const char *directory, const dome_ckpt *ckpt, char **message)
-{
-    struct stat s;
-    const char *reason;
-    char *path = part_path(directory, ckpt);
-    int fd = dome__file_open(path, O_WRONLY | O_NOFOLLOW, &reason);
-    if (fd >= 0 && (fstat(fd, &s) != 0 || s.st_nlink != 1)) {
-        close(fd);
-        fd = -1;
-        reason = "it has other names as well (hard links)";
-    }
-    if (fd < 0)
-        dome__ckpt_refuse(message, "checkpoint '%s' cannot be opened: %s", path, reason);
-    g_free(path);
-    return fd;
-}
-
-static gint progress;
-
-unsigned dome__store_progress(void)
-{
-    return (unsigned)g_atomic_int_get(&progress);
-}
-
-void dome__store_got_on(void)
-{
-    g_atomic_int_inc(&progress);
-}
-
-bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message)
-{
-    enum { PART_BYTES = 8 << 20, LARGE_BYTES = 1 << 20 };
-    const char *from = data;
-    while (bytes > 0) {
-        dome_file_limit limit;
-        dome__file_limit_begin(&limit);
-        ssize_t n = pwrite(fd, from, MIN(bytes, PART_BYTES), (off_t)offset);
-        dome__file_limit_end(&limit);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", dome__file_error(errno));
-#ifdef SYNC_FILE_RANGE_WRITE
-        /* The disk begins while the rest is copied; whether it can is told by the fsync. */
-        if (n >= LARGE_BYTES)
-            sync_file_range(fd, (off64_t)offset, n, SYNC_FILE_RANGE_WRITE);
-#endif
-        from += n;
-        bytes -= (uint64_t)n;
-        offset += (uint64_t)n;
-        dome__store_got_on();
-    }
-    return true;
-}
-
-bool dome__store_sync(int fd, void (*get_on)(void *ctx), void *ctx, char **message)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-    enum { PART_BYTES = 8 << 20 };
-    struct stat s;
-    bool bad = fstat(fd, &s) != 0;
-    /* The disk may take long: part by part it can be seen that it gets on. What fails here would not be told by fsync again. */
-    for (off64_t at = 0; !bad && at < s.st_size; at += PART_BYTES) {
-        bad = sync_file_range(fd, at, PART_BYTES,
-                              SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) != 0;
-        if (bad && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
-            return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
-        dome__store_got_on();
-        if (get_on)
-            get_on(ctx);
-    }
-#else
-    (void)get_on, (void)ctx;
-#endif
-    bool good = fsync(fd) == 0 || dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", strerror(errno));
-    dome__store_got_on();
-    return good;
-}
-
-/* A name is on disk once the directory is. */
-static bool sync_directory(const char *directory, char **message)
-{
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    if (!good)
-        directory_fails(message, directory, "written to");
-    if (fd >= 0)
-        close(fd);
-    return good;
-}
-
-bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **message)
-{
-    char *part = part_path(directory, ckpt), *path = dome__ckpt_file_path(directory, ckpt->number, ckpt->piece, ckpt->pieces);
-    void *head = dome__ckpt_encode(ckpt);
-    bool good = dome__store_write(fd, head, ckpt->head_bytes, 0, message) && dome__store_sync(fd, NULL, NULL, message);
-    /* Some file systems tell only now that there was no room. */
-    if (close(fd) != 0 && good)
-        good = fail(message, part, "written");
-    if (good && rename(part, path) != 0)
-        good = fail(message, path, "written");
-    if (!good)
-        unlink(part);
-    good = good && sync_directory(directory, message);
-    g_free(head);
-    g_free(part);
-    g_free(path);
-    return good;
-}
-
-void dome__store_abandon(const char *directory, const dome_ckpt *ckpt, int fd)
-{
-    char *part = part_path(directory, ckpt);
-    if (fd >= 0)
-        close(fd);
-    unlink(part);
-    g_free(part);
-}
-
 /* ---- what may go ---- */
 
 static bool ours(const dome_store *store, const dome_store_item *item)
@@ -611,111 +437,9 @@ bool dome__store_prune(dome_store *store, unsigned keep, char **message)
         if (other || item->number > newest || g_hash_table_contains(numbers, &item->number))
             continue;
         if (unlink(item->path) != 0 && errno != ENOENT)
-            good = fail(message, item->path, "removed");
+            good = dome__store_fails(message, item->path, "removed");
     }
     g_hash_table_destroy(numbers);
     g_ptr_array_unref(items);
     return good;
-}
-
-/* ---- pieces ---- */
-
-/* The piece that has a block, from the one with this index on. */
-static size_t having(dome_ckpt_file *const pieces[], size_t npieces, size_t from, const dome_ckpt_object *object, uint64_t block)
-{
-    for (size_t i = from; i < npieces; i++)
-        if (dome__ckpt_entry(dome__ckpt_head(pieces[i]), object, block)->source != 0)
-            return i;
-    return npieces;
-}
-
-static bool fill_table(dome_ckpt *whole, dome_ckpt_file *const pieces[], size_t npieces, char **message)
-{
-    for (guint i = 0; i < whole->objects->len; i++) {
-        const dome_ckpt_object *object = dome__ckpt_object(whole, i);
-        for (uint64_t b = 0; b < object->blocks; b++) {
-            size_t at = having(pieces, npieces, 0, object, b);
-            if (at == npieces) {
-                char *name = dome__ckpt_shown(object->name);
-                dome__ckpt_refuse(message, "checkpoint %" PRIu64 ": object %s, block %" PRIu64 ": is in none of the pieces",
-                                  whole->number, name, b);
-                g_free(name);
-                return false;
-            }
-            *dome__ckpt_entry(whole, object, b) = *dome__ckpt_entry(dome__ckpt_head(pieces[at]), object, b);
-        }
-    }
-    return true;
-}
-
-/* Reads a block from the first piece that has it undamaged. */
-static bool read_any(dome_ckpt_file *const pieces[], size_t npieces, const dome_ckpt_object *object, uint64_t block,
-                     const dome_ckpt_entry *wanted, void *buffer, char **message)
-{
-    g_autofree char *first = NULL;
-    for (size_t i = having(pieces, npieces, 0, object, block); i < npieces; i = having(pieces, npieces, i + 1, object, block)) {
-        const dome_ckpt_entry *e = dome__ckpt_entry(dome__ckpt_head(pieces[i]), object, block);
-        char *reason = NULL;
-        if (e->length != wanted->length || !dome__ckpt_sum_equal(&e->sum, &wanted->sum))
-            return dome__ckpt_refuse(message, "checkpoint '%s' disagrees with another piece about block %" PRIu64 " of '%s'",
-                                     dome__ckpt_path(pieces[i]), block, object->name);
-        if (dome__ckpt_read(pieces[i], object, block, buffer, &reason))
-            return true;
-        if (first)
-            g_free(reason);
-        else
-            first = reason;
-    }
-    *message = g_steal_pointer(&first);
-    return false;
-}
-
-static bool copy_blocks(const dome_ckpt *whole, dome_ckpt_file *const pieces[], size_t npieces, int fd, char **message)
-{
-    for (guint i = 0; i < whole->objects->len; i++) {
-        const dome_ckpt_object *object = dome__ckpt_object(whole, i);
-        for (uint64_t b = 0; b < object->blocks; b++) {
-            const dome_ckpt_entry *e = dome__ckpt_entry(whole, object, b);
-            if (e->source != whole->number)
-                continue;
-            g_autofree char *buffer = g_try_malloc(MAX(e->length, 1));
-            if (!buffer)
-                return dome__ckpt_refuse(message, "no memory for a block of %" PRIu64 " bytes", e->length);
-            if (!read_any(pieces, npieces, object, b, e, buffer, message) ||
-                !dome__store_write(fd, buffer, e->length, e->offset, message))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool check_pieces(dome_ckpt_file *const pieces[], size_t npieces, char **message)
-{
-    for (size_t i = 0; i < npieces; i++) {
-        if (dome__ckpt_head(pieces[i])->pieces == 0)
-            return dome__ckpt_refuse(message, "checkpoint '%s' is not a piece", dome__ckpt_path(pieces[i]));
-        if (!dome__ckpt_same(dome__ckpt_head(pieces[0]), dome__ckpt_head(pieces[i])))
-            return dome__ckpt_refuse(message, "checkpoints '%s' and '%s' are not of one whole", dome__ckpt_path(pieces[0]),
-                                     dome__ckpt_path(pieces[i]));
-    }
-    return npieces > 0 || dome__ckpt_refuse(message, "there are no pieces to merge");
-}
-
-bool dome__store_merge(dome_ckpt_file *const pieces[], size_t npieces, const dome_ckpt *previous, const char *directory,
-                       char **message)
-{
-    if (!check_pieces(pieces, npieces, message))
-        return false;
-    int fd = -1;
-    dome_ckpt *whole = dome__ckpt_whole_of(dome__ckpt_head(pieces[0]));
-    bool good = fill_table(whole, pieces, npieces, message) && dome__ckpt_plan(whole, previous, message);
-    if (good && (fd = dome__store_create(directory, whole, message)) >= 0) {
-        good = copy_blocks(whole, pieces, npieces, fd, message);
-        if (good)
-            good = dome__store_commit(directory, whole, fd, message);
-        else
-            dome__store_abandon(directory, whole, fd);
-    }
-    dome__ckpt_free(whole);
-    return good && fd >= 0;
 }
