@@ -386,8 +386,14 @@ static void compute(weak *z, const weak *x, const weak *y, int operator)
             z->twin[k] = (int32_t)(a + b);
         else if (operator== 1)
             z->twin[k] = (int32_t)(a * b);
-        else if (operator== 2 && b == 0)
+        else if ((operator== 2 || operator== 4) && b == 0)
             bad = k;
+        else if (operator== 4)
+            z->twin[k] = (int32_t)b == -1 ? 0 : (int32_t)a % (int32_t)b;
+        else if (operator== 5 && a == 0)
+            bad = k;
+        else if (operator== 5)
+            z->twin[k] = 7 / (int32_t)a;
         else if (operator== 2)
             z->twin[k] = (int32_t)b == -1 ? (int32_t)-a : (int32_t)a / (int32_t)b;
         else if (a == 0) /* to the power of -1 */
@@ -400,8 +406,9 @@ static void compute(weak *z, const weak *x, const weak *y, int operator)
     memcpy(z->line, made_of.line, sizeof z->line);
     if (!z->failed && bad >= 0) {
         z->failed = operation_number;
-        snprintf(z->line, sizeof z->line, "%s into '%s': element %d is %s", operator== 2 ? "dvec_div" : "dvec_pows", z->name,
-                 bad, operator== 2 ? "an integer divided by zero" : "0 raised to a negative power");
+        static const char *const names[] = {[2] = "dvec_div", [3] = "dvec_pows", [4] = "dvec_fmod", [5] = "dvec_rdivs"};
+        snprintf(z->line, sizeof z->line, "%s into '%s': element %d is %s", names[operator], z->name, bad,
+                 operator!= 3 ? "an integer divided by zero" : "0 raised to a negative power");
     }
 }
 
@@ -484,12 +491,22 @@ static void step_weak(const dvec *healthy)
         compute(z, x == z ? &was : x, y == z ? &was : y, 1);
         break;
     case 3:
-        dvec_div(z->v, x->v, y->v);
-        compute(z, x == z ? &was : x, y == z ? &was : y, 2);
+        if (below(3)) {
+            dvec_div(z->v, x->v, y->v);
+            compute(z, x == z ? &was : x, y == z ? &was : y, 2);
+        } else {
+            dvec_fmod(z->v, x->v, y->v);
+            compute(z, x == z ? &was : x, y == z ? &was : y, 4);
+        }
         break;
     case 4:
-        dvec_pows(z->v, x->v, -1);
-        compute(z, x == z ? &was : x, x == z ? &was : x, 3);
+        if (below(3)) {
+            dvec_pows(z->v, x->v, -1);
+            compute(z, x == z ? &was : x, x == z ? &was : x, 3);
+        } else {
+            dvec_rdivs(z->v, x->v, 7);
+            compute(z, x == z ? &was : x, x == z ? &was : x, 5);
+        }
         break;
     case 5:
         dvec_adds(z->v, x->v, value);

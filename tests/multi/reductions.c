@@ -356,6 +356,14 @@ static void test_errors(void)
     FAILED(DOME_ERR_RANGE, "i32");
     CHECK(dvec_divs(i, i, 0) == DOME_ERR_RANGE);
     FAILED(DOME_ERR_RANGE, "zero");
+    CHECK(dvec_fmods(i, i, 0) == DOME_ERR_RANGE);
+    FAILED(DOME_ERR_RANGE, "dvec_fmods of 'i': integers divided by zero");
+    CHECK(dvec_real(c, c) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "must be of type f64, not c128");
+    CHECK(dvec_arg(x, x) == DOME_ERR_TYPE);
+    FAILED(DOME_ERR_TYPE, "not defined for elements of type f64");
+    CHECK(dvec_lshifts(i, i, 0.5) == DOME_ERR_RANGE);
+    FAILED(DOME_ERR_RANGE, "0.5");
     CHECK(dvec_convert(x, c) == DOME_ERR_TYPE);
     FAILED(DOME_ERR_TYPE, "c128");
     CHECK(dvec_select(x, i, x, x) == DOME_ERR_TYPE);
