@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "core/environment_variables.h"
 #include "core/files.h"
+#include "core/run_directory.h"
 #include "live.h"
 #include "program/options.h"
 #include "program/providers.h"
@@ -13,7 +14,7 @@
 #include <dome/env.h>
 
 #include <errno.h>
-#include <glib.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -190,6 +191,35 @@ static void show_live(const dome_options *options)
     g_free(path);
 }
 
+/* In a directory that a supervisor of this host has made. Those of other hosts' supervisors have none, and no lock here. */
+#define SUPERVISED "supervised"
+
+static void remove_memory(const char *path)
+{
+    char *collected = g_build_filename(path, "collected", NULL);
+    dome__remove_directory(collected);
+    dome__remove_directory(path);
+    g_free(collected);
+}
+
+static void remove_left_behind(void *ctx, const char *path)
+{
+    char *marker = g_build_filename(path, SUPERVISED, NULL);
+    (void)ctx;
+    if (access(marker, F_OK) == 0)
+        remove_memory(path);
+    g_free(marker);
+}
+
+/* The lock is held by this process and by the hubs that it starts: until all of them have ended, no later run removes it. */
+static bool make_memory(const char *path)
+{
+    char *marker = g_build_filename(path, SUPERVISED, NULL);
+    bool made = g_mkdir(path, 0700) == 0 && dome__run_directory_lock(path) >= 0 && g_file_set_contents(marker, "", 0, NULL);
+    g_free(marker);
+    return made;
+}
+
 /* Checkpoints in memory lie in a file system of memory on each host: they outlive the program, and this process takes them away.
  */
 static void choose_memory(program *p)
@@ -198,10 +228,11 @@ static void choose_memory(program *p)
     const char *directory = p->options.checkpoint_dir;
     if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0)
         return;
-    if (access(parent, W_OK) != 0)
+    dome__run_directory_sweep(parent, remove_left_behind, NULL);
+    p->memory = dome__run_directory_name(parent);
+    if (!make_memory(p->memory))
         dome__command_fail(1, "run: --dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent,
                            g_strerror(errno));
-    p->memory = g_strdup_printf("%s/dome-%u-%08x%08x", parent, (unsigned)geteuid(), g_random_int(), g_random_int());
     g_setenv(DOME_VARIABLE_MEMORY, p->memory, TRUE);
 }
 
@@ -212,10 +243,7 @@ static void finish(void *ctx)
     if (!p->memory)
         return;
     bool there = access(p->memory, F_OK) == 0;
-    char *collected = g_build_filename(p->memory, "collected", NULL);
-    dome__remove_directory(collected);
-    dome__remove_directory(p->memory);
-    g_free(collected);
+    remove_memory(p->memory);
     if (p->used->len == 0 || (!there && !p->restarted))
         return;
     g_ptr_array_add(p->used, NULL);

@@ -4,6 +4,7 @@
 
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -177,6 +178,27 @@ def supervisor_killed():
         over(run, -signal.SIGKILL, [])
 
 
+def checkpoints_in_memory():
+    """The directory of a supervisor that was killed is removed by a later run, that of one that runs is not."""
+    options = ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "1"]
+    with start(5, 3, "steps", 100000, options=options) as run:
+        there(run, 3)
+        with open("/proc/%d/environ" % run.rank(0)) as f:
+            place = re.search(r"(?:^|\0)DOME_MEMORY=([^\0]*)", f.read()).group(1)
+        check(re.fullmatch(r"/dev/shm/dome-%d-\w+" % os.geteuid(), place), "checkpoints are kept in '%s'" % place)
+        try:
+            for killed in False, True:
+                if killed:
+                    os.kill(run.pid, signal.SIGKILL)
+                    over(run, -signal.SIGKILL, [])
+                os.utime(place, (time.time() - 60,) * 2)  # what is being made is not removed
+                with start(1, 2, "steps", 1, options=options) as later:
+                    over(later, 0, [])
+                check(os.path.exists(place) != killed, "a later run %s %s" % ("leaves" if killed else "removes", place))
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+
 def stopped_from_keyboard():
     """Control-Z for longer than the timeout, then on."""
     with start(1, 3, "steps", 100, options=["--dome-timeout", "2"], pty=True) as run:
@@ -226,6 +248,7 @@ def all_cases():
     case("stop hub", goes_on, stop_hub, HUB,
          options=["--dome-timeout", "2"], steps=500)  # more than the tasks wait for the hub
     case("kill -9 supervisor", supervisor_killed)
+    case("kill -9 supervisor, checkpoints in memory", checkpoints_in_memory)
     case("restarts are used up", used_up)
     for rank in 0, 2:
         case("task %d crashes again and again" % rank, same_place, rank, signal.SIGSEGV)
