@@ -20,72 +20,83 @@ extern "C" {
 #define DOME_PRINTF(string, first)
 #endif
 
-/* Starts the program. Collective; the first Dome call, before the program opens files or starts threads, and called once. Enrols
- * this process, starts the other copies with the same arguments, takes the --dome-* options out of argv (and reads DOME_OPTIONS
- * before them). Works when the program was started from the shell, spawned from the PVM console (siblings form one program) and
- * by `dome run`. argc and argv may be NULL.
+/* Starts the program and returns its environment. Collective. Call it once, as the first Dome
+ * function, before the program opens files or starts threads. dome_init starts the other tasks with
+ * the same arguments, reads the --dome-* options from DOME_OPTIONS and from argv, and removes them
+ * from argv. It works in a program started from the shell, by `dome run`, or spawned from the PVM
+ * console (the tasks of one spawn form one program). argc and argv may be NULL.
  *
- * Started from the shell with more than one task, the process stays behind to watch over the program, and main goes on in
- * a child process as rank 0, with the same standard input and output. The exit status of that rank 0 becomes that of
- * the process.
+ * In a program of several tasks started from the shell, the original process stays to watch over
+ * the program, and main continues in a child process as rank 0, with the same standard input and
+ * output. The process exits with the status of rank 0.
  *
- * Never returns NULL: whatever prevents the start is one line on standard error and an exit status other than 0.
- * --dome-help and --dome-version print and exit with 0. The environment belongs to the library until dome_finalize. */
+ * Never returns NULL: if the program cannot start, it prints one line on standard error and exits
+ * with a status other than 0. --dome-help and --dome-version print their text and exit with 0. The
+ * library owns the environment until dome_finalize. */
 dome_env *dome_init(int *argc, char ***argv);
 
-/* Ends the program: waits for all tasks, destroys the objects that are left, takes down what dome_init started. Collective; no
- * Dome call may follow. Returns the exit status for main, 0 unless an error was recorded by dome_set_errors_return and
- * never cleared. NULL is allowed and returns 0. */
+/* Ends the program: waits for all tasks, destroys the remaining objects, and takes down what
+ * dome_init started. Collective; no Dome function may be called afterwards. Returns the exit status
+ * for main: 0 unless an error was recorded after dome_set_errors_return and not cleared. NULL is
+ * allowed and returns 0. */
 int dome_finalize(dome_env *env);
 
-int dome_rank(const dome_env *env);                   /* 0 ... size - 1 */
+int dome_rank(const dome_env *env);                   /* this task's number, 0 ... size - 1 */
 int dome_size(const dome_env *env);                   /* number of tasks */
-const char *dome_host(const dome_env *env, int rank); /* name of the host a task runs on; NULL if there is no such rank */
+const char *dome_host(const dome_env *env, int rank); /* the host of a task; NULL if there is no such rank */
 
-/* Prints once, on rank 0's standard output, and not once per task. Every task calls it; it does not communicate. */
+/* Prints on rank 0's standard output, once for the whole program. Every task calls it; it does not
+ * communicate. */
 void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
 
-/* Shows how far a loop is: done of total (0: nobody knows) of what unit says ("steps"), how fast it goes and how long it will
- * take still. On a terminal that is a bar; in a file a line now and then (none for what takes seconds); in a pipe nothing, unless
- * --dome-progress always asks for it (never: nowhere). Rank 0 shows it, on standard error, at most ten times a second, so it may
- * be called often. Not collective: it does not communicate. The speed is what this run has seen: a loop that begins at done > 0,
- * after a restart, does not look fast. dome_print gets along with the bar; what the program prints by itself on the terminal
- * stands in its line. */
+/* Reports progress: `done` of `total` units (0 if unknown), with rate and estimated time remaining.
+ * `unit` names them ("steps"). Rank 0 prints the report on standard error: as a bar on a terminal;
+ * in a file as a line now and then (none in the first seconds); in a pipe not at all.
+ * --dome-progress always|never overrides this. The report is renewed at most ten times a second, so
+ * the function may be called often. Not collective; it does not communicate.
+ *
+ * The rate is that of this run: work done before a restart does not count. Output of dome_print
+ * does not disturb the bar; output that the program writes to the terminal itself appears in the
+ * bar's line. */
 void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *unit);
 
-/* The loop boundary: call it once per iteration of the main loop, on every task, where what the program has to remember is in
- * named objects. Data may move here (docs/balancing.md), and with --dome-checkpoint-dir a checkpoint is written if one is due
- * (docs/checkpoints.md). Collective; tasks talk only if something may be due. That a checkpoint cannot be written is said in a
- * line on rank 0's standard error, and is no failure of the program. Returns a status. */
+/* The loop boundary. Call it on every task once per iteration of the main loop, at a point where
+ * everything the program must remember is in named objects. Data may move here (docs/balancing.md).
+ * With --dome-checkpoint-dir, a checkpoint is written here if one is due (docs/checkpoints.md).
+ * Collective; tasks communicate only if something may be due. If a checkpoint cannot be written,
+ * rank 0 prints a line on standard error; that is no failure of this function. */
 dome_status dome_checkpoint(dome_env *env);
 
-/* Whether the program goes on from a checkpoint (--dome-restart) and should skip its initialisation: objects made with a name of
- * their own have their values already. True from dome_init until the first dome_checkpoint. Not collective; the same on all
- * tasks. */
+/* Whether the program resumes from a checkpoint (--dome-restart) and should skip its
+ * initialisation: named objects get their saved values when they are created. True from dome_init
+ * until the first dome_checkpoint. Not collective; the same on all tasks. */
 bool dome_is_restarting(const dome_env *env);
 
 /* Waits until every task has called it. Collective; data may move. */
 dome_status dome_barrier(dome_env *env);
 
-/* Copies count elements of rank root to all tasks. Collective; root, type and count equal everywhere. */
+/* Copies `count` elements of `type` from task `root` to all tasks. Collective; root, type and count
+ * are equal on all tasks. */
 dome_status dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count);
 
-/* Seconds of a monotonic clock. Not collective, and not comparable between tasks. */
+/* The time of a monotonic clock in seconds. Not collective; times of different tasks are not
+ * comparable. */
 double dome_wtime(void);
 
-/* Ends the whole program with one line (the formatted text, with task and host) and an exit status of 1. Any task may call it.
- * Does not return. */
+/* Ends the whole program with exit status 1 and one line: the formatted text, the task and its
+ * host. Any task may call it alone. Does not return. */
 void dome_abort(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3)
 #if defined(__GNUC__)
     __attribute__((noreturn))
 #endif
     ;
 
-/* From now on failing functions return their status instead of ending the program. Call it on every task. */
+/* Makes failing functions return their status from now on instead of ending the program. Call it on
+ * every task. */
 void dome_set_errors_return(dome_env *env);
 
-/* The status of the last function that failed since dome_error_clear, and its line. DOME_OK and "" if none has. The string
- * belongs to env and lives until the next failure. */
+/* The status of the last function that failed since dome_error_clear, and its line; DOME_OK and ""
+ * if none failed. The string belongs to env and lives until the next failure. Not collective. */
 dome_status dome_error_status(const dome_env *env);
 const char *dome_error_message(const dome_env *env);
 void dome_error_clear(dome_env *env);

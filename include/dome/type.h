@@ -1,11 +1,11 @@
 /* Element types.
  *
- * A type says how one element looks in this machine's memory (native form) and how it travels between machines and into
- * files (portable form). The portable form is big-endian, IEEE 754, two's complement, without padding: for items of 4 and 8
- * bytes it is XDR (RFC 4506); items of 1 and 2 bytes keep their size instead of being widened to 4.
+ * A type describes an element in this machine's memory (native form) and between machines and in
+ * files (portable form). The portable form is big-endian, IEEE 754, two's complement, without
+ * padding. For items of 4 and 8 bytes it is XDR (RFC 4506); items of 1 and 2 bytes keep their size,
+ * where XDR widens them to 4.
  *
- * None of these functions is collective.
- */
+ * No function of this header is collective, except dome_type_struct. */
 #ifndef DOME_TYPE_H
 #define DOME_TYPE_H
 
@@ -22,7 +22,7 @@ extern "C" {
 typedef struct dome_env dome_env;       /* env.h */
 typedef struct dome_object dome_object; /* structure.h */
 
-/* Bytes that the name of a type, a field, a kind or an object may have. */
+/* Bytes that the name of a type, field, kind or object may have. */
 #define DOME_NAME_MAX 65535
 
 /* X(name, C type, suffix): the basic types. C64 and C128 are pairs (real, imaginary) of float and double. */
@@ -47,10 +47,12 @@ typedef enum dome_type_kind {
         DOME_KIND_STRUCT
 } dome_type_kind;
 
-/* A type is a pointer to its description, compared with == for the basic types and dome_type_equal for all. */
+/* A type is a pointer to its description. Compare basic types with ==, others with dome_type_equal.
+ */
 typedef const struct dome_type_desc *dome_type;
 
-/* The basic type of a kind; NULL for DOME_KIND_STRUCT. Always the same pointer. */
+/* The basic type of a kind, always the same pointer; NULL for DOME_KIND_STRUCT. DOME_F64 and the
+ * like are calls, so they cannot initialise static variables. */
 dome_type dome_type_basic(dome_type_kind kind)
 #if defined(__GNUC__)
     __attribute__((__const__))
@@ -70,8 +72,9 @@ dome_type dome_type_basic(dome_type_kind kind)
 #define DOME_C64  dome_type_basic(DOME_KIND_C64)
 #define DOME_C128 dome_type_basic(DOME_KIND_C128)
 
-/* One field of a struct element: `count` items (1 for a plain field, more for an array) of a basic or struct type at
- * `offset` bytes from the start. Use offsetof; name the fields as the struct does. */
+/* One field of a struct element: `count` items (1 for a plain field, more for an array) of a basic
+ * or struct type, at `offset` bytes from the start. Use offsetof, and the names of the struct's
+ * members. */
 typedef struct dome_field {
     const char *name;
     dome_type type;
@@ -79,11 +82,12 @@ typedef struct dome_field {
     size_t count;
 } dome_field;
 
-/* A type for the user's own struct of `size` bytes. The fields must lie inside it and not overlap; bytes of no field are
- * padding and do not travel. The same name may be described again if the description is the same; the type
- * belongs to env and lives until dome_finalize. The descriptions are copied.
- * Every task calls it alike (it is hashed into the program's history), but it does not communicate.
- * Errors: DOME_ERR_ARGUMENT (no fields, a field outside the struct, overlap), DOME_ERR_NAME (another type has the name). */
+/* A type for a struct of `size` bytes with `nfields` fields. field_size is sizeof(dome_field) as
+ * the caller's compiler knows it. Fields lie inside the struct and do not overlap; bytes of no
+ * field are padding and are not transferred. The fields are copied. A second call with the same
+ * name and description returns the same type. env owns the type until dome_finalize. Collective in
+ * order (dvec.h). NULL on failure: DOME_ERR_ARGUMENT (no fields, a field outside the struct,
+ * overlap, a wrong field_size), DOME_ERR_NAME (another type has the name). */
 dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields,
                            size_t field_size);
 
@@ -94,17 +98,19 @@ size_t dome_type_portable_size(dome_type type);   /* bytes of one element in por
 size_t dome_type_fields(dome_type type);          /* number of fields, 0 for a basic type */
 bool dome_type_equal(dome_type a, dome_type b);   /* same kind, and for structs same name, size and fields */
 
-/* Describes field `number` (0, 1, ...) of a struct type in *field, of which field_size bytes are filled. */
+/* Copies the description of field `number` (0, 1, ...) of a struct type to *field. field_size is
+ * sizeof(dome_field). DOME_ERR_ARGUMENT if there is no such field. The name belongs to the type. */
 dome_status dome_type_field(dome_type type, size_t number, dome_field *field, size_t field_size);
 
-/* The two forms an element can have outside its vector. */
+/* The two forms of an element outside its vector. */
 typedef enum dome_format { DOME_NATIVE, DOME_PORTABLE } dome_format;
 
 /* Bytes of one element in a form: dome_type_size or dome_type_portable_size. */
 size_t dome_type_bytes(dome_type type, dome_format format);
 
-/* Convert `count` elements between native memory and `format`. `packed` holds count * dome_type_bytes(type, format) bytes
- * and need not be aligned. The two buffers must not overlap. Padding of unpacked structs is left as it was. */
+/* Converts `count` elements from native memory to `format` (pack) or back (unpack). `packed` holds
+ * count * dome_type_bytes(type, format) bytes and needs no alignment. The buffers must not overlap.
+ * Unpacking leaves the padding of structs unchanged. */
 void dome_type_pack(dome_type type, dome_format format, void *packed, const void *elements, size_t count);
 void dome_type_unpack(dome_type type, dome_format format, void *elements, const void *packed, size_t count);
 
