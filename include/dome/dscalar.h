@@ -28,7 +28,8 @@ dscalar *dscalar_new(dome_env *env, const char *name, dome_type type);
 /* Frees a scalar. NULL is allowed. Collective in order. */
 void dscalar_free(dscalar *s);
 
-/* Sets or reads the value as an integer or a double. On failure the get functions return 0 or NaN. */
+/* Sets or reads the value as an integer or a double. On failure the get functions return 0 or
+ * NaN. */
 dome_status dscalar_set_i64(dscalar *s, int64_t value);
 dome_status dscalar_set_f64(dscalar *s, double value);
 int64_t dscalar_get_i64(const dscalar *s);

@@ -1,42 +1,52 @@
 /* Distributed vectors.
  *
- * A dvec is a vector of n elements spread over the tasks of a program in blocks (layout.h). An element is `width` values of
- * one type, so a matrix is a vector of rows. Values lie row by row: value k of element i is value i * width + k.
+ * A dvec is a vector of n elements in blocks over the tasks of a program (layout.h). An element is
+ * `width` values of one type, so a matrix is a vector of rows. Values are stored row by row: value
+ * k of element i is value number i * width + k.
  *
  * Conventions
- * - "Collective in order": every task makes the same calls in the same order with equal arguments, but the call does
- *   not communicate. "Collective": it may also communicate and wait. Tasks that disagree are found at the next
- *   communication and told (DOME_ERR_MISMATCH). After dome_set_errors_return, both kinds may communicate, so that a failure
- *   that one task finds (memory, deferred work) is returned on all of them.
- * - The output comes first: dvec_add(z, x, y) is z = x + y. An output may be one of the inputs.
- * - Functions return a dome_status unless they return a value. How failures are reported: error.h.
- * - Element-wise functions may only record their work. It is done when a value is needed: by a reduction, a raw pointer, a
- *   file, the movement of data. A handle is never wrong to read, and the order of calls is the order of effects.
- * - Operands of an element-wise function agree in type, length, width, block size and distribution; inputs may
- *   instead be DOME_WHOLE whatever the output is. dvec_copy may also go from one distribution to another.
- * - Integers wrap around, as unsigned arithmetic does. Dividing an integer by zero is DOME_ERR_RANGE (see below). min and max of
- *   floating point give NaN when an operand is NaN. Struct elements have no arithmetic: they can be copied, filled, moved,
- *   mapped, read and written.
- * - The same bits: results do not depend on the number of tasks or on who owns what. + - * / and sqrt of real values are
- *   IEEE 754 operations rounded once, never contracted; complex * and / are made of them (x / y by Smith's method); fmod and
- *   those that make whole numbers are exact. All other functions (exp, sin, pow, ...; complex sqrt) are the C library's and are
- *   as equal as the hosts' C libraries are.
- *   docs/numerics.md has the formulas, and what happens to zeros of both signs.
+ * - "Collective in order": every task makes the same calls in the same order with equal arguments,
+ *   but the call does not communicate. "Collective": the call may also communicate and wait. The
+ *   next communication finds tasks that disagree and reports them (DOME_ERR_MISMATCH). After
+ *   dome_set_errors_return both kinds may communicate, so that an error that one task finds
+ *   (memory, deferred work) is returned on all tasks.
+ * - The output is the first argument: dvec_add(z, x, y) is z = x + y. An output may be one of the
+ *   inputs.
+ * - Functions that return no value return a dome_status. error.h lists what functions return on
+ *   failure.
+ * - Element-wise functions may defer their work. The values are computed when something needs them:
+ *   a reduction, a pointer, a file, the movement of data. Deferring changes no result: calls take
+ *   effect in the order in which the program makes them.
+ * - Operands of an element-wise function agree in type, length, width, block size and distribution;
+ *   inputs may also be DOME_WHOLE, whatever the output is. dvec_copy also converts between
+ *   distributions.
+ * - Integer arithmetic wraps around as unsigned arithmetic does. An integer divided by zero is
+ *   DOME_ERR_RANGE (see below). min and max of floating-point values are NaN if an operand is NaN.
+ *   Elements of struct types have no arithmetic; they can be copied, filled, moved, mapped, read
+ *   and written.
+ * - Results have the same bits for any number of tasks and any layout. + - * / and sqrt of real
+ *   values are IEEE 754 operations, rounded once and never contracted; complex * and / consist of
+ *   these (x / y by Smith's method); fmod and rounding to whole numbers are exact. All other
+ *   functions (exp, sin, pow, ...; complex sqrt) are the C library's: their results are equal where
+ *   the hosts' C libraries are. docs/numerics.md has the formulas and the rules for signed zeros.
  *
  * Values that cannot be computed
- * - An integer divided by zero and 0 raised to a negative power have no value. The whole output vector then has a failure, and so
- *   has every vector that is computed from it. Element-wise functions do not report it.
- * - The first call that needs the values of a failed vector reports it (DOME_ERR_RANGE; the line names the operation, its output
- *   and the element), and so does every later one, until all of the vector is written anew. These calls are the reductions,
- *   dvec_allgather, dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_write, dvec_copy to another distribution; dvec_scan,
- * dvec_roll, dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map and the loops of map.h for their inputs, and dvec_scatter and
- * dvec_scatter_add for their output.
- * - No other call fails: neither those on other vectors, nor those that move, overwrite or free the vector. While a named vector
- *   has a failure, no checkpoint can be written, and a line says so.
- * - dome_finalize reports the failure of a vector that lives if no call has reported a failure of that operation.
- * - All this is the same for any number of tasks, any layout and any --dome-evaluator. Where several operations have failed, the
- *   line names the earliest, and of its elements the first.
- */
+ * - An integer divided by zero, and 0 raised to a negative integer power, have no value. The whole
+ *   output vector is then failed, and so is every vector computed from it. The element-wise
+ *   function itself reports nothing.
+ * - The first call that needs the values of a failed vector reports DOME_ERR_RANGE; its line names
+ *   the operation, the output and the element. Every later call that needs them fails too, until
+ *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
+ *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_write, and dvec_copy to another
+ *   distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add,
+ *   dvec_map and the loops of map.h, for their inputs; dvec_scatter and dvec_scatter_add also for
+ *   their output.
+ * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
+ *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
+ *   that.
+ * - dome_finalize reports a failed vector if no call has reported its operation.
+ * - All this is the same for any number of tasks, any layout and any --dome-evaluator. If several
+ *   operations have failed, the line names the earliest operation and its first element. */
 #ifndef DOME_DVEC_H
 #define DOME_DVEC_H
 
@@ -57,8 +67,9 @@ typedef struct dvec_options {
     uint64_t block;                 /* elements per block, a power of two; 0 means dome_block_size(n) */
 } dvec_options;
 
-/* Options in the call they are for, in C and in C++: dvec_new_with(env, "a", DOME_F64, n, DVEC_OPTIONS(.width = 100)). Members
- * that are not named are 0. The value is a const dvec_options *, good until the call has returned. */
+/* Options written inside a call, in C and C++: dvec_new_with(env, "a", DOME_F64, n,
+ * DVEC_OPTIONS(.width = 100)). Other members are 0. The value is a const dvec_options * that is
+ * valid until the call returns. */
 #ifndef __cplusplus
 #define DVEC_OPTIONS(...) (&(const dvec_options){.size = sizeof(dvec_options), __VA_ARGS__})
 #else
@@ -69,7 +80,7 @@ typedef struct dvec_options {
         DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
         return o_;                                                                                                               \
     }())
-/* One name for each number of members. */
+/* One macro for each number of members. */
 #define DVEC_OPTIONS_COUNT_(a, b, c, name, ...) name
 #define DVEC_OPTIONS1_(a)                       o_ a
 #define DVEC_OPTIONS2_(a, b)                    o_ a, o_ b
@@ -80,43 +91,53 @@ extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &opt
 }
 #endif
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
-/* A new vector of n elements, all 0. n may be 0 and may be smaller than the number of tasks. name is what messages,
- * checkpoints and traces call it, as in dome_object_new; options may be NULL. Collective in order. Owned by env until dvec_free
- * or dome_finalize. NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME, DOME_ERR_MEMORY. */
+/* A new vector of n elements, all 0. n may be 0, and may be smaller than the number of tasks.
+ * Messages, checkpoints and traces use `name`; with NULL or "" the library makes one up, and the
+ * vector is in no checkpoint. A vector with a name of its own is restored from the checkpoint while
+ * the program restarts (dome_is_restarting). options may be NULL. Collective in order. env owns the
+ * vector until dvec_free or dome_finalize. NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME (a
+ * live object has the name), DOME_ERR_MEMORY; on a restart also the errors of dome_object_new
+ * (structure.h). */
 dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n);
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options);
 
-/* A new vector like x: of its type, length, width, block size and distribution, all 0 (PETSc: VecDuplicate). dvec_clone copies
- * x's values as well, as dvec_copy does. Collective in order. NULL on failure, as dvec_new. */
+/* A new vector with the type, length, width, block size and distribution of x, all 0 (PETSc:
+ * VecDuplicate); dvec_clone also copies x's values, as dvec_copy does. Collective in order. NULL on
+ * failure, as dvec_new. */
 dvec *dvec_new_like(const dvec *x, const char *name);
 dvec *dvec_clone(const dvec *x, const char *name);
 
-/* Frees a vector. Work recorded for others that reads it is done first. NULL is allowed. Collective in order. */
+/* Frees a vector. Deferred work that reads it is done first. NULL is allowed. Collective in order.
+ */
 void dvec_free(dvec *x);
 
+/* Not collective. The name belongs to the vector; dvec_object is its handle for structure.h. */
 dome_env *dvec_env(const dvec *x);
 const char *dvec_name(const dvec *x);
 dome_type dvec_type(const dvec *x);
 uint64_t dvec_length(const dvec *x); /* elements */
 size_t dvec_width(const dvec *x);    /* values per element */
 dome_distribution dvec_distribution(const dvec *x);
-dome_object *dvec_object(const dvec *x); /* its handle in the registry */
+dome_object *dvec_object(const dvec *x);
 
-/* ---- element-wise: collective in order; may be deferred ---- */
+/* ---- element-wise functions: collective in order; may be deferred ---- */
 
-/* All values become `value`, which must be exact in an integer type (DOME_ERR_RANGE) and becomes real + 0i in a complex one. */
+/* Sets all values to `value`. In an integer type it must be exact (DOME_ERR_RANGE); in a complex
+ * type it is the real part. */
 dome_status dvec_fill(dvec *z, double value);
 
-/* All values become *value, one value of the vector's own type, struct types included. Copied before the call returns. */
+/* Sets all values to *value, a value of the vector's own type, struct types included. The library
+ * copies it before the call returns. */
 dome_status dvec_fill_value(dvec *z, const void *value);
 
-/* z = x. Between different distributions or block sizes of one length, width and type it communicates (then it is collective). */
+/* z = x. Between vectors of different distribution or block size, but equal length, width and type,
+ * it communicates and is collective. */
 dome_status dvec_copy(dvec *z, const dvec *x);
 
-/* z = x converted to z's type, value by value. To integers: rounded towards zero, held at the limits of the type, NaN becomes 0.
- * Complex to real is DOME_ERR_TYPE. */
+/* z = x, each value converted to z's type. Conversion to an integer type rounds towards zero,
+ * saturates at the limits of the type, and turns NaN into 0. Complex to real is DOME_ERR_TYPE. */
 dome_status dvec_convert(dvec *z, const dvec *x);
 
 dome_status dvec_add(dvec *z, const dvec *x, const dvec *y);
@@ -128,8 +149,9 @@ dome_status dvec_max(dvec *z, const dvec *x, const dvec *y); /* not for complex 
 dome_status dvec_pow(dvec *z, const dvec *x,
                      const dvec *y); /* integers: x to a negative y is 0 but for x = 1, -1; x = 0: DOME_ERR_RANGE */
 
-/* The same with a scalar second operand, which must be exact in an integer type (DOME_ERR_RANGE) and is rounded to float for
- * F32 and C64. Complex: a is real; x + a and x - a leave the imaginary part as it is. */
+/* The same with a scalar as second operand. In an integer type it must be exact (DOME_ERR_RANGE);
+ * for F32 and C64 it is rounded to float. For complex types it is real: x + a and x - a leave the
+ * imaginary part unchanged. */
 dome_status dvec_adds(dvec *z, const dvec *x, double a);
 dome_status dvec_subs(dvec *z, const dvec *x, double a);
 dome_status dvec_muls(dvec *z, const dvec *x, double a);
@@ -138,35 +160,40 @@ dome_status dvec_mins(dvec *z, const dvec *x, double a);
 dome_status dvec_maxs(dvec *z, const dvec *x, double a);
 dome_status dvec_pows(dvec *z, const dvec *x, double a);
 
-/* The scalar first: a - x, a / x, a to the power of x. Complex: a - x is a - xr and -xi. Integers: x = 0 is DOME_ERR_RANGE in
- * rdivs, and so is a = 0 to a negative power. */
+/* The same with the scalar as first operand (r: reversed, as NumPy's __rsub__): a - x, a / x, and a
+ * to the power x. Complex: a - x has the parts a - real(x) and -imag(x). Integers: x = 0 in
+ * dvec_rdivs, and a = 0 to a negative power in dvec_rpows, are DOME_ERR_RANGE. */
 dome_status dvec_rsubs(dvec *z, const dvec *x, double a);
 dome_status dvec_rdivs(dvec *z, const dvec *x, double a);
 dome_status dvec_rpows(dvec *z, const dvec *x, double a);
 
-/* The remainder of x / y truncated towards 0: its sign is x's (C's fmod and %; NumPy's fmod, not its %). Real and integer types.
- * Exact. Integers: y = 0 is DOME_ERR_RANGE; the smallest signed number by -1 leaves 0. Floating point: y = 0 or x infinite gives
- * NaN. */
+/* The remainder of x / y, with the quotient truncated towards 0, so it has the sign of x (C's fmod
+ * and %; NumPy's fmod, not its %). Real and integer types. Exact. Integers: y = 0 is
+ * DOME_ERR_RANGE; the smallest signed number by -1 gives 0. Floating point: y = 0 or an infinite x
+ * gives NaN. */
 dome_status dvec_fmod(dvec *z, const dvec *x, const dvec *y);
 dome_status dvec_fmods(dvec *z, const dvec *x, double a);
 
-/* The angle of the point (y, x), in -pi ... pi, as C's atan2 (signed zeros included): z = atan2(y, x). And sqrt(x^2 + y^2)
- * without overflow on the way. Real floating point. */
+/* atan2: the angle of the point (x, y) in -pi ... pi, as C's atan2(y, x), signed zeros included.
+ * hypot: sqrt(x^2 + y^2) without intermediate overflow. Real floating point. */
 dome_status dvec_atan2(dvec *z, const dvec *y, const dvec *x);
 dome_status dvec_hypot(dvec *z, const dvec *x, const dvec *y);
 
-/* y = y + a * x, the product rounded before the sum (BLAS axpy without contraction). */
+/* y = y + a * x, with the product rounded before the sum (BLAS axpy without contraction). */
 dome_status dvec_axpy(dvec *y, double a, const dvec *x);
 
-/* y = a * x + b * y (PETSc: VecAXPBY): both products rounded, then their sum. As dvec_muls of y, then dvec_axpy. */
+/* y = a * x + b * y (PETSc: VecAXPBY). Both products are rounded, then their sum: the result of
+ * dvec_muls of y by b, then dvec_axpy. */
 dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b);
 
-/* z = c[0] * x[0] + ... + c[n - 1] * x[n - 1] (SUNDIALS: N_VLinearCombination; n = 2: N_VLinearSum, PETSc's VecWAXPBY), from left
- * to right: each product rounded, then each sum. z may be among the x, at any place. n at least 1. Reads each vector once. */
+/* z = c[0] * x[0] + ... + c[n - 1] * x[n - 1], from left to right; each product is rounded, then
+ * each sum (SUNDIALS: N_VLinearCombination; with n = 2, N_VLinearSum and PETSc's VecWAXPBY). z may
+ * be any of the x. n is at least 1. Each vector is read once. */
 dome_status dvec_linear_combination(dvec *z, size_t n, const double c[], const dvec *const x[]);
 
-/* The same with a complex scalar, a[0] + a[1] i, for complex vectors (DOME_ERR_TYPE): the bits are those of dvec_add, ... with a
- * vector filled with a; axpy adds the product of dvec_mul. Both parts are rounded to float for C64. */
+/* The same with a complex scalar a[0] + a[1] i, for complex vectors (else DOME_ERR_TYPE). The bits
+ * are those of dvec_add, ... with a vector filled with a; axpy adds the product of dvec_mul. For
+ * C64 both parts are rounded to float. */
 dome_status dvec_fill_c128(dvec *z, const double value[2]);
 dome_status dvec_adds_c128(dvec *z, const dvec *x, const double a[2]);
 dome_status dvec_subs_c128(dvec *z, const dvec *x, const double a[2]);
@@ -197,23 +224,25 @@ dome_status dvec_cbrt(dvec *z, const dvec *x);
 dome_status dvec_erf(dvec *z, const dvec *x);
 dome_status dvec_erfc(dvec *z, const dvec *x); /* 1 - erf(x) */
 
-/* Rounding to whole numbers: down, up, towards 0, and to the nearest, halves to the even one (NumPy's round and rint; C's round
- * goes away from 0). Exact; a zero keeps the sign of x. Real floating point. */
+/* Rounding to whole numbers: down, up, towards 0, and to the nearest with halves to even (NumPy's
+ * round and rint; C's round takes halves away from 0). Exact; a zero result has the sign of x. Real
+ * floating point. */
 dome_status dvec_floor(dvec *z, const dvec *x);
 dome_status dvec_ceil(dvec *z, const dvec *x);
 dome_status dvec_trunc(dvec *z, const dvec *x);
 dome_status dvec_round(dvec *z, const dvec *x);
 
-/* Of complex x. The output of conj is complex; that of real, imag and arg is real, of the type of x's parts (F32 for C64, F64 for
- * C128). arg is the angle in -pi ... pi, atan2 of the parts. dvec_convert makes complex values of real ones. */
+/* Parts of complex x. The output of dvec_conj is complex. The output of dvec_real, dvec_imag and
+ * dvec_arg has the type of x's parts (F32 for C64, F64 for C128). dvec_arg is the angle in -pi ...
+ * pi, atan2 of the parts. dvec_convert makes complex values from real ones. */
 dome_status dvec_conj(dvec *z, const dvec *x);
 dome_status dvec_real(dvec *z, const dvec *x);
 dome_status dvec_imag(dvec *z, const dvec *x);
 dome_status dvec_arg(dvec *z, const dvec *x);
 
-/* Comparisons: mask is a DOME_U8 vector that gets 1 where the relation holds and 0 elsewhere; x and y agree in type. With NaN all
- * but ne are 0; zeros of both signs are equal. Complex values can be compared by eq and ne only. The scalar is one as in
- * dvec_adds: a value of x's integer type (DOME_ERR_RANGE), rounded to float for F32 and C64, a + 0i for complex ones. */
+/* Comparisons. mask is a DOME_U8 vector: 1 where the relation holds, 0 elsewhere. x and y have the
+ * same type. A comparison with NaN gives 0, except ne; zeros of both signs are equal. Complex types
+ * have eq and ne only. The scalar a is treated as in dvec_adds. */
 dome_status dvec_eq(dvec *mask, const dvec *x, const dvec *y);
 dome_status dvec_ne(dvec *mask, const dvec *x, const dvec *y);
 dome_status dvec_lt(dvec *mask, const dvec *x, const dvec *y);
@@ -227,13 +256,13 @@ dome_status dvec_les(dvec *mask, const dvec *x, double a);
 dome_status dvec_gts(dvec *mask, const dvec *x, double a);
 dome_status dvec_ges(dvec *mask, const dvec *x, double a);
 
-/* Logic on DOME_U8 masks: anything but 0 is true; results are 0 or 1. */
+/* Logic on DOME_U8 masks: any value but 0 is true; results are 0 or 1. */
 dome_status dvec_and(dvec *mask, const dvec *a, const dvec *b);
 dome_status dvec_or(dvec *mask, const dvec *a, const dvec *b);
 dome_status dvec_xor(dvec *mask, const dvec *a, const dvec *b);
 dome_status dvec_not(dvec *mask, const dvec *a);
 
-/* Bits, of integer types. (For masks in which anything but 0 is true: dvec_and.) */
+/* Bitwise operations on integer types. (dvec_and is for masks: any value but 0 is true.) */
 dome_status dvec_bitand(dvec *z, const dvec *x, const dvec *y);
 dome_status dvec_bitor(dvec *z, const dvec *x, const dvec *y);
 dome_status dvec_bitxor(dvec *z, const dvec *x, const dvec *y);
@@ -242,52 +271,59 @@ dome_status dvec_bitors(dvec *z, const dvec *x, double a);
 dome_status dvec_bitxors(dvec *z, const dvec *x, double a);
 dome_status dvec_bitnot(dvec *z, const dvec *x);
 
-/* x shifted by y bits, of integer types: to the left, 0 coming in; to the right, the sign coming in for signed types (x / 2^y
- * rounded downwards), else 0. Where y is negative or not below the number of bits, nothing is left of x: the result is 0, or -1
- * for a negative x shifted to the right (as in NumPy). */
+/* x shifted by y bits; integer types. lshift fills with 0. rshift fills with the sign in signed
+ * types (x / 2^y rounded down), with 0 in others. If y is negative, or at least the number of bits,
+ * the result is 0, or -1 for rshift of a negative x (as in NumPy). */
 dome_status dvec_lshift(dvec *z, const dvec *x, const dvec *y);
 dome_status dvec_rshift(dvec *z, const dvec *x, const dvec *y);
 dome_status dvec_lshifts(dvec *z, const dvec *x, double a);
 dome_status dvec_rshifts(dvec *z, const dvec *x, double a);
 
-/* z = mask ? x : y, value by value. Any type, struct types included; z, x, y agree. */
+/* z = mask ? x : y for each value. All types, struct types included; z, x and y have the same type.
+ */
 dome_status dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y);
 
-/* Every value becomes the global index of its element, as dvec_convert would convert it from DOME_U64. */
+/* Sets every value to the global index of its element (C++'s iota, NumPy's arange), converted as
+ * dvec_convert converts DOME_U64. */
 dome_status dvec_iota(dvec *z);
 
-/* Uniform random numbers that depend on seed and position alone: value p = i * width + k is the same for any layout and on any
- * machine, and calls with different seeds give independent sequences. Floating point: in [0, 1), 53 bits (F32: 24);
- * complex: both parts so; integers: all bits. Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
- * 2, 3; SC 2011), key = seed, counter = p. */
+/* Fills z with uniform random numbers that depend on seed and position alone: value p = i * width +
+ * k is the same for any layout and machine, and different seeds give independent sequences.
+ * Floating point: in [0, 1), with 53 random bits (F32: 24), both parts for complex types. Integers:
+ * all bits are random. Generator: Philox4x32-10 with key = seed and counter = p (Salmon, Moraes,
+ * Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011). */
 dome_status dvec_random(dvec *z, uint64_t seed);
 
 /* ---- reductions: collective; over all values ----
  *
- * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in pairs) in double
- * precision, and block sums are added exactly and rounded once, so the bits depend neither on tasks nor on layout. Integer
- * sums are exact. Products are taken block by block the same way and combined along a fixed binary tree. On failure they
- * return NaN or 0. An empty vector: sum, dot and norms are 0, prod is 1; it has no smallest or largest value, and no place of
- * one: DOME_ERR_ARGUMENT. */
+ * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in
+ * pairs) in double precision. Block sums are added exactly and rounded once, so the bits depend on
+ * neither the tasks nor the layout. Integer sums are exact. Products of blocks are formed in the
+ * same order and combined along a fixed binary tree. For an empty vector sum, dot and the norms are
+ * 0 and prod is 1; its smallest and largest value and their positions are DOME_ERR_ARGUMENT. */
 
 double dvec_sum(const dvec *x);
-double dvec_prod(const dvec *x);      /* integers are multiplied as doubles */
-double dvec_min_value(const dvec *x); /* NaN if any value is; of zeros the first */
+double dvec_prod(const dvec *x);      /* integers as doubles */
+double dvec_min_value(const dvec *x); /* NaN if any value is NaN; among zeros the first */
 double dvec_max_value(const dvec *x);
 double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not for complex */
-double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without overflow or underflow on the way */
-double dvec_norm1(const dvec *x);              /* sum of |x|, exact as dvec_sum (BLAS asum, NumPy norm(x, 1), PETSc NORM_1) */
-double dvec_norm_inf(const dvec *x);           /* largest |x| (NumPy norm(x, inf), PETSc NORM_INFINITY); NaN if any value is */
-/* n dot products with one exchange between the tasks in place of n: result[k] = sum of x[k] * y[k], or of x[k] where y[k] is
- * NULL. The bits are those of dvec_dot and dvec_sum. x[k] and y[k] conform; lengths and types may differ between them. n at
- * least 1. */
+double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without intermediate overflow */
+double dvec_norm1(const dvec *x);              /* sum of |x|, exact as dvec_sum (PETSc: NORM_1) */
+double dvec_norm_inf(const dvec *x);           /* largest |x|; NaN if any value is NaN */
+/* n dot products (n at least 1) in one exchange between tasks instead of n (PETSc's VecMDot):
+ * result[k] is the sum of x[k] * y[k], or of x[k] where y or y[k] is NULL. The bits are those of
+ * dvec_dot and dvec_sum. x[k] and y[k] agree in shape and type; different k may differ. On failure
+ * all results are NaN. */
 dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], double result[]);
-dome_status dvec_argmin(const dvec *x,
-                        uint64_t *position); /* position i * width + k of the first smallest value; the first NaN if any */
+
+/* The position i * width + k of the first smallest or largest value; of the first NaN if there is
+ * one. On failure the position is UINT64_MAX. */
+dome_status dvec_argmin(const dvec *x, uint64_t *position);
 dome_status dvec_argmax(const dvec *x, uint64_t *position);
 
-/* The same for types that a double does not hold. _i64: integer types; DOME_ERR_RANGE if the result does not fit. _c128: complex
- * and real types; dot conjugates x (BLAS zdotc). C99 complex by parts: result[0] real, result[1] imaginary. */
+/* The same for types that a double cannot hold. _i64: integer types; DOME_ERR_RANGE if the result
+ * does not fit. _c128: complex and real types; dot conjugates x (BLAS zdotc); result[0] is the real
+ * part, result[1] the imaginary part. */
 int64_t dvec_sum_i64(const dvec *x);
 int64_t dvec_min_value_i64(const dvec *x);
 int64_t dvec_max_value_i64(const dvec *x);
@@ -296,89 +332,102 @@ dome_status dvec_sum_c128(const dvec *x, double result[2]);
 dome_status dvec_prod_c128(const dvec *x, double result[2]);
 dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
 
-/* Reductions of each column apart: result[k] is the sum, the smallest or the largest of value k of all elements, to the bit that
- * of the column as a vector of its own (NumPy: x.sum(axis=0), PETSc: VecStrideMin, ...). result has room for width numbers. For
- * vectors of structs, field names the field, "a.b" one of a struct in a field; it is NULL otherwise. A field that is an array of
- * m has m columns, so there are width * m results. Real and integer types; integer sums are exact and then rounded.
- * DOME_ERR_ARGUMENT: there is no such field, or the vector is empty and has no smallest value. All columns take one exchange. */
+/* Reductions of each column: result[k] is the sum, the smallest or the largest of value k of all
+ * elements, with the bits of the column as a vector of its own (NumPy: x.sum(axis=0); PETSc:
+ * VecStrideMin). result has room for width numbers. For struct types, `field` names a field, or
+ * "a.b" for field b of the struct in field a; for other types it is NULL. A field that is an array
+ * of m items has m columns, so there are width * m results. Real and integer types; integer sums
+ * are exact, then rounded. All columns take one exchange. DOME_ERR_ARGUMENT: no such field, or the
+ * smallest or largest value of an empty vector. */
 dome_status dvec_column_sums(const dvec *x, const char *field, double result[]);
 dome_status dvec_column_min_values(const dvec *x, const char *field, double result[]);
 dome_status dvec_column_max_values(const dvec *x, const char *field, double result[]);
 
 /* ---- movement along the vector: collective ---- */
 
-/* z[i] = x[0] + ... + x[i], for each of the width values apart. Real and integer types; integers wrap around. Floating point:
- * z[i] = P + s. s is the sum from the start of i's block up to i, added in order, in double precision (for F32 too). P is the
- * exact sum of the last s of all blocks before, rounded once. The result is rounded to the type. z may be x. */
+/* Inclusive prefix sums: z[i] = x[0] + ... + x[i], separately for each of the width values. Real
+ * and integer types; integers wrap around. Floating point: z[i] = P + s, where s is the sum from
+ * the start of i's block up to i, added in order in double precision (for F32 too), and P is the
+ * exact sum of the last s of all blocks before, rounded once. The result is rounded to the type. z
+ * may be x. */
 dome_status dvec_scan(dvec *z, const dvec *x);
 
-/* z[i] = x[i - k], around the ends (circular; Fortran's cshift by -k). Any k. z may be x. */
+/* z[i] = x[i - k], circular: elements that leave at one end enter at the other (NumPy's roll by k,
+ * Fortran's cshift by -k). Any k. z may be x. */
 dome_status dvec_roll(dvec *z, const dvec *x, int64_t k);
 
-/* The same, but what comes in at the end is *value, of the vector's own type (Fortran's eoshift); NULL means 0. */
+/* z[i] = x[i - k] without wrapping around: elements that enter are *value, of the vector's own
+ * type; NULL means 0 (Fortran's eoshift by -k). Any k. z may be x. */
 dome_status dvec_shift(dvec *z, const dvec *x, int64_t k, const void *value);
 
-/* z[i] = x[index[i]]. index: integer type, width 1, same length and layout as z; x any length, same type and width as z. An index
- * outside 0 ... length(x) - 1 is DOME_ERR_RANGE. */
+/* z[i] = x[index[i]]. index has an integer type, width 1, and the length and layout of z. x has any
+ * length, and the type and width of z. An index outside 0 ... length(x) - 1 is DOME_ERR_RANGE. */
 dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index);
 
-/* z[index[i]] = x[i]; elements of z that no index names keep their values. Where several i name one element, the largest i
- * wins. index as in dvec_gather, with x's layout. */
+/* z[index[i]] = x[i]. Elements of z that no index names keep their values. If several i name one
+ * element, the largest i wins. index is as in dvec_gather, with the layout of x. */
 dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index);
 
-/* z[index[i]] += x[i] for all i in order, to the bit what a loop over i gives (NumPy: add.at, PETSc: ADD_VALUES), on any number
- * of tasks; z's other elements keep their values. Integers wrap around; not for structs. index as in dvec_scatter. A task keeps
- * what others add to its elements until all of it is there: memory for so many elements and their indices. */
+/* z[index[i]] += x[i] for all i in order, with the bits of a loop over i, on any number of tasks
+ * (NumPy: add.at; PETSc: ADD_VALUES). Other elements of z keep their values. Integers wrap around;
+ * not for struct types. index is as in dvec_scatter. A task stores what others add to its elements
+ * until all of it has arrived, so it needs memory for these elements and their indices. */
 dome_status dvec_scatter_add(dvec *z, const dvec *x, const dvec *index);
 
-/* All elements, on every task, read-only, as n * width values. Valid until x is written or freed, or dvec_allgather(x) is called
- * again; also while data moves. NULL on failure. */
+/* Returns all elements, as n * width values to read, on every task (MPI: all-gather). The pointer
+ * is valid until x is written or freed, or dvec_allgather(x) is called again, even if data moves.
+ * NULL on failure. */
 const void *dvec_allgather(const dvec *x);
 
 /* ---- single elements ---- */
 
-/* Copies element `index`, its width values of the vector's own type, to `element` on every task; the task that owns it sends it
- * to the others. Collective: one broadcast, so for more than a few elements take dvec_get_many.
+/* Copies element `index`, its width values, to `element` on every task; the owner sends it to the
+ * others. Collective. Each call is one broadcast: for more than a few elements use dvec_get_many.
  * DOME_ERR_RANGE for an index beyond the end. */
 dome_status dvec_get(const dvec *x, uint64_t index, void *element);
 
-/* Copies elements index[0 ... n - 1] of x to elements, one after the other, in one exchange between the tasks (PETSc:
- * VecGetValues, Global Arrays: gather). Each task asks for elements of its own choice; n may be 0. Collective. DOME_ERR_RANGE on
- * all tasks if one asks for an element beyond the end. */
+/* Copies the elements index[0], ..., index[n - 1] of x to `elements`, one after the other, in one
+ * exchange between tasks (PETSc: VecGetValues; Global Arrays: gather). Each task chooses its own
+ * elements; n may be 0. Collective. If a task asks for an element beyond the end, all tasks get
+ * DOME_ERR_RANGE. */
 dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void *elements);
 
-/* Element `index` becomes *element, width values of the vector's own type, which must be the same on all tasks; the task that
- * owns it writes it. Collective in order. DOME_ERR_RANGE as in dvec_get. */
+/* Sets element `index` to *element, width values of the vector's own type, equal on all tasks; the
+ * owner writes it. Collective in order. DOME_ERR_RANGE for an index beyond the end. */
 dome_status dvec_set(dvec *x, uint64_t index, const void *element);
 
 /* ---- the local part ---- */
 
-/* A contiguous range of elements in this task's memory: element first + j lies at data + j * width values. */
+/* A contiguous range of elements in this task's memory: element first + j is at data + j * width
+ * values. */
 typedef struct dvec_span {
     void *data;
     uint64_t first;
     uint64_t count;
 } dvec_span;
 
-/* This task's elements, to read and write. Fills 0, 1 or 2 spans (two when the task's run passes the end of the vector) and
- * returns their number; negative on failure (-status). Collective in order.
+/* This task's elements, to read and write. Always fills both spans; an unused one has count 0 (the
+ * second is used when the task's run passes the end of the vector). On failure both are empty. The
+ * data pointer of an empty span is not NULL but points to no element. Collective in order.
  *
- * Pointers are valid until x is used by another Dome call, or until the next call in which data may move from task to task. These
- * are the reductions, dvec_map and dvec_map_runs, the macros of map.h, dvec_scan, dvec_roll, dvec_shift, dvec_gather,
- * dvec_scatter, dvec_scatter_add, dome_checkpoint, dome_barrier and dome_env_relayout. Calls that give out pointers never move
- * data, so pointers to several vectors can be held together. The rule is the same for all distributions, though what is
- * DOME_BLOCK or DOME_WHOLE does not move: a program that keeps it can change the distribution. --dome-check-pointers finds a
- * program that holds a pointer for too long, whatever the distribution.
+ * Pointers are valid until x is used by another Dome call, or until the next call in which data may
+ * move: a reduction, dvec_map, dvec_map_runs, the macros of map.h, dvec_scan, dvec_roll,
+ * dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dome_checkpoint, dome_barrier,
+ * dome_env_relayout. Calls that return pointers never move data, so a program can hold pointers to
+ * several vectors. The rule is the same for all distributions, although DOME_BLOCK and DOME_WHOLE
+ * vectors do not move, so that the program can change the distribution later. --dome-check-pointers
+ * finds programs that use a pointer for too long, whatever the distribution.
  *
- * A checkpoint holds what was written through a pointer to a DOME_BLOCK or DOME_WHOLE vector even if the pointer was no longer
- * valid: after the first call of dvec_local, each checkpoint compares the vector's values with those of the checkpoint before,
- * which takes about as long as copying them. What is written through such a pointer to a DOME_DYNAMIC vector is lost. */
+ * A checkpoint contains what the program wrote through a pointer to a DOME_BLOCK or DOME_WHOLE
+ * vector even if the pointer was no longer valid: after the first dvec_local each checkpoint
+ * compares the vector's values with those of the checkpoint before, which takes about as long as
+ * copying them. Writes through such a pointer to a DOME_DYNAMIC vector are lost. */
 dome_status dvec_local(dvec *x, dvec_span spans[2]);
 
-/* The same to read only: x does not count as written, and checkpoints do not compare it. */
+/* The same to read only: x does not count as written, and checkpoints do not compare its values. */
 dome_status dvec_local_const(const dvec *x, dvec_span spans[2]);
 
-/* A local span with copies of the elements next to it. */
+/* A local span, with copies of the elements next to it. */
 typedef struct dvec_halo_span {
     dvec_span local;
     const void *below; /* the nbelow elements before local.first, in order; NULL if none */
@@ -387,41 +436,48 @@ typedef struct dvec_halo_span {
     uint64_t nabove;
 } dvec_halo_span;
 
-/* Fetches up to `below` elements before and `above` elements after each local span. At the ends of the vector there are fewer,
- * unless periodic: then indices go around, and below and above must not exceed the length. Collective. Returns and lives
- * as dvec_local does; the copies live until the next dvec_halo of x. */
+/* Fetches up to `below` elements before and `above` elements after each local span. At the ends of
+ * the vector there are fewer, unless periodic is set: then indices wrap around, and below and above
+ * must not exceed the length. Collective. Fills both spans and limits the pointers as dvec_local
+ * does; the copies are valid until the next dvec_halo of x. DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
 
-/* The user's own loop. The kernel is called once for every block (and so with the same ranges whatever the layout) with the
- * global index of its first element, the number of elements, and pointers to them in out and in[0 ... nin - 1]. It fills
- * out; it may keep state in ctx, which is this task's alone. It must not call Dome functions. */
+/* A loop of the program. The library calls the kernel once for every block (so with the same ranges
+ * for any layout) with the global index `first` of the block's first element, the number of
+ * elements, and pointers to these elements in out and in[0 ... nin - 1]. The kernel fills out. It
+ * may keep state in ctx, which belongs to this task alone. It must not call Dome functions. */
 typedef void (*dvec_kernel)(void *ctx, uint64_t first, size_t count, void *out, const void *const in[]);
 
-/* out = kernel(in). The vectors agree in length, block size and distribution (inputs may be DOME_WHOLE); types and widths are
- * free. out may be among the inputs. At most DVEC_MAP_MAX inputs. Collective in order. */
+/* out = kernel(in). The vectors agree in length, block size and distribution (inputs may be
+ * DOME_WHOLE); types and widths may differ. out may be one of the inputs. At most DVEC_MAP_MAX
+ * inputs. Collective in order. */
 #define DVEC_MAP_MAX 16
 dome_status dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
-/* The same for kernels whose result for an element does not depend on the range in which it is computed: the kernel may be called
- * for several blocks at once, as many as the library finds good. It saves calls, and lets one BLAS call cover the whole local
- * part. A kernel that does not keep this promise gives results that depend on the layout. Load balancing takes the elements to
- * cost the same here: where they do not, dvec_map tells it so. */
+/* The same for kernels whose result for an element does not depend on the range it is computed in:
+ * the library may call the kernel for several blocks at once. This saves calls and lets one BLAS
+ * call cover the whole local part. Results of other kernels would depend on the layout. Load
+ * balancing assumes that all elements cost the same here; use dvec_map where they do not. */
 dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
 /* ---- files ---- */
 
-/* Writes x as a NumPy .npy file, version 1.0, shape (n,) or (n, width), little-endian; struct types as structured dtypes. Each
- * task writes its own part. The file appears under its name whole or not at all. A task whose host does not see rank 0's
- * directory sends its part to rank 0. A program that is ended meanwhile leaves nothing where all tasks are on one host and the
- * file system can make files without a name; elsewhere a hidden file, .dome-new-*, which the next program that writes a vector
- * into that directory removes. Collective. DOME_ERR_IO. */
+/* Writes x as a NumPy .npy file, version 1.0, little-endian, of shape (n,) or (n, width); struct
+ * types become structured dtypes. Each task writes its own part. A task whose host cannot see rank
+ * 0's directory sends its part to rank 0. The file appears under its name complete or not at all. A
+ * program that ends during the call leaves no file if all tasks are on one host and the file system
+ * supports files without a name; otherwise it may leave a hidden file .dome-new-*, which the next
+ * program that writes a vector to that directory removes. Collective. DOME_ERR_IO. */
 dome_status dvec_write(const dvec *x, const char *path);
 
-/* A new vector called name from a .npy file of any byte order: one dimension gives width 1, more give the product of the others
- * as width. bool becomes DOME_U8. A structured dtype becomes the struct type that was described before with the same fields in
- * the same order, or else a new one that is laid out as C does. Each task reads its own part, or gets it from rank 0 where it
- * cannot see the file. Collective. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (not .npy, truncated, object dtype,
- * Fortran order, ...). */
+/* Reads a .npy file of any byte order into a new vector called `name`. A one-dimensional array has
+ * width 1; otherwise the width is the product of all dimensions but the first. bool becomes
+ * DOME_U8. A structured dtype becomes the struct type that the program has described with the same
+ * fields in the same order, or a new one with the layout of C. Each task reads its own part, or
+ * receives it from rank 0 if it cannot see the file. Options may set the distribution and block
+ * size; a width must be the file's. Collective. env owns the vector. NULL on failure: DOME_ERR_IO,
+ * DOME_ERR_FORMAT (not .npy, truncated, object dtype, Fortran order, ...), DOME_ERR_SHAPE, and
+ * those of dvec_new. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 

@@ -8,9 +8,10 @@
  *   dome_status       the error
  *   a pointer         NULL
  *   double            NaN
- *   another number    0; a position is UINT64_MAX
- * dome_error_status() tells a failure from a value. Output arguments are unchanged unless the
- * function's comment says otherwise.
+ *   another number    0
+ * dome_error_status() tells a failure from such a value. Of results through a pointer a double is
+ * NaN, a position is UINT64_MAX and a span is empty; elements and values of an object's own type
+ * are unchanged.
  *
  * Programmer's errors (wrong type, wrong length, ...) are found by every task alike; the program
  * can continue after them. NULL where an environment, an object, a name or a place for a result is

@@ -1,23 +1,24 @@
-/* Element-wise loops of one's own in one line.
+/* Element-wise loops in one line.
  *
- *     DVEC_MAP3(double, d, a, b, c, sqrt(a * a + b * b) * c - a / b + b / 2);    d = ... for all elements
- *     DVEC_SUM2(s, double, x, y, (x - y) * (x - y));                            s = the sum of ..., the same on all tasks
- *     DVEC_MAP_SUM1(s, double, z, x, exp(-x));                                  both in one pass
+ *     DVEC_MAP3(double, d, a, b, c, sqrt(a * a + b * b) * c - a / b + b / 2);   d = ...
+ *     DVEC_SUM2(s, double, x, y, (x - y) * (x - y));      s = the sum of ..., the same on all tasks
+ *     DVEC_MAP_SUM1(s, double, z, x, exp(-x));            z = ... and s = its sum, in one pass
  *
- * The number in the name is that of the inputs, 1 to 4. Inputs and output are names of variables of type dvec *; in the
- * expression the inputs' names stand for one value each, of type T, and all other names for what they are outside. T is int8_t
- * ... uint64_t, float or double, and is the type of all the vectors. They agree in length, width, block size and distribution, or
- * inputs may be DOME_WHOLE. The output may be one of the inputs. Every vector is named once. The expression must not call Dome
- * functions.
+ * The number in a name is the number of inputs, 1 to 4. Inputs and output are variables of type
+ * dvec *. In the expression the name of an input stands for one of its values, of type T; all other
+ * names have their usual meaning. T is int8_t ... uint64_t, float or double, and is the type of all
+ * the vectors. The vectors agree in length, width, block size and distribution; inputs may be
+ * DOME_WHOLE. The output may be one of the inputs. Name every vector once. The expression must not
+ * call Dome functions.
  *
- * These are loops in the program's own code, which its compiler makes as fast as it can: say -O3 and what the processor has
- * (-march=native), and -fno-math-errno for sqrt. The pointers are not aligned to more than 64 bytes. Results do not depend on the
- * number of tasks: each value depends on its operands alone, and sums are made as dvec_sum makes them, with the same bits as
- * dvec_sum of the vector of terms. Compile with -ffp-contract=off, as pkg-config --cflags dome says, to have the same bits on all
- * processors.
+ * The loops are compiled with the program: use -O3 and the processor's instructions
+ * (-march=native), and -fno-math-errno for sqrt. Pointers are aligned to 64 bytes at most. Results
+ * do not depend on the number of tasks: each value depends on its operands alone, and sums have the
+ * bits of dvec_sum of the vector of terms. Compile with -ffp-contract=off, as pkg-config --cflags
+ * dome does, for the same bits on all processors.
  *
- * Collective in order, as dvec_map; with a sum collective. Failures: as dvec_map; the sum is then NaN. They are
- * statements, of C and of C++; s is a variable of type double. */
+ * Collective in order, as dvec_map; collective with a sum. They fail as dvec_map does; the sum is
+ * then NaN. They are statements in C and C++; s is a variable of type double. */
 #ifndef DOME_MAP_H
 #define DOME_MAP_H
 
@@ -27,42 +28,45 @@
 extern "C" {
 #endif
 
-/* What stands behind the macros: the parts of the vectors in this task's memory, one contiguous run of values after the other.
+/* The functions behind the macros. They visit the vectors' elements in this task's memory, one
+ * contiguous run after the other.
  *
- *     for (bool more = dvec_run_begin(&run, DOME_F64, z, 2, (dvec *[]){x, y}, 0); more; more = dvec_run_next(&run))
+ *     bool more = dvec_run_begin(&run, DOME_F64, z, 2, (dvec *[]){x, y}, 0);
+ *     for (; more; more = dvec_run_next(&run))
  *         ... run.out and run.in[k] hold run.values values each ...
  *
- * It has to be gone through to its end, without other Dome calls. */
+ * The loop must visit all runs and must not call other Dome functions. */
 typedef struct dvec_run {
     void *out;                    /* NULL without an output */
-    const void *in[DVEC_MAP_MAX]; /* may be out, but do not overlap it otherwise */
+    const void *in[DVEC_MAP_MAX]; /* equal to out, or apart from it */
     uint64_t first;               /* elements first ... first + count - 1 */
     size_t count;
     size_t values;        /* count * width */
-    uint64_t state_[160]; /* the library's */
+    uint64_t state_[160]; /* private */
 } dvec_run;
 
-/* For dvec_run_begin: one block at a time, as sums need it. */
+/* Flag of dvec_run_begin: one block at a time, as sums require. */
 #define DVEC_RUN_BLOCKS 1u
 
-/* Checks the vectors (type: that of all; NULL: any), does the work recorded for them and finds the first run. out may be NULL.
- * Whether there is one: false too if this task holds nothing, or on failure. */
+/* Checks the vectors, does their deferred work and finds the first run. type is the type of all
+ * vectors, or NULL for any. out may be NULL. Returns whether there is a run: false if this task
+ * owns no elements, and on failure. dvec_run_next finds the next. */
 bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *const in[], unsigned flags);
 bool dvec_run_next(dvec_run *run);
 
-/* Adds what the block under way contributes to the sum: partial sum j is that of its values number j, j + 16, j + 32, ... */
+/* Adds a block to the sum: part[j] is the sum of its values number j, j + 16, j + 32, ... */
 #define DVEC_RUN_PARTS 16
 void dvec_run_add(dvec_run *run, const double part[DVEC_RUN_PARTS]);
 
-/* The same for integers, whose sum is exact: each value is low + 2^32 * high, with low in 0 ... 2^32 - 1. At most 2^31 values in
- * a partial sum. */
+/* The same for integers, exactly: each value is low + 2^32 * high with low in 0 ... 2^32 - 1. At
+ * most 2^31 values in one partial sum. */
 void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], const int64_t high[DVEC_RUN_PARTS]);
 
-/* After the last run: the sum over all tasks. Collective. NaN if dvec_run_begin has failed. */
+/* The sum over all tasks, after the last run. Collective. NaN if dvec_run_begin has failed. */
 double dvec_run_sum(dvec_run *run);
 
-/* Values lie exactly on one another or apart, so no iteration depends on another. (clang complains where it cannot make use of
- * such a promise, so it gets none and looks for itself.) */
+/* Inputs equal the output or lie apart from it, so iterations are independent. (clang warns where
+ * it cannot use this promise; it checks by itself.) */
 #if defined(__GNUC__) && !defined(__clang__)
 #define DVEC_INDEPENDENT_ _Pragma("GCC ivdep")
 #else
@@ -94,7 +98,7 @@ DVEC_TYPE_OF_(DOME_F64, double)
 #define DVEC_TYPE_(T) dvec_type_of_(static_cast<const T *>(NULL))
 #endif
 
-/* A value that is rounded to its type before it is used again, whatever the compiler finds out about it. */
+/* A value that is rounded to its type before its next use, whatever the compiler can prove. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_assoc_barrier)
 #define DVEC_ROUNDED_(value) __builtin_assoc_barrier(value)
@@ -104,7 +108,7 @@ DVEC_TYPE_OF_(DOME_F64, double)
 #define DVEC_ROUNDED_(value) (value)
 #endif
 
-/* Known when the program is compiled, so that one of the two sums is made. */
+/* Constants at compile time, so that the compiler keeps one of the two sums. */
 #define DVEC_IS_REAL_(T) ((T)0.5 > (T)0)
 #define DVEC_HIGH_(T)    ((T)-1 > (T)0 ? (int64_t)((uint64_t)value_ >> 32) : (int64_t)value_ >> 32)
 

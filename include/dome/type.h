@@ -25,7 +25,8 @@ typedef struct dome_object dome_object; /* structure.h */
 /* Bytes that the name of a type, field, kind or object may have. */
 #define DOME_NAME_MAX 65535
 
-/* X(name, C type, suffix): the basic types. C64 and C128 are pairs (real, imaginary) of float and double. */
+/* X(name, C type, suffix): the basic types. C64 and C128 are pairs (real, imaginary) of float and
+ * double. */
 #define DOME_TYPE_LIST(X)                                                                                                        \
     X(I8, int8_t, i8)                                                                                                            \
     X(I16, int16_t, i16)                                                                                                         \
