@@ -9,21 +9,22 @@
 #include <math.h>
 #include <string.h>
 
-/* From one phase to the next the number of operations grows by no more than this: the operations that come may be longer. */
+/* The number of operations between two phases grows by at most this factor: later operations may take longer. */
 enum { GROWTH = 4 };
 
-/* The same for what a phase costs. */
+/* Weight of a new measurement of the cost of a phase. */
 static const double PHASE_WEIGHT = 0.2;
 
-/* A task is looked at for so many seconds at the start; again, for longer, when the fastest is so much faster than the slowest.
- * If it is still, their speeds are taken from that until something is measured: as if they had been measured for that long. */
+/* Seconds for which each task's speed is measured at the start; the measurement is repeated, for longer, if the fastest task is
+ * LOOKS_DIFFERENT times as fast as the slowest. If they still differ, these speeds are used until the program's own are measured,
+ * as if they had been measured for SECOND_LOOK seconds. */
 static const double FIRST_LOOK = 0.02, SECOND_LOOK = 0.1, LOOKS_DIFFERENT = 1.4;
 
-/* Assumed until data has moved for the first time, bytes per second. */
+/* Bytes per second, assumed until the first migration is measured. */
 static const double FIRST_BANDWIDTH = 100e6;
 
-/* A task that waits for so much more of its time than after the last phase asks for the next one. The share grows by
- * ALARM_BACKOFF with each phase that was asked for in vain. */
+/* A task asks for the next phase when the share of its time spent waiting has grown by this much since the last phase. The
+ * threshold grows by ALARM_BACKOFF with each phase that was requested in vain. */
 static const double ALARM_SHARE = 0.1, ALARM_BACKOFF = 1.5, ALARM_WINDOW = 0.1;
 
 dome_balance *dome__balance_new(const dome_options *options, const dome_transport *transport)
@@ -79,7 +80,7 @@ static bool adaptive(const dome_balance *b)
     return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
 }
 
-/* By rank, what each gets done in a second. */
+/* Measures the computing speed of every task; the results are by rank. */
 static int look(dome_env *env, double seconds, double *speeds, double *most_over_least)
 {
     double mine = dome__speed_now(seconds), least, most;
@@ -96,7 +97,7 @@ static int look(dome_env *env, double seconds, double *speeds, double *most_over
 int dome__balance_probe(dome_env *env)
 {
     dome_balance *b = env->balance;
-    if (!b || !adaptive(b) || dome__on_one_host(env)) /* tasks of one host share what it has */
+    if (!b || !adaptive(b) || dome__on_one_host(env)) /* tasks of one host share its processors */
         return DOME_OK;
     double *speeds = g_new0(double, b->size), ratio;
     int status = look(env, FIRST_LOOK, speeds, &ratio);
@@ -116,7 +117,7 @@ int dome__balance_probe(dome_env *env)
 
 /* ---- when ---- */
 
-/* Looks at the time this task has waited lately. In a balanced program nobody waits long. */
+/* Checks how long this task has waited lately. In a balanced program no task waits long. */
 static void watch_waiting(dome_balance *b, dome_transport *t)
 {
     uint64_t now = dome__now_ns(), wait = t->wait_ns;
@@ -141,15 +142,15 @@ static void restart_clock(dome_env *env, dome_balance *b)
     b->usual_wait = -1;
 }
 
-/* The first phase comes as soon as there is something to measure. Who says how often and how many phases there are to be wants to
- * say when, too. */
+/* The first phase is due as soon as there is something to measure, except where the user has set both the interval and the number
+ * of phases: then the user decides when it is due. */
 static bool first_is_early(const dome_balance *b)
 {
     return !b->every || b->phases_left == UINT64_MAX;
 }
 
-/* What comes before the first operation in which data may move is preparation: files are read, vectors are filled, by one task
- * perhaps. It says nothing about speeds. */
+/* Work before the first operation in which data may move is preparation: files are read and vectors are filled, perhaps by a
+ * single task. It says nothing about speeds. */
 static void start(dome_env *env, dome_balance *b)
 {
     b->started = true;
@@ -200,13 +201,13 @@ static int move(dome_env *env, dome_balance *b)
 {
     uint64_t begin = dome__now_ns(), decision = 0;
     int status = DOME_OK;
-    dome__env_settle(env); /* the rest: what can fail has been run */
+    dome__env_settle(env); /* the rest of the deferred work: all of it that can fail has been run */
     GPtrArray *layouts = new_layouts(b);
     if (!layouts)
         return dome__fail(env, DOME_ERR_MEMORY, "no memory for a layout");
     for (guint k = 0; k < layouts->len; k++)
         decision = dome__hash(decision, dome__layout_hash(g_ptr_array_index(layouts, k)));
-    dome__begin_next(env, decision); /* should tasks ever come to different decisions, the messages will tell */
+    dome__begin_next(env, decision); /* should tasks ever reach different decisions, the check of their messages detects it */
     for (guint k = 0; status == DOME_OK && k < layouts->len; k++)
         status = dome__relayout(env, g_ptr_array_index(layouts, k));
     g_ptr_array_unref(layouts);
@@ -214,7 +215,8 @@ static int move(dome_env *env, dome_balance *b)
     return status;
 }
 
-/* What balancing does not move has the same rule for pointers. One that cannot take its own layout stays where it is. */
+/* Objects that balancing does not move follow the same rule for pointers. An object that cannot adopt its own layout again stays
+ * where it is. */
 static void refresh_fixed(dome_env *env)
 {
     dome_object_info info = {.size = sizeof info};
@@ -223,7 +225,7 @@ static void refresh_fixed(dome_env *env)
             dome_object_adopt(o, info.layout);
 }
 
-/* Every vector into new memory where it is, so that old pointers are found out. */
+/* Moves every vector to new memory under its present layout, so that a program that keeps old pointers is detected. */
 static int stay(dome_env *env, dome_balance *b)
 {
     int status = DOME_OK;
@@ -231,7 +233,8 @@ static int stay(dome_env *env, dome_balance *b)
         domain *d = g_ptr_array_index(b->domains, k);
         if (!dome__domain_is_live(d))
             continue;
-        dome_layout *layout = dome_layout_ref(dome_env_layout(env, d->length, d->block_size)); /* data may just have moved */
+        dome_layout *layout = dome_layout_ref(dome_env_layout(env, d->length, d->block_size)); /* a migration may just have
+                                                                                                * changed it */
         status = dome__relayout(env, layout);
         dome_layout_unref(layout);
     }
@@ -251,7 +254,7 @@ static void note_imbalance(dome_balance *b, const hearing *h)
         b->report.imbalance_first = b->report.imbalance_last;
 }
 
-/* When the next phase comes, in operations; long operations may follow short ones. */
+/* Sets the next phase, as a number of operations; long operations may follow short ones. */
 static void set_next(dome_env *env, dome_balance *b, double elapsed)
 {
     uint64_t done = MAX(env->sequence - b->start_sequence, 1);
@@ -259,7 +262,7 @@ static void set_next(dome_env *env, dome_balance *b, double elapsed)
     b->next = env->sequence + (b->every ? b->every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
 }
 
-/* What the last move has taught. */
+/* Updates the bandwidth from the last migration. */
 static void learn_bandwidth(dome_balance *b, const hearing *h)
 {
     if (b->moved_bytes > 0 && h->move > 0)
@@ -268,19 +271,19 @@ static void learn_bandwidth(dome_balance *b, const hearing *h)
     b->move_seconds = 0;
 }
 
-/* Seconds from one phase to the next by the user's number of operations: the first may have come earlier. */
+/* Seconds between phases at the user's interval in operations; this phase may have been held earlier than that. */
 static double time_of_every(const dome_env *env, const dome_balance *b, double elapsed)
 {
     return elapsed * MAX((double)b->every / (double)MAX(env->sequence - b->start_sequence, 1), 1);
 }
 
-/* Whether the operations that the user has asked for lie between two phases. */
+/* Whether this phase follows the previous one by the user's interval. */
 static bool is_asked_for(const dome_env *env, const dome_balance *b)
 {
     return b->every && env->sequence - b->start_sequence >= b->every;
 }
 
-/* When there was too little to measure: after as many operations more, but no later than asked for. */
+/* Postpones a phase that had too little to measure by twice the operations done so far, but not beyond the user's interval. */
 static void look_again(const dome_env *env, dome_balance *b)
 {
     uint64_t done = MAX(env->sequence - b->start_sequence, 1);
@@ -299,18 +302,18 @@ static int measured_phase(dome_env *env, dome_balance *b)
     learn_bandwidth(b, &h);
     bool enough = h.elapsed >= b->schedule.shortest; /* less says nothing */
     if (h.failed || (!enough && !is_asked_for(env, b))) {
-        look_again(env, b); /* not reset: what is measured so far counts on */
+        look_again(env, b); /* without a reset: measurements so far still count */
         goto out;
     }
     b->report.phases++;
-    if (b->was_calm) /* else some waited for others in it, and would have elsewhere */
+    if (b->was_calm) /* otherwise some tasks waited for others in it, as they would have elsewhere */
         b->schedule.phase += (b->schedule.phase > 0 ? PHASE_WEIGHT : 1) * (h.phase - b->schedule.phase);
     note_imbalance(b, &h);
     double imbalance = h.busy_mean > 0 ? h.busy_most / h.busy_mean : 0;
     status = dome__balance_learn(env, b, &h);
     if (status != DOME_OK)
         goto out;
-    if (b->every) /* what is moved now stays there until the next phase that was asked for, or for good */
+    if (b->every) /* a division made now stays until the next phase of the user's interval, or for good */
         b->schedule.interval = b->phases_left == 1 ? INFINITY : time_of_every(env, b, h.elapsed);
     bool pays = dome__balance_decide(b);
     b->phase_seconds = (double)dome__since_ns(begin) * 1e-9;
@@ -321,7 +324,7 @@ static int measured_phase(dome_env *env, dome_balance *b)
     }
     dome__trace_phase(env->trace, begin, pays, imbalance, h.elapsed);
     b->alarm_share = pays ? ALARM_SHARE : b->alarmed ? MIN(b->alarm_share * ALARM_BACKOFF, 0.9) : b->alarm_share;
-    /* What has made a task ask is not to be seen in the mean of a long time: soon again, then. */
+    /* The mean over a long time hides what made a task ask, so the next phase is soon. */
     b->was_calm = !pays && !h.doubt && !b->alarmed;
     dome__schedule_next(&b->schedule, pays, h.doubt || b->alarmed);
     set_next(env, b, h.elapsed);
@@ -358,7 +361,7 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     uint64_t phases = b->report.phases, waited = b->waited_ns;
     bool due = b->phases_left > 0 && (env->sequence >= b->next || env->transport->asked);
     dome__begin_with(&op, env, DOME_OP_BALANCE, object, (uint64_t[]){code, b->next}, 2);
-    /* The user knows of the operation that waits here, not of this one. */
+    /* The user knows the operation that waits here, not this internal one. */
     op.code = code;
     op.object = object;
     if (env->watch)

@@ -1,4 +1,4 @@
-/* What blocks cost, where they differ. */
+/* The costs of blocks, where they differ. */
 #include "balance/balance_private.h"
 #include "core/layout.h"
 #include "transport/agree.h"
@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks differ in cost when their deviation is more than this part of their mean, and the measurement is correlated with the one
- * before like this at least: noise is not. */
+/* Blocks differ in cost if the standard deviation exceeds this fraction of the mean and the measurement correlates at least this
+ * well with the one before: noise does not. */
 static const double UNEVEN = 0.2, CORRELATION = 0.7;
 
-/* A new measurement of a block's cost counts so much against what was known. */
+/* Weight of a new measurement of a block's cost. */
 static const double COST_WEIGHT = 0.5;
 
 /* No block is free: mean costs are 1. */
@@ -39,7 +39,7 @@ static bool measured_costs(dome_env *env, const domain *d, double *costs)
     return sum > 0;
 }
 
-/* How two measurements of this task's blocks are correlated, from the position `first` of its run on; 0 when fewer than 4 are in
+/* The correlation of two measurements of this task's blocks, from position `first` of its run on; 0 if fewer than 4 blocks are in
  * both. */
 static double correlation(const domain *d, int rank, uint64_t first, const double *costs, uint64_t count)
 {
@@ -66,7 +66,7 @@ bool dome__costs_differ(dome_env *env, domain *d)
     double *costs = g_new(double, MAX(count, 1)), mean = 0, square = 0;
     bool uneven = false;
     if (count >= 4 && measured_costs(env, d, costs)) {
-        /* what is computed first finds cold caches: it proves nothing */
+        /* the first blocks are computed with cold caches, so their times prove nothing */
         uint64_t skip = d->object ? 0 : count / 8 + 1, n = count - skip;
         const double *told = costs + skip;
         for (uint64_t k = 0; k < n; k++)
@@ -86,7 +86,7 @@ bool dome__costs_differ(dome_env *env, domain *d)
     return uneven;
 }
 
-/* What an object says of its blocks holds for all of them alike. */
+/* Takes over the costs that an object states; they are comparable for all its blocks. */
 static void take_costs(domain *d, const double *all, const uint64_t *counts, int size)
 {
     double sum = 0;
@@ -98,9 +98,9 @@ static void take_costs(domain *d, const double *all, const uint64_t *counts, int
             d->costs[dome__layout_block_at(d->layout, r, k)] = all[at + k] * ((double)d->blocks / sum);
 }
 
-/* Processor times compare the blocks of one task, and those of different tasks when the speeds of their processors are taken into
- * account. (How much of its processor a task gets is not in them: that is its rate.) A task that has timed nothing keeps what is
- * known. weight: of what is measured, against that. */
+/* Processor times compare the blocks of one task, and those of different tasks once the speeds of their processors are taken into
+ * account. (The share of its processor that a task gets is not part of them: that is its rate.) For a task that has timed nothing
+ * the known costs are kept. weight: of the measurement, against the known costs. */
 static void adjust_costs(domain *d, const double *all, const uint64_t *counts, int size, const hearing *h, double weight)
 {
     double *cost = g_new(double, d->blocks), sum = 0, known = 0;

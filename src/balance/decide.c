@@ -1,4 +1,4 @@
-/* What a phase decides: a division of every domain. */
+/* The decision of a phase: a division of every domain. */
 #include "balance/balance_private.h"
 
 static void load_of(const dome_balance *b, const domain *d, const double *rates, const double *noises, uint64_t *counts,
@@ -17,7 +17,7 @@ bool dome__balance_decide(dome_balance *b)
     bool pays = false;
     for (int r = 0; r < b->size; r++) {
         rates[r] = b->speeds[r].rate;
-        noises[r] = b->every ? 0 : b->speeds[r].noise; /* who says when has waited long enough */
+        noises[r] = b->every ? 0 : b->speeds[r].noise; /* noise does not count against an interval that the user has set */
     }
     for (guint k = 0; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
@@ -32,7 +32,7 @@ bool dome__balance_decide(dome_balance *b)
         d->moves = dome__division_moves(&load, &division, &busiest);
         double moved = (double)(busiest * d->block_bytes);
         bytes += moved;
-        /* what is gained in a domain is a part of the whole, by its weight */
+        /* the gain in a domain counts for the whole program by the domain's weight */
         double then = b->group == b->size ? dome__division_time(&load, &division) : dome__oracle_time(&load);
         if (d->weight > 0 && dome__division_pays(&b->schedule, &load, &division, then, moved / b->bandwidth / d->weight))
             pays = true;

@@ -3,7 +3,7 @@
 #include "core/layout.h"
 #include "core/object_private.h"
 
-/* Domains that are remembered although they have no objects. */
+/* Domains that are kept although they have no objects. */
 enum { DOMAINS_KEPT = 64 };
 
 void dome__domain_free(void *data)
@@ -38,7 +38,7 @@ static uint64_t object_block_bytes(const dome_object_info *info)
     return (info->type ? dome_type_size(info->type) : sizeof(double)) * info->width * dome_layout_block_size(info->layout);
 }
 
-/* A program that makes vectors of ever new lengths must not be remembered for ever. */
+/* Without this, a program that makes vectors of ever new lengths would use ever more memory. */
 static void forget_dead(dome_env *env, dome_balance *b)
 {
     for (guint k = b->domains->len; k-- > 0 && b->domains->len > DOMAINS_KEPT;) {

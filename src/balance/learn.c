@@ -1,4 +1,4 @@
-/* What a phase learns: tasks tell each other what they have measured, and all draw the same conclusions. */
+/* How a phase learns: tasks exchange their measurements, and all draw the same conclusions. */
 #include "balance/balance_private.h"
 #include "core/object_private.h"
 #include "transport/agree.h"
@@ -30,7 +30,7 @@ double dome__median(const double *values, int n)
 
 int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
 {
-    bool ok = dome__env_advance(env); /* first: it is computing, too */
+    bool ok = dome__env_advance(env); /* first, because this is computing time, too */
     uint64_t now = dome__now_ns(), wait = env->transport->wait_ns;
     double elapsed = (double)(int64_t)(now - b->start_ns) * 1e-9, waited = (double)(wait - b->start_wait_ns) * 1e-9;
     double had = (double)(int64_t)(dome__processor_ns() - b->start_processor_ns) * 1e-9;
@@ -73,7 +73,7 @@ int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
     return DOME_OK;
 }
 
-/* The weights of domains: by the time computed for them, or by their size where nothing has been computed for any. */
+/* Sets the weights of domains: by their computing times, or by their sizes if nothing has been computed for any. */
 static void weigh(dome_balance *b, const hearing *h)
 {
     double sum = 0, bytes = 0;
@@ -96,7 +96,7 @@ static void weigh(dome_balance *b, const hearing *h)
     }
 }
 
-/* The work a rank owned, as part of all work. */
+/* The work a rank owned, as a fraction of all work. */
 static double owned_work(const dome_balance *b, int rank)
 {
     double work = 0;
@@ -108,9 +108,9 @@ static double owned_work(const dome_balance *b, int rank)
     return work;
 }
 
-/* Where costs of blocks are measured, they change, and are known of the past. The speed of a task is then what it gets of its
- * processor, in the unit of the costs: with the work it owned in it, a speed would take up what costs have not learnt yet, and
- * what changes would be counted twice. */
+/* Where the costs of blocks are measured they change, and known costs describe the past. A task's speed is then its share of its
+ * processor, in the unit of the costs. A speed computed from the work it owned would include changes of costs that have not been
+ * learnt yet, and count them twice. */
 static double rate_by_processor(const hearing *h, int rank)
 {
     double busy = dome__said(h, rank, SAYS_BUSY), had = MIN(dome__said(h, rank, SAYS_HAD), busy);
@@ -127,13 +127,13 @@ static bool costs_are_measured(const dome_balance *b)
     return false;
 }
 
-/* Speeds are relative to that of the median task: what an operation costs changes in the course of a program. */
+/* Speeds are relative to the median task's: the cost of an operation changes in the course of a program. */
 static void learn_speeds(dome_balance *b, hearing *h)
 {
     double *rate = g_new(double, b->size), mean = 0;
     bool by_processor = costs_are_measured(b);
     if (by_processor && !b->by_processor)
-        memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* what was known is in another unit */
+        memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */
     b->by_processor |= by_processor;
     for (int r = 0; r < b->size; r++) {
         double busy = dome__said(h, r, SAYS_BUSY), work = owned_work(b, r);
@@ -145,7 +145,8 @@ static void learn_speeds(dome_balance *b, hearing *h)
     for (int r = 0; r < b->size && middle > 0; r++) {
         double measured = rate[r] / middle;
         if (b->every)
-            b->speeds[r].doubt = measured; /* the user has said when: there may be no other phase to confirm it */
+            b->speeds[r].doubt = measured; /* the user has set the interval: there may be no later phase to confirm the
+                                            * measurement */
         if (dome__speed_update(&b->speeds[r], measured, h->elapsed, mean))
             h->doubt = true;
         b->schedule.noise += b->speeds[r].noise / b->size;

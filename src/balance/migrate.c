@@ -13,12 +13,12 @@
 
 #include <string.h>
 
-/* Bytes that a message of a migration should not pass; a single block may. Of values that are not packed: more, since no memory
- * is needed for them. */
+/* Bytes that a message of a migration should not exceed; a single block may. Messages of unpacked values are larger, since they
+ * need no memory of their own. */
 #define MESSAGE_BYTES (UINT64_C(4) << 20)
 #define PLACE_BYTES   (UINT64_C(64) << 20)
 
-/* Before the data of a message: first block and number of blocks, big-endian. */
+/* The head of a message: first block and number of blocks, big-endian. */
 enum { HEAD = 16 };
 
 /* ---- who gives what to whom ---- */
@@ -44,7 +44,7 @@ typedef struct round {
     dome_span out[DOME_MOVES], in[DOME_MOVES];
 } round;
 
-/* The rounds in which this task has something to do. */
+/* The rounds in which this task sends or receives. */
 static GArray *make_plan(const dome_transport *t, const dome_layout *was, const dome_layout *becomes)
 {
     GArray *plan = g_array_new(FALSE, FALSE, sizeof(round));
@@ -60,7 +60,7 @@ static GArray *make_plan(const dome_transport *t, const dome_layout *was, const 
 
 /* ---- messages ---- */
 
-/* What has come for an object and waits until the object has adopted the new layout. */
+/* Received data that waits until the object has adopted the new layout. */
 typedef struct parcel {
     uint8_t *message; /* head and data */
     uint64_t bytes;   /* of the data */
@@ -73,7 +73,7 @@ static void parcel_clear(void *data)
     dome__storage_free(((parcel *)data)->message);
 }
 
-/* As many blocks from the start of a range as fit into a message, at least one. Sizes need not be equal from block to block. */
+/* The number of blocks from the start of a range that fit into a message, at least one. Blocks may differ in size. */
 static int fitting(const dome_object *object, const dome_span *range, dome_format format, uint64_t *count, uint64_t *bytes)
 {
     int status = dome_object_packed_bytes(object, range->first, range->count, format, bytes);
@@ -85,7 +85,7 @@ static int fitting(const dome_object *object, const dome_span *range, dome_forma
     return status;
 }
 
-/* A failure that this task alone finds while the data is on its way: there is no way back for the others. */
+/* Ends the program after a failure that this task alone finds while data is on its way: the others cannot go back. */
 static void give_up(const dome_object *object, int status, const char *what) __attribute__((noreturn));
 
 static void give_up(const dome_object *object, int status, const char *what)
@@ -105,7 +105,7 @@ static void count_moved(dome_env *env, int dest, uint64_t count, uint64_t bytes)
     env->moved->bytes += bytes;
 }
 
-/* Memory that has been in use before is faster than fresh pages. */
+/* Memory that has been used before is faster than fresh pages. */
 static void *message_memory(uint64_t bytes)
 {
     return dome__storage_raw(bytes, NULL);
@@ -113,13 +113,13 @@ static void *message_memory(uint64_t bytes)
 
 /* ---- from place to place ---- */
 
-/* Whether values go to or come from a task as they lie in memory, without being packed: known to both alike. */
+/* Whether values travel to or from a task as they lie in memory, without being packed: both tasks decide the same. */
 static bool by_place(const dome_object *object, int rank)
 {
     return dome__object_has_place(object) && dome__format_with(dome_object_env(object)->transport, rank) == DOME_NATIVE;
 }
 
-/* As many blocks from the start of a range as go into one message, and their bytes. */
+/* The number of blocks from the start of a range that one message carries, and their bytes. */
 static uint64_t piece_of(const dome_object *object, const dome_layout *layout, const dome_span *range, uint64_t *bytes)
 {
     dome_object_info info = {.size = sizeof info};
@@ -178,7 +178,7 @@ static int receive_place(dome_object *object, const dome_layout *layout, int sou
 
 /* ---- packed ---- */
 
-/* *last: the message before, which the other may still be reading; gets this one. */
+/* *last: the previous message, which the receiver may still be reading; replaced by this one. */
 static int send_some(const dome_object *object, int dest, dome_span **ranges, int *left, uint8_t **last)
 {
     dome_transport *t = dome_object_env(object)->transport;
@@ -231,8 +231,8 @@ static int receive_some(const dome_object *object, int source, dome_span **range
 
 /* ---- objects ---- */
 
-/* Gives away what leaves and takes in what comes. What comes packed has to wait for the new layout: an object's extra memory is
- * what it gains and one message. */
+/* Sends the blocks that leave and receives those that arrive. Packed data waits for the new layout: the extra memory for an
+ * object is its new blocks and one message. */
 static int exchange(dome_object *object, const dome_layout *layout, const GArray *plan, GArray *parcels)
 {
     int status = DOME_OK;
@@ -328,7 +328,7 @@ dome_status dome_env_relayout(dome_env *env, const dome_layout *layout)
         status = dome__fail(env, DOME_ERR_LAYOUT, "the layout is for %d tasks, but the program has %d", dome_layout_tasks(layout),
                             env->transport->size);
     else
-        status = dome__env_sync(env); /* it may fail; once data moves, nothing may */
+        status = dome__env_sync(env); /* it may fail; once data moves, nothing may fail */
     if (status == DOME_OK)
         status = dome__relayout(env, layout);
     return dome__end(&op, status);

@@ -6,24 +6,24 @@
 
 /* ---- what a rank knows of its speed ---- */
 
-#define MEMORY        2.0  /* seconds that an estimate rests on at most: slow changes are followed */
-#define FIRST_SPREAD  0.03 /* of measurements over a second, until there is something to compare with */
-#define SPREAD_WEIGHT 0.2  /* of a new deviation */
-#define DEVIATION     1.25 /* standard deviation over mean deviation, of normal noise */
+#define MEMORY        2.0  /* most seconds of measurement behind an estimate, so that it follows slow changes */
+#define FIRST_SPREAD  0.03 /* of measurements over a second, until two can be compared */
+#define SPREAD_WEIGHT 0.2  /* weight of a new deviation */
+#define DEVIATION     1.25 /* standard deviation over mean deviation, for normal noise */
 #define IN_DOUBT      4    /* standard deviations between a measurement and the estimate */
 #define LEAST_DOUBT   0.05 /* within these limits */
 #define MOST_DOUBT    0.3
-#define TRIAL_FAILED  0.9   /* less than this of what the trial was based on */
-#define DRIFT         0.5   /* growth per phase of the estimate of a rank that has nothing to do */
-#define DRIFT_FROM    0.001 /* of the mean: or a rank that stood still when it was measured would never come back */
-enum { PATIENCE = 7 };      /* trials get rarer by up to two to this */
+#define TRIAL_FAILED  0.9   /* less than this part of the rate that the trial assumed */
+#define DRIFT         0.5   /* growth per phase of the estimate of a rank without blocks */
+#define DRIFT_FROM    0.001 /* of the mean, at least: a rank that stood still when it was measured must recover, too */
+enum { PATIENCE = 7 };      /* trials become rarer by up to a factor of two to this power */
 
 static bool known(double rate)
 {
     return rate > 0 && isfinite(rate);
 }
 
-/* Of the difference between a measurement and an estimate, each over its seconds, where spread is 1. */
+/* The deviation between a measurement and an estimate, each over its seconds, if spread is 1. */
 static double deviation_over(double seconds, double more_seconds)
 {
     return sqrt(1 / seconds + 1 / more_seconds);
@@ -50,7 +50,7 @@ static void drift(dome_speed *speed, double mean)
         speed->rate = MIN(MAX(speed->rate, DRIFT_FROM * mean) * (1 + ldexp(DRIFT, -speed->patience)), mean);
 }
 
-/* The first measurement ever, or after a time without blocks: what there was to compare it with was made up. */
+/* The first measurement ever, or the first after a time without blocks: the estimate before it was not measured. */
 static void end_trial(dome_speed *speed, double measured, double seconds)
 {
     bool failed = measured < TRIAL_FAILED * speed->rate;
@@ -75,7 +75,7 @@ bool dome__speed_update(dome_speed *speed, double measured, double seconds, doub
     double doubt = speed->doubt, deviation = fabs(measured - speed->rate) / speed->rate;
     double explained = IN_DOUBT * speed->spread * deviation_over(seconds, speed->seconds);
     speed->doubt = 0;
-    /* one that was taken over more time than all that is known is better than that */
+    /* a measurement over more time than the whole estimate is better than the estimate */
     if (deviation <= CLAMP(explained, LEAST_DOUBT, MOST_DOUBT) || (speed->seconds < seconds && seconds <= MEMORY)) {
         fold_spread(speed, deviation, seconds);
         double all = speed->seconds + seconds;
@@ -83,12 +83,12 @@ bool dome__speed_update(dome_speed *speed, double measured, double seconds, doub
         return false;
     }
     if (doubt > 0 && (doubt > speed->rate) == (measured > speed->rate)) {
-        /* The first of the two was measured while the speed changed; the second may be short. */
+        /* The speed changed during the first of the two measurements; the second may be short. */
         rest_on(speed, CLAMP(measured, doubt / 2, doubt * 2), seconds);
         return false;
     }
     speed->doubt = measured;
-    if (doubt > 0) { /* far off first to one side and then to the other: that is noise */
+    if (doubt > 0) { /* off to one side and then to the other: noise */
         fold_spread(speed, MIN(deviation, MOST_DOUBT), seconds);
         rest_on(speed, speed->rate, speed->seconds);
     }
@@ -122,7 +122,7 @@ static double *rates_of(const dome_load *load)
     return rates;
 }
 
-/* The same, but a rank that has no blocks counts as if one and a half of them were its share at most. */
+/* The same, but a rank that has no blocks gets at most the rate for which one and a half blocks are its share. */
 static double *cautious_rates_of(const dome_load *load)
 {
     double *rates = rates_of(load), sum = 0;
@@ -134,7 +134,7 @@ static double *cautious_rates_of(const dome_load *load)
     return rates;
 }
 
-/* Cost of all blocks before a place on the unrolled ring, counted from block `origin`. */
+/* Cost of all blocks before a position on the unrolled ring, counted from block `origin`. */
 typedef struct prefix {
     const dome_load *load;
     uint64_t origin;
@@ -150,7 +150,7 @@ static prefix prefix_from(const dome_load *load, uint64_t origin)
         for (uint64_t b = 0; b < load->blocks; b++)
             p.sums[b + 1] = p.sums[b] + block_cost(load, (origin + b) % load->blocks);
         if (p.sums[load->blocks] <= 0)
-            g_clear_pointer(&p.sums, g_free); /* nothing has cost anything yet */
+            g_clear_pointer(&p.sums, g_free); /* no costs have been measured yet */
     }
     return p;
 }
@@ -160,7 +160,7 @@ static double before(const prefix *p, uint64_t place)
     return p->sums ? p->sums[place] : (double)place;
 }
 
-/* The last place in [from, to] whose prefix is not more than `cost`. */
+/* The last position in [from, to] whose prefix does not exceed `cost`. */
 static uint64_t last_within(const prefix *p, double cost, uint64_t from, uint64_t to)
 {
     while (from < to) {
@@ -175,7 +175,7 @@ static uint64_t last_within(const prefix *p, double cost, uint64_t from, uint64_
 
 /* ---- dividing blocks of equal cost ---- */
 
-/* Ranks in a heap: on top the one that would be done first with one block more than it has. */
+/* Ranks in a heap: at the top the one that would finish first if it got one more block. */
 typedef struct heap {
     const double *rates;
     const uint64_t *counts;
@@ -201,7 +201,7 @@ static void sift_down(heap *h, int at)
     }
 }
 
-/* Whole shares first; what is left, fewer than n, goes one by one to whoever is done with it first. */
+/* Whole shares first; the remaining blocks, fewer than n, go one by one to the rank that would finish first. */
 static void divide_equal(const double *rates, int n, uint64_t blocks, uint64_t *counts)
 {
     double sum = 0;
@@ -226,8 +226,8 @@ static void divide_equal(const double *rates, int n, uint64_t blocks, uint64_t *
 
 /* ---- dividing blocks of unequal cost ---- */
 
-/* Ranks `rates[0 ... n - 1]` share the places [from, to). Between ranks r - 1 and r is boundary r; `ends` holds boundaries 0 ...
- * n. */
+/* Ranks `rates[0 ... n - 1]` share the positions [from, to). Boundary r lies between ranks r - 1 and r; `ends` holds boundaries 0
+ * ... n. */
 typedef struct job {
     const prefix *p;
     const double *rates;
@@ -235,7 +235,7 @@ typedef struct job {
     uint64_t from, to;
 } job;
 
-/* The latest boundaries with which no rank takes more than `seconds`; whether that is enough for all blocks. */
+/* Finds the latest boundaries for which no rank takes more than `seconds`; returns whether the ranks then cover all blocks. */
 static bool latest_ends(const job *j, double seconds, uint64_t *ends)
 {
     ends[0] = j->from;
@@ -255,7 +255,7 @@ static void earliest_ends(const job *j, double seconds, uint64_t *ends)
     }
 }
 
-/* The smallest largest time there is, nearly, by bisection. */
+/* The minimum over divisions of the largest time of a rank, approximately, by bisection. */
 static double least_seconds(const job *j, uint64_t *ends)
 {
     double total = before(j->p, j->to) - before(j->p, j->from), sum = 0, fastest = 0;
@@ -263,7 +263,8 @@ static double least_seconds(const job *j, uint64_t *ends)
         sum += j->rates[r];
         fastest = MAX(fastest, j->rates[r]);
     }
-    double low = total / sum, high = total / fastest * (1 + 1e-9); /* a bound, and enough for the fastest rank to take all */
+    double low = total / sum,
+           high = total / fastest * (1 + 1e-9); /* a lower bound, and the time for the fastest rank to take all */
     for (int i = 0; i < 60 && high - low > 1e-4 * low; i++) {
         double middle = low + (high - low) / 2;
         if (latest_ends(j, middle, ends))
@@ -274,8 +275,8 @@ static double least_seconds(const job *j, uint64_t *ends)
     return high;
 }
 
-/* Of the divisions that are about as good as the best one, one that moves little: a boundary stays where it was (`old`) if it
- * can, else it comes as near as can be to where the costs before it are in proportion to the rates. */
+/* Chooses, among the divisions about as good as the best, one that moves little: a boundary stays where it was (`old`) if it can,
+ * otherwise it is put as near as possible to the position at which the costs before it are in proportion to the rates. */
 static void divide_unequal(const job *j, const int64_t *old, uint64_t *counts)
 {
     const double slack = 1.0001;
@@ -317,7 +318,7 @@ static void keep(const dome_load *load, dome_division *division)
     memcpy(division->counts, load->counts, (size_t)load->ranks * sizeof *load->counts);
 }
 
-/* Places of the boundaries below all ranks as they are, seen from a block `turn` places after the present start. */
+/* Positions of the present lower boundaries of all ranks, relative to a block `turn` positions after the present start. */
 static int64_t *old_places(const dome_load *load, int64_t turn)
 {
     int64_t *places = g_new(int64_t, load->ranks), at = -turn;
@@ -340,7 +341,8 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Turning a division around the ring changes no rank's number of blocks: the median of the boundaries' ways moves least. */
+/* Turning a division around the ring changes no rank's number of blocks. Turning by the median distance of the boundaries moves
+ * least. */
 static int64_t least_moving_turn(const dome_load *load, const uint64_t *counts)
 {
     int64_t *ways = old_places(load, 0), place = 0;
@@ -374,7 +376,7 @@ void dome__policy_global(const dome_load *load, dome_division *division)
     int64_t turn = load->topology == DOME_RING ? least_moving_turn(load, division->counts) : 0;
     if (turn && !load->costs) {
         division->start = turned(load, turn);
-    } else if (turn) { /* other blocks come together: take it if it is as good and moves less */
+    } else if (turn) { /* the ranks would get other groups of blocks: take them if the division is as good and moves less */
         dome_division other = {0, g_new(uint64_t, load->ranks)};
         uint64_t busiest;
         divide_all(load, rates, turn, &other);
@@ -390,9 +392,9 @@ void dome__policy_global(const dome_load *load, dome_division *division)
 
 /* ---- ring and groups ---- */
 
-#define DAMPING  0.5  /* of what would level two sides, since both have another neighbour */
-#define MOMENTUM 0.45 /* of what crossed the boundary last; more makes long rings faster and short ones swing */
-#define SLACK    0.5  /* times the noise is how far the times of two sides may differ */
+#define DAMPING  0.5  /* of the flow that would level two sides, since both have another neighbour */
+#define MOMENTUM 0.45 /* of the last flow over the boundary; a larger value makes long rings faster and short ones swing */
+#define SLACK    0.5  /* the times of two sides may differ by this many times the noise */
 
 double dome__ring_flow(const dome_side *below, const dome_side *above, dome_flow *flow)
 {
@@ -410,9 +412,11 @@ uint64_t dome__ring_blocks(const dome_side *giver, const dome_side *taker, bool 
                            uint64_t most, double cost)
 {
     bool both = known(giver->rate) && known(taker->rate);
-    double part = both ? giver->rate / (giver->rate + taker->rate) : 0.5; /* more than this of a block must be wanted */
+    double part = both ? giver->rate / (giver->rate + taker->rate) : 0.5; /* a block moves only if more than this part of it is
+                                                                           * wanted */
     if (!up)
-        part = (1 + part) / 2; /* or two neighbours would give to a rank the one block that it lacks, and get both back */
+        part =
+            (1 + part) / 2; /* otherwise two neighbours would each give a rank the one block that it lacks, and get both back */
     uint64_t count = 0;
     if (!costs) {
         double blocks = each > 0 ? ceil(cost / each - part) : 0;
@@ -420,7 +424,7 @@ uint64_t dome__ring_blocks(const dome_side *giver, const dome_side *taker, bool 
     }
     for (uint64_t k = 0; k < most && cost > part * costs[k]; k++) {
         cost -= costs[k];
-        if (costs[k] > 0) /* what costs nothing goes only with what comes after it */
+        if (costs[k] > 0) /* a block that costs nothing moves only together with one after it */
             count = k + 1;
     }
     return count;
@@ -456,7 +460,7 @@ static groups find_groups(const dome_load *load, const prefix *p, const double *
     return all;
 }
 
-/* Costs of the group's `most` last blocks, the last one first; or of its first ones. NULL if all are 1. */
+/* Costs of the group's last `most` blocks, the last one first, or of its first ones. NULL if all are 1. */
 static double *leaving(const groups *all, int group, bool up, uint64_t most)
 {
     if (!all->p->sums)
@@ -515,7 +519,7 @@ void dome__policy_groups(const dome_load *load, int group, dome_flow *flow, dome
     groups all = find_groups(load, &p, rates, group);
     int64_t *up = crossings(&all, flow), turn = -up[0];
 
-    /* What crosses a boundary upwards puts it down. Seen from the new first block they stand `turn` places nearer. */
+    /* A flow upwards moves the boundary down. Relative to the new first block the boundaries are `turn` positions nearer. */
     for (int g = 0; g < all.n; g++)
         all.ends[g] = (uint64_t)((int64_t)all.ends[g] - up[g] - turn);
     division->start = turned(load, turn);
@@ -546,7 +550,7 @@ static double mean_noise(const dome_load *load)
     return sum / load->ranks;
 }
 
-/* sure: times its noise, or the mean noise if that is more, is how much faster a rank might be than it is believed to be. */
+/* sure: a rank may be faster than its estimate by `sure` times its noise, or the mean noise if that is larger. */
 static double layout_time(const dome_load *load, uint64_t start, const uint64_t *counts, double sure)
 {
     double *rates = rates_of(load), mean = mean_noise(load), longest = 0;
@@ -589,11 +593,11 @@ double dome__oracle_time(const dome_load *load)
     return MAX(cost / rate, dearest / fastest);
 }
 
-/* Common blocks of two runs on the ring. */
+/* The number of blocks that two runs on the ring share. */
 static uint64_t common(uint64_t blocks, uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < 2; i++) /* the second run, once as it is and once around */
+    for (int i = 0; i < 2; i++) /* the second run as it is, and once around the ring */
         for (int j = 0; j < 2; j++) {
             uint64_t a0 = a + (uint64_t)j * blocks, b0 = b + (uint64_t)i * blocks;
             uint64_t low = MAX(a0, b0), high = MIN(a0 + na, b0 + nb);
@@ -620,18 +624,18 @@ uint64_t dome__division_moves(const dome_load *load, const dome_division *divisi
 
 /* ---- when ---- */
 
-#define SURE          2 /* times the noise is what a gain must exceed */
+#define SURE          2 /* a gain must exceed this many times the noise */
 #define LEAST_GAIN    0.005
-#define GROWTH        1.5  /* of the interval, at most */
-#define LOSS          0.3  /* of the time, while a change has not been seen yet */
+#define GROWTH        1.5  /* largest growth of the interval */
+#define LOSS          0.3  /* part of the time that is lost until a change is noticed */
 #define HORIZON       3    /* intervals, at least */
-#define CALM_PART     0.6  /* of the time since data has moved */
+#define CALM_PART     0.6  /* of the time since the last migration */
 #define LEAST_HORIZON 1.0  /* seconds */
 #define TRIAL_COST    0.02 /* of the time until the next phase */
-#define HASTE         1    /* phases that the shortest interval is as long as */
+#define HASTE         1    /* the shortest interval is this many times the cost of a phase */
 
-/* Noise falls with the square root of the time measured: the shortest interval is one over which it comes down to QUIET, but not
- * more than PATIENT seconds. */
+/* Noise falls with the square root of the time measured: in the shortest interval it falls to QUIET, but that interval is at most
+ * PATIENT seconds. */
 #define QUIET   0.1
 #define PATIENT 1.0
 
@@ -640,7 +644,7 @@ void dome__schedule_init(dome_schedule *schedule)
     *schedule = (dome_schedule){.interval = 0.05, .shortest = 0.05, .longest = 20};
 }
 
-/* Seconds for which things may be hoped to stay as they are: about as long as they have. */
+/* Seconds for which conditions are expected to stay as they are: about as long as they have been so. */
 static double horizon(const dome_schedule *schedule)
 {
     double calm = MAX(CALM_PART * schedule->calm, schedule->between);
@@ -671,16 +675,16 @@ bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, c
     double now = layout_time(load, load->start, load->counts, SURE);
     dome_schedule sure = *schedule;
     if (load->noises)
-        sure.noise = 0; /* it is in `now` */
+        sure.noise = 0; /* `now` accounts for it */
     if (dome__division_moves(load, division, &busiest) == 0)
         return false;
     return dome__schedule_pays(&sure, now, then, moving) ||
            (is_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
 }
 
-/* Phases that are held every T seconds cost phase / T of the time; a change that comes every `calm` seconds is seen after T / 2
- * on average, and until then LOSS of the time is lost. T is best where both cost the same (as for checkpoints: Young, A first
- * order approximation to the optimum checkpoint interval, 1974). */
+/* Phases every T seconds cost phase / T of the time; changes that happen every `calm` seconds are noticed after T / 2 on average,
+ * and until then LOSS of the time is lost. T is best where both cost the same (as for checkpoints: Young, A first order
+ * approximation to the optimum checkpoint interval, 1974). */
 static double best_interval(const dome_schedule *schedule)
 {
     return sqrt(2 * schedule->phase * MAX(schedule->calm, schedule->between) / LOSS);
