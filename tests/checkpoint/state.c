@@ -93,8 +93,9 @@ int main(int argc, char **argv)
     int sleep_ms = argc > 3 ? atoi(argv[3]) : 0;
     const dvec_options block3 = {.size = sizeof block3,
                                  .distribution = is(variant, "distribution") ? DOME_DYNAMIC : DOME_BLOCK,
-                                 .width = is(variant, "width") ? 2 : 3},
-                       whole = {.distribution = DOME_WHOLE}, wide = {.width = 5, .block = is(variant, "block") ? 8 : 16};
+                                 .width = is(variant, "width") ? 2 : 3};
+    const dvec_options whole = {.size = sizeof whole, .distribution = DOME_WHOLE};
+    const dvec_options wide = {.size = sizeof wide, .width = 5, .block = is(variant, "block") ? 8 : 16};
     dvec *x = dvec_new(env, "x", is(variant, "type") ? DOME_F32 : DOME_F64, is(variant, "length") ? 5001 : 5000);
     dvec *m = dvec_new_with(env, "m", DOME_F64, 700, &block3);
     dvec *w = dvec_new_with(env, "w", DOME_I32, 300, &whole);
