@@ -38,7 +38,7 @@ static void combine_failures(void *inout, const void *in, uint64_t count, void *
         }
 }
 
-/* Makes word the failure that counts, once some task has told of one. */
+/* Sets word to the failure to report: the least (order, rank, status) of all tasks' words. Called when some task has failed. */
 static int find_first(dome_transport *t, uint64_t word[FAILURE_WORDS])
 {
     if (!word[3])

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Up to this many bytes (in portable form, which is of one size everywhere) the number of messages on a task's way counts, and
- * trees are used; beyond it the bytes count, and each of them should travel as few times as possible. */
+/* Up to this many bytes (in portable form, whose size is the same on all machines) latency dominates, and trees keep the number
+ * of successive messages low. Above it bandwidth dominates, and each byte is sent as few times as possible. */
 static const uint64_t SHORT_BYTES = 128 << 10;
 
 static int put(dome_transport *t, int dest, dome_type type, const void *data, uint64_t count)
@@ -20,7 +20,7 @@ static int take(dome_transport *t, int source, dome_type type, void *data, uint6
     return dome__recv(t, source, DOME_CHANNEL_COLLECTIVE, type, data, count);
 }
 
-/* Sends and receives in one step; nothing is sent or awaited where the count is 0. */
+/* Sends to dest while receiving from source; skips a side whose count is 0. */
 static int trade(dome_transport *t, dome_type type, int dest, const void *out, uint64_t out_count, int source, void *in,
                  uint64_t in_count)
 {
@@ -43,7 +43,7 @@ static char *at(dome_type type, const void *data, uint64_t element)
     return element ? (char *)data + element * dome_type_size(type) : (char *)data;
 }
 
-/* Room for count elements, zeroed so that padding is never undefined. Nothing to free if count is 0. */
+/* Allocates count elements, zeroed so that padding is never undefined. *data is NULL if count is 0. */
 static int room(dome_transport *t, dome_type type, uint64_t count, void **data)
 {
     uint64_t size = dome_type_size(type);
@@ -71,15 +71,15 @@ static bool is_short(dome_type type, uint64_t count)
 
 /* ---- tasks that share memory ----
  *
- * Where there are such tasks, short data goes by hosts: first among the tasks of each, then among the leaders, one for each host,
- * then to the others of each host. */
+ * If the program has such tasks, short data is combined host by host: first among the tasks of a host, then among the leaders,
+ * one of each host, which pass the result to the other tasks of their host. */
 
 static bool by_hosts(const dome_transport *t, dome_type type, uint64_t count)
 {
     return dome_type_kind_of(type) != DOME_KIND_STRUCT && count <= t->share_bytes / dome_type_size(type) && t->share_bytes;
 }
 
-/* What the leader has gets to all tasks of its host. */
+/* Copies the data of task `from` to all tasks of its host. */
 static int spread(dome_transport *t, int from, dome_type type, void *data, uint64_t count)
 {
     dome_shared given[DOME_NEAR_MAX];
@@ -102,7 +102,7 @@ static int member(const dome_group *g, int place)
     return g->rank ? g->rank[place] : place;
 }
 
-/* Dissemination: after round k each task knows of 2^(k+1) tasks up to itself. */
+/* Dissemination barrier: after round k each task knows that the 2^(k+1) - 1 tasks before it, around the ring, have arrived. */
 static int barrier(dome_transport *t, const dome_group *g)
 {
     for (int step = 1; step < g->count; step *= 2) {
@@ -129,7 +129,7 @@ int dome__barrier(dome_transport *t)
     return status ? status : spread(t, t->near.rank[0], DOME_U8, NULL, 0);
 }
 
-/* ---- pieces: rank r's part of a whole is counts[r] elements, or `even` each if counts is NULL ---- */
+/* ---- pieces: rank r's part of the whole array is counts[r] elements, or `even` elements if counts is NULL ---- */
 
 typedef struct pieces {
     const uint64_t *counts;
@@ -142,7 +142,7 @@ static uint64_t piece(const pieces *p, int rank)
     return p->counts ? p->counts[rank] : p->even;
 }
 
-/* Elements of the ranks first ... end - 1. */
+/* Number of elements of the ranks first ... end - 1. */
 static uint64_t stretch(const pieces *p, int first, int end)
 {
     if (!p->counts)
@@ -153,14 +153,15 @@ static uint64_t stretch(const pieces *p, int first, int end)
     return sum;
 }
 
-/* Elements of n ranks from `first` on around the end. */
+/* Number of elements of n ranks from `first` on, wrapping around after the last rank. */
 static uint64_t around(const pieces *p, int first, int n)
 {
     int wrapped = first + n - p->size;
     return wrapped <= 0 ? stretch(p, first, first + n) : stretch(p, first, p->size) + stretch(p, 0, wrapped);
 }
 
-/* Pieces go around the ring: size - 1 rounds, each byte is received once. Every task's own piece is in place in data. */
+/* All-gather around the ring: in each of size - 1 rounds a task passes a piece on, and receives each byte once. The task's own
+ * piece is in place in data. */
 static int ring(dome_transport *t, dome_type type, char *data, const pieces *p)
 {
     int size = t->size, next = (t->rank + 1) % size, previous = (t->rank + size - 1) % size;
@@ -179,7 +180,7 @@ static int ring(dome_transport *t, dome_type type, char *data, const pieces *p)
 
 /* ---- broadcast ---- */
 
-/* root: its place in the group. */
+/* root: its position in the group. */
 static int bcast_tree(dome_transport *t, const dome_group *g, int root, dome_type type, void *data, uint64_t count)
 {
     int size = g->count, relative = (g->place + size - root) % size, status = DOME_OK;
@@ -209,8 +210,8 @@ static int bcast_by_hosts(dome_transport *t, int root, dome_type type, void *dat
     return status || with_root ? status : spread(t, t->near.rank[0], type, data, count);
 }
 
-/* Long data: down the tree goes only what a subtree keeps, then the pieces go around the ring. Pieces are cut by relative
- * rank, so that a subtree's are neighbours. */
+/* Long data: a scatter down the tree, which sends a subtree only its own pieces, then an all-gather around the ring. Pieces are
+ * ordered by relative rank, so that those of a subtree are adjacent. */
 static int bcast_pieces(dome_transport *t, int root, dome_type type, char *data, uint64_t count)
 {
     int size = t->size, relative = (t->rank + size - root) % size, status = DOME_OK;
@@ -236,7 +237,7 @@ static int bcast_pieces(dome_transport *t, int root, dome_type type, char *data,
     int next = (t->rank + 1) % size, previous = (t->rank + size - 1) % size;
     for (int round = 0; round < size - 1 && !status; round++) {
         int out = (relative + size - round) % size, in = (relative + 2 * size - 1 - round) % size;
-        /* The root has everything already, and its neighbour below sends it nothing. */
+        /* The root has all pieces: the task before it in the ring sends it nothing. */
         uint64_t n_out = (relative + 1) % size ? counts[out] : 0, n_in = relative ? counts[in] : 0;
         status = trade(t, type, next, at(type, data, first[out]), n_out, previous, at(type, data, first[in]), n_in);
     }
@@ -260,8 +261,8 @@ int dome__bcast(dome_transport *t, int root, dome_type type, void *data, uint64_
 
 /* ---- reduce ---- */
 
-/* The ranks are halved again and again; each half has a leader, which is root where root is in it. Going back up, the leader of
- * a whole gets the other half's result and combines the two in rank order. */
+/* The ranks are halved recursively; each half has a leader, which is root if the half contains it. On the way back up, the leader
+ * of both halves receives the other half's result and combines the two in rank order. */
 int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
     int status = check_root(t, root);
@@ -309,12 +310,13 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
     return status;
 }
 
-/* What a task of an all-reduce among a power of two of groups in rank order is. The ranks beyond it stand in pairs at the low
- * end: the even one of a pair gives its part to the odd one, which stands for both, and gets the result back. */
+/* A task's role in an all-reduce over a power of two of groups in rank order. A group is one task, or, for as many groups at the
+ * low end as there are excess ranks, a pair: the even rank of a pair sends its data to the odd one, which represents both and
+ * returns the result. */
 typedef struct folded {
     const dome_group *g;
-    int power, extra; /* groups; pairs */
-    int group;        /* this task's; -1: its neighbour stands for it */
+    int power, extra; /* number of groups; number of pairs among them */
+    int group;        /* this task's; -1: the other task of its pair represents it */
 } folded;
 
 static folded fold(const dome_group *g)
@@ -330,7 +332,7 @@ static folded fold(const dome_group *g)
     return f;
 }
 
-/* Who stands for a group. */
+/* The rank that represents a group. */
 static int standing(const folded *f, int group)
 {
     return member(f->g, group < f->extra ? 2 * group + 1 : group + f->extra);
@@ -341,7 +343,7 @@ static bool is_paired(const folded *f)
     return f->g->place < 2 * f->extra;
 }
 
-/* inout = inout (op) in, or in (op) inout where in is of lower ranks. in is used up. */
+/* inout = inout (op) in, or in (op) inout if `lower`: in is from lower ranks. Overwrites in. */
 static void combine_in_order(dome_type type, void *inout, void *in, uint64_t count, bool lower, dome_combine combine, void *ctx)
 {
     if (!count)
@@ -354,7 +356,7 @@ static void combine_in_order(dome_type type, void *inout, void *in, uint64_t cou
     }
 }
 
-/* Each round all of the data is traded with a group twice as far away. */
+/* Recursive doubling: each round exchanges all of the data with a group twice as far away. */
 static int doubling(dome_transport *t, const folded *f, dome_type type, void *data, void *theirs, uint64_t count,
                     dome_combine combine, void *ctx)
 {
@@ -368,9 +370,10 @@ static int doubling(dome_transport *t, const folded *f, dome_type type, void *da
     return status;
 }
 
-/* Long data: each round a group keeps one half of what it has and combines it with its peer's, until each has a piece of the
- * result; then the halves are put together again the same way back. As many rounds again as by doubling, but each task sends all
- * of the data less than twice. (Rabenseifner 2004, "Optimization of collective reduction operations", section 2.) */
+/* Long data: recursive halving, then recursive doubling. In each round of the first half a group keeps one half of its range and
+ * combines it with its peer's, until each group has one piece of the result; the second half gathers the pieces in reverse order.
+ * This takes twice the rounds of `doubling`, but each task sends less than twice the data. (Rabenseifner 2004, "Optimization of
+ * collective reduction operations", section 2.) */
 static int halving(dome_transport *t, const folded *f, dome_type type, void *data, void *theirs, uint64_t count,
                    dome_combine combine, void *ctx)
 {
@@ -427,7 +430,7 @@ static int allreduce(dome_transport *t, const dome_group *g, dome_type type, voi
     return status;
 }
 
-/* Sums, of which only what is not 0 is given: a number of zeros, then words. */
+/* Sums by share. Each task gives its words without leading and trailing zeros: the number of leading zeros, then the words. */
 static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
 {
     dome_shared given[DOME_NEAR_MAX];
@@ -480,7 +483,7 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
 {
     if (t->size == 1)
         return DOME_OK;
-    /* The flag goes the way of the data: every task has heard of every other's. */
+    /* Every message of the all-reduce carries the flag, so each task learns whether any task has set it. */
     t->flag = t->asks;
     dome_group all = everybody(t);
     int status = by_hosts(t, type, count) ? allreduce_by_hosts(t, type, data, count, combine, ctx)
@@ -492,14 +495,14 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
 
 /* ---- gather ---- */
 
-/* Up a binomial tree over ranks relative to root. A subtree's pieces are neighbours around the ring of ranks. */
+/* A binomial tree over ranks relative to root. The pieces of a subtree are adjacent around the ring of ranks. */
 static int gather_tree(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
 {
     int size = t->size, relative = (t->rank + size - root) % size;
     int bit = 1;
     while (bit < size && !(relative & bit))
         bit *= 2;
-    int below = MIN(bit, size - relative); /* tasks of this subtree */
+    int below = MIN(bit, size - relative); /* number of tasks in this subtree */
     if (below == 1)
         return piece(p, t->rank) ? put(t, (t->rank + size - bit) % size, type, send, piece(p, t->rank)) : DOME_OK;
     void *parts;
@@ -562,7 +565,8 @@ int dome__gatherv(dome_transport *t, int root, dome_type type, const void *send,
 
 /* ---- gather to all ---- */
 
-/* Bruck's: each round doubles the run of pieces a task has, which begins with its own and goes on around the ranks. */
+/* Bruck's algorithm: each round doubles the run of pieces that a task holds, which begins with its own and continues with those
+ * of the following ranks, around the ring. */
 static int allgather_doubling(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
 {
     int size = t->size;
@@ -620,7 +624,7 @@ int dome__allgatherv(dome_transport *t, dome_type type, const void *send, const 
 
 /* ---- all to all ---- */
 
-/* In round i every task sends to the task i above it and receives from the one i below. */
+/* In round i every task sends to rank + i and receives from rank - i, around the ring. */
 static int exchange(dome_transport *t, dome_type type, const void *send, const pieces *out, void *recv, const pieces *in)
 {
     int size = t->size;

@@ -1,6 +1,6 @@
-/* Collective operations over a transport: logarithmic depth, own trees over ranks, for any number of tasks. Short barriers,
- * broadcasts, all-reduces and all-gathers go through the memory that tasks of a host share, and by one task of each host between
- * hosts.
+/* Collective operations over a transport, for any number of tasks: trees of logarithmic depth over ranks. Short barriers,
+ * broadcasts, all-reduces and all-gathers use the memory that tasks of a host share; between hosts one task of each exchanges
+ * messages.
  *
  * Every task calls the same function with the same root, type and (but for the v variants) count. counts and displacements are in
  * elements. Each function returns a dome_status. Buffers must not overlap unless noted. */
@@ -9,15 +9,15 @@
 
 #include "transport/transport.h"
 
-/* inout = inout (op) in, for count elements, element by element. In dome__reduce it is called with the lower ranks' part in
- * inout, so it need not commute; in dome__allreduce it must, since tasks that share memory come first. */
+/* inout = inout (op) in, for count elements, element by element. dome__reduce calls it with the lower ranks' part in inout, so it
+ * need not commute; for dome__allreduce it must, because tasks that share memory are combined first, whatever their ranks. */
 typedef void (*dome_combine)(void *inout, const void *in, uint64_t count, void *ctx);
 
 int dome__barrier(dome_transport *transport);
 int dome__bcast(dome_transport *transport, int root, dome_type type, void *data, uint64_t count);
 
 /* data is input everywhere and output at root (reduce) or everywhere (allreduce). The order of combination depends on the number
- * of tasks and their hosts: what is combined must be associative for the same bits. */
+ * of tasks and their hosts: bits are reproducible only if the combination is associative. */
 int dome__reduce(dome_transport *transport, int root, dome_type type, void *data, uint64_t count, dome_combine combine,
                  void *ctx);
 int dome__allreduce(dome_transport *transport, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx);
@@ -26,15 +26,15 @@ int dome__allreduce(dome_transport *transport, dome_type type, void *data, uint6
 int dome__gather(dome_transport *transport, int root, dome_type type, const void *send, uint64_t count, void *recv);
 int dome__allgather(dome_transport *transport, dome_type type, const void *send, uint64_t count, void *recv);
 
-/* Rank r contributes counts[r] elements, which land one after the other. counts is known everywhere. */
+/* Rank r contributes counts[r] elements; they are stored contiguously in rank order. counts is the same on all tasks. */
 int dome__gatherv(dome_transport *transport, int root, dome_type type, const void *send, const uint64_t *counts, void *recv);
 int dome__allgatherv(dome_transport *transport, dome_type type, const void *send, const uint64_t *counts, void *recv);
 
 /* send and recv: size pieces of count elements. */
 int dome__alltoall(dome_transport *transport, dome_type type, const void *send, uint64_t count, void *recv);
 
-/* Pieces of send_counts[r] elements one after the other in send; what comes from r lands in recv after that of r - 1,
- * recv_counts[r] elements. Pairs with nothing to say do not communicate (both counts are known to both sides). */
+/* send holds a piece of send_counts[r] elements for each rank r, contiguously in rank order; recv receives recv_counts[r]
+ * elements from each rank r likewise. A piece of 0 elements is not sent (both sides know its count). */
 int dome__alltoallv(dome_transport *transport, dome_type type, const void *send, const uint64_t *send_counts, void *recv,
                     const uint64_t *recv_counts);
 

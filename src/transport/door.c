@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A first byte of 0 makes a name without a file. */
+/* A first byte of 0 makes it an abstract socket address, which has no file. */
 static socklen_t address_of(struct sockaddr_un *address, const char *what, int pid)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -73,7 +73,7 @@ GArray *dome__door_list(const char *what)
         for (char *at = strstr(list, mine); at; at = strstr(at, mine)) {
             at += strlen(mine);
             int pid = atoi(at);
-            bool seen = pid <= 0; /* a connection has the name too */
+            bool seen = pid <= 0; /* a connected socket is listed with the same name */
             for (guint i = 0; i < pids->len && !seen; i++)
                 seen = g_array_index(pids, int, i) == pid;
             if (!seen)

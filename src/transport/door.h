@@ -1,6 +1,6 @@
-/* Local sockets with a name and no file, by which a user's commands find and ask his programs: nothing stays behind and nothing
- * has to be swept. Names are "WHAT/USER/PID". Anybody may take such a name, or connect to it: both ends look who the other one
- * is. */
+/* Abstract local sockets (a name, no file) by which a user's commands find that user's programs and query them. A name ends with
+ * its process, so nothing has to be cleaned up. Names are "WHAT/UID/PID". Any user can bind such a name or connect to it: both
+ * ends check the uid of their peer. */
 #ifndef DOME_SRC_DOOR_H
 #define DOME_SRC_DOOR_H
 
@@ -8,15 +8,15 @@
 
 #include <stdbool.h>
 
-/* What programs are asked for. */
+/* WHAT: the service that a command asks a program for. */
 #define DOME_DOOR_REPORT "dome-hub"  /* supervision/report.h */
 #define DOME_DOOR_VIEW   "dome-view" /* trace/demand.h */
 
-/* A listening socket of this process, or -1 where there can be none: the program runs without. */
+/* Returns a listening socket of this process, or -1 if none can be made: the program then runs without it. */
 int dome__door_listen(const char *what);
 
-/* Somebody who waits there, if he is this user; else -1 with errno, EACCES for somebody else, who is sent away. Does not block.
- */
+/* Accepts a waiting connection of this user. Otherwise returns -1 with errno set; a connection of another user is closed, and
+ * errno is EACCES. Does not block. */
 int dome__door_accept(int fd);
 
 /* Connects to this user's process; -1 if there is none. The socket does not block. */

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-/* Of nonces and proofs. */
+/* The two sides, as indices of nonces and in proofs. */
 enum { CONNECTS, LISTENS };
 
 void dome__handshake_begin(dome_handshake *h, bool connects, const char *purpose, const void *cookie, size_t cookie_length,
@@ -21,7 +21,7 @@ void dome__handshake_begin(dome_handshake *h, bool connects, const char *purpose
         .purpose = purpose, .cookie = cookie, .cookie_length = cookie_length, .connects = connects, .word = connects ? word : 0};
 }
 
-/* Where the side that listens was reached: both sides see the same, unless a third one is in between. */
+/* Adds the address and port of the listening side: both sides see the same ones, unless a third party relays the connection. */
 static bool put_place(GHmac *hmac, const dome_handshake *h, int fd)
 {
     struct sockaddr_in place = {0};
@@ -50,7 +50,7 @@ static bool prove(const dome_handshake *h, int fd, int side, uint8_t proof[DOME_
     return good;
 }
 
-/* Takes the same time wherever they differ. */
+/* Compares in constant time, wherever the proofs differ. */
 static bool proves(const dome_handshake *h, int fd, int side, const uint8_t *given)
 {
     uint8_t wanted[DOME_HANDSHAKE_PROOF];
@@ -68,7 +68,7 @@ static bool make_nonce(uint8_t nonce[DOME_HANDSHAKE_NONCE])
     return n == DOME_HANDSHAKE_NONCE;
 }
 
-/* So little has room in the buffers of a connection that is new. */
+/* Does not wait: so few bytes fit into the send buffer of a new connection. */
 static bool say(int fd, const void *data, size_t bytes)
 {
     return send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)bytes;
@@ -79,7 +79,7 @@ static bool say_nonce(dome_handshake *h, int fd)
     return make_nonce(h->nonces[CONNECTS]) && say(fd, h->nonces[CONNECTS], DOME_HANDSHAKE_NONCE);
 }
 
-/* Who listens, to a nonce. */
+/* The listening side's reaction to the nonce. */
 static bool answer(dome_handshake *h, int fd)
 {
     uint8_t message[DOME_HANDSHAKE_NONCE + DOME_HANDSHAKE_PROOF];
@@ -90,7 +90,7 @@ static bool answer(dome_handshake *h, int fd)
     return say(fd, message, sizeof message);
 }
 
-/* Who connects, to a nonce and a proof. */
+/* The connecting side's reaction to nonce and proof. */
 static bool conclude(dome_handshake *h, int fd)
 {
     uint8_t message[sizeof h->word + DOME_HANDSHAKE_PROOF];
@@ -101,14 +101,14 @@ static bool conclude(dome_handshake *h, int fd)
     return say(fd, message, sizeof message);
 }
 
-/* Who listens, to a word and a proof. */
+/* The listening side's reaction to word and proof. */
 static bool is_concluded(dome_handshake *h, int fd)
 {
     h->word = dome__get_u32(h->in);
     return proves(h, fd, CONNECTS, h->in + sizeof h->word);
 }
 
-/* Not a byte more than belongs to it. */
+/* Reads the handshake's next message, and no byte beyond it: what follows is not part of the handshake. */
 static dome_handshake_state hear(dome_handshake *h, int fd, size_t bytes)
 {
     while (h->have < bytes) {

@@ -57,7 +57,7 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
     h->flags = dome__get_u32(bytes + 56);
 }
 
-/* Waiting for another task is not computing, and the watcher wants to know of it. */
+/* Marks the task as waiting: the operation clock subtracts the time, and the watcher thread reports it. */
 static uint64_t begin_wait(dome_transport *t)
 {
     __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
@@ -107,7 +107,7 @@ static int take_data(dome_transport *t, int source, int channel, void *data, uin
     return status;
 }
 
-/* A message that is not wanted still has to be taken in, so that the next one can be. */
+/* Receives and drops the data of a rejected message, so that the next one can be received. Keeps `reason`. */
 static void discard(dome_transport *t, int source, int channel, uint64_t bytes)
 {
     char reason[sizeof t->reason];
@@ -147,7 +147,7 @@ dome_format dome__format_with(const dome_transport *transport, int rank)
     return !format || format[rank] == format[transport->rank] ? DOME_NATIVE : DOME_PORTABLE;
 }
 
-/* Elements that one message of a longer portable one holds. */
+/* Elements in one part of a portable message that is sent in several. */
 static uint64_t piece_count(uint64_t element)
 {
     return element >= PIECE_BYTES ? 1 : PIECE_BYTES / element;
@@ -182,7 +182,7 @@ static int send(dome_transport *t, int dest, int channel, dome_type type, const 
     if (format == DOME_NATIVE || !count)
         return put(t, dest, channel, head_bytes, data, count * element, whole);
 
-    /* The pieces depend on the portable form alone: the receiver may be a machine that need not convert. */
+    /* The sizes of the parts depend on the portable form only: the receiver may be a machine that need not convert. */
     uint64_t piece = MIN(count, piece_count(element));
     bool convert = !same_forms(type);
     char *packed = convert ? g_try_malloc(piece * element) : NULL;
@@ -232,7 +232,7 @@ static char *describe(dome_transport *t, int rank, const dome_stamp *stamp)
                            stamp->operation, stamp->object);
 }
 
-/* Whether the message that is there is one this task can take for `type`. Its length is checked by the caller. */
+/* Checks that the message with head h can be received as elements of `type`. The caller checks its length. */
 static int check_head(dome_transport *t, int source, int channel, dome_type type, dome_format format, const head *h,
                       uint64_t bytes)
 {
@@ -264,7 +264,7 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
     return DOME_OK;
 }
 
-/* Takes in the data of the message whose head h has been checked, and of those that continue it. */
+/* Receives the data of the message whose head h has been checked, and of the messages that continue it. */
 static int take_elements(dome_transport *t, int source, int channel, dome_type type, char *data, const head *h, uint64_t bytes)
 {
     dome_format format = dome__format_with(t, source);
@@ -326,8 +326,8 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
     return take_elements(t, source, channel, type, data, &h, bytes);
 }
 
-/* Whether what a task has given is what this one expects: count elements, or at least `least` of them. Heads that differ in rank
- * and flags alone need no closer look. */
+/* Checks that a task has given what this task expects: `least` to `count` elements. Heads that differ only in rank and flags
+ * agree, so the common case needs no decoding. */
 static int check_given(dome_transport *t, int source, dome_type type, uint64_t least, uint64_t count, const uint8_t *own_head,
                        const dome_shared *given)
 {
@@ -347,8 +347,8 @@ static int check_given(dome_transport *t, int source, dome_type type, uint64_t l
     return status;
 }
 
-/* own: elements that this task gives. counts, by place, or count: what each gives; if least is not 0, at least that many and at
- * most those. */
+/* own: number of elements that this task gives. Task i of the group gives counts[i] elements, or count if counts is NULL; if
+ * least is not 0, at least that many and at most these. */
 static int share(dome_transport *t, int from, dome_type type, const void *data, uint64_t own, uint64_t least, uint64_t count,
                  const uint64_t *counts, dome_shared *given)
 {

@@ -1,4 +1,4 @@
-/* The provider for a program of one task, which has nobody to start and nobody to talk to. */
+/* The provider for a program of one task: there are no tasks to start and none to send messages to. */
 #include "transport/transport.h"
 
 static int nobody(dome_transport *transport, int peer)

@@ -1,9 +1,9 @@
-/* What Dome needs to send messages, and what providers (src/pvm, self.c) fill in. Which tasks there are, and how they are
- * started, is the launcher's (launcher.h).
+/* The interface of a transport, which sends messages between tasks. src/pvm and self.c implement it. Knowing and starting the
+ * tasks is the launcher's job (launcher.h).
  *
- * A transport connects the tasks 0 ... size - 1 of one program. Between two tasks messages arrive in the order sent, per
- * channel. Only one thread of a task calls it. Slots return a dome_status; on failure `reason` holds the text.
- * Objects, balance and ckpt use message.h and collective.h, which stand on this table, and never a provider. */
+ * A transport connects the tasks 0 ... size - 1 of one program. Between two tasks messages arrive in the order sent, per channel.
+ * Only one thread of a task calls it. Slots return a dome_status; on failure `reason` holds the text. Objects, balance and ckpt
+ * use message.h and collective.h, which are built on this table, and never a provider. */
 #ifndef DOME_SRC_TRANSPORT_H
 #define DOME_SRC_TRANSPORT_H
 
@@ -19,43 +19,43 @@ typedef struct dome_transport dome_transport;
 
 enum { DOME_CHANNEL_COLLECTIVE, DOME_CHANNEL_DATA, DOME_CHANNEL_CONTROL, DOME_CHANNELS };
 
-/* A share joins no more tasks than this. */
+/* The most tasks in a share. */
 enum { DOME_NEAR_MAX = 32 };
 
-/* What a task has given in a share. */
+/* What one task has given in a share. */
 typedef struct dome_shared {
     const void *head, *data; /* data: aligned for every type */
     uint64_t bytes;
 } dome_shared;
 
-/* Tasks that have something in common, by rank, in ascending order. */
+/* A subset of the tasks: their ranks in ascending order. */
 typedef struct dome_group {
-    int count, place; /* how many; which of them this task is, -1: none */
+    int count, place; /* number of tasks; this task's position among them, -1: not a member */
     const int *rank;
 } dome_group;
 
 /* What a transport can do beyond the required slots. */
 typedef enum dome_transport_can {
-    DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: sending may wait for the receiver */
-    DOME_TRANSPORT_LISTEN = 2, /* arrived and descriptors: a task can wait for other news as well */
+    DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: a send may have to wait for the receiver */
+    DOME_TRANSPORT_LISTEN = 2, /* arrived and descriptors: a task can wait for messages and other events at once */
     DOME_TRANSPORT_SHARE = 4   /* share: tasks share memory */
 } dome_transport_can;
 
 typedef struct dome_transport_ops {
     size_t size;
-    const char *name; /* "self", "pvm": what --dome-transport takes */
-    unsigned can;     /* dome_transport_can; the slots of what it cannot do are NULL */
+    const char *name; /* the value of --dome-transport: "self", "pvm" */
+    unsigned can;     /* dome_transport_can; slots of missing capabilities are NULL */
 
-    /* The transport between the tasks of a program, when its launcher knows them. NULL where a transport is made in another way.
-     */
+    /* Opens the transport between a program's tasks, once its launcher knows them. NULL for a transport that is made
+     * otherwise. */
     dome_transport *(*open)(const dome_members *members);
 
-    /* Sends head and data as one message of any length to another rank (never the own). Both may be reused on return. May wait
-     * for the receiver, but takes in what arrives meanwhile: two tasks that send to each other do not block each other. */
+    /* Sends head and data as one message of any length to another rank (never its own). Both may be reused on return. May wait
+     * for the receiver, but receives arriving messages meanwhile: two tasks that send to each other do not deadlock. */
     int (*send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                 uint64_t bytes);
 
-    /* OFFER: the same in two steps. The data has to rest until end_send, or until begin_send to the same task, returns. */
+    /* OFFER: send in two steps. The data must not change until end_send, or the next begin_send to the same task, returns. */
     int (*begin_send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                       uint64_t bytes);
     void (*end_send)(dome_transport *transport, int dest);
@@ -65,19 +65,19 @@ typedef struct dome_transport_ops {
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
     int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 
-    /* LISTEN, for tasks that wait for news from elsewhere as well (src/local). arrived: takes in what there is without waiting,
-     * and says whether recv_head would find a message (source < 0: just takes in). descriptors: those that can be read when
-     * something comes; *fds is the provider's and changes with the next call. */
+    /* LISTEN, for tasks that also wait for other events (src/local). arrived: receives pending data without blocking, and returns
+     * whether recv_head would find a message (source < 0: only receives). descriptors: those that become readable when data
+     * arrives; *fds is the provider's, valid until the next call. */
     bool (*arrived)(dome_transport *transport, int source, int channel);
     int (*descriptors)(dome_transport *transport, const int **fds);
 
-    /* SHARE, for tasks that share memory, the group `near`, when share_bytes is set. All of them call it, in the same order.
-     * Gives head and data to all; waits for what the task at `from` gives, which alone gives something then, or for all (from <
-     * 0). given, by place: stays until the next share. */
+    /* SHARE, for the tasks that share memory (the group `near`), if share_bytes is not 0. All of them call it, in the same order.
+     * from < 0: each task gives head and data, and waits for those of all others. Otherwise only rank `from` gives, and the
+     * others wait for it. given: by position in the group; valid until the next share. */
     int (*share)(dome_transport *transport, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
                  dome_shared *given, int *last);
 
-    /* Leaves the message passing system and frees the provider's state (not the transport). No communication. */
+    /* Leaves the message passing system and frees the provider's state (not the transport). Does not communicate. */
     void (*close)(dome_transport *transport);
 } dome_transport_ops;
 
@@ -85,23 +85,23 @@ struct dome_transport {
     const dome_transport_ops *ops;
     void *provider;
     unsigned can;          /* dome_transport_can, in this program */
-    dome_transport *outer; /* the one that holds this one inside, and is what the task sees; NULL: there is none */
+    dome_transport *outer; /* the transport that wraps this one and is the one that the task uses; NULL: none */
     int rank, size;
-    int *data_format;         /* by rank: equal numbers mean equal native forms; NULL when all are equal */
-    dome_stamp stamp;         /* of the operation under way; set by operation.c */
+    int *data_format;         /* by rank: equal numbers mean equal native data formats; NULL when all are equal */
+    dome_stamp stamp;         /* of the current operation; set by operation.c */
     uint64_t wait_ns;         /* time spent waiting in send and receive so far: the operation clock subtracts it */
     int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
-    uint64_t wait_began;      /* when that began, ns; likewise */
-    uint64_t progress;        /* goes up when anything arrives: likewise */
+    uint64_t wait_began;      /* when the wait began, ns; read by the watcher thread */
+    uint64_t progress;        /* incremented when anything arrives; read by the watcher thread */
     uint64_t messages, bytes; /* sent so far */
-    uint64_t share_bytes;     /* the most that a share takes; 0: this program has none */
+    uint64_t share_bytes;     /* the most bytes a task can give in a share; 0: no shares in this program */
     dome_group near;          /* tasks that share memory with this one */
-    dome_group leaders;       /* the lowest of each such group, or a task alone */
+    dome_group leaders;       /* the lowest rank of each such group; a task that shares memory with none is its own leader */
     const int *leader;        /* by rank */
     int *groups;              /* memory of these */
-    bool asks;                /* this task wants all to know something: the next all-reduce tells them */
-    bool asked;               /* a task has asked in an all-reduce: the same on all tasks after it */
-    bool flag;                /* travels with messages: what is known of that in the all-reduce under way */
+    bool asks;                /* this task has a request to all tasks: the next all-reduce passes it on */
+    bool asked;               /* a task has made such a request in an all-reduce; after it the same on all tasks */
+    bool flag;                /* sent with messages: whether a request is known in the current all-reduce */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
@@ -112,14 +112,13 @@ struct dome_transport {
 /* For providers. */
 dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provider, int rank, int size);
 
-/* For providers: something has arrived. */
+/* For providers: counts an arrival (`progress`). */
 void dome__transport_progress(dome_transport *transport);
 
-/* Fills `reason` of the transport that the task sees and returns status, for `return dome__transport_error(t, DOME_ERR_COMM,
- * ...)`. */
+/* Fills `reason` of the outermost transport and returns status, for `return dome__transport_error(t, DOME_ERR_COMM, ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* One process; `open` needs no members. */
+/* The transport of a program of one process; `open` needs no members. */
 extern const dome_transport_ops dome__transport_self;
 
 /* Closes and frees. NULL is allowed. */
