@@ -330,6 +330,21 @@ static void test_vector_arguments(void)
 {
     g_assert_null(dvec_new(env, "v", NULL, 3));
     expect(DOME_ERR_ARGUMENT, "no type");
+    struct {
+        dvec_options options;
+        size_t more;
+    } newer = {{.size = sizeof newer, .width = 2}, 0};
+    dvec *new_options = dvec_new_with(env, "newer", DOME_F64, 3, &newer.options);
+    g_assert_cmpuint(dvec_width(new_options), ==, 2);
+    dome_object_info info = {.size = 0};
+    g_assert_cmpint(dome_object_describe(dvec_object(new_options), &info), ==, DOME_ERR_ARGUMENT);
+    expect(DOME_ERR_ARGUMENT, "dome_object_info");
+    dvec_free(new_options);
+    newer.more = 1;
+    g_assert_null(dvec_new_with(env, "newer", DOME_F64, 3, &newer.options));
+    expect(DOME_ERR_ARGUMENT, "DVEC_OPTIONS");
+    g_assert_null(dvec_new_with(env, "sizeless", DOME_F64, 3, &(dvec_options){.width = 2}));
+    expect(DOME_ERR_ARGUMENT, "DVEC_OPTIONS");
     g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, DVEC_OPTIONS(.block = 3)));
     expect(DOME_ERR_ARGUMENT, "power of two");
     g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, DVEC_OPTIONS(.distribution = 9)));
