@@ -280,6 +280,23 @@ static char *find_program(const char *name)
     dome__command_fail(127, "run: there is no program %s%s", name, named ? "" : " on the PATH");
 }
 
+/* With --restarts. */
+static int supervise(program *p, int restarts)
+{
+    const dome_supervision how = {.restarts = restarts,
+                                  .timeout = p->options.timeout,
+                                  .launcher = p->launcher,
+                                  .ctx = p,
+                                  .start = start_attempt,
+                                  .prepare = prepare,
+                                  .point = find_point,
+                                  .finish = finish};
+    p->used = g_ptr_array_new();
+    add_used(p);
+    choose_memory(p);
+    return dome__supervise(&how);
+}
+
 int dome__command_run(int argc, char **argv)
 {
     program p = {0};
@@ -334,16 +351,5 @@ int dome__command_run(int argc, char **argv)
         show_live(&p.options);
     if (restarts == 0 || p.options.help || p.options.version)
         start(&p, NULL);
-    const dome_supervision how = {.restarts = restarts,
-                                  .timeout = p.options.timeout,
-                                  .launcher = p.launcher,
-                                  .ctx = &p,
-                                  .start = start_attempt,
-                                  .prepare = prepare,
-                                  .point = find_point,
-                                  .finish = finish};
-    p.used = g_ptr_array_new();
-    add_used(&p);
-    choose_memory(&p);
-    return dome__supervise(&how);
+    return supervise(&p, restarts);
 }

@@ -154,6 +154,49 @@ static void hang_on(int lifeline)
     dup2(lifeline, 0);
 }
 
+/* In the daemon's process. */
+static void become_daemon(const char *program, const char *name, const char *error_path, int out, int lifeline)
+    __attribute__((noreturn));
+
+static void become_daemon(const char *program, const char *name, const char *error_path, int out, int lifeline)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid(); /* the keyboard's signals are not for it */
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
+        files.rlim_cur = 1024; /* it uses select, and closes every possible descriptor at each spawn */
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    int null = open("/dev/null", O_RDWR), error = open(error_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(null, 0);
+    dup2(out, 1);
+    dup2(error >= 0 ? error : null, 2);
+    if (lifeline >= 0)
+        hang_on(lifeline);
+    execl(program, program, name, (char *)NULL);
+    _exit(127);
+}
+
+/* What it has said of it: on standard error, else in its log. g_free'd by the caller. */
+static char *why_not_started(const char *program, const char *directory, const char *id, const char *error_path)
+{
+    char *log = g_strdup_printf("%s/pvml.%u.%s", directory, (unsigned)geteuid(), id), *text = NULL;
+    if (!g_file_get_contents(error_path, &text, NULL, NULL) || !text[0]) {
+        g_free(text);
+        text = NULL;
+        g_file_get_contents(log, &text, NULL, NULL);
+    }
+    if (text)
+        g_strdelimit(g_strstrip(text), "\n", ';');
+    char *message =
+        g_strdup_printf("the PVM daemon %s did not start%s%s", program, text && text[0] ? ": " : "", text ? text : "");
+    g_free(text);
+    g_free(log);
+    return message;
+}
+
 pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lifeline, double timeout, char **message)
 {
     char *trouble, *program = dome__pvm_daemon_program(&trouble);
@@ -177,40 +220,14 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
     char *error_path = g_build_filename(directory, "pvmd.err", NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        setsid(); /* the keyboard's signals are not for it */
-        struct rlimit files;
-        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
-            files.rlim_cur = 1024; /* it uses select, and closes every possible descriptor at each spawn */
-            setrlimit(RLIMIT_NOFILE, &files);
-        }
-        int null = open("/dev/null", O_RDWR), error = open(error_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        dup2(null, 0);
-        dup2(out[1], 1);
-        dup2(error >= 0 ? error : null, 2);
-        if (lifeline >= 0)
-            hang_on(lifeline);
-        execl(program, program, name, (char *)NULL);
-        _exit(127);
+        become_daemon(program, name, error_path, out[1], lifeline);
     }
     close(out[1]);
     char line[256];
     if (pid > 0 && read_address(out[0], line, sizeof line, timeout)) {
         g_setenv("PVMSOCK", line, TRUE);
     } else {
-        char *log = g_strdup_printf("%s/pvml.%u.%s", directory, (unsigned)geteuid(), id), *text = NULL;
-        if (!g_file_get_contents(error_path, &text, NULL, NULL) || !text[0]) {
-            g_free(text);
-            text = NULL;
-            g_file_get_contents(log, &text, NULL, NULL);
-        }
-        if (text)
-            g_strdelimit(g_strstrip(text), "\n", ';');
-        *message = g_strdup_printf("the PVM daemon %s did not start%s%s", program, text && text[0] ? ": " : "", text ? text : "");
-        g_free(text);
-        g_free(log);
+        *message = why_not_started(program, directory, id, error_path);
         if (pid > 0) {
             kill(pid, SIGKILL);
             waitpid(pid, NULL, 0);

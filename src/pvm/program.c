@@ -176,6 +176,42 @@ static void leave_out(machine *m, int own)
     g_unsetenv(DOME_VARIABLE_AVOID);
 }
 
+/* Round the hosts, from the first one on, which has task 0; what these tasks need is in the environment meanwhile. */
+static void spawn_all(dome_members *p, const machine *m, int first, const char *path, char **arguments,
+                      void (*starting)(void *ctx, const char *host), void *ctx, char **message)
+{
+    char *names = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
+    g_setenv(DOME_VARIABLE_JOIN, "1", TRUE);
+    g_setenv("PVM_EXPORT", names, TRUE);
+    int *tids = g_new0(int, p->size);
+    for (int h = 0; h < m->hosts && !*message; h++) {
+        const struct pvmhostinfo *host = &m->info[(first + h) % m->hosts];
+        int count = 0;
+        for (int r = h == 0 ? m->hosts : h; r < p->size; r += m->hosts)
+            count++;
+        if (!count)
+            continue;
+        starting(ctx, name_of(host));
+        int got = spawn_on(path, arguments, host, m->info[first].hi_arch, count, tids);
+        if (got < count) {
+            *message =
+                g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, name_of(host), why_not_spawned(got),
+                                got, got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
+            break;
+        }
+        for (int r = h == 0 ? m->hosts : h, i = 0; r < p->size; r += m->hosts)
+            p->ids[r] = tids[i++];
+    }
+    g_unsetenv(DOME_VARIABLE_JOIN);
+    if (before)
+        g_setenv("PVM_EXPORT", before, TRUE);
+    else
+        g_unsetenv("PVM_EXPORT");
+    g_free(before);
+    g_free(names);
+    g_free(tids);
+}
+
 dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
                               void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
@@ -209,36 +245,7 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
     pvm_setcontext(p->context); /* spawned tasks begin in it */
-    char *names = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
-    g_setenv(DOME_VARIABLE_JOIN, "1", TRUE);
-    g_setenv("PVM_EXPORT", names, TRUE);
-    int *tids = g_new0(int, size);
-    for (int h = 0; h < m.hosts && !*message; h++) {
-        const struct pvmhostinfo *host = &m.info[(first + h) % m.hosts];
-        int count = 0;
-        for (int r = h == 0 ? m.hosts : h; r < size; r += m.hosts)
-            count++;
-        if (!count)
-            continue;
-        starting(ctx, name_of(host));
-        int got = spawn_on(path, arguments, host, m.info[first].hi_arch, count, tids);
-        if (got < count) {
-            *message =
-                g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, name_of(host), why_not_spawned(got),
-                                got, got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
-            break;
-        }
-        for (int r = h == 0 ? m.hosts : h, i = 0; r < size; r += m.hosts)
-            p->ids[r] = tids[i++];
-    }
-    g_unsetenv(DOME_VARIABLE_JOIN);
-    if (before)
-        g_setenv("PVM_EXPORT", before, TRUE);
-    else
-        g_unsetenv("PVM_EXPORT");
-    g_free(before);
-    g_free(names);
-    g_free(tids);
+    spawn_all(p, &m, first, path, arguments, starting, ctx, message);
     if (*message) {
         end_tasks(p->ids + 1, size - 1);
         dome__members_free(p);

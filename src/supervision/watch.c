@@ -582,6 +582,48 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     }
 }
 
+/* Reads what the hub has sent. False if it was nothing. */
+static bool receive(dome_watch *watch)
+{
+    guint8 buffer[4096];
+    ssize_t n = recv(watch->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        hub_lost(watch, "is gone");
+    if (n < 0)
+        return false;
+    g_byte_array_append(watch->in, buffer, (guint)n);
+    return true;
+}
+
+static void take_messages(dome_watch *watch)
+{
+    dome_wire_message message;
+    int have;
+    while ((have = dome__wire_next(watch->in, &message)) > 0) {
+        take_message(watch, &message);
+        dome__wire_clear(&message);
+    }
+    if (have < 0)
+        hub_lost(watch, "speaks nonsense");
+}
+
+/* Leaving the message passing system may wait for a daemon that does not answer. */
+static void look_for_end(dome_watch *watch, double t, double limit)
+{
+    pthread_mutex_lock(&watch->state);
+    bool stuck = watch->left > 0 && t - watch->left > limit && !watch->paused;
+    pthread_mutex_unlock(&watch->state);
+    if (stuck) {
+        char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
+                                     watch->rank, watch->host);
+        send_fail(watch, DOME_END_LOSS, 1, line, false);
+        g_free(line);
+        pthread_mutex_lock(&watch->state);
+        watch->left = 0; /* the hub's answer ends this process */
+        pthread_mutex_unlock(&watch->state);
+    }
+}
+
 static void *watch_main(void *argument)
 {
     dome_watch *watch = argument;
@@ -612,38 +654,12 @@ static void *watch_main(void *argument)
         if (p[1].revents)
             break;
         t = now();
-        if (p[0].revents) {
-            guint8 buffer[4096];
-            ssize_t n = recv(watch->fd, buffer, sizeof buffer, MSG_DONTWAIT);
-            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-                hub_lost(watch, "is gone");
-            if (n > 0) {
-                heard = t;
-                g_byte_array_append(watch->in, buffer, (guint)n);
-            }
-        }
-        dome_wire_message message;
-        int have;
-        while ((have = dome__wire_next(watch->in, &message)) > 0) {
-            take_message(watch, &message);
-            dome__wire_clear(&message);
-        }
-        if (have < 0)
-            hub_lost(watch, "speaks nonsense");
+        if (p[0].revents && receive(watch))
+            heard = t;
+        take_messages(watch);
         if (t - heard > limit && !watch->paused)
             hub_lost(watch, "does not answer");
-        pthread_mutex_lock(&watch->state);
-        bool stuck = watch->left > 0 && t - watch->left > limit && !watch->paused;
-        pthread_mutex_unlock(&watch->state);
-        if (stuck) {
-            char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
-                                         watch->rank, watch->host);
-            send_fail(watch, DOME_END_LOSS, 1, line, false);
-            g_free(line);
-            pthread_mutex_lock(&watch->state);
-            watch->left = 0; /* the hub's answer ends this process */
-            pthread_mutex_unlock(&watch->state);
-        }
+        look_for_end(watch, t, limit);
     }
     return NULL;
 }
