@@ -1,5 +1,5 @@
-/* Numbers and texts as bytes, for messages and files: big-endian unless a name says le. Three ways: at an address that the caller
- * knows to be large enough; appended to a GByteArray; and read in order from bytes that somebody else wrote. */
+/* Numbers and texts as bytes, for messages and files: big-endian unless a name says le. There are three sets of functions: put
+ * and get at an address where the caller guarantees enough room; append to a GByteArray; read in order from untrusted bytes. */
 #ifndef DOME_SRC_BYTES_H
 #define DOME_SRC_BYTES_H
 
@@ -59,13 +59,14 @@ void dome__append_u64(GByteArray *to, uint64_t value);
 void dome__append_f64(GByteArray *to, double value);
 void dome__append_bytes(GByteArray *to, const void *data, size_t bytes);
 
-/* Its length as u32, then its bytes; a text of more than `most` bytes is cut. NULL becomes the empty text. */
+/* Appends the text's length as u32, then its bytes; a text of more than `most` bytes is truncated. NULL becomes the empty
+ * text. */
 void dome__append_text(GByteArray *to, const char *text, size_t most);
 
 /* ---- read in order ---- */
 
-/* What a message still holds. Reading past its end sets `bad`, and gives 0 or an empty text from then on: a caller reads all
- * fields, then looks at `bad` once. */
+/* The unread rest of a message. Reading past its end sets `bad`, and from then on returns 0 or an empty text: a caller reads all
+ * fields, then checks `bad` once. */
 typedef struct dome_bytes {
     const uint8_t *at, *end;
     bool bad;
@@ -75,10 +76,10 @@ dome_bytes dome__bytes_of(const void *data, size_t bytes);
 uint32_t dome__read_u32(dome_bytes *from);
 uint64_t dome__read_u64(dome_bytes *from);
 double dome__read_f64(dome_bytes *from);
-const void *dome__read_bytes(dome_bytes *from, uint64_t bytes); /* where they stand in the message; NULL if it has fewer */
+const void *dome__read_bytes(dome_bytes *from, uint64_t bytes); /* points into the message; NULL if fewer bytes are left */
 char *dome__read_text(dome_bytes *from);                        /* g_free'd by the caller; never NULL */
 
-/* Whether all fields were there, and nothing follows them. */
+/* Whether all fields were present, and nothing follows them. */
 bool dome__read_all(const dome_bytes *from);
 
 #endif

@@ -5,15 +5,16 @@
 
 #include <time.h>
 
-/* Reading the thread's clock should take no more than a percent of what it measures. */
+/* Reading the thread's clock should take at most 1 % of the time that it measures. */
 static const double READ_NS = 500, READ_SHARE = 0.01;
 
-/* A call of so much is timed in groups of blocks, LEAST_GROUPS or more; fewer than TOLD_APART do not tell blocks apart. */
+/* A call longer than LEAST_CALL_NS is timed in LEAST_GROUPS or more groups of blocks; fewer than TOLD_APART groups say nothing
+ * about single blocks. */
 static const double LEAST_CALL_NS = 100e3;
 enum { LEAST_GROUPS = 8, TOLD_APART = 4 };
 
-/* The first calls are timed, then one in so many; all of them while dear ones are among them, which would not be told from cheap
- * ones otherwise. DECAY: of what the dearest of the last calls took. */
+/* The first calls are timed, then one in ONE_IN; but all calls while some of the recent ones were expensive, or else expensive
+ * and cheap calls could not be told apart. DECAY: factor per call on the cost of the dearest recent call. */
 enum { FIRST_CALLS = 8, ONE_IN = 4 };
 static const double DECAY = 0.9;
 
@@ -24,7 +25,7 @@ uint64_t dome__processor_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Some multiplications and additions. */
+/* A fixed amount of work for measuring speed. */
 static void compute(int steps)
 {
     static volatile double seed = 1.0000001, result;
@@ -50,7 +51,7 @@ double dome__speed_now(double seconds)
     enum { STEPS = 10000, MOST = 10000 };
     uint64_t begin = dome__now_ns(), most = (uint64_t)(seconds * 1e9), took = 0;
     int times = 0;
-    for (; took < most && times < MOST; times++) { /* a clock may stand still */
+    for (; took < most && times < MOST; times++) { /* bounded: a clock may stand still */
         compute(STEPS);
         took = dome__since_ns(begin);
     }
@@ -98,7 +99,7 @@ static bool wanted(const dome_env *env, const dome_layout *layout)
     return layout && env->size > 1 && (balance == DOME_BALANCE_GLOBAL || balance == DOME_BALANCE_RING);
 }
 
-/* Once a few calls have been timed, some at random will do: programs may repeat any pattern of calls. */
+/* Samples calls at random, since a program may repeat calls in a pattern of any period. */
 static bool chosen(unsigned call)
 {
     return call < FIRST_CALLS || (dome__hash(0, call) >> 32) % ONE_IN == 0;
@@ -128,7 +129,7 @@ void dome__block_clock_read(dome_block_clock *clock)
     uint64_t now = dome__processor_ns(), size = clock->times->block_size;
     uint64_t first = clock->first / size, count = (clock->count + size - 1) / size;
     double each = (double)(now - clock->last) / (double)count;
-    if (count * TOLD_APART <= clock->local) /* else it says nothing about single blocks */
+    if (count * TOLD_APART <= clock->local) /* otherwise the time says nothing about single blocks */
         for (uint64_t k = 0; k < count; k++)
             clock->times->ns[first + k] += each;
     clock->blocks += count;

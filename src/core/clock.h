@@ -1,8 +1,7 @@
 /* The operation clock: what computing costs this task, by operation, by object and by block.
  *
- * Waiting for other tasks is not computing: the transport counts it, and operation.c subtracts it. Element-wise operations are
- * only recorded when they are called; eval.c times whole lists of them and shares the time out, so that recording one stays
- * cheap. */
+ * Waiting for other tasks is not computing: the transport counts it, and operation.c subtracts it. A call of an element-wise
+ * operation only records it; eval.c times whole lists of them and apportions the time, so that recording one stays cheap. */
 #ifndef DOME_SRC_CLOCK_H
 #define DOME_SRC_CLOCK_H
 
@@ -18,37 +17,37 @@ typedef struct dome_clock_entry {
     uint64_t count;
     uint64_t compute_ns; /* waiting excluded */
     uint64_t wait_ns;
-    uint64_t bytes; /* of vectors read and written by computing */
+    uint64_t bytes; /* of vector values read and written */
 } dome_clock_entry;
 
-uint64_t dome__processor_ns(void); /* that this thread has had */
+uint64_t dome__processor_ns(void); /* processor time of this thread */
 
-/* How fast this thread's processor is while it runs the thread: some multiplications and additions per nanosecond. Takes
- * about a millisecond. */
+/* Speed of the processor while it runs this thread: steps of a fixed computation per nanosecond of processor time. Takes about a
+ * millisecond. */
 double dome__processor_speed(void);
 
-/* How much of the same this thread gets done in a second of wall time: looks for so many seconds. */
+/* The same steps per second of wall time, measured for so many seconds. */
 double dome__speed_now(double seconds);
 
 /* ---- by block ----
  *
- * In dvec_map elements may differ in cost. What its kernels take is measured in processor time of this thread: what the blocks
- * of one task cost in relation to each other does not depend on who else uses the processor (wall time says how fast the task is
- * as a whole). Reading that clock takes a fraction of a microsecond, so cheap blocks are timed
- * several at a time, and not in every call. */
+ * In dvec_map elements may differ in cost. Its kernels are timed in processor time of this thread, so that the relative costs of
+ * a task's blocks do not depend on other processes that use the processor (wall time tells the speed of the task as a whole).
+ * Reading that clock takes a fraction of a microsecond, so cheap blocks are timed several at a time, and not in every call. */
 
 /* The blocks of all vectors of one length and block size. */
 typedef struct dome_block_times {
     uint64_t length, block_size, blocks;
-    double
-        *ns; /* by block, of this task's: since balance last looked; from calls that told blocks apart (not of dvec_map_runs) */
-    double per_block; /* what a block takes in one call, about; 0: not known */
-    double dearest;   /* the same in the dearest of the last calls */
+    /* ns: by block of this task, time since the balancer last read it, from calls that timed small enough groups of blocks (not
+     * from dvec_map_runs). */
+    double *ns;
+    double per_block; /* approximate time of a block in one call; 0: unknown */
+    double dearest;   /* the same for the most expensive of the recent calls */
     unsigned calls;
     bool uneven; /* blocks are known to differ: set by learn.c */
 } dome_block_times;
 
-/* Those of a layout; made when they are not there. */
+/* The block times of a layout, created if missing. */
 dome_block_times *dome__block_times(dome_env *env, const dome_layout *layout);
 void dome__block_times_free(void *times);
 void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_size);
@@ -57,17 +56,17 @@ typedef struct dome_block_clock {
     dome_block_times *times; /* NULL: this call is not timed */
     uint64_t first, count;   /* elements computed since the clock was read */
     uint64_t stride;         /* elements after which to read it */
-    uint64_t last;           /* what it showed, ns */
+    uint64_t last;           /* when it was last read, ns */
     uint64_t begin, blocks;  /* the whole call */
     uint64_t local;          /* blocks of this task */
 } dome_block_clock;
 
-/* layout: of a vector whose blocks may move; else NULL, nothing is measured. */
+/* layout: that of a vector whose blocks may move; NULL: nothing is measured. */
 void dome__block_clock_start(dome_block_clock *clock, dome_env *env, const dome_layout *layout);
 void dome__block_clock_read(dome_block_clock *clock);
 void dome__block_clock_stop(dome_block_clock *clock);
 
-/* `count` elements from `first` on have been computed. They are whole blocks (but for the last of a vector). */
+/* Notes that `count` elements from `first` on have been computed. They are whole blocks (except for a vector's last block). */
 static inline void dome__block_clock_tick(dome_block_clock *clock, uint64_t first, uint64_t count)
 {
     if (!clock->times)

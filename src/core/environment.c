@@ -1,4 +1,4 @@
-/* What a program asks its environment. */
+/* Public functions that query the environment. */
 #include "core/environment.h"
 
 #include "core/time.h"

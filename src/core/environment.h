@@ -1,4 +1,4 @@
-/* What a dome_env is made of. */
+/* The members of a dome_env. */
 #ifndef DOME_SRC_ENVIRONMENT_H
 #define DOME_SRC_ENVIRONMENT_H
 
@@ -12,7 +12,7 @@
 
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
-typedef struct dome_moved dome_moved;                   /* what this task has sent to others: src/balance/migrate.h */
+typedef struct dome_moved dome_moved;                   /* the data this task has moved to others: src/balance/migrate.h */
 typedef struct dome_progress_state dome_progress_state; /* src/program/progress.h */
 typedef struct dome_trace dome_trace;                   /* src/trace/record.h */
 typedef struct dome_transport dome_transport;           /* src/transport/transport.h */
@@ -25,40 +25,40 @@ struct dome_env {
     const dome_hooks *hooks;
     int rank, size;
     dome_transport *transport;
-    dome_stamp *stamp;       /* the transport's; NULL while there is none */
-    const uint64_t *wait_ns; /* likewise: the time spent in waiting for other tasks */
+    dome_stamp *stamp;       /* the transport's; NULL before the transport exists */
+    const uint64_t *wait_ns; /* likewise: time spent waiting for other tasks */
     dome_options options;
     char **hosts; /* by rank */
 
     /* registry (src/core/object.c) */
     GPtrArray *objects; /* dome_object *, live, in creation order */
-    GHashTable *names;  /* char * -> dome_object *, of those that the program has named */
+    GHashTable *names;  /* char * -> dome_object *, objects that the program has named */
     uint64_t last_id;
-    const dome_object *stale; /* a freed one that is an operand of the operation that begins; NULL: none */
-    void **buried;            /* memory of what was freed lately, so that its handles are known when they are used again */
+    const dome_object *stale; /* a freed object that is an operand of the operation that is beginning; NULL: none */
+    void **buried;            /* memory of recently freed objects, so that uses of their handles are detected */
     size_t burials;
     GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
     GHashTable *types;  /* char * -> struct dome_type_desc * of struct types */
     dome_eval *eval;
 
     /* operation.c */
-    dome_operation *operation;  /* innermost under way; NULL in the program's own code */
-    dome_operation_code coming; /* code of the operation that waits for a phase of balancing */
+    dome_operation *operation;  /* the innermost current one; NULL in the program's own code */
+    dome_operation_code coming; /* code of the operation that begins after the current phase of balancing */
     uint64_t sequence, history;
 
     /* clock.c */
-    uint64_t began_ns; /* when the program stood */
+    uint64_t began_ns; /* when all tasks had started */
     dome_clock_entry clock[DOME_OPERATIONS_MAX];
-    uint64_t eval_ns;       /* spent in running recorded work, within other operations */
+    uint64_t eval_ns;       /* time spent running deferred work within other operations */
     GPtrArray *block_times; /* dome_block_times */
 
     /* src/balance */
-    dome_balance *balance; /* NULL: nothing is balanced */
+    dome_balance *balance; /* NULL: no load balancing */
     dome_moved *moved;
 
-    dome_checkpoints *checkpoints; /* NULL: none are written, and none is gone on from */
-    uint64_t loops;                /* boundaries passed since this process began */
-    bool supervised;               /* `dome run --restarts` says what is lost and starts the program again */
+    dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
+    uint64_t loops;                /* loop boundaries passed since this process started */
+    bool supervised;               /* under `dome run --restarts`, which reports a loss and restarts the program */
 
     bool errors_return;
     dome_status error_status;
@@ -70,30 +70,31 @@ struct dome_env {
     dome_trail *trail; /* the watch's; NULL with a single task */
 
     /* recording.c */
-    dome_trace *trace;       /* NULL: nothing is recorded; the watcher's, where there is one */
-    uint32_t recording;      /* number of the one on demand; 0: none */
-    uint64_t look_at;        /* when to ask next whether to record, by dome__now_ns */
+    dome_trace *trace;       /* NULL: nothing is recorded; belongs to the watcher thread, if there is one */
+    uint32_t recording;      /* number of the recording on demand; 0: none */
+    uint64_t look_at;        /* when to check next whether to record, by dome__now_ns */
     dome_recorder *recorder; /* with a single task */
 };
 
 /* Whether all tasks are on one host. */
 bool dome__on_one_host(const dome_env *env);
 
-/* src/core/object.c: the registry's part of life. */
+/* src/core/object.c: creates and frees the registry. */
 void dome__registry_init(dome_env *env);
-void dome__registry_free(dome_env *env); /* destroys what is left, newest first */
+void dome__registry_free(dome_env *env); /* destroys the remaining objects, newest first */
 
-/* Keeps the memory (g_malloc) of a handle that is freed for a while, and frees it then. Who points to whom is buried before. */
+/* Defers freeing the memory (g_malloc) of a freed handle, so that later uses of the handle are detected. Bury a handle before the
+ * memory that it points to. */
 void dome__bury(dome_env *env, void *memory);
 
-/* Ids of freed objects have this bit. */
+/* This bit is set in the ids of freed objects. */
 #define DOME_FREED (UINT64_C(1) << 63)
 
-/* Adds to an object's computing time, and what it is by now. */
+/* Adds to an object's computing time; returns its total. */
 void dome__object_charge(const dome_object *object, uint64_t ns);
 uint64_t dome__object_compute_ns(const dome_object *object);
 
-/* The part of it that came after the last call of this. */
+/* An object's computing time since the last call of this function. */
 uint64_t dome__object_recent_ns(dome_object *object);
 
 #endif

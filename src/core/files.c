@@ -42,7 +42,8 @@ const char *dome__file_error(int error)
     return error == EFBIG ? "File too large (ulimit -f, or more than the file system takes)" : g_strerror(error);
 }
 
-/* Opening a device may do something to it: so the look comes before, and another one after, should it have been exchanged. */
+/* Opening a device may have side effects, so the type is checked before opening, and again after it, in case the file was
+ * replaced in between. */
 int dome__file_open(const char *path, int flags, const char **reason)
 {
     struct stat s;
@@ -93,7 +94,7 @@ char *dome__file_read(const char *path, size_t most, const char **reason)
 int dome__file_make(const char *path, mode_t mode, const char **reason)
 {
     int fd = -1;
-    /* Whoever may write to the folder may make it again in between: not for ever. */
+    /* Another writer to the folder may recreate the file after unlink: the number of attempts is bounded. */
     for (int k = 0; k < 10 && fd < 0; k++) {
         if (unlink(path) != 0 && errno != ENOENT)
             break;
@@ -182,10 +183,10 @@ void dome__file_limit_end(dome_file_limit *limit)
 
 /* ---- large files that take a name when they are complete ---- */
 
-/* Hidden names: this, the writer's process and a number. */
+/* A hidden name is this prefix, the writer's process id and a number. */
 static const char HIDDEN[] = ".dome-new-";
 
-/* A folder in which names collide more often is somebody's who means it. */
+/* More collisions of hidden names than this are made on purpose. */
 enum { MOST_NAMES = 1000 };
 
 char *dome__new_file_name(const char *target, bool named, uint64_t process, uint64_t number)
@@ -198,7 +199,7 @@ char *dome__new_file_name(const char *target, bool named, uint64_t process, uint
     return name;
 }
 
-/* Removes what dead writers of this user have left. Where there are no locks nothing is. */
+/* Removes files left by dead writers of this user. On file systems without locks it removes nothing. */
 static void sweep(const char *folder)
 {
     GDir *dir = g_dir_open(folder, 0, NULL);
@@ -208,7 +209,7 @@ static void sweep(const char *folder)
         const char *reason;
         struct stat s;
         char *path = g_build_filename(folder, name, NULL);
-        int fd = dome__file_open(path, O_RDWR | O_NOFOLLOW, &reason); /* for writing: a lock over NFS needs it */
+        int fd = dome__file_open(path, O_RDWR | O_NOFOLLOW, &reason); /* open for writing: locks over NFS need that */
         if (fd >= 0 && fstat(fd, &s) == 0 && s.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
             unlink(path);
         if (fd >= 0)
@@ -219,7 +220,7 @@ static void sweep(const char *folder)
         g_dir_close(dir);
 }
 
-/* Once is enough for the folder that a program writes its files to. */
+/* Does nothing if the last folder swept was this one. */
 static void sweep_once(const char *folder)
 {
     static char *swept;
@@ -230,7 +231,7 @@ static void sweep_once(const char *folder)
     swept = g_strdup(folder);
 }
 
-/* Whether the new file is this process's: a sweeper may have had the lock, and removed it, before. Without locks it is. */
+/* Locks the new file. False if a sweeper has locked or removed it before. Always succeeds on file systems without locks. */
 static bool take(int fd, bool named)
 {
     struct stat s;
@@ -270,7 +271,7 @@ int dome__new_file_begin(dome_new_file *file, const char *path, mode_t mode, boo
     char *folder = g_path_get_dirname(file->target);
     sweep_once(folder);
 #ifdef O_TMPFILE
-    if (!named && access("/proc/self/fd", X_OK) == 0) /* it gets its name by way of there */
+    if (!named && access("/proc/self/fd", X_OK) == 0) /* linkat names the file by its path there */
         file->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     if (file->fd >= 0) {
         take(file->fd, false);
@@ -283,7 +284,7 @@ int dome__new_file_begin(dome_new_file *file, const char *path, mode_t mode, boo
     return file->fd;
 }
 
-/* A name for a moment: a link does not take the place of what is there. */
+/* A temporary name to rename from, because linkat cannot replace an existing file. */
 static bool give_hidden_name(dome_new_file *file)
 {
     char *self = g_strdup_printf("/proc/self/fd/%d", file->fd);
@@ -322,7 +323,7 @@ void dome__new_file_end(dome_new_file *file)
 
 void dome__remove_directory(const char *directory)
 {
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* a link may lead anywhere */
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* never follow a symbolic link */
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir));)
         unlinkat(fd, e->d_name, 0);

@@ -1,7 +1,8 @@
-/* Files as the library opens them by itself, in folders that others may write to as well.
+/* How the library opens its own files, in folders that other users may be able to write to.
  *
- * Nothing here waits for a FIFO, follows a link to a file of somebody else's choice, or ends the process because a file may not
- * grow. Functions that fail return -1, NULL or false; `reason` is what to say after "cannot be ...: ", a text that stays. */
+ * These functions never block on a FIFO, never follow a link that another user has planted, and never end the process because of
+ * a file size limit. On failure they return -1, NULL or false; `reason` is a static text to follow "cannot be ...: " in a
+ * message. */
 #ifndef DOME_SRC_FILES_H
 #define DOME_SRC_FILES_H
 
@@ -13,32 +14,33 @@
 
 /* ---- regular files ---- */
 
-/* Opens a file that is there, if it is a regular one. flags as for open; with O_NOFOLLOW a link is none. */
+/* Opens an existing regular file; fails for others. flags as for open; with O_NOFOLLOW it fails for a link. */
 int dome__file_open(const char *path, int flags, const char **reason);
 
-/* What keeps a path from being a regular file, if anything has that name: NULL, or "it is a FIFO, not a regular file" and the
- * like. Links are followed if so asked. */
+/* Why an existing path is not a regular file, such as "it is a FIFO, not a regular file"; NULL if it is one or does not exist.
+ * follow: follow symbolic links. */
 const char *dome__file_irregular(const char *path, bool follow);
 
-/* All of a small file as a text, g_free'd by the caller. What is longer than `most` bytes is refused. errno is set as well. */
+/* Reads a small file as a text, g_free'd by the caller. Fails if it is longer than `most` bytes. Sets errno, too. */
 char *dome__file_read(const char *path, size_t most, const char **reason);
 
-/* Makes a new file for writing. Whatever has the name before, but for a folder, loses it: nothing is written through a link. */
+/* Creates a file for writing. Unlinks an existing file or link of that name (not a folder), so nothing is written through a
+ * link. */
 int dome__file_make(const char *path, mode_t mode, const char **reason);
 
-/* Puts a small file in the place of another, all at once, by way of `path`.part. */
+/* Replaces a small file atomically, by renaming `path`.part. */
 bool dome__file_replace(const char *path, const char *text, mode_t mode, const char **reason);
 
-/* errno as a text; what a file that may not grow means is said in full. */
+/* errno as a text; EFBIG with its possible causes. */
 const char *dome__file_error(int error);
 
-/* Deletes a directory with plain files in it. */
+/* Deletes a directory and the files in it; it must have no subdirectories. */
 void dome__remove_directory(const char *directory);
 
 /* ---- limits ---- */
 
-/* Between these two a file that may not grow (ulimit -f) is an error, EFBIG, and not the end of the process by SIGXFSZ. Only this
- * thread is meant: what the program itself writes is its own affair. */
+/* Between begin and end, exceeding the file size limit (ulimit -f) is the error EFBIG, and does not end the process by SIGXFSZ.
+ * This holds for the calling thread only: the program's own writes are not affected. */
 typedef struct dome_file_limit {
     sigset_t mask;
     bool pending;
@@ -49,27 +51,27 @@ void dome__file_limit_end(dome_file_limit *limit); /* keeps errno */
 
 /* ---- large files that take a name when they are complete ---- */
 
-/* Where the file system can, the new file has no name until then, and so nothing stays of it whatever ends the process.
- * Elsewhere, and where processes of other hosts have to find it, it has a hidden one, and a lock for as long as its writer lives:
- * what has no lock is removed by the next one who writes a file in that folder. */
+/* If the file system supports it (O_TMPFILE), the new file has no name until then, so it vanishes however the process ends.
+ * Otherwise, and if processes of other hosts must find it, it has a hidden name, and its writer holds a lock on it while it
+ * lives: the next writer in that folder removes hidden files without a lock. */
 typedef struct dome_new_file {
-    char *target; /* through links */
-    char *hidden; /* NULL: it has no name */
+    char *target; /* with links resolved */
+    char *hidden; /* hidden name; NULL: the file has no name */
     uint64_t number;
     int fd;
 } dome_new_file;
 
-/* Begins to write what `path` is to be. named: it has to have a name. -1 with errno set. */
+/* Begins a new file that is to become `path`. named: it needs a hidden name. Returns its descriptor, or -1 with errno set. */
 int dome__new_file_begin(dome_new_file *file, const char *path, mode_t mode, bool named);
 
-/* Its hidden name in a folder, as other processes see it; that of a file without one is good on this host. g_free'd by the
- * caller. */
+/* The path by which other processes can open the new file: its hidden name, or, if it has none, a path in /proc that is valid on
+ * the writer's host. g_free'd by the caller. */
 char *dome__new_file_name(const char *target, bool named, uint64_t process, uint64_t number);
 
-/* Gives it its name in place of what had that before. false with errno set. */
+/* Gives the file its final name, replacing an existing file. Returns false with errno set on failure. */
 bool dome__new_file_place(dome_new_file *file);
 
-/* Ends it in any case: what has not been placed is gone. */
+/* Closes the file and frees its state; a file that has not been placed is deleted. */
 void dome__new_file_end(dome_new_file *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* The handle of an object: what the registry (object.c) makes, and operations ask. */
+/* The handle of an object: the registry (object.c) creates it, operations read it. */
 #ifndef DOME_SRC_HANDLE_H
 #define DOME_SRC_HANDLE_H
 

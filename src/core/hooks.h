@@ -1,5 +1,5 @@
-/* What happens elsewhere in the library at an operation or with an object: core calls it through this table and knows nobody
- * else. program/hooks.c fills it. Every slot is set. */
+/* Calls from core into the rest of the library, on events of operations and objects: core depends on no other folder.
+ * program/hooks.c fills the table. Every slot is set. */
 #ifndef DOME_SRC_HOOKS_H
 #define DOME_SRC_HOOKS_H
 
@@ -13,21 +13,21 @@ struct dome_operation;
 typedef struct dome_hooks {
     /* ---- operations ---- */
 
-    /* Whether data may move before an operation of this kind, which is about to begin; the same on all tasks. Then `move` is
+    /* Whether data is to move before an operation of this kind, which is about to begin; the same on all tasks. If so, `move` is
      * called. */
     bool (*due)(dome_env *env, uint32_t code);
     void (*move)(dome_env *env, uint32_t code, const dome_object *object);
 
-    /* The task is in this operation now, DOME_OP_NONE: in the program's own code. */
+    /* The task has entered this operation; DOME_OP_NONE: it has returned to the program's own code. */
     void (*at)(dome_env *env, uint32_t code, uint64_t id);
 
-    /* It is over; times in ns. Not called for deferred operations. */
+    /* The operation has ended; times in ns. Not called for deferred operations. */
     void (*ended)(dome_env *env, const struct dome_operation *op, uint64_t total, uint64_t wait);
 
     /* A structure has registered an operation. */
     void (*registered)(dome_env *env, uint32_t code);
 
-    /* Called between operations when env->look_at has come. */
+    /* Called between operations, once the time is past env->look_at. */
     void (*look)(dome_env *env);
 
     /* ---- reports ---- */
@@ -43,7 +43,7 @@ typedef struct dome_hooks {
 
     /* ---- objects ---- */
 
-    /* Whether the program resumes from a checkpoint; gives a new object its values then, and returns a status. */
+    /* Whether the program resumes from a checkpoint. If so, restore gives a new object its values, and returns a status. */
     bool (*restarting)(const dome_env *env);
     int (*restore)(dome_env *env, dome_object *object);
     void (*made)(dome_env *env, const dome_object *object);
@@ -52,11 +52,12 @@ typedef struct dome_hooks {
     /* The address of task 0's host as this task reaches it, a struct sockaddr_in. False if it is not known. */
     bool (*first_address)(const dome_env *env, void *address);
 
-    /* How objects of a length and block size that are new should lie; NULL when memory is out. */
+    /* The layout for the first object of a length and block size; NULL when memory is out. */
     dome_layout *(*first_layout)(const dome_env *env, uint64_t length, uint64_t block_size);
     void (*layout)(dome_env *env, const dome_layout *layout);
 
-    /* Runs recorded work: all of it, or what waiting makes dearer. */
+    /* Run deferred work. settle runs all of it; advance leaves out values that were already computed for others but not
+     * stored. */
     void (*settle)(dome_env *env);
     void (*advance)(dome_env *env);
 } dome_hooks;

@@ -9,8 +9,8 @@ struct dome_layout {
     unsigned references;
     int ntasks;
     uint64_t n, block_size, blocks;
-    uint64_t start;    /* block where rank 0's run starts */
-    uint64_t before[]; /* ntasks + 1: blocks that the ranks below own */
+    uint64_t start;    /* the block at which rank 0's run starts */
+    uint64_t before[]; /* by rank, ntasks + 1 entries: number of blocks that lower ranks own */
 };
 
 static uint64_t block_count(uint64_t n, uint64_t block_size)
@@ -132,7 +132,7 @@ static uint64_t ring_block(const dome_layout *layout, uint64_t steps)
     return steps < to_end ? layout->start + steps : steps - to_end;
 }
 
-/* The reverse: how far a block lies after rank 0's first. */
+/* The inverse of ring_block: the distance of a block from rank 0's first. */
 static uint64_t ring_steps(const dome_layout *layout, uint64_t block)
 {
     return block >= layout->start ? block - layout->start : layout->blocks - layout->start + block;

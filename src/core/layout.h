@@ -1,15 +1,15 @@
-/* A rank's blocks by their numbers. A run may pass the end of the ring (dome/layout.h); only layout.c works out where. */
+/* A rank's blocks by their numbers. A run may wrap around the end of the ring (dome/layout.h); only layout.c computes where. */
 #ifndef DOME_SRC_LAYOUT_H
 #define DOME_SRC_LAYOUT_H
 
 #include <dome/layout.h>
 
-/* The blocks that a rank owns, as 0, 1 or 2 ranges of block numbers, in the order of its run. Returns how many; a range that is
- * not there has count 0. */
+/* The blocks that a rank owns, as 0, 1 or 2 ranges of block numbers, in the order of its run. Returns the number of ranges; the
+ * others have count 0. */
 int dome__layout_block_ranges(const dome_layout *layout, int rank, dome_span ranges[2]);
 
-/* The block at a position of a rank's run, and the position of a block: not below the length of the run if the rank does not own
- * it. */
+/* The block at a position of a rank's run, and the position of a block; if the rank does not own the block, the position is at
+ * least the length of the run. */
 uint64_t dome__layout_block_at(const dome_layout *layout, int rank, uint64_t position);
 uint64_t dome__layout_position_of(const dome_layout *layout, int rank, uint64_t block);
 

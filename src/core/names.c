@@ -4,19 +4,19 @@
 
 #include <pthread.h>
 
-/* Texts of numbers that are not used any more: not more than this. */
+/* OLD_NAMES: the most texts kept of numbers no longer in use. LONGEST: bytes of a text. */
 enum { OLD_NAMES = 512, LONGEST = 100 };
 
 typedef struct name {
     uint64_t number;
     char *text;
-    GList *old; /* its place in the queue of those that go; NULL: it stays */
+    GList *old; /* its link in the queue of old names; NULL: in use */
 } name;
 
 struct dome_names {
     pthread_mutex_t lock;
     GHashTable *names; /* by number */
-    GQueue old;        /* first to go first */
+    GQueue old;        /* next to be removed first */
 };
 
 static void name_free(gpointer data)

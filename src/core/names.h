@@ -1,5 +1,5 @@
-/* Texts by number, for a thread that has to name what another works with: objects by their ids, and texts that were arguments by
- * their hashes. */
+/* A map from numbers to texts, by which one thread can name what another thread works on: objects by id, and text arguments by
+ * hash. */
 #ifndef DOME_SRC_NAMES_H
 #define DOME_SRC_NAMES_H
 
@@ -10,16 +10,16 @@ typedef struct dome_names dome_names;
 dome_names *dome__names_new(void);
 void dome__names_free(dome_names *names);
 
-/* From now on the number has this text. */
+/* Sets the text of a number, until dome__names_drop. */
 void dome__names_keep(dome_names *names, uint64_t number, const char *text);
 
-/* The number is not used any more. Its text stays for a while: of all such the last few hundred do. */
+/* The number is no longer in use. Its text is kept while it is among the last few hundred dropped. */
 void dome__names_drop(dome_names *names, uint64_t number);
 
-/* The text is wanted for a while only. */
+/* Sets the text of a number, dropped at once: kept only for a while. */
 void dome__names_recall(dome_names *names, uint64_t number, const char *text);
 
-/* A copy (g_free) of its text, cut after 100 bytes; NULL if there is none. */
+/* A copy (g_free) of a number's text, truncated to 100 bytes; NULL if it has none. */
 char *dome__names_find(dome_names *names, uint64_t number);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-/* A slot, or NULL where it is empty or the table is from before it existed. */
+/* A slot, or NULL if it is empty or the table is of a version without it. */
 #define SLOT(object, slot)                                                                                                       \
     ((object)->ops->size >= offsetof(dome_object_ops, slot) + sizeof(object)->ops->slot ? (object)->ops->slot : NULL)
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static int check_table(dome_env *env, const dome_object_ops *ops)
 {
@@ -36,7 +36,7 @@ static int check_table(dome_env *env, const dome_object_ops *ops)
     return DOME_OK;
 }
 
-/* Whether a new object says of itself what services rely on. */
+/* Checks that a new object's description is consistent: balancing and checkpoints rely on it. */
 static int check_description(dome_env *env, const dome_object *object)
 {
     dome_object_info info = {.size = sizeof info};
@@ -66,7 +66,7 @@ static void object_delete(dome_object *object)
     g_free(object);
 }
 
-/* A checkpoint has to hold it. */
+/* A checkpoint must be able to hold the name. */
 static int check_name(dome_env *env, const char *what, const char *name)
 {
     size_t bytes = strlen(name);
@@ -122,7 +122,7 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     return object;
 }
 
-/* Handles that are known to be freed: the newest of them. */
+/* How many of the most recently freed handles are remembered. */
 enum { BURIED = 4096 };
 
 void dome__bury(dome_env *env, void *memory)
@@ -134,7 +134,7 @@ void dome__bury(dome_env *env, void *memory)
     *place = memory;
 }
 
-/* Where an object stands in the registry: ids ascend. */
+/* An object's index in the registry, by binary search: ids ascend. */
 static guint registry_index(const dome_env *env, uint64_t id)
 {
     guint low = 0, high = env->objects->len;
@@ -281,7 +281,7 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     }
 }
 
-/* All but those whose work hooks->settle does for all of them together. The one that fails, or NULL. */
+/* Syncs all objects except those whose deferred work hooks->settle runs. Returns the first that fails, or NULL. */
 static dome_object *sync_objects(dome_env *env, int *status)
 {
     *status = DOME_OK;

@@ -70,7 +70,7 @@ static inline uint64_t id_of(const dome_object *object)
     return object ? dome_object_id(object) : 0;
 }
 
-/* Number and history change together: two tasks with one number and two histories count as tasks that disagree. */
+/* Number and history change together: tasks that have the same number but different histories are reported as disagreeing. */
 static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, const uint64_t *words, size_t count)
 {
     uint64_t history = mix(mix(env->history, code), id);
@@ -87,11 +87,12 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
 static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
 static void refuse_inside(const dome_operation *op) __attribute__((cold, noreturn));
 
-/* No status can be returned for these mistakes before harm is done: they end the program in any case. */
+/* Returning a status would come too late to prevent damage: these mistakes end the program, whatever dome_set_errors_return
+ * says. */
 static void refuse_freed(dome_operation *op)
 {
     dome_env *env = op->env;
-    if (op->code == DOME_OP_BALANCE) /* the user knows of the one that comes after it */
+    if (op->code == DOME_OP_BALANCE) /* name the user's operation, before which balancing runs */
         op->code = env->coming;
     env->errors_return = false;
     if (!env->stale)

@@ -1,4 +1,4 @@
-/* The wrapper around every public operation: notes where the program is, times it, and reports failure.
+/* The wrapper around every public operation: records the current operation, times it, and reports failure.
  *
  *     dome_status dvec_add(dvec *z, const dvec *x, const dvec *y)
  *     {
@@ -8,18 +8,18 @@
  *         return dome__end(&op, status);
  *     }
  *
- * Operations nest (dome_finalize frees objects): the outermost is what messages and the clock name. */
+ * Operations nest (dome_finalize frees objects): messages and the clock name the outermost. */
 #ifndef DOME_SRC_OPERATION_H
 #define DOME_SRC_OPERATION_H
 
 #include <dome/structure.h>
 
-/* X(code, name, arguments, flag). Public functions that do work, in the order of the headers; structures add theirs
- * (operation_table.c). arguments: names and kinds of the words that dome__begin gets, for the line about tasks that disagree
- * (trail.c). u, i, f: a number; d: a distribution; v: the id of an object; n: a text, by dome__text_word; o: the same, of the
- * object that is going to be made; c: code of the operation that the user knows of; h: a hash, whose value is not shown. The last
- * one describes all further words too. flag: a dome_operation_flags. What the evaluator knows of element-wise operations is in
- * kernels/elementwise.h. */
+/* X(code, name, arguments, flag). The public functions that do work, in the order of the headers; structures register theirs
+ * (operation_table.c). arguments: names and kinds of the words passed to dome__begin, for the report on tasks that disagree
+ * (trail.c). u, i, f: a number; d: a distribution; v: the id of an object; n: a text, by dome__text_word; o: the same for the
+ * name of the object to be created; c: code of the operation that the user called; h: a hash, whose value is not shown. The last
+ * one also describes all further words. flag: a dome_operation_flags. The evaluator's properties of element-wise operations are
+ * in kernels/elementwise.h. */
 #define DOME_OPERATION_LIST(X)                                                                                                   \
     X(NONE, "the program's own code", "", PLAIN)                                                                                 \
     X(INIT, "dome_init", "tasks:u", PLAIN)                                                                                       \
@@ -174,10 +174,10 @@ enum {
     DOME_OPERATIONS_MAX = DOME_OPERATIONS + 64
 };
 
-/* So many are there, the library's and those that are registered. Registered ones appear whole for other threads. */
+/* The number of operations, the library's and registered ones. Another thread sees a registered one only once it is complete. */
 uint32_t dome__operation_count(void);
 
-/* By code. Hidden: every operation asks. */
+/* By code. Hidden visibility makes access fast: every operation reads it. */
 extern uint8_t dome__operation_flags[DOME_OPERATIONS_MAX] __attribute__((visibility("hidden")));
 
 /* Whether an operation has a flag. */
@@ -186,58 +186,58 @@ static inline bool dome__operation_has(dome_operation_code code, unsigned flag)
     return dome__operation_flags[code] & flag;
 }
 
-/* What structures have registered is gone: the environment that they were registered in has ended. */
+/* Removes the operations that structures have registered, when their environment ends. */
 void dome__operation_table_reset(void);
 
 struct dome_operation {
     dome_env *env;
     dome_operation_code code;
     const dome_object *object;
-    bool program; /* the program's own code runs in it: a kernel */
+    bool program; /* running the program's own code: a kernel */
     uint64_t start_ns, start_wait_ns, start_eval_ns;
     struct dome_operation *outer;
 };
 
-/* Enters an operation. If data may move in it and load balancing is due, that happens before. object may be NULL. The words are
- * what else all tasks must agree on, as DOME_OPERATION_LIST describes them: ids of the other operands, scalars, lengths. op stays
- * at its address until dome__end. Nested operations do not enter the history. */
+/* Enters an operation. If data may move in it and load balancing is due, balancing runs first. object may be NULL. The words hold
+ * all else that tasks must agree on, as DOME_OPERATION_LIST describes them: ids of the other operands, scalars, lengths. op must
+ * stay at its address until dome__end. Nested operations do not enter the history. */
 void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                       const uint64_t *words, size_t count);
 
-/* The same with one word, which may be a hash of several. */
+/* dome__begin_with with one word, which may be a hash of several. */
 static inline void dome__begin(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                                uint64_t word)
 {
     dome__begin_with(op, env, code, object, &word, 1);
 }
 
-/* Words for dome__begin. Of a double; all NaNs are one. Of a text, which is kept for the line about tasks that disagree; 0 of
- * none. */
+/* Words for dome__begin: of a double (all NaNs have the same word), and of a text (0 if none), which is kept for the report on
+ * tasks that disagree. */
 uint64_t dome__double_word(double value);
 uint64_t dome__text_word(dome_env *env, const char *text);
 
-/* The operation under way goes on as the next one of the history: what all tasks have decided in it (a hash) is in the history
- * from here on, under a number of its own. */
+/* Continues the current operation as the next one of the history, under a new number: adds a decision (a hash) that all tasks
+ * have made in it to the history, so that tasks which decided differently are found. */
 void dome__begin_next(dome_env *env, uint64_t decision);
 
-/* Leaves it: adds its computing time (waiting excluded) to the clock. Returns status. */
+/* Leaves the operation: adds its computing time (waiting excluded) to the clock. Returns status. */
 dome_status dome__end(dome_operation *op, dome_status status);
 
 /* Counts bytes of vectors that an operation has read or written, for the profile. */
 void dome__count_bytes(const dome_operation *op, uint64_t bytes);
 
-/* Reports a failure of the operation under way: one line made of its name, its object, the text, task and host. Ends the program,
- * or records the line and returns status after dome_set_errors_return. */
+/* Reports a failure of the current operation: one line with its name, its object, the text, task and host. Ends the program, or,
+ * after dome_set_errors_return, records the line and returns status. */
 dome_status dome__fail(dome_env *env, dome_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same for what the task with this rank has found. */
+/* dome__fail for a failure that the task with this rank has found. */
 dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const char *text);
 
 /* Reports that an argument of a public function is NULL, before its operation has begun; `what` says which ("the vector").
  * Returns DOME_ERR_ARGUMENT. */
 dome_status dome__null(const char *function, const char *what);
 
-/* At the head of a public function: reports a pointer that is NULL, and returns what comes behind, or nothing. */
+/* At the head of a public function: if pointer is NULL, reports that and returns the value of the last argument (none: void). */
 #define DOME_NEEDS(pointer, what, ...)                                                                                           \
     do {                                                                                                                         \
         if (__builtin_expect(!(pointer), 0)) {                                                                                   \
@@ -246,15 +246,15 @@ dome_status dome__null(const char *function, const char *what);
         }                                                                                                                        \
     } while (0)
 
-/* This process's environment: there is one. NULL before dome_init and after dome_finalize. */
+/* This process's only environment. NULL before dome_init and after dome_finalize. */
 dome_env *dome__this_env(void);
 void dome__set_this_env(dome_env *env);
 
-/* Of any number. dome__operation_arguments: "" if there is no such operation. */
+/* Both accept any code. dome__operation_arguments: "" if there is no such operation. */
 const char *dome__operation_name(uint32_t code);
 const char *dome__operation_arguments(uint32_t code);
 
-/* Mixes a value into a hash; start with 0. Doubles by dome__hash_double, which takes all NaNs as one. */
+/* Mixes a value into a hash; start with 0. For doubles use dome__hash_double, which treats all NaNs as equal. */
 uint64_t dome__hash(uint64_t hash, uint64_t value);
 uint64_t dome__hash_double(uint64_t hash, double value);
 uint64_t dome__hash_bytes(uint64_t hash, const void *data, size_t bytes);

@@ -1,4 +1,4 @@
-/* The table of operations, the library's and those that structures register, and what structures call around theirs. */
+/* The table of operations, the library's and registered ones, and the functions by which a structure begins and ends its own. */
 #include "core/environment.h"
 #include "core/operation.h"
 
@@ -19,7 +19,7 @@ static struct {
 #undef DOME_OPERATION_TEXTS
 };
 
-/* Threads that name operations read the table, so an entry is written before it counts. */
+/* Other threads read the table to name operations, so an entry is written before the count is increased. */
 static uint32_t operations = DOME_OPERATIONS;
 
 uint32_t dome__operation_count(void)

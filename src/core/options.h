@@ -1,4 +1,4 @@
-/* What the options of a program can be set to. program/options.h reads them; an enum has the order of the words in
+/* The values of a program's options. program/options.h reads them; an enum has the order of the words in
  * program/option_table.c. */
 #ifndef DOME_SRC_OPTION_VALUES_H
 #define DOME_SRC_OPTION_VALUES_H
@@ -10,21 +10,21 @@
 typedef enum dome_binding { DOME_BIND_NONE, DOME_BIND_CORE } dome_binding;
 
 typedef enum dome_road {
-    DOME_ROAD_BEST, /* the best of the next that the machine allows */
-    DOME_ROAD_VM,   /* shared memory; long messages out of the sender's memory */
-    DOME_ROAD_SHM,  /* shared memory for all */
-    DOME_ROAD_PVM   /* the provider for all */
+    DOME_ROAD_BEST, /* the first of the following that the machine allows */
+    DOME_ROAD_VM,   /* shared memory; long messages are read from the sender's memory */
+    DOME_ROAD_SHM,  /* shared memory for all messages */
+    DOME_ROAD_PVM   /* the provider for all messages */
 } dome_road;
 
 typedef enum dome_topology { DOME_RING, DOME_LINEAR } dome_topology;
 
 typedef enum dome_output { DOME_OUTPUT_FIRST, DOME_OUTPUT_ALL } dome_output;
 
-/* RANDOM is for finding mistakes: it moves random blocks as often as data may move at all. */
+/* RANDOM is for testing: it moves random blocks at every operation before which data may move. */
 typedef enum dome_balancing { DOME_BALANCE_NONE, DOME_BALANCE_GLOBAL, DOME_BALANCE_RING, DOME_BALANCE_RANDOM } dome_balancing;
 
-/* How deferred element-wise work is done: PLAIN operation after operation, FUSED in one pass, AUTO by generated code where a
- * chain comes back, COMPILED always by that, for finding mistakes. The bits are the same. */
+/* How deferred element-wise work is run: PLAIN one operation at a time, FUSED in one pass, AUTO by generated code for chains that
+ * recur, COMPILED always by generated code, for testing. The bits are the same. */
 typedef enum dome_evaluator {
     DOME_EVALUATOR_AUTO,
     DOME_EVALUATOR_PLAIN,
@@ -37,7 +37,7 @@ typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME
 
 typedef enum dome_checkpoint_unit { DOME_CHECKPOINT_AUTO, DOME_CHECKPOINT_LOOPS, DOME_CHECKPOINT_SECONDS } dome_checkpoint_unit;
 
-/* NEWEST has to be there; AUTO begins at the beginning if there is none of this run. */
+/* NEWEST fails if there is no checkpoint; AUTO starts from the beginning if this run has none. */
 typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART_AUTO, DOME_RESTART_NUMBER } dome_restart;
 
 typedef struct dome_options {

@@ -11,7 +11,7 @@
 
 #define PREFIX "dome-"
 
-/* Seconds that a run has to lock the directory that it has made. */
+/* Seconds within which a run locks the directory that it has created: a younger one is not swept. */
 enum { NEW = 5 };
 
 char *dome__run_directory_name(const char *parent)
@@ -19,7 +19,7 @@ char *dome__run_directory_name(const char *parent)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     guint8 random[9];
     while (getrandom(random, sizeof random, 0) != sizeof random)
-        continue; /* a signal came */
+        continue; /* interrupted by a signal */
     char id[sizeof random] = "";
     for (size_t i = 0; i + 1 < sizeof random; i++)
         id[i] = letters[random[i] % 32];

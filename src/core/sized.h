@@ -1,5 +1,5 @@
-/* Structs that a program fills and whose first member says how large the program's compiler made them (or whose size is given
- * beside them): the library's may have gained members since, or lack members of a newer one. */
+/* Structs that a program fills and passes with their size, as the first member or an argument. The size tells which members the
+ * program was compiled with: the library's version of the struct may have more, or fewer. */
 #ifndef DOME_SRC_SIZED_H
 #define DOME_SRC_SIZED_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies the program's struct of `given` bytes into the library's of `known`; members that the program does not know become 0.
- * False if it is smaller than the first version was, or sets a member that this library does not know. */
+/* Copies the program's struct of `given` bytes into the library's of `known` bytes; members that the program does not know become
+ * 0. False if the struct is smaller than its first version, or sets a member that this library does not know. */
 static inline bool dome__sized_copy(void *to, size_t known, const void *from, size_t given, size_t first_version)
 {
     if (given < first_version)

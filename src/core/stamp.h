@@ -1,10 +1,10 @@
-/* Which operation a task is in, as other tasks are told. */
+/* Tells other tasks which operation a task is in. */
 #ifndef DOME_SRC_STAMP_H
 #define DOME_SRC_STAMP_H
 
 #include <stdint.h>
 
-/* Sent along with every message, so that tasks that disagree find out. */
+/* Sent with every message, so that a receiver in another operation notices. */
 typedef struct dome_stamp {
     uint64_t sequence;  /* number of the operation */
     uint64_t history;   /* hash of all operations up to this one, with their arguments */

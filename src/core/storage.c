@@ -14,16 +14,16 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Storage from this size on is mapped and kept, from that on in large pages (2 MiB on x86-64; elsewhere a hint that does no
- * harm). */
+/* Storage of KEPT_FROM bytes or more is mapped, and kept when freed; of LARGE_FROM or more it is in large pages (2 MiB on x86-64;
+ * elsewhere a harmless hint). */
 #define KEPT_FROM  ((size_t)1 << 16)
 #define LARGE_FROM ((size_t)1 << 22)
 #define LARGE_PAGE ((size_t)1 << 21)
 
-/* Kept at most: as much as is in use, or so much. */
+/* The pool keeps at most as many bytes as are in use, or this many if that is more. */
 #define KEPT_ALWAYS ((uint64_t)1 << 25)
 
-/* Sanitizers find what uses freed memory, if it is freed. */
+/* Sanitizers detect uses of freed memory only if it is really freed. */
 #if defined(__SANITIZE_ADDRESS__)
 #define KEEPING false
 #elif defined(__has_feature)
@@ -35,7 +35,7 @@ enum { ALIGNMENT = 64 };
 #define KEEPING true
 #endif
 
-/* Before the data: where the memory begins, and how much of it there is. */
+/* Stored before the data: the start and size of the allocation. */
 typedef struct origin {
     void *base;
     size_t bytes;
@@ -52,7 +52,7 @@ static struct {
     uint64_t used, kept, peak_used, peak_held; /* bytes */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Storage that was retired; the last ones, address space being finite. */
+/* Retired storage, closed to access. Only the most recent is tracked: address space is finite. */
 typedef struct grave {
     char *base;
     size_t bytes;
@@ -76,7 +76,7 @@ static origin origin_of(const void *data)
     return o;
 }
 
-/* Where the data of new storage begins. */
+/* Start of the data in new storage. */
 static char *front_of(const origin *o)
 {
     char *data = (char *)o->base + sizeof *o;
@@ -90,7 +90,7 @@ static void count_used(size_t bytes)
     pool.peak_held = MAX(pool.peak_held, pool.used + pool.kept);
 }
 
-/* Takes number k out of the pool. */
+/* Removes entry k from the pool. */
 static void *take(unsigned k)
 {
     void *data = pool.data[k];
@@ -112,7 +112,7 @@ static void shrink(uint64_t most)
         unmap(take(0));
 }
 
-/* The kept storage that fits best, if it is not far too large. */
+/* Takes the smallest kept storage that fits from the pool, unless it is far too large. */
 static void *reuse(size_t bytes)
 {
     unsigned best = KEPT;
@@ -133,7 +133,7 @@ static void *map_pages(size_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* Pages of its own; large ones are aligned to their size, or the system would use small ones. */
+/* Maps pages for one storage. Large pages are aligned to their size, or the system would use small ones. */
 static void *map_storage(size_t bytes)
 {
     if (bytes < LARGE_FROM)
@@ -280,7 +280,7 @@ void dome__storage_retire(void *data, const char *name)
         op = op->outer;
     uint32_t code = op ? (uint32_t)op->code : DOME_OP_NONE;
     uint64_t number = checking.env->sequence;
-    if (code == DOME_OP_BALANCE) { /* the user knows of the one before which it comes */
+    if (code == DOME_OP_BALANCE) { /* name the user's operation, before which balancing runs */
         code = checking.env->coming;
         number++;
     }
@@ -289,13 +289,13 @@ void dome__storage_retire(void *data, const char *name)
         munmap(g->base, g->bytes);
     *g = (grave){o.base, o.bytes, "", code, number};
     g_strlcpy(g->name, name, sizeof g->name);
-    /* A fresh mapping in its place gives the memory back and keeps the addresses. */
+    /* Mapping over the storage returns its memory to the system but reserves its addresses. */
     if (mmap(o.base, o.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         mprotect(o.base, o.bytes, PROT_NONE);
 }
 
-/* The fault comes from an access of the program's own code, not from the middle of the C library: writing a line is safe enough.
- */
+/* Signal handler. The fault is an access by the program's own code, not inside the C library, so printing a line is safe
+ * enough. */
 static void touched(int signal, siginfo_t *info, void *context)
 {
     (void)context;
@@ -309,7 +309,7 @@ static void touched(int signal, siginfo_t *info, void *context)
                        g->name, g->sequence, dome__operation_name(g->operation));
     }
     struct sigaction normal = {.sa_handler = SIG_DFL};
-    sigaction(signal, &normal, NULL); /* the access happens again, and ends the program as it would have */
+    sigaction(signal, &normal, NULL); /* the access is repeated, and ends the program as it would without Dome */
 }
 
 void dome__storage_check(dome_env *env)

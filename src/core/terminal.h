@@ -9,8 +9,8 @@
 
 bool dome__terminal_is(int fd);
 
-/* What to write to a descriptor before a line that does not come from rank 0, which may have drawn a bar: it clears what is right
- * of the cursor on a terminal. "" elsewhere. */
+/* A prefix for lines of ranks other than 0, as rank 0 may have drawn a progress bar: on a terminal it clears the line to the
+ * right of the cursor; "" elsewhere. */
 const char *dome__terminal_clear(int fd);
 
 #endif

@@ -6,7 +6,7 @@
 
 uint64_t dome__now_ns(void);
 
-/* How long ago that was; 0 if the clock has jumped back. */
+/* Nanoseconds since `begin`; 0 if the clock has jumped back. */
 uint64_t dome__since_ns(uint64_t begin);
 
 #endif

@@ -66,7 +66,7 @@ static char *value_text(dome_names *names, char kind, uint64_t word)
     }
 }
 
-/* The text of entry k of a list like "x:v a:f", or of its last. Gives the kind. */
+/* The name of entry k of a list like "x:v a:f", or of its last entry if k is beyond it; sets *kind. */
 static char *argument_name(char *const *list, guint length, guint k, char *kind)
 {
     const char *description = length ? list[MIN(k, length - 1)] : "arguments:h", *colon = strchr(description, ':');

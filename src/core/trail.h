@@ -1,5 +1,5 @@
-/* The last operations of a task with their arguments, so that tasks that disagree can be told the first call that differed. The
- * program's thread writes; the watcher's reads, and sends it all to the hub when that asks. */
+/* The last operations of a task with their arguments, so that the first differing call of tasks that disagree can be reported.
+ * The program's thread writes it; the watcher thread reads it, and sends it to the hub on request. */
 #ifndef DOME_SRC_TRAIL_H
 #define DOME_SRC_TRAIL_H
 
@@ -10,24 +10,24 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Operations that are known, and words of each: of more, the last is a hash. */
+/* Number of operations kept, and of words of each; if there are more words, the last one kept is a hash of the rest. */
 enum { DOME_TRAIL_LENGTH = 128, DOME_TRAIL_WORDS = 6 };
 
 typedef struct dome_trail_entry {
-    uint64_t sequence; /* its number; 0 while it is being written */
+    uint64_t sequence; /* the operation's number; 0 while the entry is being written */
     uint64_t history, object, word[DOME_TRAIL_WORDS];
-    uint32_t operation, count; /* count: words it had */
+    uint32_t operation, count; /* count: number of words of the call */
 } dome_trail_entry;
 
 typedef struct dome_trail {
-    dome_names *names; /* of objects, by their ids, and of texts */
+    dome_names *names; /* of objects, by id, and of texts, by hash */
     dome_trail_entry entry[DOME_TRAIL_LENGTH];
 } dome_trail;
 
 dome_trail *dome__trail_new(void);
 void dome__trail_free(dome_trail *trail);
 
-/* A word for all that an entry has no room for. */
+/* A hash of the words that do not fit into an entry. */
 uint64_t dome__trail_rest(const uint64_t *words, size_t count);
 
 static inline void dome__trail_note(dome_trail *trail, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object,
@@ -48,11 +48,11 @@ static inline void dome__trail_note(dome_trail *trail, uint64_t sequence, uint64
     __atomic_store_n(&e->sequence, sequence, __ATOMIC_RELEASE);
 }
 
-/* A copy of the entry of an operation; false if it is there no more, or not yet. */
+/* Copies the entry of an operation; false if it has been overwritten, or is not yet written. */
 bool dome__trail_take(const dome_trail *trail, uint64_t sequence, dome_trail_entry *out);
 
-/* A call as text, and its arguments as pairs of name and value; a value that begins with '#' is not for people. NULL-terminated.
- */
+/* A call as text; *arguments: its arguments as a NULL-terminated list of names and values, alternating. A value that begins with
+ * '#' is a hash, not shown to users. */
 char *dome__trail_call(dome_names *names, const dome_trail_entry *entry, char ***arguments);
 
 #endif

@@ -262,7 +262,7 @@ dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const d
 /* ---- conversion ---- */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Plain loops, which compilers make vectors of; in line, so that each caller below gets those of its own instructions. */
+/* Plain loops, which compilers vectorize; inlined, so that each caller below gets its own instruction set. */
 static inline __attribute__((always_inline)) void swap(size_t atom, char *restrict to, const char *restrict from, size_t count)
 {
     switch (atom) {
@@ -296,7 +296,7 @@ static inline __attribute__((always_inline)) void swap(size_t atom, char *restri
 }
 
 #ifdef __x86_64__
-/* One instruction turns 32 bytes round. */
+/* AVX2 reverses the bytes of elements in 32 bytes with one instruction. */
 static __attribute__((target("avx2"))) void swap_avx2(size_t atom, char *to, const char *from, size_t count)
 {
     swap(atom, to, from, count);
@@ -304,7 +304,7 @@ static __attribute__((target("avx2"))) void swap_avx2(size_t atom, char *to, con
 #endif
 #endif
 
-/* Copies count items of `atom` bytes between this machine's order of bytes and big-endian. */
+/* Copies count items of `atom` bytes, converting between this machine's byte order and big-endian. */
 static void copy_atoms(size_t atom, char *restrict to, const char *restrict from, size_t count)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -351,7 +351,7 @@ static void convert(dome_type type, dome_format format, enum direction direction
             copy_atoms(atom, elements + i * element_stride, packed + i * packed_stride, atoms);
 }
 
-/* Structs go field by field over as many elements as stay in the cache. */
+/* Converts structs field by field, in groups of elements that fit into the cache. */
 static void convert_all(dome_type type, dome_format format, enum direction direction, char *packed, char *elements, size_t count)
 {
     size_t bytes = dome_type_bytes(type, format);
@@ -374,7 +374,7 @@ void dome_type_pack(dome_type type, dome_format format, void *packed, const void
     } else if (type->kind != DOME_KIND_STRUCT) {
         copy_atoms(type->atom, packed, elements, count * (type->size / type->atom));
     } else {
-        if (format == DOME_NATIVE) /* padding: the same bytes for the same values */
+        if (format == DOME_NATIVE) /* clears padding: equal values have equal bytes */
             memset(packed, 0, count * type->size);
         convert_all(type, format, TO_PACKED, packed, (char *)elements, count);
     }

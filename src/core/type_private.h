@@ -1,4 +1,4 @@
-/* What a type is made of. */
+/* The members of a type. */
 #ifndef DOME_SRC_TYPE_PRIVATE_H
 #define DOME_SRC_TYPE_PRIVATE_H
 
@@ -7,14 +7,14 @@
 struct dome_type_desc {
     const char *name;
     dome_type_kind kind;
-    size_t atom; /* bytes of the items whose order of bytes differs between machines; 0 for a struct */
+    size_t atom; /* bytes of the items that byte order applies to; 0 for a struct */
     size_t size, portable;
     bool dense; /* no padding */
     size_t nfields;
     dome_field *fields;
 };
 
-/* The basic types by kind, for tables that the compiler fills; dome_type_basic gives their addresses. */
+/* The basic types by kind, for static initializers; dome_type_basic returns their addresses. */
 extern const struct dome_type_desc dome__basic_types[DOME_KIND_STRUCT];
 
 /* A hash of the whole description, equal on machines whose structs are padded differently. */
