@@ -29,7 +29,7 @@ static void microseconds(FILE *to, const char *key, int64_t ns)
     fprintf(to, ",\"%s\":%s%" PRId64 ".%03d", key, ns < 0 ? "-" : "", ABS(ns) / 1000, (int)(ABS(ns) % 1000));
 }
 
-/* Processes of the format are tasks. Those of another run are others. */
+/* A process of the format is a task of one run; the tasks of another run are other processes. */
 static int64_t process_of(const dome_trace_file *file, int task)
 {
     const dome_trace_task *t = &g_array_index(file->tasks, dome_trace_task, task);
@@ -200,7 +200,7 @@ static bool write_to(FILE *to, void (*write)(const dome_trace_file *file, FILE *
     return fclose(to) == 0 && good;
 }
 
-/* What is there and is no file, such as /dev/stdout, is written to. */
+/* A path that exists and is not a regular file, such as /dev/stdout, is written to directly. */
 bool dome__write_file(const char *path, void (*write)(const dome_trace_file *file, FILE *to), const dome_trace_file *file,
                       char **message)
 {

@@ -14,16 +14,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Who may look at a time. */
+/* Most viewers at a time. */
 enum { VIEWERS = 16 };
 
-/* Recording goes on for so long when nobody looks any more: who comes again finds what was. Seconds. */
+/* Seconds for which recording continues after the last viewer has left, so that a viewer who returns finds the time in between
+ * recorded. */
 static const double LINGER = 60;
 
-/* Bytes of a recording: then it is begun anew. The format grows with the logarithm of time, so few programs come that far. */
+/* Bytes after which a recording is begun anew. The format grows with the logarithm of time, so few programs reach this. */
 #define ROOM (UINT64_C(64) << 20)
 
-/* Seconds in which a program is to answer: one of a single task looks between its operations. */
+/* Seconds within which a program must answer: a program of a single task answers only between its operations. */
 static const double PATIENCE = 10;
 
 struct dome_demand {
@@ -32,11 +33,11 @@ struct dome_demand {
     void *ctx;
     int listen_fd, epoll_fd;
     int viewers[VIEWERS]; /* connections; -1: none */
-    char *lent;           /* NULL: nothing is recorded but here */
+    char *lent;           /* file of a recording that is made in any case; NULL: none */
     int file;             /* -1: nobody looks */
     dome_trace_sink *sink;
     uint32_t recordings;
-    double looked_at; /* when somebody last did */
+    double looked_at; /* when there last was a viewer */
     double linger;
     uint64_t room;
 };
@@ -46,7 +47,7 @@ static double now(void)
     return (double)g_get_monotonic_time() * 1e-6;
 }
 
-/* Tests do not want to wait for minutes. */
+/* Tests set these times and sizes, to avoid waiting for minutes. */
 static double of_test(const char *name, double usual)
 {
     const char *text = g_getenv(name);
@@ -122,9 +123,9 @@ static void end_recording(dome_demand *demand)
     dome__trace_sink_leave(g_steal_pointer(&demand->sink));
 }
 
-/* ---- who looks ---- */
+/* ---- viewers ---- */
 
-/* A descriptor that reads and cannot write; -1 with errno. */
+/* A descriptor that can read but not write; -1 with errno. */
 static int readable(const dome_demand *demand)
 {
     char path[40];
@@ -132,7 +133,7 @@ static int readable(const dome_demand *demand)
     return open(demand->lent ? demand->lent : path, O_RDONLY | O_CLOEXEC);
 }
 
-/* "+" and the descriptor, or "-" and what is in the way. */
+/* Sends "+" with the descriptor, or "-" with the reason for refusal. */
 static bool answer(int to, int file, const char *reason)
 {
     char text[256], control[CMSG_SPACE(sizeof(int))] = "";
@@ -173,7 +174,7 @@ static void let_in(dome_demand *demand)
         close(file);
 }
 
-/* Viewers say nothing: what can be read of one is his end. */
+/* Viewers send nothing: when a viewer's connection is readable, the viewer has left. */
 static void let_out(dome_demand *demand, int fd)
 {
     for (int k = 0; k < VIEWERS; k++)
@@ -253,7 +254,7 @@ bool dome__demand_ask(int pid, int *file, int *connection, char **message)
     struct msghdr got = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     *file = -1;
     gint64 until = g_get_monotonic_time() + (gint64)(PATIENCE * G_USEC_PER_SEC);
-    bool starting = true; /* a hub has this door when its tasks are there */
+    bool starting = true; /* a hub opens this door only when its tasks have joined */
     while ((*connection = dome__door_connect(DOME_DOOR_VIEW, pid)) < 0 && starting && g_get_monotonic_time() < until) {
         GArray *hubs = dome__door_list(DOME_DOOR_REPORT);
         starting = false;

@@ -1,10 +1,10 @@
-/* Recording on demand: a program that was started without --dome-trace records while somebody looks at it (`dome view --live`),
- * into a file without a name, in memory. Who looks gets its descriptor over a local socket (transport/door.h, DOME_DOOR_VIEW),
- * keeps the connection for as long as he looks, and reads the file: nobody waits for him. Nothing stays behind, whatever way the
- * program ends.
+/* Recording on demand: a program that was started without --dome-trace records while it has a viewer (`dome view --live`), into
+ * an unnamed file in memory. The viewer gets its descriptor over a local socket (transport/door.h, DOME_DOOR_VIEW), keeps the
+ * connection open while viewing, and reads the file; the program never waits for a viewer. However the program ends, nothing is
+ * left behind.
  *
- * For one thread: the hub's, or the main one of a program of one task. Where NULL is given instead of a demand, nothing happens.
- */
+ * All functions are for one thread: the hub's, or the main thread of a program of one task. With NULL for the demand they do
+ * nothing. */
 #ifndef DOME_SRC_DEMAND_H
 #define DOME_SRC_DEMAND_H
 
@@ -14,33 +14,33 @@
 
 typedef struct dome_demand dome_demand;
 
-/* command gives the program's command line, g_free'd; ending (may be NULL) is called before a recording ends. NULL where there
- * can be no socket: the program runs without. */
+/* command returns the program's command line, g_free'd; ending (may be NULL) is called before a recording ends. NULL if the
+ * socket cannot be made: the program then runs without recording on demand. */
 dome_demand *dome__demand_open(char *(*command)(void *ctx), void (*ending)(void *ctx), void *ctx);
 
-/* The program records into this file in any case: that is what who looks gets. */
+/* Tells the demand that the program records into this file in any case: viewers get that file. */
 void dome__demand_lend(dome_demand *demand, const char *path);
 
-/* Readable when there is something to do; -1 without a demand. */
+/* Readable when dome__demand_step has work; -1 without a demand. */
 int dome__demand_fd(const dome_demand *demand);
 
-/* Lets in who has come, and looks who has gone. Returns the number of the recording under way: 0 if nobody looks or has looked
- * lately, and another one than before where tasks are to begin anew. Call it now and then even if nothing is readable. */
+/* Accepts new viewers and removes those that have left. Returns the number of the current recording: 0 if there is no viewer and
+ * was none lately, and a new number when tasks are to begin anew. Must be called now and then even if nothing is readable. */
 uint32_t dome__demand_step(dome_demand *demand);
 
-/* Where lines of that recording go; NULL if there is none. Of the demand. */
+/* The sink for the lines of that recording; NULL if there is none. Owned by the demand. */
 dome_trace_sink *dome__demand_sink(const dome_demand *demand);
 
-/* The program is over. */
+/* Ends the recording at the end of the program. */
 void dome__demand_close(dome_demand *demand, int exit_status);
 
-/* In a fork of the program: closes, without a word to anybody. */
+/* In a fork of the program: closes the descriptors, and sends nothing. */
 void dome__demand_forget(dome_demand *demand);
 
-/* ---- for who looks ---- */
+/* ---- for viewers ---- */
 
-/* A descriptor of the recording of this user's process, and a connection that is to stay open while it is looked at. False with
- * *message (g_free'd). */
+/* Gets a descriptor of the recording of a process of this user, and a connection that must stay open while the recording is
+ * viewed. False with *message (g_free'd). */
 bool dome__demand_ask(int pid, int *file, int *connection, char **message);
 
 #endif

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No program has more; a damaged file may say so. PVM has room for fewer than a thousand tasks. */
+/* Limits for damaged files: no program exceeds them. PVM has room for fewer than a thousand tasks. */
 enum { MOST_TASKS = 1 << 14, MOST_CODES = 10000 };
 
-/* A measurement of the clock with a larger error than so many times that of the best is not used. */
+/* A measurement of the clock is not used if its error is more than this many times that of the best. */
 enum { ERROR_FACTOR = 4 };
 
 typedef struct clock_point {
@@ -25,10 +25,10 @@ typedef struct parser {
     GHashTable *totals;  /* task and code -> place + 1 */
     GHashTable *objects; /* run and id -> place + 1 */
     GArray *layout_tasks, *mark_tasks, *object_tasks;
-    int task; /* whose lines these are; -1: the hub's; -2: unknown yet */
+    int task; /* the task whose lines are read; -1: the hub; -2: not known yet */
 } parser;
 
-/* A line's fields, one after the other. */
+/* The fields of a line, read one after the other. */
 typedef struct fields {
     const char *at, *end;
     bool bad;
@@ -73,7 +73,7 @@ static int64_t get_i64(fields *f)
     return minus ? -(int64_t)value : (int64_t)value;
 }
 
-/* Times are far from the ends of what 64 bits hold: adding a few of them is safe. */
+/* Limits times to values far from the ends of 64 bits, so that adding a few of them is safe. */
 static int64_t get_time(fields *f)
 {
     uint64_t value = get_u64(f);
@@ -111,7 +111,7 @@ static gpointer key_of(int high, uint64_t low)
     return key;
 }
 
-/* The place kept under (high, low), made by appending `size` zero bytes to array if it is not there. */
+/* The position stored under (high, low). If there is none and `make`, `size` zero bytes are appended to array for it. */
 static guint place_of(GHashTable *table, GArray *array, int high, uint64_t low, bool make, bool *made)
 {
     gpointer key = key_of(high, low);
@@ -249,7 +249,7 @@ static bool object_line(parser *p, char kind, fields *f)
         return false;
     guint place = place_of(p->objects, p->file->objects, (int)p->file->runs->len - 1, id, kind == 'v', &made);
     if (place == G_MAXUINT)
-        return kind == 'x'; /* objects beyond a number are not recorded */
+        return kind == 'x'; /* only so many objects are recorded */
     dome_trace_object *object = &g_array_index(p->file->objects, dome_trace_object, place);
     if (kind == 'x') {
         object->to = time;
@@ -366,8 +366,9 @@ static bool task_line(parser *p, char kind, fields *f)
         mark.number = get_u64(f);
         if (f->bad)
             return false;
-        mark.text = g_strdup_printf(
-            kind == 'r' ? "the program goes on from checkpoint %" PRIu64 : "checkpoint %" PRIu64 " was not written", mark.number);
+        mark.text = g_strdup_printf(kind == 'r' ? "the program continues from checkpoint %" PRIu64
+                                                : "checkpoint %" PRIu64 " was not written",
+                                    mark.number);
         g_array_append_val(file->marks, mark);
         g_array_append_val(p->mark_tasks, p->task);
         return true;
@@ -421,7 +422,7 @@ static int by_time(gconstpointer a, gconstpointer b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* Leaves the measurements that can be trusted. */
+/* Removes the measurements that are not accurate enough. */
 static void choose_clocks(dome_trace_task *task)
 {
     uint64_t best = UINT64_MAX;
@@ -438,7 +439,7 @@ static void choose_clocks(dome_trace_task *task)
     task->clock_error = task->clocks->len ? best : 0;
 }
 
-/* How many of the points are not after time. */
+/* The number of points that are not later than `time`. */
 static guint points_until(const clock_point *points, guint n, int64_t time)
 {
     guint low = 0, high = n;
@@ -452,8 +453,8 @@ static guint points_until(const clock_point *points, guint n, int64_t time)
     return low;
 }
 
-/* After the last measurement the offset is taken to change as it did before, over as long a time as is looked ahead; no clock is
- * wrong by more than a hundredth. */
+/* After the last measurement the offset is extrapolated: it is assumed to change as it did over an equally long time before. No
+ * clock is assumed to be wrong by more than a hundredth. */
 static int64_t offset_after(const clock_point *points, guint n, int64_t time)
 {
     const clock_point *last = &points[n - 1];
@@ -465,7 +466,7 @@ static int64_t offset_after(const clock_point *points, guint n, int64_t time)
     return last->offset + (int64_t)CLAMP(change, -most, most);
 }
 
-/* A task's time on the hub's clock: between two measurements the offset is taken to change evenly. */
+/* A task's time on the hub's clock: between two measurements the offset is interpolated linearly. */
 static int64_t on_hub_clock(const dome_trace_file *file, int task, int64_t time)
 {
     if (task < 0)
@@ -484,7 +485,7 @@ static int64_t on_hub_clock(const dome_trace_file *file, int task, int64_t time)
     return time + a->offset + (int64_t)(part * (double)(b->offset - a->offset));
 }
 
-/* Longer ones first where two begin together: what is inside comes after what is around it. */
+/* Of two spans that begin together the longer one comes first, so that an inner span follows the outer one. */
 static int by_start(gconstpointer a, gconstpointer b)
 {
     const dome_trace_span *x = a, *y = b;
@@ -586,7 +587,7 @@ static GArray *new_array(guint size, GDestroyNotify clear)
 
 static const char MAGIC[] = "dome-trace ";
 
-/* Whether a file begins as a trace does, from its first bytes; *reason else. */
+/* Whether the first bytes of a file are those of a trace; otherwise *reason says why not. */
 static bool is_trace(const char *text, size_t length, const char **reason)
 {
     *reason = "not a trace of a Dome program (--dome-trace FILE writes one)";
@@ -647,7 +648,7 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
     return file;
 }
 
-/* All of it, but no more of what is no trace than it takes to see that. It may come through a pipe. */
+/* Reads the whole file, which may be a pipe, but stops as soon as it is seen not to be a trace. */
 static GByteArray *read_all(int fd, const char **reason)
 {
     enum { PIECE = 1 << 20 };
@@ -679,7 +680,8 @@ dome_trace_file *dome__trace_read(const char *path, char **message)
 {
     const char *reason = NULL;
     char *why = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* without a writer a FIFO is empty */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* without a writer a FIFO counts as empty, instead of
+                                                                        * waiting for one */
     GByteArray *text = NULL;
     dome_trace_file *file = NULL;
     if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)

@@ -1,4 +1,4 @@
-/* A trace as it is read from a file (docs/trace-format.md): times of all tasks on one clock, in ns since the program began. */
+/* A trace read from a file (docs/trace-format.md): times of all tasks on one clock, in ns since the program began. */
 #ifndef DOME_SRC_TRACE_FILE_H
 #define DOME_SRC_TRACE_FILE_H
 
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From a start to its end; another one follows after a restart. */
+/* From a start of the program to its end; after a restart another run follows. */
 typedef struct dome_trace_run {
     int64_t begin, end;
-    int64_t before;  /* how long the program had run when a recording on demand began; totals are of that time as well */
-    int64_t real_us; /* wall clock at its beginning, microseconds since 1970 */
+    int64_t before;  /* how long the program had run when a recording on demand began; totals include that time */
+    int64_t real_us; /* wall clock at the beginning of the run, microseconds since 1970 */
     int tasks, pid, status;
     bool ended; /* false: still running, or its hub was killed */
     char *host, *command;
@@ -20,7 +20,7 @@ typedef struct dome_trace_run {
 typedef struct dome_trace_task {
     int run, rank, pid, processors;
     char *host;
-    GArray *clocks; /* inside of the reader */
+    GArray *clocks; /* used by the reader only */
     uint64_t clock_error;
 } dome_trace_task;
 
@@ -44,27 +44,27 @@ typedef struct dome_trace_object {
     int run;
     uint64_t id, length, width, block_size;
     int distribution; /* dome_distribution */
-    int64_t from, to; /* to: INT64_MAX where it lives to the end */
+    int64_t from, to; /* INT64_MAX in `to`: until the end */
     char *type, *name;
 } dome_trace_object;
 
 typedef struct dome_trace_layout {
     int run;
     int64_t time;
-    uint64_t object; /* 0: dynamic objects of this length and block size */
+    uint64_t object; /* 0: all dynamic objects of this length and block size */
     uint64_t length, block_size, start;
     int tasks;
     uint64_t *counts;
 } dome_trace_layout;
 
-/* What an operation has cost a task so far. */
+/* The cost of an operation to a task so far. */
 typedef struct dome_trace_total {
     int task;
     uint32_t code;
     uint64_t count, compute_ns, wait_ns, bytes;
 } dome_trace_total;
 
-/* kind: B beginning of a recording on demand, F failure, r restart from checkpoint `number`, K checkpoint `number` was not
+/* kind: B beginning of a recording on demand, F failure, r restart from checkpoint `number`, K checkpoint `number` could not be
  * written. */
 typedef struct dome_trace_mark {
     int64_t time;
@@ -77,13 +77,13 @@ typedef struct dome_trace_file {
     GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *marks; /* of the types above; spans sorted by time */
     GArray *pairs;                                                               /* uint32_t */
     GPtrArray *names;                                                            /* char *, by code of operation; may be NULL */
-    int size;                                                                    /* most tasks of a run */
-    int64_t end;                                                                 /* of the last thing recorded */
-    uint64_t left_out, strange; /* lines that tasks had to leave out; lines that were not understood */
-    bool cut;                   /* the last line is not whole */
+    int size;                                                                    /* largest number of tasks of a run */
+    int64_t end;                                                                 /* of the last event */
+    uint64_t left_out, strange; /* lines that tasks left out for lack of room; lines that the reader does not understand */
+    bool cut;                   /* the last line is incomplete */
 } dome_trace_file;
 
-/* NULL with *message (g_free'd) when this is no trace. */
+/* NULL with *message (g_free'd) if the file is not a trace. */
 dome_trace_file *dome__trace_read(const char *path, char **message);
 dome_trace_file *dome__trace_parse(const char *text, size_t length, char **message);
 void dome__trace_file_free(dome_trace_file *file);

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* Milliseconds after which lines are written: so much is lost at most when the process is killed. */
+/* Milliseconds between writes: at most this much is lost when the process is killed. */
 enum { TICK = 100 };
 
 struct dome_trace_local {
@@ -54,7 +54,7 @@ dome_trace_local *dome__trace_local_start(dome_trace *trace, dome_trace_sink *si
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&local->change, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigfillset(&all); /* signals are the main thread's */
+    sigfillset(&all); /* the main thread handles signals */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     local->running = pthread_create(&local->thread, NULL, local_main, local) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);

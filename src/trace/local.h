@@ -1,4 +1,4 @@
-/* The trace of a program of one task, which has no hub: a thread writes it. */
+/* The trace of a program of a single task, which has no hub: a thread of the task writes it. */
 #ifndef DOME_SRC_TRACE_LOCAL_H
 #define DOME_SRC_TRACE_LOCAL_H
 
@@ -7,10 +7,10 @@
 
 typedef struct dome_trace_local dome_trace_local;
 
-/* Both stay the caller's. */
+/* The caller keeps both. */
 dome_trace_local *dome__trace_local_start(dome_trace *trace, dome_trace_sink *sink);
 
-/* Passes on what is left. failure: the line that says why the program failed, or NULL. NULL for local is allowed. */
+/* Passes on the remaining lines. failure: the error message with which the program failed, or NULL. `local` may be NULL. */
 void dome__trace_local_stop(dome_trace_local *local, const char *failure);
 
 #endif

@@ -13,25 +13,25 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the ring, bytes: a power of two. */
+/* Bytes of the ring: a power of two. */
 enum { RING = 1 << 20 };
 
-/* What is shorter is merged with its neighbours: a part of the time since the start, but no less than LEAST_GRAIN. A run of
- * merged operations lasts no longer than LONGEST_GROUP grains. */
+/* Operations shorter than this are merged with their neighbours: a fraction of the time since the start, but at least
+ * LEAST_GRAIN. A run of merged operations lasts at most LONGEST_GROUP grains. */
 enum { LEAST_GRAIN = 200 * 1000, GRAIN_PART = 10000, LONGEST_GROUP = 50 };
 
-/* Samples, totals and layouts come so often at most: ns, and a part of the time since the start. */
+/* Least time between samples, between totals and between layouts: ns, and a fraction of the time since the start. */
 enum { SAMPLE_NS = 100 * 1000 * 1000, SAMPLE_PART = 500, TOTALS_NS = 1000 * 1000 * 1000, TOTALS_PART = 100 };
 enum { LAYOUT_NS = 1000 * 1000, LAYOUT_PART = 5000 };
 
-/* Objects that are recorded at most: programs that make vectors in a loop make any number of them. */
+/* Most objects that are recorded: a program that makes vectors in a loop makes any number of them. */
 enum { OBJECTS = 2000 };
 
-/* Bytes of a name in a line. */
+/* Longest name in a line, in bytes. */
 enum { LONGEST_TEXT = 1000 };
 
-/* Measurements of the clock: so many at the start, close to each other; then one in CLOCK_EVERY seconds. The best of a window
- * counts. */
+/* Measurements of the clock: this many at the start, close to each other; then one every CLOCK_EVERY seconds. The best of a
+ * window is used. */
 enum { FIRST_CLOCKS = 8 };
 static const double CLOCK_SOON = 0.02, CLOCK_EVERY = 1;
 enum { WINDOW_NS = 2000 * 1000 * 1000, WINDOW_PART = 50 };
@@ -40,7 +40,7 @@ struct dome_trace {
     const dome_env *env;
     int rank;
     uint32_t number;
-    int64_t shift; /* of this task's clock, ns, and how much too fast it is, in millionths: for tests */
+    int64_t shift; /* of this task's clock, ns; drift: how much too fast it is, in millionths; for tests */
     int64_t drift;
     uint64_t begin;
 
@@ -49,7 +49,7 @@ struct dome_trace {
     atomic_uint_fast64_t head, tail;
     uint64_t dropped;
 
-    /* operations that are merged: from `start` to `end` */
+    /* the operations being merged: from `start` to `end` */
     struct {
         uint64_t start, end, wait, compute;
         uint32_t counts[DOME_OPERATIONS_MAX];
@@ -57,14 +57,14 @@ struct dome_trace {
     } group;
 
     uint64_t totals_at;
-    uint64_t told[DOME_OPERATIONS_MAX]; /* calls that the totals have told of */
+    uint64_t told[DOME_OPERATIONS_MAX]; /* calls that have been written in totals */
     unsigned objects;
-    uint64_t last_object; /* number of the last one that was recorded */
+    uint64_t last_object; /* number of the last recorded object */
     uint64_t layout_at;
-    GPtrArray *held; /* dome_layout, the last of its domain, not written yet */
-    GArray *held_at; /* uint64_t, when they came */
+    GPtrArray *held; /* dome_layout, the last of each domain, not written yet */
+    GArray *held_at; /* uint64_t, when each was set */
 
-    /* of the other thread */
+    /* used by the other thread */
     uint64_t sampled_at;
     unsigned clocks;
     double clock_at;
@@ -72,7 +72,7 @@ struct dome_trace {
     unsigned window;
 };
 
-/* "1:5000000,2:-3000000:50": tests give tasks clocks that differ, by ns, and that run too fast, by millionths. */
+/* "1:5000000,2:-3000000:50": in tests the clocks of tasks differ, by ns, and run too fast, by millionths. */
 static void take_test_clock(dome_trace *trace)
 {
     const char *text = g_getenv(DOME_VARIABLE_TEST_SHIFT);
@@ -153,7 +153,7 @@ static void put_number(text_line *line, uint64_t value)
         line->text[line->length++] = digits[--n];
 }
 
-/* A time of dome__now_ns as the trace has it. Tests' shifts may lie before the clock's zero. */
+/* A time of dome__now_ns on the trace's clock. A test's shift may lead to a time before the clock's zero. */
 static uint64_t time_of(const dome_trace *trace, uint64_t ns)
 {
     int64_t time = (int64_t)ns + trace->shift + (int64_t)(ns - trace->begin) * trace->drift / 1000000;
@@ -304,7 +304,7 @@ void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *
     if (!trace)
         return;
     uint64_t now = start + took, limit = grain(trace, now);
-    bool later = start >= trace->group.end && start - trace->group.end < limit; /* than the group, and soon after it */
+    bool later = start >= trace->group.end && start - trace->group.end < limit; /* after the group, and soon */
     if (trace->group.operations > 0 && (took >= limit || !later || now - trace->group.start > LONGEST_GROUP * limit))
         write_group(trace);
     if (took >= limit) {
@@ -333,7 +333,7 @@ void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *
 static void write_span(dome_trace *trace, char kind, uint64_t start, uint64_t took, uint64_t a, uint64_t b, uint64_t c)
 {
     if (trace->group.end <= start)
-        write_group(trace); /* it must not go on past what is no part of it */
+        write_group(trace); /* a group must not extend over an event that is not part of it */
     text_line line;
     begin_line(&line, kind);
     put_time(trace, &line, start);
@@ -397,7 +397,7 @@ void dome__trace_restart(dome_trace *trace, uint64_t number)
     write_mark(trace, 'r', number);
 }
 
-/* ---- objects and layouts: the same on all tasks, so the first records them ---- */
+/* ---- objects and layouts: the same on all tasks, so rank 0 records them ---- */
 
 void dome__trace_object(dome_trace *trace, const dome_object *object)
 {
@@ -435,7 +435,7 @@ static bool same_domain(const dome_layout *a, const dome_layout *b)
     return dome_layout_length(a) == dome_layout_length(b) && dome_layout_block_size(a) == dome_layout_block_size(b);
 }
 
-/* A layout may be followed by another one at once: what is held back is the last of its length. */
+/* Another layout may follow at once, so a layout is held back, and only the last of its domain is written. */
 void dome__trace_layout(dome_trace *trace, const dome_layout *layout)
 {
     if (!trace || trace->rank != 0)
@@ -518,7 +518,7 @@ uint64_t dome__trace_now(const dome_trace *trace)
     return time_of(trace, dome__now_ns());
 }
 
-/* Milliseconds that this host's processors have worked, all together. */
+/* Milliseconds that all processors of this host have worked, added up. */
 static uint64_t host_busy_ms(void)
 {
     unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;

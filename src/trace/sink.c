@@ -15,16 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What may wait for a slow disk, in bytes; more is left out. */
+/* Most bytes that may wait for a slow disk; further lines are left out. */
 #define MOST_WAITING (UINT64_C(64) << 20)
 
-/* Seconds that the end of a program waits for the disk. */
+/* Seconds for which the end of a program waits for the disk. */
 enum { PATIENCE = 10 };
 
 struct dome_trace_sink {
-    char *path, *json; /* json: what path becomes; NULL: it stays */
+    char *path, *json; /* json: the file that path is converted to at the end; NULL: none */
     int fd;
-    int error; /* errno of the write that failed: then nothing more is written */
+    int error; /* errno of the write that failed: nothing is written after it */
     GAsyncQueue *queue, *done;
     pthread_t thread;
     bool running;
@@ -67,7 +67,7 @@ static void write_all(dome_trace_sink *sink, const GString *text)
     }
 }
 
-/* Ends after an empty text. */
+/* Writes the queue; an empty text ends the thread. */
 static void *write_queue(void *argument)
 {
     dome_trace_sink *sink = argument;
@@ -101,13 +101,13 @@ static void give(dome_trace_sink *sink, GString *text)
     g_async_queue_push(sink->queue, text);
 }
 
-/* sink: path, fd and error are set. */
+/* Starts a sink whose path, fd and error are set. */
 static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
 {
     sink->queue = g_async_queue_new();
     sink->done = g_async_queue_new();
     sigset_t all, old;
-    sigfillset(&all); /* signals are the main thread's */
+    sigfillset(&all); /* the main thread handles signals */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     sink->running = pthread_create(&sink->thread, NULL, write_queue, sink) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -116,7 +116,7 @@ static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
     if (sink->fd < 0 || fstat(sink->fd, &info) < 0 || info.st_size == 0)
         g_string_append(head, "dome-trace 1\n");
     else
-        g_string_append_c(head, '\n'); /* should the last line not be whole */
+        g_string_append_c(head, '\n'); /* in case the last line is incomplete */
     g_string_append_printf(head, "T -\nH %" PRIu64 " %" PRId64 " %d", dome__now_ns(), g_get_real_time(), (int)getpid());
     dome__trace_put_text(head, g_get_host_name());
     dome__trace_put_text(head, command);
@@ -184,7 +184,7 @@ static void close_sink(dome_trace_sink *sink, int exit_status)
     if (sink->running && !g_async_queue_timeout_pop(sink->done, PATIENCE * G_USEC_PER_SEC)) {
         if (sink->path[0])
             fprintf(stderr, "dome: the trace %s is not whole: the disk does not take it\n", sink->path);
-        return; /* with the thread still at work, nothing may be freed */
+        return; /* the thread is still at work, so nothing may be freed */
     }
     if (sink->running)
         pthread_join(sink->thread, NULL);
@@ -192,12 +192,13 @@ static void close_sink(dome_trace_sink *sink, int exit_status)
         sink->error = errno;
     char *message = NULL;
     if (!sink->path[0])
-        ; /* the program did not ask for it: nothing is said */
+        ; /* the user did not ask for this recording: no message */
     else if (sink->error)
         fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
     else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
         fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
-    else if (sink->json && !(exit_status && g_getenv(DOME_VARIABLE_SUPERVISED))) /* else it may go on after a restart */
+    else if (sink->json && !(exit_status && g_getenv(DOME_VARIABLE_SUPERVISED))) /* otherwise the trace may continue after a
+                                                                                  * restart */
         unlink(sink->path);
     g_free(message);
     g_async_queue_unref(sink->queue);
