@@ -159,7 +159,7 @@ dome_object *dscalar_object(dscalar *s)
 #define TWO_63 9223372036854775808.0
 #define TWO_64 18446744073709551616.0
 
-/* What lies between a C value and the scalar's memory: an integer with its sign apart from 64 bits, or a double. */
+/* The intermediate form between a C value and the scalar's memory: an integer as sign and 64 bits, or a double. */
 typedef struct number {
     bool is_integer, negative;
     uint64_t bits; /* two's complement */
@@ -184,7 +184,7 @@ static number number_f64(double value)
     return x;
 }
 
-/* Whether x is exact as a double; if so stores it. The sign of zero is kept for numbers that were doubles. */
+/* Whether x is exactly representable as a double; if so stores it. Numbers that were doubles keep the sign of zero. */
 static bool as_f64(const number *x, bool from_double, double *value)
 {
     if (from_double) {
@@ -247,7 +247,8 @@ static bool store(const dscalar *s, const number *x, bool from_double, void *to)
     return false;
 }
 
-/* Reading is no part of the program's history, so that one task alone may do it: it only counts as an operation when it fails. */
+/* Reading is not recorded in the program's history, so that a single task may read: only a failure to read counts as an
+ * operation. */
 static int fail_reading(const dscalar *s, int status, const char *text)
 {
     dome_operation op = {.env = s->env, .code = DOME_OP_DSCALAR_GET, .object = s->object, .outer = s->env->operation};
@@ -257,7 +258,7 @@ static int fail_reading(const dscalar *s, int status, const char *text)
     return status;
 }
 
-/* A scalar that was freed has no value to give; as in all operations, that ends the program. */
+/* Reading a scalar that was freed ends the program, as in all operations. */
 static void check_reading(const dscalar *s)
 {
     if (dome_object_id(s->object) & DOME_FREED) {
@@ -346,7 +347,7 @@ dome_status dscalar_set_f64(dscalar *s, double value)
     return set_number(s, &x, true, dome__double_word(value));
 }
 
-/* Puts an imaginary part behind the real one that has been stored, if it is exact. */
+/* Stores an imaginary part behind the real part, if it can be stored exactly. */
 static bool store_imaginary(const dscalar *s, double imaginary, char *to)
 {
     float single = (float)imaginary;

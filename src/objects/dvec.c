@@ -14,7 +14,7 @@
 #include <xxhash.h>
 #endif
 
-/* What lent blocks are compared by. Without checkpoints nobody asks. */
+/* The checksum by which changes of lent blocks are found. Without checkpoints it is not used. */
 static uint64_t sum_of(const void *data, uint64_t bytes)
 {
 #ifdef DOME_WITH_CHECKPOINT
@@ -27,7 +27,7 @@ static uint64_t sum_of(const void *data, uint64_t bytes)
 
 void dvec__replace(dvec *x, void *data)
 {
-    if (x->lent) /* up to now it may have been written to */
+    if (x->lent) /* the program could write to it until now */
         dvec__written(x);
     x->lent = false;
     g_clear_pointer(&x->sums, g_free);
@@ -35,10 +35,11 @@ void dvec__replace(dvec *x, void *data)
     x->data = data;
 }
 
-/* Storage of vectors whose data may move has this part of its size more: address space, and no memory until it is used. */
+/* The storage of vectors whose data may move is larger by this fraction of its size. That is address space only: unused pages
+ * take no memory. */
 #define GROWTH_PART 4
 
-/* What storage is aligned to. */
+/* Alignment of storage. */
 #define ALIGNED 64
 
 /* ---- state ---- */
@@ -50,7 +51,7 @@ int dvec__agree(dome_env *env, int status, const char *text)
     return status == DOME_OK ? DOME_OK : dome__fail(env, status, "%s", text ? text : dome_status_text(status));
 }
 
-/* Whoever asks for values in memory reads them, also where they are there already. */
+/* A caller that asks for values in memory reads them, even if they were there already. */
 static void note_read(const dvec *x)
 {
     ((dvec *)x)->unread = false;
@@ -128,7 +129,7 @@ void dvec__written_block(dvec *x, uint64_t block)
 void dvec__lend(dvec *x)
 {
     dvec__written(x);
-    x->lent = x->distribution != DOME_DYNAMIC; /* of what moves nobody can keep a pointer for long */
+    x->lent = x->distribution != DOME_DYNAMIC; /* the program cannot keep pointers to data that moves */
 }
 
 void dvec__no_spans(dvec_span spans[2])
@@ -202,7 +203,7 @@ static dome_status vec_describe(const dome_object *object, dome_object_info *inf
     return DOME_OK;
 }
 
-/* As dvec__complete. What is done to a vector as a whole does not read it. */
+/* As dvec__complete, but for a use of the whole vector that does not count as reading its values. */
 static void run_recorded(const dvec *x)
 {
     if (x->pending > 0)
@@ -215,7 +216,7 @@ static dome_status vec_sync(dome_object *object)
     return self(object)->failure ? DOME_ERR_RANGE : DOME_OK;
 }
 
-/* A run of blocks as elements; false unless this task owns them all. local is their place in memory. */
+/* A run of blocks as elements; false unless this task owns them all. local: their position in memory. */
 static bool owned(const dvec *x, uint64_t first, uint64_t count, dome_span *elements, uint64_t *local)
 {
     uint64_t blocks = dome_layout_blocks(x->layout);
@@ -279,7 +280,7 @@ static dome_status vec_unpack(dome_object *object, uint64_t first, uint64_t coun
     return DOME_OK;
 }
 
-/* The flags of the blocks under a new layout: a gained block counts as changed, since only its old owner knew. */
+/* The flags of the blocks under a new layout: gained blocks count as changed, since only the old owner knew. */
 static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
 {
     uint64_t count = dome_layout_run(layout, x->layout_rank, NULL), was = dome_layout_run(x->layout, x->layout_rank, NULL);
@@ -293,7 +294,7 @@ static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
     return dirty;
 }
 
-/* Copies the elements that are kept from one set of spans to another. */
+/* Copies the elements that the task keeps from the old spans to the new ones. */
 static void copy_kept(char *to, const dome_span becomes[], int nbecomes, const char *from, const dome_span was[], int nwas,
                       uint64_t element)
 {
@@ -320,7 +321,8 @@ static char *storage_for(const dvec *x, const dome_layout *layout)
     return dome__storage_raw(bytes + bytes / GROWTH_PART, NULL);
 }
 
-/* Where x's data and what comes will be: in the storage it has, if that has room at the end at which the run grows. */
+/* Chooses the memory for the values under a new layout before they arrive: x's present storage, if it has room at the end at
+ * which the run grows. */
 static void find_next(dvec *x, const dome_layout *layout)
 {
     x->next_here = true;
@@ -341,7 +343,7 @@ static void find_next(dvec *x, const dome_layout *layout)
     }
 }
 
-/* The new place of x's values in the storage it has, or NULL if they have to go elsewhere. */
+/* The position of x's values under a new layout within the present storage, or NULL if they need other storage. */
 static char *place_within(const dvec *x, const dome_span *was, const dome_span *becomes, uint64_t bytes)
 {
     uint64_t offset = (becomes->first - was->first) * DVEC_ELEMENT(x);
@@ -351,8 +353,8 @@ static char *place_within(const dvec *x, const dome_span *was, const dome_span *
     return bytes <= dome__storage_capacity(x->data) ? x->data : NULL;
 }
 
-/* Makes x's storage fit another layout. Memory that has been in use is faster than fresh pages: a run that stays in one piece and
- * fits stays where it is, and new storage has some room to grow. */
+/* Makes x's storage fit another layout. Memory that has been in use is faster than fresh pages: a contiguous run that fits stays
+ * where it is, and new storage has some room to grow. */
 static int take_layout(dvec *x, const dome_layout *layout)
 {
     dome_span was[2], becomes[2];
@@ -403,7 +405,7 @@ static dome_status vec_adopt(dome_object *object, const dome_layout *layout)
     uint8_t *dirty = adopted_dirty(x, layout);
     g_free(x->dirty);
     x->dirty = dirty;
-    g_clear_pointer(&x->sums, g_free); /* they are of blocks in other places */
+    g_clear_pointer(&x->sums, g_free); /* block positions have changed */
     dome_layout *old = x->layout;
     x->layout = dome_layout_ref(layout);
     dome_layout_unref(old);
@@ -433,7 +435,7 @@ static dome_status vec_changed(const dome_object *object, uint64_t first, uint64
     return DOME_OK;
 }
 
-/* The sums of this task's blocks, in the order of its run; NULL when memory is out. */
+/* The checksums of this task's blocks, in the order of its run; NULL when memory is out. */
 static uint64_t *block_sums(const dvec *x, uint64_t blocks)
 {
     uint64_t *sums = g_try_new(uint64_t, (gsize)blocks);
@@ -448,13 +450,14 @@ static dome_status vec_mark_saved(dome_object *object)
     run_recorded(x);
     uint64_t blocks = dome_layout_run(x->layout, x->layout_rank, NULL);
     g_free(x->dirty);
-    x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory all blocks count as changed: safe */
+    x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory for flags all blocks count as changed, which is
+                                                                  * safe */
     g_free(x->sums);
     x->sums = x->lent && blocks > 0 ? block_sums(x, blocks) : NULL; /* likewise */
     return DOME_OK;
 }
 
-/* The blocks that come under a layout. */
+/* The memory for blocks that arrive under a new layout. */
 static char *place_in_next(dvec *x, const dome_layout *layout, uint64_t first)
 {
     uint64_t at = dome_layout_position(layout, x->layout_rank, dome_layout_block(layout, first).first);
@@ -571,7 +574,8 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
     return DOME_OK;
 }
 
-/* Memory that has been in use before becomes 0 when something needs it, which is never if it is written first. */
+/* Fresh memory is 0 already. Memory that has been in use is zeroed only when it is read, which is never if it is written first.
+ */
 static void make_zero(dvec *x)
 {
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = x};
@@ -630,7 +634,7 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n,
         bool grows = x->distribution == DOME_DYNAMIC && env->transport->size > 1;
         x->data = dome__storage_raw(bytes + (grows ? bytes / GROWTH_PART : 0), &zero);
         have = x->data != NULL;
-        if (have && !zero && dome_is_restarting(env)) { /* its values may be read from a file in a moment */
+        if (have && !zero && dome_is_restarting(env)) { /* a restart may read its values from a file next */
             memset(x->data, 0, (size_t)bytes);
             zero = true;
         }
@@ -669,7 +673,7 @@ dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n)
 dvec *dvec_new_like(const dvec *x, const char *name)
 {
     DOME_NEEDS(x, "the vector", NULL);
-    dvec__id(x); /* refused if it was freed */
+    dvec__id(x); /* refuses a freed vector */
     return dvec_new_with(
         x->env, name, x->type, x->length,
         DVEC_OPTIONS(.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)));
@@ -777,7 +781,7 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     return DOME_OK;
 }
 
-/* One call of the kernel for every block, or for each span of them. */
+/* Calls the kernel once for every block, or once for each span. */
 static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
 {
     dvec_span spans[2];

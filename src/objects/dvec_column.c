@@ -1,5 +1,5 @@
-/* Reductions over parts of the elements: each column of values, a field of structs, absolute values. Every block's part is copied
- * piece by piece to where its values lie together, and reduced there as any block is (kernels_reduce.h). */
+/* Reductions over parts of the elements: each column of values, a field of structs, absolute values. The values of every block's
+ * part are copied piece by piece into contiguous memory and reduced there like any block (kernels_reduce.h). */
 #include "core/type_private.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/eval.h"
@@ -15,8 +15,8 @@ typedef enum column_result { SUMS, SMALLEST, LARGEST } column_result;
 typedef struct columns {
     const dvec *x;
     column_result what;
-    dome_type type;          /* of the values that are reduced */
-    bool magnitudes;         /* they are the absolute values of all of x's, in one column */
+    dome_type type;          /* type of the reduced values */
+    bool magnitudes;         /* reduce the absolute values of all of x, as one column */
     uint64_t count;          /* columns */
     uint64_t items;          /* columns in a value of x: more than 1 where a field is an array */
     size_t offset;           /* of the first item in a value of x */
@@ -31,9 +31,9 @@ typedef struct columns {
 
 /* ---- this task's blocks ---- */
 
-enum { PIECE = 1024 }; /* values at a time: a multiple of DOME_PARTS */
+enum { PIECE = 1024 }; /* values per piece: a multiple of DOME_PARTS */
 
-/* |x| of `count` values. The smallest signed integer's wraps to itself, which as an unsigned one is right. */
+/* |x| of `count` values. The smallest signed integer wraps to itself, which is right when read as unsigned. */
 static void take_magnitudes(const columns *c, const void *from, uint64_t count, void *to)
 {
     double *magnitude = to;
@@ -51,7 +51,7 @@ static void take_magnitudes(const columns *c, const void *from, uint64_t count, 
     }
 }
 
-/* Some values of a column, together: in place or copied to `to`. */
+/* Some values of a column, contiguous: in place, or copied to `to`. */
 static const void *take_column(const columns *c, const char *from, uint64_t count, char *to)
 {
     const size_t size = dome_type_size(c->type), stride = c->stride;
@@ -121,11 +121,11 @@ static void visit(void *ctx, const void *x, const void *y, uint64_t values, uint
     }
 }
 
-/* ---- all tasks' ---- */
+/* ---- exchange with the other tasks ---- */
 
 enum { EXTREME_WORDS = 3 };
 
-/* ctx: number of columns. One word more says whether a task has failed. */
+/* ctx: number of columns. One additional word says whether a task has failed. */
 static void combine_extremes(void *inout, const void *in, uint64_t count, void *ctx)
 {
     uint64_t *a = inout;
@@ -141,7 +141,7 @@ static void combine_extremes(void *inout, const void *in, uint64_t count, void *
     *a |= *b;
 }
 
-/* Makes the sums, or the best, those of all tasks. words: room for all of them and one more. */
+/* Replaces this task's sums or extremes with those of all tasks. words: room for all of them and one more. */
 static int exchange(columns *c, uint64_t words[])
 {
     dome_env *env = c->x->env;
@@ -186,7 +186,7 @@ static double value_of(const dome_extreme *best, dome_type type)
     return isnan(value) ? NAN : value;
 }
 
-/* Does the reduction that has been checked. */
+/* Performs the reduction, whose operands have been checked. */
 static int reduce(columns *c, double result[])
 {
     dome_env *env = c->x->env;
@@ -224,7 +224,7 @@ static int no_reduction(const columns *c)
     return dome__fail(c->x->env, DOME_ERR_TYPE, "not defined for values of type %s", dome_type_name(c->type));
 }
 
-/* Follows a name, "a" or "a.b" for field b of the struct in field a, from the type that c has. */
+/* Resolves a name, "a" or "a.b" for field b of the struct in field a, starting from the type that c has. */
 static int find_field(columns *c, const char *name)
 {
     dome_env *env = c->x->env;
@@ -293,7 +293,7 @@ dome_status dvec_column_max_values(const dvec *x, const char *field, double resu
 
 /* ---- norms of absolute values ---- */
 
-/* What holds the absolute values of a type's. */
+/* The type for absolute values of `type`. */
 static dome_type magnitude_type(dome_type type)
 {
     switch (dome_type_kind_of(type)) {

@@ -1,5 +1,5 @@
 /* Linear combinations, and element-wise operations with a complex scalar: each is recorded as a chain of simpler operations,
- * which the evaluator makes in one pass. */
+ * which the evaluator runs in one pass. */
 #include "core/type_private.h"
 #include "kernels/kernels.h"
 #include "objects/eval.h"
@@ -12,7 +12,8 @@ static int record(dvec *z, dome_operation_code code, const dvec *x, const dvec *
     return dome__eval_record(z->env, &work);
 }
 
-/* A vector like z for values in between. It is freed before anything reads it from memory, and so takes address space alone. */
+/* Makes a vector like z for intermediate values. It is freed before its values are read from memory, so it takes address space
+ * only. */
 static int between_new(const dvec *z, dvec **between)
 {
     *between = dvec_new_like(z, NULL);
@@ -42,7 +43,7 @@ static int check_terms(const dvec *z, size_t n, const double coefficients[], con
 static int combine(dvec *z, size_t n, const double coefficients[], const dvec *const x[])
 {
     int status = check_terms(z, n, coefficients, x);
-    bool read_later = false; /* z is wanted after it has been written to */
+    bool read_later = false; /* z is also the input of a later term, and must not be overwritten before */
     for (size_t k = 1; status == DOME_OK && k < n; k++)
         read_later |= x[k] == z;
     dvec *sum = z;
@@ -96,7 +97,7 @@ static int check_complex(const dvec *z, const double a[2])
     return DOME_OK;
 }
 
-/* All values of z become a. */
+/* Sets all values of z to a. */
 static int record_fill(dvec *z, const double a[2])
 {
     const float single[2] = {(float)a[0], (float)a[1]};
@@ -106,7 +107,7 @@ static int record_fill(dvec *z, const double a[2])
     return dome__eval_record(z->env, &work);
 }
 
-/* Begins an operation on z, x and a: they have to be the same on all tasks. */
+/* Begins an operation on z, x and a, which must be the same on all tasks. */
 static int begin(dome_operation *op, dome_operation_code code, const dvec *z, const dvec *x, const double a[2])
 {
     uint64_t words[] = {dvec__id(x), a ? dome__double_word(a[0]) : 0, a ? dome__double_word(a[1]) : 0};
@@ -115,7 +116,7 @@ static int begin(dome_operation *op, dome_operation_code code, const dvec *z, co
     return status == DOME_OK ? dvec__conforms(z, x, true, true) : status;
 }
 
-/* z = x op a, as between a vector and one that is filled with a. */
+/* z = x op a, computed as between x and a vector filled with a. */
 static int scalar(dome_operation_code code, dome_operation_code vectors, dvec *z, const dvec *x, const double a[2])
 {
     if (!z || !x)

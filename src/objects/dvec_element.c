@@ -17,7 +17,7 @@ static int check_element(const dvec *x, uint64_t index, const void *element)
     return DOME_OK;
 }
 
-/* Where an element lies in this task's memory; NULL if it is another task's. */
+/* Address of an element in this task's memory; NULL if another task owns it. */
 static char *own_element(const dvec *x, uint64_t index)
 {
     uint64_t at = dome_layout_position(x->layout, x->layout_rank, index);
@@ -46,7 +46,7 @@ dome_status dvec_get(const dvec *x, uint64_t index, void *element)
     return dome__end(&op, status);
 }
 
-/* What tasks have to agree on. */
+/* The word on which tasks have to agree. */
 static uint64_t element_word(const dvec *x, const char *element)
 {
     uint64_t word = 0;

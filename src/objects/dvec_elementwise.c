@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Begins an operation: its operands have to be the same on all tasks, and the scalar where there is one. */
+/* Begins an operation: its operands, and the scalar if it has one, must be the same on all tasks. */
 static inline void begin(dome_operation *op, dome_operation_code code, const dvec *z, const dvec *const in[3],
                          const double *scalar)
 {
@@ -26,7 +26,7 @@ static dome_status no_kernel(const dvec *x)
     return dome__fail(x->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
 }
 
-/* Records an operation whose operands conform, if its types have it. */
+/* Records an operation whose operands conform, if it exists for their types. */
 static dome_status record(const dome_eval_op *op)
 {
     dome_env *env = op->out->env;
@@ -49,7 +49,7 @@ static bool is_integer(dome_type type)
     return dome_type_kind_of(type) <= DOME_KIND_U64;
 }
 
-/* z = x op y, or op x where y is NULL and not wanted. */
+/* z = x op y, or z = op x if the operation is not binary (y is NULL). */
 static dome_status vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
 {
     if (!z || !x || (binary && !y))
@@ -83,7 +83,7 @@ static dome_status scalar(dome_operation_code code, dvec *z, const dvec *x, doub
     return dome__end(&op, status);
 }
 
-/* mask = x op y, or x op a where y is NULL. */
+/* mask = x op y, or x op a if y is NULL. */
 static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
 {
     if (!mask || !x || (!with_scalar && !y))
@@ -130,7 +130,7 @@ static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
     return dome__end(&op, status);
 }
 
-/* ---- values from nowhere ---- */
+/* ---- operations without input vectors ---- */
 
 dome_status dvec_fill(dvec *z, double value)
 {
@@ -249,7 +249,7 @@ dome_status dvec_axpy(dvec *y, double a, const dvec *x)
     return scalar(DOME_OP_DVEC_AXPY, y, x, a);
 }
 
-/* ---- those that the table describes ---- */
+/* ---- operations described by the table ---- */
 
 #define PUBLIC_OWN(CODE, name)
 #define PUBLIC_UNARY(CODE, name)                                                                                                 \

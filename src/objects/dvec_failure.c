@@ -1,11 +1,11 @@
-/* Failures of vectors whose values the program has not asked for when it ends. */
+/* Failures of vectors whose values the program has not requested by its end. */
 #include "objects/dvec_private.h"
 #include "objects/failure.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 
-/* By vector, the operation whose failure is reported by all tasks. Operations are sent as complements: their maximum is the
- * first. */
+/* Agrees, for each vector, on the operation whose failure all tasks report. Operations are sent as complements, so that the
+ * maximum is the first operation. */
 static int find_operations(dome_env *env, const GPtrArray *vectors, uint64_t *operation)
 {
     for (guint k = 0; k < vectors->len; k++) {
@@ -18,7 +18,7 @@ static int find_operations(dome_env *env, const GPtrArray *vectors, uint64_t *op
     return status;
 }
 
-/* Failures of a vector other than the one that counts are not reported: with another number of tasks they would not be known. */
+/* Only the failure that counts is reported for a vector: on another number of tasks its other failures would not be known. */
 int dome__failure_finish(dome_env *env)
 {
     GPtrArray *vectors = g_ptr_array_new();

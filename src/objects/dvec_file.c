@@ -1,5 +1,5 @@
-/* Vectors as .npy files. Rank 0 opens the file; the others find out whether they see the same one, and if so read and write
- * their own part of it. Those that do not send their part to rank 0, or get it from there. */
+/* Vectors as .npy files. Rank 0 opens the file. Each other task finds out whether it sees the same file: if so it reads or writes
+ * its own part of the file, otherwise it exchanges its part with rank 0. */
 #define _FILE_OFFSET_BITS 64
 
 #include "core/files.h"
@@ -24,14 +24,14 @@
 /* Parts are converted and sent in pieces of about this many bytes. */
 static const uint64_t PIECE_BYTES = 8 << 20;
 
-/* What tells whether a file that a task finds under a name is rank 0's. */
+/* Identifies rank 0's file: a task compares it with the file that it finds under the same name. */
 typedef struct identity {
     uint64_t inode, bytes, seconds, nanoseconds;
 } identity;
 
 enum { IDENTITY_WORDS = 4 };
 
-/* One reading or writing of a vector on this task. */
+/* State of reading or writing one vector on this task. */
 typedef struct transfer {
     dome_env *env;
     dvec *x;
@@ -39,10 +39,10 @@ typedef struct transfer {
     dome_npy npy;
     int file; /* -1: not seen */
     char *buffer;
-    uint64_t piece; /* values that fit into it */
+    uint64_t piece; /* values that fit into a piece */
     int status;     /* the first failure of this task, */
-    char *text;     /* and what to say of it */
-    int broken;     /* communication has failed: reported already, and the end of it */
+    char *text;     /* and its text */
+    int broken;     /* status of a failed communication, which has been reported and ends the transfer */
 } transfer;
 
 static void note(transfer *f, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -64,14 +64,15 @@ static void note_errno(transfer *f, const char *what)
     note(f, code == ENOMEM ? DOME_ERR_MEMORY : DOME_ERR_IO, "'%s' cannot be %s: %s", f->path, what, dome__file_error(code));
 }
 
-/* Takes message, which goes on from the file's name. */
+/* Takes the message, whose text follows the file's name. */
 static void note_format(transfer *f, char *message)
 {
     note(f, DOME_ERR_FORMAT, "'%s' %s", f->path, message);
     g_free(message);
 }
 
-/* What any task has noted is the failure of all; a new file (rank 0) then goes before the program may end of it. */
+/* A failure noted by any task becomes the failure of all. Rank 0 then removes the new file first, since reporting the failure may
+ * end the program. */
 static int agree(transfer *f, dome_new_file *new)
 {
     dome_transport *t = f->env->transport;
@@ -89,7 +90,7 @@ static identity identify(const struct stat *s)
     return (identity){(uint64_t)s->st_ino, (uint64_t)s->st_size, (uint64_t)s->st_mtim.tv_sec, (uint64_t)s->st_mtim.tv_nsec};
 }
 
-/* Opens path on a task other than rank 0 if it is rank 0's file there. */
+/* On a task other than rank 0: opens path if it is rank 0's file. */
 static int open_same(const char *path, int flags, const identity *expected, bool times)
 {
     struct stat s;
@@ -183,7 +184,7 @@ static void check(transfer *f, int failed)
         f->broken = dome__fail_transport(f->env, failed);
 }
 
-/* Tells rank 0 which tasks see the file; the result is for rank 0 alone, g_free'd by the caller. */
+/* Tells rank 0 which tasks see the file; only rank 0 gets the result, g_free'd by the caller. */
 static uint8_t *gather_seen(transfer *f)
 {
     uint8_t mine = f->file >= 0, *seen = g_malloc0((gsize)f->env->transport->size);
@@ -191,8 +192,8 @@ static uint8_t *gather_seen(transfer *f)
     return seen;
 }
 
-/* What is done with a piece of a rank's part: count values of the vector from value first on, which lie at data if the
- * rank is this task's. False if there is no going on. */
+/* Handles a piece of a rank's part: `count` values of the vector from index `first` on, at `data` if the rank is this task.
+ * Returns false to stop the transfer. */
 typedef bool (*piece_step)(transfer *f, int rank, uint64_t first, uint64_t count, char *data);
 
 static void for_pieces(transfer *f, int rank, piece_step step)
@@ -226,7 +227,7 @@ static bool read_own(transfer *f, int rank, uint64_t first, uint64_t count, char
     return !f->status;
 }
 
-/* An empty message says that no more will come, because rank 0 has failed. */
+/* An empty message tells the receiver that rank 0 has failed and will send no more. */
 static bool serve(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
 {
     (void)data;
@@ -251,7 +252,7 @@ static bool take_served(transfer *f, int rank, uint64_t first, uint64_t count, c
     return !f->status;
 }
 
-/* Rank 0 opens the file and gives its header. */
+/* On rank 0: opens the file and returns its header. */
 static char *open_first(transfer *f, identity *id)
 {
     struct stat s;
@@ -284,7 +285,7 @@ static char *open_first(transfer *f, identity *id)
     return header;
 }
 
-/* All tasks get the file's identity and header, and parse it alike. */
+/* Sends the file's identity and header to all tasks; each parses it in the same way. */
 static int share_header(transfer *f, char **header, identity *id)
 {
     dome_transport *t = f->env->transport;
@@ -328,8 +329,8 @@ static size_t alignment(dome_type type)
     return most;
 }
 
-/* The program's own type for such items, if it has described one. Of several the first by name, so that all tasks choose alike.
- */
+/* The program's own type for such items, if it has described one. Of several the first by name, so that all tasks choose the
+ * same. */
 static dome_type known_type(dome_env *env, const dome_npy_item *item)
 {
     GHashTableIter i;
@@ -342,8 +343,8 @@ static dome_type known_type(dome_env *env, const dome_npy_item *item)
     return best;
 }
 
-/* The type items of a file get in memory. A structure that the program has not described is laid out as C does. NULL on failure.
- */
+/* The type in memory for the items of a file. A structure that the program has not described is laid out as C does. NULL on
+ * failure. */
 static dome_type type_of(dome_env *env, const dome_npy_item *item)
 {
     if (item->kind != DOME_KIND_STRUCT)
@@ -464,7 +465,7 @@ dvec *dvec_read(dome_env *env, const char *name, const char *path)
 
 /* ---- writing ---- */
 
-/* The form of a piece in the file. */
+/* A piece in the format of the file. */
 static const void *packed(transfer *f, const char *data, uint64_t count)
 {
     if (dome__npy_is_native(&f->npy.item, f->x->type))
@@ -489,7 +490,7 @@ static bool hand_over(transfer *f, int rank, uint64_t first, uint64_t count, cha
     return true;
 }
 
-/* Goes on taking pieces in after a failure: their sender does not know of it yet. */
+/* Receives the remaining pieces even after a failure, which their sender does not know of yet. */
 static bool take_over(transfer *f, int rank, uint64_t first, uint64_t count, char *data)
 {
     (void)data;
@@ -500,7 +501,7 @@ static bool take_over(transfer *f, int rank, uint64_t first, uint64_t count, cha
     return true;
 }
 
-/* Whether the other tasks can open a file of rank 0's that has no name: by way of its process. */
+/* Whether the other tasks can open an unnamed file of rank 0's: through /proc. */
 static bool on_one_host(const dome_env *env)
 {
     for (int r = 1; r < env->transport->size; r++)
@@ -509,7 +510,7 @@ static bool on_one_host(const dome_env *env)
     return true;
 }
 
-/* Rank 0 makes the file in its full length, with its header. */
+/* On rank 0: creates the file in its full length, with its header. */
 static bool make_file(transfer *f, dome_new_file *new, const char *header, identity *id)
 {
     struct stat s, before;
@@ -533,7 +534,7 @@ static bool make_file(transfer *f, dome_new_file *new, const char *header, ident
     return !f->status;
 }
 
-/* Some file systems tell only at the end that there was no room. Rank 0 has its file until it is in place. */
+/* Some file systems report a lack of room only at the end. Rank 0 keeps its file open until it has its name. */
 static void flush(transfer *f)
 {
     if (f->file >= 0 && fsync(f->file) < 0 && errno != EINVAL)

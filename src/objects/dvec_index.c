@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Memory that one batch of an exchange by index takes on the asking side, and bytes an element adds beside itself. */
+/* Memory for one batch of an exchange by index on the requesting task, and bytes per element beside the element itself. */
 #define BATCH_BYTES    (UINT64_C(32) << 20)
 #define BATCH_OVERHEAD 32
 
-/* Converts indices to uint64_t. Negative ones are then beyond any limit. */
+/* Converts indices to uint64_t. Negative ones become larger than any limit. */
 static void load_indices(dome_type type, const char *from, uint64_t count, uint64_t *to)
 {
     switch (dome_type_kind_of(type)) {
@@ -60,7 +60,7 @@ static void *try_array(uint64_t count, uint64_t size)
     return g_try_malloc((gsize)MAX(bytes, 1));
 }
 
-/* Room for elements of x. Padding that comes from a machine with other formats is undefined unless it is 0 before. */
+/* Allocates room for elements of x. Padding received from a machine with other formats stays undefined unless it is 0 before. */
 static void *try_elements(const dvec *x, uint64_t count)
 {
     void *elements = try_array(count, DVEC_ELEMENT(x));
@@ -69,9 +69,9 @@ static void *try_elements(const dvec *x, uint64_t count)
     return elements;
 }
 
-/* This task's part of a vector, to find elements in. */
+/* This task's part of a vector, for looking up elements. */
 typedef struct own_part {
-    dome_span span[2]; /* one that is not there has no elements */
+    dome_span span[2]; /* an unused one has no elements */
 } own_part;
 
 static own_part part_of(const dvec *x)
@@ -86,18 +86,18 @@ static inline bool is_own(const own_part *own, uint64_t index)
     return index - own->span[0].first < own->span[0].count || index - own->span[1].first < own->span[1].count;
 }
 
-/* Where an element of one's own lies in memory, in elements. */
+/* Position of an element of this task in its memory, in elements. */
 static inline uint64_t own_place(const own_part *own, uint64_t index)
 {
     uint64_t at = index - own->span[0].first;
     return at < own->span[0].count ? at : own->span[0].count + (index - own->span[1].first);
 }
 
-/* This task's part of an index vector, in the order of the elements of the vector that it goes with. */
+/* This task's part of an index vector, in the order of the elements of the vector to which it belongs. */
 typedef struct taken {
     const uint64_t *at;
-    uint64_t *copy; /* NULL: at is the vector's own memory */
-    bool near;      /* no task names an element that it does not have; all tasks know that */
+    uint64_t *copy; /* NULL: `at` points to the vector's own memory */
+    bool near;      /* every task names only elements that it owns itself; known to all tasks */
 } taken;
 
 static void taken_clear(taken *t)
@@ -105,14 +105,14 @@ static void taken_clear(taken *t)
     dome__storage_free(t->copy);
 }
 
-/* Indices that can be read where they are: the program's memory has them as they are wanted, and nothing is written there. */
+/* Whether indices can be read in place: they lie in memory in the order needed, and the operation does not write there. */
 static bool as_they_are(const dvec *index, const dvec *shape, const dvec *output)
 {
     dome_type_kind kind = dome_type_kind_of(index->type);
     return (kind == DOME_KIND_I64 || kind == DOME_KIND_U64) && index->distribution == shape->distribution && index != output;
 }
 
-/* The first of some indices that is not below limit, or count; *far when one of them is another task's. */
+/* The position of the first index that is not below limit, or count; *far is set if one of them belongs to another task. */
 static uint64_t look_at(const uint64_t *at, uint64_t count, uint64_t limit, const own_part *own, bool *far)
 {
     uint64_t most = 0, outside = 0, good = 0;
@@ -128,7 +128,7 @@ static uint64_t look_at(const uint64_t *at, uint64_t count, uint64_t limit, cons
     return good;
 }
 
-/* What one task knows of the indices, and in the end all: largest numbers win. */
+/* What one task knows of the indices, and after the exchange all tasks: the maximum is taken. */
 enum { FIRST_BAD, FAR, KNOWN };
 
 static int fail_index(const dvec *index, const dvec *target, uint64_t bad, uint64_t value, bool mine)
@@ -147,10 +147,10 @@ static int fail_index(const dvec *index, const dvec *target, uint64_t bad, uint6
 }
 
 /* Takes the indices of elements of target; index follows shape's layout or is whole. All must be below target's length; the
- * lowest bad position counts, whichever task has it. output is what will be written. */
+ * lowest bad position of all tasks is reported. output: the vector that will be written. */
 static int take_indices(const dvec *index, const dvec *shape, const dvec *target, const dvec *output, taken *t)
 {
-    enum { CHUNK = 1024 }; /* stays in the cache from one look to the next */
+    enum { CHUNK = 1024 }; /* stays in the cache between passes */
     dome_transport *transport = index->env->transport;
     bool far = false, direct = as_they_are(index, shape, output);
     own_part own = part_of(target);
@@ -183,13 +183,13 @@ static int take_indices(const dvec *index, const dvec *shape, const dvec *target
         if (status != DOME_OK)
             return dome__fail_transport(index->env, status);
     } else if (target->distribution != DOME_WHOLE && transport->size > 1) {
-        known[FAR] = 1; /* what all name, all but one have to be sent */
+        known[FAR] = 1; /* if all tasks name the same elements, all tasks but one must send */
     }
     t->near = !known[FAR];
     return known[FIRST_BAD] == 0 ? DOME_OK : fail_index(index, target, bad, bad_value, known[FIRST_BAD] == ~bad);
 }
 
-/* The largest part any task has: all tasks go through equally many batches. */
+/* The size of the largest part of a task: all tasks run the same number of batches. */
 static uint64_t largest_part(const dvec *x)
 {
     uint64_t largest = 0;
@@ -198,16 +198,16 @@ static uint64_t largest_part(const dvec *x)
     return largest;
 }
 
-/* What one task has to say to each other one. */
+/* What one task sends to each other task. */
 typedef struct mail {
     int size;
-    uint64_t *counts, *places;    /* by rank: items to send, place of the next one */
+    uint64_t *counts, *places;    /* by rank: items to send, position of the next one */
     uint64_t *in_counts;          /* items that come */
-    uint64_t *scaled, *in_scaled; /* the same times a number of values per item */
+    uint64_t *scaled, *in_scaled; /* the same in values: times the number of values per item */
     uint64_t total, in_total;
     uint64_t *items, *in_items;   /* one or two words per item */
     uint64_t *order;              /* local number of each item sent */
-    char *elements, *in_elements; /* in the direction they travel */
+    char *elements, *in_elements; /* in the direction in which they travel */
 } mail;
 
 static void mail_clear(mail *m)
@@ -229,8 +229,8 @@ static int owner_of(const dvec *x, uint64_t index)
     return dome_layout_owner(x->layout, index / dome_layout_block_size(x->layout));
 }
 
-/* Sorts items by the rank that owns their index in target, tells all how much comes, and makes room for it: words per item, and
- * elements on both sides. The items are those of the numbers in `which`. Fails on all tasks or none. */
+/* Sorts items by the rank that owns their index in target, exchanges the counts, and allocates room: words per item, and elements
+ * on both sides. Only the items whose numbers are in `which` take part. Fails on all tasks or none. */
 static int mail_open(mail *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count, uint64_t words)
 {
     dome_transport *t = target->env->transport;
@@ -264,7 +264,8 @@ static int mail_open(mail *m, const dvec *target, const uint64_t *indices, const
     return DOME_OK;
 }
 
-/* Sends what lies in `send` by rank and receives the others' into recv; `back` goes from the owners to those that asked. */
+/* Sends the parts of `send` to their ranks and receives the others' into recv; `back`: from the owners to the tasks that asked.
+ */
 static int mail_send(mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back)
 {
     for (int r = 0; r < m->size; r++) {
@@ -281,15 +282,15 @@ static uint64_t batch_size(const dvec *x)
     return MAX(1, BATCH_BYTES / (DVEC_ELEMENT(x) + BATCH_OVERHEAD));
 }
 
-/* Room for the numbers of a batch's items that are other tasks'. */
+/* Allocates room for the numbers of those items of a batch that other tasks own. */
 static int far_items(const dvec *x, uint64_t count, uint64_t **which)
 {
     *which = try_array(count, sizeof **which);
     return dvec__agree_memory(x, *which != NULL, "an exchange of elements");
 }
 
-/* out gets x[at[i]] for those that this task has; the numbers of the others go to `which`, if it is not NULL. Returns how many.
- */
+/* Sets out[i] = x[at[i]] for the elements that this task owns; the numbers of the others go to `which`, if it is not NULL.
+ * Returns how many. */
 static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, char *out, uint64_t *which)
 {
     const own_part own = part_of(x);
@@ -318,7 +319,7 @@ static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, ch
 #undef PICK
 }
 
-/* out gets x[indices[i]] for one batch. */
+/* Sets out[i] = x[indices[i]] for one batch. */
 static int gather_batch(const dvec *x, const uint64_t *indices, uint64_t count, char *out)
 {
     uint64_t element = DVEC_ELEMENT(x), *which;
@@ -410,10 +411,11 @@ dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index)
 
 /* ---- many single elements ---- */
 
-/* What a task knows of its indices, and in the end all: largest numbers win. */
+/* What a task knows of its indices, and after the exchange all tasks: the maximum is taken. */
 enum { ANY_BAD, ANY_FAR, MOST, ASKED };
 
-/* Agrees upon whether every task's indices exist, whether any is another task's element, and how many elements one task wants. */
+/* All tasks agree on whether every index is valid, whether any belongs to another task, and the largest number of elements that
+ * one task requests. */
 static int agree_on_many(const dvec *x, size_t n, const uint64_t index[], const void *elements, uint64_t asked[ASKED])
 {
     const own_part own = part_of(x);
@@ -467,19 +469,20 @@ dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void 
 
 /* ---- scatter ---- */
 
-/* An element that scatter moves: where it comes from, and the largest source that has reached each local element of z. */
+/* State of a scatter: where the elements come from, and the largest source index that has been written to each local element of
+ * z. */
 typedef struct scattering {
     dvec *z;
-    const dvec *x, *index, *source; /* source: the one of x and index whose parts the tasks go through */
-    const char *from;               /* x's values, or a copy */
-    char *data;                     /* z's, or a copy */
+    const dvec *x, *index, *source; /* source: the one of x and index by whose distribution the work is divided */
+    const char *from;               /* x's values, or a copy of them */
+    char *data;                     /* z's values, or a copy of them */
     uint64_t *winner;               /* source + 1; 0 for none */
     own_part own;                   /* of z */
-    unsigned shift;                 /* 1 << shift elements of z are a block */
-    uint64_t blocks;                /* in the first span of it */
+    unsigned shift;                 /* a block has 1 << shift elements of z */
+    uint64_t blocks;                /* in the first span */
 } scattering;
 
-/* The block of an element that this task has has been written. */
+/* Marks the block of a written element of this task. */
 static inline void mark(const scattering *s, uint64_t target)
 {
     const dome_span *span = s->own.span;
@@ -498,20 +501,20 @@ static void scatter_one(const scattering *s, uint64_t target, uint64_t source, c
     }
 }
 
-/* The global index of the element that lies at a local place. */
+/* The global index of the element at a local position. */
 static uint64_t global_index(const dvec_span *spans, uint64_t local)
 {
     return local < spans[0].count ? spans[0].first + local : spans[1].first + (local - spans[0].count);
 }
 
-/* The element of x for a local number of the source. */
+/* The element of x that belongs to a local position of the source. */
 static const char *source_element(const scattering *s, const dvec_span *spans, uint64_t local)
 {
     uint64_t at = s->x->distribution == s->source->distribution ? local : global_index(spans, local);
     return s->from + at * DVEC_ELEMENT(s->x);
 }
 
-/* Moves the items begin ... begin + count - 1 whose targets this task has; the numbers of the others go to `which`. Returns how
+/* Moves the items begin ... begin + count - 1 whose targets this task owns; the numbers of the others go to `which`. Returns how
  * many. */
 static uint64_t scatter_own(const scattering *s, const uint64_t *indices, uint64_t begin, uint64_t count, uint64_t *which)
 {
@@ -560,7 +563,7 @@ static int scatter_all(const scattering *s, const taken *indices)
 {
     uint64_t batch = batch_size(s->z), longest = largest_part(s->source), local = s->source->local;
     int status = DOME_OK;
-    /* what is the source of all tasks, every task has already */
+    /* where each task has the whole source, nothing needs to be sent */
     if (indices->near || s->source->distribution == DOME_WHOLE) {
         scatter_own(s, indices->at, 0, local, NULL);
         return DOME_OK;
@@ -590,7 +593,7 @@ static int check_scatter(const dvec *z, const dvec *x, const dvec *index)
     return status == DOME_OK ? dvec__settle(z, NULL) : status;
 }
 
-/* What is to be known before elements move, and the indices. */
+/* Sets up the state of a scatter and takes the indices, before elements move. */
 static int begin_scatter(scattering *s, dvec *z, taken *indices)
 {
     uint64_t block = dome_layout_block_size(z->layout);
@@ -616,7 +619,7 @@ dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index)
         status = begin_scatter(&s, z, &indices);
     if (status == DOME_OK) {
         bool have = z->local == 0 || (s.winner = g_try_new0(uint64_t, z->local));
-        if (z == x) { /* elements that have been overwritten may still have to be sent */
+        if (z == x) { /* elements that get overwritten may still have to be sent */
             s.data = dome__storage_raw(z->local * DVEC_ELEMENT(z), NULL);
             have = have && (s.data || z->local == 0);
         }
@@ -641,13 +644,13 @@ dome_status dvec_scatter(dvec *z, const dvec *x, const dvec *index)
 
 /* ---- scatter that adds ----
  *
- * z[index[i]] += x[i] has the bits of a loop over all i, which are gone through in order: the source's spans in the order of
- * their first elements. Each task sends what others own, batch by batch; the owner keeps it until all of a span's is there, and
- * then adds task by task. So of rounding nothing depends on the layout. */
+ * z[index[i]] += x[i] has the bits of a sequential loop over i: the source's spans are processed in the order of their first
+ * elements. Each task sends the elements that others own, batch by batch; the owner keeps them until all elements of a span have
+ * arrived, and then adds them task by task. So rounding does not depend on the layout. */
 
 typedef void (*adder)(void *to, const void *from, uint64_t values);
 
-/* Sums are made in `sum`: integers wrap around. */
+/* Sums are computed in type `sum`: integers wrap around. */
 #define ADDER(suffix, T, sum)                                                                                                    \
     static void add_##suffix(void *to, const void *from, uint64_t values)                                                        \
     {                                                                                                                            \
@@ -663,7 +666,7 @@ ADDER(64, uint64_t, uint64_t)
 ADDER(f32, float, float)
 ADDER(f64, double, double)
 
-/* Complex values are added by parts. */
+/* Complex values are added part by part. */
 static void add_c64(void *to, const void *from, uint64_t values)
 {
     add_f32(to, from, 2 * values);
@@ -692,7 +695,7 @@ static void add_one(const addition *a, uint64_t target, const char *from)
     a->add(a->s.data + own_place(&a->s.own, target) * DVEC_ELEMENT(a->s.z), from, a->s.z->width);
 }
 
-/* Adds those of a local range of the source whose targets this task has. */
+/* Adds the elements of a local range of the source whose targets this task owns. */
 static void add_own(const addition *a, uint64_t begin, uint64_t count)
 {
     dvec_span spans[2] = {{0}, {0}};
@@ -702,7 +705,7 @@ static void add_own(const addition *a, uint64_t begin, uint64_t count)
             add_one(a, a->indices[i], source_element(&a->s, spans, i));
 }
 
-/* Sends those whose targets other tasks have, and keeps in m what comes from them. */
+/* Sends the elements whose targets other tasks own, and keeps the received ones in m. */
 static int send_batch(const addition *a, uint64_t begin, uint64_t count, mail *m)
 {
     dvec *z = a->s.z;
@@ -731,7 +734,7 @@ static int send_batch(const addition *a, uint64_t begin, uint64_t count, mail *m
     return status;
 }
 
-/* Adds what has come from one task in all batches, in the order in which it was sent. */
+/* Adds the elements received from one task in all batches, in the order in which they were sent. */
 static void add_received(const addition *a, const mail *batches, uint64_t count, int rank)
 {
     uint64_t element = DVEC_ELEMENT(a->s.z);
@@ -744,7 +747,7 @@ static void add_received(const addition *a, const mail *batches, uint64_t count,
     }
 }
 
-/* All tasks' spans number k of the source, of which the first begins at the lowest index. */
+/* Adds span number k of every task's part of the source, beginning with the task whose span has the lowest index. */
 static int add_spans(const addition *a, int k)
 {
     const dvec *source = a->s.source;
@@ -781,7 +784,7 @@ static int add_spans(const addition *a, int k)
     return status;
 }
 
-/* A span behind another one of its task begins at 0. */
+/* A task's second span begins at index 0, so it is added first. */
 static int add_all(const addition *a, bool near)
 {
     const dvec *source = a->s.source;
@@ -814,7 +817,7 @@ dome_status dvec_scatter_add(dvec *z, const dvec *x, const dvec *index)
         status = begin_scatter(&a.s, z, &indices);
         a.indices = indices.at;
     }
-    if (status == DOME_OK && z == x) { /* what has been added to is wanted as it was */
+    if (status == DOME_OK && z == x) { /* the addition must read x's values from before */
         copy = dome__storage_raw(x->local * DVEC_ELEMENT(x), NULL);
         status = dvec__agree_memory(z, copy || x->local == 0, "the elements to add");
         if (copy && status == DOME_OK)

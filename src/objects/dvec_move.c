@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Longest message that movement makes of one range. */
+/* Largest message for one range. */
 #define MESSAGE_BYTES (UINT64_C(8) << 20)
 
 int dvec__check_values(const dvec *z, const dvec *x)
@@ -26,12 +26,12 @@ int dvec__check_values(const dvec *z, const dvec *x)
 /* ---- fetching ranges ---- */
 
 typedef struct piece {
-    uint64_t from, to, count; /* elements: place in the owner's memory, place in the output */
+    uint64_t from, to, count; /* elements: position in the owner's memory, position in the output */
 } piece;
 
 enum { PIECES = 2 * DVEC_WANTS };
 
-/* The part of one task's wants that another (or itself) owns. */
+/* The parts of one task's wanted ranges that a task (another or itself) owns. */
 static int pieces_of(const dvec_want *wants, int nwants, const dome_span *spans, int nspans, piece pieces[PIECES])
 {
     int count = 0;
@@ -48,7 +48,7 @@ static int pieces_of(const dvec_want *wants, int nwants, const dome_span *spans,
     return count;
 }
 
-/* Takes up to `limit` elements off the first of the pieces left. */
+/* Takes up to `limit` elements from the first of the remaining pieces. */
 static piece next_message(piece **pieces, int *left, uint64_t limit)
 {
     piece message = **pieces;
@@ -63,7 +63,7 @@ static piece next_message(piece **pieces, int *left, uint64_t limit)
     return message;
 }
 
-/* One round of the exchange. Sending and receiving take turns, so that no more than a message is under way in a pair. */
+/* One round of the exchange. Sends and receives alternate, so that at most one message is under way between two tasks. */
 static int trade(const dvec *x, int dest, piece *out, int nout, int source, piece *in, int nin, char *to)
 {
     dome_transport *t = x->env->transport;
@@ -111,7 +111,7 @@ int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out)
     return DOME_OK;
 }
 
-/* ctx is a vector: its own elements. */
+/* ctx: a vector whose own elements are wanted. */
 static int wants_own(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 {
     dome_span spans[2];
@@ -149,7 +149,7 @@ typedef struct shift {
     bool upwards, circular;
 } shift;
 
-/* Where the elements come from that a shift without wrapping puts into a span: begin ... end - 1 of the span. */
+/* The elements begin ... end - 1 of a span that a shift without wrapping fills from other elements. */
 static void shift_inside(const shift *s, const dome_span *span, uint64_t *begin, uint64_t *end)
 {
     uint64_t n = s->z->length, low = s->upwards ? MIN(s->distance, n) : 0;
@@ -284,7 +284,7 @@ static int fetch_whole(const dvec *x, void *out)
         return DOME_OK;
     }
     dome_layout_run(x->layout, 0, &start);
-    if (start != 0) /* the parts in rank order are not the vector in order */
+    if (start != 0) /* the parts in rank order are not the vector in index order */
         return dvec__fetch(x, wants_whole, (void *)x, out);
 
     uint64_t *counts = g_new(uint64_t, t->size);
@@ -306,7 +306,7 @@ const void *dvec_allgather(const dvec *x)
     const void *result = nothing;
     int status = dvec__settle(x, NULL);
     if (status == DOME_OK && x->length > 0) {
-        /* With --dome-check-pointers its own storage is put elsewhere before this pointer is out of date. */
+        /* With --dome-check-pointers the vector's storage would be replaced before this pointer goes out of date. */
         if (x->distribution == DOME_WHOLE && !x->env->options.check_pointers) {
             result = x->data;
         } else {
@@ -335,7 +335,7 @@ typedef struct halo {
     bool periodic;
 } halo;
 
-/* count elements from `first` on, around the end. */
+/* `count` elements from `first` on, wrapping at the end. */
 static int want_around(uint64_t first, uint64_t count, uint64_t n, uint64_t *at, dvec_want *wants)
 {
     uint64_t head = MIN(count, n - first);
@@ -348,7 +348,7 @@ static int want_around(uint64_t first, uint64_t count, uint64_t n, uint64_t *at,
     return used;
 }
 
-/* How many elements below and above a span there are to fetch. */
+/* The number of elements to fetch below and above a span. */
 static void halo_counts(const halo *h, const dome_span *span, uint64_t *below, uint64_t *above)
 {
     uint64_t end = span->first + span->count;
@@ -371,7 +371,8 @@ static int wants_halo(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
     return count;
 }
 
-/* Room for the copies. Tasks keep it for as long as nothing about it changes, and so know together when it does. */
+/* Allocates room for the copies. Tasks keep it while its arguments and the layout stay the same, so all of them know when it is
+ * replaced. */
 static int halo_room(dvec *x, const halo *h, uint64_t elements)
 {
     if (x->halo_layout == x->layout && x->halo_below == h->below && x->halo_above == h->above && x->halo_periodic == h->periodic)

@@ -1,4 +1,4 @@
-/* What a dvec is made of. Only the dvec_*.c and eval.c files include this. */
+/* The fields of a dvec. Only the dvec_*.c and eval files include this. */
 #ifndef DOME_SRC_DVEC_PRIVATE_H
 #define DOME_SRC_DVEC_PRIVATE_H
 
@@ -18,23 +18,24 @@ struct dvec {
 
     char *data;     /* local elements in the order of the layout's spans; 64-byte aligned; NULL if none */
     uint64_t local; /* local elements */
-    char *next;     /* while blocks come: data under the layout that will be adopted */
-    bool next_here; /* that is in the storage of data */
+    char *next;     /* during a migration: the data under the layout that will be adopted */
+    bool next_here; /* `next` lies in the storage of `data` */
 
     /* deferred work (eval.c) */
-    unsigned pending;       /* recorded values that are made of it or are its own */
-    struct eval_list *work; /* the list with these */
-    unsigned value;         /* number of its own, from 1 on; 0: the memory holds its values */
-    uint64_t pass;          /* the last that read it */
-    bool unread;            /* the memory was written and nothing has read it since */
-    bool kept, passing;     /* its values are often wanted after they were computed for others; are never read from memory */
+    unsigned pending;       /* recorded values that are computed from it, or are its own */
+    struct eval_list *work; /* the list that holds them */
+    unsigned value;         /* number of its own value in the list, from 1 on; 0: its values are in memory */
+    uint64_t pass;          /* the last pass that read it */
+    bool unread;            /* the memory has been written and not read since */
+    bool kept, passing;     /* kept: its values are often wanted after they were computed for others; passing: they are never read
+                             * from memory */
 
     struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
 
-    uint64_t version; /* goes up when its values change or move */
+    uint64_t version; /* increases when its values change or move */
     uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL: all count as written */
-    bool lent;        /* it does not move, and the program has had a pointer to write to it with, and may still have it */
-    uint64_t *sums;   /* by local block: of its values at the last mark_saved, if lent then; NULL: not known */
+    bool lent;        /* it does not move, and the program has got a pointer for writing that may still be in use */
+    uint64_t *sums;   /* by local block: checksum at the last mark_saved, if lent then; NULL: not known */
 
     void *whole; /* dvec_allgather's copy */
 
@@ -47,61 +48,62 @@ struct dvec {
 #define DVEC_VALUE(x)   dome_type_size((x)->type)
 #define DVEC_ELEMENT(x) (DVEC_VALUE(x) * (x)->width)
 
-/* Does recorded work that x takes part in. Every access to x->data comes after it. */
+/* Runs the recorded work that x takes part in. Required before every access to x->data. */
 void dvec__complete(const dvec *x);
 
-/* The same for vectors (y may be NULL) whose values an operation needs that all tasks take part in: fails, as dvec__agree does,
- * if they could not be computed. For an output that will be overwritten as a whole dvec__complete is enough. */
+/* The same for vectors (y may be NULL) whose values a collective operation needs: fails, as dvec__agree does, if they could not
+ * be computed. For an output that is completely overwritten dvec__complete is enough. */
 int dvec__settle(const dvec *x, const dvec *y);
 
-/* The same for a vector that is only going to be read: recorded work that reads it may stay recorded. */
+/* The same for a vector that is only read: recorded work that reads it may stay recorded. */
 int dvec__settle_read(const dvec *x);
 
-/* Replaces the program's options (NULL: none) by a copy of all that this library knows. False after a failure. */
+/* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False after a failure. */
 bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy);
 
 /* Whether an object is a dvec. */
 bool dvec__is(const dome_object *object);
 
-/* Values have changed or are about to: all of this task's, or none but those of blocks that are marked one by one. */
+/* Notes that values have changed or are about to: all of this task's, or, if blocks are marked one by one, only those of the
+ * marked blocks. */
 void dvec__written(dvec *x);
 void dvec__written_in_part(dvec *x);
 
-/* Values of one block of this task's have changed. */
+/* Notes that values of one block of this task have changed. */
 void dvec__written_block(dvec *x, uint64_t block);
 
-/* A pointer to write with goes to the program. What is written with it, the vector will not be told. */
+/* Notes that the program gets a pointer for writing. The vector is not told of writes through it. */
 void dvec__lend(dvec *x);
 
-/* All values have been written, by what does not need the old ones. */
+/* Notes that all values have been overwritten by an operation that does not need the old ones. */
 void dvec__overwritten(dvec *x);
 
-/* Whether x can take part in one element-wise operation with z as `output`: 0, or fails with the line. */
+/* Whether x can take part in one element-wise operation with z as `output`: returns 0, or fails with an error message. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);
 
-/* Two empty spans. Their pointers point to no element, but are not NULL: memcpy may get them. */
+/* Sets two empty spans. Their pointers point to no element but are not NULL, since they may be passed to memcpy. */
 void dvec__no_spans(dvec_span spans[2]);
 
-/* This task's spans of x with pointers; an unused one is empty. Returns how many are not. x is synced. */
+/* Sets this task's spans of x, with pointers; an unused one is empty. Returns the number of non-empty ones. x must be synced. */
 int dvec__spans(const dvec *x, dvec_span spans[2]);
 
-/* A range of elements of x that a task wants: element first + j shall lie at element `at` + j of its output. */
+/* A range of elements of x that a task wants: element first + j goes to element `at` + j of its output. */
 typedef struct dvec_want {
     uint64_t first, count, at;
 } dvec_want;
 
-/* Fills in what a rank wants and returns the number of ranges. Any task can ask for any rank, so no requests travel. */
+/* Sets the ranges that a rank wants and returns their number. Any task can compute it for any rank, so no requests are sent. */
 #define DVEC_WANTS 8
 typedef int (*dvec_wants)(void *ctx, int rank, dvec_want wants[DVEC_WANTS]);
 
-/* Copies the elements this task wants to out, from whichever tasks own them, without further memory. Collective. x is
- * synced; out is none of x's memory. */
+/* Copies the elements this task wants to out, from whichever tasks own them, without additional memory. Collective. x must be
+ * synced; out must not overlap x's memory. */
 int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out);
 
 /* z = x for vectors of different distributions or block sizes; fails unless type, length and width are equal. Collective. */
 int dvec__redistribute(dvec *z, const dvec *x);
 
-/* Whether z may take values of x: one environment, type and width. Fails by dome__fail. */
+/* Whether z may take values of x: same environment, type and width. Fails by dome__fail. */
 int dvec__check_values(const dvec *z, const dvec *x);
 
 /* The spans of a rank's part; a DOME_WHOLE vector's are the same everywhere. */
@@ -110,7 +112,7 @@ static inline int dvec__spans_of(const dvec *x, int rank, dome_span spans[2])
     return dome_layout_spans(x->layout, x->distribution == DOME_WHOLE ? 0 : rank, spans);
 }
 
-/* For the program's history; 0 of NULL. dome__begin refuses the operation if x was freed. */
+/* The id for the program's history; 0 for NULL. dome__begin refuses the operation if x was freed. */
 static inline uint64_t dvec__id(const dvec *x)
 {
     uint64_t id = x ? dome_object_id(x->object) : 0;
@@ -119,17 +121,17 @@ static inline uint64_t dvec__id(const dvec *x)
     return id;
 }
 
-/* Fills in what tasks have to agree on when something is done with the values of vectors. Returns the number of words. */
+/* Sets the words that tasks have to agree on when an operation uses the values of vectors. Returns the number of words. */
 size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);
 
-/* Puts new storage in the place of x's data and retires the old, and with it all pointers that were lent. */
+/* Replaces x's storage and retires the old one, and with it all pointers that were lent. */
 void dvec__replace(dvec *x, void *data);
 
-/* A failure that this task may have found alone (status is not DOME_OK; text may be NULL). Where errors end the program, its line
- * is reported at once; where they are returned, all tasks agree on it (collective). */
+/* Handles a failure that this task may have found alone (status is not DOME_OK; text may be NULL). Where errors end the program,
+ * it is reported at once; where they are returned, all tasks agree on it (collective). */
 int dvec__agree(dome_env *env, int status, const char *text);
 
-/* The same for memory: fails unless have. */
+/* The same for allocations: fails unless `have`. */
 int dvec__agree_memory(const dvec *x, bool have, const char *what);
 
 #endif
