@@ -1,5 +1,5 @@
-/* The public reductions. Each task makes its blocks' contributions; they are combined in a way that does not depend on who made
- * them: exact sums, products along a fixed tree, smallest keys. */
+/* The public reductions. Each task computes the contributions of its blocks; they are combined in a way that does not depend on
+ * which task computed them: exact sums, products along a fixed tree, smallest keys. */
 #include "core/layout.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/eval.h"
@@ -12,14 +12,14 @@
 
 /* ---- what all of them do ---- */
 
-/* A reduction under way: its operands, and the failure of one that this task has found and the others have yet to hear of. */
+/* State of a reduction: its operands, and a failure that this task has found and the others do not know of yet. */
 typedef struct reduction {
     dome_operation op;
     dome_env *env;
     const dvec *x, *y; /* y: of dot */
-    const dvec *lead;  /* the one whose blocks are gone through: x, but y if only y is distributed */
-    bool alone;        /* every task has it all: nothing to exchange */
-    bool ready;        /* the work recorded for the operands is done */
+    const dvec *lead;  /* the vector whose blocks are visited: x, but y if only y is distributed */
+    bool alone;        /* every task has all the data: nothing to exchange */
+    bool ready;        /* the recorded work of the operands has been run */
     dome_failure *failure;
 } reduction;
 
@@ -40,7 +40,7 @@ static bool is_complex(const dvec *x)
 
 typedef enum accepts { INTEGERS, REALS, NUMBERS } accepts;
 
-/* Checks operands and takes them; all of r but its operation. */
+/* Checks the operands and sets all of r but its operation. */
 static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 {
     dome_operation op = r->op;
@@ -59,9 +59,9 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
     return DOME_OK;
 }
 
-/* Begins an operation: checks its operands. On failure it is over and `end` need not be called. The work recorded for the
- * operands is done along with the first for_blocks, or by `prepare`; after that r->failure may be one of this task alone.
- * y is NULL but for products of two vectors. */
+/* Begins an operation: checks its operands. On failure the operation has ended and `end` need not be called. The recorded work of
+ * the operands is run together with the first for_blocks, or by `prepare`; after that r->failure may be a failure of this task
+ * alone. y is NULL except for products of two vectors. */
 static dome_status begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
     if (!x || (two && !y))
@@ -77,7 +77,7 @@ static void find_failure(reduction *r)
     r->ready = true;
 }
 
-/* Does the work recorded for the operands, if nothing has. */
+/* Runs the recorded work of the operands, if that has not been done. */
 static void prepare(reduction *r)
 {
     if (r->ready)
@@ -95,19 +95,19 @@ static dome_status end(reduction *r, dome_status status)
     return dome__end(&r->op, status);
 }
 
-/* Reports this task's failure where nobody else takes part. */
+/* Reports this task's failure when no other task takes part. */
 static int fail_alone(const reduction *r)
 {
     return dome__failure_report(r->env, r->failure);
 }
 
-/* After an exchange in which some task has told of a failure. */
+/* Reports the failure after an exchange in which some task has stated that it has one. */
 static int fail_together(const reduction *r)
 {
     return dome__failure_agree(r->env, r->failure);
 }
 
-/* Calls visit for the local blocks of the lead, in the order of its spans. terms, sums: what visit does (eval.h). */
+/* Calls visit for the local blocks of the lead, in the order of its spans. terms, sums: what visit computes (eval.h). */
 static void for_blocks(reduction *r, dome_eval_visit visit, void *ctx, dome_terms terms, dome_exact_sum *sums)
 {
     dome_eval_reduction what = {r->lead, r->x, r->y, visit, ctx, terms, sums};
@@ -130,7 +130,7 @@ static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, 
     v->kernel(x, y, values, block, v->scale, v->sums);
 }
 
-/* The exact sums of all tasks' terms, everywhere. */
+/* Replaces this task's exact sums by those of all tasks' terms. */
 static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_exact_sum sums[2])
 {
     sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type)};
@@ -149,7 +149,7 @@ static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_ex
     } else {
         for (size_t k = 0; k < parts; k++)
             dome__exact_shorten(&v.sums[k]);
-        /* one word more says whether a task has failed */
+        /* one additional word says whether a task has failed */
         const size_t words = parts * DOME_EXACT_WORDS;
         int64_t word[2 * DOME_EXACT_WORDS + 1];
         memcpy(word, v.sums, words * sizeof *word);
@@ -210,7 +210,7 @@ static int sum_c128(dome_operation_code code, dome_terms terms, const dvec *x, c
     return end(&r, status);
 }
 
-/* Every reduction's exact sum of this task, then those of all tasks; the last word says whether one has failed. */
+/* Computes this task's exact sum of every reduction, then those of all tasks; the last word says whether a task has failed. */
 static int sum_up_together(reduction r[], size_t n, double result[])
 {
     dome_env *env = r[0].env;
@@ -223,7 +223,7 @@ static int sum_up_together(reduction r[], size_t n, double result[])
         dome__exact_init(&v.sums[0]);
         for_blocks(&r[k], visit_sum, &v, terms, v.sums);
         dome__exact_shorten(&v.sums[0]);
-        if (!r[k].alone || env->transport->rank == 0) /* what all have counts once */
+        if (!r[k].alone || env->transport->rank == 0) /* data that every task has counts once */
             memcpy(word + k * DOME_EXACT_WORDS, v.sums, sizeof v.sums[0]);
         failure = dome__failure_first(failure, r[k].failure);
     }
@@ -322,14 +322,14 @@ static void visit_largest(void *ctx, const void *x, const void *y, uint64_t valu
     v->value = MAX(v->value, dome__largest_part(v->type, x, values));
 }
 
-/* The norm of a vector whose sum of squares overflows or has lost digits to underflow: with the largest part's exponent taken
- * out. The sum it is decided by is the same on every task. */
+/* The norm of a vector whose sum of squares overflows or has lost digits to underflow: the values are scaled by the exponent of
+ * the largest part. All tasks decide for this by the same sum. */
 static int norm_scaled(reduction *r, double *norm)
 {
     largest_visit v = {r->x->type, 0};
     for_blocks(r, visit_largest, &v, DOME_TERMS, NULL);
     if (!r->alone) {
-        uint64_t bits; /* not negative, so in the order of the values */
+        uint64_t bits; /* not negative, so the bits are in the order of the values */
         memcpy(&bits, &v.value, sizeof bits);
         int status = dome__allreduce(r->env->transport, DOME_U64, &bits, 1, dome__combine_max_u64, NULL);
         if (status != DOME_OK)
@@ -342,7 +342,7 @@ static int norm_scaled(reduction *r, double *norm)
 
     int exponent;
     frexp(v.value, &exponent);
-    /* in two steps: 2^-exponent alone may not be a double */
+    /* in two steps, since 2^-exponent alone may not be representable as a double */
     const double scale[2] = {ldexp(1, -(exponent / 2)), ldexp(1, -(exponent - exponent / 2))};
     dome_exact_sum sums[2];
     int status = sum_up(r, DOME_TERMS_SCALED, scale, sums);
@@ -351,7 +351,7 @@ static int norm_scaled(reduction *r, double *norm)
     return status;
 }
 
-/* Squares below 2^-1022 lose digits; 2^64 of them do not reach the last digit of a sum above this. */
+/* Squares below 2^-1022 lose digits; even 2^64 of them do not reach the last digit of a sum above this limit. */
 #define SQUARES_TOO_SMALL 0x1p-900
 
 double dvec_norm2(const dvec *x)
@@ -374,9 +374,9 @@ double dvec_norm2(const dvec *x)
 
 /* ---- products ----
  *
- * Blocks are combined along a binary tree over their numbers: node (level, i) stands for blocks i 2^level ... (i + 1) 2^level - 1
- * as far as they exist, and is the product of its two halves, or its left half where there is no right one. A task makes the
- * largest nodes that lie in its spans; then everybody makes the rest. */
+ * Blocks are combined along a binary tree over their numbers: node (level, i) stands for those of the blocks i 2^level ... (i +
+ * 1) 2^level - 1 that exist, and is the product of its two halves, or its left half if the right one is empty. A task computes
+ * the largest nodes that lie in its spans; after an exchange every task computes the others. */
 
 typedef struct tree {
     const reduction *r;
@@ -410,7 +410,7 @@ static void node_product(const tree *t, int level, uint64_t first, double produc
     }
 }
 
-/* A node that one task makes. */
+/* A node that lies in the spans of one task. */
 typedef struct node {
     uint64_t first; /* block */
     int level;
@@ -442,7 +442,7 @@ static void append_nodes(const tree *t, GArray *nodes, int rank)
     }
 }
 
-/* The tree above the nodes, which stand in the order of their blocks; *next is the first that is not used up. */
+/* Computes a node from the nodes below it, which are in the order of their blocks; *next is the first one not used yet. */
 static void upper_product(const tree *t, int level, uint64_t first, const node **next, double product[2])
 {
     if ((*next)->level == level && (*next)->first == first) {
@@ -459,8 +459,8 @@ static void upper_product(const tree *t, int level, uint64_t first, const node *
     }
 }
 
-/* Every task's nodes with their products, in the order of the ranks. A task sends its products and, as the last number, whether
- * it has failed; how many nodes each has follows from the layout. */
+/* Gathers every task's nodes with their products, in the order of the ranks. A task sends its products and, as the last number,
+ * whether it has failed; the number of nodes of each task follows from the layout. */
 static int exchange_nodes(const tree *t, GArray *nodes)
 {
     const reduction *r = t->r;
@@ -566,7 +566,7 @@ typedef struct extreme_visit {
     dome_extreme best;
 } extreme_visit;
 
-/* A kernel that finds a better value looks for its place, while the values are in the cache. */
+/* A kernel that finds a better value looks for its position while the values are in the cache. */
 enum { LOOKED_AT = 1024 };
 
 static void visit_extreme(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
@@ -577,7 +577,7 @@ static void visit_extreme(void *ctx, const void *x, const void *y, uint64_t valu
         v->kernel(&v->best, (const char *)x + done * v->bytes, MIN(values - done, LOOKED_AT), first + done, v->largest);
 }
 
-/* A dome_extreme as words, and whether a task has failed. */
+/* The words of a dome_extreme, and whether a task has failed. */
 enum { EXTREME_WORDS = 4 };
 
 static void combine_extremes(void *inout, const void *in, uint64_t count, void *ctx)

@@ -1,4 +1,4 @@
-/* Loops of the program's own over local runs (dome/map.h): what dvec_map does, turned inside out. */
+/* The program's own loops over local runs (dome/map.h): dvec_map with the loop in the program instead of the library. */
 #include "kernels/kernels_reduce.h"
 #include "objects/dvec_private.h"
 #include "transport/agree.h"
@@ -10,21 +10,21 @@
 #include <math.h>
 #include <string.h>
 
-/* What a dvec_run keeps between calls; in its state_. */
+/* The state of a dvec_run between calls; stored in its state_. */
 typedef struct run_state {
     dome_operation op;
-    const dvec *lead; /* the output, or else the input whose runs are gone through */
+    const dvec *lead; /* the output, or without one an input; its runs are visited */
     dvec *out;
     const dvec *in[DVEC_MAP_MAX];
     int nin, spans, span;
     uint64_t most;  /* elements in a run */
     uint64_t bytes; /* of an element of all vectors together */
     uint64_t place; /* elements of earlier spans */
-    uint64_t done;  /* of this span, run under way included */
+    uint64_t done;  /* elements of this span visited, including the current run */
     dvec_span at[2];
     dome_exact_sum sum;
     int status;
-    bool open; /* the operation has not ended */
+    bool open; /* the operation has begun and not ended */
 } run_state;
 
 static run_state *state_of(dvec_run *run)
@@ -54,7 +54,7 @@ static int check(run_state *s, dome_type type, int nin, dvec *const in[])
     return DOME_OK;
 }
 
-/* Ends the operation, of which a sum is a part. */
+/* Ends the operation; a sum is part of it. */
 static void finish(run_state *s)
 {
     if (!s->open)
@@ -76,7 +76,7 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
     s->status = DOME_ERR_ARGUMENT;
     s->out = out;
     s->lead = out;
-    for (int k = 0; !s->lead && k < nin && k < DVEC_MAP_MAX && in; k++) /* who is distributed leads */
+    for (int k = 0; !s->lead && k < nin && k < DVEC_MAP_MAX && in; k++) /* a distributed vector leads, if there is one */
         if (in[k] && (k == nin - 1 || in[k]->distribution != DOME_WHOLE))
             s->lead = in[k];
     if (!s->lead) {
@@ -113,7 +113,7 @@ bool dvec_run_next(dvec_run *run)
         s->span++;
     }
     if (s->span >= s->spans) {
-        if (s->most == UINT64_MAX) /* with a sum it is not over yet */
+        if (s->most == UINT64_MAX) /* with a sum the operation has not ended yet */
             finish(s);
         return false;
     }
@@ -143,7 +143,7 @@ void dvec_run_add_integers(dvec_run *run, const uint64_t low[DVEC_RUN_PARTS], co
     DOME_NEEDS(run, "the run", );
     DOME_NEEDS(low && high, "a list of partial sums", );
     dome_exact_sum *sum = &state_of(run)->sum;
-    for (int j = 0; j < DVEC_RUN_PARTS; j++) { /* short blocks leave most of them 0 */
+    for (int j = 0; j < DVEC_RUN_PARTS; j++) { /* short blocks leave most of the words 0 */
         if (low[j])
             dome__exact_add_u64(sum, low[j], 0);
         if (high[j])

@@ -1,4 +1,4 @@
-/* Sums of all that comes before. */
+/* Prefix sums. */
 #include "kernels/exact_sum.h"
 #include "objects/dvec_private.h"
 #include "transport/agree.h"
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Adds the rows of one block to the sums in order, for `columns` columns; where z is given, it gets before + sums row by
- * row. Floating point in double, integers modulo 2^64. */
+/* Adds the rows of one block to the sums in order, for `columns` columns; if z is given, each row of it is set to `before` +
+ * sums. Floating point is computed in double, integers modulo 2^64. */
 typedef void (*scan_kernel)(void *z, const void *x, uint64_t rows, uint64_t width, uint64_t columns, const void *before,
                             void *sums);
 
@@ -46,7 +46,7 @@ static const scan_kernel scan_kernels[] = {
     [DOME_KIND_F32] = scan_f32, [DOME_KIND_F64] = scan_f64,
 };
 
-/* A group of columns on its way through the blocks. One of `exact` and `wrapped` is in use, as the type asks. */
+/* A group of columns for which the blocks are scanned together. Either `exact` or `wrapped` is used, depending on the type. */
 enum { SCAN_COLUMNS = 64 };
 
 typedef struct scan {
@@ -71,7 +71,7 @@ static void scan_clear(const scan *s, scan_sum *sums)
     }
 }
 
-/* Goes through rows of x from `from` on, block by block, adding to the sums; writes z where `to` is given. */
+/* Scans the rows of x from `from` on, block by block, and adds them to the sums; writes z if `to` is given. */
 static void scan_rows(const scan *s, const char *from, char *to, uint64_t rows, scan_sum *sums)
 {
     union {
@@ -102,7 +102,7 @@ static void scan_rows(const scan *s, const char *from, char *to, uint64_t rows, 
     }
 }
 
-/* The sums of all that lies before each of this task's spans: every task tells the sums of its spans. */
+/* Computes the sums of all elements before each of this task's spans: every task sends the sums of its own spans. */
 static int scan_exchange(const scan *s, int nspans, const dvec_span *spans, scan_sum (*sums)[SCAN_COLUMNS])
 {
     dome_transport *t = s->x->env->transport;
@@ -190,7 +190,7 @@ dome_status dvec_scan(dvec *z, const dvec *x)
         status = dvec__settle(x, NULL);
     if (status == DOME_OK) {
         dvec__complete(z);
-        /* Where there are many tasks, what they tell each other about a column adds up. */
+        /* With many tasks the messages would become long, so fewer columns are scanned together. */
         uint64_t columns = (uint64_t)CLAMP(2048 / z->env->transport->size, 1, SCAN_COLUMNS);
         scan s = {.x = x, .z = z, .kernel = scan_kernels[kind], .real = kind >= DOME_KIND_F32};
         for (; s.column < z->width && status == DOME_OK; s.column += s.columns) {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of more values than this are not reduced without being stored. */
+/* Blocks of more values than this are stored in memory before they are reduced. */
 #define PASSING_VALUES 16384
 
 struct dome_eval {
     GPtrArray *lists;
-    eval_list *spare; /* an empty one, to be used again */
+    eval_list *spare; /* an empty list, kept for reuse */
     eval_memory scratch;
     bool plain;
     dome_chains *chains; /* NULL: no generated code */
@@ -40,7 +40,7 @@ static void leave(const dvec *x)
     ((dvec *)x)->pending--;
 }
 
-/* Whether a value takes part for the vector that it is or was of. */
+/* Whether a value counts as pending work of its vector. */
 static bool holds_out(const eval_node *node)
 {
     return node->out && (node->owned || node->must);
@@ -75,7 +75,7 @@ static void release(eval_list *list, int k)
     list->hash[k] = 0;
 }
 
-/* Its vector holds something else from now on. */
+/* Called when the value's vector is about to get another value. */
 static void disown(eval_list *list, int k)
 {
     eval_node *node = &list->node[k];
@@ -101,7 +101,7 @@ static void find_deps(eval_list *list)
     }
 }
 
-/* Values that are made of x as it is in memory, without a step between. */
+/* Values that are computed directly from x's memory. */
 static node_set readers(const eval_list *list, const dvec *x)
 {
     node_set set = 0;
@@ -115,7 +115,7 @@ static node_set readers(const eval_list *list, const dvec *x)
     return set;
 }
 
-/* Values of vectors that are made of any of these, or are among them. */
+/* The values that belong to vectors and are among these values or depend on them. */
 static node_set owners(const eval_list *list, node_set of)
 {
     node_set set = 0;
@@ -169,7 +169,7 @@ void dome__eval_free(dome_eval *eval)
 
 /* ---- running ---- */
 
-/* Values to write to memory along with these. */
+/* Adds the values that must be computed and written to memory together with these. */
 static void complete(const eval_list *list, node_set *needed, node_set *stores)
 {
     const node_set open = list->live;
@@ -179,11 +179,11 @@ static void complete(const eval_list *list, node_set *needed, node_set *stores)
         for (node_set rest = add; rest; rest &= rest - 1) {
             const eval_node *node = &list->node[__builtin_ctzll(rest)];
             *needed |= node->deps & open;
-            if (node->computed && node->owned) { /* without being written: it should have been */
+            if (node->computed && node->owned) { /* recomputed, so it should have been written the first time */
                 node->out->kept = true;
                 node->out->passing = false;
             }
-            /* what reads the memory that is written to cannot do so later */
+            /* values that read this memory must be computed before it is overwritten */
             next |= owners(list, readers(list, node->out));
         }
         for (node_set rest = *needed & ~*stores; rest; rest &= rest - 1) {
@@ -203,7 +203,7 @@ static void complete(const eval_list *list, node_set *needed, node_set *stores)
     } while (add);
 }
 
-/* Its value is in memory: what is still to be made of it reads that. */
+/* Makes the remaining users of a value that is now in memory read it from there. */
 static void read_from_memory(eval_list *list, int k)
 {
     eval_node *node = &list->node[k];
@@ -228,8 +228,8 @@ void dome__eval_set_failure(dvec *x, dome_failure *failure)
     x->failure = dome__failure_ref(failure);
 }
 
-/* What is made of a value that could not be computed could not be computed either. In the order of the values: a plain pass
- * writes to vectors that later operations of it read. */
+/* A value computed from one that could not be computed could not be computed either. Processed in the order of the values: a
+ * plain pass writes to vectors that its later operations read. */
 static void spread_failures(eval_list *list, node_set needed, node_set stores)
 {
     for (node_set rest = needed; rest; rest &= rest - 1) {
@@ -273,7 +273,7 @@ static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set s
     }
 }
 
-/* All of a list: nothing is left out. */
+/* Runs all values of a list. */
 static void run_rest(dome_env *env, eval_list *list)
 {
     node_set open = list->live, stores = 0;
@@ -292,7 +292,7 @@ static void run_list(dome_env *env, eval_list *list)
     drop(env->eval, list);
 }
 
-/* Values of a list that some vectors' memory shall hold, and one (or two) that a reduction alone wants. */
+/* Runs those values of a list that some vectors' memory must hold, and one or two that only a reduction reads. */
 static void run_some(dome_env *env, eval_list *list, node_set stores, node_set passing, const dome_eval_reduction *reduction)
 {
     node_set needed = 0;
@@ -321,7 +321,7 @@ static void run_some(dome_env *env, eval_list *list, node_set stores, node_set p
         drop(env->eval, list);
 }
 
-/* Whether nothing of a list may be left out or put off. */
+/* Whether the values of a list must all be run together, without leaving any out. */
 static bool all_at_once(const eval_list *list)
 {
     return list->musts;
@@ -400,8 +400,8 @@ static node_set fallible(const eval_list *list)
     return set;
 }
 
-/* x is gone for the list, which may be gone after it: values that were x's and others are made of are nobody's. Those that may
- * fail are computed now, since a failure names the vector. */
+/* Called when x leaves the list, which may be freed: values of x that others depend on keep no vector. Values that may fail are
+ * computed now, since an error message names the vector. */
 static void orphan(dome_env *env, eval_list *list, const dvec *x)
 {
     node_set of_x = 0;
@@ -432,7 +432,7 @@ void dome__eval_forget(dome_env *env, dvec *x)
         if (x->value)
             disown(list, (int)x->value - 1);
         orphan(env, list, x);
-    } else { /* values that were x's may have been replaced, and others be made of them */
+    } else { /* x may have had values that were replaced and that others depend on */
         for (guint l = eval->lists->len; l-- > 0;)
             orphan(env, g_ptr_array_index(eval->lists, l), x);
     }
@@ -454,8 +454,8 @@ void dome__eval_finish(dome_env *env)
     }
 }
 
-/* Whether to compute a value twice costs no more than to write and read it: until it is known which of these will happen, it is
- * not written. */
+/* Whether recomputing a value costs no more than writing and reading it. Such a value is not written until it is known to be
+ * wanted again. */
 static bool is_cheap(const eval_list *list, const dvec *x)
 {
     enum { FEW = 2 };
@@ -477,7 +477,7 @@ void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction)
         const dvec *v = vector[k];
         if (!v || !list_of(v))
             continue;
-        /* other layouts have passes of their own */
+        /* vectors of another layout need a pass of their own */
         if (all_at_once(list_of(v)))
             run_list(env, list_of(v));
         else if (v->value && !dome_layout_equal(v->layout, lead->layout))
@@ -525,7 +525,7 @@ static void note_hash(eval_list *list, unsigned k, uint32_t hash)
     list->hashes[hash >> 6 & 3] |= (uint64_t)1 << (hash & 63);
 }
 
-/* Moves values together, so that there is room for more. */
+/* Moves the live values together, to make room for more. */
 static void compact(eval_list *list)
 {
     int8_t becomes[NODES_MAX];
@@ -556,7 +556,7 @@ static bool may_fail(const dome_eval_op *op)
     return dome__elementwise[op->code].failure && dome_type_kind_of(op->out->type) <= DOME_KIND_U64;
 }
 
-/* Whether a floating-point division is as well a multiplication: then the exact results are the same, and so are the rounded
+/* Whether a floating-point division may be replaced by a multiplication: the exact results are the same, and so are the rounded
  * ones. */
 static bool by_power_of_two(const dome_eval_op *op)
 {
@@ -566,7 +566,7 @@ static bool by_power_of_two(const dome_eval_op *op)
            abs(exponent) < 100;
 }
 
-/* Products that do not wait for each other. */
+/* The products do not depend on each other, so that the processor can overlap them. */
 static uint32_t hash_of_node(const eval_node *node)
 {
     static const uint64_t factor[INPUTS_MAX] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0xd6e8feb86659fd93u};
@@ -577,7 +577,7 @@ static uint32_t hash_of_node(const eval_node *node)
     return (uint32_t)(hash >> 32) | 1;
 }
 
-/* The value of an operation as it stands in the list; out's own old one and the like are resolved. */
+/* Fills in the value of an operation, with its operands resolved to values of the list (the output's old value may be one). */
 static void make_node(eval_node *node, const eval_list *list, const dome_eval_op *op, bool plain)
 {
     const dvec *out = op->out;
@@ -617,7 +617,7 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
         }
         int arg = (int)in[i]->value - 1;
         const eval_node *input = &list->node[arg];
-        /* What is in memory has to be read before the next value of its vector is recorded. */
+        /* A value that is read from memory must be read before its vector's next value is recorded. */
         if (input->code == DOME_OP_DVEC_COPY && !(input->leaf[0] && input->leaf[0]->value)) {
             node->arg[i] = input->arg[0];
             node->leaf[i] = input->leaf[0];
@@ -637,7 +637,7 @@ static int find_equal(const eval_list *list, const eval_node *node)
         const eval_node *other = &list->node[k];
         if (list->hash[k] != node->hash || other->code != node->code || other->scalar != node->scalar ||
             other->type != node->type || other->from != node->from || other->width != node->width || other->value ||
-            other->computed) /* what was computed and not kept is not there to be used */
+            other->computed) /* a value computed but not stored cannot be used again */
             continue;
         if (memcmp(other->leaf, node->leaf, sizeof node->leaf) == 0 && memcmp(other->arg, node->arg, sizeof node->arg) == 0)
             return (int)k;
@@ -645,7 +645,7 @@ static int find_equal(const eval_list *list, const eval_node *node)
     return -1;
 }
 
-/* The node behind the others becomes one of them. */
+/* Makes the node after the last one part of the list. */
 static void append(eval_list *list)
 {
     unsigned k = list->count++;
@@ -663,14 +663,14 @@ static void append(eval_list *list)
             list->node[new->arg[i]].uses++;
         }
     }
-    /* after its inputs, one of which the old value may be */
+    /* after the inputs, since the old value may be one of them */
     if (new->out->value)
         disown(list, (int)new->out->value - 1);
     take_part(new->out, list);
     new->out->value = k + 1;
 }
 
-/* Records an operation in its list, which has room. */
+/* Records an operation in its list, which must have room. */
 static void record(eval_list *list, const dome_eval_op *op, bool plain)
 {
     dvec *out = op->out;
@@ -685,7 +685,7 @@ static void record(eval_list *list, const dome_eval_op *op, bool plain)
         eval_node *old = &list->node[equal];
         if (old->owned && old->out == out)
             return;
-        /* It can be out's from the beginning if nothing after it reads what out's memory holds. */
+        /* The equal value can belong to `out` from the beginning, if no later value reads out's memory. */
         if (!old->owned && !readers(list, out)) {
             old->owned = true;
             if (out->value)
@@ -704,7 +704,7 @@ static void record(eval_list *list, const dome_eval_op *op, bool plain)
                             .owned = true,
                             .hash = 1};
     }
-    if (!out->value && out->unread) { /* it was written for nobody */
+    if (!out->value && out->unread) { /* it was written in vain */
         out->kept = false;
         out->passing = true;
         out->unread = false;

@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A chain has come back when it has run so often and so many operations have been done in it: a tenth of a second's work, which
- * is what compiling takes. */
+/* Code is generated for a chain when it has run this many times and over enough values: about a tenth of a second's work, which
+ * is the time that compiling takes. */
 enum { RUNS_BEFORE = 3 };
 static const double WORK_BEFORE = 5e7;
 
-/* Programs with more different chains than this are not made of chains that come back. */
+/* A program with more different chains than this does not run the same chains repeatedly. */
 enum { CHAINS_MAX = 512, PRINTED = 8 };
 
-/* Where the code of a chain is. Written by the thread from WANTED on. */
+/* State of the code of a chain. From WANTED on written by the thread. */
 enum { NEW, WANTED, READY, NEVER };
 
 struct dome_chain {
@@ -36,8 +36,9 @@ struct dome_chain {
 
 struct dome_chains {
     GHashTable *table;         /* chain_program * -> dome_chain * */
-    bool now, speaks, told[2]; /* told: by a tell */
-    pid_t owner;               /* the process that began to generate code; 0: none has. One that it forked has no thread */
+    bool now, speaks, told[2]; /* told: by kind of message */
+    pid_t owner;               /* the process that began to generate code; 0: none. A process forked from it does not have the
+                                * thread */
     GThread *thread;
     GAsyncQueue *queue;
     /* the thread's */
@@ -46,7 +47,7 @@ struct dome_chains {
     bool opened;
 };
 
-/* What users are told, each once. */
+/* Messages to the user, each printed once. */
 typedef enum tell { NOT_KEPT, NO_CODE } tell;
 
 G_STATIC_ASSERT(DOME_OPERATIONS <= UINT8_MAX); /* chain_step.code */
@@ -136,7 +137,8 @@ static void write_body(GString *s, const chain_program *p, uint64_t read)
     g_string_append(s, ");\n");
 }
 
-/* A step's input may also be what another step has written there: the program says which. Memory is what it was before. */
+/* The C source of a chain. A step's input is either memory as it was before the pass, or the result of another step, even where
+ * that is written to the same memory: the program says which. */
 static char *source_of(const chain_program *p)
 {
     GString *s = g_string_new("/* a chain of element-wise operations, made by Dome " DOME_VERSION " */\n");
@@ -184,7 +186,7 @@ static char *source_of(const chain_program *p)
         g_string_append(s, "    }\n}\n");
         return g_string_free(s, FALSE);
     }
-    /* The parts are what is to be computed at the same time: without being told, gcc takes the loop around them, and shuffles. */
+    /* The loop over the parts is the one to vectorize: without the pragma gcc vectorizes the loop around it, and shuffles. */
     g_string_append(s, "    for (N first = 0, end; first < count; first = end, sum++) {\n"
                        "        double part[16] = {0};\n"
                        "        N base = first;\n"
@@ -209,7 +211,7 @@ static char *source_of(const chain_program *p)
 
 /* ---- the folder ---- */
 
-/* Takes the reason; NULL: there is none. */
+/* Takes the reason; NULL: no message. */
 static void say(dome_chains *c, tell what, char *why)
 {
     if (why && c->speaks && !c->told[what])
@@ -223,7 +225,8 @@ static void say(dome_chains *c, tell what, char *why)
     g_free(why);
 }
 
-/* Once: finds the compiler and the folder. False: there is no compiler. That is no mistake: the profile tells. */
+/* On the first call finds the compiler and opens the folder. False if there is no compiler, which is not an error: the profile
+ * states it. */
 static bool open_folder(dome_chains *c)
 {
     if (!c->opened && dome__compiler_find(&c->compiler))
@@ -260,7 +263,7 @@ static const char *const *flags(void)
     return all;
 }
 
-/* Files of other libraries, compilers, processors and chains have other names. */
+/* The name of the code's file. It differs for other libraries, compilers, processors and chains. */
 static char *name_of(const dome_chains *c, const char *source)
 {
     char *joined = g_strjoinv(" ", (char **)flags());
@@ -271,14 +274,14 @@ static char *name_of(const dome_chains *c, const char *source)
     return name;
 }
 
-/* Whether the program comes to its end. */
+/* Whether the program is ending. */
 static bool stopping(void *ctx)
 {
     dome_chains *c = ctx;
     return dome__compiler_stopped(&c->compiler);
 }
 
-/* Where there is no folder for code, the compiler works in the one for temporary files. */
+/* Without a folder for code, the compiler works in the folder for temporary files. */
 static GBytes *compile(dome_chains *c, const char *source, const char *name)
 {
     bool kept = c->cache.folder >= 0;
@@ -308,7 +311,7 @@ static chain_code load(dome_chains *c, GBytes *bytes)
     return code;
 }
 
-/* Tasks come to a chain together: one of them makes its code. */
+/* Tasks reach a chain at the same time: one of them generates its code. */
 static chain_code make(dome_chains *c, const chain_program *program)
 {
     if (!open_folder(c))
@@ -347,7 +350,7 @@ static gpointer work_off(gpointer data)
     }
 }
 
-/* Signals are the program's own threads' affair. */
+/* The thread blocks all signals: they are for the program's own threads. */
 static void start_thread(dome_chains *c)
 {
     sigset_t all, before;
@@ -364,7 +367,7 @@ void dome__chains_free(dome_chains *c)
         return;
     bool other = c->owner && c->owner != getpid();
     if (other)
-        return; /* the thread was another process's, and may have been in the middle of anything */
+        return; /* the thread belongs to another process, and any of its data may be inconsistent */
     if (c->thread) {
         dome__compiler_stop(&c->compiler);
         g_async_queue_push(c->queue, c);

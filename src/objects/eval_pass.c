@@ -1,5 +1,5 @@
-/* One pass: recorded values are computed piece by piece, each piece by all operations while it is in the cache. What need not be
- * stored lives in tiles, which are used again and again. */
+/* One pass: recorded values are computed piece by piece, each piece by all operations while it is in the cache. Values that need
+ * not be stored are kept in tiles, which are reused. */
 #include "objects/eval_private.h"
 
 #include "trace/record.h"
@@ -7,34 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of a piece: so few that the processor is still busy with a slow operation on one when it begins the next, and reads
- * memory meanwhile; so many that calls do not count. Kernels have loops of just this length. */
+/* Values of a piece: few enough that the processor is still busy with a slow operation on one piece when it begins the next, and
+ * reads memory meanwhile; many enough that the cost of calls does not count. Kernels have loops of exactly this length. */
 #define PIECE_VALUES DOME_KERNEL_TILE
 
-/* Values of a group, after which one looks around. Tiles have room for one: while operations are timed apart, it is one piece. */
+/* Values of a group, the unit of a pass's outer loop. Tiles have room for a group, which is one piece while operations are timed
+ * separately. */
 #define GROUP_VALUES 1024
 
-/* A pass of more pieces than this is long enough for its operations to be timed apart in one of them. */
+/* A pass of more pieces than this is long enough to time its operations separately in one of them. */
 #define MANY_PIECES 8
 
-/* Tiles do not begin at equal places of their pages: processors take such addresses for the same at first sight. */
+/* Tiles begin at different offsets in their pages: processors at first take addresses with equal offsets for the same. */
 enum { TILE_ALIGNMENT = 64, TILE_SHIFT = 5 * TILE_ALIGNMENT };
 
-/* Where values are: in a vector's memory, or in a tile. */
+/* The location of values: a vector's memory, or a tile. */
 typedef struct operand {
     char *data;
     uint64_t element; /* bytes; 0: a tile, the same for each piece */
-    bool global;      /* addressed by global index, not by place in the task's part */
+    bool global;      /* addressed by global index, not by position in the task's part */
 } operand;
 
-/* One operation made ready. */
+/* An operation prepared for a pass. */
 typedef struct step {
     dome_kernel kernel;
     dome_kernel_args args;
     operand out, in[INPUTS_MAX];
     int inputs;
     uint64_t out_move, in_move[INPUTS_MAX]; /* bytes from piece to piece; 0 for tiles */
-    bool accumulates;                       /* in[1] has to be in `out` before: axpy */
+    bool accumulates;                       /* the kernel adds to `out`, so in[1] must be there before: axpy */
     uint64_t bad;                           /* the first value without a result; UINT64_MAX if none */
     int node;
 } step;
@@ -43,15 +44,15 @@ typedef struct work {
     const eval_list *list;
     const dome_eval_reduction *reduction;
     step step[NODES_MAX];
-    int steps, active;        /* the last of them may be left to the reduction */
-    step pair[NODES_MAX / 2]; /* two of them in one */
-    step *order[NODES_MAX];   /* what is done for each piece, while operations are not timed apart */
+    int steps, active;        /* the last of them may be left to the reduction: then active < steps */
+    step pair[NODES_MAX / 2]; /* two steps done by one kernel */
+    step *order[NODES_MAX];   /* the steps of each piece, when operations are not timed separately */
     int ordered;
-    operand value[NODES_MAX]; /* of the list's values */
+    operand value[NODES_MAX]; /* location of each value of the list */
     operand x, y;             /* of the reduction */
-    dome_terms terms;         /* of the reduction, if it is a sum that this file makes; else DOME_TERMS */
+    dome_terms terms;         /* of the reduction, if it is a sum computed in this file; else DOME_TERMS */
     dome_sum_kernel sum;
-    dome_parts_kernel parts; /* NULL: sums are made of whole blocks */
+    dome_parts_kernel parts; /* NULL: sums are computed over whole blocks */
     uint64_t widest;
     uint64_t piece, group; /* elements at a time; a group is whole blocks */
 } work;
@@ -101,7 +102,7 @@ static void make_step(work *w, int number, int k)
         s->kernel = dome__kernel(node->code, dome__elementwise_by_input(node->code) ? node->from : node->type, node->from);
 }
 
-/* Lets an operation's arguments point to global index first, which is the task's element number place. */
+/* Sets the addresses of an operation's operands for the element with global index first, number `place` of the task's part. */
 static void point(step *s, uint64_t first, uint64_t place, uint64_t piece)
 {
     for (int i = 0; i < s->inputs; i++) {
@@ -113,7 +114,7 @@ static void point(step *s, uint64_t first, uint64_t place, uint64_t piece)
     s->args.first = first;
 }
 
-/* Applies an operation to count elements from there. */
+/* Applies an operation to the next count elements. */
 static inline void apply(step *s, uint64_t count)
 {
     const uint64_t values = count * s->args.width;
@@ -124,7 +125,7 @@ static inline void apply(step *s, uint64_t count)
         s->bad = s->args.first * s->args.width + done;
 }
 
-/* On to the next piece. */
+/* Advances the operands to the next piece. */
 static inline void advance(step *s, uint64_t piece)
 {
     s->args.out = (char *)s->args.out + s->out_move;
@@ -136,7 +137,7 @@ static inline void advance(step *s, uint64_t piece)
 static void note_failure(eval_list *list, const step *s)
 {
     eval_node *node = &list->node[s->node];
-    if (node->failure) /* found before: it was computed for others then */
+    if (node->failure) /* found earlier, when the value was computed for others */
         return;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s into '%s': element %" G_GUINT64_FORMAT, dome__operation_name(node->code),
@@ -150,7 +151,7 @@ static void note_failure(eval_list *list, const step *s)
 
 /* ---- places ---- */
 
-/* By value: the last one of the pass that is made of it; itself if none is. */
+/* For each value: the last value of the pass that depends on it directly; itself if none does. */
 static void find_last_uses(const eval_list *list, node_set needed, int last[NODES_MAX])
 {
     for (node_set rest = needed; rest; rest &= rest - 1) {
@@ -162,11 +163,11 @@ static void find_last_uses(const eval_list *list, node_set needed, int last[NODE
     }
 }
 
-/* Gives each value its place: its vector's memory, or a tile that nobody needs any more. Returns the number of tiles. */
+/* Gives each value its location: its vector's memory, or a tile that is no longer needed. Returns the number of tiles. */
 static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
 {
     const eval_list *list = pass->list;
-    int tiles = 0, last[NODES_MAX], until[NODES_MAX]; /* until: by tile: the last value that needs what is in it */
+    int tiles = 0, last[NODES_MAX], until[NODES_MAX]; /* until: by tile: the last value that needs its contents */
     find_last_uses(list, pass->needed, last);
     node_set kept = 0;
     if (pass->reduction) {
@@ -184,7 +185,7 @@ static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
             w->value[k] = in_memory(list, node->out);
             continue;
         }
-        /* An output may lie on an input, but only if their values are of equal size. */
+        /* An output may replace an input only if their values are of equal size. */
         for (; tile < tiles; tile++) {
             bool fits = until[tile] < k;
             for (int i = 0; i < INPUTS_MAX && !fits && until[tile] == k; i++)
@@ -229,7 +230,8 @@ static uint64_t power_up_to(uint64_t x)
     return (uint64_t)1 << (63 - __builtin_clzll(x | 1));
 }
 
-/* Pieces are whole blocks or parts of one. Sums of what is in tiles are made of whole blocks, or part by part. */
+/* Sets the sizes of pieces and groups. Pieces are whole blocks or parts of one. Values in tiles are summed over whole blocks, or
+ * part by part. */
 static void find_pieces(work *w, const eval_pass *pass)
 {
     const dome_eval_reduction *r = pass->reduction;
@@ -239,7 +241,7 @@ static void find_pieces(work *w, const eval_pass *pass)
     const uint64_t block = dome_layout_block_size(pass->list->layout);
     w->group = MAX(GROUP_VALUES / w->widest / block, 1) * block;
     w->piece = w->group;
-    if (pass->needed & (pass->needed - 1)) /* one operation alone has nothing to overlap with */
+    if (pass->needed & (pass->needed - 1)) /* a single operation has no other to overlap with */
         w->piece = MIN(power_up_to(PIECE_VALUES / w->widest), w->group);
     if (w->piece >= block || w->piece * w->widest % DOME_PARTS)
         w->parts = NULL;
@@ -256,7 +258,7 @@ static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
 
 /* ---- pairs ---- */
 
-/* Whether the step k can as well be done just before the step m: what it reads is still there. */
+/* Whether step k can be delayed until just before step m: its inputs are not overwritten in between. */
 static bool can_wait(const work *w, int k, int m)
 {
     const step *first = &w->step[k];
@@ -267,7 +269,7 @@ static bool can_wait(const work *w, int k, int m)
     return true;
 }
 
-/* The step m as a pair with the one that its operand number i comes from; false if there is no kernel for the two. */
+/* Combines step m with the step that computes its operand number i; false if there is no kernel for the two. */
 static bool make_pair(const work *w, int k, int m, int i, step *pair)
 {
     const step *first = &w->step[k], *second = &w->step[m];
@@ -287,11 +289,12 @@ static bool make_pair(const work *w, int k, int m, int i, step *pair)
     return true;
 }
 
-/* Operations whose value one other alone wants are done together with that, where there is a kernel for the two. */
+/* Combines an operation whose value only one other operation reads with that one, if there is a kernel for the two. */
 static void find_order(work *w, const eval_pass *pass)
 {
     w->ordered = 0;
-    if (w->active < 2 || dome_layout_local(w->list->layout, w->list->rank) <= w->piece) { /* looking would cost more */
+    if (w->active < 2 || dome_layout_local(w->list->layout, w->list->rank) <= w->piece) { /* the search would cost more than it
+                                                                                           * gains */
         for (; w->ordered < w->active; w->ordered++)
             w->order[w->ordered] = &w->step[w->ordered];
         return;
@@ -334,7 +337,7 @@ static const char *reduced_address(const operand *o, uint64_t first, uint64_t pl
     return o->element ? address(o, first, place) : o->data;
 }
 
-/* Reduces count elements, which are computed: whole blocks, or the end of one. Tiles begin at the first of them. */
+/* Reduces count elements that have been computed: whole blocks, or the end of one. Tiles begin at the first of them. */
 static void reduce_blocks(const work *w, uint64_t first, uint64_t place, uint64_t count)
 {
     const dome_eval_reduction *r = w->reduction;
@@ -346,7 +349,7 @@ static void reduce_blocks(const work *w, uint64_t first, uint64_t place, uint64_
         r->visit(r->ctx, x, y, values, block, first * r->lead->width);
 }
 
-/* The terms of a piece, as a part of its block's sum, which ends where `last` says so. */
+/* Adds the terms of a piece to the sum of its block, which ends there if `last`. */
 static void reduce_part(const work *w, uint64_t first, uint64_t place, uint64_t count, bool last, double part[DOME_PARTS])
 {
     w->parts(reduced_address(&w->x, first, place), reduced_address(&w->y, first, place), count * w->reduction->lead->width, part);
@@ -356,7 +359,7 @@ static void reduce_part(const work *w, uint64_t first, uint64_t place, uint64_t 
     memset(part, 0, DOME_PARTS * sizeof *part);
 }
 
-/* All operations on one group, so many elements at a time; their times, if weight is not NULL. */
+/* Runs all operations on one group, `piece` elements at a time; takes their times if weight is not NULL. */
 static void run_group(work *w, uint64_t first, uint64_t place, uint64_t count, uint64_t piece, double *weight)
 {
     const uint64_t block = dome_layout_block_size(w->list->layout);
@@ -425,7 +428,7 @@ static void run_spans(work *w, bool plain, double weight[])
 
 /* ---- generated code ---- */
 
-/* A pass as a program for generated code, with what a call of that needs. */
+/* A pass as a program for generated code, with the arguments for calling it. */
 typedef struct generated {
     chain_program program;
     double scalar[NODES_MAX];
@@ -433,10 +436,10 @@ typedef struct generated {
     bool written[CHAIN_MEMORY_MAX];
     int memories;
     uint64_t width;
-    bool sums; /* it makes the reduction's sums too */
+    bool sums; /* the code computes the reduction's sums too */
 } generated;
 
-/* The number of a place in memory, as an input or output of a step; CHAIN_NONE if there are too many. */
+/* The number of a memory location as input or output of a step; CHAIN_NONE if there are too many. */
 static uint8_t memory_number(generated *g, const operand *o)
 {
     for (int m = 0; m < g->memories; m++)
@@ -448,7 +451,7 @@ static uint8_t memory_number(generated *g, const operand *o)
     return CHAIN_MEMORY(g->memories++);
 }
 
-/* Where the reduction finds x: in memory, or what the step of x's value has computed. */
+/* The reduction's operand x: in memory, or the result of the step that computes it. */
 static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const operand *o, const uint8_t step_of[NODES_MAX])
 {
     if (x->value && x->work == w->list)
@@ -489,7 +492,7 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
                 return false;
             read += g->memories > known ? value : 0;
         }
-        /* tiles are written only if the reduction looks into them */
+        /* tiles are written only if the reduction reads them */
         bool seen = r && !g->sums && (s->out.data == w->x.data || (r->y && s->out.data == w->y.data)) &&
                     ((r->x->value == (unsigned)s->node + 1 && r->x->work == list) ||
                      (r->y && r->y->value == (unsigned)s->node + 1 && r->y->work == list));
@@ -564,7 +567,7 @@ static bool same_bits(const void *x, const void *y, uint64_t values, bool single
     return true;
 }
 
-/* What the code makes of the first group, in copies of the memory that it writes to. */
+/* The results of the code for the first group, in copies of the memory that it writes to. */
 typedef struct trial {
     uint64_t first, count;
     void *memory[CHAIN_MEMORY_MAX];
@@ -588,7 +591,7 @@ static trial *try_code(const work *w, const generated *g, chain_code code)
     return t;
 }
 
-/* Whether the kernels, which have done the pass since, have made the same. Ends the trial. */
+/* Whether the kernels, which have run the same group since, have given the same results. Ends the trial. */
 static bool end_trial(const work *w, const generated *g, trial *t)
 {
     bool equal = true, single = g->program.kind == DOME_KIND_F32;
@@ -608,17 +611,17 @@ static bool end_trial(const work *w, const generated *g, trial *t)
             dome__sum_kernel(r->terms, r->x->type)(address(&w->x, t->first + b * block, b * block),
                                                    r->y ? address(&w->y, t->first + b * block, b * block) : NULL, n * g->width,
                                                    n * g->width, NULL, sums);
-            double expected = dome__exact_round(&sums[0]), got = t->sum[b] + 0.0; /* exact sums know one zero */
+            double expected = dome__exact_round(&sums[0]), got = t->sum[b] + 0.0; /* exact sums have only one zero */
             equal &= same_bits(&expected, &got, 1, false);
         }
     g_free(t);
     return equal;
 }
 
-/* Passes over fewer values than this are not looked at for generated code. */
+/* No generated code is used for passes over fewer values than this. */
 #define FEW_VALUES 8192
 
-/* Does the pass by generated code if there is some. */
+/* Runs the pass, by generated code if there is some. */
 static void run(work *w, const eval_pass *pass, double weight[])
 {
     uint64_t values = dome_layout_local(w->list->layout, w->list->rank) * w->widest;
@@ -643,9 +646,9 @@ static void run(work *w, const eval_pass *pass, double weight[])
         dome__chain_checked(chain, end_trial(w, &g, t));
 }
 
-/* ---- what it cost ---- */
+/* ---- the cost ---- */
 
-/* Bytes that a step brings from or to memory, for each element: each vector is read once in a pass. */
+/* Bytes that a step reads from or writes to memory, per element: each vector is read once in a pass. */
 static uint64_t traffic(const work *w, const step *s, uint64_t pass)
 {
     const eval_node *node = &w->list->node[s->node];
@@ -660,8 +663,8 @@ static uint64_t traffic(const work *w, const step *s, uint64_t pass)
     return bytes;
 }
 
-/* Tells the clock what a pass took. weight: of each operation, and of the reduction, in any unit. What the reduction took is left
- * to the operation that it is. */
+/* Charges the time of a pass to its operations. weight: of each operation, and of the reduction, in any unit. The reduction's
+ * share is left to the reduction's own operation. */
 static void charge(dome_env *env, const work *w, const double weight[], uint64_t ns, uint64_t pass)
 {
     double sum = 0;
@@ -680,8 +683,8 @@ static void charge(dome_env *env, const work *w, const double weight[], uint64_t
     env->eval_ns += charged;
 }
 
-/* How the reduction gets what it wants. A sum of products that nobody else wants is a dot product: each product is rounded, then
- * added. (Terms of a sum of floats are rounded to float, those of a dot product are not.) */
+/* Decides how the reduction's terms are computed. A sum of products that nothing else reads is a dot product: each product is
+ * rounded, then added. (Terms of a sum of floats are rounded to float, those of a dot product are not.) */
 static void find_terms(work *w)
 {
     const dome_eval_reduction *r = w->reduction;
@@ -695,7 +698,7 @@ static void find_terms(work *w)
         w->y = last->in[1];
         w->active = 0;
         w->parts = NULL;
-        /* no tiles are in use: all at once */
+        /* no tiles are used: all blocks at once */
         const uint64_t block = dome_layout_block_size(w->list->layout);
         w->group = w->piece = (dome_layout_local(w->list->layout, w->list->rank) / block + 1) * block;
     }

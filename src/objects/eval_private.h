@@ -1,4 +1,4 @@
-/* What eval.c and eval_pass.c share: recorded values, and a pass over some of them. */
+/* Shared by eval.c and eval_pass.c: recorded values, and a pass over some of them. */
 #ifndef DOME_SRC_EVAL_PRIVATE_H
 #define DOME_SRC_EVAL_PRIVATE_H
 
@@ -7,35 +7,35 @@
 #include "objects/eval.h"
 #include "objects/eval_compile.h"
 
-/* Values a list holds before they are run in any case. Sets of them are bits of a word. */
+/* Most values of a list; a list that is full is run. A set of values is a word of bits. */
 enum { NODES_MAX = 64, INPUTS_MAX = 3 };
 
 typedef uint64_t node_set;
 #define NODE(k) ((node_set)1 << (k))
 
-/* A recorded value. Its inputs are earlier values of the list, or vectors as they are in memory. */
+/* A recorded value. Its inputs are earlier values of the list, or vectors in memory. */
 typedef struct eval_node {
-    dome_operation_code code; /* DOME_OP_NONE: nothing is here any more */
-    bool owned;               /* it is what `out` holds; else `out` has been recorded anew or freed */
-    bool must;                /* has to be run even so */
-    bool may_fail;            /* some values of its inputs do not allow it */
-    uint8_t computed;         /* so often, without being stored */
-    uint8_t uses;             /* values made of it */
+    dome_operation_code code; /* DOME_OP_NONE: an empty slot */
+    bool owned;               /* it is the present value of `out`; otherwise `out` has been recorded anew or freed */
+    bool must;                /* must be run even if it is not owned */
+    bool may_fail;            /* it does not exist for some values of its inputs */
+    uint8_t computed;         /* how often, without being stored */
+    uint8_t uses;             /* number of values that depend on it directly */
     int8_t arg[INPUTS_MAX];   /* a value of the list, or -1 */
     const dvec *leaf[INPUTS_MAX];
-    node_set deps; /* all values it is made of, with itself */
-    dvec *out;     /* NULL when that has been freed */
+    node_set deps; /* all values it depends on, and itself */
+    dvec *out;     /* NULL if it has been freed */
     dome_type type, from;
     uint64_t width;
     uint64_t scalar; /* bits of dome_eval_op's */
     void *value;
-    uint64_t operation;    /* number of the one that recorded it */
-    dome_failure *failure; /* what was found when it was computed; own reference */
+    uint64_t operation;    /* number of the operation that recorded it */
+    dome_failure *failure; /* found when it was computed; own reference */
     uint32_t hash;
 } eval_node;
 
 /* Recorded values of vectors that share a layout, in the order of the calls. A vector with recorded work is in one list only:
- * work in another list that it takes part in is run first. So lists do not depend on each other. */
+ * before an operation adds it to another list, the first list is run. So lists do not depend on each other. */
 typedef struct eval_list {
     dome_layout *layout;
     int rank;
@@ -43,7 +43,7 @@ typedef struct eval_list {
     node_set live;
     bool failed;              /* some of its values have, or had, a failure */
     uint32_t hash[NODES_MAX]; /* of the values; 0: none */
-    uint64_t hashes[4];       /* bits for those that are there, and some that were */
+    uint64_t hashes[4];       /* bits of the hashes of the present values, and of some earlier ones */
     eval_node node[NODES_MAX];
 } eval_list;
 
@@ -62,14 +62,14 @@ typedef struct eval_memory {
     uint64_t passes; /* so far */
 } eval_memory;
 
-/* Does it: computes, stores, notes the failures of the values that could not be computed, and charges the time. scratch is kept
- * between passes. */
+/* Runs a pass: computes, stores, notes the failures of the values that could not be computed, and charges the time. scratch is
+ * kept between passes. */
 void dome__eval_pass(dome_env *env, const eval_pass *pass, eval_memory *scratch);
 
-/* Calls a reduction's visit for vectors that are in memory. */
+/* Calls a reduction's visit for vectors whose values are in memory. */
 void dome__eval_visit_memory(const dome_eval_reduction *r);
 
-/* Local addresses: where the element with global index first, number place of the task's part in `layout`, lies in x. */
+/* Address in x of the element with global index first, which is number `place` of the task's part in `layout`. */
 static inline char *dome__eval_address(const dvec *x, const dome_layout *layout, uint64_t first, uint64_t place)
 {
     bool together = x->layout == layout || dome_layout_equal(x->layout, layout);

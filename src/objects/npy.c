@@ -43,7 +43,7 @@ void dome__npy_clear(dome_npy *npy)
     *npy = (dome_npy){0};
 }
 
-/* ---- the start ---- */
+/* ---- the first bytes ---- */
 
 bool dome__npy_start(const void *start, size_t bytes, uint64_t *header_bytes, char **message)
 {
@@ -64,7 +64,7 @@ bool dome__npy_start(const void *start, size_t bytes, uint64_t *header_bytes, ch
     return true;
 }
 
-/* ---- a parser for the few Python literals a header is made of ---- */
+/* ---- a parser for the few Python literals that headers contain ---- */
 
 typedef struct parser {
     const char *begin, *at, *end;
@@ -100,7 +100,7 @@ static void skip_space(parser *p)
         p->at++;
 }
 
-/* Takes the character c, if it is next. */
+/* Consumes the character c, if it is next. */
 static bool take(parser *p, char c)
 {
     skip_space(p);
@@ -209,7 +209,7 @@ static bool integer(parser *p, uint64_t *result)
     return true;
 }
 
-/* A tuple of numbers: their product without the first, the first, and how many there are. */
+/* A tuple of numbers: the first, the product of the others, and their count. */
 static bool numbers(parser *p, uint64_t *first, uint64_t *rest, unsigned *count)
 {
     *count = 0;
@@ -324,7 +324,7 @@ static bool field(parser *p, dome_npy_item *item, bool *padding, int depth)
     return item->count > 0 || refuse(p->message, "has a field of no values");
 }
 
-/* A list of fields. Padding stands in it as fields without a name. */
+/* A list of fields. Padding appears in it as fields without a name. */
 static bool structure(parser *p, dome_npy_item *item, int depth)
 {
     GArray *fields = g_array_new(FALSE, TRUE, sizeof(dome_npy_item));
@@ -642,7 +642,7 @@ bool dome__npy_is_native(const dome_npy_item *item, dome_type type)
         memcpy((char *)to + i * sizeof value, &value, sizeof value);                                                             \
     }
 
-/* count items of `atom` bytes, the order of bytes turned around. */
+/* count items of `atom` bytes, with their byte order reversed. */
 static void swap(void *to, const void *from, uint64_t atom, uint64_t count)
 {
     switch (atom) {
