@@ -1,4 +1,4 @@
-/* Setting the road up: the lowest task of a host makes the memory, the others find it through /proc. */
+/* Setting up the road: the lowest rank of a host creates the shared memory, the others open it through /proc. */
 #include "core/files.h"
 #include "local/messages.h"
 #include "local/share.h"
@@ -17,12 +17,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* All rings together take no more than RINGS bytes, a single one from SMALLEST to LARGEST. */
+/* All rings together take at most RINGS bytes, unless each has the SMALLEST size already; a ring has at most LARGEST bytes. */
 static const uint64_t RINGS = 256 << 20, LARGEST = 256 << 10, SMALLEST = 4 << 10;
 
-/* A task that waits looks so often for news before it gives its processor to others for a moment: some microseconds. It does
- * so often before it sleeps: longer than it takes to wake another one, or two that wait for each other in turn would sleep each
- * time. */
+/* A waiting task polls SPINS times, for some microseconds, then yields the processor up to YIELDS times, then sleeps. The yields
+ * take longer than waking a task does, or two tasks that wait for each other in turn would sleep each time. */
 enum { SPINS = 200, YIELDS = 500 };
 
 /* ---- the table ---- */
@@ -61,14 +60,14 @@ static int local_recv_head(dome_transport *t, int source, int channel, void *hea
     dome_local *local = t->provider;
     if (is_near(local, source))
         return dome__local_recv_head(t, source, channel, head, head_bytes, bytes);
-    dome__pause w = {.turns = UINT_MAX}; /* each look is a system call */
+    dome__pause w = {.turns = UINT_MAX}; /* no spinning: each poll is a system call */
     while (!dome__base_arrived(local, source, channel))
         dome__rest(local, &w, FOR_WORD);
     dome__rested(local, &w);
     return local->base->ops->recv_head(local->base, source, channel, head, head_bytes, bytes);
 }
 
-/* What has begun to come from another host comes. */
+/* Once the head of a remote message has arrived its data follows; no wait is needed. */
 static int local_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
 {
     dome_local *local = t->provider;
@@ -110,7 +109,7 @@ static const dome_transport_ops local_ops = {
     .close = local_close,
 };
 
-/* The transport becomes the road, with what it was inside. */
+/* Turns the transport into the road, and keeps the original inside it. */
 static void wrap(dome_transport *t, dome_local *local)
 {
     local->base = g_memdup2(t, sizeof *t);
@@ -159,7 +158,7 @@ static void lay_out(dome_local *local)
     }
 }
 
-/* What the lowest task of a host offers to the others, and what they answer. */
+/* Messages of the setup: the offer of the lowest rank of a host to the others, and their answer. */
 enum { OFFER_ERROR, OFFER_PID, OFFER_FD, OFFER_NONCE, OFFER_PLACE = OFFER_NONCE + 2, OFFER_WORDS };
 enum { ANSWER_ERROR, ANSWER_VM, ANSWER_PID, ANSWER_WORDS };
 
@@ -177,7 +176,7 @@ static int make_memory(dome_local *local, int64_t offer[OFFER_WORDS])
     uint64_t nonce[2];
     int fd = memfd_create("dome", MFD_CLOEXEC);
     dome_file_limit limit;
-    dome__file_limit_begin(&limit); /* it counts for files in memory, too */
+    dome__file_limit_begin(&limit); /* the file size limit applies to files in memory, too */
     bool long_enough = fd >= 0 && ftruncate(fd, (off_t)local->memory_bytes) == 0;
     dome__file_limit_end(&limit);
     if (!long_enough || getrandom(nonce, sizeof nonce, 0) != sizeof nonce || !map(local, fd)) {
@@ -192,7 +191,7 @@ static int make_memory(dome_local *local, int64_t offer[OFFER_WORDS])
     return fd;
 }
 
-/* Names of doorbells are known to those who know the memory. */
+/* The names of the doorbells contain the nonce from the shared memory, so only its tasks know them. */
 static int hang_doorbell(dome_local *local)
 {
     const uint64_t *nonce = ((const shared_header *)local->memory)->nonce;
@@ -219,7 +218,7 @@ static void take_memory(dome_local *local, const int64_t offer[OFFER_WORDS], int
     if (fd < 0 || !map(local, fd))
         answer[ANSWER_ERROR] = errno ? errno : EIO;
     else if (memcmp(((shared_header *)local->memory)->nonce, nonce, 2 * sizeof *nonce) != 0)
-        answer[ANSWER_ERROR] = ENOENT; /* another process of that number */
+        answer[ANSWER_ERROR] = ENOENT; /* another process has that pid now */
     if (fd >= 0)
         close(fd);
     if (!answer[ANSWER_ERROR])
@@ -239,8 +238,8 @@ static int take_words(dome_transport *t, int source, int64_t *words, uint64_t co
     return dome__recv(t, source, DOME_CHANNEL_CONTROL, DOME_I64, words, count);
 }
 
-/* The lowest task: all have to take the memory, or none uses it. verdict: an errno, whether all can read each other's memory, and
- * all process ids. */
+/* Run by the lowest rank: the memory is used only if all tasks can map it. verdict: an errno, whether all tasks can read each
+ * other's memory, and all process ids. */
 static int lead(dome_transport *t, dome_local *local, int64_t *verdict, int *refuser)
 {
     int64_t offer[OFFER_WORDS] = {0};
@@ -321,14 +320,14 @@ static void say(const dome_transport *t, char *const *hosts, const char *format,
     g_free(text);
 }
 
-/* Processors that this task may use. */
+/* Number of processors that this task may use. */
 static int processors(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* Makes the road, if it can be had. */
+/* Sets up the road if possible. */
 static int join(dome_transport *t, char *const *hosts, dome_road road)
 {
     dome_local *local = local_new(t, hosts);
@@ -366,7 +365,7 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
     return DOME_OK;
 }
 
-/* Groups of tasks that share memory, known to all. */
+/* Finds the groups of tasks that share memory, on all tasks alike. */
 static int find_groups(dome_transport *t, char *const *hosts)
 {
     int size = t->size, hosts_seen = 0, status = DOME_OK;

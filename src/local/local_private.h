@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* Declarations shared by the files of this folder. */
 #ifndef DOME_SRC_LOCAL_PRIVATE_H
 #define DOME_SRC_LOCAL_PRIVATE_H
 
@@ -10,36 +10,35 @@
 
 enum { LINE = 128, HEAD_MAX = 96 };
 
-/* ---- in shared memory: 32-bit atomics, which every machine has ---- */
+/* ---- in shared memory: 32-bit atomics, which all machines support ---- */
 
 typedef enum sleep_kind { AWAKE, FOR_WORD, FOR_ROOM } sleep_kind;
 
 typedef struct shared_task {
-    _Alignas(LINE) atomic_uint bell; /* a futex: rung for a task that sleeps */
+    _Alignas(LINE) atomic_uint bell; /* a futex, which wakes a sleeping task */
     atomic_uint sleeping;            /* sleep_kind */
-    _Alignas(LINE) atomic_uint done; /* shares that this task has done with */
+    _Alignas(LINE) atomic_uint done; /* number of shares whose data this task no longer reads */
 } shared_task;
 
-/* From one task to another. Counts of bytes go on past 2^32: a ring's size divides it. */
+/* From one task to another. Byte counts wrap at 2^32, which a ring's size divides. */
 typedef struct shared_channel {
     _Alignas(LINE) atomic_uint tail; /* bytes written */
-    atomic_uint answered;            /* of the transfers that the other has offered */
-    atomic_uint refused;             /* the last of them could not be read: it has to come through the ring */
-    _Alignas(LINE) atomic_uint head; /* bytes taken, by the other */
+    atomic_uint answered;            /* number of the other task's offered transfers that were answered */
+    atomic_uint refused;             /* number of the last of them that could not be read and must be sent through the ring */
+    _Alignas(LINE) atomic_uint head; /* bytes read by the other task */
 } shared_channel;
 
-/* At the start of the memory. After it a shared_task for each task, a shared_channel for each pair (from, to), their rings, and
- * the slots of shares.
- */
+/* At the start of the memory. It is followed by a shared_task for each task, a shared_channel for each pair (from, to), their
+ * rings, and the slots of shares. */
 typedef struct shared_header {
     _Alignas(LINE) uint64_t nonce[2];
 } shared_header;
 
-/* ---- of this task ---- */
+/* ---- private to this task ---- */
 
 typedef struct frame {
     uint32_t channel, head_bytes;
-    uint64_t bytes, address; /* address: in the sender's memory, where the data is; 0: it follows in the ring */
+    uint64_t bytes, address; /* address: of the data in the sender's memory; 0: it follows in the ring */
 } frame;
 
 typedef struct message {
@@ -57,25 +56,25 @@ typedef struct peer {
     char *out_ring, *in_ring;
     uint32_t out_tail, in_head;
 
-    /* a transfer that has been offered and not answered */
+    /* a transfer that this task has offered and the peer has not answered; offer is NULL if there is none */
     uint32_t offered;
     const char *offer;
     uint64_t offer_bytes;
 
-    /* what is at the front of the ring */
+    /* the message at the front of the incoming ring */
     bool framed;       /* frame and head have been read */
-    bool direct;       /* by recv_head: recv_data is next */
-    bool through_ring; /* its data comes through the ring */
+    bool direct;       /* recv_head has returned its head, and recv_data will read its data */
+    bool through_ring; /* its data is in the ring */
     frame frame;
     uint8_t head[HEAD_MAX];
-    message *part;    /* being put aside */
-    GQueue *messages; /* put aside, in order, of all channels */
+    message *part;    /* a message being buffered */
+    GQueue *messages; /* buffered messages of all channels, in order of arrival */
 } peer;
 
 typedef struct dome_local {
-    dome_transport *transport; /* that this is the provider of */
-    dome_transport *base;      /* inside of it, for tasks of other hosts */
-    int place, tasks;          /* of this task among those of its host, in the order of ranks; how many they are */
+    dome_transport *transport; /* the transport whose provider this is */
+    dome_transport *base;      /* the wrapped transport, for tasks of other hosts */
+    int place, tasks;          /* this task's position among the tasks of its host, in rank order; their number */
     dome_road road;
     peer *peers;   /* by place */
     int *place_of; /* by rank; -1: another host */
@@ -83,16 +82,15 @@ typedef struct dome_local {
     size_t memory_bytes;
     uint32_t ring;
     shared_task *own;
-    unsigned spins, yields; /* how often a wait spins and yields before it sleeps: at most */
-    unsigned eager, sleeps; /* how much of that is worth while now, of EAGER; sleeps since that was all */
-    bool alone;             /* all tasks are of this host */
-    int doorbell;           /* a socket on which others ring, where news may come from the provider too; else -1 */
-    char *doorbells;        /* what their names begin with */
-    message *taken;         /* by recv_head */
-
+    unsigned spins, yields; /* the most spins and yields of a wait before it sleeps */
+    unsigned eager, sleeps; /* the part of these in use, of EAGER; waits that slept (wait.c) */
+    bool alone;             /* all tasks are on this host */
+    int doorbell;      /* a socket by which others wake this task, if it also waits for the provider's descriptors; else -1 */
+    char *doorbells;   /* prefix of the doorbells' names */
+    message *taken;    /* the buffered message whose head recv_head has returned */
     char *slots;       /* of shares, by place */
-    uint32_t shares;   /* begun by this task */
-    uint32_t all_done; /* a share that all others are known to have done with */
+    uint32_t shares;   /* number of shares that this task has begun */
+    uint32_t all_done; /* all others are known to have finished reading the shares up to this number */
 } dome_local;
 
 /* ---- waiting: for (dome__pause w = {0}; !condition; dome__rest(local, &w, kind)); dome__rested(local, &w); ---- */
@@ -102,27 +100,27 @@ enum { EAGER = 64 };
 typedef struct dome__pause {
     unsigned turns;
     bool armed;
-    bool slept;  /* or should have */
-    bool waited; /* for as long as data that is offered may wait for the call that wants it */
+    bool slept;  /* has slept, or a yield took so long that sleeping would have been better */
+    bool waited; /* offered data was left unread: the next sleep lasts OFFER_NS at most, then the data is read */
     uint32_t bell;
 } dome__pause;
 
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind);
 void dome__rested(dome_local *local, dome__pause *w);
 
-/* Rings for a task that sleeps for this kind of news, after it has been written. */
+/* Wakes a task if it sleeps until this kind of event; call it after writing the data. */
 void dome__ring(const dome_local *local, int place, sleep_kind news);
 
 void dome__ring_all(const dome_local *local, sleep_kind news);
 
-/* The socket on which others ring for this task. Returns an errno. */
+/* Opens this task's doorbell. Returns an errno. */
 int dome__doorbell_open(dome_local *local);
 
-/* The provider's: whether a message of another host has come; source < 0: just takes in what there is. */
+/* Calls `arrived` of the wrapped transport. */
 bool dome__base_arrived(dome_local *local, int source, int channel);
 
-/* Takes in what has come from all peers, without waiting. Data that has been offered is read only if offers says so: it would be
- * copied twice. True if some is left. */
+/* Receives available data from all peers into buffers, without waiting. Offered data is read only if `offers`, since it is copied
+ * twice then. Returns whether offered data is left unread. */
 bool dome__take_in(dome_local *local, bool offers);
 
 #endif

@@ -1,4 +1,4 @@
-/* Messages through rings, and long ones out of the sender's memory. */
+/* Messages through rings; long ones are read from the sender's memory. */
 #include "local/messages.h"
 
 #include "local/local_private.h"
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* From so many bytes on data is offered: one copy instead of two is worth a system call and an answer. */
+/* Data of at least this many bytes is offered: saving one of two copies is worth a system call and an answer. */
 enum { OFFER_BYTES = 16 << 10 };
 
-/* In one system call: progress is seen between them. */
+/* The most bytes to read in one system call: progress is noted between calls. */
 static const uint64_t READ_BYTES = 64 << 20;
 
 static peer *peer_of(const dome_local *local, int rank)
@@ -31,8 +31,8 @@ static void publish(const dome_local *local, peer *q)
     dome__ring(local, local->place_of[q->rank], FOR_WORD);
 }
 
-/* The reader learns of it by publish, or when the ring is full. Long data is published piece by piece, so that both copy at the
- * same time. */
+/* Copies data into the ring. The caller publishes it; a full ring is published at once, and long data in quarters of the ring, so
+ * that writer and reader copy at the same time. */
 static void write_ring(dome_local *local, peer *q, const void *data, uint64_t bytes)
 {
     const char *from = data;
@@ -62,7 +62,7 @@ static bool answered(const peer *q)
     return atomic_load_explicit(&q->in->answered, memory_order_acquire) == q->offered;
 }
 
-/* Waits until what was offered has been read. */
+/* Waits until the peer has answered an offer; if the peer refused it, writes the data to the ring. */
 static void settle(dome_local *local, peer *q)
 {
     if (!q->offer)
@@ -86,7 +86,7 @@ int dome__local_begin_send(dome_transport *t, int dest, int channel, const void 
     peer *q = peer_of(local, dest);
     if (head_bytes > HEAD_MAX)
         return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
-    settle(local, q); /* nothing may come between an offer and data that has to be sent after all */
+    settle(local, q); /* the data of a refused offer must follow its head directly */
     frame f = {.channel = (uint32_t)channel, .head_bytes = (uint32_t)head_bytes, .bytes = bytes};
     bool offer = local->road == DOME_ROAD_VM && bytes >= OFFER_BYTES;
     if (offer)
@@ -131,7 +131,7 @@ static void release(const dome_local *local, peer *q)
     dome__ring(local, local->place_of[q->rank], FOR_ROOM);
 }
 
-/* Frame and head of the next message, if they have come. */
+/* Reads frame and head of the next message, if they have arrived. */
 static bool parse(dome_transport *t, dome_local *local, peer *q)
 {
     uint32_t there = waiting(q);
@@ -151,7 +151,7 @@ static bool parse(dome_transport *t, dome_local *local, peer *q)
     return true;
 }
 
-/* What has come of the data, at most `bytes`. */
+/* Reads the data available in the ring, at most `bytes`. Returns the number of bytes read. */
 static uint64_t read_ring(dome_local *local, peer *q, void *to, uint64_t bytes)
 {
     uint32_t there = waiting(q);
@@ -177,7 +177,7 @@ static void answer(const dome_local *local, peer *q, bool good)
     dome__ring(local, local->place_of[q->rank], FOR_WORD);
 }
 
-/* Reads what is offered, or says that it has to come through the ring. */
+/* Reads offered data from the peer's memory; if that fails, asks the peer to send it through the ring. */
 static bool read_offer(dome_transport *t, peer *q, void *to)
 {
     uint64_t done = 0, bytes = q->frame.bytes;
@@ -213,7 +213,7 @@ static void message_free(message *m)
     g_free(m);
 }
 
-/* Puts aside what has come from a peer. True if data that it offers is left. */
+/* Buffers messages that have arrived from a peer. Returns whether offered data is left unread. */
 static bool put_aside(dome_transport *t, dome_local *local, peer *q, bool offers)
 {
     while (!q->direct && (q->framed || parse(t, local, q))) {
@@ -221,7 +221,7 @@ static bool put_aside(dome_transport *t, dome_local *local, peer *q, bool offers
         if (offered && !offers)
             return true;
         if (!q->part && !(q->part = message_new(q)))
-            return false; /* no memory: it stays where it is */
+            return false; /* no memory: the message stays in the ring */
         message *m = q->part;
         if (offered && read_offer(t, q, m->data))
             m->got = m->frame.bytes;
@@ -257,7 +257,7 @@ static message *find(peer *q, int channel)
     return NULL;
 }
 
-/* The next message of a channel: put aside, or at the front of the ring. */
+/* Finds the next message of a channel, among the buffered ones or at the front of the ring. */
 static bool next(dome_transport *t, dome_local *local, peer *q, int channel)
 {
     if (q->messages->head && (local->taken = find(q, channel)))

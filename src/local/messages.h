@@ -1,10 +1,10 @@
-/* Messages between tasks of one host: what local.c puts into a transport's table. Ranks are of this host. */
+/* Messages between tasks of one host, for the transport's table in local.c. The ranks must be of this host. */
 #ifndef DOME_SRC_LOCAL_MESSAGES_H
 #define DOME_SRC_LOCAL_MESSAGES_H
 
 #include "local/local_private.h"
 
-/* Sends; the data has to rest until end_send for the same rank, or the next begin_send to it, returns. */
+/* Begins to send; the data must not change until end_send, or the next begin_send, to the same rank returns. */
 int dome__local_begin_send(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes,
                            const void *data, uint64_t bytes);
 void dome__local_end_send(dome_transport *transport, int dest);

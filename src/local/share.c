@@ -1,4 +1,4 @@
-/* Small collectives: each task writes into a slot of its own, and all read all slots where they are. */
+/* Small collectives: each task writes to its own slot, and all tasks read the slots in place. */
 #include "local/share.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static bool given_by(const dome_local *local, int place, uint32_t number)
     return atomic_load_explicit(&slot_of(local, place, number)->number, memory_order_acquire) == number;
 }
 
-/* Whether all have done with a share. */
+/* Whether all other tasks have finished reading a share. */
 static bool all_done(dome_local *local, uint32_t number)
 {
     while ((int32_t)(local->all_done - number) < 0) {
@@ -31,7 +31,7 @@ static bool all_done(dome_local *local, uint32_t number)
     return true;
 }
 
-/* Whether there was something to wait for. */
+/* Waits until a task has given its data; returns false if it had done so already. */
 static bool wait_for(dome_local *local, int place, uint32_t number)
 {
     if (given_by(local, place, number))
@@ -54,7 +54,7 @@ int dome__local_share(dome_transport *t, int from, const void *head, size_t head
     if (head_bytes > SLOT_HEAD || bytes > SLOT_BYTES - sizeof(shared_slot))
         return dome__transport_error(t, DOME_ERR_COMM, "a share of %" G_GUINT64_FORMAT " bytes is too long", bytes);
 
-    /* What the others have given before may be overwritten now. */
+    /* This task no longer reads the data of earlier shares, so their slots may be overwritten. */
     atomic_store_explicit(&local->own->done, number - 1, memory_order_release);
     if (gives) {
         dome__pause w = {0};
@@ -77,7 +77,7 @@ int dome__local_share(dome_transport *t, int from, const void *head, size_t head
         const shared_slot *slot = slot_of(local, i, number);
         given[i] = (dome_shared){slot->head, slot->data, slot->bytes};
     }
-    /* Who has come here has done with the share before. */
+    /* Each task that has given data to this share has finished reading the one before. */
     if (giver < 0)
         local->all_done = number - 1;
     dome__transport_progress(t);

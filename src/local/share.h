@@ -4,7 +4,7 @@
 
 #include "local/local_private.h"
 
-/* A task has SLOTS slots, for this share and those before that others may still be reading. */
+/* A task has SLOTS slots: for the current share, and for earlier ones that other tasks may still be reading. */
 enum { SLOTS = 4, SLOT_BYTES = 4096, SLOT_HEAD = 88 };
 
 typedef struct shared_slot {

@@ -1,6 +1,6 @@
-/* Waiting for news in shared memory: a short spin, then giving the processor to others, then sleep.
+/* Waiting for events in shared memory: spins, then yields of the processor, then sleep.
  *
- * Nothing here ends a wait when a task dies: the watcher thread ends the process. */
+ * A wait does not end when another task dies: the watcher thread ends the process then. */
 #include "core/time.h"
 #include "local/local_private.h"
 
@@ -16,10 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The task that offers data may be one for which the task waits that this one waits for. */
+/* After this time a waiting task reads data offered to it, though no call has asked for it yet: the task that it waits for may
+ * itself, directly or not, wait for the offering task. */
 enum { OFFER_NS = 5000000 };
 
-/* A yield that takes so long has given the processor to a program that computes. */
+/* A yield that takes this long has given the processor to a program that computes. */
 enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 16, LEAST_EAGER = EAGER / 8 };
 
 static void relax(void)
@@ -31,7 +32,7 @@ static void relax(void)
 #endif
 }
 
-/* A name in the abstract space: it ends with the socket. */
+/* An abstract socket address, which vanishes with the socket. */
 static socklen_t doorbell_name(const dome_local *local, int place, struct sockaddr_un *name)
 {
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -53,7 +54,7 @@ static void press(const dome_local *local, int place)
 {
     struct sockaddr_un name;
     socklen_t length = doorbell_name(local, place, &name);
-    /* One that is full has been heard. */
+    /* If the socket's buffer is full, a wakeup is pending already. */
     sendto(local->doorbell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
 }
 
@@ -62,7 +63,7 @@ bool dome__base_arrived(dome_local *local, int source, int channel)
     return local->base->ops->arrived(local->base, source, channel);
 }
 
-/* Until somebody rings or something comes from the provider. */
+/* Sleeps until the doorbell rings or a descriptor of the provider becomes readable. */
 static void sleep_for_both(const dome_local *local, int milliseconds)
 {
     const int *fds;
@@ -95,7 +96,7 @@ static void wake(const dome_local *local, int place, sleep_kind news)
 
 void dome__ring(const dome_local *local, int place, sleep_kind news)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* the news before the look at the sleeper */
+    atomic_thread_fence(memory_order_seq_cst); /* orders the data before the check of `sleeping` */
     wake(local, place, news);
 }
 
@@ -121,13 +122,13 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
         sched_yield();
         if (dome__since_ns(begin) < SLOW_YIELD_NS)
             return;
-        w->turns = UINT_MAX; /* others want the processor, and for long */
+        w->turns = UINT_MAX; /* other programs need the processor for long: sleep next time */
         w->slept = true;
         return;
     }
     w->turns = UINT_MAX;
     if (!w->armed) {
-        /* Others may wait for room that only this task can make, or for their data to be read. */
+        /* Other tasks may wait for space in a ring that this task must empty, or for their offers to be read. */
         bool left = dome__take_in(local, kind == FOR_ROOM || w->waited);
         w->waited = left;
         if (!local->alone)
@@ -135,7 +136,7 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
         w->bell = atomic_load(&local->own->bell);
         atomic_store(&local->own->sleeping, (uint32_t)kind);
         atomic_thread_fence(memory_order_seq_cst);
-        w->armed = true; /* the caller looks once more */
+        w->armed = true; /* the caller checks its condition once more before the sleep */
         return;
     }
     w->slept = true;
@@ -155,8 +156,8 @@ void dome__rested(dome_local *local, dome__pause *w)
     w->armed = false;
     if (!w->turns || (w->turns == UINT_MAX && !w->slept))
         return;
-    /* Where processors are busy with something else, spinning takes them from those that are waited for. Now and then it is tried
-     * again. */
+    /* If other work keeps the processors busy, spinning takes them from the tasks that are waited for: wait less eagerly, and try
+     * again at times. */
     if (!w->slept)
         local->eager = MIN(2 * local->eager, EAGER);
     else if (++local->sleeps % TRY_AGAIN == 0)

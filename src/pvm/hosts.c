@@ -1,5 +1,5 @@
-/* The user's own virtual machine, for commands that show and change it. These functions may wait for as long as PVM does: call
- * them in a process of their own. */
+/* The user's own virtual machine, for commands that show and change it. These functions may block as long as PVM does: call them
+ * in a separate process. */
 #include "pvm/pvm.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ GPtrArray *dome__pvm_hosts(char **message)
     return hosts;
 }
 
-/* The name without domain is enough, as for PVM itself. */
+/* Accepts a name without its domain, as PVM does. */
 static const dome_pvm_host *find(GPtrArray *hosts, const char *name)
 {
     for (guint i = 0; i < hosts->len; i++) {
@@ -95,7 +95,7 @@ bool dome__pvm_remove_hosts(char **names, bool force, char **message)
         for (int i = 0; i < n && !*message; i++)
             *message = why_not_removed(hosts, names[i], force);
     if (hosts && !*message) {
-        for (int i = 0; i < n; i++) { /* by the name PVM knows */
+        for (int i = 0; i < n; i++) { /* replace by the name that PVM uses */
             const char *full = find(hosts, names[i])->name;
             names[i] = g_strdup(full);
         }
@@ -115,7 +115,7 @@ bool dome__pvm_machine_start(const char *address, char **message)
     char *name = address ? g_strdup_printf("-n%s", address) : NULL, *arguments[] = {name, NULL};
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
-        files.rlim_cur = 1024; /* it uses select, and closes every possible descriptor at each spawn */
+        files.rlim_cur = 1024; /* the daemon uses select, and closes every possible descriptor at each spawn */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     if (!g_getenv("PVM_RSH")) {
@@ -124,7 +124,7 @@ bool dome__pvm_machine_start(const char *address, char **message)
             g_setenv("PVM_RSH", ssh, TRUE);
         g_free(ssh);
     }
-    setsid(); /* it stays when the terminal is closed */
+    setsid(); /* the daemon survives the terminal */
     pvm_setopt(PvmAutoErr, 0);
     int code = pvm_start_pvmd(name ? 1 : 0, arguments, 1);
     if (code < 0 && code != PvmDupHost)
@@ -143,8 +143,9 @@ void dome__pvm_announce(const char *text)
     char *copy = g_strdup(text);
     dome__pvm_enter();
     int buffer = pvm_initsend(PvmDataDefault);
+    /* Errors are ignored: they only keep dome ps on other hosts from listing the program. */
     if (buffer > 0 && pvm_pkstr(copy) >= 0)
-        pvm_putinfo(mailbox, buffer, PvmMboxMultiInstance); /* without it nobody but other hosts' dome ps lacks something */
+        pvm_putinfo(mailbox, buffer, PvmMboxMultiInstance);
     dome__pvm_leave();
     g_free(copy);
 }
@@ -161,7 +162,7 @@ GPtrArray *dome__pvm_announced(char **message)
             char text[4096] = "";
             int bytes = 0, buffer = pvm_recvinfo(mailbox, info[i].mi_indices[k], PvmMboxDefault);
             if (buffer <= 0 || pvm_bufinfo(buffer, &bytes, NULL, NULL) < 0 || bytes >= (int)sizeof text || pvm_upkstr(text) < 0)
-                continue; /* gone meanwhile, or not one of ours */
+                continue; /* removed meanwhile, or not an entry of Dome */
             g_ptr_array_add(texts, g_strdup(text));
         }
     pvm_exit();

@@ -1,4 +1,4 @@
-/* PVM as launcher: the table. */
+/* The launcher table of PVM. */
 #include "pvm/pvm.h"
 
 #include "core/environment_variables.h"

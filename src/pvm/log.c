@@ -1,6 +1,6 @@
-/* PVM's library remarks on standard error on every connection that breaks. When a program ends because a task is lost, these
- * repeat what its one line says. The functions by which it does so are defined here again, weakly for programs that link it
- * statically; with PVM's own variable for debugging, PVMTASKDEBUG, it is heard. */
+/* Silences PVM's library, which reports every broken connection on standard error: when a program ends because a task is lost,
+ * these messages would only repeat the program's own line. This file overrides the library's logging functions (weak, for
+ * programs that link it statically). With PVM's debugging variable PVMTASKDEBUG set, the messages are printed. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -21,14 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* NULL: PVM_ROOT is not set, or to nothing. */
+/* NULL: PVM_ROOT is unset or empty. */
 static const char *root_set(void)
 {
     const char *root = g_getenv("PVM_ROOT");
     return root && *root ? root : NULL;
 }
 
-/* What a daemon writes of where it listens is shorter. */
+/* An address file of a daemon is shorter than this. */
 enum { MOST_ADDRESS = 4096 };
 
 bool dome__pvm_environment(void)
@@ -59,7 +59,7 @@ char *dome__pvm_daemon_program(char **trouble)
     return program;
 }
 
-/* The address a pvmd writes into its file is the path of a local socket, or host and port in hexadecimal. */
+/* Whether a daemon answers at an address from its file: the path of a local socket, or host and port in hexadecimal. */
 static bool answers(const char *text)
 {
     int fd = -1;
@@ -110,7 +110,7 @@ bool dome__pvm_daemon_answers(char **stale)
     char *path = dome__pvm_daemon_file(), *text = NULL;
     bool live = false;
     const char *reason;
-    if ((text = dome__file_read(path, MOST_ADDRESS, &reason))) { /* anybody may have made something of that name */
+    if ((text = dome__file_read(path, MOST_ADDRESS, &reason))) { /* untrusted: any user may have created a file of that name */
         live = answers(g_strstrip(text));
         if (!live)
             *stale = g_strdup(path);
@@ -120,7 +120,7 @@ bool dome__pvm_daemon_answers(char **stale)
     return live;
 }
 
-/* The daemon says on its standard output where it listens; nothing there means that it failed. */
+/* Reads the line in which the daemon prints its address on standard output; if there is none, the daemon has failed. */
 static bool read_address(int fd, char *line, size_t size, double timeout)
 {
     size_t have = 0;
@@ -144,8 +144,8 @@ static bool read_address(int fd, char *line, size_t size, double timeout)
     return false;
 }
 
-/* The kernel sends this process SIGTERM when the other end of the socket is closed: it needs no other process that sees it, and
- * lasts beyond exec. Tasks read from their daemon's standard input, and find nothing there. */
+/* Makes the kernel send this process SIGTERM when the other end of the socket is closed: this needs no monitoring process and
+ * survives exec. The socket becomes standard input, which tasks inherit from the daemon and find empty. */
 static void hang_on(int lifeline)
 {
     fcntl(lifeline, F_SETOWN, getpid());
@@ -163,10 +163,10 @@ static void become_daemon(const char *program, const char *name, const char *err
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setsid(); /* the keyboard's signals are not for it */
+    setsid(); /* the daemon must not get signals from the keyboard */
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
-        files.rlim_cur = 1024; /* it uses select, and closes every possible descriptor at each spawn */
+        files.rlim_cur = 1024; /* the daemon uses select, and closes every possible descriptor at each spawn */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     int null = open("/dev/null", O_RDWR), error = open(error_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -214,7 +214,7 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
     }
     g_unsetenv("PVMSOCK");
     g_setenv("PVM_TMP", directory, TRUE);
-    char *id = g_path_get_basename(directory); /* keeps the slave daemons of several runs on one host apart */
+    char *id = g_path_get_basename(directory); /* distinguishes the slave daemons of several runs on one host */
     g_setenv("PVM_VMID", id, TRUE);
     char *name = address ? g_strdup_printf("-n%s", address) : NULL;
     char *error_path = g_build_filename(directory, "pvmd.err", NULL);
@@ -244,9 +244,10 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
 
 void dome__pvm_write_rsh(const char *directory)
 {
-    /* PVM waits a minute for an answer, and never ends a command that gives none. What it asks for is the last argument. A login
-     * without a terminal has none of the user's PVM settings. The files of the daemon, its log among them, get a directory there,
-     * which a shell that outlives it takes away. */
+    /* PVM waits a minute for an answer, and never ends a command that gives none: hence `timeout`. The last argument is the
+     * command that PVM wants to run. A login without a terminal lacks the user's PVM settings, so they are passed. On the other
+     * host the files of the daemon (its log among them) get a directory of their own, which a shell removes when the daemon has
+     * ended. */
     static const char script[] =
         "#!/bin/sh\n"
         "# Starts a pvmd on another host: HOST [-l USER] [-n] COMMAND\n"
@@ -294,7 +295,7 @@ static const char *why_not_added(int code)
     }
 }
 
-/* What the command that should have started a pvmd on host said last: PVM puts that into its daemon's log. NULL if nothing. */
+/* The last line printed by the command that should have started a pvmd on host, from the daemon's log; NULL if none. */
 static char *said_by_rsh(const char *host)
 {
     char *log = dome__pvm_daemon_log();
@@ -303,7 +304,7 @@ static char *said_by_rsh(const char *host)
         for (char *at = strstr(text, before); at; at = strstr(at, before)) {
             at += strlen(before);
             char *line = g_strndup(at, strcspn(at, "\r\n"));
-            bool guess = strstr(line, "WIN32"); /* PVM tries that too */
+            bool guess = strstr(line, "WIN32"); /* PVM also tries the host as a WIN32 one; prefer other messages */
             g_free(guess ? line : found);
             found = guess ? found : line;
         }

@@ -21,7 +21,7 @@ typedef struct machine {
     struct pvmhostinfo *info;
 } machine;
 
-/* From here until the transport stands, PVM is the library's. */
+/* Enrols this process. dome__pvm_enter applies from here until the transport is open. */
 static bool enrol(char **message)
 {
     static bool entered;
@@ -39,7 +39,7 @@ static bool enrol(char **message)
     return true;
 }
 
-/* A daemon that listens for this host alone has its address as name. */
+/* The host's name; a daemon that serves this host only has its address as name instead. */
 static const char *name_of(const struct pvmhostinfo *host)
 {
     return strcmp(host->hi_name, DOME_PVM_INSIDE) == 0 ? g_get_host_name() : host->hi_name;
@@ -54,7 +54,7 @@ static const struct pvmhostinfo *host_of(const machine *m, int tid)
     return NULL;
 }
 
-/* Hosts and data formats of the tasks, from the machine's configuration. */
+/* Sets hosts and data formats of the tasks, from the machine's configuration. */
 static void locate(dome_members *p, const machine *m)
 {
     p->hosts = g_new0(char *, p->size + 1);
@@ -86,7 +86,7 @@ int dome__pvm_siblings(int *place)
     return n > 0 ? n : 1;
 }
 
-/* Names of the variables that go along to other hosts: all but those that describe this one or this login. */
+/* The names of the environment variables to export to other hosts: all but those that describe this host or this login. */
 static char *exported(void)
 {
     static const char *const own[] = {"HOME",       "USER",       "LOGNAME",         "SHELL",    "MAIL",
@@ -135,8 +135,8 @@ static void end_tasks(const int *tids, int n)
             pvm_sendsig(tids[i], SIGKILL);
 }
 
-/* Spawns count tasks on one host, or none. A host of this architecture gets the same path; others look the name up where their
- * own pvmd looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path. */
+/* Spawns all count tasks on one host, or none. A host of this architecture uses the same path; on others the program's name is
+ * looked up where their pvmd looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path is tried. */
 static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo *host, const char *arch, int count, int *tids)
 {
     char *base = g_path_get_basename(path);
@@ -161,7 +161,7 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
     return code < 0 ? code : PvmSysErr;
 }
 
-/* Hosts that have fallen silent are part of the machine for minutes: those named in DOME_AVOID get no task. */
+/* Removes the hosts named in DOME_AVOID from the list: hosts that stopped responding remain part of the machine for minutes. */
 static void leave_out(machine *m, int own)
 {
     char **avoid = g_strsplit(g_getenv(DOME_VARIABLE_AVOID) ? g_getenv(DOME_VARIABLE_AVOID) : "", " ", 0);
@@ -244,7 +244,7 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
-    pvm_setcontext(p->context); /* spawned tasks begin in it */
+    pvm_setcontext(p->context); /* spawned tasks inherit it */
     spawn_all(p, &m, first, path, arguments, starting, ctx, message);
     if (*message) {
         end_tasks(p->ids + 1, size - 1);
@@ -269,7 +269,7 @@ static void pack_program(const dome_members *p)
     pvm_pkstr(p->directory);
 }
 
-/* Strings are unpacked into a buffer as long as the whole message: none can be longer. */
+/* Unpacks strings into a buffer as long as the whole message, which none can exceed. */
 static dome_members *unpack_program(int buffer)
 {
     int bytes, tag, from;
@@ -298,7 +298,8 @@ static dome_members *unpack_program(int buffer)
 
 enum { WAIT_MS = 100 };
 
-/* 0 when the time is over. pvm_trecv measures it by the time of day, and waits too long or not at all when that is set. */
+/* Receives a message; 0 on timeout. pvm_trecv would measure by the wall clock, and wait too long or not at all if that is set
+ * meanwhile. */
 static int receive_within(int from, int tag, double seconds)
 {
     gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
@@ -382,14 +383,14 @@ bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
     }
     int n = p->size - 1;
     pack_program(p);
-    /* Through the daemons: a direct route would wait until the other has enrolled. */
+    /* Send through the daemons: setting up a direct route would block until the other task has enrolled. */
     pvm_setopt(PvmRoute, PvmAllowDirect);
     for (int r = 1; r <= n; r++)
         pvm_send(p->ids[r], TAG_START);
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setcontext(p->context);
-    /* A task that stands may send messages of the program at once: only words of this kind are received here. That a task has
-     * ended comes with the same tag and its tid, which is larger than any rank. */
+    /* A task that is ready may send messages of the program at once, so only messages with this tag are received here. The
+     * notification that a task has ended has the same tag and holds its tid, which is larger than any rank. */
     pvm_notify(PvmTaskExit, TAG_READY, n, p->ids + 1);
     bool *stands = g_new0(bool, p->size);
     int ready = 0;
@@ -414,7 +415,7 @@ bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
                 ready++;
             }
             for (int r = 1; r < p->size; r++)
-                if (p->ids[r] == word && !stands[r]) /* later losses are the hub's */
+                if (p->ids[r] == word && !stands[r]) /* the hub handles later losses */
                     *message = g_strdup_printf("task %d on host %s ended before it joined the program: it was killed, cannot run "
                                                "there, or left before dome_init",
                                                r, p->hosts[r]);
@@ -426,7 +427,7 @@ bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
 
 void dome__pvm_kill_tasks(const int *tids, int n)
 {
-    close_range(STDERR_FILENO + 1, ~0U, 0); /* PVM's library cannot have descriptors as high as come after many connections */
+    close_range(STDERR_FILENO + 1, ~0U, 0); /* PVM's library cannot use high descriptors, such as after many connections */
     g_unsetenv("PVMEPID");
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0)

@@ -15,33 +15,34 @@
 
 /* ---- the virtual machine ---- */
 
-/* Where the daemon's program is: $PVM_ROOT/lib/pvmd, or on the PATH; g_free'd. NULL: nowhere. *trouble (g_free'd): what is wrong
- * with PVM_ROOT, or that there is no PVM; else NULL. */
+/* The path of the daemon's program, $PVM_ROOT/lib/pvmd or from the PATH, g_free'd; NULL if there is none. *trouble (g_free'd): a
+ * message that PVM_ROOT is wrong or PVM is missing; else NULL. */
 char *dome__pvm_daemon_program(char **trouble);
 
-/* Where PVM is if nobody says anything else. */
+/* The default of PVM_ROOT. */
 #define DOME_PVM_DEFAULT_ROOT "/usr/lib/pvm3"
 
-/* Sets what PVM needs in the environment: PVM_ROOT, and PVM_ALLOW_ROOT for root. Returns true if it had to set PVM_ALLOW_ROOT. */
+/* Sets the environment variables that PVM needs: PVM_ROOT, and PVM_ALLOW_ROOT for root. Returns true if it had to set
+ * PVM_ALLOW_ROOT. */
 bool dome__pvm_environment(void);
 
-/* True if a daemon of this user answers. *stale gets the name of an address file that nobody answers to (g_free'd), else NULL. */
+/* Whether a daemon of this user answers. *stale (g_free'd): an address file at whose address no daemon answers, else NULL. */
 bool dome__pvm_daemon_answers(char **stale);
 
 /* The files of the user's daemon: its address, and its log. g_free'd by the caller. */
 char *dome__pvm_daemon_file(void);
 char *dome__pvm_daemon_log(void);
 
-/* Where the daemon of a machine of this host alone listens: no other host reaches it, whatever this one's name means. */
+/* The address of a daemon that serves this host only: no other host can reach it, whatever this host's name resolves to. */
 #define DOME_PVM_INSIDE "127.0.0.1"
 
-/* Starts a pvmd with its files in directory, as a child of this process, on address. It ends when the last process that has the
- * other end of the socket lifeline is gone (-1: there is none). Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with
+/* Starts a pvmd as a child of this process, with its files in directory, listening on address. It ends when the last process that
+ * holds the other end of the socket lifeline is gone (-1: none). Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with
  * *message (g_free'd). */
 pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lifeline, double timeout, char **message);
 
-/* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with what they need in their environment.
- * Before dome__pvm_daemon_start. */
+/* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with the environment variables that they need.
+ * Call it before dome__pvm_daemon_start. */
 void dome__pvm_write_rsh(const char *directory);
 
 /* Ends a private machine: dome_launcher.machine_take_down. */
@@ -57,61 +58,62 @@ const char *dome__pvm_version(void);
 typedef struct dome_pvm_host {
     char *name, *arch;
     int format; /* PVM's data signature */
-    int tasks;  /* of all programs, but not this process */
+    int tasks;  /* tasks of all programs, without this process */
 } dome_pvm_host;
 
 /* The hosts, the first one first; dome_pvm_host. NULL with *message. */
 GPtrArray *dome__pvm_hosts(char **message);
 
-/* Takes hosts out. False with *message, and nothing is done, when there is something against one: unless `force`, tasks on it. */
+/* Removes hosts from the machine. If one of them cannot be removed (without `force`: because tasks run on it), removes none and
+ * returns false with *message. */
 bool dome__pvm_remove_hosts(char **names, bool force, char **message);
 
-/* Starts a machine of this host that stays; address: by which others reach it, or NULL. */
+/* Starts a machine on this host, which outlives this process. address: the one by which other hosts reach it, or NULL. */
 bool dome__pvm_machine_start(const char *address, char **message);
 
 /* ---- the program ---- */
 
-/* Was this process spawned by a daemon? */
+/* Whether a daemon spawned this process. */
 bool dome__pvm_spawned(void);
 
-/* Number of tasks spawned together with this one (itself included) and this one's place among them; for a process started from
+/* The number of tasks spawned together with this one (itself included), and its position among them; for a process started from
  * the console. */
 int dome__pvm_siblings(int *place);
 
-/* What each first step returns: the members, or NULL with *message (g_free'd).
+/* The first steps return the members, or NULL with *message (g_free'd).
  * start: rank 0 enrols and spawns the others with arguments (argv without the program's name); size 0 means one task per host.
- *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for one that has died.
+ *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for a dead host.
  * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
 dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
                               void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 dome_members *dome__pvm_lead(const char *hub, char **message);
 dome_members *dome__pvm_join(double timeout, char **message);
 
-/* join's second step: this task stands. */
+/* join's second step: tells rank 0 that this task is ready. */
 void dome__pvm_ready(const dome_members *members);
 
-/* start's and lead's second step: waits until all others stand. */
+/* start's and lead's second step: waits until all others are ready. */
 bool dome__pvm_all_ready(const dome_members *members, double timeout, char **message);
 
-/* Other hosts of the user's machine get to know this program, until this task ends: PVM's mailbox keeps the text. */
+/* Announces this program to the other hosts of the user's machine until this task ends: stores the text in PVM's mailbox. */
 void dome__pvm_announce(const char *text);
 
-/* The texts of all programs that are announced; NULL with *message. */
+/* The texts of all announced programs; NULL with *message. */
 GPtrArray *dome__pvm_announced(char **message);
 
 /* Ends tasks of any host by their ids. For a process that is not enrolled. */
 void dome__pvm_kill_tasks(const int *tids, int n);
 
-/* Ends the virtual machine with the daemons of all its hosts. For a process that is not enrolled and has nothing else to do. */
+/* Ends the virtual machine with the daemons of all its hosts. For a separate process that is not enrolled. */
 void dome__pvm_halt(void);
 
-/* Around calls of PVM's library. It writes to connections whose other end may be gone: SIGPIPE is kept away from the program,
- * which should see it for its own pipes only. And a program that uses PVM besides finds its buffers, for sending and for
- * receiving, as it left them, once this process is enrolled. Calls nest. */
+/* Enclose calls of PVM's library. PVM writes to connections whose other end may be gone: SIGPIPE is blocked meanwhile, as the
+ * program should get it for its own pipes only. Once this process is enrolled, PVM's current send and receive buffers are saved
+ * and restored for programs that use PVM themselves. Calls nest. */
 void dome__pvm_enter(void);
 void dome__pvm_leave(void);
 
-/* Between the two: this process is enrolled now. */
+/* Call between the two when this process has enrolled. */
 void dome__pvm_enrolled(void);
 
 /* ---- the tables ---- */

@@ -1,5 +1,5 @@
-/* Taking down a private machine, whoever has to do it: the hub at the end, the guard after a hub that was killed, the supervisor
- * after both, a later run after all of them. */
+/* Takes down a private machine. The hub does so at the end; the guard, if the hub was killed; the supervisor, if both were; a
+ * later run, if all of them were. */
 #include "core/files.h"
 #include "pvm/pvm.h"
 
@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process of the machine. A pid alone may be another's by the time a signal is sent. */
+/* A process of the machine. Its start time distinguishes it from a new process with the same pid. */
 typedef struct member {
     pid_t pid, parent;
     unsigned long long start;
     bool daemon, task;
 } member;
 
-/* False when the process is gone, or a zombie. */
+/* Returns false if the process is gone or a zombie. */
 static bool read_status(member *m)
 {
     char path[64], *text = NULL, state = 'X';
@@ -37,11 +37,12 @@ static bool read_status(member *m)
 static bool gone(const member *m)
 {
     member now = {.pid = m->pid};
-    waitpid(m->pid, NULL, WNOHANG); /* should it be a child of this process */
+    waitpid(m->pid, NULL, WNOHANG); /* reaps it if it is a child of this process */
     return !read_status(&now) || now.start != m->start;
 }
 
-/* A daemon and what it has started have the directory in their environment, each machine its own. */
+/* Whether a process belongs to the machine: its daemon and all processes started from there have the machine's directory in their
+ * environment. */
 static bool look_at(const char *number, const char *machine, member *m)
 {
     char path[64], *environment = NULL, *exe = NULL;
@@ -78,8 +79,8 @@ static bool is_daemon(const GArray *members, pid_t pid)
     return false;
 }
 
-/* The daemon, and tasks: also those that have become another program, which are children of the daemon. What a task has started
- * for itself is not the run's. */
+/* The processes of the machine: the daemon and tasks, also tasks that have exec'd another program (children of the daemon).
+ * Processes that a task has started do not belong to the run. */
 static GArray *members_of(const char *directory)
 {
     char *machine = g_strdup_printf("PVM_TMP=%s", directory);
@@ -126,7 +127,7 @@ static bool ended_within(const GArray *members, bool daemons, int milliseconds)
     }
 }
 
-/* In a process of its own, which ends in one second at the latest. */
+/* Halts the machine from a separate process, which ends within one second. */
 static pid_t start_halt(void)
 {
     pid_t pid = fork();
@@ -136,7 +137,7 @@ static pid_t start_halt(void)
         signal(SIGALRM, SIG_DFL);
         sigprocmask(SIG_SETMASK, &none, NULL);
         alarm(1);
-        int null = open("/dev/null", O_RDWR); /* what PVM's library says of a daemon that goes is no news */
+        int null = open("/dev/null", O_RDWR); /* drop messages of PVM's library about the daemon that ends */
         for (int fd = 0; fd < 3; fd++)
             dup2(null, fd);
         close_range(STDERR_FILENO + 1, ~0U, 0); /* as for dome__pvm_kill_tasks */
@@ -146,11 +147,11 @@ static pid_t start_halt(void)
     return pid;
 }
 
-/* The handler of the daemon's signal does more than a handler may: now and then it stops for good in the middle of it. With no
- * other hosts nothing is lost by that; else their daemons would stay, and so they are ended by a message. */
+/* The daemon's signal handler calls functions that are not async-signal-safe, and at times hangs for ever. On a single host that
+ * does no harm; with other hosts their daemons would survive, so they are first halted by a message. */
 static void end_daemons(const GArray *members, bool others)
 {
-    send_to(members, true, SIGCONT); /* should somebody have stopped it */
+    send_to(members, true, SIGCONT); /* in case it was stopped */
     pid_t halting = others && !ended_within(members, true, 0) ? start_halt() : 0;
     bool ended = halting > 0 && ended_within(members, true, 1500);
     if (!ended) {
@@ -171,15 +172,15 @@ void dome__pvm_take_down(const char *directory, bool others)
 {
     if (!directory)
         return;
-    /* A task that was being started is nobody's child any more when the daemon has ended: so they are looked for again. */
+    /* A task that was being started when the daemon ended has lost its parent and may have been missed: search again. */
     for (int round = 0; round < 5; round++) {
         GArray *members = members_of(directory);
         bool none = members->len == 0;
         if (!none) {
             end_daemons(members, round == 0 && others);
-            if (!ended_within(members, false, 200)) /* else it is stopped, or deaf to the signal that the daemon sends */
+            if (!ended_within(members, false, 200)) /* stopped, or ignoring the daemon's signal */
                 send_to(members, false, SIGKILL);
-            ended_within(members, false, 1000); /* a task may still make files until it is gone */
+            ended_within(members, false, 1000); /* a task may still create files until it has ended */
         }
         g_array_free(members, TRUE);
         if (none)

@@ -9,25 +9,25 @@
 #include <string.h>
 #include <time.h>
 
-/* A message travels as one or more PVM messages: PVM's lengths are int, and its receiver holds a message whole. The first starts
- * with the number of data bytes and the head. */
+/* A message is sent as one or more PVM messages, because PVM's lengths are int, and its receiver buffers whole messages. The
+ * first starts with the number of data bytes and the head. */
 enum { PIECE = 32 << 20, IN_PLACE = 2048, TAG = 0x446f10, NUMBERS = 1 << 20 };
 
 typedef struct provider {
     int *tids;
     int context;
-    uint32_t *sent, *taken; /* PVM messages so far, by rank and channel */
-    int context_before;     /* of the user's own PVM calls, while ours are made */
-    uint64_t left;          /* bytes still in the message recv_head began */
-    int in_buffer;          /* of those, in the PVM message at hand */
+    uint32_t *sent, *taken; /* number of PVM messages so far, by rank and channel */
+    int context_before;     /* context of the user's own PVM calls, to be restored */
+    uint64_t left;          /* unread bytes of the message that recv_head began */
+    int in_buffer;          /* those of them in the current PVM message */
 } provider;
 
-/* What is the program's while PVM is used here. PVM is used by one thread only. */
+/* State of dome__pvm_enter and dome__pvm_leave. Only one thread uses PVM. */
 static int entered;
 static bool enrolled;
 static sigset_t mask_before;
-static int send_before, receive_before; /* PVM's current buffers */
-static int own_send, own_receive;       /* ours, from one use to the next */
+static int send_before, receive_before; /* the program's current buffers */
+static int own_send, own_receive;       /* the library's, between its uses of PVM */
 
 static void take_buffers(void)
 {
@@ -56,7 +56,7 @@ void dome__pvm_enter(void)
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, &mask_before);
-    if (enrolled) /* PVM would enrol at once */
+    if (enrolled) /* else the calls would make PVM enrol the process */
         take_buffers();
 }
 
@@ -87,8 +87,8 @@ static void leave(provider *p)
     dome__pvm_leave();
 }
 
-/* PVM lets messages overtake each other while it sets up the direct route between two tasks: one goes through the daemons, the
- * next by the new route. Their numbers, as tags, put them in order again. */
+/* Messages may overtake each other while PVM sets up the direct route between two tasks: one is sent through the daemons, the
+ * next by the new route. Sequence numbers in the tags restore their order. */
 static int coming_tag(const uint32_t *counts, int rank, int channel)
 {
     uint32_t number = counts[(size_t)rank * DOME_CHANNELS + (size_t)channel] % NUMBERS;
@@ -132,7 +132,7 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
             code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
         if (code < 0)
             break;
-        at = piece ? at + piece : at; /* there may be no data at all */
+        at = piece ? at + piece : at; /* data may be NULL if there are no bytes */
         left -= (uint64_t)piece;
     }
     leave(p);
@@ -154,7 +154,7 @@ static int next_piece(dome_transport *t, int source, int channel)
     return DOME_OK;
 }
 
-/* Takes bytes of the PVM message at hand. That writes to nobody. */
+/* Unpacks bytes of the current PVM message. Writes to no connection, so SIGPIPE need not be blocked. */
 static bool unpack(provider *p, void *to, int bytes)
 {
     if (p->in_buffer < bytes)
@@ -205,7 +205,7 @@ static bool pvm_transport_arrived(dome_transport *t, int source, int channel)
     enter(p);
     int found = source < 0 ? pvm_probe(-1, TAG - 1) : pvm_probe(p->tids[source], coming_tag(p->taken, source, channel));
     leave(p);
-    return found != 0; /* an error is one that receiving will report */
+    return found != 0; /* true on an error, too: receiving will report it */
 }
 
 static int pvm_transport_descriptors(dome_transport *t, const int **fds)
@@ -238,7 +238,7 @@ static void pvm_transport_close(dome_transport *t)
     g_free(p);
 }
 
-/* Copies what it needs of the members. */
+/* Keeps no pointer to members. */
 static dome_transport *pvm_transport_open(const dome_members *members)
 {
     provider *p = g_new0(provider, 1);
