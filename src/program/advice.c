@@ -2,16 +2,16 @@
 
 #include <glib.h>
 
-/* A program that ran for less than this says nothing. */
+/* A shorter run gets no advice: its figures mean little. */
 static const double SHORT = 0.2;
 
-/* Worth a word: so much of the time; a task that computes so much longer than the mean. */
+/* Thresholds for advice: shares of the time, and the ratio of the largest computing time to the mean. */
 static const double MUCH_WAITING = 0.25, MUCH_WORK_BESIDES = 0.1, UNEVEN = 1.3;
 
-/* Seconds of computing between two communications that are too few for a network. */
+/* Seconds of computing between two communications that are too short for a network. */
 static const double FINE = 200e-6;
 
-/* By the options that this program was given. */
+/* Advice on too much balancing, according to the program's options. */
 static char *balancing_less(const dome_figures *f)
 {
     double percent = 100 * f->balancing;

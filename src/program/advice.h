@@ -1,27 +1,27 @@
-/* One line of advice at the end of a profile, where the figures clearly ask for it. */
+/* One line of advice at the end of a profile, if the figures clearly call for it. */
 #ifndef DOME_SRC_ADVICE_H
 #define DOME_SRC_ADVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Shares are of all tasks' time together. */
+/* Shares are of the time of all tasks together. */
 typedef struct dome_figures {
-    int tasks, crowd, processors;           /* crowd: tasks on the host of task 0, which has so many processors */
+    int tasks, crowd, processors;           /* crowd: number of tasks on the host of task 0; processors: of that host */
     const char *host;                       /* that host */
-    double seconds;                         /* the program ran for */
-    double waiting, balancing, checkpoints; /* shares; waiting for slower tasks in a phase is no balancing */
+    double seconds;                         /* run time of the program */
+    double waiting, balancing, checkpoints; /* shares; waiting for slower tasks in a phase does not count as balancing */
     double imbalance;                       /* largest computing time over mean */
-    int slowest;                            /* the task with it */
+    int slowest;                            /* the task with the largest computing time */
     bool balances;                          /* load balancing is on */
-    bool random;                            /* at random */
-    uint64_t every;                         /* operations from phase to phase, as given; 0: not given */
-    bool automatic;                         /* checkpoints are written as often as pays */
+    bool random;                            /* --dome-balance random */
+    uint64_t every;                         /* --dome-balance-every; 0: not given */
+    bool automatic;                         /* --dome-checkpoint-every auto */
     uint64_t phases;
-    double between; /* seconds of computing from one communication to the next, mean of a task */
+    double between; /* mean seconds of computing between two communications of a task */
 } dome_figures;
 
-/* g_free'd by the caller; NULL: there is none to give. */
+/* Returns the advice, g_free'd by the caller; NULL if there is none. */
 char *dome__advice(const dome_figures *f);
 
 #endif

@@ -33,7 +33,7 @@ static void refuse_second(dome_env *first)
 {
     dome_operation op;
     dome__begin(&op, first, DOME_OP_INIT, NULL, 0);
-    first->errors_return = false; /* there is nothing to return */
+    first->errors_return = false; /* end the program: dome_init has no environment to return */
     dome__fail(first, DOME_ERR_STATE, "it has been called already");
 }
 
@@ -47,7 +47,7 @@ dome_env *dome_init(int *argc, char ***argv)
     env->moved = g_new0(dome_moved, 1);
     env->progress = g_new0(dome_progress_state, 1);
     char *message = NULL, *none[] = {"program", NULL};
-    char **arguments = g_strdupv(argv ? *argv : none); /* as given: the other tasks read the same options */
+    char **arguments = g_strdupv(argv ? *argv : none); /* a copy with all options, which the other tasks read, too */
     if (!dome__options_parse(&env->options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
         dome__start_failed(NULL, 2, message);
     env->supervised = g_getenv(DOME_VARIABLE_SUPERVISED) != NULL;
@@ -75,7 +75,7 @@ dome_env *dome_init(int *argc, char ***argv)
         status = dome__checkpoint_start(env, arguments[0] ? arguments[0] : "program");
     dome__end(&op, status);
     if (env->watch)
-        dome__watch_beat(env->watch); /* should nobody be left to say so later, the program is not in dome_init any more */
+        dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
     g_strfreev(arguments);
     return env;
 }
@@ -86,7 +86,7 @@ int dome_finalize(dome_env *env)
         return 0;
     dome_operation op;
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
-    /* a failure that one task finds in its recorded work is everybody's: all wait for each other below, or none */
+    /* A failure of one task's deferred work is made a failure of all: either all tasks enter the barrier below, or none. */
     int known = env->error_status;
     dome__eval_finish(env);
     int failed = dome__failure_finish(env);
@@ -100,7 +100,7 @@ int dome_finalize(dome_env *env)
         if (failed)
             dome__fail_transport(env, failed);
     }
-    if (failed && !known && env->transport->rank == 0) /* nobody can ask for it any more */
+    if (failed && !known && env->transport->rank == 0) /* the program can no longer query it */
         fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome_error_message(env));
     dome__registry_free(env);
     dome__eval_free(env->eval);
@@ -134,7 +134,7 @@ int dome_finalize(dome_env *env)
     return status;
 }
 
-/* ---- what all tasks do together ---- */
+/* ---- collective functions ---- */
 
 void dome_print(dome_env *env, const char *format, ...)
 {

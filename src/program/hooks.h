@@ -1,4 +1,4 @@
-/* How core reaches the other parts of the library. */
+/* The functions by which core calls the other parts of the library. */
 #ifndef DOME_SRC_PROGRAM_HOOKS_H
 #define DOME_SRC_PROGRAM_HOOKS_H
 

@@ -5,7 +5,7 @@
 
 enum { LONGEST = 63, MOST_CHANGES = 3 };
 
-/* The number of changes that turn a into b; both have LONGEST characters at most. */
+/* The edit distance from a to b, counting a transposition as one edit; both have at most LONGEST characters. */
 static size_t changes_between(const char *a, const char *b)
 {
     size_t rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *row = rows[2];

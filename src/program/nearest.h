@@ -1,9 +1,9 @@
-/* What a user meant who typed something else. */
+/* Suggestions for mistyped names. */
 #ifndef DOME_SRC_NEAREST_H
 #define DOME_SRC_NEAREST_H
 
-/* The one of the names (NULL behind the last) from which `word` differs least, by letters changed, left out, added or exchanged
- * with the next one: a third of the name at most, and no more than three. NULL: none does. */
+/* The name of a NULL-terminated list with the smallest edit distance to `word` (letters changed, left out, added or swapped with
+ * the next one): at most a third of the name's length and at most 3. NULL if there is none. */
 const char *dome__nearest(const char *word, const char *const names[]);
 
 #endif

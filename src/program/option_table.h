@@ -9,12 +9,12 @@
 
 typedef enum dome_option_kind {
     DOME_OPTION_FLAG,    /* bool; takes no value */
-    DOME_OPTION_WORD,    /* an enum, whose values number the words of `argument` in their order */
-    DOME_OPTION_NAME,    /* const char *: one of the words of `argument` itself */
+    DOME_OPTION_WORD,    /* an enum, whose values are the indices of the words of `argument` */
+    DOME_OPTION_NAME,    /* const char *: one of the words of `argument` */
     DOME_OPTION_COUNT,   /* int, unsigned or uint64_t: a whole number from 1 to `most` */
     DOME_OPTION_SECONDS, /* double, from `least` to `most` */
     DOME_OPTION_TEXT,    /* char *, not empty */
-    DOME_OPTION_EVERY,   /* the last three set more than one field, or read in more than one way */
+    DOME_OPTION_EVERY,   /* the last three set several fields, or accept several forms */
     DOME_OPTION_MTBF,
     DOME_OPTION_RESTART
 } dome_option_kind;
@@ -37,10 +37,10 @@ typedef struct dome_option_row {
     size_t offset, size;   /* of the field in dome_options */
     const char *argument;  /* as help shows it: "N", or the words that are allowed, "ring|linear" */
     const char *initial;   /* the default, read as if it had been given; NULL: zero */
-    const char *otherwise; /* what happens without the option, where `initial` does not say it; may be NULL */
+    const char *otherwise; /* describes the default, if `initial` does not; may be NULL */
     const char *help;      /* with words and names in backquotes */
     const char *page;      /* the document that says more, with its title: "[title](file.md)"; may be NULL */
-    const char *wanted;    /* what an error message says that the value is; NULL where the kind says it */
+    const char *wanted;    /* describes valid values in error messages; NULL: described by the kind */
     double least, most;
 } dome_option_row;
 

@@ -17,7 +17,7 @@ static GQuark error_quark(void)
     return g_quark_from_static_string("dome-options");
 }
 
-/* What a user typed, fit for one line of a message. */
+/* A user's input in a form that fits into one line of a message. */
 static char *readable(const char *text)
 {
     enum { LONGEST = 80 };
@@ -61,7 +61,7 @@ static bool read_count(const dome_option_row *row, const char *value, void *fiel
     return true;
 }
 
-/* A number with an s behind it, or without. */
+/* Reads a number, with a trailing s if with_s. */
 static bool read_number(const char *value, bool with_s, double *number)
 {
     char *end;
@@ -123,7 +123,7 @@ static bool read_restart(const char *value, dome_options *options)
     return true;
 }
 
-/* Sets what the row's option sets. False, with nothing changed, when value is none that it takes. */
+/* Sets the fields of the row's option. Returns false and changes nothing if value is invalid. */
 static bool read_value(const dome_option_row *row, const char *value, dome_options *options)
 {
     void *field = (char *)options + row->offset;
@@ -149,7 +149,7 @@ static bool read_value(const dome_option_row *row, const char *value, dome_optio
     return false;
 }
 
-/* "'a', 'b' or 'c'" out of "a|b|c". g_free'd by the caller. */
+/* Turns "a|b|c" into "'a', 'b' or 'c'", g_free'd by the caller. */
 static char *list_of_words(const char *words)
 {
     char **each = g_strsplit(words, "|", -1);
@@ -161,7 +161,7 @@ static char *list_of_words(const char *words)
     return g_string_free(text, FALSE);
 }
 
-/* What an error says that the option takes. g_free'd by the caller. */
+/* The description of an option's valid values for error messages, g_free'd by the caller. */
 static char *wanted(const dome_option_row *row)
 {
     char least[G_ASCII_DTOSTR_BUF_SIZE], most[G_ASCII_DTOSTR_BUF_SIZE];
@@ -198,8 +198,8 @@ static void set_defaults(dome_options *options)
             read_value(row, row->initial, options);
 }
 
-/* The value of this option may be left out, and otherwise stands behind "=": GOption would take the program's own next argument.
- */
+/* The value of this option is optional, and must follow "=": GOption would otherwise take the program's next argument as the
+ * value. */
 #define RESTART "dome-restart"
 
 /* The context has no named group: GOption would invent --GROUP-OPTION spellings. */
@@ -209,7 +209,7 @@ static GOptionContext *new_context(dome_options *options)
     for (const dome_option_row *row = dome__option_rows; row->name; row++) {
         GOptionEntry entry = {
             .long_name = row->name,
-            /* FILENAME lets values through as the bytes they are, whatever the locale. */
+            /* FILENAME passes values on as bytes, whatever the locale. */
             .flags = row->kind == DOME_OPTION_FLAG ? G_OPTION_FLAG_NO_ARG : G_OPTION_FLAG_FILENAME,
             .arg = G_OPTION_ARG_CALLBACK,
             .arg_data = (gpointer)parse_option,
@@ -226,7 +226,7 @@ static GOptionContext *new_context(dome_options *options)
     return context;
 }
 
-/* The message for an argument that starts like an option of Dome's and was not taken as one. */
+/* The message for an argument that looks like an option of Dome but is unknown. */
 static char *unknown_option(const char *argument)
 {
     char *name = g_strndup(argument, strcspn(argument, "="));
@@ -257,7 +257,7 @@ static bool check_flags(char **arguments, int count, char **message)
     return true;
 }
 
-/* Reads the options among the arguments before the first "--" and takes them out of the array (not out of memory). */
+/* Reads the options among the arguments before the first "--" and removes them from the array (without freeing them). */
 static bool parse_arguments(dome_options *options, GPtrArray *arguments, char **message)
 {
     guint end = 1;
@@ -368,7 +368,7 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
         (*argv)[arguments->len] = NULL;
         *argc = (int)arguments->len;
 
-        /* What the environment says stands unless argv says otherwise. */
+        /* argv takes precedence over the environment. */
         if (!options->tasks && !(options->transport && strcmp(options->transport, "self") == 0))
             options->tasks = env_tasks;
         if (!options->transport)

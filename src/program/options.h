@@ -1,11 +1,11 @@
-/* Options: from DOME_OPTIONS, then from argv, by GOption. */
+/* Reads options from DOME_OPTIONS, then from argv, with GOption. */
 #ifndef DOME_SRC_OPTIONS_H
 #define DOME_SRC_OPTIONS_H
 
 #include "core/options.h"
 
-/* Reads `environment` (the text of DOME_OPTIONS, may be NULL) and then argv, and takes the options found out of argv. argc and
- * argv may be NULL. Returns true, or false with *message (g_free'd by the caller) saying what is wrong and what to do. */
+/* Reads `environment` (the text of DOME_OPTIONS, may be NULL), then argv, and removes Dome's options from argv. argc and argv may
+ * be NULL. Returns true, or false with *message (g_free'd by the caller): what is wrong and what to do. */
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message);
 void dome__options_clear(dome_options *options);
 

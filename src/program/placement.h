@@ -1,4 +1,4 @@
-/* Keeping tasks on processors of their own. */
+/* Binds tasks to processors. */
 #ifndef DOME_SRC_PLACEMENT_H
 #define DOME_SRC_PLACEMENT_H
 
@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* Binds this thread, and those it starts from now on, to one of the processors that it may use: that of the place among so many
- * tasks of this host, spread over them. False, and nothing is changed, where tasks are more than processors or the system
- * refuses. */
+/* Binds this thread, and those it starts later, to one of the processors that it may use. place: this task's position among the
+ * `tasks` of this host, which are spread over the processors. Returns false and changes nothing if there are more tasks than
+ * processors, or the system refuses. */
 bool dome__bind_to_core(int place, int tasks);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* A task's figures: numbers of each operation, then of moving. All are added up or compared over tasks. */
+/* The figures of a task: those of each operation, then those of the program. The sum or maximum over tasks is printed. */
 enum { CALLS, COMPUTE, WAIT, BYTES, COLUMNS };
 enum {
     NEIGHBOURS = DOME_OPERATIONS_MAX * COLUMNS,
@@ -21,7 +21,7 @@ enum {
     FURTHER,
     MOVED_BYTES,
     BALANCING_NS,
-    WAITED_NS, /* in phases, for the tasks that came to them last */
+    WAITED_NS, /* in phases of balancing, for tasks that reached them later */
     ELAPSED,
     MESSAGES,
     SENT_BYTES,
@@ -72,7 +72,7 @@ static double most(const uint64_t *all, int size, int cell)
     return (double)highest;
 }
 
-/* Largest over mean; "-" where there is too little to tell. */
+/* Largest over mean; "-" if the times are too short. */
 static const char *ratio_text(double largest, double mean, char text[16])
 {
     g_snprintf(text, 16, mean >= 1e-5 ? "%.2f" : "-", largest / mean);
@@ -85,8 +85,8 @@ static double share(double part, const uint64_t *all, int size)
     return elapsed > 0 ? part / elapsed : 0;
 }
 
-/* Calls are those of one task: all make the same. What a task waits for others at the beginning of a phase is their slowness, and
- * has a line of its own: it is no cost of balancing. */
+/* Prints the calls of one task: all make the same calls. Waiting for slower tasks at the beginning of a phase is not a cost of
+ * balancing and has a separate line. */
 static void print_operations(const uint64_t *all, int size)
 {
     fprintf(stderr, "%-22s %10s %12s %12s %12s %12s %8s %6s %7s\n", "operation", "calls", "compute", "largest", "wait", "largest",
@@ -98,7 +98,7 @@ static void print_operations(const uint64_t *all, int size)
         char rate[16] = "-", ratio[16];
         double wait = sum(all, size, cell + WAIT) * 1e-9;
         inside += compute + wait;
-        if (!all[cell + CALLS] && compute + wait == 0) /* without a call: part of what another one has recorded */
+        if (!all[cell + CALLS] && compute + wait == 0) /* a time without a call belongs to work that another operation deferred */
             continue;
         if (bytes > 0 && compute > 0)
             g_snprintf(rate, sizeof rate, "%.2f", bytes / compute * 1e-9);
@@ -135,7 +135,7 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
                 report->imbalance_first, report->imbalance_last);
 }
 
-/* A task's time in all operations: computing, or waiting. */
+/* A task's time in all operations, computing or waiting (column). */
 static double in_operations(const uint64_t *all, int rank, int column)
 {
     double ns = column == WAIT ? (double)all[(size_t)rank * CELLS + WAITED_NS] : 0;
@@ -165,7 +165,7 @@ static void print_communication(const uint64_t *all, int size)
             sum(all, size, MESSAGES), sum(all, size, SENT_BYTES) * 1e-6, largest * 1e-6, 100 * waiting_share(all, size), longest);
 }
 
-/* Of rank 0: the others wait as long for their copies, more or less. */
+/* Prints rank 0's figures: the pauses of other tasks are about as long. */
 static void print_checkpoints(const dome_env *env)
 {
     dome_checkpoint_report r;
@@ -204,7 +204,7 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
         f.crowd += strcmp(env->hosts[r], env->hosts[0]) == 0;
     }
     for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
-        calls += all[k * COLUMNS + WAIT] > 0 ? (double)all[k * COLUMNS + CALLS] : 0; /* those in which task 0 has waited */
+        calls += all[k * COLUMNS + WAIT] > 0 ? (double)all[k * COLUMNS + CALLS] : 0; /* those in which task 0 waited */
     f.imbalance = mean > 0 ? largest / mean : 1;
     f.between = calls > 0 ? mean / calls : mean;
     if (dome__checkpoint_report(env, &checkpoints) && f.seconds > 0)
@@ -215,7 +215,7 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
     g_free(advice);
 }
 
-/* At the fullest moment: vectors, with storage kept for the next ones, and the whole process. */
+/* Prints peak memory: vectors, vectors with storage kept for reuse, and the whole process. */
 static void print_memory(const uint64_t *all, int size)
 {
     fprintf(stderr, "memory at most in a task: vectors %.3f MB, with what is kept for reuse %.3f MB; the process %.3f MB\n",

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The bar is drawn with the cursor left of it: whoever writes next writes over it, and clears the rest if he knows of it. */
+/* The cursor is left at the start of the bar: the next output overwrites the bar, and Dome's own also clears the rest of it. */
 
 static const uint64_t SECOND = 1000000000u;
-static const uint64_t SPEED_SPAN = 5 * 1000000000ull; /* speed is that of the last one or two of these */
+static const uint64_t SPEED_SPAN = 5 * 1000000000ull; /* speed is measured over the last one or two spans */
 static const uint64_t DRAW_EVERY = 100000000u;
 enum { LINE_EVERY = 10, LATER_EVERY = 60, LATER = 60 }; /* seconds */
 enum { BAR_LEAST = 10, BAR_MOST = 40, COLUMNS = 80 };
@@ -87,7 +87,7 @@ char *dome__meter_line(const dome_meter *m, int columns)
                                m->total, space, m->unit);
     else
         g_string_append_printf(text, "%" G_GUINT64_FORMAT "%s%s", m->done, space, m->unit);
-    /* At the end what counts is all of it. */
+    /* At the end the speed is that of the whole loop. */
     uint64_t since = over ? m->first_done : m->older_done, begin = over ? m->first_ns : m->older_ns;
     double speed = m->now > begin ? (double)(m->done - since) / ((double)(m->now - begin) / (double)SECOND) : 0;
     if (speed > 0) {
@@ -132,7 +132,7 @@ static void decide(dome_progress_state *p, dome_progress_mode mode)
         p->how = DOME_PROGRESS_LINES;
 }
 
-/* In one piece; a terminal that does not take it has lost no more than a bar. */
+/* Writes a text with one call. A failure is ignored: only the display is lost. */
 static void put(const char *text)
 {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
@@ -144,7 +144,7 @@ static void draw(dome_progress_state *p, bool last)
     struct winsize size = {0};
     pid_t foreground = tcgetpgrp(STDERR_FILENO);
     if (foreground > 0 && foreground != getpgrp())
-        return; /* the terminal is somebody else's now */
+        return; /* this process is in the background */
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS;
     char *line = dome__meter_line(&p->meter, columns);
     char *text = g_strdup_printf("\r%s" DOME_TERMINAL_CLEAR "%s", line, last ? "\n" : "\r");

@@ -1,4 +1,4 @@
-/* dome_progress: what its lines say, and where they go. */
+/* dome_progress: the text of its lines, and where they are printed. */
 #ifndef DOME_SRC_PROGRESS_H
 #define DOME_SRC_PROGRESS_H
 
@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How far a loop is, and how fast it has been lately. Work that was done before the first call (a restart) has not been seen and
- * does not count as speed. */
+/* The progress of a loop and its recent speed. Work done before the first call (before a restart) does not count as speed. */
 typedef struct dome_meter {
     bool begun, finished;
     uint64_t done, total;
@@ -20,25 +19,25 @@ typedef struct dome_meter {
     uint64_t older_done, older_ns, mark_done, mark_ns; /* the speed is that since `older` */
 } dome_meter;
 
-/* Takes note of a call at `now` (ns of some monotonic clock). Returns true if it is the first of another loop than before. */
+/* Records a call at `now` (ns of a monotonic clock). Returns true if it is the first call of a new loop. */
 bool dome__meter_note(dome_meter *meter, uint64_t done, uint64_t total, const char *unit, uint64_t now);
 
-/* The line for it, without a newline, in fewer than `columns` columns; columns 0: as long as it gets, and without a bar.
- * g_free'd by the caller. */
+/* The line to print, without a newline and shorter than `columns`; columns 0: of any length and without a bar. g_free'd by the
+ * caller. */
 char *dome__meter_line(const dome_meter *meter, int columns);
 
 typedef struct dome_progress_state {
     bool decided;
     enum { DOME_PROGRESS_NOTHING, DOME_PROGRESS_BAR, DOME_PROGRESS_LINES } how;
-    bool visible; /* a bar is on the terminal, in the line of the cursor */
+    bool visible; /* a bar is on the terminal, in the cursor's line */
     uint64_t began, shown;
     dome_meter meter;
 } dome_progress_state;
 
-/* Something else is about to be written: takes the bar away. */
+/* Call before other output: removes the bar. */
 void dome__progress_hide(dome_env *env);
 
-/* The program ends: a bar stays as it was. */
+/* Call at the program's end: leaves the bar as it is. */
 void dome__progress_end(dome_env *env);
 
 #endif

@@ -17,7 +17,7 @@ static const dome_provider providers[] = {
 
 const dome_provider *dome__provider_choose(const char *name, int tasks, const char **message)
 {
-    bool many = g_getenv(DOME_VARIABLE_HUB) != NULL; /* `dome run` waits for tasks */
+    bool many = g_getenv(DOME_VARIABLE_HUB) != NULL; /* `dome run` has started a hub, which waits for tasks */
     for (size_t i = 0; i < G_N_ELEMENTS(providers); i++) {
         const dome_provider *p = &providers[i];
         bool spawns = p->launcher->can & DOME_LAUNCHER_SPAWN;

@@ -1,4 +1,4 @@
-/* The list of providers: a launcher for each, and the transport between the tasks that it starts. */
+/* The list of providers: each is a launcher and the transport between the tasks that it starts. */
 #ifndef DOME_SRC_PROVIDERS_H
 #define DOME_SRC_PROVIDERS_H
 
@@ -10,11 +10,11 @@ typedef struct dome_provider {
     const dome_transport_ops *transport;
 } dome_provider;
 
-/* The one for a program of so many tasks (0: not given): of this name, or if `name` is NULL the first of the list that fits the
- * way in which this process was started. NULL with *message (not to be freed). */
+/* The provider for a program of so many tasks (0: not given): the one of this name, or, if `name` is NULL, the first whose
+ * launcher fits how this process was started. NULL with *message (not to be freed). */
 const dome_provider *dome__provider_choose(const char *name, int tasks, const char **message);
 
-/* The first launcher of the list that can do all of this (dome_launcher_can). NULL: none can. */
+/* The first launcher of the list with all of these capabilities (dome_launcher_can); NULL if there is none. */
 const dome_launcher *dome__launcher_that_can(unsigned can);
 
 #endif

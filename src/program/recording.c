@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* What a program of one task needs, which has no hub. */
+/* The state of recording in a program of one task, which has no hub. */
 struct dome_recorder {
     pid_t pid;
     char *command;
@@ -21,10 +21,11 @@ struct dome_recorder {
     dome_trace_local *local;
 };
 
-/* Between two looks, ns: who wants to see the program waits for so long, and an operation is late by a look so often. */
+/* Time between two checks for a request to record, ns: a viewer waits at most this long, and checking delays operations only this
+ * often. */
 enum { LOOK_NS = 50 * 1000 * 1000 };
 
-/* Nothing is to be looked for. */
+/* No more checks. */
 #define NEVER UINT64_MAX
 
 static void note_waiting(dome_transport *transport, int rank, uint64_t start, uint64_t took)
@@ -48,13 +49,13 @@ static char *command_of(void *ctx)
 
 static void end(dome_env *env);
 
-/* The thread that writes it must not write where nothing is any more. */
+/* Called before the recording's destination is closed: stops the thread that writes to it. */
 static void recording_ends(void *ctx)
 {
     end(ctx);
 }
 
-/* A fork of the program is not the program. */
+/* A forked child stops recording: it is not the program. */
 static void leave_fork(void)
 {
     dome_env *env = dome__this_env();
@@ -66,7 +67,7 @@ static void leave_fork(void)
     set_trace(env, NULL);
 }
 
-/* --dome-trace of a program of one task, and looking at it. */
+/* Prepares --dome-trace and recordings on demand for a program of one task. */
 static void prepare_alone(dome_env *env, const char *path, char *command)
 {
     static bool registered;
@@ -117,7 +118,7 @@ static void begin(dome_env *env, uint32_t number)
     dome_recorder *r = env->recorder;
     if (r)
         r->local = dome__trace_local_start(trace, dome__demand_sink(r->demand));
-    else if (!dome__watch_record(env->watch, trace)) { /* what came before is still being passed on */
+    else if (!dome__watch_record(env->watch, trace)) { /* the previous recording is still being sent to the hub */
         dome__trace_free(trace);
         return;
     }

@@ -1,4 +1,4 @@
-/* Which task of the program this process becomes: it starts the others, or finds those that started it. */
+/* Makes this process a task of the program: it starts the other tasks, or joins those that started it. */
 #include "program/start.h"
 
 #include "core/environment_variables.h"
@@ -17,7 +17,7 @@
 
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text) __attribute__((noreturn));
 
-/* Before the environment stands there is no operation to name. */
+/* Reports a failure during the start, when there is no operation to name. */
 static void die_of(dome_env *env, dome_end end, int exit_status, const char *text)
 {
     fflush(stdout);
@@ -48,7 +48,7 @@ static char *host_name(void)
     return g_strdup(name);
 }
 
-/* Names both sides of a disagreement for a message. */
+/* Describes the operation that a task is in, for a message about tasks that disagree. */
 static char *describe(dome_transport *transport, int rank, const dome_stamp *stamp)
 {
     const dome_env *env = transport->owner;
@@ -74,7 +74,7 @@ static void stand(dome_env *env, dome_transport *transport)
         dome__watch_stand(env->watch, transport);
 }
 
-/* With a single task nobody watches how it ends. */
+/* Reports an exit without dome_finalize of a single task, which has no hub to do so. */
 static void say_unfinished(int status, void *process)
 {
     dome_env *env = dome__this_env();
@@ -101,7 +101,7 @@ static void become_self(dome_env *env, const dome_provider *provider, char **arg
     stand(env, provider->transport->open(NULL));
 }
 
-/* From here on tasks of one host have a road of their own. */
+/* Binds this task to a processor if requested, and opens the road between tasks of one host. */
 static void open_road(dome_env *env)
 {
     const dome_transport *t = env->transport;
@@ -125,14 +125,14 @@ static void take_hosts(dome_env *env, dome_members *members)
     env->hosts = g_steal_pointer(&members->hosts);
 }
 
-/* The last steps of rank 0: others get to know where they are, and have all come. */
+/* The last steps of rank 0: waits until all tasks have joined, publishes the program, and opens the transport. */
 static void gather_program(dome_env *env, const dome_provider *provider, dome_members *members, const char *hub, char *message)
 {
     if (!members)
         dome__start_failed(env, 1, message);
     if (!provider->launcher->all_ready(members, MAX(env->options.timeout, 10), &message))
         die_of(env, DOME_END_LOSS, 1, message);
-    if ((provider->launcher->can & DOME_LAUNCHER_PUBLISH) && g_str_has_suffix(hub, ";")) /* else the machine is private */
+    if ((provider->launcher->can & DOME_LAUNCHER_PUBLISH) && g_str_has_suffix(hub, ";")) /* the machine is the user's own */
         provider->launcher->publish(hub);
     dome_transport *transport = provider->transport->open(members);
     take_hosts(env, members);
@@ -165,7 +165,7 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
     g_free(host);
 }
 
-/* Should the start get stuck, the hub's line names the host. */
+/* Tells the hub the host, so that it can name it if the start hangs. */
 static void note_starting(void *context, const char *host)
 {
     dome_env *env = context;
@@ -174,7 +174,7 @@ static void note_starting(void *context, const char *host)
     g_free(text);
 }
 
-/* Rank 0 started from the shell or by `dome run`: the hub is there. */
+/* Becomes rank 0, started from the shell or by `dome run`. The hub is running. */
 static void become_first(dome_env *env, const dome_provider *provider, const char *hub, char **arguments)
 {
     char *message = NULL, *path = g_file_read_link("/proc/self/exe", NULL);
@@ -216,8 +216,8 @@ static void become_other(dome_env *env, const dome_provider *provider)
     open_road(env);
 }
 
-/* Spawned from the console: the first of the tasks spawned together leads. Which one that is shows only after
- * enrolling, when it is too late to fork a hub. */
+/* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when
+ * it is too late to fork a hub, so each forks one before, and the others drop it. */
 static void become_sibling(dome_env *env, const dome_provider *provider, char **arguments)
 {
     dome_launch launch;
@@ -245,7 +245,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     }
 }
 
-/* Started by the user or by `dome run`, which is the hub then. */
+/* Started by the user, or by `dome run`, which is then the hub. */
 static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments)
 {
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
@@ -259,7 +259,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
     }
-    g_unsetenv(DOME_VARIABLE_HUB); /* not for programs that this one may start */
+    g_unsetenv(DOME_VARIABLE_HUB); /* programs that this one may start must not see it */
     become_first(env, provider, hub, arguments);
     g_free(hub);
 }
