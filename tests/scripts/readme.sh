@@ -27,6 +27,12 @@ done
 
 [ "$(grep -c '' README.md)" -le 90 ] || fail "README.md has more than 90 lines: the rest belongs into docs"
 
+# Prose is wrapped at 100 columns. Rows of tables, code, and lines without a space to break at may be longer.
+for page in README.md CONTRIBUTING.md docs/*.md bench/*.md; do
+    long=$(LC_ALL=C.UTF-8 awk '/^```/ {code = !code} !code && length > 100 && !/^(\||    )/ && /[^ ].* / {print FNR}' "$page")
+    [ -z "$long" ] || fail "$page has lines of more than 100 columns:" $long
+done
+
 # Links within and between pages point to headings that exist.
 anchors() { # anchors PAGE: those of its headings
     sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
