@@ -1,6 +1,7 @@
 /* Going on from a checkpoint: choosing it, and giving objects their values. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "core/layout.h"
 #include "core/object_private.h"
 #include "trace/record.h"
 #include "transport/agree.h"
@@ -180,12 +181,6 @@ bool dome__checkpoint_restarting(const dome_env *env)
     return env->checkpoints && env->checkpoints->from;
 }
 
-static const char *distribution_name(dome_distribution distribution)
-{
-    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
-    return (unsigned)distribution <= DOME_WHOLE ? names[distribution] : "unknown";
-}
-
 /* What keeps an object from being the one in the checkpoint: a text, and the status. */
 static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const dome_object *object,
                      const dome_object_info *here, int *status)
@@ -211,8 +206,8 @@ static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const
                                block);
     *status = DOME_ERR_LAYOUT;
     if (there->distribution != here->distribution)
-        return g_strdup_printf("is %s there, but %s in the program", distribution_name(there->distribution),
-                               distribution_name(here->distribution));
+        return g_strdup_printf("is %s there, but %s in the program", dome__distribution_name(there->distribution),
+                               dome__distribution_name(here->distribution));
     *status = DOME_ERR_FORMAT;
     if (there->fixed != dome__checkpoint_is_fixed(object, here))
         return g_strdup("is stored in another way there than this program stores it");

@@ -13,4 +13,7 @@ int dome__layout_block_ranges(const dome_layout *layout, int rank, dome_span ran
 uint64_t dome__layout_block_at(const dome_layout *layout, int rank, uint64_t position);
 uint64_t dome__layout_position_of(const dome_layout *layout, int rank, uint64_t block);
 
+/* "DOME_BLOCK"; NULL if it is not a distribution. */
+const char *dome__distribution_name(uint64_t distribution);
+
 #endif

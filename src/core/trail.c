@@ -1,5 +1,6 @@
 #include "core/trail.h"
 
+#include "core/layout.h"
 #include "core/operation.h"
 
 #include <string.h>
@@ -39,7 +40,6 @@ static char *quoted(dome_names *names, uint64_t number, const char *otherwise)
 
 static char *value_text(dome_names *names, char kind, uint64_t word)
 {
-    static const char *const distributions[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
     double number;
     switch (kind) {
     case 'u':
@@ -55,7 +55,8 @@ static char *value_text(dome_names *names, char kind, uint64_t word)
         return g_strdup(shortest);
     }
     case 'd':
-        return word < G_N_ELEMENTS(distributions) ? g_strdup(distributions[word]) : g_strdup_printf("%" G_GUINT64_FORMAT, word);
+        return dome__distribution_name(word) ? g_strdup(dome__distribution_name(word))
+                                             : g_strdup_printf("%" G_GUINT64_FORMAT, word);
     case 'v':
         return word ? quoted(names, word, "#") : g_strdup("NULL");
     case 'n':

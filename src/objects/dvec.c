@@ -111,19 +111,11 @@ void dvec__written_in_part(dvec *x)
     x->version++;
 }
 
-/* How many blocks lie before `block` in a rank's run, if it is the rank's at all. */
-static uint64_t run_position(const dome_layout *layout, int rank, uint64_t block)
-{
-    uint64_t start;
-    dome_layout_run(layout, rank, &start);
-    return block >= start ? block - start : dome_layout_blocks(layout) - start + block;
-}
-
 void dvec__written_block(dvec *x, uint64_t block)
 {
     x->version++;
     if (x->dirty)
-        x->dirty[run_position(x->layout, x->layout_rank, block)] = 1;
+        x->dirty[dome__layout_position_of(x->layout, x->layout_rank, block)] = 1;
 }
 
 void dvec__lend(dvec *x)
@@ -149,12 +141,6 @@ int dvec__spans(const dvec *x, dvec_span spans[2])
         data += ranges[s].count * DVEC_ELEMENT(x);
     }
     return count;
-}
-
-static const char *distribution_name(dome_distribution distribution)
-{
-    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
-    return names[distribution];
 }
 
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width)
@@ -183,8 +169,8 @@ int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width
                           "'%s' has blocks of %" G_GUINT64_FORMAT " elements, but '%s' of %" G_GUINT64_FORMAT, xname, xblock,
                           zname, zblock);
     if (x->distribution != z->distribution && x->distribution != DOME_WHOLE)
-        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", xname, distribution_name(x->distribution), zname,
-                          distribution_name(z->distribution));
+        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", xname, dome__distribution_name(x->distribution), zname,
+                          dome__distribution_name(z->distribution));
     return DOME_OK;
 }
 
