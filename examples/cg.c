@@ -140,8 +140,7 @@ int main(int argc, char **argv)
             recurrence = dvec_norm2(r) / b_norm;
             dvec_mul(z, r, inverse);
             double next = dvec_dot(r, z);
-            dvec_muls(p, p, next / rz);
-            dvec_add(p, p, z);
+            dvec_axpby(p, 1, z, next / rz);
             rz = next;
             iterations++;
             dscalar_set_i64(saved_iterations, iterations);

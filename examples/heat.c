@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     }
 
     dvec *u = dvec_new_with(env, "u", DOME_F64, plate.rows, DVEC_OPTIONS(.width = plate.columns));
-    dvec *next = dvec_new_with(env, "next", DOME_F64, plate.rows, DVEC_OPTIONS(.width = plate.columns));
+    dvec *next = dvec_new_like(u, "next");
     dscalar *steps = dscalar_new(env, "steps", DOME_I64);
     if (!dome_is_restarting(env))
         dvec_map(u, set_up, &plate, 0, NULL);

@@ -245,9 +245,8 @@ int main(int argc, char **argv)
         return show_usage(env, md.options.help);
     set_up(env, &md);
 
-    const dvec_options three = {.size = sizeof three, .width = 3};
-    dvec *x = dvec_new_with(env, "x", DOME_F64, md.fluid.atoms, &three);
-    dvec *v = dvec_new_with(env, "v", DOME_F64, md.fluid.atoms, &three);
+    dvec *x = dvec_new_with(env, "x", DOME_F64, md.fluid.atoms, DVEC_OPTIONS(.width = 3));
+    dvec *v = dvec_new_like(x, "v");
     dscalar *at = dscalar_new(env, "step", DOME_I64);
     if (!dome_is_restarting(env)) {
         initialise(env, &md, x, v);

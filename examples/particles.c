@@ -116,11 +116,10 @@ int main(int argc, char **argv)
         dome_abort(env, "particles: not enough memory for %zu particles", box.particles);
 
     size_t n = box.particles;
-    const dvec_options two = {.size = sizeof two, .width = 2};
-    dvec *x = dvec_new_with(env, "x", DOME_F64, n, &two), *v = dvec_new_with(env, "v", DOME_F64, n, &two);
+    dvec *x = dvec_new_with(env, "x", DOME_F64, n, DVEC_OPTIONS(.width = 2)), *v = dvec_new_like(x, "v");
     dscalar *at = dscalar_new(env, "step", DOME_I64);
     /* scratch, without a name: checkpoints need not have it */
-    dvec *each = dvec_new(env, NULL, DOME_F64, n), *bits = dvec_new_with(env, NULL, DOME_I64, n, &two);
+    dvec *each = dvec_new(env, NULL, DOME_F64, n), *bits = dvec_new_with(env, NULL, DOME_I64, n, DVEC_OPTIONS(.width = 2));
     if (!dome_is_restarting(env)) {
         dvec_random(x, 1);
         dvec_map(v, launch, &box, 1, &x);

@@ -187,8 +187,8 @@ dome_status dvec_axpy(dvec *y, double a, const dvec *x);
 dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b);
 
 /* z = c[0] * x[0] + ... + c[n - 1] * x[n - 1], from left to right; each product is rounded, then
- * each sum (SUNDIALS: N_VLinearCombination; with n = 2, N_VLinearSum and PETSc's VecWAXPBY). z may
- * be any of the x. n is at least 1. Each vector is read once. */
+ * each sum (SUNDIALS: N_VLinearCombination, with n = 2 N_VLinearSum; PETSc: VecMAXPY adds to z). z
+ * may be any of the x. n is at least 1. Each vector is read once. */
 dome_status dvec_linear_combination(dvec *z, size_t n, const double c[], const dvec *const x[]);
 
 /* The same with a complex scalar a[0] + a[1] i, for complex vectors (else DOME_ERR_TYPE). The bits
@@ -334,7 +334,7 @@ dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
 
 /* Reductions of each column: result[k] is the sum, the smallest or the largest of value k of all
  * elements, with the bits of the column as a vector of its own (NumPy: x.sum(axis=0); PETSc:
- * VecStrideMin). result has room for width numbers. For struct types, `field` names a field, or
+ * VecStrideSumAll). result has room for width numbers. For struct types, `field` names a field, or
  * "a.b" for field b of the struct in field a; for other types it is NULL. A field that is an array
  * of m items has m columns, so there are width * m results. Real and integer types; integer sums
  * are exact, then rounded. All columns take one exchange. DOME_ERR_ARGUMENT: no such field, or the
@@ -387,9 +387,9 @@ const void *dvec_allgather(const dvec *x);
 dome_status dvec_get(const dvec *x, uint64_t index, void *element);
 
 /* Copies the elements index[0], ..., index[n - 1] of x to `elements`, one after the other, in one
- * exchange between tasks (PETSc: VecGetValues; Global Arrays: gather). Each task chooses its own
- * elements; n may be 0. Collective. If a task asks for an element beyond the end, all tasks get
- * DOME_ERR_RANGE. */
+ * exchange between tasks (Global Arrays: gather; PETSc's VecGetValues gets local elements only).
+ * Each task chooses its own elements; n may be 0. Collective. If a task asks for an element beyond
+ * the end, all tasks get DOME_ERR_RANGE. */
 dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void *elements);
 
 /* Sets element `index` to *element, width values of the vector's own type, equal on all tasks; the
