@@ -215,7 +215,8 @@ static void remove_left_behind(void *ctx, const char *path)
 static bool make_memory(const char *path)
 {
     char *marker = g_build_filename(path, SUPERVISED, NULL);
-    bool made = g_mkdir(path, 0700) == 0 && dome__run_directory_lock(path) >= 0 && g_file_set_contents(marker, "", 0, NULL);
+    bool made = g_mkdir(path, 0700) == 0 && dome__run_directory_lock(path) >= 0 &&
+                g_file_set_contents_full(marker, "", 0, G_FILE_SET_CONTENTS_NONE, 0600, NULL);
     g_free(marker);
     return made;
 }

@@ -96,8 +96,12 @@ typedef int64_t integers __attribute__((vector_size(VECTOR_BYTES)));
 #define LOAD_f64(to, from) memcpy(&(to), from, sizeof(doubles))
 #define LOAD_f32(to, from) LOAD_EACH(to, from)
 #define LOAD_EACH(to, from)                                                                                                      \
-    for (int lane_ = 0; lane_ < LANES; lane_++)                                                                                  \
-    (to)[lane_] = (double)(from)[lane_]
+    do {                                                                                                                         \
+        doubles lanes_ = {0};                                                                                                    \
+        for (int lane_ = 0; lane_ < LANES; lane_++)                                                                              \
+            lanes_[lane_] = (double)(from)[lane_];                                                                               \
+        (to) = lanes_;                                                                                                           \
+    } while (0)
 
 /* n: how many values there were. What is beyond them is +0, and adding that to sums, which are never -0, changes nothing. */
 static inline double add_parts(double s[PARTS], uint64_t n)
