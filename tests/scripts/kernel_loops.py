@@ -15,12 +15,17 @@ import sys
 
 # (function, variants or None for all, reason)
 EXCEPTIONS = [
-    (r"divs?_[iu]\d+", None, "processors do not divide vectors of integers"),
-    (r"pows?_\w+", None, "the C library's, or repeated multiplication of one value"),
-    (r"(exp|log|sin|cos)_\w+", None, "the C library's"),
+    (r"(r?div|fmod)s?_[iu]\d+", None, "processors do not divide vectors of integers"),
+    (r"r?pows?_\w+", None, "the C library's, or repeated multiplication of one value"),
+    (r"(exp2?|expm1|log|log2|log10|log1p|a?sin|a?cos|a?tan|sinh|cosh|tanh|atan2|cbrt|erfc?|hypot|fmods?|arg)_[fc]\d+", None,
+     "the C library's"),
+    (r"(floor|ceil|trunc|round)_f\d+", None, "gcc rounds vectors only where no exceptions have to be kept"),
+    (r"[lr]shifts?_[iu]\d+", ("baseline",), "SSE2 shifts all values by one count"),
+    (r"lshifts_u8", ("avx2",), "AVX2 does not shift bytes"),
+    (r"(real|imag)_c\d+", None, "no arithmetic"),
     (r"(sqrt|abs)_c\d+", None, "the C library's"),
     (r"div_c\d+", None, "decides for each value by which part to divide"),
-    (r"index_\w+", None, "counts in integers of 64 bits, which are not converted in vectors everywhere"),
+    (r"iota_\w+", None, "counts in integers of 64 bits, which are not converted in vectors everywhere"),
     (r"random_\w+", None, "products of 64 bits, which not all processors have in vectors"),
     (r"convert_\w+", None, "from and to integers of 64 bits, which are not converted in vectors everywhere; or a copy"),
     (r"(fill|copy)_\w+", None, "no arithmetic"),
