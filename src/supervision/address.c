@@ -34,7 +34,7 @@ char *dome__outside_address(void)
     return found;
 }
 
-/* PVM itself starts daemons that cannot reach this one, and waits for them. */
+/* Checked here because PVM itself would start daemons that cannot reach this host, and wait for them. */
 bool dome__address_is_outside(const char *address, char **message)
 {
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list = NULL;

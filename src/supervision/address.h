@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* An address of this host by which others may reach it: its name, if that is no loopback address, or the address of an interface.
- * NULL: there is none. g_free'd. */
+/* An address by which other hosts may reach this one: its name, unless that resolves to a loopback address, or the address of an
+ * interface. NULL if there is none. g_free'd by the caller. */
 char *dome__outside_address(void);
 
-/* False with *message (g_free'd) if no other host reaches this one by that address. */
+/* Returns false with *message (g_free'd) if other hosts cannot reach this one by that address. */
 bool dome__address_is_outside(const char *address, char **message);
 
 #endif

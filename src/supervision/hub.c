@@ -36,20 +36,21 @@ static void rank0_ended(hub_state *s, int status)
         hub_client *c = s->clients->pdata[i];
         if (c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH) {
             if (!c->closed)
-                dome__hub_receive(s, c); /* what it said last */
+                dome__hub_receive(s, c); /* its last messages */
             watch = c;
         }
     }
     if (s->told || s->noticed)
         return;
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (!watch) { /* it never got to the point where others could exist; it has said why itself */
+    if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
         dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
                          WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",
                                                                WTERMSIG(status), strsignal(WTERMSIG(status)))
                                              : g_strdup(""));
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
-        dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* "| head" has read enough: no error to anybody */
+        dome__hub_notice(s, DOME_END_OWN, false, code,
+                         g_strdup("")); /* the reader has closed the pipe, as `head` does: no error */
     } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
         dome__hub_notice(s, DOME_END_OWN, !watch->bye, code,
                          g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
@@ -96,14 +97,14 @@ static void handle_signals(hub_state *s)
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
                 kill(s->hub->rank0, SIGCONT);
-        } else if (s->rank0_ended) { /* others are at work or wait for a reader of their output */
+        } else if (s->rank0_ended) { /* other tasks are still running, or their output still waits for its reader */
             if (number != SIGUSR1 && number != SIGUSR2) {
                 s->ending = true;
                 dome__hub_notice(s, DOME_END_OWN, false, 128 + number, g_strdup(""));
             }
         } else if (s->hub->rank0_is_child) {
-            /* From the keyboard it reached rank 0 as well; sent to this process it did not, nor does the hangup that a session's
-             * first process gets. */
+            /* A signal from the keyboard has reached rank 0, too. One that was sent to this process has not, nor has the SIGHUP
+             * that only the session leader gets. */
             s->passed_on = number;
             s->ending |= number != SIGUSR1 && number != SIGUSR2;
             if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
@@ -112,7 +113,7 @@ static void handle_signals(hub_state *s)
     }
 }
 
-/* A start that is stuck names the host it is stuck on. */
+/* The host to blame: during the start, the host that rank 0 is starting tasks on. */
 static char *silent_host(const hub_client *c)
 {
     static const char before[] = "tasks on host ";
@@ -120,7 +121,7 @@ static char *silent_host(const hub_client *c)
     return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
 }
 
-/* The end of rank 0's process tells more than that of its line, but may not come. */
+/* Rank 0's connection is closed: waits some time for the end of its process, which tells more, before reporting the loss. */
 static void rank0_left(hub_state *s, hub_client *c)
 {
     if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || s->now - c->closed_at <= dome__hub_silence_limit(s))
@@ -131,8 +132,8 @@ static void rank0_left(hub_state *s, hub_client *c)
                        : "its process ended");
 }
 
-/* A task that has not come to its first operation is starting: spawning and joining have limits of their own, which come first.
- */
+/* Reports tasks that are silent for too long. A task before its first operation is still starting: its limit is longer than those
+ * of spawning and joining, which report first. */
 static void silence(hub_state *s)
 {
     double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
@@ -160,7 +161,7 @@ static void silence(hub_state *s)
             s->silent = g_strdup(c->host);
             g_free(how);
         } else {
-            dome__hub_closed(s, c); /* it knows the cookie and says nothing */
+            dome__hub_closed(s, c); /* it has proven itself but never said which task it is */
         }
     }
     if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
@@ -169,7 +170,8 @@ static void silence(hub_state *s)
                                          g_get_host_name(), start_limit));
 }
 
-/* Output that a child of a task holds open. The end of the task and what it wrote last come by lines of their own. */
+/* Whether an output connection outlives its task: a child of the task holds it open. The task's own end and last output have
+ * arrived separately. */
 static bool outlives_task(const hub_state *s, const hub_client *output)
 {
     static const double late = 0.3;
@@ -218,11 +220,11 @@ static bool over(hub_state *s)
             dome__hub_kill_rest(s);
         if (!s->killed)
             return false;
-        /* The news of a kill on another host, or the lack of it. */
+        /* Time for the closing of connections to arrive from killed tasks on other hosts. */
         double waited = s->now - s->killed_at;
         return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
     }
-    if (!s->hub->rank0_is_child) { /* rank 0 may live on in its own code after dome_finalize */
+    if (!s->hub->rank0_is_child) { /* rank 0 may continue its own code after dome_finalize */
         bool any = false;
         for (guint i = 0; i < s->clients->len; i++) {
             const hub_client *c = s->clients->pdata[i];
@@ -230,7 +232,7 @@ static bool over(hub_state *s)
         }
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
-    /* A task may have work of its own after dome_finalize; its output line closes when its process ends. */
+    /* A task may continue its own code after dome_finalize; its output connection closes when its process ends. */
     return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0_ended_at, s->held_at) > s->hub->timeout);
 }
 
@@ -262,7 +264,7 @@ static void close_state(hub_state *s, int status)
     g_free(s->silent);
 }
 
-/* All who have said something. */
+/* Handles all connections that are readable. */
 static void hear(hub_state *s)
 {
     uint64_t rung;
@@ -288,7 +290,7 @@ static void watch_over(hub_state *s)
         double before = s->now;
         s->now = dome__hub_now();
         s->overslept |= s->now - before > dome__hub_silence_limit(s);
-        /* What tasks said last comes before the news that they are gone. */
+        /* Read the last messages of tasks before handling the signals that tell of their end. */
         hear(s);
         if (dome__hub_happened(s, DOME_POLL_LISTEN))
             dome__hub_accept(s);
@@ -316,9 +318,9 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     hub_state s = {.hub = hub};
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* output that may not grow is no reason to leave the tasks alone */
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit for output must not end the hub */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    kill(getpid(), SIGCHLD); /* the daemon may have ended before its signal was waited for */
+    kill(getpid(), SIGCHLD); /* the daemon may have ended before SIGCHLD was watched */
     open_state(&s);
     watch_over(&s);
     int status = s.told ? s.exit_status : 0;
@@ -332,7 +334,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         }
     }
     if (status)
-        dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* a bar that is not going to end */
+        dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* clears an unfinished progress bar */
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
     if (hub->directory)

@@ -1,4 +1,4 @@
-/* What tasks say to the hub, by the lines of their watchers and of their output. */
+/* Handles what tasks send to the hub, over the connections of their watchers and of their output. */
 #include "core/clock.h"
 #include "supervision/hub_private.h"
 #include "supervision/wire.h"
@@ -25,9 +25,9 @@ void dome__hub_closed(hub_state *s, hub_client *c)
     if (c->bye || s->told)
         return;
     if (c->rank == 0 && s->hub->rank0_is_child)
-        return; /* waitpid tells more */
+        return; /* waitpid will tell more */
     if (s->overslept) {
-        dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has said why */
+        dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has printed the reason */
         return;
     }
     if (c->exiting)
@@ -49,11 +49,11 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
     dome__hub_ask_trails(s);
 }
 
-/* Nothing has moved for so long where nothing moves, seconds: on a slow link packets come one by one. */
+/* Seconds without any data movement after which a waiting task counts as idle: on a slow link packets arrive one by one. */
 static const double STILL = 3;
 
-/* Tasks at the same operation number must have the same history; and when all wait without progress, they must at
- * least stand at the same operation. */
+/* Tasks at the same operation number must have the same history; and when all tasks wait without progress, they must at least be
+ * in the same operation. */
 static void compare(hub_state *s, const hub_client *c)
 {
     bool all_idle = true;
@@ -80,7 +80,7 @@ static void compare(hub_state *s, const hub_client *c)
         mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
 }
 
-/* A task's first message. */
+/* Handles a task's first message. */
 static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
 {
     c->greeted = message->kind == DOME_WIRE_HELLO;
@@ -116,7 +116,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
     c->sequence = beat->sequence;
     c->progress = beat->progress;
     c->beaten = true;
-    c->answered = beat->queries > 0; /* there is one query in the life of a program */
+    c->answered = beat->queries > 0; /* a program gets at most one query */
     c->busy = beat->busy / 1e3;
     c->load = beat->load == UINT32_MAX ? -1 : beat->load / 1e2;
     int64_t checkpoint = (int64_t)beat->checkpoint - 1;
@@ -125,7 +125,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
         s->checkpoint_at = s->now;
     }
     c->loop = MAX(c->loop, beat->loop);
-    if (c->rank == 0 && !s->demand) { /* with --dome-trace it has said so before */
+    if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
         s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
         if (s->trace)
             dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
@@ -138,7 +138,7 @@ static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
 {
     if (fail->disagree)
         dome__hub_ask_trails(s);
-    if (!s->told) { /* a reason from inside is better than what was noticed from outside a moment ago */
+    if (!s->told) { /* the task's own reason replaces what the hub has noticed from outside */
         g_clear_pointer(&s->noticed, g_free);
         dome__hub_notice(s, (dome_end)MIN(fail->end, DOME_END_LOSS), false, (int)fail->status, g_strdup(fail->line));
     }

@@ -1,10 +1,10 @@
-/* Tasks that disagree: the first call that differed, and in what. */
+/* For tasks that disagree: finds the first call that differed, and how. */
 #include "core/trail.h"
 #include "supervision/hub_private.h"
 
 #include <string.h>
 
-/* What a task has done lately, newest first. */
+/* The last operations of a task, newest first. */
 typedef struct trail {
     int rank;
     GArray *calls; /* of dome_wire_call */
@@ -61,13 +61,13 @@ static const dome_wire_call *call_at(const trail *t, uint64_t sequence)
     return &g_array_index(t->calls, dome_wire_call, newest->sequence - sequence);
 }
 
-/* The first operation from which on two tasks have other histories; 0: there is none that both know. *older: they had before the
- * first that both know. */
+/* The first operation from which the histories of two tasks differ; 0 if none of those in both trails does. *older: they already
+ * differed before the first operation that is in both trails. */
 static uint64_t parting(const trail *a, const trail *b, bool *older)
 {
     uint64_t found = 0;
     *older = false;
-    for (guint k = 0; k < a->calls->len; k++) { /* back from the newest */
+    for (guint k = 0; k < a->calls->len; k++) { /* from newest to oldest */
         const dome_wire_call *x = &g_array_index(a->calls, dome_wire_call, k), *y = call_at(b, x->sequence);
         if (!y)
             continue;
@@ -108,7 +108,7 @@ static char *line(const hub_state *s, int a, const dome_wire_call *x, int b, con
                                number, a, on, x->text, b, other, y->text);
     int k = other_argument(x, y);
     if (k < 0)
-        return NULL; /* what the library has decided for itself is other */
+        return NULL; /* the difference is a decision of the library */
     const char *one = x->arguments[k], *first = one ? x->arguments[k + 1] : NULL;
     const char *second = one && y->arguments[k] ? y->arguments[k + 1] : NULL;
     if (!first || !second)

@@ -1,4 +1,4 @@
-/* The program is over: its last output is taken from the tasks and written, as long as a reader takes it. */
+/* After the program's end: receives the tasks' last output and writes it, as long as a reader reads it. */
 #include "supervision/hub_private.h"
 
 #include <poll.h>
@@ -6,10 +6,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Seconds without a byte read after which what a user has ended does not wait for its reader any more. */
+/* For a program that the user has ended: seconds without a byte read after which it stops waiting for the reader of its
+ * output. */
 static const double ENDED_PATIENCE = 1;
 
-/* What tasks that have been ended had written already. False: there is nothing more of it. */
+/* Receives output that ended tasks had already written. Returns false if there is no more. */
 static bool take_rest(hub_state *s)
 {
     bool more = false;
@@ -26,7 +27,7 @@ static bool take_rest(hub_state *s)
     return more;
 }
 
-/* A user who stops or ends this process now means the waiting. */
+/* Handles signals during the wait: a user who stops or ends this process now wants to stop or end the wait. */
 static int signal_while_waiting(const hub_state *s)
 {
     struct signalfd_siginfo info;
@@ -40,7 +41,7 @@ static int signal_while_waiting(const hub_state *s)
     return ended_by;
 }
 
-/* Lines that nobody will end any more. */
+/* Relays incomplete last lines, whose rest will not arrive. */
 static void take_parts(hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
@@ -50,7 +51,8 @@ static void take_parts(hub_state *s)
     }
 }
 
-/* As any program waits for its reader; but what a user has ended does so not for long, nor what is to be started again. */
+/* Waits for the reader, as any program does; but only for a limited time if the user has ended the program, or it will be
+ * restarted. */
 static int wait_for_reader(hub_state *s)
 {
     double patience = s->ending ? ENDED_PATIENCE : s->hub->report_fd >= 0 && s->told ? s->hub->timeout : G_MAXDOUBLE;

@@ -1,4 +1,4 @@
-/* Failures: noticed, told to all, and the end of those that do not end. */
+/* Failures: notices them, tells all tasks, and kills those that do not end. */
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 #include "trace/record.h"
@@ -78,7 +78,8 @@ void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
     dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
 }
 
-/* The console hears a task only while the task lives: when rank 0 is gone, another says the line. NULL while rank 0 is there. */
+/* The PVM console shows a task's output only while the task lives: if rank 0 has ended, another task prints the line. NULL while
+ * rank 0 is connected. */
 static const hub_client *speaker_for_rank0(const hub_state *s)
 {
     const hub_client *speaker = NULL;
@@ -94,8 +95,8 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
     return speaker;
 }
 
-/* Ends tasks by the transport, which reaches all hosts. closed: those too whose lines have closed without a word; their processes
- * may have become other programs. open: those that still have one. */
+/* Kills tasks through the launcher, which reaches all hosts. closed: also tasks that closed their connections without a farewell,
+ * whose processes may have exec'd another program. open: also those still connected. */
 static void kill_tasks(hub_state *s, bool closed, bool open)
 {
     int *tids = g_new0(int, s->clients->len + 1), n = 0;
@@ -118,7 +119,7 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
     g_free(tids);
 }
 
-/* Seconds in which PVM's daemon takes a line. */
+/* Seconds that PVM's daemon needs to take over a line of output. */
 static const double CONSOLE_PATIENCE = 0.5;
 
 void dome__hub_tell(hub_state *s)
@@ -152,7 +153,7 @@ void dome__hub_tell(hub_state *s)
     bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
     if (line[0] && !speaker && !reported) {
         say(s, line);
-        if (!s->hub->rank0_is_child) /* PVM passes on what rank 0's streams have had before its end, and nothing after */
+        if (!s->hub->rank0_is_child) /* PVM shows only what rank 0's streams got before its end */
             dome__hub_flush(s, CONSOLE_PATIENCE);
     }
     if (line[0])

@@ -1,4 +1,4 @@
-/* The lines of tasks to the hub: which there are, and what all watchers are told. */
+/* The connections of tasks to the hub: the list of them, and messages to all watchers. */
 #include "supervision/hub_private.h"
 #include "supervision/wire.h"
 
@@ -29,7 +29,7 @@ void dome__hub_client_free(hub_client *c)
     g_free(c);
 }
 
-/* A task's watch says how far the task has come, also when it is closed. */
+/* Keeps closed connections of watches: they hold the last known state of their tasks. */
 void dome__hub_sweep(hub_state *s)
 {
     for (guint i = 0; i < s->clients->len;) {

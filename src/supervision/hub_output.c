@@ -1,4 +1,4 @@
-/* The tasks' output, and what the hub itself has to say. Who does not read it slows the tasks that write it, and nothing else. */
+/* The tasks' output, and the hub's own lines. A slow reader slows only the tasks that write, not the hub. */
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 
@@ -78,7 +78,7 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last)
         guint length = end ? (guint)(end - line) + 1 : c->in->len - done;
         if (!length || (!end && !last && length < 8192))
             break;
-        /* PVM's library has words about the end of its daemon, which is reported in ours. */
+        /* Drop messages of PVM's library about the end of its daemon, which the hub reports itself. */
         bool word = c->channel == DOME_WIRE_STDERR && length > 8 && memcmp(line, "libpvm [", 8) == 0;
         if (!word) {
             g_string_append_printf(text, "%s[%d] ", clear, c->rank);
@@ -93,20 +93,20 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last)
     g_string_free(text, TRUE);
 }
 
-/* Without waiting: a line fits into whatever can be written to. */
+/* Does not block: a writable stream has room for a line. */
 static void say_dropped(size_t bytes)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
     char line[128];
     int n = snprintf(line, sizeof line, "dome: nobody read the program's output: its last %zu bytes are dropped\n", bytes);
     if (poll(&p, 1, 0) > 0 && (p.revents & POLLOUT) && write(STDERR_FILENO, line, (size_t)n) < 0)
-        return; /* there is nowhere else to say it */
+        return; /* there is no other place to report it */
 }
 
 void dome__hub_output_close(hub_state *s)
 {
     size_t left = dome__hub_output_waiting(s);
-    if (left > 0) { /* the thread is at it until this process ends */
+    if (left > 0) { /* the thread is still writing, and ends with this process */
         say_dropped(left);
         return;
     }

@@ -1,4 +1,4 @@
-/* Waiting for whatever happens next. */
+/* Waits for the next event. */
 #include "supervision/hub_private.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@ static void add(hub_state *s, int fd, gpointer whose)
         g_ptr_array_add(s->polled, whose);
 }
 
-/* Those who are closed, and those whose output has to wait, are not in it: the kernel takes no more descriptors than there can
- * be, and a line that has broken would wake this process without end. */
+/* Collects the descriptors to poll. Leaves out closed connections and held output: poll refuses more descriptors than the process
+ * may have, and a broken connection would wake this process in an endless loop. */
 static void gather(hub_state *s, int report_fd)
 {
     bool full = s->now < s->full_until;
@@ -43,7 +43,7 @@ void dome__hub_wait(hub_state *s, int report_fd, int ms)
     struct pollfd *p = (struct pollfd *)(void *)s->polls->data;
     if (poll(p, s->polls->len, ms) >= 0)
         return;
-    /* Nothing is known then: whoever may have said something is heard, which does not wait. */
+    /* poll has failed: mark every descriptor readable, since reading does not block. */
     int error = errno;
     for (guint i = 0; i < s->polls->len; i++)
         p[i].revents = error == EINTR ? 0 : POLLIN;

@@ -1,4 +1,4 @@
-/* What the files hub*.c share. */
+/* Declarations shared by the files hub*.c. */
 #ifndef DOME_SRC_HUB_PRIVATE_H
 #define DOME_SRC_HUB_PRIVATE_H
 
@@ -14,55 +14,56 @@
 typedef struct hub_client {
     int fd;
     bool greeted, bye, closed;
-    bool left; /* dome_finalize is over; the process may live on */
+    bool left; /* dome_finalize has ended; the process may continue */
     dome_wire_channel channel;
     int rank, pid, tid;
     char *host;
-    GByteArray *in; /* frames, or a line of output that is not complete */
+    GByteArray *in; /* unread frames, or an incomplete line of output */
     double heard, greeted_at, closed_at;
-    bool exiting; /* said that it leaves without dome_finalize */
+    bool exiting; /* it has announced that it exits without dome_finalize */
     int exit_status;
-    int last_signal; /* it said that this one ends it; 0: it did not */
-    int process;     /* a descriptor of the process of a task on this host; -1: there is none */
+    int last_signal; /* the signal that ends it, as announced by the task; 0: none */
+    int process;     /* pidfd of a task on this host; -1: none */
 
     /* its last beat */
     bool beaten, answered;
     uint64_t sequence, history, progress;
     char *operation; /* its name; NULL or "": the program's own code */
     bool waiting;
-    uint64_t loop; /* boundaries passed */
+    uint64_t loop; /* loop boundaries passed */
     char *object;
-    double busy, load; /* processors it used since the beat before; load of its host, below 0: not known */
-    int idle;          /* beats in a row that found it waiting without progress */
-    double moved_at;   /* when there was progress last */
+    double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
+    int idle;          /* number of consecutive beats in which it waited without progress */
+    double moved_at;   /* time of its last progress */
 } hub_client;
 
-typedef struct hub_stranger hub_stranger; /* who has connected, and may be anybody */
+typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
 
 typedef struct hub_state {
     dome_hub *hub;
-    GPtrArray *clients;   /* tasks' lines; a watch that is closed stays, for what it said last */
-    GPtrArray *strangers; /* the oldest first */
-    guint descriptors;    /* that this process may have */
-    guint inherited;      /* and had when it began */
-    double full_until;    /* nobody is let in before: there are no descriptors */
+    GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
+    GPtrArray *strangers; /* oldest first */
+    guint descriptors;    /* the most that this process may have open */
+    guint inherited;      /* number open when it started */
+    double full_until;    /* no connection is accepted before, for lack of descriptors */
     GArray *polls;        /* struct pollfd */
-    GPtrArray *polled;    /* whose they are, after the first ones: strangers, then clients */
+    GPtrArray *polled;    /* owners of the entries from DOME_POLL_FIRST on: strangers, then clients */
     guint polled_strangers;
 
-    int bell;                /* rings when output has been written */
-    dome_outlet *outlets[2]; /* of standard output and standard error; one, if they are one file */
-    double held_at;          /* when output was last left with the tasks, as nobody read what was there */
+    int bell;                /* eventfd, signalled when output has been written */
+    dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
+    double held_at;          /* when output was last left unread because the hub's own output was not read */
     double now, began, started;
-    int64_t checkpoint; /* the last one that task 0 told of; below 0: none */
+    int64_t checkpoint; /* number of the last one that task 0 has reported; below 0: none */
     double checkpoint_at;
 
     bool rank0_ended;
     int rank0_status; /* as waitpid gives it */
     double rank0_ended_at;
 
-    /* A failure goes through three steps: noticed (survivors are asked where the program was), told (END to all), over. */
-    char *noticed; /* text of the line, without the operation */
+    /* A failure is handled in three steps: noticed (the hub asks the survivors for their operation), told (the hub sends END to
+     * all), over. */
+    char *noticed; /* the line's text without the operation */
     bool ask_operation;
     double noticed_at;
     bool told;
@@ -71,17 +72,17 @@ typedef struct hub_state {
     bool killed, lost_killed;
     double killed_at;
     pid_t killer;
-    bool ending;   /* a signal from the keyboard or a user asked for it: nothing is lost */
-    int passed_on; /* the last signal that rank 0 got from here */
-    dome_end end;  /* the worst that was noticed */
-    char *line;    /* that was printed, or goes into the report */
-    char *silent;  /* the host of the task that was lost without a word */
+    bool ending;   /* a signal from the keyboard or a user ended the program: nothing is lost */
+    int passed_on; /* the last signal that the hub has sent to rank 0 */
+    dome_end end;  /* the most severe one noticed */
+    char *line;    /* the line that was printed, or goes into the report */
+    char *silent;  /* the host of the task that fell silent */
     bool daemon_ended;
     dome_trace_sink *trace; /* of --dome-trace */
     dome_demand *demand;    /* NULL until task 0 beats */
-    uint32_t recording;     /* number of the one on demand; 0: none */
-    GPtrArray *trails;      /* what tasks that disagree have done lately; NULL: nobody has asked */
-    bool overslept;         /* this process has been stopped for so long that the tasks have given it up */
+    uint32_t recording;     /* number of the recording on demand; 0: none */
+    GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
+    bool overslept;         /* this process was stopped for so long that the tasks consider it lost */
 } hub_state;
 
 static inline double dome__hub_now(void)
@@ -91,63 +92,63 @@ static inline double dome__hub_now(void)
 
 /* ---- hub_failure.c ---- */
 
-/* Step one. Only the first counts. text: this takes it. */
+/* Step one. Only the first failure counts. Takes ownership of text. */
 void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
 void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
 
-/* The same for a task that has left by itself. */
+/* The same for a task that has exited by itself. */
 void dome__hub_left(hub_state *s, const hub_client *c, int exit_status);
 
-/* Seconds without a word after which a task is lost. The tasks count with the same. */
+/* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
 double dome__hub_silence_limit(const hub_state *s);
 
-/* Nobody waits for a task that has been silent for long: it cannot be reached, and ends by itself. */
+/* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
 bool dome__hub_silent(const hub_state *s, const hub_client *c);
 
-/* Step two: the line is printed and everybody is told to end. */
+/* Step two: prints the line and tells all tasks to end. */
 void dome__hub_tell(hub_state *s);
 
-/* Whoever has been told to end and has not is ended. */
+/* Kills tasks that have been told to end and have not ended. */
 void dome__hub_kill_rest(hub_state *s);
 
-/* When all lines are closed: ends the processes of tasks that closed theirs without a word. Not before, since a PVM daemon that
- * is busy with it may lose the line that the console is told. */
+/* Kills the processes of tasks that closed their connections without a farewell. Call it only when all connections are closed: a
+ * PVM daemon that is busy with it may lose the line for the console. */
 void dome__hub_kill_lost(hub_state *s);
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
 
-/* Whether the task's last beat came from inside of an operation. */
+/* Whether the task was inside an operation at its last beat. */
 bool dome__hub_in_operation(const hub_client *c);
 
-/* What a task is in; returns buffer. */
+/* Describes the operation that a task is in; returns buffer. */
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);
 
 /* ---- hub_poll.c ---- */
 
-/* What is always waited for, before tasks and strangers. */
+/* The descriptors that are always polled, before those of strangers and tasks. */
 enum { DOME_POLL_SIGNAL, DOME_POLL_LISTEN, DOME_POLL_REPORT, DOME_POLL_DEMAND, DOME_POLL_BELL, DOME_POLL_FIRST };
 
-/* Waits for something to happen, at most so many ms. */
+/* Waits for an event, at most so many ms. */
 void dome__hub_wait(hub_state *s, int report_fd, int ms);
 
-/* Whether it was something about this one of the above. */
+/* Whether there is an event for this descriptor of the above. */
 bool dome__hub_happened(const hub_state *s, int which);
 
 /* ---- hub_strangers.c ---- */
 
-/* This process may have as many connections as the system lets it. */
+/* Raises this process's limit on open files as far as the system allows. */
 void dome__hub_raise_limit(hub_state *s);
 
 void dome__hub_accept(hub_state *s);
 int dome__hub_stranger_fd(const hub_stranger *x);
 
-/* He becomes a client, or is sent away, or has not said enough. */
+/* Continues a stranger's handshake: it becomes a client, is closed, or needs more data. */
 void dome__hub_hear_stranger(hub_state *s, hub_stranger *x);
 
-/* Those who take too long are sent away. */
+/* Closes strangers whose handshake takes too long. */
 void dome__hub_strangers_late(hub_state *s);
 
-/* They have as much time again: this process was stopped. */
+/* Restarts the timeouts of all strangers after this process was stopped. */
 void dome__hub_strangers_renew(hub_state *s);
 void dome__hub_strangers_close(hub_state *s);
 
@@ -155,38 +156,37 @@ void dome__hub_strangers_close(hub_state *s);
 
 void dome__hub_output_open(hub_state *s);
 
-/* Text for one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never waits. */
+/* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
-/* Waits until all of it is written, at most so long. */
+/* Waits until all output is written, for at most so many seconds. */
 void dome__hub_flush(hub_state *s, double seconds);
 
-/* Lines of other tasks' output appear whole, with the rank before them. last: what is there of one, too. */
+/* Prints the whole lines received from a task's output, each after its rank. last: also an incomplete last line. */
 void dome__hub_relay(hub_state *s, hub_client *c, bool last);
 
-/* So much of this output waits for a reader that the task has to wait, too. */
+/* Whether so much output waits for its reader that the hub stops receiving this task's. */
 bool dome__hub_holds(const hub_state *s, const hub_client *c);
 
-/* Bytes of both streams that no reader has taken yet, and that readers have taken. */
+/* Bytes of both streams that are not yet written, and that have been written. */
 size_t dome__hub_output_waiting(const hub_state *s);
 size_t dome__hub_output_written(const hub_state *s);
 
-/* Says how much output nobody has read, and drops it. */
+/* Closes the output; reports how much of it was not read and drops that. */
 void dome__hub_output_close(hub_state *s);
 
 /* ---- hub_drain.c ---- */
 
-/* After the program's end: waits for the reader of its output, and closes it. The number of a signal that ended the waiting, or
- * 0. */
+/* After the program's end: waits for the reader of its output, and closes it. Returns the signal that ended the wait, or 0. */
 int dome__hub_drain(hub_state *s);
 
 /* ---- hub_lines.c ---- */
 
-/* Takes fd. */
+/* Adds a connection. Takes ownership of fd. */
 void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel);
 void dome__hub_client_free(hub_client *c);
 
-/* Removes the lines that are closed and have nothing left to say. */
+/* Removes closed connections that are no longer needed. */
 void dome__hub_sweep(hub_state *s);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 
@@ -195,25 +195,25 @@ void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 /* Reads what a task has sent. */
 void dome__hub_receive(hub_state *s, hub_client *c);
 
-/* A line is closed, from either side. */
+/* Handles a connection that either side has closed. */
 void dome__hub_closed(hub_state *s, hub_client *c);
 
 /* ---- hub_process.c ---- */
 
-/* For hub_client.process. */
+/* Opens a value for hub_client.process. */
 int dome__hub_process_open(const hub_state *s, const hub_client *c);
 
-/* A task's line is closed without a word: notices how its process has ended. */
+/* Handles a task whose connection closed without a farewell: notices a failure that tells how its process ended. */
 void dome__hub_process_ended(hub_state *s, hub_client *c);
 
 /* ---- hub_difference.c ---- */
 
-/* Tasks disagree: all are asked what they have done lately. */
+/* Asks all tasks for their last operations, when tasks disagree. */
 void dome__hub_ask_trails(hub_state *s);
 void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
 bool dome__hub_has_trail(const hub_state *s, int rank);
 
-/* The first call that differed, as a line (g_free); NULL if that is not known. */
+/* A line about the first call that differed (g_free); NULL if it is unknown. */
 char *dome__hub_difference(const hub_state *s);
 
 /* ---- hub_report.c ---- */
@@ -222,18 +222,18 @@ char *dome__hub_difference(const hub_state *s);
 char *dome__hub_report_text(void *state);
 char *dome__hub_command_line(void *state);
 
-/* What the process that may start the program again has to know. */
+/* Sends the supervisor the report that it needs to restart the program. */
 void dome__hub_report_end(const hub_state *s);
 
 /* ---- hub_record.c ---- */
 
-/* Where records go now; NULL: there are none. */
+/* The destination of records at present; NULL: none. */
 dome_trace_sink *dome__hub_sink(const hub_state *s);
 
 /* Tells a task what to record. */
 void dome__hub_send_record(const hub_state *s, const hub_client *c);
 
-/* Somebody wants to see the program, or nobody any more. */
+/* Starts or stops recording on demand, as viewers connect or leave. */
 void dome__hub_attend(hub_state *s);
 
 #endif

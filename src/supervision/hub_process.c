@@ -1,5 +1,5 @@
-/* How the process of a task on this host has ended. It is no child of the hub; kernels from 6.15 on tell whoever holds a
- * descriptor of it. */
+/* Finds out how the process of a task on this host has ended. It is not a child of the hub; Linux 6.15 and later report the exit
+ * status through a pidfd. */
 #include "supervision/hub_private.h"
 
 #include <poll.h>
@@ -14,7 +14,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-/* <linux/pidfd.h>, which is older than this on many machines. */
+/* As in <linux/pidfd.h>, which lacks it on many machines. */
 struct process_info {
     uint64_t mask, cgroup;
     uint32_t ids[11];
@@ -26,14 +26,15 @@ struct process_info {
 int dome__hub_process_open(const hub_state *s, const hub_client *c)
 {
     int process = strcmp(c->host, g_get_host_name()) == 0 ? (int)syscall(SYS_pidfd_open, c->pid, 0) : -1;
-    if (process >= 0 && (guint)process > s->descriptors / 2) { /* connections need what is left */
+    if (process >= 0 && (guint)process > s->descriptors / 2) { /* keep descriptors for connections */
         close(process);
         process = -1;
     }
     return process;
 }
 
-/* As waitpid gives it, or -1. Its parent has to have waited for it first, which takes a moment. */
+/* The exit status as from waitpid, or -1. It becomes available after the parent has waited for the process, so this polls for a
+ * moment. */
 static int exit_code(int process)
 {
     struct pollfd p = {.fd = process, .events = POLLIN};

@@ -1,4 +1,4 @@
-/* What tasks record: of --dome-trace, or on demand. */
+/* What tasks record, for --dome-trace or on demand. */
 #include "supervision/hub_private.h"
 
 dome_trace_sink *dome__hub_sink(const hub_state *s)

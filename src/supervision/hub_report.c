@@ -1,4 +1,4 @@
-/* What `dome ps` and the supervisor are told. */
+/* Reports for `dome ps` and for the supervisor. */
 #include "supervision/hub_private.h"
 #include "supervision/report.h"
 #include "trace/record.h"
@@ -72,7 +72,7 @@ char *dome__hub_report_text(void *data)
     return text;
 }
 
-/* Hosts may be lost together, and only one of them is the first to be noticed. By blanks; g_free'd. */
+/* All silent hosts: several may be lost together, though only one was noticed first. Separated by blanks; g_free'd. */
 static char *silent_hosts(const hub_state *s)
 {
     GPtrArray *hosts = g_ptr_array_new();

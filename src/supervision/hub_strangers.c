@@ -1,5 +1,5 @@
-/* Connections to the hub that have not proven yet that they are the program's. Anybody can make them, so they are bounded in
- * number, time and memory, and no end of them keeps a task out: the oldest have to go. */
+/* Connections to the hub that have not yet proven that they belong to the program. Anybody can open them, so their number, time
+ * and memory are bounded; when there are too many the oldest are closed, so that they cannot keep a task out. */
 #include "supervision/hub_private.h"
 #include "supervision/report.h"
 #include "transport/handshake.h"
@@ -12,10 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* At most so many at a time. Where descriptors are scarce some are kept for them, and for what else the hub opens. */
+/* STRANGERS: the most at a time. When descriptors are scarce, RESERVED are kept for strangers, and OTHERS for the hub's other
+ * files. */
 enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 8 };
 
-/* Seconds for which nobody is let in when the system has no descriptors. */
+/* Seconds without accepting connections after the system has run out of descriptors. */
 static const double FULL_FOR = 0.1;
 
 struct hub_stranger {
@@ -65,7 +66,7 @@ static void forget(hub_state *s, guint i, bool close_it)
     g_free(x);
 }
 
-/* A task's line that would leave no room for the hub's own needs ends the start, with the limit's name. */
+/* Whether the descriptors suffice for another task's connection. If not, the start fails with a line that names the limit. */
 static bool has_room(hub_state *s)
 {
     guint used = s->inherited + lines(s) + RESERVED + OTHERS;
@@ -114,7 +115,7 @@ static guint most_strangers(const hub_state *s)
     return CLAMP(s->descriptors > used ? s->descriptors - used : 0, 1, STRANGERS);
 }
 
-/* Whoever waits would be seen at once again, and not get in. */
+/* After a failed accept for lack of descriptors: stops polling the listening socket for a while, since it stays readable. */
 static void no_more(hub_state *s, int error)
 {
     if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
@@ -127,7 +128,7 @@ static void no_more(hub_state *s, int error)
 void dome__hub_accept(hub_state *s)
 {
     guint most = most_strangers(s);
-    /* Some at a time: the tasks are not to wait for whoever else comes. */
+    /* Bounded, so that a flood of connections does not hold up the tasks. */
     for (int turn = 0; turn < 64; turn++) {
         int fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC), on = 1;
         if (fd < 0) {

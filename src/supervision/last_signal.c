@@ -12,7 +12,7 @@ enum { FAULTS = sizeof faults / sizeof *faults, SENT = sizeof sent / sizeof *sen
 
 static void (*tell_signal)(int number);
 
-/* A stack that has overflown is no place for a handler. */
+/* An alternate stack: after a stack overflow the handler cannot run on the normal one. */
 static char spare_stack[1 << 16];
 
 static void last_signal(int number, siginfo_t *info, void *context)
@@ -21,8 +21,8 @@ static void last_signal(int number, siginfo_t *info, void *context)
     int error = errno;
     tell_signal(number);
     errno = error;
-    /* The default action is back already. The processor finds a fault again where it was, as a core dump should show it; any
-     * other signal has to come again. */
+    /* The default action has been restored (SA_RESETHAND). On return the processor repeats a fault at the same place, which a
+     * core dump then shows; any other signal must be raised again. */
     bool comes_again = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
     if (!comes_again)
         raise(number);

@@ -30,7 +30,7 @@ void dome__open_streams(void)
         close(fd);
 }
 
-/* The user's machine, or a private one. */
+/* Finds the user's machine, or starts a private one. */
 static bool start_machine(dome_launch *launch, const dome_launch_request *request, char **message)
 {
     const dome_launcher *launcher = request->launcher;
@@ -51,7 +51,7 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
     return good;
 }
 
-/* Loopback is enough for a machine of this host alone. */
+/* Listens for tasks: on loopback only, unless outside (the machine has or may have other hosts). */
 static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
 {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(outside ? INADDR_ANY : INADDR_LOOPBACK)};
@@ -98,7 +98,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
     };
     dome__private_machine_init(&launch->machine, request->launcher);
-    /* Where SIGCHLD is ignored no process hears how its children end. */
+    /* A process that ignores SIGCHLD cannot learn how its children end. */
     const struct sigaction heard = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &heard, &launch->child_action);
     bool good =
@@ -172,7 +172,7 @@ void dome__launch_fork(dome_launch *launch)
                                                                         launch->machine.directory}});
     int number, status = dome__hub_run(&hub, &number);
     dome__private_machine_end_guard(&launch->machine);
-    if (number && number != SIGKILL) { /* whoever waits for us sees how rank 0 ended */
+    if (number && number != SIGKILL) { /* the waiting parent sees how rank 0 ended */
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigset_t set;
         sigaction(number, &action, NULL);

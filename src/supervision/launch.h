@@ -1,5 +1,5 @@
-/* Starting a program: what the process that becomes the hub prepares, and the fork between hub and rank 0. Used by dome_init and
- * by `dome run`. */
+/* Starts a program: the preparations of the process that becomes the hub, and the fork of hub and rank 0. Used by dome_init and
+ * `dome run`. */
 #ifndef DOME_SRC_LAUNCH_H
 #define DOME_SRC_LAUNCH_H
 
@@ -14,42 +14,42 @@ typedef struct dome_launch {
     int listen_fd, signal_fd;
     char *cookie;
     dome_private_machine machine;
-    struct sigaction child_action; /* what SIGCHLD did before dome__launch_open, and does in rank 0 */
-    int report_fd;                 /* of a supervisor; -1 if there is none */
-    pid_t hub_pid;                 /* of the child that dome__launch_fork_hub made */
+    struct sigaction child_action; /* action of SIGCHLD before dome__launch_open, restored in rank 0 */
+    int report_fd;                 /* the supervisor's; -1 if there is none */
+    pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
     char *hub;                     /* the hub's address as text: watch.h */
 } dome_launch;
 
 typedef struct dome_launch_request {
     const dome_launcher *launcher;
     double timeout;
-    const char *address; /* of this host for others; NULL: found out */
-    char **hosts;        /* hostfile lines to add to a private machine (there may be none); NULL: hosts are not asked for */
-    bool most_hosts;     /* those that cannot be added are left out, with a line */
-    int report_fd;       /* where the hub tells its supervisor how the program ended; 0: there is none */
-    bool only_listen;    /* the virtual machine is there already (started from the console) */
-    bool before_init;    /* for a program that has not come to dome_init yet */
+    const char *address; /* by which other hosts reach this one; NULL: determined automatically */
+    char **hosts;        /* hostfile lines to add to a private machine (may be empty); NULL: no hosts requested */
+    bool most_hosts;     /* hosts that cannot be added are left out, with a line that says so */
+    int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
+    bool only_listen;    /* the virtual machine is running (started from the console) */
+    bool before_init;    /* for a program that has not yet called dome_init */
 } dome_launch_request;
 
-/* Standard streams that were closed when the process began lead to /dev/null, or the next file or connection would be taken for
- * one. Before anything else. */
+/* Opens standard streams that were closed when the process started as /dev/null; otherwise the next file or connection would
+ * become one. Call it first. */
 void dome__open_streams(void);
 
-/* Finds the user's virtual machine or starts a private one, and listens for tasks. False with *message (g_free'd); then nothing
- * is left behind. */
+/* Finds the user's virtual machine or starts a private one, and listens for tasks. On failure returns false with *message
+ * (g_free'd), and leaves nothing behind. */
 bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, char **message);
 
-/* Takes down what dome__launch_open started, for those who wanted to know no more than whether it can be. */
+/* Takes down what dome__launch_open started; for callers that only check whether it works. */
 void dome__launch_close(dome_launch *launch);
 
-/* Forks. Returns in the child, which goes on as rank 0; the parent becomes the hub and ends with the program's status. */
+/* Forks. Returns in the child, which continues as rank 0; the parent becomes the hub and ends with the program's status. */
 void dome__launch_fork(dome_launch *launch);
 
-/* The other way around, for a process that has to stay rank 0: the child becomes the hub. Before this process enrols in PVM,
- * since the two must not share its connection. */
+/* Forks the other way around, for a process that must remain rank 0: the child becomes the hub. Call it before this process
+ * enrols in PVM, since the two must not share its connection. */
 void dome__launch_fork_hub(dome_launch *launch);
 
-/* This process is not rank 0 after all: ends the child. */
+/* Ends the child again: this process turned out not to be rank 0. */
 void dome__launch_drop_hub(dome_launch *launch);
 
 #endif

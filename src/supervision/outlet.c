@@ -11,28 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes that may wait before no more is taken. */
+/* Number of waiting bytes from which the outlet is full. */
 enum { FULL = 1 << 20 };
 
-/* Bytes of one write: what others write to the same pipe does not come in between. */
+/* The most bytes of one write: atomic on a pipe that other processes write to, too. */
 enum { PIECE = PIPE_BUF };
 
 struct dome_outlet {
     int fd, bell;
     pthread_t thread;
     bool running;
-    pthread_mutex_t mutex; /* of the following */
+    pthread_mutex_t mutex; /* protects the following */
     pthread_cond_t more;
     GString *text;
     bool over, broken;
-    gsize waiting, written; /* what is in text, and what the thread has taken out of it and not written */
+    gsize waiting, written; /* bytes: in text, or taken by the thread and not yet written; written so far */
 };
 
 static bool write_piece(const dome_outlet *outlet, const char *text, size_t length, size_t *written)
 {
     ssize_t n = write(outlet->fd, text, length);
     *written = n > 0 ? (size_t)n : 0;
-    if (n < 0 && errno == EAGAIN) { /* somebody else has made it so */
+    if (n < 0 && errno == EAGAIN) { /* another process has made it non-blocking */
         struct pollfd p = {.fd = outlet->fd, .events = POLLOUT};
         poll(&p, 1, 1000);
         return true;
@@ -40,7 +40,7 @@ static bool write_piece(const dome_outlet *outlet, const char *text, size_t leng
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Whole lines, if they are not too long. */
+/* The length of the next write: whole lines, unless a line is too long. */
 static size_t piece_of(const char *text, size_t length)
 {
     if (length <= PIECE)
@@ -105,12 +105,12 @@ dome_outlet *dome__outlet_open(int fd, int bell)
     return outlet;
 }
 
-/* Only when there is something to write: most programs need none. */
+/* Starts the thread, at the first write: most programs need none. */
 static bool start(dome_outlet *outlet)
 {
     sigset_t all, old;
-    sigfillset(&all);         /* signals are the main thread's */
-    sigdelset(&all, SIGTTOU); /* but a job in the background may have to wait for its terminal */
+    sigfillset(&all);         /* the main thread handles signals */
+    sigdelset(&all, SIGTTOU); /* but SIGTTOU must stop a background job that writes to its terminal */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     outlet->running = pthread_create(&outlet->thread, NULL, write_what_comes, outlet) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -128,7 +128,7 @@ void dome__outlet_put(dome_outlet *outlet, const char *text, size_t length)
     }
     pthread_cond_signal(&outlet->more);
     pthread_mutex_unlock(&outlet->mutex);
-    if (!outlet->running && !start(outlet)) { /* no more threads: then at once, even if that takes its time */
+    if (!outlet->running && !start(outlet)) { /* no thread could be created: write here, even if that blocks */
         write_all(outlet, outlet->text);
         g_string_truncate(outlet->text, 0);
     }

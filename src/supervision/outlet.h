@@ -1,5 +1,5 @@
-/* Text on its way to a stream of this process that may have no reader just now: a pager, a terminal that was stopped, a slow log.
- * A thread of its own writes it, since the stream cannot be made non-blocking: other processes have it too. */
+/* A queue of text for a stream of this process whose reader may be slow: a pager, a stopped terminal, a slow log. A separate
+ * thread writes it, since the stream cannot be made non-blocking: other processes share it. */
 #ifndef DOME_SRC_OUTLET_H
 #define DOME_SRC_OUTLET_H
 
@@ -8,22 +8,22 @@
 
 typedef struct dome_outlet dome_outlet;
 
-/* bell: an eventfd that rings when some of the text has been written. */
+/* bell: an eventfd that is signalled when some of the text has been written. */
 dome_outlet *dome__outlet_open(int fd, int bell);
 
-/* Never waits, and takes all of it. On a stream that cannot be written to any more it is lost, as it is for any program. */
+/* Queues all of the text; never blocks. If the stream can no longer be written to, the text is lost, as for any program. */
 void dome__outlet_put(dome_outlet *outlet, const char *text, size_t length);
 
-/* So much waits that no more should be taken from those who can wait. */
+/* Whether so much text waits that sources which can wait should be held back. */
 bool dome__outlet_full(const dome_outlet *outlet);
 
-/* Bytes that are not written yet. */
+/* Bytes not yet written. */
 size_t dome__outlet_waiting(const dome_outlet *outlet);
 
-/* Bytes that have been written since the beginning: whether somebody reads. */
+/* Bytes written so far: they increase while the reader reads. */
 size_t dome__outlet_written(const dome_outlet *outlet);
 
-/* Ends the thread if it has nothing to do, and frees. A thread that is still writing goes with the process. */
+/* Ends the thread, if it is idle, and frees. A thread that is still writing ends with the process. */
 void dome__outlet_close(dome_outlet *outlet);
 
 #endif

@@ -21,18 +21,18 @@ static void take_down_left_behind(void *launcher, const char *path)
     ((const dome_launcher *)launcher)->machine_take_down(path, false);
 }
 
-/* A name for the directory. It is made only when the guard knows of it. */
+/* Chooses a name for the directory, which is created only after the guard has started. */
 static char *choose_directory(const dome_launcher *launcher)
 {
     const char *parent = g_get_tmp_dir();
-    if (strlen(parent) > 48) /* local sockets have short names */
+    if (strlen(parent) > 48) /* names of local sockets are limited to about 100 bytes */
         parent = "/tmp";
     dome__run_directory_sweep(parent, take_down_left_behind, (void *)launcher);
     return dome__run_directory_name(parent);
 }
 
-/* Whether there is room for the daemon's files: it says nothing of use, or nothing, when there is none. errno says why not. Where
- * files may not grow so far (ulimit -f) room is not what is missing. */
+/* Checks that there is room for the daemon's files, because the daemon itself gives no useful message if there is none. Sets
+ * errno if not. A file size limit (ulimit -f) does not count as lack of room. */
 static bool has_room(const char *directory)
 {
     enum { ROOM = 64 << 10 };
@@ -44,7 +44,7 @@ static bool has_room(const char *directory)
         if ((n = write(fd, data, (size_t)(ROOM - done))) < 0 && errno != EINTR)
             error = errno;
     if (fd >= 0 && close(fd) < 0 && !error)
-        error = errno; /* a quota on another machine */
+        error = errno; /* a file server may report a quota only on close */
     dome__file_limit_end(&limit);
     unlink(path);
     g_free(path);
@@ -68,19 +68,19 @@ static bool make_directory(dome_private_machine *m, char **message)
                                      parent, g_strerror(error));
     g_free(parent);
     if (!made)
-        g_clear_pointer(&m->directory, g_free); /* nothing of ours is there to take away */
+        g_clear_pointer(&m->directory, g_free); /* this run has created nothing that has to be removed */
     return false;
 }
 
-/* Until the hub is gone; then it takes down what the hub has not. */
+/* The guard process: waits until the hub is gone, then takes down what the hub has left. */
 static void guard(const dome_private_machine *m, int hub)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
     setsid();
-    prctl(PR_SET_NAME, "dome-guard"); /* it is to be there when all processes of the program's name are killed */
+    prctl(PR_SET_NAME, "dome-guard"); /* it must survive when all processes with the program's name are killed */
     for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
         signal(ignored[i], SIG_IGN);
-    int null = open("/dev/null", O_RDWR); /* nobody who reads our output waits for this process */
+    int null = open("/dev/null", O_RDWR); /* a reader of the program's output must not wait for this process */
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
     pid_t rank0 = 0;
@@ -88,11 +88,11 @@ static void guard(const dome_private_machine *m, int hub)
     while ((n = read(hub, &rank0, sizeof rank0)) > 0 || (n < 0 && errno == EINTR))
         continue;
     if (rank0 > 0)
-        kill(rank0, SIGCONT); /* it ends by itself, unless somebody has stopped it */
+        kill(rank0, SIGCONT); /* it ends by itself once it runs; it may have been stopped */
     int fd = open(m->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR) /* should a later run have it, that takes the machine down */
+    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR) /* a later run that holds the lock takes the machine down */
         continue;
-    /* Rank 0 has something to say before the daemon takes it along. */
+    /* Rank 0 prints a line before the daemon ends it: give it time. */
     for (int i = 0; i < 30 && access(m->directory, F_OK) == 0; i++)
         g_usleep(10000);
     if (access(m->directory, F_OK) == 0) {
@@ -102,14 +102,14 @@ static void guard(const dome_private_machine *m, int hub)
     _exit(0);
 }
 
-/* Takes the private machine down when the process that started it is killed. It is small, of a session of its own, and not a
- * PVM task: a daemon that ends takes its tasks along, so none of them can clean up after it. Should both be killed, the daemon
+/* Forks the guard, a small process that takes the private machine down if the hub is killed. It has its own session and is not a
+ * PVM task: a daemon that ends kills its tasks, so no task could clean up after it. If both hub and guard are killed, the daemon
  * ends by itself, and a later run removes the directory. Returns the daemon's end of the lifeline. */
 static int start_guard(dome_private_machine *m)
 {
     int ends[2], line[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) == 0)
-        shutdown(line[1], SHUT_WR); /* for whoever reads from the other there is nothing, as in /dev/null */
+        shutdown(line[1], SHUT_WR); /* reading from the daemon's end gives end of file, as /dev/null does */
     m->lifeline = line[1];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return line[0];
@@ -128,7 +128,7 @@ static int start_guard(dome_private_machine *m)
     return line[0];
 }
 
-/* In a process that joins the machine and leaves it, so that this one stays outside. */
+/* Adds hosts in a child process, which joins and leaves the machine, so that this process never joins it. */
 static bool add_hosts(const dome_launcher *launcher, char **lines, char **message)
 {
     int out[2];
@@ -151,7 +151,7 @@ static bool add_hosts(const dome_launcher *launcher, char **lines, char **messag
     GString *text = g_string_new(NULL);
     char buffer[1024];
     ssize_t n = 1;
-    /* PVM waits for minutes for a host that is lost after its daemon was started. */
+    /* A time limit: PVM waits for minutes for a host that is lost after its daemon was started. */
     int seconds = 25 + (int)g_strv_length(lines);
     gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
     while (pid > 0 && n > 0) {
@@ -209,7 +209,7 @@ bool dome__private_machine_start(dome_private_machine *m, const char *address, c
 void dome__private_machine_guard_rank0(const dome_private_machine *m, pid_t rank0)
 {
     ssize_t told = m->guard_fd >= 0 ? write(m->guard_fd, &rank0, sizeof rank0) : 0;
-    (void)told; /* the program does not need the guard */
+    (void)told; /* the program can run without the guard */
 }
 
 void dome__private_machine_leave(const dome_private_machine *m)
@@ -223,7 +223,7 @@ void dome__private_machine_leave(const dome_private_machine *m)
 void dome__private_machine_end_guard(const dome_private_machine *m)
 {
     if (m->guard_fd >= 0) {
-        kill(m->guard, SIGKILL); /* there is nothing left to guard */
+        kill(m->guard, SIGKILL); /* the machine is down */
         waitpid(m->guard, NULL, 0);
         close(m->guard_fd);
     }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds in which a host that is up answers. */
+/* Seconds within which a host must answer to count as up. */
 enum { PROBE = 4 };
 
 static pid_t run_on(const char *line, const char *what)
@@ -22,7 +22,7 @@ static pid_t run_on(const char *line, const char *what)
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        setpgid(0, 0); /* the command may have children of its own */
+        setpgid(0, 0); /* a process group, so that the command's children can be killed, too */
         int null = open("/dev/null", O_RDWR);
         for (int fd = 0; fd < 3; fd++)
             dup2(null, fd);

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How long an answer may take, in ms, and how long it may be. */
+/* Limits of an answer: time in ms, and length in bytes. */
 enum { PATIENCE = 2000, LONGEST = 1 << 24 };
 
 void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx)
@@ -162,7 +162,7 @@ dome_report *dome__report_parse(const char *text)
 
 /* ---- asking ---- */
 
-/* Everything until the other side closes; NULL if that takes too long. Closes fd. */
+/* Reads until the other side closes the connection; NULL if that takes too long. Closes fd. */
 static char *read_all(int fd)
 {
     GString *text = g_string_new(NULL);

@@ -1,5 +1,5 @@
-/* What a hub tells about its program to `dome ps`: a text over a local socket (transport/door.h, DOME_DOOR_REPORT). Only the user
- * who runs the program is answered, and nobody is waited for. */
+/* The report of a hub about its program for `dome ps`: a text over a local socket (transport/door.h, DOME_DOOR_REPORT). The hub
+ * answers only the user who runs the program, and never waits for a client. */
 #ifndef DOME_SRC_REPORT_H
 #define DOME_SRC_REPORT_H
 
@@ -10,41 +10,41 @@
 
 /* ---- the hub's side ---- */
 
-/* Somebody asks: `text` is given (as dome__report_text makes it), or he is sent away. False if he still waits, as there are no
- * descriptors. */
+/* Accepts a client and sends it the result of `text` (as made by dome__report_text), or refuses it. Returns false if the client
+ * is still waiting, for lack of descriptors. */
 bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx);
 
-/* The same to somebody who has come in another way. Does not close. */
+/* Sends the text to a client that is already connected. Does not close fd. */
 void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx);
 
-/* ---- what it says: a key file ---- */
+/* ---- the contents: a key file ---- */
 
 typedef struct dome_report_task {
     int rank, pid;
     char *host, *operation, *object; /* operation "": the program's own code */
-    bool waiting;                    /* for other tasks */
-    uint64_t sequence;               /* operations so far */
-    double busy;                     /* processors it has used lately */
-    double load;                     /* load average of its host; below 0: not known */
-    double silent;                   /* seconds since it was heard */
+    bool waiting;                    /* it waits for other tasks */
+    uint64_t sequence;               /* number of operations so far */
+    double busy;                     /* processors used recently */
+    double load;                     /* load average of its host; below 0: unknown */
+    double silent;                   /* seconds since its last message */
 } dome_report_task;
 
 typedef struct dome_report {
-    int pid;    /* of the hub: what a signal to the program is sent to */
+    int pid;    /* of the hub: send signals for the program to it */
     char *host; /* of the hub */
     char **command;
     char *directory;           /* working directory */
-    char *trace;               /* file that a trace is being written to; "": none */
+    char *trace;               /* file to which a trace is written; "": none */
     char *machine;             /* "private", or "own": the user's virtual machine */
-    double seconds;            /* since it was started */
-    int64_t checkpoint;        /* number of the last one written; below 0: none */
-    double checkpoint_seconds; /* since then */
+    double seconds;            /* since the start */
+    int64_t checkpoint;        /* number of the last checkpoint; below 0: none */
+    double checkpoint_seconds; /* since that checkpoint */
     GPtrArray *tasks;          /* dome_report_task */
 } dome_report;
 
 char *dome__report_text(const dome_report *report);
 
-/* NULL if it is not a report, or not a whole one. */
+/* NULL if the text is not a complete report. */
 dome_report *dome__report_parse(const char *text);
 
 dome_report *dome__report_new(void);
@@ -55,7 +55,7 @@ void dome__report_free(dome_report *report);
 /* The texts of all hubs of this user on this host, lowest pid first. */
 GPtrArray *dome__report_ask_all(void);
 
-/* The text of a hub anywhere; address: a dome_hub_address. NULL if it does not answer. Its own host is not asked in this way. */
+/* The text of a hub on another host; address: a dome_hub_address as text. NULL if it does not answer. */
 char *dome__report_ask_hub(const char *address);
 
 #endif

@@ -15,27 +15,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* So many failures one after the other at one place, and the program is not started again. */
+/* After this many consecutive failures at the same point of the program, it is not restarted. */
 enum { SAME_PLACE = 3 };
 
-/* Loop boundaries by which tasks may be apart when one is lost. */
+/* The most loop boundaries by which two failures at the same point may differ: tasks are not in step when one is lost. */
 enum { NEAR = 1 };
 
-/* How long what a dead hub leaves behind may take to end by itself, seconds. */
+/* Seconds that the processes of a dead hub get to end by themselves. */
 static const double LEFTOVERS = 6;
 
 typedef struct supervisor {
     const dome_supervision *how;
     int signal_fd;
     sigset_t old_mask;
-    struct sigaction old_child; /* what SIGCHLD did, and does in the program */
-    bool ending;                /* the user wants it to end */
+    struct sigaction old_child; /* previous action of SIGCHLD, restored in the program */
+    bool ending;                /* the user has ended the program */
 
-    /* the start under way */
+    /* the current attempt */
     pid_t hub;
     bool over;
-    int status;        /* as waitpid gives it */
-    double stopped_at; /* 0: it is not stopped */
+    int status;        /* as from waitpid */
+    double stopped_at; /* 0: the hub is not stopped */
     GByteArray *in;
     bool has_hub;
     pid_t rank0, daemon;
@@ -63,13 +63,13 @@ static double monotonic(void)
 static void pass_on(const supervisor *s, const struct signalfd_siginfo *info)
 {
     int number = (int)info->ssi_signo;
-    /* From the keyboard it has reached the others as well. */
+    /* A signal from the keyboard has reached the other processes, too. */
     bool alone = info->ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid());
     if (alone && s->hub > 0 && !s->over)
         kill(s->hub, number);
 }
 
-/* Whether there are children left. */
+/* Reaps children. Returns whether there are children left. */
 static bool reap(supervisor *s)
 {
     int status;
@@ -120,7 +120,7 @@ static bool handle_signals(supervisor *s)
     return reap(s);
 }
 
-/* ---- one start ---- */
+/* ---- one attempt ---- */
 
 static void take_started(supervisor *s, const dome_wire_started *started)
 {
@@ -172,7 +172,7 @@ static void start(supervisor *s, dome_attempt *attempt)
     if (s->hub == 0) {
         close(ends[0]);
         close(s->signal_fd);
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed hub has a guard, and its tasks end */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* end with the supervisor: the guard and the tasks handle the end of the hub */
         if (getppid() != parent)
             _exit(1);
         sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
@@ -189,7 +189,7 @@ static void start(supervisor *s, dome_attempt *attempt)
     }
 }
 
-/* Until it is over. A hub that somebody stops is given up as its tasks do. */
+/* Waits until the attempt is over. Kills a hub that is stopped for longer than the timeout: its tasks consider it lost, too. */
 static void watch(supervisor *s, int fd)
 {
     while (!s->over) {
@@ -209,14 +209,14 @@ static void watch(supervisor *s, int fd)
         take_messages(s, fd);
 }
 
-/* Only the daemon is left, with nobody to end it. */
+/* Whether only the daemon is left, and the guard does not end it. */
 static bool abandoned(const supervisor *s, double began)
 {
     return s->rank0 == 0 && s->daemon > 0 && monotonic() - began > 1;
 }
 
-/* When the hub was killed, its guard ends the machine, and rank 0 ends itself; they are this process's by adoption. Should the
- * guard have been killed too, this does what it would have done. */
+/* After the hub was killed: its guard takes the machine down, and rank 0 ends itself; as a subreaper this process is now their
+ * parent. If the guard was killed, too, does the guard's work. */
 static void wait_for_leftovers(supervisor *s)
 {
     double began = monotonic(), limit = MAX(LEFTOVERS, s->how->timeout + 3);
@@ -251,7 +251,7 @@ static void clear(supervisor *s)
     g_clear_pointer(&s->directory, g_free);
 }
 
-/* What was lost, without the name of the program before it and the end of the line. */
+/* The reason of the failure, without the prefix "dome: " and the newline. */
 static char *reason(const supervisor *s)
 {
     const char *line = s->line ? s->line : "";
@@ -269,7 +269,7 @@ static char *reason(const supervisor *s)
     return g_strdup(what);
 }
 
-/* Whether the end of a start was the loss of something. */
+/* Whether the attempt ended by a loss, after which a restart makes sense. */
 static bool is_loss(const supervisor *s, int attempt)
 {
     if (s->ending)
@@ -323,11 +323,10 @@ int dome__supervise(const dome_supervision *how)
     place last = {0};
     int times = 0;
     bool resume = false;
-    dome_supervise_point first = {0}; /* what was there before */
+    dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const struct sigaction heard = {.sa_handler =
-                                        SIG_DFL}; /* an ignored SIGCHLD would keep the ends of starts from this process */
+    const struct sigaction heard = {.sa_handler = SIG_DFL}; /* a process that ignores SIGCHLD cannot learn how its children end */
     sigaction(SIGCHLD, &heard, &s.old_child);
     s.signal_fd = dome__hub_signals(&s.old_mask);
     for (int number = 0;; number++) {
@@ -358,7 +357,7 @@ int dome__supervise(const dome_supervision *how)
             fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, number, number == 1 ? " is" : "s are");
             break;
         }
-        /* Until this run has written one, or said that those before are not its own, what is there may be of another run. */
+        /* Resume only when the newest checkpoint differs from the one before this run: that one may belong to another run. */
         resume = resume || point.number != first.number;
         add_silent(&s);
         char *where = how->prepare(how->ctx, s.avoid->str), *point_text = from(&point, resume);

@@ -1,5 +1,5 @@
-/* The process in front of the hub that starts a program again when a task or host was lost: `dome run --restarts`. It runs no
- * code of the program, and each start is a process of its own, so that it survives the loss of the hub as well. */
+/* The supervisor of `dome run --restarts`: it starts the hub, and restarts the program when a task or host is lost. It runs no
+ * code of the program, and each attempt is a separate process, so that it survives the loss of the hub, too. */
 #ifndef DOME_SRC_SUPERVISE_H
 #define DOME_SRC_SUPERVISE_H
 
@@ -8,43 +8,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known of the checkpoint that the program would go on from. */
+/* The checkpoint that the program would resume from. */
 typedef struct dome_supervise_point {
-    uint64_t number; /* 0: there is none, it would begin at the beginning */
+    uint64_t number; /* 0: none, the program would start from the beginning */
     uint64_t loop;
 } dome_supervise_point;
 
-/* One start. */
+/* One attempt to run the program. */
 typedef struct dome_attempt {
-    int number;        /* 0: the first; then restarts, from 1 */
-    bool resume;       /* go on from the newest checkpoint of this run, if there is one */
+    int number;        /* 0: the first; from 1: restarts */
+    bool resume;       /* resume from the newest checkpoint of this run, if there is one */
     int report_fd;     /* for dome_launch_request; closed on exec */
-    const char *avoid; /* hosts that fell silent in earlier starts, by blanks; "" if none */
+    const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
 } dome_attempt;
 
 typedef struct dome_supervision {
-    int restarts;   /* at most so many */
+    int restarts;   /* the most restarts */
     double timeout; /* --dome-timeout */
     const dome_launcher *launcher;
     void *ctx;
 
-    /* In a child: becomes the hub of the program, or the program itself. Does not return. */
+    /* Called in a child: becomes the hub of the program, or the program itself. Does not return. */
     void (*start)(void *ctx, const dome_attempt *attempt);
 
-    /* Before a restart, in the supervisor: sees what is left to run on. The text goes into the line: "on 2 hosts (without h3)";
-     * g_free'd, may be "". */
+    /* Called in the supervisor before a restart: finds the remaining hosts. Returns a text for the line about the restart, such
+     * as "on 2 hosts (without h3)"; g_free'd, may be "". */
     char *(*prepare)(void *ctx, const char *avoid);
 
     void (*point)(void *ctx, dome_supervise_point *point);
 
-    /* When all is over. */
+    /* Called after the last attempt. */
     void (*finish)(void *ctx);
 } dome_supervision;
 
-/* Runs the program to its end. Returns its exit status, or ends by the signal it ended by. */
+/* Runs the program to its end. Exits with its status, or by the signal that ended it. */
 int dome__supervise(const dome_supervision *supervision);
 
-/* In a start that fails before there is a hub: tells why, and ends the process. */
+/* For an attempt that fails before its hub runs: reports why, and ends the process. */
 void dome__supervise_failed(const dome_attempt *attempt, const char *message) __attribute__((noreturn));
 
 #endif

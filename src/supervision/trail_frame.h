@@ -4,8 +4,8 @@
 
 #include "core/trail.h"
 
-/* Of dome_wire_call, newest first from the operation `last` on: for each its number, its history and what dome__trail_call says.
- */
+/* An array of dome_wire_call, newest first, starting with the operation `last`: number, history and the result of
+ * dome__trail_call for each. */
 GArray *dome__trail_calls(const dome_trail *trail, uint64_t last);
 
 #endif

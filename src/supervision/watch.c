@@ -29,43 +29,43 @@
 struct dome_watch {
     dome_hub_address address;
     int fd;      /* to the hub; -1 in a fork of the task */
-    int wake[2]; /* a byte ends the thread */
+    int wake[2]; /* a byte written to it ends the thread */
     pthread_t thread;
     bool running;
     pid_t pid;
     pthread_mutex_t send;
     pid_t parent;
-    int first_stderr; /* what it was before it went to the hub; -1: it did not */
+    int first_stderr; /* the original standard error, if it is redirected to the hub; else -1 */
     bool own_output;
     int rank, tid;
     char *host;
     double timeout;
     GByteArray *in;
     bool paused;
-    double busy_at, busy_cpu; /* when the last beat was sent, and processor time used by then */
-    uint64_t checkpoint;      /* 1 more than the number of the last one; 0: none */
-    uint32_t queries;         /* from the hub so far */
-    bool quiet;               /* about the loss of the hub */
+    double busy_at, busy_cpu; /* time of the last beat, and processor time used until then */
+    uint64_t checkpoint;      /* number of the last one + 1; 0: none */
+    uint32_t queries;         /* number received from the hub */
+    bool quiet;               /* does not report the loss of the hub */
     atomic_uint_fast64_t loop;
-    pthread_mutex_t state; /* of the next two, and of what beats tell of */
+    pthread_mutex_t state; /* protects the next two, and the data for beats */
     const dome_transport *transport;
     double left;                /* when dome__watch_leave was called; 0: not yet */
-    dome_trace *trace;          /* what the thread passes on; NULL: nothing */
-    _Atomic(dome_trace *) next; /* what it passes on next; NULL: what it does */
+    dome_trace *trace;          /* the trace that the thread sends to the hub; NULL: none */
+    _Atomic(dome_trace *) next; /* the trace to send next; NULL: no change */
     atomic_uint_fast32_t wanted;
 
-    /* What dome__watch_note says, read by the thread: `turn` is odd while it is being written. */
+    /* Set by dome__watch_note and read by the thread: `turn` is odd while they are being written. */
     atomic_uint_fast64_t turn;
     uint64_t sequence, history, object;
     uint32_t operation;
     dome_trail *trail;
 };
 
-/* One watch a process: what atexit and fork handlers act on. */
+/* The only watch of the process, for exit and fork handlers. */
 static dome_watch *the_watch;
 
-/* The line of a watch that is closed stays open for as long as the process lives: the hub cannot see the end of a task on another
- * host by anything else, since a child of the task may hold its output open for longer. */
+/* The connection of a closed watch, kept open until the process ends: by nothing else can the hub see the end of a task on
+ * another host, since a child of the task may hold its output open for longer. */
 static int last_fd = -1;
 
 static double now(void)
@@ -147,7 +147,7 @@ int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dom
     return fd;
 }
 
-/* One message, waiting at most `seconds`. */
+/* Reads one message, waiting at most `seconds`. */
 static bool read_message(int fd, GByteArray *in, dome_wire_message *message, double seconds)
 {
     double until = now() + seconds;
@@ -179,10 +179,10 @@ static bool greet(const dome_watch *watch, int fd, GByteArray *in)
     return good;
 }
 
-/* Seconds in which a connection is tried again: while strangers crowd in on the hub it may send a task away. */
+/* Seconds during which connecting is retried: under a flood of other connections the hub may close a task's. */
 static const double JOIN_AGAIN = 3;
 
-/* A connection to the hub that has been greeted, or -1. */
+/* Opens a connection to the hub and exchanges greetings; -1 on failure. */
 static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *in)
 {
     double began = now();
@@ -201,7 +201,7 @@ static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *
     return -1;
 }
 
-/* Puts a stream of this task on a line of its own to the hub, where it gets the rank as prefix. */
+/* Redirects a stream of this task to the hub by a separate connection; the hub prefixes its lines with the rank. */
 static bool redirect(const dome_watch *watch, dome_wire_channel channel, int to)
 {
     GByteArray *in = g_byte_array_new();
@@ -227,7 +227,8 @@ static void leave_fork(void)
     last_fd = -1;
 }
 
-/* From a signal handler. A thread may be sending just now: it gets a moment for it, unless it is this one. */
+/* Called from a signal handler. Another thread may be sending: waits up to 50 ms for it (the interrupted thread itself cannot
+ * finish). */
 static void say_signal(int number)
 {
     dome_watch *watch = the_watch;
@@ -239,7 +240,7 @@ static void say_signal(int number)
         if (pthread_mutex_trylock(&watch->send) == 0) {
             ssize_t ignored = send(watch->fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
             (void)ignored;
-            return; /* the lock stays: nothing follows these words */
+            return; /* keep the lock: this is the last message */
         }
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
@@ -313,7 +314,7 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     return watch;
 }
 
-/* What is in rank 0's buffers must not be lost, but a lock that the main thread holds must not keep us either. */
+/* Flushes stdout, so that buffered output is not lost; gives up if the main thread keeps its lock. */
 static void flush_output(void)
 {
     for (int i = 0; i < 50; i++) {
@@ -352,7 +353,7 @@ static place read_place(dome_watch *watch)
     return p;
 }
 
-/* Thousandths of a processor that this process has used since the call before. */
+/* Processors used by this process since the previous call, in thousandths. */
 static uint32_t busy_lately(dome_watch *watch)
 {
     struct timespec used;
@@ -364,7 +365,7 @@ static uint32_t busy_lately(dome_watch *watch)
     return (uint32_t)(CLAMP(share, 0, 1e6) * 1000);
 }
 
-/* What others send and take of a message that is not whole yet is progress, too. */
+/* Bytes transferred: a partly received message is progress, too. */
 static uint64_t moved(const dome_watch *watch)
 {
     struct sockaddr_in hub;
@@ -400,10 +401,10 @@ static void send_beat(dome_watch *watch)
 
 /* ---- the trace ---- */
 
-/* Seconds after which what has been recorded goes to the hub: so much is lost at most when the process is killed. */
+/* Seconds between sending records to the hub: the most that is lost if the process is killed. */
 static const double TRACE_TICK = 0.1;
 
-/* Bytes of a message with lines. */
+/* The most bytes of trace lines in one message. */
 enum { TRACE_LINES = 15000 };
 
 static void send_lines(dome_watch *watch, const GString *lines)
@@ -437,7 +438,7 @@ static void pass_trace_on(dome_watch *watch, bool last)
     g_string_free(lines, TRUE);
 }
 
-/* In place of a trace: there is none any more. */
+/* In `next`: stop sending a trace. */
 #define NOTHING ((dome_trace *)(void *)&nothing)
 static char nothing;
 
@@ -468,7 +469,8 @@ static void ask_clock(dome_watch *watch)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CLOCK, .clock = {.asked = dome__trace_now(watch->trace)}});
 }
 
-/* The hub's time belongs to the middle between question and answer, give or take half of the time between. */
+/* Takes the hub's time to be that of the middle between question and answer; the error is at most half of the time between
+ * them. */
 static void take_clock(dome_watch *watch, const dome_wire_clock *clock)
 {
     uint64_t asked = clock->asked, now = watch->trace ? dome__trace_now(watch->trace) : 0, middle = asked + (now - asked) / 2;
@@ -480,7 +482,7 @@ static void take_clock(dome_watch *watch, const dome_wire_clock *clock)
     g_string_free(lines, TRUE);
 }
 
-/* Seconds to wait before the next thing to do for the trace. */
+/* Seconds until the next task of the trace; asks for the hub's clock if due. */
 static double trace_next(dome_watch *watch)
 {
     double due = dome__trace_clock_due(watch->trace);
@@ -499,7 +501,7 @@ void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, c
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRACE_OPEN, .trace_open = {path, command, append}});
 }
 
-/* The hub is gone or silent: nobody else will end this task. */
+/* Ends this task because the hub is gone or silent: no other process will end it. */
 static void hub_lost(dome_watch *watch, const char *how)
 {
     place p = read_place(watch);
@@ -513,10 +515,10 @@ static void hub_lost(dome_watch *watch, const char *how)
                             object ? object : "", object ? "'" : "");
         ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
         (void)ignored;
-    } /* nothing is freed: the process is about to end */
+    } /* line and object are not freed: the process is about to end */
     flush_output();
-    /* On the hub's host the guard takes a private virtual machine down, and this task with it; on others nobody but the tasks
-     * knows. */
+    /* On the hub's host the guard takes a private virtual machine down, and this task with it; on another host only the task
+     * itself can end its daemon. */
     const char *directory = watch->address.directory;
     if (directory[0] && watch->rank != 0) {
         for (int i = 0; i < 100 && access(directory, F_OK) == 0; i++)
@@ -527,7 +529,7 @@ static void hub_lost(dome_watch *watch, const char *how)
     _exit(1);
 }
 
-/* What this task has done lately, for the hub to compare with what others have. */
+/* Sends this task's last operations, for the hub to compare with those of other tasks. */
 static void send_trail(dome_watch *watch)
 {
     GArray *calls = dome__trail_calls(watch->trail, read_place(watch).sequence);
@@ -582,7 +584,7 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     }
 }
 
-/* Reads what the hub has sent. False if it was nothing. */
+/* Reads data from the hub. Returns false if there was none. */
 static bool receive(dome_watch *watch)
 {
     guint8 buffer[4096];
@@ -607,7 +609,7 @@ static void take_messages(dome_watch *watch)
         hub_lost(watch, "speaks nonsense");
 }
 
-/* Leaving the message passing system may wait for a daemon that does not answer. */
+/* Reports a dome_finalize that hangs: leaving the message passing system blocks if the daemon does not answer. */
 static void look_for_end(dome_watch *watch, double t, double limit)
 {
     pthread_mutex_lock(&watch->state);
@@ -619,7 +621,7 @@ static void look_for_end(dome_watch *watch, double t, double limit)
         send_fail(watch, DOME_END_LOSS, 1, line, false);
         g_free(line);
         pthread_mutex_lock(&watch->state);
-        watch->left = 0; /* the hub's answer ends this process */
+        watch->left = 0; /* report once; the hub's answer ends this process */
         pthread_mutex_unlock(&watch->state);
     }
 }
@@ -708,8 +710,8 @@ void dome__watch_start(dome_watch *watch)
         on_exit(say_exiting, NULL);
         registered = true;
     }
-    dome__last_signal_catch(say_signal, watch->rank != 0); /* rank 0 is the hub's child, or its parent */
-    /* Signals are the main thread's. */
+    dome__last_signal_catch(say_signal, watch->rank != 0); /* for rank 0 only faults: it is the hub's child, or its parent */
+    /* Block signals in the thread: the main thread handles them. */
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -751,8 +753,8 @@ static void fail(dome_watch *watch, dome_end end, int exit_status, const char *l
     if (watch->fd >= 0 && watch->pid == getpid()) {
         send_fail(watch, end, exit_status, line, disagree);
         flush_output();
-        /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher
-         * thread; if the hub is gone, that thread cleans up and ends it. Without a thread or an answer we go on our own. */
+        /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher thread;
+         * if the hub is gone, that thread cleans up and ends it. Without a thread or an answer this function ends the process. */
         for (int i = 0; watch->running && i < 300; i++)
             g_usleep(10000);
     }

@@ -11,7 +11,8 @@
 /* A frame begins with its length and its kind. */
 enum { LENGTH_BYTES = 4, HEAD_BYTES = 8 };
 
-/* The longest text, and the longest of a call of a trail, which takes at most CALL_ROOM bytes of a frame. */
+/* TEXT_MOST: longest text. CALL_ROOM: most bytes of a frame for a call of a trail. CALL_TEXT_MOST: longest text in such a
+ * call. */
 enum { TEXT_MOST = DOME_WIRE_MAX / 4, CALL_ROOM = 4096, CALL_TEXT_MOST = CALL_ROOM / (2 * DOME_TRAIL_WORDS + 2) - 4 };
 
 /* ---- fields ---- */
@@ -28,7 +29,7 @@ enum { FIELDS_MOST = 12 };
         type, offsetof(dome_wire_message, name)                                                                                  \
     }
 
-/* By kind, the fields in the order in which they travel: the one list for both ways. */
+/* By kind, the fields in the order in which they are sent: one list for writing and reading. */
 static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host)},
     [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),

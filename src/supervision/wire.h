@@ -1,7 +1,7 @@
-/* Messages between a task's watcher and the hub, over TCP, and between a hub and its supervisor. Each travels as a frame,
- * big-endian: its length (of the rest), its kind, and its fields in the order in which the structs below have them. Before the
- * first one both ends have proven to each other that they know the program's cookie (transport/handshake.h), and the task has
- * told its channel. */
+/* Messages between a task's watcher and the hub, over TCP, and between a hub and its supervisor. Each is sent as a frame,
+ * big-endian: its length (of the rest), its kind, and its fields in the order of the structs below. Before the first message the
+ * handshake proves to both ends that the other one knows the program's cookie, and tells the hub the channel
+ * (transport/handshake.h). */
 #ifndef DOME_SRC_WIRE_H
 #define DOME_SRC_WIRE_H
 
@@ -11,25 +11,25 @@
 #include <stdint.h>
 
 typedef enum dome_wire_kind {
-    DOME_WIRE_HELLO = 1,  /* task: who it is */
+    DOME_WIRE_HELLO = 1,  /* task: its rank, process and host */
     DOME_WIRE_WELCOME,    /* hub: nothing */
-    DOME_WIRE_BEAT,       /* task: where it stands */
+    DOME_WIRE_BEAT,       /* task: its state */
     DOME_WIRE_ALIVE,      /* hub: nothing */
     DOME_WIRE_QUERY,      /* hub: send a beat now */
-    DOME_WIRE_FAIL,       /* task: why the program has to end */
-    DOME_WIRE_EXITING,    /* task: it exits without dome_finalize */
+    DOME_WIRE_FAIL,       /* task: why the program must end */
+    DOME_WIRE_EXITING,    /* task: it is exiting without dome_finalize */
     DOME_WIRE_BYE,        /* task: dome_finalize is done */
     DOME_WIRE_END,        /* hub: end at once */
     DOME_WIRE_PAUSE,      /* hub: stopped from the keyboard; expect silence */
     DOME_WIRE_RESUME,     /* hub: running again */
     DOME_WIRE_CLOCK,      /* task: its time; hub: the same, and its own */
-    DOME_WIRE_TRACE_OPEN, /* rank 0: where the trace goes */
+    DOME_WIRE_TRACE_OPEN, /* rank 0: the file of the trace */
     DOME_WIRE_TRACE,      /* task: lines of a trace */
     DOME_WIRE_STARTED,    /* hub, to its supervisor */
     DOME_WIRE_REPORT,     /* hub, to its supervisor: how the program ended */
-    DOME_WIRE_RECORD,     /* hub: which recording on demand the task is to make */
-    DOME_WIRE_SIGNAL,     /* task: the signal that ends it now */
-    DOME_WIRE_TRAIL,      /* hub: send the last operations; task: these */
+    DOME_WIRE_RECORD,     /* hub: number of the recording on demand to make */
+    DOME_WIRE_SIGNAL,     /* task: the signal that is ending it */
+    DOME_WIRE_TRAIL,      /* hub: requests the last operations; task: sends them */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -37,12 +37,12 @@ typedef enum dome_wire_channel {
     DOME_WIRE_WATCH,
     DOME_WIRE_STDOUT,
     DOME_WIRE_STDERR,
-    DOME_WIRE_ASK /* no task: gets the text of supervision/report.h at once, and is closed */
+    DOME_WIRE_ASK /* not a task: gets the text of supervision/report.h at once, and is closed */
 } dome_wire_channel;
 
 enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
 
-/* Of the handshake, whose word is the channel. */
+/* Purpose of the handshake, whose word is the channel. */
 #define DOME_WIRE_PURPOSE "dome hub"
 
 /* ---- messages ---- */
@@ -54,15 +54,15 @@ typedef struct dome_wire_hello {
 
 typedef struct dome_wire_beat {
     uint64_t sequence, history;
-    const char *operation; /* its name, or "" */
-    uint32_t waiting;      /* 1: for another task */
+    const char *operation; /* the operation's name, or "" */
+    uint32_t waiting;      /* 1: waiting for another task */
     uint64_t progress;
     const char *object;  /* name of the operation's object, or "" */
-    uint32_t queries;    /* answered */
-    uint32_t busy;       /* processors used lately, thousandths */
-    uint32_t load;       /* of the host, hundredths; UINT32_MAX: not known */
+    uint32_t queries;    /* number of queries answered */
+    uint32_t busy;       /* processors used recently, thousandths */
+    uint32_t load;       /* of the host, hundredths; UINT32_MAX: unknown */
     uint64_t checkpoint; /* number of the last one + 1 */
-    uint64_t loop;       /* boundaries passed */
+    uint64_t loop;       /* loop boundaries passed */
 } dome_wire_beat;
 
 typedef struct dome_wire_fail {
@@ -84,7 +84,7 @@ typedef struct dome_wire_clock {
 
 typedef struct dome_wire_trace_open {
     const char *path, *command;
-    uint32_t append; /* 1: the program goes on after a restart */
+    uint32_t append; /* 1: the program resumes after a restart */
 } dome_wire_trace_open;
 
 typedef struct dome_wire_trace {
@@ -107,7 +107,7 @@ typedef struct dome_wire_report {
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
-    char *text, **arguments; /* arguments: names and values in turn */
+    char *text, **arguments; /* arguments: names and values, alternating */
 } dome_wire_call;
 
 typedef struct dome_wire_message {
@@ -123,31 +123,31 @@ typedef struct dome_wire_message {
         dome_wire_trace trace;
         dome_wire_started started;
         dome_wire_report report;
-        uint32_t recording; /* RECORD: its number; 0: none any more */
+        uint32_t recording; /* RECORD: its number; 0: stop */
         uint32_t signal;    /* SIGNAL: its number */
         GArray *calls;      /* TRAIL: of dome_wire_call, newest first; NULL: none */
     };
 } dome_wire_message;
 
-/* Of dome_wire_call, which it frees. */
+/* A new array of dome_wire_call, which it owns. */
 GArray *dome__wire_calls_new(void);
 
 /* ---- frames ---- */
 
-/* A message as a frame, g_byte_array_unref'd by the caller. A text that is too long is cut (a NULL is the empty one), and so is a
- * trail. */
+/* A message as a frame, g_byte_array_unref'd by the caller. Texts and trails that are too long are truncated; a NULL text becomes
+ * the empty one. */
 GByteArray *dome__wire_frame(const dome_wire_message *message);
 
-/* Sends one. False when the other side is gone or does not take it within the socket's timeout. */
+/* Sends a message. Returns false if the other side is gone or does not receive it within the socket's timeout. */
 bool dome__wire_send(int fd, const dome_wire_message *message);
 
-/* The frame of DOME_WIRE_SIGNAL, in a handler of a signal. */
+/* Makes the frame of DOME_WIRE_SIGNAL; async-signal-safe. */
 enum { DOME_WIRE_SIGNAL_BYTES = 12 };
 
 void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], int number);
 
-/* Takes the next whole frame out of `in`, and reads it. 1: the message is there, and has to be cleared; 0: not all of it has come
- * yet; -1: this is no message. */
+/* Removes the next frame from `in` and decodes it. Returns 1 with the message, to be cleared by the caller; 0 if the frame is
+ * incomplete; -1 if it is not a message. */
 int dome__wire_next(GByteArray *in, dome_wire_message *message);
 void dome__wire_clear(dome_wire_message *message);
 
