@@ -14,23 +14,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is kept at most. Where it is more, files go until it is three quarters of that. */
+/* Limits of the folder. When one is exceeded, files are removed until it holds three quarters of the limit. */
 enum { FILES_MAX = 1000 };
 static const uint64_t BYTES_MAX = 64 << 20;
 
-/* When a file was used last is known within so many seconds. */
+/* The time of a file's last use is recorded to this accuracy, in seconds. */
 enum { USED_WITHIN = 3600 };
 
-/* What is left of processes that were killed is so old, seconds. */
+/* Files left by killed processes are removed at this age, in seconds. */
 enum { LEFT = 3600 };
 
-/* Who has a lock may have been stopped: nobody waits for longer, seconds. */
+/* The longest wait for a lock, in seconds: the process that holds it may be stopped. */
 static const double LOCK_WAIT = 3, LOCK_LOOK = 0.005;
 
 enum { NAME_LENGTH = 40 };
 static const char SUFFIX[] = ".so", LOCK_SUFFIX[] = ".so.lock", PART[] = "part.";
 
-/* At the end of a file: that it is whole. */
+/* The end of a file; it proves that the file is complete. */
 typedef struct trailer {
     char magic[8];
     uint64_t bytes, checksum;
@@ -46,7 +46,7 @@ static uint64_t checksum_of(const char *data, size_t bytes)
     return sum;
 }
 
-/* ---- what goes ---- */
+/* ---- removing files ---- */
 
 typedef struct item {
     char *name;
@@ -75,7 +75,7 @@ static bool is_name(const char *name, const char *suffix)
     return k == NAME_LENGTH && strcmp(name + k, suffix) == 0;
 }
 
-/* The files that have not been used for longest go. Other programs may do the same; a program whose file has just gone makes it
+/* Removes the least recently used files. Other programs may do the same; a program whose file has just been removed generates it
  * again. */
 static void trim(int folder, GArray *items, uint64_t bytes)
 {
@@ -89,7 +89,7 @@ static void trim(int folder, GArray *items, uint64_t bytes)
     }
 }
 
-/* Takes away what is too much, and what killed processes have left. */
+/* Removes files beyond the limits, and those left by killed processes. */
 static void tidy(int folder)
 {
     GArray *items = g_array_new(FALSE, FALSE, sizeof(item));
@@ -144,14 +144,14 @@ char *dome__code_cache_name(const char *made_from)
     return name;
 }
 
-/* Not each time: that would be a write to the disk for each program that starts. */
+/* Not on each use: that would write to the disk for each program that starts. */
 static void note_use(int file, const struct stat *s)
 {
     if (s->st_mtime + USED_WITHIN < time(NULL))
         futimens(file, NULL);
 }
 
-/* All of a file of so many bytes, or NULL. */
+/* Reads all of a file of so many bytes; NULL if it is shorter. */
 static char *read_all(int file, size_t bytes)
 {
     char *data = g_try_malloc(bytes);
@@ -168,7 +168,7 @@ static char *read_all(int file, size_t bytes)
     return data;
 }
 
-/* What is checked here is a copy: nothing that happens to the file or its name afterwards changes what is loaded. */
+/* Checks a copy in memory, which is what gets loaded: later changes of the file or its name do not matter. */
 GBytes *dome__code_cache_get(const dome_code_cache *cache, const char *name)
 {
     int file = cache->folder < 0 ? -1 : openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -202,7 +202,7 @@ static bool write_all(int file, const void *data, size_t bytes)
     return true;
 }
 
-/* The file gets its name when all of it is there: a program that looks for it finds all or nothing. */
+/* The file gets its name when it is complete, so that other programs find the whole file or none. */
 char *dome__code_cache_put(const dome_code_cache *cache, const char *name, GBytes *code)
 {
     if (cache->folder < 0)
@@ -234,14 +234,14 @@ char *dome__code_cache_put(const dome_code_cache *cache, const char *name, GByte
     return why;
 }
 
-/* ---- one makes it ---- */
+/* ---- one program generates the code ---- */
 
 static char *lock_name(const char *name)
 {
     return g_strdup_printf("%.*s%s", (int)(strlen(name) - strlen(SUFFIX)), name, LOCK_SUFFIX);
 }
 
-/* The system takes the lock from a process that ends. */
+/* The kernel releases the lock when the process ends. */
 int dome__code_cache_lock(const dome_code_cache *cache, const char *name, bool (*stop)(void *ctx), void *ctx)
 {
     if (cache->folder < 0)
@@ -260,14 +260,14 @@ int dome__code_cache_lock(const dome_code_cache *cache, const char *name, bool (
     return have ? lock : -1;
 }
 
-/* A program that waits for the lock file that goes here finds the code made, and needs no lock. */
+/* Removes the lock file: a program that waits for it then finds the code and needs no lock. */
 void dome__code_cache_unlock(const dome_code_cache *cache, const char *name, int lock)
 {
     if (lock < 0)
         return;
     char *file = lock_name(name);
     unlinkat(cache->folder, file, 0);
-    flock(lock, LOCK_UN); /* a process that the program has forked may have the descriptor, too */
+    flock(lock, LOCK_UN); /* a process that the program has forked may hold the descriptor, too */
     close(lock);
     g_free(file);
 }

@@ -18,7 +18,7 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-/* In the folder where the compiler works. */
+/* File names in the folder where the compiler works. */
 static char INPUT[] = "chain.c", OUTPUT[] = "chain.so";
 
 void dome__compiler_init(dome_compiler *compiler)
@@ -46,17 +46,16 @@ bool dome__compiler_find(dome_compiler *compiler)
 
 /* ---- the process ---- */
 
-/* The program may wait for any child, or have the system take its children's ends (SIGCHLD ignored): the compiler is not its
- * child. In between is a process that ends without a signal, which wait() leaves alone. It shares the program's memory, as
- * copying a large program's page tables takes long, and runs while the thread that made it stands still, like a child of vfork.
- */
+/* The program may wait for any child, or ignore SIGCHLD, so the compiler must not be its child. The process in between ends
+ * without a signal, which wait() ignores. It shares the program's memory, since copying the page tables of a large program takes
+ * long, and the thread that made it is suspended meanwhile, as with vfork. */
 typedef struct errand {
     dome_compiler *compiler;
     int folder;
     char **arguments, **environment;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
-    int words; /* what it writes to its standard error; -1: nowhere */
+    int words; /* for the compiler's standard error; -1: discarded */
 } errand;
 
 enum { STACK = 256 << 10, COMPILED = 0, FAILED = 1, NOT_STARTED = 2 };
@@ -66,11 +65,11 @@ static int run_errand(void *data)
     const errand *e = data;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
-    /* Stop is set before the group is killed: the signal finds the group, or the group finds this. */
+    /* Stop is set before the group is killed: either the signal reaches the group, or the group sees the flag here. */
     if (__atomic_load_n(&e->compiler->stop, __ATOMIC_SEQ_CST))
         return FAILED;
     struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigaction(SIGCHLD, &usual, NULL); /* of this process alone */
+    sigaction(SIGCHLD, &usual, NULL); /* in this process only */
     pid_t child;
     int status;
     if (fchdir(e->folder) < 0 ||
@@ -101,7 +100,7 @@ static void errand_init(errand *e)
         posix_spawn_file_actions_adddup2(&e->actions, e->words, STDERR_FILENO);
 }
 
-/* The first line of what the compiler says; g_free'd. */
+/* The first line of the compiler's messages; g_free'd. */
 static char *first_words(const errand *e)
 {
     char line[200] = "";
@@ -120,7 +119,7 @@ static void errand_clear(errand *e)
         close(e->words);
 }
 
-/* Waits for the compiler in a folder. False with *why. */
+/* Runs the compiler in a folder and waits for it. False with *why. */
 static bool run_compiler(dome_compiler *c, int folder, char **arguments, char **why)
 {
     errand e = {.compiler = c, .folder = folder, .arguments = arguments};
@@ -222,7 +221,8 @@ GBytes *dome__compile(dome_compiler *compiler, int folder, const char *path, con
 
 /* ---- loading ---- */
 
-/* Memory that may be executed whatever the file systems here allow. Systems that do not know MFD_EXEC allow it to all. */
+/* Memory that may be executed whatever the mount options of the file systems. Systems that do not know MFD_EXEC allow it in any
+ * case. */
 static int code_memory(const void *data, size_t bytes)
 {
     int fd = memfd_create("dome-chain", MFD_CLOEXEC | MFD_EXEC);
@@ -241,9 +241,10 @@ static int code_memory(const void *data, size_t bytes)
     return fd;
 }
 
-/* A name for a descriptor, for the dynamic linker; NULL with errno. The linker gives the library it has for a name it has seen,
- * and numbers of descriptors come again: so each name is another one, by a number written in slashes and dots, which lead
- * nowhere. A debugger opens the name as well: the thread's number is in it, so that in other processes it means nothing. */
+/* A path of a descriptor for the dynamic linker; NULL with errno. For a path it has seen before the linker returns the library it
+ * has, and descriptor numbers recur: so each path is different, by a number encoded in slashes and dots, which do not change the
+ * file it names. A debugger opens the path as well: it contains the thread's number, so that it names nothing in other processes.
+ */
 static char *new_name(int fd)
 {
     static unsigned number;

@@ -1,12 +1,12 @@
-/* The table of element-wise operations: what the evaluator (objects/eval.c) and the public functions need to know of each. A new
- * operation is a line in core/operation.h, a line here, its kernels in the lists of kernels.c, and its declaration in
+/* The table of element-wise operations: the properties of each that the evaluator (objects/eval.c) and the public functions need.
+ * A new operation is a line in core/operation.h, a line here, its kernels in the lists of kernels.c, and its declaration in
  * dome/dvec.h. */
 #ifndef DOME_SRC_ELEMENTWISE_H
 #define DOME_SRC_ELEMENTWISE_H
 
 #include "core/operation.h"
 
-/* The operands, and with them the public function, which dvec_elementwise.c makes from this table unless the form is OWN:
+/* The operands, which determine the public function; dvec_elementwise.c makes it from this table unless the form is OWN:
  * UNARY    z = f(x)           BINARY           z = f(x, y)           SCALAR  z = f(x, a)
  * COMPARE  mask = x op y      COMPARE_SCALAR   mask = x op a         PART    a real z = f(a complex x) */
 typedef enum dome_elementwise_form {
@@ -21,18 +21,18 @@ typedef enum dome_elementwise_form {
 } dome_elementwise_form;
 
 enum {
-    DOME_CHEAP = 1, /* computing it twice costs no more than writing and reading it */
-    DOME_ACCUMULATES = 2 /* its output is its second input, too */,
-    DOME_DIVIDES = 4 /* the scalar is a divisor: not 0 for integers */
+    DOME_CHEAP = 1, /* recomputing it costs no more than writing and reading it */
+    DOME_ACCUMULATES = 2 /* its output is also its second input */,
+    DOME_DIVIDES = 4 /* the scalar is a divisor: must not be 0 for integers */
 };
 
-/* Elements of integer vectors that have no value. */
+/* Reasons why an element of an integer vector may have no value. */
 #define DOME_BY_ZERO   "an integer divided by zero"
 #define DOME_ZERO_INTO "0 raised to a negative power"
 
-/* X(code, name, form, flags, failure, expression). failure: what an element of an integer vector is that has no value; NULL: all
- * have one. expression: C for generated code, the same as the kernel's for floating point, of x, y and the scalar a; NULL: chains
- * with the operation are run by kernels. */
+/* X(code, name, form, flags, failure, expression). failure: why an element of an integer vector may have no value; NULL: all have
+ * one. expression: C for generated code, the same as the kernel's for floating point, of x, y and the scalar a; NULL: chains with
+ * this operation are run by kernels. */
 #define DOME_ELEMENTWISE_LIST(X)                                                                                                 \
     X(FILL, fill, OWN, 0, NULL, "a")                                                                                             \
     X(COPY, copy, OWN, DOME_CHEAP, NULL, "x")                                                                                    \
@@ -128,7 +128,7 @@ typedef struct dome_elementwise {
 
 extern const dome_elementwise dome__elementwise[DOME_OPERATIONS] __attribute__((visibility("hidden")));
 
-/* Whether the kernel is chosen by the type of the inputs: the output has another. */
+/* Whether the kernel is chosen by the type of the inputs, because the output has another type. */
 static inline bool dome__elementwise_by_input(dome_operation_code code)
 {
     return dome__elementwise[code].form >= DOME_FORM_COMPARE;

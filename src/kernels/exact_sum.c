@@ -76,7 +76,7 @@ void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other)
     dome__exact_normalize(sum);
 }
 
-/* The magnitude of a sum as 32-bit digits; the last limb gives two of them. */
+/* The magnitude of a sum as 32-bit digits; the last limb makes two digits. */
 #define DIGITS (DOME_EXACT_LIMBS + 1)
 
 static bool magnitude(const dome_exact_sum *sum, uint32_t digit[DIGITS])
@@ -124,7 +124,7 @@ double dome__exact_round(const dome_exact_sum *sum)
     if (top < 0)
         return 0.0;
 
-    int low = top - 52 > DOME_EXACT_FIRST_BIT ? top - 52 : DOME_EXACT_FIRST_BIT; /* the last bit that the result keeps */
+    int low = top - 52 > DOME_EXACT_FIRST_BIT ? top - 52 : DOME_EXACT_FIRST_BIT; /* the lowest bit that the result keeps */
     int word = low / 32, shift = low % 32;
     uint64_t mantissa = digit[word];
     if (word + 1 < DIGITS)

@@ -21,7 +21,7 @@ typedef struct dome_exact_sum {
     int64_t limb[DOME_EXACT_LIMBS]; /* limb k weighs 2^(32 (k - DOME_EXACT_UNIT)); normalized: 32 bits, the last one signed */
     int64_t infinity[2];            /* positive, negative infinities added; normalized: 0 or 1 */
     int64_t nan;
-    int64_t pending; /* what was added since the carries were last propagated changed no limb by more than 2^33 times this */
+    int64_t pending; /* additions since the carries were last propagated have changed each limb by at most 2^33 times this */
 } dome_exact_sum;
 
 #define DOME_EXACT_WORDS (sizeof(dome_exact_sum) / sizeof(int64_t))
@@ -30,7 +30,7 @@ void dome__exact_init(dome_exact_sum *sum); /* 0 */
 
 void dome__exact_normalize(dome_exact_sum *sum);
 
-/* Of these functions: so much leaves room to the 63 bits of a limb. */
+/* The most that these functions let `pending` become, so that a limb of 63 bits does not overflow. */
 #define DOME_EXACT_PENDING_MAX ((int64_t)1 << 29)
 static inline void dome__exact_count(dome_exact_sum *sum, int64_t change)
 {
@@ -38,7 +38,7 @@ static inline void dome__exact_count(dome_exact_sum *sum, int64_t change)
         dome__exact_normalize(sum);
 }
 
-/* The place of the smallest subnormal's bit, 2^-1074. */
+/* The position of the bit of the smallest subnormal, 2^-1074. */
 #define DOME_EXACT_FIRST_BIT (32 * DOME_EXACT_UNIT - 1074)
 
 void dome__exact_add_special(dome_exact_sum *sum, double value); /* infinite or NaN */
@@ -58,7 +58,7 @@ static inline void dome__exact_add(dome_exact_sum *sum, double value)
     const unsigned bit = exponent - (exponent != 0) + DOME_EXACT_FIRST_BIT, shift = bit % 32;
     const int64_t sign = (int64_t)bits >> 63; /* -1 or 0 */
     int64_t *limb = sum->limb + bit / 32;
-    /* 53 bits that begin in the lower limb: the higher one takes what is beyond its 32, which is below 2^53 */
+    /* 53 bits that begin in the lower limb: bits beyond its 32 go to the higher one, and are below 2^53 */
     limb[0] += ((int64_t)(mantissa << shift & 0xffffffff) ^ sign) - sign;
     limb[1] += ((int64_t)(mantissa >> (32 - shift)) ^ sign) - sign;
     dome__exact_count(sum, (int64_t)1 << 20);
@@ -71,15 +71,15 @@ void dome__exact_add_u64(dome_exact_sum *sum, uint64_t value, int words);
 /* sum += other. */
 void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other);
 
-/* The same sum in as few words that are not 0 as can be: negative ones end in a negative limb. They may be added word by word
- * like normalized ones. */
+/* Changes the representation to one with as few non-zero words as possible: a negative sum ends in a negative limb. Such sums may
+ * be added word by word like normalized ones. */
 void dome__exact_shorten(dome_exact_sum *sum);
 
-/* Of a sum to which nothing was added word by word since it was normalized: the nearest double, ties to even. 0 is +0. Sums
- * beyond the largest double are infinite; infinities of both signs make NaN. */
+/* The nearest double to a sum, ties to even; nothing may have been added word by word since it was normalized. 0 is +0. Sums
+ * beyond the largest double are infinite; infinities of both signs give NaN. */
 double dome__exact_round(const dome_exact_sum *sum);
 
-/* Whether the sum is an integer that an int64_t holds; if so stores it. */
+/* Whether the sum is an integer that fits into an int64_t; if so stores it. */
 bool dome__exact_i64(const dome_exact_sum *sum, int64_t *value);
 
 #endif

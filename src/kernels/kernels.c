@@ -100,7 +100,7 @@ SIGNED_LIST(SIGNED_VALUE)
     }
 UNSIGNED_LIST(UNSIGNED_VALUE)
 
-/* Complex numbers as pairs: what C's operators do with them depends on compiler and flags. */
+/* Complex numbers as pairs: the results of C's own complex operators depend on compiler and flags. */
 #define COMPLEX_VALUE(K, s, P, f)                                                                                                \
     typedef struct {                                                                                                             \
         P re, im;                                                                                                                \
@@ -196,7 +196,7 @@ COMPLEX_LIST(COMPLEX_VALUE)
         return count;                                                                                                            \
     }
 
-/* Operations that some values do not allow. statement sets z from x and y, or says `bad`. */
+/* Operations that are undefined for some values. statement sets z from x and y, or `bad`. */
 #define CHECKED(op, s, T, load, statement)                                                                                       \
     static uint64_t op##_##s(const dome_kernel_args *args, uint64_t count)                                                       \
     {                                                                                                                            \
@@ -368,7 +368,8 @@ COMPLEX_LIST(TO_COMPLEX)
 
 /* ---- the kernels, class by class ---- */
 
-/* X(form, code, name, kind, suffix, ...): what the form gets besides. Each line makes a function and its place in the table. */
+/* X(form, code, name, kind, suffix, ...): further arguments depend on the form. Each line makes a function and its entry in the
+ * table. */
 #define ORDER_KERNELS(X, K, s, T)                                                                                                \
     X(BOTH, EQ, eq, K, s, uint8_t, T, x == y)                                                                                    \
     X(BOTH, NE, ne, K, s, uint8_t, T, x != y)                                                                                    \
@@ -499,7 +500,7 @@ COMPLEX_LIST(TO_COMPLEX)
     X(BINARY, XOR, xor, U8, u8, uint8_t, uint8_t, (x != 0) ^ (y != 0))                                                           \
     X(UNARY, NOT, not, U8, u8, uint8_t, uint8_t, x == 0)
 
-#define MADE(op, s, ...)                  /* the function is there */
+#define MADE(op, s, ...)                  /* defined: the function exists */
 #define DEFINE(form, CODE, op, K, s, ...) form(op, s, __VA_ARGS__)
 #define DEFINE_INTEGER(K, s, T, U, L)                                                                                            \
     INTEGER_KERNELS(DEFINE, K, s, T, U)                                                                                          \
@@ -517,7 +518,7 @@ FLOAT_LIST(DEFINE_FLOAT)
 COMPLEX_LIST(DEFINE_COMPLEX)
 MASK_KERNELS(DEFINE)
 
-/* ---- by bytes: any type ---- */
+/* ---- by bytes, for any type ---- */
 
 static uint64_t copy_bytes(const dome_kernel_args *args, uint64_t count)
 {

@@ -1,9 +1,9 @@
 /* Kernels: the loops of element-wise operations over plain memory, one function for each operation and type, found by table.
  *
- * They know nothing of vectors or tasks. A kernel gets runs of values that belong together; the output may be one of the inputs
- * (the same address), but never overlaps one partly.
+ * They know nothing of vectors or tasks. A kernel gets runs of corresponding values; the output may be one of the inputs (the
+ * same address), but must not partly overlap one.
  *
- * What the bits of a result are, where C leaves it open (any faster variant must give the same):
+ * The bits of results where C leaves them open (every variant must give the same):
  * - Floating point: each + - * / is rounded on its own, to the type of the vector.
  * - Integers wrap around; the smallest signed number divided by -1 is itself. Division truncates towards 0.
  * - min(x, y) is x if x < y or x is NaN, else y; max likewise with >. So of two zeros the second is taken.
@@ -20,8 +20,8 @@
 
 #include <dome/type.h>
 
-/* A product that is rounded before it is added to something. -ffp-contract=off should say that already, but gcc from 12 on turns
- * (a b - c d, a d + c b) into fused operations even so, where it vectorizes for processors that have them. */
+/* A product that is rounded before it is added. -ffp-contract=off should ensure that, but gcc from 12 on still turns (a b - c d,
+ * a d + c b) into fused operations where it vectorizes for processors that have them. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_assoc_barrier)
 #define DOME_ROUNDED(product) __builtin_assoc_barrier(product)
@@ -42,26 +42,27 @@ typedef struct dome_kernel_args {
     size_t bytes;      /* of a value: fill_value, copy, select */
 } dome_kernel_args;
 
-/* So many values at a time are handled by loops of their own, of a length that the compiler knows. */
+/* Blocks of this many values are processed by loops of a length that the compiler knows. */
 #define DOME_KERNEL_TILE 64
 
-/* Handles count values (whole elements). Returns count, or the number of the first value whose result does not exist (an integer
- * divided by zero); such values become 0 and the others are right. */
+/* Processes count values (whole elements). Returns count, or the number of the first value whose result does not exist (an
+ * integer divided by zero); such values become 0 and the others are right. */
 typedef uint64_t (*dome_kernel)(const dome_kernel_args *args, uint64_t count);
 
-/* The kernel of an element-wise operation, or NULL where the types do not allow it. For comparisons and select `type` is that of
- * the values compared or chosen; for all others that of the output. from is convert's input type and ignored otherwise. */
+/* The kernel of an element-wise operation, or NULL if it does not exist for the types. For comparisons and select `type` is that
+ * of the values compared or chosen; for all others that of the output. from: convert's input type, otherwise ignored. */
 dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from);
 
-/* The kernel of two operations in one, for floating point: the first is of in[0] and in[1] (in[0] and a, in[0] alone), the second
- * of that and in[2]. left: the first is the left operand of the second. NULL: there is none. */
+/* The kernel of two operations in one, for floating point: the first has the operands in[0] and in[1] (or in[0] and a, or in[0]
+ * alone), the second its result and in[2]. left: the result is the left operand of the second. NULL: there is no such kernel. */
 dome_kernel dome__pair_kernel(dome_operation_code first, dome_operation_code second, bool left, dome_type type);
 
 /* The kernel of fill_value, for any type. */
 uint64_t dome__kernel_fill_value(const dome_kernel_args *args, uint64_t count);
 
-/* Variants: the same loops compiled for processors with wider vectors, with the same bits as results. The widest that this one
- * has are used. Limits that: name is avx512, avx2, baseline (at most these) or auto (no limit). False if it is none of them. */
+/* Variants: the same loops compiled for processors with wider vectors, with the same bits as results. The widest variant that
+ * this processor supports is used. Sets a limit: name is avx512, avx2, baseline (at most these) or auto (no limit). False for any
+ * other name. */
 bool dome__kernels_limit(const char *name);
 
 /* The variant in use. */

@@ -1,4 +1,4 @@
-/* Two operations in one loop, where the first is computed for the second alone: its values stay in registers. */
+/* Two operations in one loop, for a first one whose result only the second reads: its values stay in registers. */
 #include "kernels/kernels.h"
 
 #include "kernels/kernels_variant.h"

@@ -1,4 +1,4 @@
-/* Which variant of the kernels to use: the one for the widest vectors that this processor has. */
+/* Chooses the variant of the kernels: the one with the widest vectors that this processor supports. */
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
 
@@ -65,7 +65,7 @@ static const kernel_set sets[] = {
 };
 #define SETS (sizeof sets / sizeof *sets)
 
-static const kernel_set *chosen; /* NULL: not yet looked */
+static const kernel_set *chosen; /* NULL: not chosen yet */
 
 static const kernel_set *set(void)
 {
@@ -82,7 +82,7 @@ bool dome__kernels_limit(const char *name)
 {
     unsigned first = 0;
     if (strcmp(name, "auto") != 0) {
-        static const char *const names[] = {"avx512", "avx2", "baseline", NULL}; /* also where there is only the last */
+        static const char *const names[] = {"avx512", "avx2", "baseline", NULL}; /* accepted also where only the last is built */
         unsigned place = 0;
         while (names[place] && strcmp(names[place], name) != 0)
             place++;
@@ -136,7 +136,7 @@ double dome__largest_part(dome_type type, const void *x, uint64_t count)
     return set()->largest_part(type, x, count);
 }
 
-/* ---- what is the same for all ---- */
+/* ---- the same for all variants ---- */
 
 uint64_t dome__kernel_fill_value(const dome_kernel_args *args, uint64_t count)
 {
@@ -144,7 +144,7 @@ uint64_t dome__kernel_fill_value(const dome_kernel_args *args, uint64_t count)
     const size_t bytes = args->bytes;
     if (!count)
         return count;
-    /* one value, then what is there again and again */
+    /* one value, then repeated copies of what is written */
     memcpy(out, args->value, bytes);
     for (uint64_t done = 1, next; done < count; done += next) {
         next = done < count - done ? done : count - done;

@@ -8,7 +8,8 @@
 
 #define PARTS DOME_PARTS
 
-/* Integers of 32 bits and less are added up in 64 bits, longer ones in halves; so many at a time that nothing spills over. */
+/* Integers of 32 bits and less are summed in 64 bits, longer ones in halves; at most this many at a time, so that nothing
+ * overflows. */
 #define RUN ((uint64_t)1 << 28)
 
 /* X(kind, suffix, type) */
@@ -34,9 +35,9 @@
 
 /* ---- floating point ---- */
 
-/* Reads what is needed in a moment, a cache line at a time: where a block ends the processor would wait for memory otherwise,
- * since what follows is not yet on its way. Addresses beyond the end do no harm. On a Zen 4 anything from 128 to 384 is as good
- * for one stream and for two, 512 is 10 % slower for two; on a Sapphire Rapids 512 was better than none, and others were not
+/* Prefetches values a cache line at a time: at the end of a block the processor would otherwise wait for memory, since the loads
+ * of the next block have not been issued yet. Addresses beyond the end do no harm. On a Zen 4 any distance from 128 to 384 is as
+ * good for one stream and for two, 512 is 10 % slower for two; on a Sapphire Rapids 512 was better than none, and others were not
  * tried. */
 #define AHEAD 384
 static inline void read_ahead(const void *x, size_t bytes)
@@ -62,9 +63,9 @@ static inline void read_ahead(const void *x, size_t bytes)
         }                                                                                                                        \
     } while (0)
 
-/* Sums are made in vectors of the compiler's own, as long as the processor's registers: left to itself, gcc 12 makes sixteen
- * scalar additions of the sixteen partial sums. Loads are macros, since functions that return vectors have a calling convention
- * for each variant. */
+/* Sums use the compiler's vector types, as long as the processor's registers: left to itself, gcc 12 makes sixteen scalar
+ * additions of the sixteen partial sums. Loads are macros, since functions that return vectors have a calling convention for each
+ * variant. */
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
 #define EVEN_LANES   0, 2, 4, 6, 8, 10, 12, 14
@@ -92,7 +93,8 @@ typedef int64_t integers __attribute__((vector_size(VECTOR_BYTES)));
 #define PICK(a, b, ...) __builtin_shuffle(a, b, (integers){__VA_ARGS__})
 #endif
 
-/* LANES values; those that are no doubles lane by lane: that gcc 12 makes better code of than of __builtin_convertvector. */
+/* Loads LANES values. Types other than double are converted lane by lane: gcc 12 makes better code of that than of
+ * __builtin_convertvector. */
 #define LOAD_f64(to, from) memcpy(&(to), from, sizeof(doubles))
 #define LOAD_f32(to, from) LOAD_EACH(to, from)
 #define LOAD_EACH(to, from)                                                                                                      \
@@ -103,7 +105,7 @@ typedef int64_t integers __attribute__((vector_size(VECTOR_BYTES)));
         (to) = lanes_;                                                                                                           \
     } while (0)
 
-/* n: how many values there were. What is beyond them is +0, and adding that to sums, which are never -0, changes nothing. */
+/* n: the number of values. Partial sums beyond it are +0, and adding that to sums, which are never -0, changes nothing. */
 static inline double add_parts(double s[PARTS], uint64_t n)
 {
     if (n >= PARTS)
@@ -122,7 +124,7 @@ static inline double multiply_parts(double s[PARTS])
     return s[0];
 }
 
-/* Block sums that wait for being added exactly, all at once. */
+/* Block sums collected to be added exactly, all at once. */
 enum { WAITING_MAX = 4 * PARTS, WAITING_VECTORS = WAITING_MAX / LANES };
 typedef struct waiting {
     unsigned count;
@@ -138,11 +140,12 @@ static inline double power_and_half(uint64_t exponent)
     return value;
 }
 
-/* Adds the values, or returns false: they have to be added one by one.
+/* Adds the values, or returns false if they have to be added one by one.
  *
- * Adding 1.5 * 2^m and taking it away again cuts a value into a multiple of 2^(m - 52) and a rest of at most half of that.
+ * Adding 1.5 * 2^m and subtracting it again splits a value into a multiple of 2^(m - 52) and a remainder of at most half of that.
  * Multiples whose magnitudes add up to less than 2^(m + 1) are added without rounding, in any order. (Rump, Ogita, Oishi 2008,
- * "Accurate floating-point summation I", section 3.) So values are cut twice and make two additions, if nothing is left then. */
+ * "Accurate floating-point summation I", section 3.) So values are split twice and make two additions, if no remainder is left
+ * then. */
 static bool add_together(dome_exact_sum *sum, const double value[WAITING_MAX])
 {
     doubles v, magnitudes = {0}, high = {0}, low = {0};
@@ -159,10 +162,10 @@ static bool add_together(dome_exact_sum *sum, const double value[WAITING_MAX])
         return true;
     uint64_t bits;
     memcpy(&bits, &all, sizeof bits);
-    const uint64_t exponent = bits >> 52; /* the sum of the magnitudes is below 2^(exponent - 1022), but for rounding */
+    const uint64_t exponent = bits >> 52; /* the sum of the magnitudes is below 2^(exponent - 1022), except for rounding */
     if (exponent < 128 || exponent > 2000)
         return false;
-    /* first m: exponent - 1020. Rests add up to at most WAITING_MAX = 2^6 times 2^(m - 53): the second is m - 45 */
+    /* first m: exponent - 1020. Remainders add up to at most WAITING_MAX = 2^6 times 2^(m - 53): the second is m - 45 */
     const double first = power_and_half(exponent + 3), second = power_and_half(exponent + 3 - 45);
     for (int k = 0; k < WAITING_VECTORS; k++) {
         memcpy(&v, value + k * LANES, sizeof v);
@@ -193,7 +196,7 @@ static void add_waiting(dome_exact_sum *sum, waiting *w)
     w->count = 0;
 }
 
-/* The sums of short blocks, whose terms stand one behind the other; behind the last there is 0. */
+/* Adds the sums of short blocks, whose terms are consecutive; terms after the last are 0. */
 static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[PARTS], uint64_t block)
 {
     double *restrict to = w->sum + w->count;
@@ -217,8 +220,8 @@ static inline bool is_short(uint64_t block)
 #define SUM_KERNEL(name)                                                                                                         \
     static void name(const void *xv, const void *yv, uint64_t count, uint64_t block, const double scale[2], dome_exact_sum *sums)
 
-/* Runs `terms`, which makes the partial sums of n values from number `first` on, in part and, for complex types, in part_i; block
- * by block, or many short blocks at a time: their partial sums are the terms. */
+/* Runs `terms`, which computes the partial sums of n values from number `first` on, in part and, for complex types, in part_i;
+ * block by block, or for many short blocks at a time: then the partial sums are single terms. */
 #define FOR_BLOCKS(T, terms, has_imaginary)                                                                                      \
     const T *x = xv, *y = yv;                                                                                                    \
     const bool many = is_short(block);                                                                                           \
@@ -258,7 +261,7 @@ static inline bool is_short(uint64_t block)
 #define IMAGINARY_TERM_sum ai
 #define IMAGINARY_TERM_dot DOME_ROUNDED(ar *bi) - DOME_ROUNDED(ai *br)
 
-/* two: of x and y; otherwise b is a, and nobody looks at it. */
+/* two: the terms are of x and y; otherwise b is a, and is not used. */
 #define REAL_TERMS(op, s, T, two)                                                                                                \
     static inline __attribute__((always_inline)) void op##_terms_##s(const T *x, const T *y, uint64_t n, const double *scale,    \
                                                                      double part[PARTS])                                         \
@@ -343,7 +346,7 @@ REAL_PRODUCT(f64, double, LOAD_f64)
     const doubles name##r = PICK(name##0, name##1, EVEN_LANES), name##i = PICK(name##0, name##1, ODD_LANES);                     \
     (void)name##r, (void)name##i
 
-/* load: of the parts' type. imaginary: of dot and sum, what is added to its argument; else nothing. */
+/* load: of the parts' type. imaginary: for dot and sum, what is added to the argument; otherwise empty. */
 #define COMPLEX_TERMS(op, s, T, load, two, has_imaginary, imaginary)                                                             \
     static inline __attribute__((always_inline)) void op##_terms_##s(const T *x, const T *y, uint64_t n, const double *scale,    \
                                                                      double part[PARTS], double part_i[PARTS])                   \
@@ -409,7 +412,7 @@ COMPLEX_KERNELS(c128, double, LOAD_f64)
 
 /* ---- integers ---- */
 
-/* Adds 64-bit terms by their halves, so that 2^31 of them fit into two 64-bit sums. */
+/* Adds 64-bit terms by their halves, so that the sums of 2^31 of them fit into 64 bits each. */
 #define SPLIT_SUM(op, s, T, W, term)                                                                                             \
     SUM_KERNEL(op##_##s)                                                                                                         \
     {                                                                                                                            \
@@ -462,7 +465,7 @@ SHORT_SUM(dot, u8, uint8_t, uint64_t, (uint32_t)x[i] * y[i])
 SHORT_SUM(dot, u16, uint16_t, uint64_t, (uint32_t)x[i] * y[i])
 SPLIT_SUM(dot, u32, uint32_t, uint64_t, (uint64_t)x[i] * y[i])
 
-/* Products of 128 bits by halves: (xh 2^32 + xl) (yh 2^32 + yl). */
+/* 128-bit products by halves: (xh 2^32 + xl) (yh 2^32 + yl). */
 #define LONG_DOT(s, T, add_high)                                                                                                 \
     SUM_KERNEL(dot_##s)                                                                                                          \
     {                                                                                                                            \
@@ -512,14 +515,14 @@ static inline uint64_t bits_of(double value)
     return bits;
 }
 
-/* Ascends with the value; both zeros are one. Never 0: that is NaN's. */
+/* Increases with the value; both zeros have the same key. Never 0, which is the key of NaN. */
 static inline uint64_t key_of_double(double value)
 {
     uint64_t bits = bits_of(value + 0.0);
     return bits & TOP_BIT ? ~bits : bits | TOP_BIT;
 }
 
-/* The first of count values that is `value` becomes the candidate, if it can be better than what there is. */
+/* The first of count values that equals `value` becomes the candidate, if it can be better than the present one. */
 #define EXTREME_END(s, T, key_of, bits, is_value)                                                                                \
     const uint64_t key = key_of;                                                                                                 \
     if (key > best->key || (key == best->key && position >= best->position))                                                     \
@@ -549,8 +552,8 @@ static inline uint64_t key_of_double(double value)
     }
 INTEGER_LIST(INTEGER_EXTREME)
 
-/* In vectors of the compiler's own: it does not find them in a loop with comparisons. Several of them at a time. The order does
- * not matter. */
+/* The compiler's vector types, since the compiler does not vectorize a loop with comparisons. Several vectors at a time. The
+ * order does not matter. */
 #define VECTORS 4
 
 #define EXTREME_LOOP(s, T, compare)                                                                                              \
@@ -610,7 +613,7 @@ INTEGER_LIST(INTEGER_EXTREME)
 FLOAT_EXTREME(f32, float, int32_t)
 FLOAT_EXTREME(f64, double, int64_t)
 
-/* NaN is smaller than all. */
+/* NaN counts as smaller than all other values. */
 #define LARGEST_PART(s, T, I, absolute)                                                                                          \
     static double largest_part_##s(const T *x, uint64_t n)                                                                       \
     {                                                                                                                            \

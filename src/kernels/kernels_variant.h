@@ -1,5 +1,5 @@
 /* kernels.c, kernels_pair.c and kernels_reduce.c are compiled once for each kind of processor (CMakeLists.txt), with DOME_VARIANT
- * set to avx512, avx2 or, by default, baseline. What they export gets that as a suffix. All variants give the same bits. */
+ * set to avx512, avx2 or, by default, baseline. It is the suffix of their external names. All variants give the same bits. */
 #ifndef DOME_SRC_KERNELS_VARIANT_H
 #define DOME_SRC_KERNELS_VARIANT_H
 
@@ -11,9 +11,9 @@
 #define DOME_VARIANT_EXPAND(name, variant) DOME_VARIANT_JOIN(name, variant)
 #define DOME_VARIANT_OF(name)              DOME_VARIANT_EXPAND(name, DOME_VARIANT)
 
-/* Outputs lie exactly on inputs or apart from them, so no iteration depends on another. */
+/* Outputs are either identical to inputs or do not overlap them, so no iteration depends on another. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* calls of the C library stay as they are */
+#pragma clang diagnostic ignored "-Wpass-failed" /* loops that call the C library are not vectorized */
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define UNROLLED    _Pragma("unroll")
 #else
@@ -21,7 +21,7 @@
 #define UNROLLED    _Pragma("GCC unroll 8")
 #endif
 
-/* The statements for all i. */
+/* Runs the statements for all i. */
 #define FOR_VALUES(count, ...)                                                                                                   \
     do {                                                                                                                         \
         if ((count) == DOME_KERNEL_TILE) {                                                                                       \

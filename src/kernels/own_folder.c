@@ -10,7 +10,7 @@
 
 enum { LINKS_MAX = 40, PASS = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-/* On the way: the folder reached, and what is left of the path from there. */
+/* State of walking a path: the folder reached, and the rest of the path from there. */
 typedef struct walk {
     int folder;
     GString *reached, *rest;
@@ -34,7 +34,7 @@ static bool refuse_errno(walk *w)
     return refuse(w, g_strdup_printf("%s: %s", w->reached->str, g_strerror(errno)));
 }
 
-/* Whoever owns a folder on the way, or a link, can lead elsewhere. */
+/* The owner of a folder or link on the path can redirect it, so it must be this user or root. */
 static bool check_owner(walk *w, const struct stat *s)
 {
     if (s->st_uid == geteuid() || s->st_uid == 0)
@@ -42,7 +42,7 @@ static bool check_owner(walk *w, const struct stat *s)
     return refuse(w, g_strdup_printf("%s belongs to user %u", w->reached->str, (unsigned)s->st_uid));
 }
 
-/* In a folder with the sticky bit nobody but its owner, root and an entry's owner can exchange the entry. */
+/* In a folder with the sticky bit only its owner, root and an entry's owner can replace the entry. */
 static bool check_folder(walk *w)
 {
     struct stat s;
@@ -71,7 +71,7 @@ static bool go_to_root(walk *w)
     return go_to(w, open("/", PASS));
 }
 
-/* Puts what a link says before the rest of the path. */
+/* Puts the target of a link before the rest of the path. */
 static bool follow(walk *w, const char *name, const struct stat *s)
 {
     char target[PATH_MAX];
@@ -105,7 +105,7 @@ static bool step(walk *w, const char *name)
     return go_to(w, next);
 }
 
-/* The next name of the rest, or NULL; g_free'd. */
+/* Takes the next name off the rest; NULL at the end; g_free'd. */
 static char *next_name(walk *w)
 {
     gsize slashes = strspn(w->rest->str, "/"), length = strcspn(w->rest->str + slashes, "/");
@@ -114,7 +114,7 @@ static char *next_name(walk *w)
     return name;
 }
 
-/* What is in the last folder is to be this user's alone. */
+/* The last folder must be this user's alone. */
 static bool check_last(walk *w)
 {
     struct stat s;
@@ -145,11 +145,11 @@ int dome__own_folder(const char *path, char **why)
     return folder;
 }
 
-/* ---- folders for a moment's work ---- */
+/* ---- temporary folders ---- */
 
 static const char WORK[] = "dome-work.";
 
-/* What is left of processes that were killed is so old, seconds. */
+/* Folders left by killed processes are removed at this age, in seconds. */
 enum { LEFT = 3600 };
 
 DIR *dome__folder_list(int folder)
@@ -173,7 +173,7 @@ void dome__work_folder_remove(int parent, int folder, char *name)
     g_free(name);
 }
 
-/* Opens a folder that only this user can have made. */
+/* Opens a folder if only this user can have made it. */
 static int open_work(int parent, const char *name)
 {
     struct stat s;

@@ -7,7 +7,7 @@
 
 #define DOME_PHILOX_ROUNDS 10
 
-/* One block cipher call: four 32-bit words from a counter and a key. */
+/* One call of the block cipher: four 32-bit words from a counter and a key. */
 static inline void dome__philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
@@ -34,8 +34,8 @@ static inline void dome__random_words(uint64_t seed, uint64_t p, uint32_t out[4]
     dome__philox(counter, key, out);
 }
 
-/* How words become values: 64-bit integers are out[0] + 2^32 out[1], shorter ones the low bits of out[0]. A double in [0, 1) is
- * the upper 53 bits of such a 64-bit number, a float the upper 24 of out[0]. Complex values take their imaginary part from
+/* Conversion of words to values: 64-bit integers are out[0] + 2^32 out[1], shorter ones the low bits of out[0]. A double in [0,
+ * 1) is the upper 53 bits of such a 64-bit number, a float the upper 24 of out[0]. Complex values take their imaginary part from
  * out[2] and out[3] (double) or out[1] (float). */
 static inline uint64_t dome__random_u64(uint32_t low, uint32_t high)
 {
@@ -52,8 +52,8 @@ static inline float dome__random_f32(uint32_t word)
     return (float)(word >> 8) * 0x1p-24f;
 }
 
-/* Positions first ... first + count - 1 into an array of the type named. Complex types: parts by turns. Inline, so that each
- * variant of the kernels has its own. */
+/* Writes positions first ... first + count - 1 into an array of the type named. Complex types: real and imaginary parts
+ * alternate. Inline, so that each variant of the kernels has its own. */
 #define DOME_RANDOM_FILL(suffix, ctype, assign)                                                                                  \
     static inline void dome__random_fill_##suffix(ctype *out, uint64_t count, uint64_t seed, uint64_t first)                     \
     {                                                                                                                            \
