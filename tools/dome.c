@@ -39,7 +39,7 @@ void dome__command_options(GOptionContext *context, const GOptionEntry *entries,
     g_option_context_add_main_entries(context, entries, NULL);
     if (g_option_context_parse(context, argc, argv, &error))
         return;
-    /* GOption's words end with the option. */
+    /* GOption's message ends with the unknown option. */
     const char *word = strrchr(error->message, ' '), *meant = NULL;
     if (g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) && word && g_str_has_prefix(word + 1, "--")) {
         GPtrArray *names = g_ptr_array_new();
@@ -92,7 +92,7 @@ static void help(FILE *to)
 int main(int argc, char **argv)
 {
     dome__open_streams();
-    setlocale(LC_CTYPE, ""); /* for names and for the help; numbers are the same everywhere */
+    setlocale(LC_CTYPE, ""); /* for names and for the help; numbers have the same format everywhere */
     g_set_prgname("dome");
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
         help(stdout);

@@ -1,4 +1,4 @@
-/* dome ckpt: looks at checkpoints. */
+/* dome ckpt: inspects checkpoints. */
 #include "dome_ckpt.h"
 
 #include "ckpt/inspect.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- what the subcommands share ---- */
+/* ---- shared by the subcommands ---- */
 
 void dome__ckpt_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int least,
                       int most)
@@ -19,7 +19,7 @@ void dome__ckpt_parse(int *argc, char ***argv, const GOptionEntry *entries, cons
     const char *name = (*argv)[0];
     g_set_prgname("dome ckpt");
     g_option_context_set_summary(context, summary);
-    /* The help begins with the program's name; the subcommand's belongs to it. */
+    /* The help begins with the program's name, which includes the subcommand. */
     char *called = g_strconcat("dome ckpt ", name, NULL);
     g_set_prgname(called);
     dome__command_options(context, entries, argc, argv, called + strlen("dome "));
@@ -59,7 +59,7 @@ bool dome__ckpt_room(dome_ckpt_buffer *buffer, uint64_t bytes, char **message)
     return buffer->data || dome__ckpt_refuse(message, "there is no memory for a block of %" PRIu64 " bytes", bytes);
 }
 
-/* ---- what an argument names ---- */
+/* ---- finding the file that an argument names ---- */
 
 static dome_ckpt_file *newest_of(const char *directory, char **message)
 {
@@ -134,8 +134,8 @@ static bool refers_to(const dome_ckpt *ckpt, uint64_t number)
     return false;
 }
 
-/* Whether the file is there for its blocks alone: it cannot be restored any more, since one that it needs has been removed, and a
- * newer checkpoint needs it. */
+/* Whether the file is kept only because a newer checkpoint needs its blocks: it cannot be restored any more, since a file that it
+ * needs has been removed. */
 static bool is_kept(const GPtrArray *items, const dome_store_item *item)
 {
     for (guint i = 0; item->file && item->damage && i < items->len; i++) {

@@ -1,4 +1,4 @@
-/* What the subcommands of dome ckpt share. They take their arguments as main does, and return the exit status. */
+/* Shared by the subcommands of dome ckpt. These take their arguments as main does, and return the exit status. */
 #ifndef DOME_TOOLS_DOME_CKPT_H
 #define DOME_TOOLS_DOME_CKPT_H
 
@@ -11,17 +11,17 @@ int dome__ckpt_command_show(int argc, char **argv);
 int dome__ckpt_command_verify(int argc, char **argv);
 int dome__ckpt_command_diff(int argc, char **argv);
 
-/* Parses options; between `least` and `most` arguments are left, from argv[1] on. Ends the program with status 2 otherwise. */
+/* Parses options; between `least` and `most` arguments must remain, from argv[1] on. Otherwise ends the program with status 2. */
 void dome__ckpt_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *usage, const char *summary, int least,
                       int most);
 
-/* What an argument FILE, DIR (its newest good checkpoint) or DIR:N names. NULL: *message says why. */
+/* Opens the checkpoint that an argument FILE, DIR (its newest good checkpoint) or DIR:N names. NULL: *message says why not. */
 dome_ckpt_file *dome__ckpt_named(const char *argument, char **message);
 
 /* Prints "dome: ckpt: " and the message on standard error, frees it, and returns 1 or 2 as given. */
 int dome__ckpt_complain(int status, char *message);
 
-/* A name of a program as text: printable, not too long. g_free'd by the caller. */
+/* A name from a program as text: printable, not too long. g_free'd by the caller. */
 char *dome__ckpt_plain(const char *name);
 
 /* A buffer that grows. *message if there is no memory. */

@@ -1,4 +1,4 @@
-/* dome ckpt diff: how two checkpoints differ. */
+/* dome ckpt diff: compares two checkpoints. */
 #include "ckpt/inspect.h"
 #include "commands.h"
 #include "dome_ckpt.h"
@@ -16,7 +16,7 @@ typedef struct comparison {
     side a, b;
     bool json;
     bool differ;
-    unsigned listed; /* in JSON: objects told so far */
+    unsigned listed; /* objects written to the JSON list so far */
 } comparison;
 
 static const char *const distributions[] = {"dynamic", "block", "whole"};
@@ -30,7 +30,7 @@ static void begin_item(comparison *c, const char *name)
     dome__json_string(stdout, name);
 }
 
-/* A difference in words, which belongs to an object or a counter. */
+/* Reports a difference, of an object or a counter, as text. */
 static void tell(comparison *c, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void tell(comparison *c, const char *name, const char *format, ...)
@@ -132,7 +132,7 @@ static void compare_elements(const comparison *c, const dome_ckpt_object *object
                                   before * width);
 }
 
-/* Blocks with equal checksums are equal: only the others are read. */
+/* Blocks with equal checksums are equal; only the others are read. */
 static bool compare_blocks(comparison *c, const dome_ckpt_object *of_a, const dome_ckpt_object *of_b, char **message)
 {
     bool all, good = true;

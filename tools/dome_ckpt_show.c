@@ -1,4 +1,4 @@
-/* dome ckpt show: what is in a checkpoint. */
+/* dome ckpt show: prints the contents of a checkpoint. */
 #include "ckpt/inspect.h"
 #include "commands.h"
 #include "dome_ckpt.h"
@@ -9,7 +9,7 @@
 
 static const char *const distributions[] = {"dynamic", "block", "whole"};
 
-/* What reading an object has shown. */
+/* Results of reading an object. */
 typedef struct contents {
     GPtrArray *columns;
     dome_ckpt_statistics *statistics; /* one a column */
@@ -213,7 +213,7 @@ static void write_value(void *context, uint64_t element, dome_ckpt_value value)
     g_string_append_printf(line, "%s%s", line->len ? " " : "", text);
 }
 
-/* An element a line. */
+/* Writes an element per line. */
 static void write_block(const dome_ckpt_object *object, uint64_t values, uint64_t value_bytes, const void *data,
                         const GPtrArray *columns)
 {

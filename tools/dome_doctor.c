@@ -1,4 +1,4 @@
-/* dome doctor: what keeps programs from running here and on other hosts, and the command that mends it. */
+/* dome doctor: finds what keeps programs from running here and on other hosts, and the commands that fix it. */
 #include "commands.h"
 #include "core/environment_variables.h"
 #include "first_program.h"
@@ -21,10 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* pvmd's local sockets have the directory in their names, which are short. */
+/* The names of pvmd's local sockets, which must be short, contain the directory. */
 enum { LONGEST_TMP = 64, LONGEST_PRIVATE_TMP = 48 };
 
-/* PVM's daemons write logs, and fail in silence when they cannot. */
+/* PVM's daemons write logs, and fail silently if they cannot. */
 static const uint64_t LEAST_ROOM = 1 << 20;
 
 typedef enum level { OK, NOTE, WRONG } level;
@@ -38,7 +38,7 @@ typedef struct finding {
 
 static GPtrArray *findings;
 
-/* mend: a command, or NULL. Both strings are taken. */
+/* Adds a finding. mend: a command, or NULL. Takes both strings. */
 static void found(level level, const char *id, const char *host, char *text, char *mend)
 {
     finding *f = g_new0(finding, 1);
@@ -48,7 +48,7 @@ static void found(level level, const char *id, const char *host, char *text, cha
 
 #define SAY(...) g_strdup_printf(__VA_ARGS__)
 
-/* Before a command that only root may give. */
+/* The prefix of a command that only root may run. */
 static const char *sudo(void)
 {
     return geteuid() == 0 ? "" : "sudo ";
@@ -64,7 +64,7 @@ static int count(level level)
 
 /* ---- this host ---- */
 
-/* The version is a string of its own in the daemon's program. */
+/* The version is a separate string in the daemon's program. */
 static char *version_of(const char *program)
 {
     char *data = NULL, *version = NULL;
@@ -82,7 +82,7 @@ static char *version_of(const char *program)
 static void check_pvm(void)
 {
     char *trouble, *program = dome__pvm_daemon_program(&trouble);
-    bool there = access(DOME_PVM_DEFAULT_ROOT "/lib/pvmd", X_OK) == 0; /* PVM_ROOT says something else */
+    bool there = access(DOME_PVM_DEFAULT_ROOT "/lib/pvmd", X_OK) == 0; /* PVM_ROOT names another directory */
     if (trouble)
         found(program ? NOTE : WRONG, there || program ? "pvm-root" : "pvm-missing", NULL, trouble,
               there     ? SAY("export PVM_ROOT=" DOME_PVM_DEFAULT_ROOT)
@@ -103,7 +103,7 @@ static void check_pvm(void)
     g_free(program);
 }
 
-/* Whether files can be made in a directory. NULL, or why not. */
+/* Tests whether files can be made in a directory: NULL, or why not. */
 static char *why_no_files(const char *directory)
 {
     char *path = g_build_filename(directory, "dome-doctor.XXXXXX", NULL), *why = NULL;
@@ -164,7 +164,7 @@ static void check_daemon(void)
     g_free(stale);
 }
 
-/* others: other hosts are to be used. */
+/* others: other hosts are to be used as well. */
 static void check_name(bool others)
 {
     char name[256] = "", *address = dome__outside_address(), text[INET_ADDRSTRLEN] = "";
@@ -210,7 +210,7 @@ static void check_start(char **hosts)
     dome_launch_request request = {.launcher = &dome__launcher_pvm, .timeout = 10, .hosts = hosts};
     char *message = NULL;
     fflush(NULL);
-    /* A virtual machine of the user's is not to be touched. */
+    /* This must not touch a virtual machine of the user. */
     g_setenv("PVM_VMID", "dome-doctor", TRUE);
     g_unsetenv("PVMSOCK");
     g_setenv("PVM_ALLOW_ROOT", "1", FALSE);
@@ -225,7 +225,7 @@ static void check_start(char **hosts)
     g_free(message);
 }
 
-/* Several tasks where PVM is well, so that what they need is looked at, too. */
+/* Runs several tasks if PVM is well, so that what they need is checked, too. */
 static void check_first_program(void)
 {
     static const level levels[] = {[DOME_FIRST_RUNS] = OK, [DOME_FIRST_CANNOT_BUILD] = NOTE, [DOME_FIRST_FAILS] = WRONG};
@@ -240,12 +240,12 @@ typedef struct host {
     char *line, *name, *user;
     const char *script;
     char *out, *err;
-    int status;   /* of the command; -1: it cannot be run */
+    int status;   /* of the command; -1: it could not be run */
     char *broken; /* why */
     GThread *thread;
 } host;
 
-/* What is asked there, in one line that any login shell hands to sh. */
+/* The probe of another host, in one line that any login shell hands to sh. */
 static char *probe_script(const char *address, int port)
 {
     return g_strdup_printf(
@@ -262,7 +262,7 @@ static char *probe_script(const char *address, int port)
         DOME_PVM_DEFAULT_ROOT, address ? address : "127.0.0.1", port);
 }
 
-/* As `dome run --hosts` does it, which uses the same command. */
+/* Runs the probe in the way of `dome run --hosts`, with the same command. */
 static void *probe(void *data)
 {
     host *h = data;
@@ -327,7 +327,7 @@ static bool any_key(void)
     return there;
 }
 
-/* The command did not get through to the host. */
+/* Explains why the command did not get through to the host. */
 static void judge_connection(const host *h)
 {
     char *said = last_line(h->err), *to = h->user ? SAY("%s@%s", h->user, h->name) : g_strdup(h->name);
@@ -364,7 +364,7 @@ static void judge_connection(const host *h)
     g_free(said);
 }
 
-/* The value of NAME=VALUE; NULL: there is none. g_free'd. */
+/* The value of NAME=VALUE; NULL: not found. g_free'd. */
 static char *answer(const host *h, const char *name)
 {
     char *valid = g_utf8_make_valid(h->out ? h->out : "", -1), **lines = g_strsplit(valid, "\n", 0), *value = NULL;
@@ -432,7 +432,7 @@ static void judge_host(const host *h, const char *address)
     g_free(reached);
 }
 
-/* Something for the hosts to connect to. The kernel answers for us. */
+/* Opens a socket for the hosts to connect to. The kernel completes their connections; no accept is needed. */
 static int listen_here(int *port)
 {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
@@ -482,7 +482,7 @@ static void check_hosts(char **lines)
         close(fd);
 }
 
-/* ---- what is said ---- */
+/* ---- printing the findings ---- */
 
 static const char *const words[] = {[OK] = "ok", [NOTE] = "note", [WRONG] = "wrong"};
 

@@ -51,7 +51,7 @@ static bool work_halt(const void *data, GString *out, char **message)
     return true;
 }
 
-/* Ends the command when it fails. */
+/* Runs a request; ends the command if it fails. */
 static char *do_it(request r, int seconds)
 {
     char *message = NULL, *text = dome__in_time(r.work, &r, seconds, &message);

@@ -1,4 +1,4 @@
-/* dome ps: what runs. Hubs tell (src/supervision/report.h). */
+/* dome ps: lists running programs, as reported by their hubs (src/supervision/report.h). */
 #include "commands.h"
 #include "in_time.h"
 #include "program/providers.h"
@@ -15,7 +15,7 @@ static char *duration(double seconds)
     return g_strdup_printf("%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
 }
 
-/* What others have chosen, fit for a terminal. */
+/* Text from other users' programs, made safe for a terminal. */
 static char *plain(const char *text)
 {
     char *valid = g_utf8_make_valid(text, -1);
@@ -152,13 +152,13 @@ static void print_json(GPtrArray *all)
 
 /* ---- other hosts ---- */
 
-/* Seconds for all of them. */
+/* Seconds allowed for all other hosts together. */
 enum { PATIENCE = 10 };
 
-/* Between reports: they are key files, which have no such line. */
+/* Separates reports: they are key files, which have no such line. */
 #define SEPARATOR "\n\f\n"
 
-/* Of the user's virtual machine. */
+/* Asks the other hosts of the user's virtual machine. */
 static bool ask_others(const void *request, GString *out, char **message)
 {
     const dome_launcher *launcher = request;
@@ -184,7 +184,7 @@ static void add_others(GPtrArray *all)
     char **texts = g_strsplit(text ? text : "", SEPARATOR, 0);
     for (char **at = texts; *at; at++) {
         dome_report *s = dome__report_parse(*at);
-        if (s && !is_here(s)) /* those of this host have told already */
+        if (s && !is_here(s)) /* programs of this host have been listed already */
             g_ptr_array_add(all, s);
         else if (s)
             dome__report_free(s);

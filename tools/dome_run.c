@@ -19,20 +19,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a start needs. */
+/* The data needed to start the program. */
 typedef struct program {
     char *path, **argv;
     int tasks;
     char *hosts_path, *address;
-    char **hosts;    /* NULL: none asked for */
-    char *memory;    /* directory of checkpoints in memory; NULL: they are not there */
-    GPtrArray *used; /* hosts that may have such a directory */
+    char **hosts;    /* NULL: none requested */
+    char *memory;    /* directory of checkpoints in memory; NULL: checkpoints are elsewhere */
+    GPtrArray *used; /* hosts that may have that directory */
     dome_options options;
-    const dome_launcher *launcher; /* NULL: there is none that starts tasks */
+    const dome_launcher *launcher; /* NULL: no launcher can start tasks */
     bool restarted;
 } program;
 
-/* Goes on from the newest checkpoint of this run, whatever the program was told the first time. */
+/* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with. */
 static char **with_restart(char **argv)
 {
     GPtrArray *words = g_ptr_array_new();
@@ -48,7 +48,7 @@ static char **with_restart(char **argv)
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* Becomes the hub, and its child the program; or, where one task needs no hub, the program itself. */
+/* Becomes the hub, with the program as its child; or, if a single task needs no hub, the program itself. */
 static void start(program *p, const dome_attempt *attempt) __attribute__((noreturn));
 
 static void start(program *p, const dome_attempt *attempt)
@@ -64,7 +64,7 @@ static void start(program *p, const dome_attempt *attempt)
         argv = attempt->resume && o->checkpoint_dir ? with_restart(argv) : argv;
         g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
         if (attempt->number > 0 && geteuid() == 0)
-            g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* that it is set has been said */
+            g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
     }
     if (!o->help && !o->version && tasks != 1 && g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
@@ -109,11 +109,11 @@ static void add_used(program *p)
             g_ptr_array_add(p->used, g_strdup(*host));
 }
 
-/* The hosts that answer now, of those that the file names now: one may have been added to it. All are asked at once. */
+/* Finds the hosts that answer now, among those that the file lists now: a host may have been added. All are asked at once. */
 static char *prepare(void *ctx, const char *avoid)
 {
     program *p = ctx;
-    (void)avoid; /* on a machine of this run's own hosts are asked */
+    (void)avoid; /* not needed: with a virtual machine of its own the run asks its hosts */
     p->restarted = true;
     if (!p->hosts)
         return g_strdup("");
@@ -158,7 +158,7 @@ static void find_point(void *ctx, dome_supervise_point *point)
     g_free(name);
 }
 
-/* Starts the server of the live page, and has the program record into the file that it reads. */
+/* Starts the server of the live page, and makes the program record into the file that it reads. */
 static void show_live(const dome_options *options)
 {
     char *message = NULL, *path = NULL;
@@ -221,8 +221,7 @@ static bool make_memory(const char *path)
     return made;
 }
 
-/* Checkpoints in memory lie in a file system of memory on each host: they outlive the program, and this process takes them away.
- */
+/* Checkpoints in memory lie in a memory file system on each host: they outlive the program, and this process removes them. */
 static void choose_memory(program *p)
 {
     static const char parent[] = "/dev/shm";
@@ -237,7 +236,7 @@ static void choose_memory(program *p)
     g_setenv(DOME_VARIABLE_MEMORY, p->memory, TRUE);
 }
 
-/* A program that came to its end has removed them where it was then. */
+/* Removes what is left of checkpoints in memory. A program that ran to its end has removed them on its last hosts. */
 static void finish(void *ctx)
 {
     program *p = ctx;
@@ -255,7 +254,7 @@ static void finish(void *ctx)
     g_free(answers);
 }
 
-/* mpirun's option, which GOption takes for -n p. */
+/* Rejects mpirun's -np, which GOption takes for -n p. */
 static void look_for_np(char **argv)
 {
     for (char **word = argv + 1; *word && **word == '-' && strcmp(*word, "--") != 0; word++)
@@ -263,7 +262,7 @@ static void look_for_np(char **argv)
             dome__command_fail(2, "run: Unknown option %s; did you mean -n?", *word);
 }
 
-/* As a shell finds it; g_free'd. Ends with a shell's status if it cannot be run. */
+/* Finds a program as a shell does; g_free'd. Ends with a shell's exit status if it cannot be run. */
 static char *find_program(const char *name)
 {
     char *path = g_find_program_in_path(name);
@@ -339,7 +338,7 @@ int dome__command_run(int argc, char **argv)
     p.launcher = dome__launcher_that_can(DOME_LAUNCHER_SPAWN);
     p.path = find_program(argv[0]);
 
-    /* Options of the program that matter here; what is wrong with them the program says itself. */
+    /* The program's options that matter here; the program itself reports errors in them. */
     char *message = NULL, **copy = g_strdupv(argv);
     int count = (int)g_strv_length(copy);
     if (!dome__options_parse(&p.options, g_getenv(DOME_VARIABLE_OPTIONS), &count, &copy, &message))

@@ -1,4 +1,4 @@
-/* dome view: a trace as a page for a browser, live or not, or as JSON for others' tools. */
+/* dome view: shows a trace as a page for a browser, live or not, or converts it to JSON for other tools. */
 #include "commands.h"
 #include "live.h"
 #include "supervision/report.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a reader of the result should know about the trace, on standard error. */
+/* Prints on standard error what the reader should know about gaps in the trace. */
 static void say_what_is_missing(const char *path, const dome_trace_file *file)
 {
     const dome_trace_run *last = &g_array_index(file->runs, dome_trace_run, file->runs->len - 1);
@@ -42,7 +42,7 @@ static void write_output(const char *path, const char *output)
     g_free(made);
 }
 
-/* Programs that run, and can be looked at. */
+/* A running program that can be viewed. */
 typedef struct running {
     int pid;
     char *trace; /* the file it records into; "": none */
@@ -53,7 +53,7 @@ static void clear_running(void *data)
     g_free(((running *)data)->trace);
 }
 
-/* Of all, or (pid) of one: hubs tell what they record; a program of one task has no hub. */
+/* Lists all such programs, or the one with process id pid. Hubs report what they record; a program of one task has no hub. */
 static GArray *list_running(int pid)
 {
     GPtrArray *texts = dome__report_ask_all();
@@ -83,7 +83,7 @@ static GArray *list_running(int pid)
     return all;
 }
 
-/* The one that is meant. */
+/* Chooses the program that the user means. */
 static const running *choose(const GArray *all, int pid)
 {
     const running *tracing = NULL, *first = all->len ? &g_array_index(all, running, 0) : NULL;
@@ -102,22 +102,22 @@ static const running *choose(const GArray *all, int pid)
     return all->len > 1 ? tracing : first;
 }
 
-/* Seconds that a process is given to become a Dome program. */
+/* Seconds in which a process may become a Dome program. */
 enum { STARTING = 2 };
 
-/* What to read of a program that runs: a path, to be g_free'd. */
+/* The path for reading the trace of a running program, g_free'd. */
 static char *open_running(int pid, int *connection)
 {
     char *message = NULL;
     GArray *all = list_running(pid);
-    for (int k = 0; pid && !all->len && kill(pid, 0) == 0 && k < STARTING * 20; k++) { /* it may just be starting */
+    for (int k = 0; pid && !all->len && kill(pid, 0) == 0 && k < STARTING * 20; k++) { /* the program may just be starting */
         g_usleep(50000);
         g_array_unref(all);
         all = list_running(pid);
     }
     const running *one = choose(all, pid);
     char *path = one->trace[0] ? g_strdup(one->trace) : NULL;
-    if (!path) { /* it begins to record, for as long as this connection is open */
+    if (!path) { /* the program begins to record, for as long as this connection is open */
         int file;
         if (!dome__demand_ask(one->pid, &file, connection, &message))
             dome__command_fail(1, "view: %s", message);

@@ -24,7 +24,7 @@ static const char source[] = "#include <dome/dome.h>\n"
                              "}\n";
 static const char printed[] = "The dot product is 32153.6\n";
 
-/* What a command for sh wrote, and its exit status. */
+/* The output of a command run by sh, and its exit status. */
 typedef struct output {
     char *out, *err;
     int status;
@@ -37,16 +37,16 @@ static void output_clear(output *o)
     *o = (output){0};
 }
 
-/* In directory (NULL: here), for 60 seconds at most. True: the status is 0. */
+/* Runs a command in a directory (NULL: the present one) for at most 60 seconds. True if the status is 0. */
 static bool shell(const char *directory, const char *command, output *o)
 {
     const char *const words[] = {"timeout", "--kill-after=5", "60", "sh", "-c", command, NULL};
     char **environment = g_get_environ();
     int wait_status = 0;
-    environment = g_environ_setenv(environment, "PVM_VMID", "dome-doctor", TRUE); /* the user's machine is left alone */
+    environment = g_environ_setenv(environment, "PVM_VMID", "dome-doctor", TRUE); /* the user's virtual machine is left alone */
     environment = g_environ_unsetenv(environment, "PVMSOCK");
     environment = g_environ_unsetenv(environment, DOME_VARIABLE_OPTIONS);
-    output_clear(o); /* of the command before */
+    output_clear(o); /* frees the output of the command before */
     o->status = 127;
     if (g_spawn_sync(directory, (char **)words, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &o->out, &o->err, &wait_status,
                      NULL))
@@ -56,7 +56,7 @@ static bool shell(const char *directory, const char *command, output *o)
     return o->status == 0;
 }
 
-/* The line that says what went wrong: the first with "error" in it, else the last. */
+/* The line that tells what went wrong: the first with "error" in it, otherwise the last. */
 static char *line_of(const output *o)
 {
     char **lines = g_strsplit(o->err, "\n", 0), *found = NULL;
@@ -70,7 +70,7 @@ static char *line_of(const output *o)
     return found;
 }
 
-/* The folder of the dome.pc that was installed with this command; NULL: there is none. */
+/* The folder of the dome.pc that was installed with this command, or NULL. */
 static char *own_pc_folder(void)
 {
     char *self = g_file_read_link("/proc/self/exe", NULL), *bin = self ? g_path_get_dirname(self) : NULL;
@@ -86,7 +86,7 @@ static char *own_pc_folder(void)
     return folder;
 }
 
-/* What a build needs. False with *text and *mend. */
+/* Checks for what a build needs. False with *text and *mend. */
 static bool can_build(const char *sudo, char **text, char **mend)
 {
     char *folder = own_pc_folder();
@@ -110,7 +110,7 @@ static bool can_build(const char *sudo, char **text, char **mend)
     return !*text;
 }
 
-/* The program in its directory. */
+/* Builds and runs the program in its directory. */
 static dome_first_result build_and_run(const char *directory, int tasks, const char *sudo, char **text, char **mend)
 {
     dome_first_result result = DOME_FIRST_FAILS;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What starts with this is an error. */
+/* First character of an error message in the output. */
 static const char failed = '!';
 
 /* A daemon that the work may start must not keep our output open. */

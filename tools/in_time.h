@@ -1,4 +1,4 @@
-/* Work that may wait for ever, as PVM's may for a daemon that is stuck: done by a process that is given some seconds. */
+/* Work that may never end, as PVM's may with a stuck daemon: a separate process does it within some seconds. */
 #ifndef DOME_TOOLS_IN_TIME_H
 #define DOME_TOOLS_IN_TIME_H
 
@@ -9,7 +9,7 @@
 /* Writes to out, or fails with *message (g_free'd). */
 typedef bool (*dome_work)(const void *request, GString *out, char **message);
 
-/* What the work wrote (g_free'd), or NULL with *message. */
+/* Returns the output of the work (g_free'd), or NULL with *message. */
 char *dome__in_time(dome_work work, const void *request, int seconds, char **message);
 
 #endif

@@ -23,17 +23,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Reading the trace again takes no more than this part of the time, and comes no oftener than twice a second. */
+/* Reading the trace again takes at most this fraction of the time, and happens at most twice a second. */
 static const double READ_SHARE = 0.1, READ_SECONDS = 0.5;
 
-/* Connections at a time, and seconds after which a silent one is given up. */
+/* Most connections at a time, and seconds after which an idle one is closed. */
 enum { CONNECTIONS = 256, SILENCE = 30 };
 
-/* Anybody on this host can connect. So many connections may be open that have not shown the token, each for so many seconds; then
- * the oldest has to go when another one comes: however slowly strangers speak, the page stays within reach. */
+/* Anybody on this host can connect. This many connections may be open without having shown the token, each for this many seconds;
+ * beyond that the oldest is closed when another one is opened. So the page stays reachable, however slowly strangers send. */
 enum { STRANGERS = 128, STRANGE_FOR = 10 };
 
-/* Seconds that a server beside a program outlives it, so that pages get the end. */
+/* Seconds by which a server beside a program outlives it, so that pages get the end of the trace. */
 enum { LINGER = 3 };
 
 struct dome_live {
@@ -42,11 +42,11 @@ struct dome_live {
     struct MHD_Daemon *daemon;
     int fd;
 
-    /* The server has one thread: nothing of this is shared. */
+    /* The server has one thread, so this needs no lock. */
     GPtrArray *visitors; /* the oldest first */
     char *data;          /* JSON */
     size_t length;
-    char tag[64]; /* of the file as it was read */
+    char tag[64]; /* identifies the state of the file that was read */
     double read_at, read_took;
 };
 
@@ -54,7 +54,7 @@ struct dome_live {
 typedef struct visitor {
     int fd;
     double since;
-    bool known; /* has shown the token, or has been told to go */
+    bool known; /* has shown the token, or has been told to leave */
 } visitor;
 
 static double now(void)
@@ -81,14 +81,14 @@ static void write_last_data(const dome_trace_file *file, FILE *to)
     dome__view_write_data(file, true, to);
 }
 
-/* The program has gone away, be it without a last word. */
+/* Whether the program has ended, possibly without writing the end of the trace. */
 static bool is_gone(const dome_live *live)
 {
     struct pollfd p = {.fd = live->connection, .events = POLLIN};
     return live->connection > 0 && poll(&p, 1, 0) > 0;
 }
 
-/* Reads the trace again if it has changed and that is not too soon. */
+/* Reads the trace again if it has changed, but not too often. */
 static void refresh(dome_live *live)
 {
     struct stat info;
@@ -173,7 +173,7 @@ static enum MHD_Result give_data(dome_live *live, struct MHD_Connection *connect
     return answer(connection, 200, "application/json", live->tag, live->data, live->length, MHD_RESPMEM_MUST_COPY);
 }
 
-/* Takes the same time for every wrong token. */
+/* Compares in a time that does not depend on the wrong token. */
 static bool right_token(const dome_live *live, const char *given, size_t length)
 {
     size_t wanted = strlen(live->token);
@@ -189,7 +189,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     dome_live *live = context;
     static int seen;
     (void)version, (void)upload;
-    if (!*state) { /* the head alone has come */
+    if (!*state) { /* only the head has arrived */
         *state = &seen;
         return MHD_YES;
     }
@@ -219,7 +219,7 @@ static void crowd_out(dome_live *live)
         visitor *v = live->visitors->pdata[i];
         if (v->known || (strangers < STRANGERS && now() - v->since < STRANGE_FOR))
             continue;
-        shutdown(v->fd, SHUT_RDWR); /* the server sees it as closed */
+        shutdown(v->fd, SHUT_RDWR); /* the server then closes it */
         v->known = true;
         strangers--;
     }
@@ -326,7 +326,7 @@ void dome__live_stop(dome_live *live)
     g_free(live);
 }
 
-/* Returns when the process has ended. */
+/* Waits until the process has ended. */
 static void wait_for_end(pid_t pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -337,7 +337,7 @@ static void wait_for_end(pid_t pid)
         g_usleep(200000);
 }
 
-/* In the server's process: says address or complaint through `out`, and does not return. */
+/* Runs in the server's process: writes the address or an error message to `out`, and does not return. */
 static void serve_beside(const dome_live_request *request, bool remove, pid_t beside, int out) __attribute__((noreturn));
 
 static void serve_beside(const dome_live_request *request, bool remove, pid_t beside, int out)
@@ -350,7 +350,7 @@ static void serve_beside(const dome_live_request *request, bool remove, pid_t be
     char *text = live ? g_strconcat("+", dome__live_address(live), NULL) : g_strconcat("-", message, NULL);
     ssize_t written = write(out, text, strlen(text));
     close(out);
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* nobody who reads the program's output waits for this process */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* a reader of the program's output must not wait for this process to end */
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
     if (live && written > 0) {
@@ -367,7 +367,7 @@ char *dome__live_beside(const dome_live_request *request, bool remove, char **me
 {
     int ends[2];
     pid_t beside = getpid(), child = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
-    if (child == 0) { /* its child is nobody's here: the program's own waiting does not find it */
+    if (child == 0) { /* the server is a grandchild, so that the program does not find it when it waits for children */
         setsid();
         pid_t server = fork();
         if (server == 0)

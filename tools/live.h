@@ -1,5 +1,5 @@
-/* The live page: a trace that is being written, served over HTTP to browsers on this host. The program does not know of it: what
- * is served is read from the file. */
+/* The live page: a trace that is being written, served over HTTP to browsers on this host. The program does not know of it: the
+ * data is read from the file. */
 #ifndef DOME_TOOLS_LIVE_H
 #define DOME_TOOLS_LIVE_H
 
@@ -8,22 +8,22 @@
 typedef struct dome_live dome_live;
 
 typedef struct dome_live_request {
-    const char *path;    /* of the trace; need not be there yet */
+    const char *path;    /* of the trace; the file may not exist yet */
     const char *address; /* IPv4, to listen on; NULL: loopback */
-    int port;            /* 0: any that is free */
-    bool open;           /* address may be one that others reach */
+    int port;            /* 0: any free port */
+    bool open;           /* the address may be reachable from other hosts */
     int connection;      /* of trace/demand.h: closed when the program ends; 0: none */
 } dome_live_request;
 
-/* Serves from a thread of its own. NULL with *message (g_free'd) on failure. */
+/* Serves from a separate thread. NULL with *message (g_free'd) on failure. */
 dome_live *dome__live_start(const dome_live_request *request, char **message);
 
-/* Where the page is, with the token without which nothing is given out. Borrowed. */
+/* The URL of the page, with the token that every request needs. Borrowed. */
 const char *dome__live_address(const dome_live *live);
 
 void dome__live_stop(dome_live *live);
 
-/* The same in a process of its own, which ends some seconds after this one has, and removes the file then if it is to. Gives the
+/* The same in a separate process, which ends some seconds after this one and then removes the file if `remove`. Returns the
  * address (g_free'd), or NULL with *message. */
 char *dome__live_beside(const dome_live_request *request, bool remove, char **message);
 

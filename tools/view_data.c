@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* view.html, made by cmake/Embed.cmake. */
+/* view.html, embedded by cmake/Embed.cmake. */
 extern const unsigned char dome__view_html[];
 extern const size_t dome__view_html_size;
 
@@ -54,7 +54,7 @@ static void write_runs(const dome_trace_file *file, FILE *to)
     fputs("]", to);
 }
 
-/* Layouts with the same vectors, in the order of their first one. */
+/* Layouts for the same vectors, in the order of their first one. */
 typedef struct group {
     int run;
     uint64_t object, length, block_size;
@@ -83,11 +83,11 @@ static void free_group(gpointer data)
     g_free(g);
 }
 
-/* Groups, and where to find them. */
+/* Groups, and tables for finding them. */
 typedef struct grouping {
     GPtrArray *groups;
-    GHashTable *places;    /* group -> its place, plus 1 */
-    GHashTable *of_object; /* run and object alone -> the place of the first, plus 1 */
+    GHashTable *places;    /* group -> its position, plus 1 */
+    GHashTable *of_object; /* run and object without its layout -> position of the first group, plus 1 */
 } grouping;
 
 static group *add_group(grouping *all, const group *like)
@@ -170,7 +170,7 @@ static void write_layouts(const dome_trace_file *file, FILE *to)
     free_grouping(&all);
 }
 
-/* A checkpoint is one thing, of which every task writes a part. */
+/* A checkpoint as a whole; every task writes a part of it. */
 typedef struct whole_checkpoint {
     int64_t begin, end;
     uint64_t number, bytes;
@@ -180,7 +180,7 @@ typedef struct whole_checkpoint {
 static void write_checkpoints(const dome_trace_file *file, FILE *to)
 {
     GArray *all = g_array_new(FALSE, TRUE, sizeof(whole_checkpoint));
-    GHashTable *places = g_hash_table_new_full(group_hash, group_equal, g_free, NULL); /* run and number -> place, plus 1 */
+    GHashTable *places = g_hash_table_new_full(group_hash, group_equal, g_free, NULL); /* run and number -> position, plus 1 */
     for (guint k = 0; k < file->spans->len; k++) {
         const dome_trace_span *s = &g_array_index(file->spans, dome_trace_span, k);
         if (s->kind != 'k')
@@ -240,7 +240,7 @@ static void write_marks(const dome_trace_file *file, FILE *to)
     fputs("]", to);
 }
 
-/* Of each task: [from, to, processor, waiting, host's processors at work, MB], shares of the time between. */
+/* For each task: [from, to, processor, waiting, host's processors at work, MB], as shares of the time between. */
 static void write_loads(const dome_trace_file *file, FILE *to)
 {
     GPtrArray *of_task = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
@@ -273,7 +273,7 @@ static void write_loads(const dome_trace_file *file, FILE *to)
     g_ptr_array_unref(of_task);
 }
 
-/* What an operation has cost a task, all starts of the program together. */
+/* The cost of an operation to a task, over all runs of the program. */
 typedef struct cost {
     uint32_t code;
     int rank;
@@ -287,7 +287,7 @@ static int by_code(gconstpointer a, gconstpointer b)
     return x->code != y->code ? (x->code > y->code) - (x->code < y->code) : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* By code and rank, each pair once. */
+/* Sorted by code and rank, one entry for each pair. */
 static GArray *sum_costs(const dome_trace_file *file)
 {
     GArray *costs = g_array_sized_new(FALSE, FALSE, sizeof(cost), file->totals->len);
@@ -319,8 +319,8 @@ static GArray *sum_costs(const dome_trace_file *file)
     return costs;
 }
 
-/* For each operation that task 0 has called one row: name, its calls, and of each task that has called it [rank, computing and
- * waiting seconds, bytes]. What a file does not tell takes no room here. */
+/* Writes for each operation that task 0 has called one row: name, its calls, and for each task that has called it [rank,
+ * computing and waiting seconds, bytes]. Values missing in the file take no room here. */
 static void write_operations(const dome_trace_file *file, FILE *to)
 {
     GArray *costs = sum_costs(file);
