@@ -1,10 +1,10 @@
-/* Conjugate gradients with diagonal preconditioning: solves A x = b for a symmetric positive definite matrix A in Matrix
- * Market format and b = (1, ..., 1).
+/* Conjugate gradients with diagonal preconditioning: solves A x = b for a symmetric positive definite matrix A in
+ * Matrix Market format and b = (1, ..., 1).
  *
  *     cg [--tolerance T] [--max-iterations N] MATRIX.mtx
  *
- * The residual in the recurrence drifts away from the true one, which is what counts: when the recurrence says it is done,
- * b - A x is computed anew, and if that is too large, the iteration starts again from the x reached. */
+ * The residual in the recurrence drifts away from the true one, which is the one that matters: when the recurrence has
+ * converged, b - A x is computed anew, and if that is too large, the iteration restarts from the present x. */
 #include "matrix_market.h"
 
 #include <dome/dome.h>
@@ -15,7 +15,7 @@
 
 struct problem {
     mm_matrix a;
-    const double *x; /* all of the vector to multiply with */
+    const double *x; /* all elements of the vector that A is multiplied with */
 };
 
 /* out = rows first ... of A times x */
@@ -46,7 +46,7 @@ static void invert_diagonal(void *ctx, uint64_t first, size_t count, void *out, 
         ((double *)out)[i] = 1 / mm_at(&problem->a, first + i, first + i);
 }
 
-/* Rank 0 reads the file, so only its host needs to have it. The others get the matrix from there. */
+/* Rank 0 reads the file, so only its host needs to have it, and sends the matrix to the others. */
 static void read_matrix(dome_env *env, const char *path, mm_matrix *a)
 {
     char error[MM_ERROR];
@@ -100,7 +100,8 @@ int main(int argc, char **argv)
     size_t n = problem.a.n;
     dvec *b = dvec_new(env, "b", DOME_F64, n), *x = dvec_new(env, "x", DOME_F64, n), *r = dvec_new(env, "r", DOME_F64, n);
     dvec *p = dvec_new(env, "p", DOME_F64, n), *inverse = dvec_new(env, "inverse diagonal", DOME_F64, n);
-    dvec *z = dvec_new(env, NULL, DOME_F64, n), *q = dvec_new(env, NULL, DOME_F64, n); /* scratch: checkpoints need not have it */
+    dvec *z = dvec_new(env, NULL, DOME_F64, n), *q = dvec_new(env, NULL, DOME_F64, n); /* scratch: not needed in
+                                                                                        * checkpoints */
     dscalar *saved_iterations = dscalar_new(env, "iterations", DOME_I64), *saved_rz = dscalar_new(env, "r z", DOME_F64);
     dscalar *saved_recurrence = dscalar_new(env, "recurrence", DOME_F64);
     bool goes_on = dome_is_restarting(env);
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 
     for (;;) {
         double rz, recurrence;
-        if (goes_on) { /* in the middle of the inner loop */
+        if (goes_on) { /* a restart resumes in the middle of the inner loop */
             iterations = (long)dscalar_get_i64(saved_iterations);
             rz = dscalar_get_f64(saved_rz);
             recurrence = dscalar_get_f64(saved_recurrence);

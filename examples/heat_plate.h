@@ -1,4 +1,4 @@
-/* A plate that is warm in the middle: what heat.c and its sequential twin share. */
+/* A plate that is warm in the middle: shared by heat.c and its sequential twin. */
 #ifndef HEAT_PLATE_H
 #define HEAT_PLATE_H
 
@@ -10,7 +10,7 @@ struct plate {
     const char *output;
 };
 
-/* Options: [--rows R] [--columns C] [--steps S] [--output NAME]. False if they are something else. */
+/* Options: [--rows R] [--columns C] [--steps S] [--output NAME]. False for any other argument. */
 bool plate_parse(int argc, char **argv, struct plate *plate);
 
 /* Row i at the beginning: the middle ninth is at 100, the rest at 0. */

@@ -14,11 +14,11 @@ typedef struct reader {
     const char *at, *end;
     uint64_t line;
     char *error;
-    int words; /* in this line; WORDS at most, of which one too many is cut */
+    int words; /* number of words in this line; at most WORDS, and one word too many is cut */
     char word[WORDS][WORD];
     char style[WORD]; /* the first word of the line's comment */
     bool box[3], counted;
-    unsigned char *given; /* for each atom: its position, its velocity was given */
+    unsigned char *given; /* for each atom: flags for its position and its velocity */
 } reader;
 
 enum { POSITION = 1, VELOCITY = 2 };
@@ -38,8 +38,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Copies the next word before `stop`; false if there is none. What cannot be printed becomes '?', and so does the rest of a word
- * that is too long: then it is neither a number nor a name. */
+/* Copies the next word before `stop`; false if there is none. An unprintable character becomes '?', and so does the
+ * rest of a word that is too long: then it is neither a number nor a name. */
 static bool next_word(const char **at, const char *stop, char word[WORD])
 {
     size_t n = 0;
@@ -86,7 +86,7 @@ static bool next_data_line(reader *in)
     return true;
 }
 
-/* Whether the line has these words from word `first` on, and no more. */
+/* Whether the words of the line from word `first` on are exactly these. */
 static bool says(const reader *in, int first, const char *text)
 {
     char line[WORDS * (WORD + 1)] = "";
@@ -95,7 +95,7 @@ static bool says(const reader *in, int first, const char *text)
     return first < in->words && strcmp(line, text) == 0;
 }
 
-/* strtod and strtoull take more than decimal numbers: names, hexadecimal, a sign where there is none to be. */
+/* Stricter than strtod and strtoull, which accept more than decimal numbers: names, hexadecimal, unexpected signs. */
 static bool read_number(reader *in, int word, const char *what, double *value)
 {
     char *end, *text = in->word[word];
@@ -159,7 +159,7 @@ static bool read_header_line(reader *in, lammps_atoms *atoms)
     return true;
 }
 
-/* Up to the first section, whose name is then the line at hand. */
+/* Reads up to the first section; its name is then the present line. */
 static bool read_header(reader *in, lammps_atoms *atoms)
 {
     if (!next_line(in))
@@ -177,13 +177,14 @@ static bool read_header(reader *in, lammps_atoms *atoms)
     for (int d = 0; d < 3; d++)
         if (!in->box[d])
             return fail(in, "the header lacks %clo %chi", 'x' + d, 'x' + d);
-    /* A line of an atom takes 10 characters at least: "1 1 0 0 0" and its end, which the last may lack. */
+    /* A line of an atom has at least 10 characters: "1 1 0 0 0" and its end, which may be missing in the last line. */
     if (atoms->n > ((uint64_t)(in->end - in->at) + 1) / 10)
         return fail(in, "the header promises %" PRIu64 " atoms, more than the rest of the file can hold", atoms->n);
     return true;
 }
 
-/* One line of a section: id, in Atoms the type, three numbers, in Atoms perhaps three that count how often it went around. */
+/* One line of a section: id, in Atoms the type, three numbers, and in Atoms optionally three that count how often the
+ * atom went around the box. */
 static bool read_atom(reader *in, lammps_atoms *atoms, int what, double *to)
 {
     int at = what == POSITION ? 2 : 1;
@@ -232,7 +233,7 @@ static bool read_atoms(reader *in, lammps_atoms *atoms, int what, double *to)
     return true;
 }
 
-/* Masses, and coefficients of the potential if they are there: all of them have to be 1, as the units say. */
+/* Masses, and coefficients of the potential if there are any: all must be 1, by the choice of units. */
 static bool read_ones(reader *in, const char *name, int ones)
 {
     uint64_t type;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Atom number id of the file is atom id - 1 here. */
+/* Atom number id of the file has index id - 1 here. */
 typedef struct lammps_atoms {
     uint64_t n;    /* at least 1 */
     double low[3]; /* corner of the box */
@@ -25,7 +25,7 @@ bool lammps_parse(lammps_atoms *atoms, const char *text, size_t bytes, char erro
 /* The same from a file; errors name it. */
 bool lammps_read(lammps_atoms *atoms, const char *path, char error[LAMMPS_ERROR]);
 
-/* Room for n atoms, n set by the caller: for atoms that arrive otherwise. False without memory. */
+/* Allocates room for n atoms, where n is set by the caller: for atoms from another source. False without memory. */
 bool lammps_alloc(lammps_atoms *atoms);
 void lammps_clear(lammps_atoms *atoms);
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists hold pairs up to cutoff + skin, and are good until an atom has moved by half the skin. */
+/* Lists contain pairs up to cutoff + skin, and remain valid until an atom has moved by half the skin. */
 static const double cutoff = 2.5, skin = 0.4;
 
-/* Nearer than this, r^2 = 0.3, the sums of rounded contributions might not be exact any more, and a time step would be far too
- * long anyway: the potential is 5300 there. */
+/* Below this distance, r^2 = 0.3, the sums of rounded contributions might not be exact any more, and a time step would
+ * be far too long anyway: the potential is 5300 there. */
 static const double nearest = 0.3;
 
 /* An atom's neighbours are in its own cell and REACH cells to each side, at least (cutoff + skin) / REACH wide each. */
@@ -27,7 +27,7 @@ enum { REACH = 2, ACROSS = 2 * REACH + 1 };
 #define FOR_PROCESSORS
 #endif
 
-/* So many pairs are worked off at a time. */
+/* Pairs that are processed at a time. */
 enum { PAIRS = 256 };
 
 struct sums {
@@ -36,7 +36,7 @@ struct sums {
 
 const char *lj_init(lj_fluid *fluid, size_t atoms, const double side[3], size_t block)
 {
-    /* No more cells than there can be use for, however thin the gas. */
+    /* No more cells than can be of use, however thin the gas. */
     size_t most = 2 * (size_t)cbrt((double)atoms) + 1, cells = 1;
     *fluid = (lj_fluid){.atoms = atoms, .block = block};
     if (atoms > LJ_ATOMS)
@@ -65,8 +65,8 @@ void lj_clear(lj_fluid *fluid)
     free(fluid->x_sorted), free(fluid->x_cell), free(fluid->atom), free(fluid->cell), free(fluid->lists);
 }
 
-/* Nothing may be rounded to the very end of the box, which is in no cell. Very large numbers are not precise enough to be
- * anywhere. */
+/* A coordinate must not be rounded to the very end of the box, which is in no cell. Very large numbers are not precise
+ * enough to have a position in the box. */
 double lj_into_box(double x, double side)
 {
     if (x >= 0 && x < side)
@@ -75,7 +75,7 @@ double lj_into_box(double x, double side)
     return inside >= 0 && inside < side ? inside : 0;
 }
 
-/* The shortest way between two atoms in the box, along one side. */
+/* The shortest distance between two atoms in the box, along one side. */
 static inline double shortest(double dx, double side)
 {
     dx -= dx > side / 2 ? side : 0;
@@ -134,7 +134,7 @@ void lj_positions(lj_fluid *fluid, const double *x)
         sort(fluid);
 }
 
-/* The cells around one along a side, by their numbers there: each of them once, also where there are few. */
+/* The numbers of the cells around a coordinate along one side: each of them once, even if there are few. */
 static int cells_around(const lj_fluid *fluid, double x, int d, size_t around[ACROSS])
 {
     size_t cells = fluid->cells[d], n = cells < ACROSS ? cells : ACROSS;
@@ -143,8 +143,8 @@ static int cells_around(const lj_fluid *fluid, double x, int d, size_t around[AC
     return (int)n;
 }
 
-/* Adds the atoms from place `from` to `to`, sorted by cell, that are near atom i to its neighbours; returns how many there are
- * then. */
+/* Adds those of the atoms from position `from` to `to`, sorted by cell, that are near atom i to its neighbours; returns
+ * the new number of neighbours. */
 static inline __attribute__((always_inline)) size_t add_near(const lj_fluid *fluid, size_t i, size_t from, size_t to,
                                                              uint32_t *neighbour, size_t n)
 {
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) size_t add_near(const lj_fluid *flu
     return n;
 }
 
-/* Room for the neighbours there are and a row of cells more. */
+/* Makes room for the present neighbours and another row of cells. */
 static bool make_room(lj_list *list, size_t needed)
 {
     if (needed <= list->room)
@@ -181,7 +181,7 @@ static bool make_room(lj_list *list, size_t needed)
     return true;
 }
 
-/* Adds the neighbours of atom i. Cells that follow each other along the first side are one range. */
+/* Adds the neighbours of atom i. Consecutive cells along the first side form one range. */
 static inline __attribute__((always_inline)) bool add_neighbours(const lj_fluid *fluid, size_t i, lj_list *list, size_t *n)
 {
     const double *x = fluid->x_sorted + 3 * i;
@@ -202,7 +202,8 @@ static inline __attribute__((always_inline)) bool add_neighbours(const lj_fluid 
     return true;
 }
 
-/* The list of the block that starts at an atom, made anew if it is older than the last sorting; NULL without memory. */
+/* The list of the block that starts at atom `first`, made anew if it is older than the last sorting; NULL without
+ * memory. */
 static FOR_PROCESSORS const lj_list *list_of(lj_fluid *fluid, size_t first, size_t count)
 {
     lj_list *list = &fluid->lists[first / fluid->block];
@@ -225,7 +226,7 @@ static FOR_PROCESSORS const lj_list *list_of(lj_fluid *fluid, size_t first, size
     return NULL;
 }
 
-/* Adds up what n atoms in other[0][], other[1][], other[2][] mean to one at x. Those beyond the cutoff add 0. */
+/* Adds the contributions of n atoms at other[0][], other[1][], other[2][] to one at x. Those beyond the cutoff add 0. */
 static inline __attribute__((always_inline)) void add_pairs(struct sums *sums, const double *x, const double *side,
                                                             double other[3][PAIRS], size_t n, bool energies)
 {
@@ -251,7 +252,7 @@ static inline __attribute__((always_inline)) void add_pairs(struct sums *sums, c
     sums->nearest = least < sums->nearest ? least : sums->nearest;
 }
 
-/* Sums over the neighbours of atom i, whose positions are put side by side first. */
+/* Sums over the neighbours of atom i, whose positions are first copied side by side. */
 static inline __attribute__((always_inline)) struct sums look_around(const lj_fluid *fluid, size_t i, const uint32_t *neighbour,
                                                                      size_t n, bool energies)
 {

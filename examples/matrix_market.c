@@ -254,7 +254,7 @@ static bool read_sizes(reader *in, bool symmetric, uint64_t *n, uint64_t *promis
         return fail(in, "the matrix is not square: %" PRIu64 " x %" PRIu64, *n, columns);
     if (*n == 0)
         return fail(in, "the matrix has no rows");
-    /* An entry takes 6 characters at least ("1 1 1" and the end of its line, which the last may lack). */
+    /* An entry has at least 6 characters ("1 1 1" and the end of its line, which may be missing in the last line). */
     if (*promised > ((uint64_t)(in->end - in->at) + 1) / 6)
         return fail(in, "promises %" PRIu64 " entries, more than the rest of the file can hold", *promised);
     if (*n > (symmetric ? 2 : 1) * *promised)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Row i has its entries at row[i] ... row[i + 1] - 1, in ascending order of columns. Symmetric storage is expanded. */
+/* The entries of row i are row[i] ... row[i + 1] - 1, in ascending order of columns. Symmetric storage is expanded. */
 typedef struct mm_matrix {
     uint64_t n; /* rows and columns, at least 1 */
     uint64_t entries;
@@ -22,19 +22,20 @@ enum { MM_ERROR = 256 };
  * is bounded by a small multiple of bytes, whatever the text promises. */
 bool mm_parse(mm_matrix *matrix, const char *text, size_t bytes, char error[MM_ERROR]);
 
-/* Reads a file into memory (*text is the caller's to free); and the same followed by mm_parse. Errors name the file. */
+/* Reads a file into memory (the caller frees *text); and the same followed by mm_parse. Errors name the file. */
 bool mm_load(const char *path, char **text, size_t *bytes, char error[MM_ERROR]);
 bool mm_read(mm_matrix *matrix, const char *path, char error[MM_ERROR]);
 
-/* Room for n rows and `entries` entries, both set by the caller: for a matrix that arrives otherwise. False without memory. */
+/* Allocates room for n rows and `entries` entries, both set by the caller: for a matrix from another source. False
+ * without memory. */
 bool mm_alloc(mm_matrix *matrix);
 void mm_clear(mm_matrix *matrix);
 
-/* The value at row i, column j; 0 where there is no entry. */
+/* The value at row i, column j; 0 if there is no entry. */
 double mm_at(const mm_matrix *matrix, uint64_t i, uint64_t j);
 
-/* Whether conjugate gradients with diagonal preconditioning may be tried: the matrix is symmetric, and its diagonal is positive
- * and can be inverted. Else says in error which entry is not so. */
+/* Whether conjugate gradients with diagonal preconditioning may be tried: the matrix is symmetric, and its diagonal is
+ * positive and can be inverted. Otherwise error states an entry for which this fails. */
 bool mm_check_cg(const mm_matrix *matrix, char error[MM_ERROR]);
 
 #endif

@@ -25,14 +25,14 @@ struct md {
     md_options options;
     lammps_atoms file;
     lj_fluid fluid;
-    double *scratch;        /* for the forces on the atoms of a block */
+    double *scratch;        /* room for the forces on the atoms of a block */
     int64_t step;           /* for messages */
-    int halves;             /* kicks in one go */
+    int halves;             /* half kicks done at once */
     double shift[3], scale; /* of velocities */
 };
 
-/* Velocity Verlet moves atoms in between two kicks of half a step. The second of one step and the first of the next are at the
- * same positions: where nobody looks at the velocities in between, they share the forces. */
+/* Velocity Verlet moves atoms in between two kicks of half a step. The second kick of one step and the first of the
+ * next are at the same positions: unless the velocities in between are needed, they share the forces. */
 static void kick(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     struct md *md = ctx;
@@ -99,15 +99,15 @@ static void pick(void *ctx, uint64_t first, size_t count, void *out, const void 
         ((int64_t *)out)[i] = parts[3 * i + *(int *)ctx];
 }
 
-/* What one task finds ends all of them. */
+/* A failure of one task ends all of them. */
 static void check(dome_env *env, const struct md *md)
 {
     if (md->fluid.problem)
         dome_abort(env, "md: step %" PRId64 ": %s", md->step, md->fluid.problem);
 }
 
-/* Sums of the three integers that a kernel makes of each atom. The vectors for it are scratch, without a name: checkpoints need
- * not have them. */
+/* Sums of the three integers that a kernel computes for each atom. Its vectors are scratch, without a name: not needed
+ * in checkpoints. */
 static void sum(dome_env *env, struct md *md, dvec_kernel kernel, dvec *in, int64_t sums[3])
 {
     dvec *parts = dvec_new_with(env, NULL, DOME_I64, md->fluid.atoms, DVEC_OPTIONS(.width = 3));

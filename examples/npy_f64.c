@@ -13,7 +13,7 @@ static bool fail(const char *path, const char *reason, char error[NPY_ERROR])
     return false;
 }
 
-/* Between the little-endian doubles of the file and the machine's. */
+/* Converts between the little-endian doubles of the file and the machine's. */
 static void swap(double *value, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -24,7 +24,7 @@ static void swap(double *value, size_t n)
     }
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or an error message. */
 static const char *read_from(FILE *file, npy_matrix *matrix)
 {
     unsigned char head[10];

@@ -1,4 +1,4 @@
-/* Matrices of doubles in .npy files, for the examples that do without Dome: just what they need, version 1.0, "<f8", C order,
+/* Matrices of doubles in .npy files, for the examples without Dome: only what they need, version 1.0, "<f8", C order,
  * two dimensions. */
 #ifndef NPY_F64_H
 #define NPY_F64_H

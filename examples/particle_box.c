@@ -6,19 +6,19 @@
 
 const char box_usage[] = "usage: particles [--particles N] [--steps S], N at least 1\n";
 
-/* The unit of length is the range of the forces. Two particles at a distance r below it have the potential energy
- * pull * (core / 2 * w^4 - w^2) with w = 1 - r^2, which repels those that are very near. damping is what a step leaves of a
- * velocity. */
+/* The unit of length is the range of the forces. Two particles at a distance r below it have the potential energy pull
+ * * (core / 2 * w^4 - w^2) with w = 1 - r^2, which repels those that are very near. Each step multiplies velocities by
+ * damping. */
 static const double dt = 0.1, pull = 0.0006, core = 1.5, damping = 0.997;
 
-/* The particles come in clouds of equal numbers and unequal size, all measured by the side of the box. Particles leave the middle
- * of their cloud at a speed of `growth` times their distance from it. */
+/* The particles form clouds of equal numbers and unequal size, all measured by the side of the box. Particles leave the
+ * middle of their cloud at a speed of `growth` times their distance from it. */
 struct cloud {
     double x, y, size, vx, vy, growth;
 };
 
 static const struct cloud clouds[] = {
-    {0.20, 0.25, 0.25, +0.006, +0.004, -0.040}, {0.50, 0.50, 1.00, 0, 0, 0}, /* as every second one: thin gas */
+    {0.20, 0.25, 0.25, +0.006, +0.004, -0.040}, {0.50, 0.50, 1.00, 0, 0, 0}, /* every second particle: thin gas */
     {0.75, 0.30, 0.08, -0.008, +0.006, +0.180}, {0.50, 0.50, 1.00, 0, 0, 0},
     {0.30, 0.75, 0.12, +0.008, -0.008, +0.040}, {0.50, 0.50, 1.00, 0, 0, 0},
     {0.75, 0.75, 0.50, -0.004, -0.004, -0.044}, {0.50, 0.50, 1.00, 0, 0, 0},
@@ -40,7 +40,7 @@ bool box_parse(int argc, char **argv, struct box *box)
     return box->particles > 0;
 }
 
-/* Fewer than three cells a side would meet a particle twice around the ends. */
+/* With fewer than three cells a side the search would find a particle twice, around both ends. */
 bool box_open(struct box *box)
 {
     box->side = (size_t)sqrt((double)box->particles / 5);
@@ -59,7 +59,8 @@ void box_close(struct box *box)
     free(box->y);
 }
 
-/* What leaves the box comes in on the other side. Nothing may be rounded to its very end, which is in no cell. */
+/* A particle that leaves the box enters it on the other side. A coordinate must not be rounded to the very end, which
+ * is in no cell. */
 static double into_box(const struct box *box, double x)
 {
     double side = (double)box->side, inside = x - side * floor(x / side);
@@ -92,7 +93,7 @@ static size_t cell_at(const struct box *box, const double *position)
     return (size_t)position[1] * box->side + (size_t)position[0];
 }
 
-/* Sorts by cell, and inside a cell by index: the sums over particles have one order, whoever computes them. */
+/* Sorts by cell, and inside a cell by index: sums over particles have the same order on every task. */
 void box_sort(struct box *box, const double *x)
 {
     size_t cells = box->side * box->side, *end = box->start + 1;
@@ -108,7 +109,7 @@ void box_sort(struct box *box, const double *x)
     }
 }
 
-/* The row or column next to `cell`; *x is moved along where that is around the end of the box. */
+/* The row or column next to `cell`; *x is shifted by the side of the box if that is around its end. */
 static size_t next_to(const struct box *box, size_t cell, int step, double *x)
 {
     if (step < 0 && cell == 0) {
@@ -122,7 +123,7 @@ static size_t next_to(const struct box *box, size_t cell, int step, double *x)
     return cell + (size_t)step;
 }
 
-/* Adds what the particles of a cell mean to one at (x, y). */
+/* Adds the contributions of the particles of a cell to one at (x, y). */
 static inline void add_cell(struct surroundings *sum, const struct box *box, size_t cell, double x, double y)
 {
     for (size_t k = box->start[cell]; k < box->start[cell + 1]; k++) {
@@ -135,8 +136,8 @@ static inline void add_cell(struct surroundings *sum, const struct box *box, siz
     }
 }
 
-/* All that is near a particle is in nine cells. The particle is there too: it pulls nobody, and the start of the sum takes it off
- * the rest. */
+/* All particles near one are in nine cells. The particle itself is there, too: it exerts no force, and the initial
+ * value of the sum cancels its contribution to the rest. */
 struct surroundings box_look_around(const struct box *box, const double *particle)
 {
     struct surroundings sum = {0, 0, pull * (1 - core / 2), -1};
@@ -174,7 +175,7 @@ double box_kinetic(const double *v)
     return rounded((v[0] * v[0] + v[1] * v[1]) / 2);
 }
 
-/* Half of a pair's is the other's. */
+/* Half of the energy of a pair belongs to the other particle. */
 double box_potential(const struct surroundings *around)
 {
     return rounded(around->potential / 2);

@@ -1,5 +1,5 @@
-/* Particles in a periodic box that attract one another and gather in clumps: what particles.c and its sequential twin share.
- * Positions, velocities and random numbers are pairs. */
+/* Particles in a periodic box that attract one another and gather in clumps: shared by particles.c and its sequential
+ * twin. Positions, velocities and random numbers are pairs. */
 #ifndef PARTICLE_BOX_H
 #define PARTICLE_BOX_H
 
@@ -10,20 +10,20 @@
 
 struct box {
     size_t particles, steps, side; /* side * side cells of length 1 */
-    size_t *start;                 /* where the particles of each cell start in x and y, and where the last ones end */
+    size_t *start;                 /* where the particles of each cell begin in x and y, and where the last ones end */
     double *x, *y;                 /* positions in the box, by cell */
 };
 
-/* What a particle sees of the others: the force on it, the energy of all its pairs, and how many are near. */
+/* The contributions of the other particles to one: the force on it, the energy of all its pairs, and how many are near. */
 struct surroundings {
     double fx, fy, potential, neighbours;
 };
 
-/* Options: [--particles N] [--steps S]. False if they are something else. */
+/* Options: [--particles N] [--steps S]. False for any other argument. */
 bool box_parse(int argc, char **argv, struct box *box);
 extern const char box_usage[];
 
-/* Room for `particles`; false if there is no memory. */
+/* Allocates room for `particles`; false if there is no memory. */
 bool box_open(struct box *box);
 void box_close(struct box *box);
 
@@ -31,13 +31,13 @@ void box_close(struct box *box);
 void box_launch(const struct box *box, size_t particle, const double *random, double *v);
 void box_place(const struct box *box, size_t particle, const double *random, double *x);
 
-/* Puts all into cells. */
+/* Sorts all particles into cells. */
 void box_sort(struct box *box, const double *x);
 
-/* Of a particle at x. */
+/* The surroundings of a particle at x. */
 struct surroundings box_look_around(const struct box *box, const double *x);
 
-/* A step: the velocity after it, then a coordinate. */
+/* A step: first the velocity after it, then each coordinate. */
 void box_kick(const struct box *box, const double *x, const double *old, double *v);
 double box_drift(const struct box *box, double old, double v);
 

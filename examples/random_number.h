@@ -1,4 +1,4 @@
-/* The random numbers of dvec_random, for sequential programs that are to give the same. */
+/* The random numbers of dvec_random, for sequential programs that must give the same results. */
 #ifndef RANDOM_NUMBER_H
 #define RANDOM_NUMBER_H
 

@@ -161,7 +161,7 @@ static dome_status adopt(dome_object *object, const dome_layout *layout)
     if (!list)
         return DOME_ERR_MEMORY;
 
-    /* Lists that stay move over; what is left behind is freed. */
+    /* Lists that stay are taken over; the others are freed. */
     dome_span spans[2];
     int nspans = dome_layout_spans(layout, l->rank, spans);
     struct list *to = list;

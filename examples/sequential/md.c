@@ -25,7 +25,7 @@ static void check(const struct md *md, uint64_t step)
     }
 }
 
-/* Two kicks of half a step, where both are at the same positions, share the forces. */
+/* Two kicks of half a step at the same positions share the forces. */
 static void kick(struct md *md, int halves, uint64_t step)
 {
     lj_forces(&md->fluid, 0, md->fluid.atoms, md->scratch);
