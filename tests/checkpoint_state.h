@@ -1,4 +1,4 @@
-/* A made-up state of a program, as checkpoints see it: objects with the bytes of their blocks. */
+/* An artificial state of a program, in the form that checkpoints need: objects with the bytes of their blocks. */
 #ifndef DOME_TESTS_CHECKPOINT_STATE_H
 #define DOME_TESTS_CHECKPOINT_STATE_H
 
@@ -28,21 +28,21 @@ void checkpoint_state_free(checkpoint_state *state);
 checkpoint_part *checkpoint_state_add(checkpoint_state *state, const char *name, dome_type type, uint64_t length, uint64_t width,
                                       uint64_t block_size, dome_distribution distribution, const void *elements);
 
-/* Adds an object without a type, whose blocks are so many texts. */
+/* Adds an object without a type, with a text for each block. */
 checkpoint_part *checkpoint_state_add_texts(checkpoint_state *state, const char *name, const char *const *texts, uint64_t blocks);
 
 void checkpoint_part_set(checkpoint_part *part, uint64_t block, const void *bytes, size_t count);
 
-/* The state of which tests/data/checkpoints holds two checkpoints; step 1 or 2. */
+/* The state of the two checkpoints in tests/data/checkpoints; step 1 or 2. */
 checkpoint_state *checkpoint_state_known(dome_env *env, int step);
 
-/* Describes it, with checksums; not planned. */
+/* Describes the state as a checkpoint, with checksums but without a plan. */
 dome_ckpt *checkpoint_describe(const checkpoint_state *state, uint64_t number);
 
-/* Writes a planned checkpoint into a directory, blocks shared out to `writers` descriptors. Ends the test on failure. */
+/* Writes a planned checkpoint into a directory; the blocks are divided among `writers` descriptors. Ends the test on failure. */
 void checkpoint_write(const char *directory, dome_ckpt *ckpt, const checkpoint_state *state, unsigned writers);
 
-/* Whether a file holds the state. Ends the test if it does not. */
+/* Checks that a file contains the state. Ends the test if it does not. */
 void checkpoint_check(dome_ckpt_file *file, const checkpoint_state *state);
 
 #endif

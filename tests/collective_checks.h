@@ -1,5 +1,5 @@
-/* Every collective, checked against what it must give: with many counts, roots and types, and with skewed counts. Used on
- * processes joined by socket pairs (tests/unit/test_transport.c) and on the real transport (tests/multi/collectives.c). */
+/* Checks the results of every collective, with many counts, roots and types, and with skewed counts. Used on processes joined by
+ * socket pairs (tests/unit/test_transport.c) and on the real transport (tests/multi/collectives.c). */
 #ifndef DOME_TESTS_COLLECTIVE_CHECKS_H
 #define DOME_TESTS_COLLECTIVE_CHECKS_H
 
@@ -15,7 +15,7 @@
 typedef struct check {
     dome_transport *t;
     dome_type type;
-    uint64_t random; /* state; the same on all tasks */
+    uint64_t random; /* random state, the same on all tasks */
     const char *what;
     int failures;
 } check;
@@ -32,7 +32,7 @@ static uint64_t check_random(check *c)
     return check_mix(c->random += UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Elements `first` ... of an endless known sequence: any bits, made from the portable form. */
+/* Elements from `first` on of a known endless sequence: arbitrary bits, converted from the portable form. */
 static void *check_values(const check *c, uint64_t stream, uint64_t first, uint64_t count)
 {
     size_t portable = dome_type_portable_size(c->type), size = dome_type_size(c->type);
@@ -60,7 +60,7 @@ static void check_say(check *c, const char *what, uint64_t place)
     c->failures++;
 }
 
-/* A task that has failed here cannot go on in step: its end tells the others. */
+/* Ends a task that has failed: it is out of step with the others, who notice its end. */
 static void check_status(check *c, int status)
 {
     if (!status)
@@ -70,7 +70,7 @@ static void check_status(check *c, int status)
     _exit(1);
 }
 
-/* Compares data with count elements of a stream, padding left out, and sees that the byte behind was left alone. */
+/* Compares data with count elements of a stream, except padding, and checks that the byte after it is unchanged. */
 static void check_same(check *c, const void *data, uint64_t count, uint64_t stream, uint64_t first)
 {
     size_t size = dome_type_size(c->type), portable = dome_type_portable_size(c->type);
@@ -108,7 +108,7 @@ static void check_barrier(check *c)
     if (!shares || t->leaders.place >= 0)
         while ((1 << rounds) < (shares ? t->leaders.count : t->size))
             rounds++;
-    /* a share is one message; the leader of a host says what it has heard */
+    /* a share is one message; the leader of a host adds one for its result */
     rounds += near + (near && t->leaders.place >= 0 && t->leaders.count > 1);
     check_status(c, dome__barrier(c->t));
     if (c->t->messages - before != rounds)
@@ -131,7 +131,8 @@ static void check_bcast(check *c, int root, uint64_t count)
     g_free(data);
 }
 
-/* Pairs (a, b) stand for x -> a * x + b, of which composition is associative but does not commute. An odd last value is added. */
+/* Pairs (a, b) stand for x -> a * x + b, whose composition is associative but does not commute. The last of an odd number of
+ * values is added. */
 static void check_compose(void *inout, const void *in, uint64_t count, void *ctx)
 {
     uint64_t *f = inout;
@@ -145,7 +146,8 @@ static void check_compose(void *inout, const void *in, uint64_t count, void *ctx
     ++*(uint64_t *)ctx;
 }
 
-/* Products of what is 1 more: dome__allreduce takes tasks of one host first, and any part of the elements at a time. */
+/* A product of values increased by 1: dome__allreduce combines tasks of one host first, and any part of the elements at a time.
+ */
 static void check_commute(void *inout, const void *in, uint64_t count, void *ctx)
 {
     uint64_t *f = inout;
@@ -176,7 +178,7 @@ static void check_reduce(check *c, int root, uint64_t count, bool all)
         check_status(c, dome__reduce(c->t, root, DOME_U64, data, count, combine, &combined));
     if ((all || c->t->rank == root) && count && memcmp(data, expected, count * sizeof *data))
         check_say(c, "wrong result", 0);
-    if (combined > rounds + (uint64_t)(all ? c->t->near.count : 0)) /* among tasks near, each combines what all give */
+    if (combined > rounds + (uint64_t)(all ? c->t->near.count : 0)) /* among tasks of one host, each combines the data of all */
         check_say(c, "not of logarithmic depth", combined);
     g_free(data);
     g_free(expected);
@@ -199,7 +201,7 @@ static void check_gather(check *c, int root, uint64_t count, bool all)
     g_free(recv);
 }
 
-/* Mostly nothing, some a little, now and then much. */
+/* Mostly 0, sometimes small, rarely large. */
 static uint64_t check_skewed(check *c)
 {
     uint64_t dice = check_random(c);
@@ -283,7 +285,7 @@ static void check_alltoallv(check *c, bool nothing)
     g_free(recv_counts);
 }
 
-/* Messages between each two tasks: each way at once, of a length that the receiver does not know. */
+/* Messages between each two tasks: both ways at once, of a length that the receiver does not know. */
 static void check_pairs(check *c, uint64_t count)
 {
     c->what = "send and receive";
@@ -307,14 +309,15 @@ static void check_pairs(check *c, uint64_t count)
     g_free(send);
 }
 
-/* Returns the number of failures this task has found; each is a line on standard error. */
+/* Runs all checks. Returns the number of failures that this task has found; each is a line on standard error. */
 static int check_collectives(dome_transport *t, const dome_type *types, size_t ntypes, uint64_t seed)
 {
     static const uint64_t counts[] = {0, 1, 2, 3, 5, 8, 61, 1000, 16385};
     check c = {.t = t, .random = seed};
     for (size_t k = 0; k < ntypes; k++) {
         c.type = types[k];
-        uint64_t edge = (128 << 10) / dome_type_portable_size(c.type); /* where the long forms begin */
+        uint64_t edge =
+            (128 << 10) / dome_type_portable_size(c.type); /* the length at which the algorithms for long data begin */
         for (size_t n = 0; n < G_N_ELEMENTS(counts) + 2 && !c.failures; n++) {
             uint64_t count = n < G_N_ELEMENTS(counts) ? counts[n] : edge + (n == G_N_ELEMENTS(counts));
             int root = (int)(check_random(&c) % (uint64_t)t->size);

@@ -1,11 +1,11 @@
-/* Collectives with results that tell whether they are right, for sim_run. */
+/* Collectives whose results can be verified, for sim_run. */
 #ifndef DOME_TESTS_COLLECTIVE_COSTS_H
 #define DOME_TESTS_COLLECTIVE_COSTS_H
 
 #include "simulated_transport.h"
 #include "transport/collective.h"
 
-/* Words of an exact sum and one more, as dvec_sum reduces them. */
+/* The words of an exact sum plus one, as dvec_sum reduces them. */
 enum { COST_WORDS = 73 };
 
 static int cost_barrier(dome_transport *t, void *ctx)
@@ -63,7 +63,7 @@ static int cost_gather(dome_transport *t, void *ctx)
     return failed;
 }
 
-/* 1 MB from one to all. */
+/* Broadcasts 1 MB. */
 __attribute__((unused)) static int cost_long_bcast(dome_transport *t, void *ctx)
 {
     enum { LONG = 1 << 20 };
@@ -76,7 +76,7 @@ __attribute__((unused)) static int cost_long_bcast(dome_transport *t, void *ctx)
     return failed;
 }
 
-/* 1 MB of sums. */
+/* Sums 1 MB. */
 __attribute__((unused)) static int cost_long_allreduce(dome_transport *t, void *ctx)
 {
     enum { LONG = 1 << 17 };
@@ -94,7 +94,7 @@ __attribute__((unused)) static int cost_long_allreduce(dome_transport *t, void *
 typedef struct cost_case {
     const char *name;
     int (*work)(dome_transport *, void *);
-    unsigned rounds_up; /* messages one after the other: at most that times the logarithm of the number of tasks, rounded up */
+    unsigned rounds_up; /* consecutive messages: at most this times the logarithm of the number of tasks, rounded up */
 } cost_case;
 
 static const cost_case cost_cases[] = {

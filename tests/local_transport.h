@@ -1,4 +1,4 @@
-/* For tests: a transport between processes of this machine, joined by socket pairs, that may pretend that some of them have
+/* For tests: a transport between processes of this machine, joined by socket pairs. Some of the processes may pretend to have
  * another data format. */
 #ifndef DOME_TESTS_LOCAL_TRANSPORT_H
 #define DOME_TESTS_LOCAL_TRANSPORT_H
@@ -29,9 +29,9 @@ typedef struct local_message {
 typedef struct local_peer {
     int socket;
     local_frame frame;
-    char *content;    /* of the message that is coming in */
-    uint64_t arrived; /* bytes of it, its frame included */
-    GQueue *messages; /* local_message *, in order, all channels */
+    char *content;    /* of the message that is arriving */
+    uint64_t arrived; /* bytes of it received, including its frame */
+    GQueue *messages; /* local_message *, in order, for all channels */
 } local_peer;
 
 typedef struct local_provider {
@@ -44,7 +44,7 @@ static int local_lost(dome_transport *t, int rank)
     return dome__transport_error(t, DOME_ERR_LOST, "task %d is gone", rank);
 }
 
-/* Takes in what there is from a peer without waiting. False when the peer is gone. */
+/* Receives the available data from a peer without waiting. False if the peer has ended. */
 static bool local_take_in(local_peer *peer)
 {
     for (;;) {

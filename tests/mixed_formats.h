@@ -1,5 +1,5 @@
-/* Makes a program on one machine believe that its tasks have different data formats, so that all that travels between them goes
- * through the portable form: tasks of even rank have one format, those of odd rank another. */
+/* Makes a program on one machine assume that its tasks have different data formats, so that all data between them travels in
+ * portable form: tasks of even rank have one format, those of odd rank another. */
 #ifndef DOME_TESTS_MIXED_FORMATS_H
 #define DOME_TESTS_MIXED_FORMATS_H
 

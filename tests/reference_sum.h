@@ -1,5 +1,5 @@
-/* Exact sums by school arithmetic, to compare the library with: two magnitudes (of the positive and of the negative terms) in
- * decimal fashion, base 65536, subtracted and rounded at the end. Shares nothing with src/kernels/exact_sum.c. */
+/* Exact sums by school arithmetic, as a reference for the library: two magnitudes (of the positive and of the negative terms)
+ * with digits of base 65536, subtracted and rounded at the end. Shares no code with src/kernels/exact_sum.c. */
 #ifndef DOME_TESTS_REFERENCE_SUM_H
 #define DOME_TESTS_REFERENCE_SUM_H
 
@@ -88,7 +88,7 @@ static inline double reference_round(const reference_sum *sum)
         top--;
     if (top < 0)
         return 0;
-    int power = top - 16 * REFERENCE_POINT - 52; /* weight of the last bit kept */
+    int power = top - 16 * REFERENCE_POINT - 52; /* exponent of the weight of the last bit kept */
     if (power < -1074)
         power = -1074;
     double whole = 0, rest = 0, weight = 0.5;

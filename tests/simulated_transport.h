@@ -1,5 +1,5 @@
-/* For tests and bench/scaling: any number of tasks in one process, each with a stack of its own, that take turns. Messages are
- * counted, and time is reckoned: a message costs its sender `overhead` and its bytes their time, and arrives `latency` later. */
+/* For tests and bench/scaling: any number of tasks in one process, each with its own stack, that take turns. Messages are
+ * counted, and time is simulated: a message costs its sender `overhead` and a time for its bytes, and arrives `latency` later. */
 #ifndef DOME_TESTS_SIMULATED_TRANSPORT_H
 #define DOME_TESTS_SIMULATED_TRANSPORT_H
 
@@ -11,17 +11,17 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { SIM_HEAD = 64 }; /* room for a head, so that data is aligned */
+enum { SIM_HEAD = 64 }; /* room for a head, such that the data is aligned */
 
 typedef struct sim_constants {
     double latency, overhead, per_byte; /* between hosts: seconds */
-    double share;                       /* a share among tasks of a host */
+    double share;                       /* cost of a share among tasks of a host */
 } sim_constants;
 
 typedef struct sim_message {
     int source, channel;
     uint64_t bytes;
-    unsigned depth; /* messages one after the other that led to this one, itself included */
+    unsigned depth; /* length of the chain of messages that led to this one, including itself */
     double arrival;
     char *content; /* head, then data */
 } sim_message;
@@ -50,12 +50,12 @@ typedef struct sim {
     const sim_constants *constants;
     int (*work)(dome_transport *transport, void *ctx);
     void *ctx;
-    bool moved; /* something has happened in this round */
+    bool moved; /* a task has made progress in this round */
 } sim;
 
-/* What the run of one collective has cost. */
+/* The cost of one collective. */
 typedef struct sim_cost {
-    uint64_t messages, bytes; /* the most that one task has sent */
+    uint64_t messages, bytes; /* largest numbers that one task has sent */
     uint64_t all_messages, all_bytes;
     unsigned depth;
     double seconds;
@@ -183,7 +183,8 @@ static void sim_main(void)
     swapcontext(&task->context, &s->back);
 }
 
-/* Tasks r, r + hosts, ... are of one host, as Dome starts them; hosts 0 or size: each on its own, without shares. */
+/* Assigns tasks r, r + hosts, ... to one host, as Dome starts them; hosts 0 or size: each task on its own host, without shares.
+ */
 static int *sim_groups(sim *s, int hosts)
 {
     int *memory = g_new0(int, 3 * (gsize)s->size), *leader = memory, *near = leader + s->size, *leaders = near + s->size, n = 0;
@@ -204,7 +205,7 @@ static int *sim_groups(sim *s, int hosts)
     return memory;
 }
 
-/* Runs work in all tasks and returns how many of them did not return 0; all, if they wait for each other for ever. */
+/* Runs work in all tasks and returns how many of them did not return 0; all, if there is a deadlock. */
 static int sim_run(int size, int hosts, const sim_constants *constants, int (*work)(dome_transport *, void *), void *ctx,
                    sim_cost *cost)
 {
