@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-/* All tasks stand still for a checkpoint until the last has copied its part. A thread that began before would take a processor
- * away from one that still copies, or that others wait for. Tasks have about as much to copy: the thread holds back for this part
- * of the time that its own task took, and so many seconds. */
+/* All tasks stop for a checkpoint until the last has copied its part. A thread that began earlier would take a processor from a
+ * task that still copies and for which others wait. Tasks copy similar amounts, so the thread is delayed by this fraction of the
+ * time that its own task took to copy, and by at least HOLD_LEAST seconds. */
 static const double HOLD_PART = 0.5, HOLD_LEAST = 0.5e-3;
 
 struct dome_ckpt_background {
@@ -26,7 +26,7 @@ struct dome_ckpt_background {
     uint64_t bytes;
 };
 
-/* Waits for a while, unless somebody waits for the work. */
+/* Delays the work, unless a caller is waiting for it. */
 static void hold_back(dome_ckpt_background *b)
 {
     struct timespec until;
@@ -72,7 +72,7 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&b->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    /* Signals are the main thread's. */
+    /* The main thread handles signals. */
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

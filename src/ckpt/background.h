@@ -1,4 +1,4 @@
-/* The thread of a task that writes checkpoints while the program computes. It takes one piece of work at a time. */
+/* The thread of a task that writes checkpoints while the program computes. It does one job at a time. */
 #ifndef DOME_SRC_CKPT_BACKGROUND_H
 #define DOME_SRC_CKPT_BACKGROUND_H
 
@@ -6,23 +6,23 @@
 
 typedef struct dome_ckpt_background dome_ckpt_background;
 
-/* link lives longer. NULL with *message if there can be no thread. */
+/* link must outlive it. NULL with *message if the thread cannot be started. */
 dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char **message);
 
-/* Begins a job (dome__ckpt_write_together). It belongs to the thread until dome__ckpt_background_wait has returned, or
- * dome__ckpt_background_busy false; so does its capture. The thread must have nothing else to do.
- * The program has stood still for `pause` seconds; the thread leaves it the processors for a little longer, unless somebody
- * waits. */
+/* Begins a job (dome__ckpt_write_together). The job and its capture belong to the thread until dome__ckpt_background_wait has
+ * returned, or dome__ckpt_background_busy has returned false. The thread must be idle before. `pause`: seconds for which the
+ * program has stopped; the thread delays its work for a fraction of it, to leave the processors to tasks that still copy, unless
+ * a caller waits for it. */
 void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job, double pause);
 
-/* Begins to make room for a capture that will have about so many bytes, in memory that has been touched: what is copied into
- * fresh memory takes ten times as long and more. */
+/* Begins to allocate and touch memory for a capture of about so many bytes: copying into fresh memory takes at least ten times as
+ * long. */
 void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_ckpt_capture *capture, uint64_t bytes);
 
 bool dome__ckpt_background_busy(dome_ckpt_background *background);
 void dome__ckpt_background_wait(dome_ckpt_background *background);
 
-/* Waits, ends the thread and frees. */
+/* Waits for the work, ends the thread and frees. */
 void dome__ckpt_background_free(dome_ckpt_background *background);
 
 #endif

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* In large pages where the system has them: both sides of the copy are in order then, and most of its time is not spent in
- * finding pages. */
+/* Uses large pages if the system has them: otherwise most of the copying time is spent on address translation. */
 static void *new_buffer(uint64_t bytes)
 {
     enum { LARGE_PAGE = 2 << 20, ALIGNMENT = 64 };
@@ -85,7 +84,7 @@ uint64_t dome__ckpt_capture_portable_bytes(const dome_ckpt_capture *capture, con
     return run->type ? bytes / dome_type_size(run->type) * dome_type_portable_size(run->type) : bytes;
 }
 
-/* From the values of a block in memory to their portable form, in front of the next block's values. Returns its end. */
+/* Converts the values of a block in memory to portable form, stored before the next block's values. Returns its end. */
 static char *convert_block(const dome_ckpt_capture *capture, dome_type type, dome_ckpt_block *b, char *to, char *scratch,
                            size_t room)
 {

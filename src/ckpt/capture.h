@@ -1,13 +1,14 @@
-/* What a task has copied of the state for a checkpoint: runs of blocks in one buffer, which become what goes into the file. */
+/* A task's copy of its part of the state for a checkpoint: runs of blocks in one buffer, converted to the bytes that go into the
+ * file. */
 #ifndef DOME_SRC_CKPT_CAPTURE_H
 #define DOME_SRC_CKPT_CAPTURE_H
 
 #include "ckpt/format.h"
 
 typedef struct dome_ckpt_block {
-    uint64_t at, bytes; /* in the buffer: as copied, then as it goes into the file */
-    uint64_t offset;    /* in the file; 0: an earlier file has it */
-    uint64_t early;     /* the offset at which it was written before that was certain; 0: it was not */
+    uint64_t at, bytes; /* in the buffer: first as copied, then in the form of the file */
+    uint64_t offset;    /* in the file; 0: an earlier file holds the block */
+    uint64_t early;     /* the offset at which it was written before its checksum was known; 0: not written early */
     dome_ckpt_sum sum;
 } dome_ckpt_block;
 
@@ -15,32 +16,32 @@ typedef struct dome_ckpt_block {
 typedef struct dome_ckpt_run {
     uint64_t object; /* number in the description */
     uint64_t first, count;
-    dome_type type; /* of the values as they were in memory; NULL: it is in its portable form already */
-    guint blocks;   /* where its blocks begin */
+    dome_type type; /* of the values as they were in memory; NULL: already in portable form */
+    guint blocks;   /* index of its first block */
 } dome_ckpt_run;
 
 typedef struct dome_ckpt_capture {
     char *buffer; /* kept from one checkpoint to the next */
     uint64_t room, used;
     GArray *runs, *blocks; /* dome_ckpt_run, dome_ckpt_block */
-    char *problem;         /* why the state cannot be saved now; NULL: it can */
+    char *problem;         /* why the state cannot be saved now; NULL: no reason */
 } dome_ckpt_capture;
 
 void dome__ckpt_capture_init(dome_ckpt_capture *capture);
 void dome__ckpt_capture_empty(dome_ckpt_capture *capture);
 void dome__ckpt_capture_free(dome_ckpt_capture *capture);
 
-/* Room for so many more bytes, 16-byte aligned; NULL without memory. What was there before may move. */
+/* Returns room for so many more bytes, 16-byte aligned; NULL without memory. Earlier contents may move. */
 void *dome__ckpt_capture_room(dome_ckpt_capture *capture, uint64_t bytes);
 
-/* Makes room for so many bytes in an empty capture, and touches them. Without memory nothing happens. */
+/* Allocates and touches so many bytes for an empty capture. Does nothing if there is no memory. */
 void dome__ckpt_capture_reserve(dome_ckpt_capture *capture, uint64_t bytes);
 
 /* The bytes that a block of a run has in the file, before it is converted. */
 uint64_t dome__ckpt_capture_portable_bytes(const dome_ckpt_capture *capture, const dome_ckpt_run *run, uint64_t k);
 
-/* Converts all blocks in place to their portable form, which is never longer, and takes their checksums. `converted`, if there is
- * one, is called for each block while it is in the cache. */
+/* Converts all blocks in place to their portable form, which is never longer, and computes their checksums. `converted`, if not
+ * NULL, is called for each block while the block is in the cache. */
 void dome__ckpt_capture_convert(dome_ckpt_capture *capture, void (*converted)(void *ctx, dome_ckpt_block *block), void *ctx);
 
 #endif

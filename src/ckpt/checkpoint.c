@@ -41,7 +41,7 @@ bool dome__checkpoint_leads_group(const dome_env *env)
 
 /* ---- starting ---- */
 
-/* All tasks mean rank 0's directory, wherever they run. */
+/* All tasks use the directory that rank 0 names, wherever they run. */
 static int agree_directory(dome_env *env, dome_checkpoints *c)
 {
     const char *given = env->options.checkpoint_dir;
@@ -69,7 +69,7 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     return dome__checkpoint_share(env, path, length, DOME_U8);
 }
 
-/* The tasks' threads reach each other beside the transport. */
+/* Connects the tasks' checkpoint threads, apart from the transport. */
 static int connect_tasks(dome_env *env, dome_checkpoints *c)
 {
     dome_transport *t = env->transport;

@@ -1,25 +1,25 @@
-/* The loop boundary: whether a checkpoint is due, and when tasks look again. */
+/* The loop boundary: whether a checkpoint is due, and at which boundary tasks check next. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/interval.h"
 #include "transport/transport.h"
 
 #include <unistd.h>
 
-/* Where tasks agree at boundaries whether something has to be done, that shall not take more than a part of the time: once in so
- * many seconds. */
+/* Tasks agree at some boundaries whether a checkpoint is due. To limit the cost this happens at most once in this many seconds.
+ */
 static const double CHECK_SECONDS = 0.1;
 
-/* From one time to the next the number of boundaries grows by no more than this: those that come may be longer. */
+/* The number of boundaries between two checks grows by at most this factor: later loops may take longer. */
 enum { CHECK_GROWTH = 4 };
 
-/* Before the first checkpoint its cost is a guess: bytes a second, and seconds. */
+/* Assumed for the cost of the first checkpoint: bytes per second, and seconds. */
 static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
 
-/* What rank 0 tells all at a boundary. */
+/* What rank 0 sends to all tasks at a boundary. */
 typedef struct order {
     uint64_t number; /* write this checkpoint; 0: none */
     uint64_t full;
-    uint64_t next; /* boundary at which to ask again */
+    uint64_t next; /* boundary of the next check */
     uint64_t ending;
 } order;
 
@@ -36,7 +36,7 @@ static double interval(const dome_env *env)
     return dome__interval_daly(cost, dome__time_between_failures(env));
 }
 
-/* The next boundary at which to agree: soon enough for the next checkpoint, and for who asks for one. */
+/* The next boundary at which to check: soon enough for the next checkpoint, and for requests by signals. */
 static uint64_t next_check(const dome_env *env, double now, double left)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -56,7 +56,7 @@ static uint64_t next_check(const dome_env *env, double now, double left)
     return next;
 }
 
-/* The files that the next checkpoint would refer to are still there. */
+/* Whether the files to which the next checkpoint would refer still exist. */
 static bool previous_is_there(const dome_checkpoints *c)
 {
     bool there = true;
@@ -70,7 +70,7 @@ static bool previous_is_there(const dome_checkpoints *c)
     return there;
 }
 
-/* Where boundaries are counted, all tasks know which have a checkpoint. */
+/* With an interval in loops all tasks know which boundaries have a checkpoint. */
 static bool due_by_loops(const dome_env *env)
 {
     return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
@@ -85,8 +85,8 @@ static order decide(dome_env *env)
     bool by_loops = due_by_loops(env);
     bool due = dome__checkpoint_asked() || what.ending || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
-    /* Which boundaries have a checkpoint must not depend on the speed of the disk where they are counted; elsewhere there is no
-     * need to wait for the one before. */
+    /* With an interval in loops, the boundaries that have a checkpoint must not depend on the speed of the disk; otherwise there
+     * is no need to wait for the previous one. */
     if (due && (by_loops || what.ending))
         dome__checkpoint_finish_writing(env);
     else if (due && dome__ckpt_background_busy(c->background))
@@ -116,7 +116,7 @@ int dome__checkpoint_boundary(dome_env *env)
     c->loop++;
     if (c->from)
         dome__checkpoint_end_restart(env);
-    if (!c->reserved) { /* by now the program has made what it works with */
+    if (!c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
         dome__ckpt_background_reserve(c->background, &c->capture, dome__checkpoint_own_bytes(env));
     }

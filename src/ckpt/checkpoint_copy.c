@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For the alignment of what is copied. */
+/* Room for the alignment of what is copied. */
 enum { ROOM_FOR_RUN = 64 };
 
 int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
@@ -42,7 +42,7 @@ static char *cannot(const dome_object *object, int status)
     return because(object, dome_status_text(status));
 }
 
-/* A run whose values lie together is copied as it is, and becomes portable later. */
+/* A run of contiguous values is copied as it is, and converted later. */
 static char *copy_values(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, const void *values,
                          dome_ckpt_run *run)
 {
@@ -89,7 +89,7 @@ static char *copy_run(dome_ckpt_capture *capture, const dome_object *object, con
     return problem;
 }
 
-/* What has changed of an object, or all of it. */
+/* Copies the changed blocks of an object, or all of them. */
 static char *copy_object(dome_env *env, dome_object *object, uint64_t index, bool full)
 {
     dome_ckpt_capture *capture = &env->checkpoints->capture;
@@ -128,9 +128,9 @@ void dome__checkpoint_copy(dome_env *env, bool full)
 {
     dome_ckpt_capture *capture = &env->checkpoints->capture;
     uint64_t index = 0;
-    fflush(stdout); /* what was printed up to here will not be printed again by who goes on from here */
+    fflush(stdout); /* output printed before the checkpoint must not be printed again after a restart */
     dome__ckpt_capture_empty(capture);
-    dome__env_settle(env); /* what cannot be saved is found below, by object */
+    dome__env_settle(env); /* failures are found below, object by object */
     for (dome_object *o = NULL; !capture->problem && (o = dome_object_next(env, o));)
         if (dome__object_is_named(o))
             capture->problem = copy_object(env, o, index++, full);

@@ -1,4 +1,4 @@
-/* Going on from a checkpoint: choosing it, and giving objects their values. */
+/* Restarting: choosing a checkpoint, and giving objects their values. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
 #include "core/layout.h"
@@ -49,7 +49,7 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
     return there;
 }
 
-/* Rank 0 chooses: a file, or NULL, with *message if that is an error. */
+/* Rank 0 chooses the checkpoint: a file, or NULL, with *message if that is an error. */
 static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **message)
 {
     dome_ckpt_file *file = NULL;
@@ -91,7 +91,7 @@ static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
     c->loop = dome__ckpt_head(file)->loop;
 }
 
-/* A copy of a description that was read. */
+/* A copy of a description, read from the file again. */
 static dome_ckpt *reread(const dome_checkpoints *c, uint64_t number)
 {
     char *message = NULL, *path = dome__ckpt_file_path(c->directory, number, 0, 0);
@@ -102,7 +102,7 @@ static dome_ckpt *reread(const dome_checkpoints *c, uint64_t number)
     return ckpt;
 }
 
-/* Pieces are put together where there are some: from here on all have the whole of the checkpoint to go on from. */
+/* Merges pieces if there are any: then all tasks have the whole checkpoint to restart from. */
 static int collect(dome_env *env, dome_checkpoints *c, char **message)
 {
     const dome_options *o = &env->options;
@@ -174,14 +174,14 @@ int dome__checkpoint_open(dome_env *env)
     return DOME_OK;
 }
 
-/* ---- taking values ---- */
+/* ---- restoring values ---- */
 
 bool dome__checkpoint_restarting(const dome_env *env)
 {
     return env->checkpoints && env->checkpoints->from;
 }
 
-/* What keeps an object from being the one in the checkpoint: a text, and the status. */
+/* Why an object is not the one in the checkpoint: a text, and the status. */
 static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const dome_object *object,
                      const dome_object_info *here, int *status)
 {
@@ -242,7 +242,7 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
     return text;
 }
 
-/* Where an object's own blocks are, for reading: of what all tasks have, each reads everything. */
+/* The blocks of an object that this task reads: its own, or all of them if every task has the whole object. */
 static int wanted_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
 {
     if (info->distribution != DOME_WHOLE)
@@ -280,7 +280,7 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
         text = read_blocks(c, there, object, runs[r], &status);
     if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
-    /* One task alone may find it. Where errors end the program, its line does. */
+    /* A single task may find this. Where errors end the program, its message is printed. */
     if (env->errors_return)
         status = dome__agree(env, text ? status : DOME_OK, text);
     else if (text)

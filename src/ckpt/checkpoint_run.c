@@ -1,4 +1,4 @@
-/* What a directory of checkpoints knows of the run that writes there: the file `run`. */
+/* The file `run`: what a directory of checkpoints records about the run that writes there. */
 #include "ckpt/checkpoint_private.h"
 #include "core/files.h"
 
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A failure an hour is expected until it is known better. */
+/* Assumed mean time between failures, in seconds, until it is known better. */
 static const double FIRST_MTBF = 3600;
 
 static char *run_path(const char *directory)
@@ -19,7 +19,7 @@ static char *read_run(const char *directory, const char **reason)
 {
     enum { MOST_BYTES = 4096 };
     char *path = run_path(directory);
-    *reason = dome__file_irregular(path, false); /* nobody has a reason to make a link of it */
+    *reason = dome__file_irregular(path, false); /* there is no legitimate reason for a link here */
     errno = EINVAL;
     char *text = *reason ? NULL : dome__file_read(path, MOST_BYTES, reason);
     g_free(path);
@@ -56,7 +56,7 @@ dome_run dome__run_read(const char *directory)
     return run;
 }
 
-/* Renamed when it is complete: a program may be killed at any moment. */
+/* Renames the file when it is complete: a program may be killed at any moment. */
 bool dome__run_write(const dome_checkpoints *c, bool running, char **message)
 {
     char *path = run_path(c->directory), seconds[G_ASCII_DTOSTR_BUF_SIZE];

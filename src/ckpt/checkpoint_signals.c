@@ -3,11 +3,11 @@
 #include <signal.h>
 #include <time.h>
 
-/* After SIGTERM a program has so long to come to a boundary. From there on its checkpoint may take as long as it gets on: looked
- * at as often, it is given up when nothing has moved for so many times in a row. */
+/* After SIGTERM a program has this long to reach a boundary. From there on its checkpoint may take as long as it makes progress:
+ * progress is checked at the same interval, and the program ends after this many checks in a row without any. */
 enum { END_SECONDS = 10, STILL_MOST = 6 };
 
-/* What signals have asked rank 0 for: a checkpoint (SIGUSR1), or one and then the end (SIGTERM). */
+/* Requests to rank 0 by signals: a checkpoint (SIGUSR1), or a checkpoint and then the end (SIGTERM). */
 static volatile sig_atomic_t asked, ending, at_boundary, still;
 static volatile unsigned progress;
 static timer_t end_timer;
@@ -18,7 +18,7 @@ static void ask(int number)
     asked = 1;
 }
 
-/* Whether a checkpoint is being written, and gets on. */
+/* Whether a checkpoint is being written, and makes progress. */
 static bool gets_on(void)
 {
     unsigned now = dome__store_progress();
@@ -27,7 +27,8 @@ static bool gets_on(void)
     return still < (at_boundary ? STILL_MOST : 1);
 }
 
-/* The program may not come to a boundary any more, or not soon: after a while, and with the second signal, it ends as it is. */
+/* The program may never reach another boundary, or not soon: after some time, or at a second signal, it ends without a
+ * checkpoint. */
 static void ask_to_end(int number, siginfo_t *info, void *context)
 {
     (void)context;

@@ -1,14 +1,14 @@
-/* Writing checkpoints beside the program, and what becomes of them. */
+/* Writing checkpoints beside the program, and processing their results. */
 #include "ckpt/checkpoint_private.h"
 #include "trace/record.h"
 #include "transport/transport.h"
 
 #include <inttypes.h>
 
-/* What a new measurement of the cost counts against what was known. */
+/* Weight of a new measurement of the cost. */
 static const double COST_WEIGHT = 0.5;
 
-/* Once for a failure, once more if it goes on. */
+/* Reports a failure once, and once more if the failures continue. */
 static void tell_failure(dome_env *env, uint64_t number, const char *reason)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -21,7 +21,7 @@ static void tell_failure(dome_env *env, uint64_t number, const char *reason)
                              number, reason);
 }
 
-/* Rank 0 takes in what became of it. */
+/* On rank 0: processes the result of a job. */
 static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -31,7 +31,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         dome__ckpt_free(c->previous);
         c->previous = dome__checkpoint_in_pieces(c) ? NULL : g_steal_pointer(&job->ckpt);
         c->number = number + 1;
-        c->full = dome__checkpoint_in_pieces(c); /* what lies in a directory that is lost could not be referred to */
+        c->full = dome__checkpoint_in_pieces(c); /* a lost directory's blocks cannot be referred to */
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
         c->mostly_same = job->mostly_same;
         c->failures = 0;
@@ -46,7 +46,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->full = true;
         c->report.failed++;
         dome__trace_checkpoint_failed(env->trace, number);
-        if (!job->lost) /* about that there will be another line */
+        if (!job->lost) /* the loss of tasks is reported elsewhere */
             tell_failure(env, number, job->message);
         dome__ckpt_free(job->ckpt);
         if (job->previous_damaged) {
@@ -75,7 +75,7 @@ void dome__checkpoint_finish_writing(dome_env *env)
     dome__checkpoint_take_result(env);
 }
 
-/* In the thread: files take their time. */
+/* Called in the thread: writing files takes time. */
 static void note_time(void *checkpoints)
 {
     dome__run_write(checkpoints, true, NULL);
@@ -88,7 +88,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     dome__checkpoint_finish_writing(env);
     double begin = dome_wtime();
     dome__checkpoint_copy(env, full);
-    uint64_t bytes = c->capture.used; /* from here on the thread's */
+    uint64_t bytes = c->capture.used; /* from here on the capture belongs to the thread */
     c->job = (dome_ckpt_job){.directory = c->directory,
                              .capture = &c->capture,
                              .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,

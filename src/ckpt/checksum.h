@@ -1,4 +1,4 @@
-/* The checksum of checkpoints: XXH3 with 128 bits, seed 0. docs/checkpoint-format.md says why this one. */
+/* The checksum of checkpoints: XXH3 with 128 bits, seed 0. docs/checkpoint-format.md gives the reasons for it. */
 #ifndef DOME_SRC_CKPT_CHECKSUM_H
 #define DOME_SRC_CKPT_CHECKSUM_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the canonical form of XXH3: the high 64 bits first, big-endian, as they stand in a file. */
+/* In the canonical form of XXH3, as in a file: the high 64 bits first, big-endian. */
 typedef struct dome_ckpt_sum {
     uint8_t bytes[16];
 } dome_ckpt_sum;
 
 dome_ckpt_sum dome__ckpt_sum(const void *data, size_t bytes);
-/* The same of bytes that come one after the other. _end frees it. */
+/* The same for bytes given in several calls. _end frees it. */
 typedef struct dome_ckpt_summing dome_ckpt_summing;
 
 dome_ckpt_summing *dome__ckpt_sum_begin(void);

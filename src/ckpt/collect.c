@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Folder for pieces of others. */
+/* Folder for pieces of other groups. */
 static const char COLLECTED[] = "collected";
 
 static int checked(dome_env *env, int status)
@@ -103,9 +103,9 @@ static bool leads(const dome_env *env, const dome_ckpt_pieces *pieces)
     return pieces->leader[pieces->group[rank]] == rank;
 }
 
-/* How others reach a leader. */
+/* The address at which others reach a leader. */
 typedef struct address {
-    uint64_t host, port; /* IPv4 in the network's order; 0: that of task 0 */
+    uint64_t host, port; /* IPv4 in network order; 0: that of task 0 */
     uint8_t cookie[DOME_CKPT_COOKIE];
 } address;
 
@@ -170,16 +170,16 @@ void dome__groups_free(dome_ckpt_pieces *pieces)
     *pieces = (dome_ckpt_pieces){0};
 }
 
-/* ---- what there is ---- */
+/* ---- finding files ---- */
 
-/* A file of some group's directory. */
+/* A file in a group's directory. */
 typedef struct item {
     uint64_t number, piece, pieces, group, good;
 } item;
 
 enum { WORDS = sizeof(item) / sizeof(uint64_t) };
 
-/* All groups' files that look good, for all to know. */
+/* Exchanges the lists of all groups' files that look good. */
 static int list_items(dome_env *env, const char *directory, const char *program, const dome_ckpt_pieces *pieces,
                       uint64_t *highest, GArray **items)
 {
@@ -193,7 +193,7 @@ static int list_items(dome_env *env, const char *directory, const char *program,
     for (guint i = 0; there && i < there->len; i++) {
         const dome_store_item *f = there->pdata[i];
         item x = {f->number, f->piece, f->pieces, (uint64_t)pieces->group[t->rank], 0};
-        /* What refers to other files is of a time when there was one directory. */
+        /* A file that refers to others dates from a time with a single directory. */
         if (f->file && !f->damage && dome__ckpt_head(f->file)->earlier->len == 0 &&
             strcmp(dome__ckpt_head(f->file)->program, program) == 0)
             g_array_append_val(own, x);
@@ -229,7 +229,7 @@ static bool has(const GArray *items, uint64_t number, uint64_t piece, uint64_t p
     return false;
 }
 
-/* Whether good pieces of this division have all blocks: each is in its group's piece and in the next group's. */
+/* Whether good pieces of this division contain all blocks: each block is in its group's piece and in the next group's. */
 static bool covered(const GArray *items, uint64_t number, uint64_t pieces)
 {
     if (pieces == 0)
@@ -258,7 +258,7 @@ static uint64_t newest_below(const GArray *items, uint64_t below, uint64_t from,
     return best;
 }
 
-/* Reads all data of this group's part of it. */
+/* Verifies the data of this group's part of a checkpoint. */
 static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, GArray *items, uint64_t number,
                   uint64_t division)
 {
@@ -293,7 +293,7 @@ static char *broken(const char *path, const char *reason)
     return g_strdup_printf("checkpoint '%s' cannot be brought to another host: %s", path, reason);
 }
 
-/* A file from one task to another. Each chunk goes behind its length; none, and the length 0, is the end. */
+/* Sends a file to another task. The length of each chunk precedes it; the length 0 ends the file. */
 static int send_file(dome_env *env, int to, const char *path, char **text)
 {
     char *buffer = g_malloc(CHUNK);
@@ -351,7 +351,7 @@ static char *path_of(const char *directory, const item *x)
     return dome__ckpt_file_path(directory, x->number, (uint32_t)x->piece, (uint32_t)x->pieces);
 }
 
-/* Task 0 gets what it has not, in a folder beside its own. */
+/* Task 0 receives the pieces that it lacks, in a folder inside its own directory. */
 static int gather_files(dome_env *env, const char *directory, const char *folder, const dome_ckpt_pieces *pieces,
                         const GArray *items, uint64_t number, uint64_t division, char **text)
 {
@@ -403,7 +403,7 @@ static bool group_has(const GArray *items, uint64_t number, int group)
     return false;
 }
 
-/* It becomes whole at task 0, and then everywhere. */
+/* Makes the checkpoint whole on task 0, then copies it to all groups. */
 static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, const GArray *items, uint64_t number,
                  uint64_t division)
 {
@@ -411,7 +411,7 @@ static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *p
     char *text = NULL, *folder = g_build_filename(directory, COLLECTED, NULL);
     char *whole = dome__ckpt_file_path(directory, number, 0, 0);
     if (!group_has(items, number, 0)) {
-        if (rank == 0 && mkdir(folder, 0700) < 0) /* what was there has been removed at the start */
+        if (rank == 0 && mkdir(folder, 0700) < 0) /* an existing folder has been removed at the start */
             text = broken(folder, strerror(errno));
         status = gather_files(env, directory, folder, pieces, items, number, division, &text);
         if (rank == 0 && status == DOME_OK && !text)
@@ -457,7 +457,7 @@ int dome__collect(dome_env *env, const char *directory, const char *program, con
             *number = status == DOME_OK ? best : 0;
             break;
         }
-        /* What is damaged is not good any more: another division may be, or the number before. */
+        /* Damaged pieces no longer count: try another division, or else the number before. */
         below = newest_below(items, best + 1, best, wanted, &division) == best ? best + 1 : best;
     }
     g_array_unref(items);

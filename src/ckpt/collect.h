@@ -1,26 +1,27 @@
-/* Where hosts share no file system: which tasks have a directory of checkpoints in common, and bringing together at a restart
- * what the directories have. */
+/* For hosts without a common file system: finds out which tasks share a directory of checkpoints, and brings the contents of the
+ * directories together at a restart. */
 #ifndef DOME_SRC_COLLECT_H
 #define DOME_SRC_COLLECT_H
 
 #include "ckpt/writer.h"
 #include "core/environment.h"
 
-/* Makes the directory where it is not (own: for this user alone), and finds out who shares it: every task makes a file there that
- * nobody else would make. Sets count, group and leader. Collective. Fails by dome__fail. */
+/* Makes the directory if it does not exist (own: for this user alone), and finds out which tasks share it: every task makes a
+ * file there with a unique name, and looks for those of the others. Sets count, group and leader. Collective. Fails by
+ * dome__fail. */
 int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces);
 
-/* Connects the groups in a ring, for copies. task: links this task with task 0 already. Collective. Fails by dome__fail. */
+/* Connects the groups in a ring, for copies. task: an existing link to task 0. Collective. Fails by dome__fail. */
 int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces);
 
-/* Takes away what an interrupted start left in the directory, which has to be locked. */
+/* Removes what an interrupted start left in the directory, which must be locked. */
 void dome__clean_directory(const char *directory);
 
 void dome__groups_free(dome_ckpt_pieces *pieces);
 
-/* Makes a checkpoint whole in the directories of all groups, out of pieces or of a whole one that is in some of them: the newest
- * that is complete and good and has at least number `from`, or the one that is `wanted` (0: any). *number gets it, 0 if there is
- * none. *next gets one more than the highest number anywhere. Collective. Fails by dome__fail. */
+/* Makes a checkpoint whole in the directories of all groups, from pieces or from a whole one in some of them: the newest complete
+ * and good one with at least number `from`, or number `wanted` (0: any). Sets *number, to 0 if there is none, and *next to the
+ * highest number anywhere plus one. Collective. Fails by dome__fail. */
 int dome__collect(dome_env *env, const char *directory, const char *program, const dome_ckpt_pieces *pieces, uint64_t from,
                   uint64_t wanted, uint64_t *number, uint64_t *next);
 

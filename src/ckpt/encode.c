@@ -9,7 +9,7 @@
 
 static const uint8_t MAGIC[8] = {0x89, 'D', 'O', 'M', 'E', '\r', '\n', 0x1a};
 
-/* Offsets in the header. Magic, version, the two lengths and the checksum stay where they are in all versions. */
+/* Offsets in the header. Those of magic, version, the two lengths and the checksum are the same in all versions. */
 enum {
     AT_VERSION = 8,
     AT_PIECE = 12,
@@ -23,9 +23,9 @@ enum {
 
 G_STATIC_ASSERT(AT_SUM + sizeof(dome_ckpt_sum) == DOME_CKPT_HEADER);
 
-/* ---- the directory in XDR: one routine for both ways ---- */
+/* ---- the directory in XDR: one routine for reading and writing ---- */
 
-/* The number of items that follow. Reading, they are made, if the rest of the directory can hold so many. */
+/* The number of items that follow. When reading, allocates the items if the rest of the directory can hold so many. */
 static bool xdr_items(XDR *xdrs, GArray *items, u_int least_bytes)
 {
     u_int count = items->len;
@@ -218,7 +218,7 @@ static bool from_memory(void *head, void *to, uint64_t bytes, uint64_t offset, c
     return true;
 }
 
-/* A name that is not empty and not among those before. */
+/* Checks that a name is not empty and does not repeat an earlier one. */
 static bool new_name(GHashTable *names, char *name)
 {
     return *name && g_hash_table_add(names, name);
@@ -253,7 +253,7 @@ static bool check_struct(const dome_ckpt *ckpt, guint index)
     for (guint i = 0; good && i < s->fields->len; i++) {
         const dome_ckpt_field *f = &g_array_index(s->fields, dome_ckpt_field, i);
         good = new_name(names, f->name) && f->count > 0 && f->type != DOME_CKPT_NO_TYPE &&
-               f->type < DOME_CKPT_FIRST_STRUCT + index; /* made of structs that stand before it */
+               f->type < DOME_CKPT_FIRST_STRUCT + index; /* made of structs that precede it */
     }
     g_hash_table_destroy(names);
     return good && dome__ckpt_struct_bytes(ckpt, s->fields, &s->bytes);
@@ -267,7 +267,7 @@ static bool check_object(const dome_ckpt *ckpt, guint index)
            dome__ckpt_object_layout(ckpt, o) && o->blocks == blocks;
 }
 
-/* Everything in the directory, and that it speaks of as many blocks as the table has. */
+/* Checks everything in the directory, and that it describes as many blocks as the table has. */
 static bool check_directory(dome_ckpt *ckpt, uint64_t entries, GHashTable *names, char **message)
 {
     if (!check_program(ckpt, message))
@@ -306,7 +306,7 @@ static bool decode_directory(dome_ckpt *ckpt, const uint8_t *from, uint32_t byte
     if (!good)
         return false;
 
-    /* There is one way to write a directory. */
+    /* A directory has exactly one encoding. */
     uint8_t *again = g_malloc(bytes);
     good = encode_directory(ckpt, again, bytes) && memcmp(again, from, bytes) == 0;
     g_free(again);
@@ -333,7 +333,7 @@ static dome_ckpt_earlier *find_earlier(const dome_ckpt *ckpt, uint64_t number, b
     return NULL;
 }
 
-/* One entry; *end is where the data behind it begin. */
+/* Checks an entry; *end: the end of the data of the entries before, moved past this block if it is in this file. */
 static bool check_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block, bool used[], uint64_t *end,
                         char **message)
 {

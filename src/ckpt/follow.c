@@ -1,4 +1,4 @@
-/* A task other than rank 0: tells what it has, writes its blocks. */
+/* A task other than rank 0: reports its blocks, and writes them. */
 #include "ckpt/writer_private.h"
 
 #include <unistd.h>
@@ -7,10 +7,10 @@ typedef struct follower {
     dome_ckpt_job *job;
     const dome_ckpt_link *link;
     dome_ckpt_output output;
-    char *problem; /* of writing: rank 0 hears of it */
+    char *problem; /* of writing; sent to rank 0 */
 } follower;
 
-/* False if there is nothing more to do. known: the offsets are in the capture. */
+/* Receives the offsets. False if there is nothing more to do. known: the offsets are in the capture. */
 static bool hear_offsets(follower *f, bool *known)
 {
     void *data;

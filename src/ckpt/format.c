@@ -180,7 +180,7 @@ bool dome__ckpt_struct_bytes(const dome_ckpt *ckpt, const GArray *fields, uint64
     return true;
 }
 
-/* The number of a type; a struct is added behind those that it is made of. */
+/* The number of a type; a struct is added after those that it contains. */
 static bool add_type(dome_ckpt *ckpt, dome_type type, uint32_t *number, char **message)
 {
     *number = DOME_CKPT_NO_TYPE;

@@ -37,7 +37,7 @@ static bool add_basic(GPtrArray *columns, const dome_ckpt_column *at, dome_type_
     return add_column(columns, at, "", kind, 0);
 }
 
-/* `at` is where in an element the value of this type begins; false once there are too many. */
+/* `at`: the position in an element at which the value of this type begins. False once there are too many columns. */
 static bool add_columns(const dome_ckpt *ckpt, uint32_t type, const dome_ckpt_column *at, unsigned nested, GPtrArray *columns)
 {
     if (type < DOME_CKPT_FIRST_STRUCT)
@@ -75,10 +75,10 @@ bool dome__ckpt_types_equal(const dome_ckpt *a, uint32_t of_a, const dome_ckpt *
 {
     if (of_a < DOME_CKPT_FIRST_STRUCT || of_b < DOME_CKPT_FIRST_STRUCT)
         return of_a == of_b;
-    /* Structs that a type needs stand before it, so the whole table up to them is compared, without recursion: a file may nest
-     * them deeply, or need one many times. */
+    /* The structs that a type needs precede it, so the whole table up to them is compared, without recursion: a file may nest
+     * them deeply, or use one many times. */
     guint last_a = of_a - DOME_CKPT_FIRST_STRUCT, last_b = of_b - DOME_CKPT_FIRST_STRUCT;
-    GHashTable *same = g_hash_table_new(g_str_hash, g_str_equal); /* names of structs that are alike in both */
+    GHashTable *same = g_hash_table_new(g_str_hash, g_str_equal); /* names of structs that are equal in both */
     GHashTable *by_name = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i <= last_b; i++) {
         dome_ckpt_struct *s = &g_array_index(b->structs, dome_ckpt_struct, i);
@@ -190,7 +190,7 @@ void dome__ckpt_value_text(dome_ckpt_value value, dome_type_kind kind, char text
     else if (isinf(value.f))
         strcpy(text, value.f < 0 ? "-inf" : "inf");
     else
-        /* The shortest of the usual lengths that is the value again. */
+        /* The shortest of the usual representations that converts back to the value. */
         for (int digits = kind == DOME_KIND_F32 ? 6 : 15; digits <= 17; digits++) {
             char dot[G_ASCII_DTOSTR_BUF_SIZE], format[16];
             snprintf(format, sizeof format, "%%.%dg", digits);
@@ -264,7 +264,7 @@ static void add_value(void *context, uint64_t element, dome_ckpt_value v)
         s->infinite++;
         return;
     }
-    /* Neumaier's sum: what is lost in each addition is kept. */
+    /* Neumaier's sum: keeps the rounding error of each addition. */
     long double x = number(v), sum = s->sum + x;
     s->lost += fabsl(s->sum) >= fabsl(x) ? (s->sum - sum) + x : (x - sum) + s->sum;
     s->sum = sum;
@@ -305,7 +305,7 @@ static void compare_value(void *context, uint64_t element, const uint8_t *at)
         d->b = b;
     }
     double distance = (double)fabsl(number(a) - number(b));
-    if (distance > d->largest) /* not if one is NaN */
+    if (distance > d->largest) /* false if one is NaN */
         d->largest = distance;
 }
 

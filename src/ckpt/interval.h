@@ -1,16 +1,17 @@
-/* How long to compute between two checkpoints: pure functions of numbers, in seconds.
+/* The computing time between two checkpoints: pure functions of numbers, in seconds.
  *
- * J. W. Young, "A first order approximation to the optimum checkpoint interval", Communications of the ACM 17 (1974).
- * J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", Future Generation Computer
- * Systems 22 (2006). */
+ * J. W. Young, "A first order approximation to the optimum checkpoint interval", Communications of the ACM 17 (1974). J. T. Daly,
+ * "A higher order estimate of the optimum checkpoint interval for restart dumps", Future Generation Computer Systems 22 (2006).
+ */
 #ifndef DOME_SRC_CKPT_INTERVAL_H
 #define DOME_SRC_CKPT_INTERVAL_H
 
 /* sqrt(2 cost mtbf) */
 double dome__interval_young(double cost, double mtbf);
 
-/* Daly's equation 20: computing time between the end of one checkpoint and the beginning of the next that makes the expected run
- * time least, where writing one costs `cost` and failures come `mtbf` apart on average. mtbf where cost is twice that or more. */
+/* Daly's equation 20: the computing time between the end of one checkpoint and the beginning of the next that minimizes the
+ * expected run time, if writing one costs `cost` and failures are `mtbf` apart on average. mtbf if cost is at least twice that.
+ */
 double dome__interval_daly(double cost, double mtbf);
 
 #endif

@@ -1,16 +1,16 @@
-/* Rank 0 where all tasks share a directory: one file, which all write to. */
+/* Rank 0 if all tasks share a directory: one file, to which all tasks write. */
 #include "ckpt/writer_private.h"
 
-/* Where at least this part of what was captured has changed, the next checkpoint is written eagerly. */
+/* If at least this fraction of the captured blocks has changed, the next checkpoint is written eagerly. */
 static const double MOSTLY = 0.9;
 
 typedef struct lead {
     dome_ckpt_leader all;
-    dome_ckpt_output output; /* with the file, once there is one */
-    uint64_t file_bytes;     /* that it has room for */
+    dome_ckpt_output output; /* its file is set once it exists */
+    uint64_t file_bytes;     /* the length for which it has room */
 } lead;
 
-/* Sends every task the offsets of its blocks, if they are known, or word that the checkpoint is given up. */
+/* Sends every task the offsets of its blocks, if they are known, or tells it that the checkpoint is given up. */
 static void send_offsets(lead *l, bool known)
 {
     dome_ckpt_job *job = l->all.job;
@@ -33,8 +33,8 @@ static void take_own_offsets(lead *l)
     g_array_unref(offsets);
 }
 
-/* Blocks whose checksums are not known yet equal none of the checkpoint before: a plan in which all that was captured is written.
- * What goes wrong here is found again, and said, with the real one. */
+/* Makes a plan before checksums are known, in which no captured block equals one of the checkpoint before: all of them are
+ * written. An error here is found again, and reported, with the final plan. */
 static void begin_early(lead *l)
 {
     dome_ckpt_job *job = l->all.job;
@@ -78,7 +78,7 @@ static void plan(lead *l)
 /* ---- blocks of earlier files ---- */
 
 typedef struct earlier {
-    dome_ckpt_file *file; /* the checkpoint before; NULL: not opened yet */
+    dome_ckpt_file *file; /* the previous checkpoint; NULL: not opened yet */
     char *buffer;
     uint64_t room;
 } earlier;
@@ -123,7 +123,7 @@ static void copy_block(lead *l, earlier *e, const dome_ckpt_object *object, uint
     }
 }
 
-/* Blocks that have to be written again, so that files with little else can go, are copied from there. */
+/* Copies blocks out of those earlier files that are used for little else, so that the files can be removed. */
 static void copy_from_earlier(lead *l)
 {
     const dome_ckpt *ckpt = l->all.job->ckpt;
@@ -140,9 +140,9 @@ static void copy_from_earlier(lead *l)
     dome__ckpt_close(e.file);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole job ---- */
 
-/* From the first offsets, or word that there are none yet, to blocks that are all written. */
+/* From sending the first offsets, or that none are known yet, until all blocks are written. */
 static void write_all(lead *l)
 {
     dome_ckpt_job *job = l->all.job;

@@ -1,4 +1,4 @@
-/* Rank 0's side of a job: what the others tell, and the table. */
+/* Rank 0's side of a job: receiving the tasks' messages, and filling the table. */
 #include "ckpt/writer_private.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ void dome__ckpt_leader_end(dome_ckpt_leader *l)
     g_free(l->captured);
 }
 
-/* ---- what tasks have ---- */
+/* ---- the tasks' blocks ---- */
 
 static bool take_run(dome_ckpt_leader *l, int rank, const dome_ckpt_run *run, const uint64_t *bytes)
 {
@@ -67,7 +67,7 @@ static void take_held(dome_ckpt_leader *l, int rank, const void *data, uint64_t 
     dome__ckpt_held_clear(&held);
 }
 
-/* A block that no task has captured has the length and the checksum that it had. */
+/* A block that no task has captured keeps its length and checksum. */
 static void fill_unchanged_block(dome_ckpt_leader *l, const dome_ckpt_object *object, const dome_ckpt_object *old, uint64_t block)
 {
     dome_ckpt_entry *e = dome__ckpt_entry(l->job->ckpt, object, block);
@@ -121,9 +121,9 @@ void dome__ckpt_leader_gather(dome_ckpt_leader *l)
         fill_unchanged(l);
 }
 
-/* ---- what they tell later ---- */
+/* ---- later messages ---- */
 
-/* The next message of a task that is no news; g_free'd by the caller. */
+/* The next message of a task other than news of its progress; g_free'd by the caller. */
 static void *receive(dome_ckpt_leader *l, int rank, uint64_t *bytes)
 {
     void *data = NULL;

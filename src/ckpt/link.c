@@ -13,13 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of the handshake, whose word is the rank. */
+/* Purpose of the handshake; its word is the rank. */
 static const char PURPOSE[] = "dome checkpoint";
 
-/* Strangers that are listened to at a time, besides the tasks that are missing. */
+/* Most unknown connections at a time, besides those of the missing tasks. */
 enum { STRANGERS = 256 };
 
-/* Who is being greeted. */
+/* A connection whose handshake is under way. */
 typedef struct peer {
     int fd;
     gint64 until; /* sent away then */
@@ -30,12 +30,12 @@ typedef struct sockets {
     int *fd; /* by rank; -1: none */
     int size, missing;
     dome_ckpt_door door;
-    int listening;         /* rank 0: -1 once all are there */
+    int listening;         /* rank 0: -1 once all tasks are connected */
     GArray *peers;         /* rank 0: peer, the oldest first */
     struct sockaddr_in to; /* another task */
     peer own;
     bool connected;
-    gint64 again; /* when to connect, if there is no connection */
+    gint64 again; /* time of the next attempt, if there is no connection */
 } sockets;
 
 static bool fails(char **message, const char *what)
@@ -156,7 +156,7 @@ static void stop_listening(sockets *s)
     s->listening = -1;
 }
 
-/* All that have come are heard, a task or a stranger, and nobody is waited for. */
+/* Processes whatever any connection, of a task or a stranger, has sent; waits for none. */
 static void hear_peers(sockets *s)
 {
     gint64 now = g_get_monotonic_time();
@@ -199,7 +199,7 @@ void dome__ckpt_link_connect(dome_ckpt_link *link, int rank, int size, const voi
     s->missing = 1;
 }
 
-/* Where many strangers are it may be sent away like one of them; so it comes again. */
+/* Among many strangers rank 0 may have closed this connection like one of theirs, so the task tries again. */
 static void try_again(sockets *s)
 {
     close(s->own.fd);

@@ -1,6 +1,6 @@
 #include "ckpt/messages.h"
 
-/* The longest text of a message: what went wrong, in a line. */
+/* The longest text in a message: an error, in a line. */
 enum { TEXT_MOST = 1 << 16 };
 
 static void put_problem(GByteArray *to, const char *problem)
@@ -21,7 +21,7 @@ static uint64_t left(const dome_bytes *from)
     return (uint64_t)(from->end - from->at);
 }
 
-/* Numbers behind their count. */
+/* Numbers preceded by their count. */
 static void put_numbers(GByteArray *to, const GArray *numbers)
 {
     guint count = numbers ? numbers->len : 0;
@@ -42,7 +42,7 @@ static GArray *get_numbers(dome_bytes *from)
     return numbers;
 }
 
-/* ---- what a task has ---- */
+/* ---- the blocks of a task ---- */
 
 void dome__ckpt_put_held(GByteArray *to, const dome_ckpt_capture *capture)
 {
@@ -109,7 +109,7 @@ bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, 
     return dome__read_all(from);
 }
 
-/* ---- where it goes ---- */
+/* ---- their offsets ---- */
 
 void dome__ckpt_put_offsets(GByteArray *to, uint64_t number, const GArray *offsets)
 {
@@ -166,7 +166,7 @@ bool dome__ckpt_get_copy(dome_bytes *from, dome_ckpt_copy *copy)
     return dome__read_all(from);
 }
 
-/* ---- how it ended ---- */
+/* ---- the result ---- */
 
 void dome__ckpt_put_done(GByteArray *to, const char *problem, double seconds)
 {

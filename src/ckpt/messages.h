@@ -1,23 +1,23 @@
-/* What tasks tell each other for writing a checkpoint (writer.h): each message with the function that makes it beside the one
- * that reads it. Reading functions return false if the message does not fit; what they gave is to be freed all the same. */
+/* The messages that tasks send each other to write a checkpoint (writer.h): for each, the function that makes it beside the one
+ * that reads it. Reading functions return false if the message is malformed; their outputs must be freed all the same. */
 #ifndef DOME_SRC_CKPT_MESSAGES_H
 #define DOME_SRC_CKPT_MESSAGES_H
 
 #include "ckpt/capture.h"
 #include "core/bytes.h"
 
-/* To rank 0: which blocks a task has captured. Sent before they are converted. */
+/* To rank 0: the blocks that a task has captured. Sent before they are converted. */
 typedef struct dome_ckpt_held {
-    char *problem; /* why it cannot save its state; NULL: it can */
+    char *problem; /* why the task cannot save its state; NULL: no reason */
     GArray *runs;  /* of dome_ckpt_run, without type */
-    GArray *bytes; /* of uint64_t: of each block in the file */
+    GArray *bytes; /* of uint64_t: length of each block in the file */
 } dome_ckpt_held;
 
 void dome__ckpt_put_held(GByteArray *to, const dome_ckpt_capture *capture);
 bool dome__ckpt_get_held(dome_bytes *from, dome_ckpt_held *held);
 void dome__ckpt_held_clear(dome_ckpt_held *held);
 
-/* To rank 0: the checksums of these blocks, and what went wrong on the way to them. */
+/* To rank 0: the checksums of these blocks, and an error that occurred before they were complete. */
 void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_capture *capture, const char *problem);
 bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, char **problem);
 
@@ -26,7 +26,7 @@ bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, 
 void dome__ckpt_put_offsets(GByteArray *to, uint64_t number, const GArray *offsets);
 bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_capture *capture);
 
-/* To a task where hosts have pieces: what to do. DOME_CKPT_WRITE has offsets in its group's piece and in the next group's, a pair
+/* To a task where hosts have pieces: its order. DOME_CKPT_WRITE has offsets in its group's piece and in the next group's, a pair
  * for each block, and for the leader of a group the head of its piece. */
 typedef enum dome_ckpt_order_kind { DOME_CKPT_NOTHING, DOME_CKPT_GIVE_UP, DOME_CKPT_WRITE } dome_ckpt_order_kind;
 
@@ -41,21 +41,21 @@ typedef struct dome_ckpt_order {
 void dome__ckpt_put_order(GByteArray *to, const dome_ckpt_order *order);
 bool dome__ckpt_get_order(dome_bytes *from, dome_ckpt_order *order);
 
-/* To the leader of the next group: bytes for its piece. None: these were all. */
+/* To the leader of the next group: bytes for its piece. An empty message is the last. */
 typedef struct dome_ckpt_copy {
     uint64_t offset, bytes;
-    const void *data; /* in the message, when it is read */
+    const void *data; /* points into the message when it is read */
 } dome_ckpt_copy;
 
 void dome__ckpt_put_copy(GByteArray *to, const dome_ckpt_copy *copy);
 bool dome__ckpt_get_copy(dome_bytes *from, dome_ckpt_copy *copy);
 
-/* To rank 0: how it ended. */
+/* To rank 0: the result of writing. */
 void dome__ckpt_put_done(GByteArray *to, const char *problem, double seconds);
 bool dome__ckpt_get_done(dome_bytes *from, char **problem, double *seconds);
 
-/* A word alone. To rank 0: news that a task still gets on, which may come before any message but the first; no other message to
- * it is as short. To leaders of groups: whether to go on. */
+/* A single word. To rank 0: news that a task makes progress, which may precede any message but the first; no other message to
+ * rank 0 is as short. To leaders of groups: whether to continue. */
 enum { DOME_CKPT_WORD_BYTES = 8 };
 
 void dome__ckpt_put_word(GByteArray *to, uint64_t word);

@@ -1,9 +1,9 @@
-/* Blocks of a capture into a file. */
+/* Writes the blocks of a capture into a file. */
 #include "ckpt/writer_private.h"
 
 #include <time.h>
 
-/* So much is written at a time: the disk gets on with it while the next blocks are converted. */
+/* Bytes per write: the disk writes them while the next blocks are converted. */
 static const uint64_t WRITE_BYTES = 8 << 20;
 
 double dome__ckpt_processor_seconds(void)
@@ -46,7 +46,7 @@ void dome__ckpt_output_news(void *output)
         return;
     o->told = now;
     o->progress = progress;
-    char *lost = NULL; /* the message at the end finds that out, too */
+    char *lost = NULL; /* the last message reports this, too */
     GByteArray *m = g_byte_array_new();
     dome__ckpt_put_word(m, progress);
     dome__ckpt_send(o->link, 0, m, &lost);

@@ -2,11 +2,11 @@
  * group's; the leader of a group makes the piece, and writes the copies of the group before.
  *
  *   rank 0                       leaders of groups                 others
- *   plans each piece  ------->   make the file, say so
+ *   plans each piece  ------->   make the file, confirm
  *                     ----------------------------------------->   get their offsets
- *                                write their blocks and send copies to the next group's leader, which writes them; fsync; say so
- *   all is written    ------->   give the file its name, say so
- *   all have it       ------->   remove what is not needed any more */
+ *                                write their blocks and send copies to the next group's leader, which writes them; fsync; confirm
+ *   all is written    ------->   give the file its name, confirm
+ *   all have named it ------->   remove files that are not needed any more */
 #include "ckpt/writer_private.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct dome_ckpt_part {
     dome_ckpt_job *job;
     const dome_ckpt_link *link;
     dome_ckpt_order_kind order;
-    dome_ckpt *head; /* leader: what its piece begins with */
+    dome_ckpt *head; /* leader: the head of its piece */
     GArray *copies;  /* by block of the capture: its offset in the next group's piece; 0: none */
     dome_ckpt_output output;
     bool receiving;
@@ -60,7 +60,7 @@ bool dome__ckpt_part_leads(const dome_ckpt_part *p)
 
 /* ---- copies ---- */
 
-/* From one task, until it says that there are no more. False: it is gone. */
+/* Receives copies from one task, until the last. False if the task is gone. */
 static bool receive_from(dome_ckpt_part *p, int from)
 {
     const dome_ckpt_link *in = &p->job->pieces->in;
@@ -85,7 +85,7 @@ static bool receive_from(dome_ckpt_part *p, int from)
     }
 }
 
-/* What the tasks of the group before have. */
+/* Receives the copies of all tasks of the group before. */
 static void *receive_copies(void *argument)
 {
     dome_ckpt_part *p = argument;
@@ -127,7 +127,7 @@ static void send_copies(dome_ckpt_part *p)
 
 /* ---- the order ---- */
 
-/* The message has a pair of offsets for each block. */
+/* Takes the pairs of offsets from the message, one pair for each block. */
 static bool take_offsets(dome_ckpt_part *p, const GArray *offsets)
 {
     const GArray *blocks = p->job->capture->blocks;
@@ -175,7 +175,7 @@ dome_ckpt_order_kind dome__ckpt_part_take_order(dome_ckpt_part *p, const void *d
 
 /* ---- writing ---- */
 
-/* Until the thread ends, with news of what it writes. */
+/* Waits for the thread to end, and sends news of its progress. */
 static void join_receiver(dome_ckpt_part *p)
 {
     int joined;

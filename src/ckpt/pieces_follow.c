@@ -21,7 +21,7 @@ static bool tell_done(dome_ckpt_part *p, dome_ckpt_job *job, const dome_ckpt_lin
     return dome__ckpt_send(link, 0, m, problem);
 }
 
-/* Rank 0 says whether to go on. */
+/* Receives rank 0's word whether to continue. */
 static bool hear_word(dome_ckpt_part *p, const dome_ckpt_link *link)
 {
     void *data = NULL;

@@ -1,4 +1,4 @@
-/* Rank 0 where hosts have pieces (piece.c). It leads the first group as well. */
+/* Rank 0 where hosts have pieces (piece.c). It also leads the first group. */
 #include "ckpt/writer_private.h"
 
 typedef struct lead {
@@ -8,7 +8,7 @@ typedef struct lead {
     dome_ckpt_part *own;
 } lead;
 
-/* What a piece has: the blocks of its group and those of the one before. */
+/* Plans a piece: the blocks of its group and those of the group before. */
 static dome_ckpt *plan_piece(lead *l, int g)
 {
     const dome_ckpt_pieces *p = l->pieces;
@@ -53,7 +53,7 @@ static GArray *pair_offsets(const lead *l, int rank)
     return offsets;
 }
 
-/* What one task has to do. */
+/* The order for one task. */
 static GByteArray *order_for(const lead *l, int rank, dome_ckpt_order_kind kind)
 {
     GByteArray *m = g_byte_array_new();
@@ -76,7 +76,7 @@ static GByteArray *order_for(const lead *l, int rank, dome_ckpt_order_kind kind)
     return m;
 }
 
-/* To the leaders of groups, or to all others, and how that went for the leaders. */
+/* Sends orders to the leaders of groups, or to all others, and receives the leaders' results. */
 static void send_orders(lead *l, bool leaders, dome_ckpt_order_kind kind)
 {
     for (int rank = 1; rank < l->all.link->size; rank++)
@@ -106,14 +106,14 @@ static void gather(lead *l)
     dome_ckpt_output none = dome__ckpt_output_begin(l->all.link, capture);
     dome__ckpt_leader_gather(&l->all);
     for (int rank = 1; rank < l->all.link->size; rank++)
-        l->all.writes[rank] = true; /* those that are gone are found to be so again */
+        l->all.writes[rank] = true; /* tasks that are gone are detected again */
     dome__ckpt_output_convert(&none, capture, &l->all.problem);
     dome__ckpt_leader_gather_sums(&l->all);
     for (int rank = 1; rank < l->all.link->size; rank++)
         l->all.writes[rank] = false;
 }
 
-/* Leaders make their files first, so that the others find them. */
+/* Leaders make their files first, so that the others can open them. */
 static dome_ckpt_order_kind write_all(lead *l)
 {
     dome_ckpt_order_kind kind = l->all.problem ? DOME_CKPT_NOTHING : DOME_CKPT_WRITE;
@@ -131,7 +131,7 @@ static dome_ckpt_order_kind write_all(lead *l)
     return kind;
 }
 
-/* All pieces get their names, then what is not needed any more may go. */
+/* Gives all pieces their names; then files that are not needed any more may be removed. */
 static void commit(lead *l)
 {
     note_own(l);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* How much of an earlier file a checkpoint uses. */
+/* The part of an earlier file that a checkpoint uses. */
 typedef struct use {
     dome_ckpt_earlier file;
     uint64_t live; /* bytes that are referred to */
@@ -18,7 +18,7 @@ static use *find_use(GArray *uses, uint64_t number)
     return NULL;
 }
 
-/* The files that blocks can be in: the one before, and those it refers to. In order of numbers. */
+/* The files that may contain blocks: the previous checkpoint, and those to which it refers. In order of numbers. */
 static GArray *candidates(const dome_ckpt *previous)
 {
     GArray *uses = g_array_new(FALSE, TRUE, sizeof(use));
@@ -31,8 +31,8 @@ static GArray *candidates(const dome_ckpt *previous)
     return uses;
 }
 
-/* An entry whose bytes are those of an entry of the previous checkpoint points where that one points. Entries of the blocks of
- * this file have source 0 until they get their offsets. */
+/* Lets an entry whose bytes equal those of an entry of the previous checkpoint refer to the same place. Entries of blocks in this
+ * file have source 0 until they get their offsets. */
 static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *uses)
 {
     GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -58,7 +58,7 @@ typedef struct product {
     uint64_t high, low;
 } product;
 
-/* Of 64 and 64 bits; 32-bit machines have no integers of 128. */
+/* The product of 64 and 64 bits; 32-bit machines have no 128-bit integers. */
 static product multiply(uint64_t a, uint64_t b)
 {
     uint64_t a1 = a >> 32, a0 = (uint32_t)a, b1 = b >> 32, b0 = (uint32_t)b;
@@ -66,15 +66,15 @@ static product multiply(uint64_t a, uint64_t b)
     return (product){a1 * b1 + (middle >> 32) + (other >> 32), a * b};
 }
 
-/* Whether a uses less of its file than b of its own. */
+/* Whether a uses a smaller part of its file than b of its own. */
 static bool less_used(const use *a, const use *b)
 {
     product x = multiply(a->live, b->file.file_bytes), y = multiply(b->live, a->file.file_bytes);
     return x.high != y.high ? x.high < y.high : x.low < y.low;
 }
 
-/* Gives up the least used files until what is kept on disk for this checkpoint's sake is at most twice what it would have if it
- * held all of its data. */
+/* Gives up the least used files until the files kept on disk for this checkpoint are at most twice as large as one that held all
+ * of its data. */
 static void give_up(GArray *uses, uint64_t full)
 {
     for (;;) {
@@ -148,7 +148,7 @@ bool dome__ckpt_plan(dome_ckpt *ckpt, const dome_ckpt *previous, char **message)
             *e = (dome_ckpt_entry){0};
     }
     g_array_set_size(ckpt->earlier, 0);
-    /* Pieces of another division are other files. */
+    /* Pieces of another division are in other files. */
     bool usable = previous && strcmp(previous->program, ckpt->program) == 0 && previous->number < ckpt->number &&
                   previous->piece == ckpt->piece && previous->pieces == ckpt->pieces;
     if (usable)

@@ -13,7 +13,7 @@ struct dome_ckpt_file {
     int fd;
     char *path;
     dome_ckpt *ckpt;
-    dome_ckpt_file **earlier; /* opened when first needed; as many as ckpt->earlier */
+    dome_ckpt_file **earlier; /* opened when first needed; as many as in ckpt->earlier */
 };
 
 /* ---- names ---- */
@@ -60,7 +60,7 @@ bool dome__ckpt_parse_name(const char *name, uint64_t *number, uint32_t *piece, 
     }
     if (*number == 0 || strcmp(at, SUFFIX) != 0)
         return false;
-    /* One checkpoint has one name. */
+    /* A checkpoint has exactly one name. */
     char *same = dome__ckpt_file_path(".", *number, *piece, *pieces);
     bool canonical = strcmp(same + 2, name) == 0;
     g_free(same);
@@ -69,7 +69,7 @@ bool dome__ckpt_parse_name(const char *name, uint64_t *number, uint32_t *piece, 
 
 /* ---- opening ---- */
 
-/* Puts the file before a message, and says what it is. */
+/* Puts the file before a message, and what kind of file it is. */
 static void name_file(const char *path, char **message)
 {
     char *text = *message;
@@ -113,7 +113,7 @@ static dome_ckpt *read_head(int fd, char **message)
     uint64_t file_bytes = (uint64_t)st.st_size, start = MIN(file_bytes, sizeof header);
     if (!read_at(fd, header, start, 0, message) || !dome__ckpt_head_bytes(header, start, file_bytes, &head_bytes, message))
         return NULL;
-    /* Nothing is put into the memory before the checksum has shown that there is something to put there. */
+    /* The memory is not written to before the checksum has shown that the head is real. */
     void *head = head_bytes <= G_MAXSIZE ? g_try_malloc(head_bytes) : NULL;
     if (head && !dome__ckpt_read_sum(header, head_bytes, from_file, &fd, &sum, message)) {
         g_free(head);
@@ -183,7 +183,7 @@ const char *dome__ckpt_path(const dome_ckpt_file *file)
 
 /* ---- earlier files ---- */
 
-/* The file is in the same directory, and is the one that was meant: its head has the checksum that was noted. */
+/* Opens an earlier file: it must be in the same directory, and its head must have the checksum that was noted. */
 static dome_ckpt_file *open_earlier(dome_ckpt_file *file, guint index, char **message)
 {
     if (file->earlier[index])
@@ -223,7 +223,7 @@ static dome_ckpt_file *holder(dome_ckpt_file *file, uint64_t source, char **mess
     for (guint i = 0; i < file->ckpt->earlier->len; i++)
         if (g_array_index(file->ckpt->earlier, dome_ckpt_earlier, i).number == source)
             return open_earlier(file, i, message);
-    g_assert_not_reached(); /* decoding has seen to it */
+    g_assert_not_reached(); /* excluded by decoding */
 }
 
 /* ---- blocks ---- */
@@ -239,7 +239,7 @@ static bool block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder
     return false;
 }
 
-/* Where the bytes of a block are. NULL: nowhere. */
+/* The location of the bytes of a block. NULL: the block is missing. */
 static dome_ckpt_file *locate(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const dome_ckpt_entry **entry,
                               char **message)
 {

@@ -1,6 +1,6 @@
-/* Reading a checkpoint: one file, and the earlier ones beside it that it refers to. What is read is checked: bytes that reach the
- * caller are those that were written. Functions that fail return false or NULL and give *message, g_free'd by the caller: one
- * line with file, object and block. */
+/* Reading a checkpoint: one file, and the earlier ones beside it that it refers to. Everything is checked: bytes that reach the
+ * caller are those that were written. Functions that fail return false or NULL and set *message, g_free'd by the caller: one line
+ * with file, object and block. */
 #ifndef DOME_SRC_CKPT_READER_H
 #define DOME_SRC_CKPT_READER_H
 
@@ -14,20 +14,20 @@ void dome__ckpt_close(dome_ckpt_file *file);
 
 const dome_ckpt *dome__ckpt_head(const dome_ckpt_file *file);
 
-/* Closes the file and leaves its head to the caller. */
+/* Closes the file; the caller gets its head. */
 dome_ckpt *dome__ckpt_take_head(dome_ckpt_file *file);
 const char *dome__ckpt_path(const dome_ckpt_file *file);
 
-/* Whether the files it refers to are there and are the ones meant; not their data. */
+/* Whether the files to which it refers exist and are the right ones; their data is not checked. */
 bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message);
 
-/* Reads a block, whose length stands in its entry, into buffer. A block that a piece does not have is a failure. */
+/* Reads a block, whose length is in its entry, into buffer. It is a failure if a piece does not have the block. */
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message);
 
-/* Whether a block's bytes are those that were written, whatever its length, with little memory. */
+/* Whether a block's bytes are those that were written, for any length, with little memory. */
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message);
 
-/* Checks all that is there. */
+/* Checks all data. */
 bool dome__ckpt_verify(dome_ckpt_file *file, char **message);
 
 /* The path in `directory` of a checkpoint, or of one of its pieces. g_free'd by the caller. */

@@ -32,7 +32,8 @@ bool dome__store_directory_fails(char **message, const char *directory, const ch
     return dome__ckpt_refuse(message, "checkpoint directory '%s' cannot be %s: %s", directory, what, dome__file_error(error));
 }
 
-/* Whoever cannot read the directory cannot read what is in it, wherever that is moved to. */
+/* The rights of files follow those of the directory: a user who cannot read the directory cannot read its files, even if they are
+ * moved. */
 mode_t dome__store_file_mode(const char *directory)
 {
     struct stat s;
@@ -41,12 +42,12 @@ mode_t dome__store_file_mode(const char *directory)
 
 /* ---- the lock ----
  *
- * It is flock's: that of fcntl goes as soon as anything in the process closes the file, such as a program that copies its
- * checkpoints. Over NFS it becomes one of the server's, among all hosts. But whoever can open a file can lock it, and a child of
- * fork has the lock of its parent. So its owner alone may open it, and children give it up. It stays there when nobody has it: to
- * remove it would need to know that nobody has just opened it. */
+ * It is flock's: a lock of fcntl is lost as soon as anything in the process closes the file, such as a program that copies its
+ * checkpoints. Over NFS it becomes a lock of the server, shared by all hosts. But any process that can open a file can lock it,
+ * and a child of fork inherits its parent's lock. So only its owner may open the file, and children give the lock up. The file is
+ * not removed when it is unlocked: another process may just have opened it. */
 
-/* Whose lock a child of fork would hold. */
+/* The lock that a child of fork would inherit. */
 static struct {
     pthread_mutex_t mutex;
     GSList *stores;
@@ -82,7 +83,7 @@ static int open_lock(const char *path)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&locked.mutex); /* no child gets it before it is known */
+    pthread_mutex_lock(&locked.mutex); /* no child is made before the lock is registered here */
     return open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 }
 
@@ -103,8 +104,8 @@ static void drop_lock(dome_store *store)
     pthread_mutex_unlock(&locked.mutex);
 }
 
-/* What makes it a file that others could lock, or that is somewhere else as well; NULL: nothing. What the owner of the directory
- * has is no worse than the directory. */
+/* Why other users could lock the file, or why it may exist elsewhere as well; NULL: no reason. A file owned by the owner of the
+ * directory is as safe as the directory. */
 static const char *flaw(int fd, const char *directory)
 {
     struct stat s, d;
@@ -119,7 +120,7 @@ static const char *flaw(int fd, const char *directory)
     return NULL;
 }
 
-/* Who holds it, as the holder wrote it there. */
+/* The holder of the lock, as written in the file. */
 static char *lock_holder(int fd)
 {
     char text[256];
@@ -143,7 +144,7 @@ static bool write_holder(const dome_store *store)
 static bool take_lock(dome_store *store, char **message)
 {
     char *path = g_build_filename(store->directory, LOCK_NAME, NULL);
-    const char *wrong = dome__file_irregular(path, false); /* to open a device may do something to it */
+    const char *wrong = dome__file_irregular(path, false); /* opening a device may have effects */
     if (!wrong) {
         store->lock = open_lock(path);
         int error = errno;
@@ -173,7 +174,7 @@ static bool take_lock(dome_store *store, char **message)
     return write_holder(store) || dome__store_directory_fails(message, store->directory, "written to");
 }
 
-/* ---- what is there ---- */
+/* ---- listing ---- */
 
 static bool is_part(const char *name)
 {
@@ -276,7 +277,7 @@ static int by_number(const void *a, const void *b)
     return x->piece < y->piece ? -1 : x->piece > y->piece;
 }
 
-/* Whether a file is what its name says. */
+/* Whether a file's contents agree with its name. */
 static bool named_right(const dome_store_item *item, char **message)
 {
     const dome_ckpt *ckpt = dome__ckpt_head(item->file);
@@ -345,7 +346,7 @@ static bool is_program(const dome_store_item *item, const char *program, char **
     return false;
 }
 
-/* Opens an item and says what keeps it from being used. */
+/* Opens an item, or states why it cannot be used. */
 static dome_ckpt_file *usable(dome_store_item *item, const char *program, bool verify, char **reason)
 {
     open_item(item);
@@ -393,14 +394,14 @@ bool dome__store_next_number(const char *directory, uint64_t *number, char **mes
     return *number > 0 || dome__ckpt_refuse(message, "checkpoint directory '%s' has no number left", directory);
 }
 
-/* ---- what may go ---- */
+/* ---- removing ---- */
 
 static bool ours(const dome_store *store, const dome_store_item *item)
 {
     return item->file && strcmp(dome__ckpt_head(item->file)->program, store->program) == 0;
 }
 
-/* The numbers that the newest `keep` good checkpoints are in. 0 in *newest: there is none. */
+/* The numbers of the files that the newest `keep` good checkpoints need. *newest is 0 if there is none. */
 static GHashTable *needed(const dome_store *store, const GPtrArray *items, unsigned keep, uint64_t *newest)
 {
     GHashTable *numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);

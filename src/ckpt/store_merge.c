@@ -1,9 +1,9 @@
-/* Pieces of a checkpoint become the whole. */
+/* Merges the pieces of a checkpoint into the whole. */
 #include "ckpt/store.h"
 
 #include <inttypes.h>
 
-/* The piece that has a block, from the one with this index on. */
+/* The first piece that has a block, from the one with this index on. */
 static size_t having(dome_ckpt_file *const pieces[], size_t npieces, size_t from, const dome_ckpt_object *object, uint64_t block)
 {
     for (size_t i = from; i < npieces; i++)
@@ -31,7 +31,7 @@ static bool fill_table(dome_ckpt *whole, dome_ckpt_file *const pieces[], size_t 
     return true;
 }
 
-/* Reads a block from the first piece that has it undamaged. */
+/* Reads a block from the first piece in which it is undamaged. */
 static bool read_any(dome_ckpt_file *const pieces[], size_t npieces, const dome_ckpt_object *object, uint64_t block,
                      const dome_ckpt_entry *wanted, void *buffer, char **message)
 {

@@ -26,7 +26,8 @@ int dome__store_new_file(const char *directory, const char *path, char **message
     return fd;
 }
 
-/* Where a file system cannot set room aside, writing will tell. An errno. */
+/* Sets the length and allocates the space. Where a file system cannot allocate, a later write reports a full disk. Returns an
+ * errno. */
 static int set_length(int fd, uint64_t bytes)
 {
     dome_file_limit limit;
@@ -105,7 +106,7 @@ bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset
         if (n < 0)
             return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", dome__file_error(errno));
 #ifdef SYNC_FILE_RANGE_WRITE
-        /* The disk begins while the rest is copied; whether it can is told by the fsync. */
+        /* The disk begins writing while the rest is copied; fsync reports any error. */
         if (n >= LARGE_BYTES)
             sync_file_range(fd, (off64_t)offset, n, SYNC_FILE_RANGE_WRITE);
 #endif
@@ -123,7 +124,8 @@ bool dome__store_sync(int fd, void (*get_on)(void *ctx), void *ctx, char **messa
     enum { PART_BYTES = 8 << 20 };
     struct stat s;
     bool bad = fstat(fd, &s) != 0;
-    /* The disk may take long: part by part it can be seen that it gets on. What fails here would not be told by fsync again. */
+    /* The disk may take long, so the file is synced part by part to show progress. A failure here must be kept, since fsync would
+     * not report it again. */
     for (off64_t at = 0; !bad && at < s.st_size; at += PART_BYTES) {
         bad = sync_file_range(fd, at, PART_BYTES,
                               SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) != 0;
@@ -141,7 +143,7 @@ bool dome__store_sync(int fd, void (*get_on)(void *ctx), void *ctx, char **messa
     return good;
 }
 
-/* A name is on disk once the directory is. */
+/* A new name is on disk only once the directory is. */
 static bool sync_directory(const char *directory, char **message)
 {
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,7 +160,7 @@ bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **m
     char *part = part_path(directory, ckpt), *path = dome__ckpt_file_path(directory, ckpt->number, ckpt->piece, ckpt->pieces);
     void *head = dome__ckpt_encode(ckpt);
     bool good = dome__store_write(fd, head, ckpt->head_bytes, 0, message) && dome__store_sync(fd, NULL, NULL, message);
-    /* Some file systems tell only now that there was no room. */
+    /* Some file systems report a full disk only now. */
     if (close(fd) != 0 && good)
         good = dome__store_fails(message, part, "written");
     if (good && rename(part, path) != 0)

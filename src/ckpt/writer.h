@@ -1,26 +1,28 @@
-/* Writing one checkpoint, together: every task has copied its part of the state, and what they have becomes a file.
+/* Writing one checkpoint together: every task has copied its part of the state, and the parts become a file.
  *
  *   every task                                      rank 0
- *   tells which blocks it has           ------->    plans as if all of them had changed, makes the file
- *   converts them, takes checksums,
- *   writes them as it does so           <-------    tells where each block will probably go
- *   tells the checksums                 ------->    fills the table, plans
- *   writes what goes elsewhere, fsync   <-------    tells where each block goes
- *   tells that it is done               ------->    commits, removes what is not needed any more
+ *   sends which blocks it has           ------->    plans as if all of them had changed, makes the file
+ *   converts them, computes checksums,
+ *   writes them at the same time        <-------    sends where each block will probably go
+ *   sends the checksums                 ------->    fills the table, plans
+ *   writes blocks that go elsewhere,
+ *   fsync                               <-------    sends where each block goes
+ *   sends that it is done               ------->    commits, removes files that are not needed any more
  *
- * A block whose bytes are those of the checkpoint before is not written, but that is known only from its checksum. Where most
- * blocks do change, the disk need not wait for all the checksums (`eager`): then the two plans are the same.
+ * A block with the same bytes as in the previous checkpoint is not written, but only its checksum shows that. If most blocks do
+ * change, writing need not wait for all the checksums (`eager`): then the two plans are the same.
  *
  * Blocks that did not change since the checkpoint before need not be captured: their checksums are known. A failure of any task
- * is the failure of the checkpoint, not of the program. Knows neither an environment nor how the messages travel. */
+ * is a failure of the checkpoint, not of the program. These files know neither the environment nor how messages are transported.
+ */
 #ifndef DOME_SRC_CKPT_WRITER_H
 #define DOME_SRC_CKPT_WRITER_H
 
 #include "ckpt/capture.h"
 #include "ckpt/store.h"
 
-/* How the tasks of a program reach each other for this. receive gives a message that the caller frees with g_free. Both return
- * false with *message when the other side cannot be reached any more. */
+/* The connections of the tasks of a program for this purpose. receive returns a message that the caller frees with g_free. Both
+ * functions return false with *message when the other side cannot be reached any more. */
 typedef struct dome_ckpt_link {
     int rank, size;
     void *ctx;
@@ -30,14 +32,14 @@ typedef struct dome_ckpt_link {
 
 /* ---- where hosts share no file system ---- */
 
-/* Tasks with one directory are a group. A group's directory gets a piece of each checkpoint, with the blocks of its own tasks and
- * copies of those of the group before it in the ring: so the loss of any one directory loses nothing. */
+/* Tasks with one directory form a group. A group's directory gets a piece of each checkpoint, with the blocks of its own tasks
+ * and copies of those of the group before it in the ring: so the loss of any one directory loses no data. */
 typedef struct dome_ckpt_pieces {
     int count;          /* groups */
     const int *group;   /* by rank */
     const int *leader;  /* by group: its lowest rank, which makes the files */
     dome_ckpt_link out; /* to the leader of the next group */
-    dome_ckpt_link in;  /* leaders: from the tasks of the group before, which are ranks 1 and up there */
+    dome_ckpt_link in;  /* leaders: from the tasks of the group before, which have ranks 1 and up in this link */
 } dome_ckpt_pieces;
 
 /* ---- the job ---- */
@@ -45,14 +47,14 @@ typedef struct dome_ckpt_pieces {
 typedef struct dome_ckpt_job {
     const char *directory;
     dome_ckpt_capture *capture;
-    const dome_ckpt_pieces *pieces; /* NULL: one directory for all; else `full` has to be set */
+    const dome_ckpt_pieces *pieces; /* NULL: one directory for all; otherwise `full` must be set */
 
     /* rank 0 */
     dome_ckpt *ckpt;           /* described: program, number, loop, objects */
-    const dome_ckpt *previous; /* the good one before; NULL: all is written again */
+    const dome_ckpt *previous; /* the previous good one; NULL: all blocks are written */
     bool full;                 /* tasks captured everything, not only what changed since previous */
     bool eager;                /* write blocks before their checksums are known */
-    void (*then)(void *ctx);   /* NULL, or called in the thread when it is written */
+    void (*then)(void *ctx);   /* called in the thread when the checkpoint is written; may be NULL */
     void *then_ctx;
 
     /* rank 0, and leaders of groups */
@@ -62,15 +64,15 @@ typedef struct dome_ckpt_job {
     /* after it */
     bool written;
     bool lost;             /* other tasks cannot be reached: the program is about to end */
-    bool previous_damaged; /* it could not be read: do not rest on it again */
-    char *message;         /* why it was not written, or not all that should go could be removed; g_free'd by the caller */
-    double seconds;        /* of this task's processor */
+    bool previous_damaged; /* it could not be read, so the next must not refer to it */
+    char *message;         /* why it was not written, or why old files could not all be removed; g_free'd by the caller */
+    double seconds;        /* of processor time of this task */
     double cost;           /* rank 0: the largest of them */
     uint64_t data_bytes;   /* rank 0: in the file */
-    bool mostly_same;      /* rank 0: most of what was captured was in the checkpoint before: eager would be a waste */
+    bool mostly_same;      /* rank 0: most captured blocks equal those of the previous checkpoint: eager would waste work */
 } dome_ckpt_job;
 
-/* Does it. Collective over the link. */
+/* Runs a job. Collective over the link. */
 void dome__ckpt_write_together(dome_ckpt_job *job, const dome_ckpt_link *link);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the roles of a job (writer.h) share: rank 0 (lead.c, with leader.c), another task (follow.c), and the same where hosts
- * have pieces (pieces_lead.c, pieces_follow.c, with piece.c). */
+/* Shared by the roles of a job (writer.h): rank 0 (lead.c, with leader.c), another task (follow.c), and the same where hosts have
+ * pieces (pieces_lead.c, pieces_follow.c, with piece.c). */
 #ifndef DOME_SRC_CKPT_WRITER_PRIVATE_H
 #define DOME_SRC_CKPT_WRITER_PRIVATE_H
 
@@ -11,28 +11,29 @@ void dome__ckpt_follow(dome_ckpt_job *job, const dome_ckpt_link *link);
 void dome__ckpt_lead_pieces(dome_ckpt_job *job, const dome_ckpt_link *link);
 void dome__ckpt_follow_pieces(dome_ckpt_job *job, const dome_ckpt_link *link);
 
-/* ---- output.c: blocks into a file ---- */
+/* ---- output.c: writing blocks into a file ---- */
 
-/* Blocks that lie together in the buffer and in the file are written together. Rank 0 hears now and then that a task gets on. */
+/* Blocks that are consecutive in the buffer and in the file are written together. News of the task's progress is sent to rank 0
+ * now and then. */
 typedef struct dome_ckpt_output {
     const dome_ckpt_link *link;
     const dome_ckpt_capture *capture;
     int fd;                     /* -1: no file */
-    uint64_t at, offset, bytes; /* what has been added, but not written */
-    unsigned progress;          /* of which rank 0 has heard */
+    uint64_t at, offset, bytes; /* added, but not written yet */
+    unsigned progress;          /* last value sent to rank 0 */
     gint64 told;                /* when, microseconds */
 } dome_ckpt_output;
 
 dome_ckpt_output dome__ckpt_output_begin(const dome_ckpt_link *link, const dome_ckpt_capture *capture);
 void dome__ckpt_output_news(void *output);
 
-/* Converts all blocks, and writes them meanwhile if there is a file. */
+/* Converts all blocks, and writes them at the same time if there is a file. */
 void dome__ckpt_output_convert(dome_ckpt_output *output, dome_ckpt_capture *capture, char **message);
 
-/* Writes the blocks that are not where they belong yet. */
+/* Writes the blocks that are not at their final place yet. */
 void dome__ckpt_output_write(dome_ckpt_output *output, char **message);
 
-/* Whether the file gets anything of the capture. */
+/* Whether any block of the capture goes into the file. */
 bool dome__ckpt_output_wanted(const dome_ckpt_output *output);
 
 /* Of this thread. */
@@ -41,12 +42,12 @@ double dome__ckpt_processor_seconds(void);
 /* Sends a message and frees it. */
 bool dome__ckpt_send(const dome_ckpt_link *link, int to, GByteArray *message, char **problem);
 
-/* Keeps the first problem. Takes the text. */
+/* Keeps the first problem. Takes ownership of the text. */
 void dome__ckpt_note(char **first, char *problem);
 
 /* ---- leader.c: rank 0 ---- */
 
-/* Entries of the table that are a task's. */
+/* A task's entries of the table. */
 typedef struct dome_ckpt_claim {
     uint64_t entry, count;
 } dome_ckpt_claim;
@@ -54,34 +55,35 @@ typedef struct dome_ckpt_claim {
 typedef struct dome_ckpt_leader {
     dome_ckpt_job *job;
     const dome_ckpt_link *link;
-    uint8_t *captured; /* by entry: some task has it */
+    uint8_t *captured; /* by entry: a task has captured it */
     GArray **claims;   /* by rank: dome_ckpt_claim, in the order of its blocks */
-    bool *writes;      /* by rank: it will say how its writing ended */
+    bool *writes;      /* by rank: the task will send the result of its writing */
     char *problem;     /* the first */
     double began;
 } dome_ckpt_leader;
 
 void dome__ckpt_leader_begin(dome_ckpt_leader *l, dome_ckpt_job *job, const dome_ckpt_link *link);
 
-/* Fills in what the job has after it, and frees. */
+/* Sets the results of the job, and frees. */
 void dome__ckpt_leader_end(dome_ckpt_leader *l);
 
-/* Hears of all tasks which blocks they have. Blocks that no task has captured are as they were in the checkpoint before. */
+/* Receives from all tasks which blocks they have. Blocks that no task has captured are unchanged since the previous checkpoint.
+ */
 void dome__ckpt_leader_gather(dome_ckpt_leader *l);
 
-/* Hears their checksums, which may take long. */
+/* Receives their checksums, which may take long. */
 void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l);
 
-/* Sends a message to a task and frees it; the program is about to end if that fails. */
+/* Sends a message to a task and frees it; a failure means that the program is about to end. */
 bool dome__ckpt_leader_send(dome_ckpt_leader *l, int rank, GByteArray *message);
 
-/* Waits for the tasks that write, and hears how that ended. */
+/* Waits for the tasks that write, and receives their results. */
 void dome__ckpt_leader_wait(dome_ckpt_leader *l);
 
-/* Offsets in this table of a task's blocks, which is g_array_unref'd by the caller. */
+/* Offsets in this table of a task's blocks, g_array_unref'd by the caller. */
 GArray *dome__ckpt_leader_offsets(const dome_ckpt_leader *l, int rank);
 
-/* What has still to be done for a checkpoint that is written. */
+/* The remaining steps for a checkpoint that has been written. */
 void dome__ckpt_leader_conclude(dome_ckpt_leader *l);
 
 /* ---- piece.c: a task's part where hosts have pieces ---- */
@@ -95,10 +97,10 @@ char **dome__ckpt_part_problem(dome_ckpt_part *p);
 dome_ckpt_order_kind dome__ckpt_part_take_order(dome_ckpt_part *p, const void *data, uint64_t bytes);
 void dome__ckpt_part_write(dome_ckpt_part *p);
 
-/* Gives the piece its name, or takes it back. */
+/* Gives the piece its name, or removes it. */
 void dome__ckpt_part_end(dome_ckpt_part *p, bool commit);
 
-/* The next group's leader waits for the end of copies. */
+/* Ends the copies, for which the next group's leader waits. */
 void dome__ckpt_part_end_copies(dome_ckpt_part *p);
 
 static inline bool dome__ckpt_leads_group(const dome_ckpt_pieces *pieces, int rank)
