@@ -1,5 +1,5 @@
-/* A program that uses PVM besides: while it packs and unpacks messages of its own it calls the library, which sends and receives
- * others, short and long, and they are whole. */
+/* A program that also uses PVM directly: while it packs and unpacks its own messages it calls the library, which sends and
+ * receives others, short and long, and all arrive intact. */
 #include "core/environment.h"
 #include "transport/collective.h"
 #include "transport/message.h"

@@ -1,10 +1,10 @@
-/* Sizes beyond 32 bits. Arguments: what to do.
+/* Sizes beyond 32 bits. The first argument selects the test:
  *
  *     big message [BYTES]   a message of 3 GiB from rank 0 to the last, checked byte for byte
  *     big vector [BYTES]    a vector of 2^31 + 1000 bytes elements
  *     big extremes          64-bit extremes through the portable form
  *
- * Exit status 77 when the machine has not the memory. */
+ * The exit status is 77 if the machine has too little memory. */
 #include "core/environment.h"
 #include "transport/collective.h"
 #include "transport/message.h"
@@ -30,7 +30,7 @@ static uint64_t available(void)
     return bytes;
 }
 
-/* Ends the program on all tasks alike if rank 0 sees less memory than `bytes`. */
+/* Ends the program on all tasks if rank 0 sees less memory than `bytes`. */
 static bool enough(dome_env *env, uint64_t bytes)
 {
     uint64_t there = available();
@@ -89,7 +89,7 @@ static void vector(dome_env *env, uint64_t n)
     dvec_fill(x, 3);
     expect(env, "the sum", dvec_sum_i64(x), (int64_t)(3 * n));
 
-    /* Marks at the ends and where a signed and an unsigned 32-bit index would give up. */
+    /* Marks at the ends and where a signed and an unsigned 32-bit index would overflow. */
     const uint64_t marks[] = {0, n / 2, (UINT64_C(1) << 31) - 1, UINT64_C(1) << 31, n - 1};
     dvec_span spans[2];
     dvec_local(x, spans);
@@ -126,7 +126,7 @@ static void vector(dome_env *env, uint64_t n)
     dvec_free(x);
 }
 
-/* The formats of the tasks are made to look different, so that all messages between them are portable. */
+/* The tasks pretend to have different formats, so that all messages between them are portable. */
 static void extremes(dome_env *env)
 {
     static const int64_t values[] = {INT64_MIN, INT64_MIN + 1, -7, -1, 0, 1, INT64_C(1) << 31, INT64_C(1) << 40, INT64_MAX};

@@ -1,4 +1,4 @@
-/* Every collective over the transport of this program, whichever it is. */
+/* Every collective over the transport with which this program runs. */
 #include "core/environment.h"
 
 #include "../collective_checks.h"

@@ -1,5 +1,5 @@
-/* Reductions by column and by field beside those of each column as a vector of its own, and the norms of absolute values. All of
- * it on layouts that are turned around the ring. */
+/* Reductions by column and by field, compared with those of each column as a separate vector, and the norms of absolute values.
+ * All of them on layouts that are turned around the ring. */
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <math.h>
@@ -30,7 +30,7 @@ static void expect_failure(dome_status status, const char *word)
     dome_error_clear(env);
 }
 
-/* The part of an element that becomes a vector of its own. */
+/* The part of an element that becomes a separate vector. */
 typedef struct part {
     size_t element, offset, size;
 } part;
@@ -72,7 +72,7 @@ static void test_columns(size_t n, size_t width, dome_distribution distribution)
         dvec *x = dvec_new_with(env, NULL, types[t], n, DVEC_OPTIONS(.distribution = distribution, .width = width));
         dvec_random(x, 7 + t);
         compare(x, NULL, types[t], 1, 0);
-        if (dome_type_kind_of(types[t]) >= wide[0]) { /* deferred: the columns are made of what is at hand */
+        if (dome_type_kind_of(types[t]) >= wide[0]) { /* deferred: the columns are reduced while their values are in the cache */
             dvec_subs(x, x, 0.5);
             dvec_muls(x, x, 1e20);
             double *sums = calloc(width, sizeof *sums);
@@ -146,7 +146,7 @@ static void test_fields(size_t n)
     dvec_free(y);
 }
 
-/* |x| of real types by dvec_abs; of complex ones by what the parts were made of. */
+/* |x| of real types by dvec_abs; of complex ones from the vectors that the parts were made of. */
 static void test_norms(size_t n, size_t width, dome_distribution distribution)
 {
     const dvec_options options = {.size = sizeof(dvec_options), .distribution = distribution, .width = width};

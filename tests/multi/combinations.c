@@ -1,5 +1,5 @@
-/* Linear combinations beside the chains of operations that they stand for, and complex scalars beside vectors filled with them:
- * equal to the bit, for all types, also where the output is among the inputs. */
+/* Linear combinations compared with the chains of operations that they stand for, and complex scalars with vectors filled with
+ * them: equal to the bit, for all types, also if the output is among the inputs. */
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <stdio.h>

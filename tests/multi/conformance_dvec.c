@@ -87,7 +87,7 @@ static bool check(dome_object *object, void *ctx)
     return true;
 }
 
-/* Everything moves by one value of the pattern. */
+/* Changes every value to the next one of the pattern. */
 static void alter(dome_object *object, void *ctx)
 {
     (void)ctx;

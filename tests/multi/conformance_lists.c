@@ -1,4 +1,4 @@
-/* The battery for the structure that docs/adding-a-structure.md explains: lists, of several numbers of lists. */
+/* The battery for the structure that docs/adding-a-structure.md explains: lists, in several numbers. */
 #include "conformance.h"
 #include "structure_lists.h"
 
@@ -53,7 +53,7 @@ static bool check(dome_object *object, void *ctx)
     return true;
 }
 
-/* One more value for every list. */
+/* Appends a value to every list. */
 static void alter(dome_object *object, void *ctx)
 {
     lists *l = dome_object_content(object);
@@ -71,7 +71,7 @@ static void refused(dome_env *env, const char *name, const char *arguments, unsi
         dome_abort(env, "'%s' with \"%s\" and the flags %u: status %d", name, arguments, flags, dome_error_status(env));
 }
 
-/* Operations of one's own: what can be registered, and how they nest and fail. */
+/* A program's own operations: registration, nesting and failures. */
 static void check_operations(dome_env *env)
 {
     dome_set_errors_return(env);

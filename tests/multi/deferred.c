@@ -1,5 +1,5 @@
-/* Deferred work in the ways it may be used: vectors that are freed while others are made of them, outputs that are inputs,
- * copies, thousands of operations that nobody reads, a signal and a fork in the middle, values that cannot be computed.
+/* Deferred work in every way it may be used: vectors that are freed while others depend on them, outputs that are inputs, copies,
+ * thousands of operations whose results are never read, a signal and a fork in the middle, values that cannot be computed.
  *
  *     deferred [SEED [ROUNDS]]
  *
@@ -74,7 +74,7 @@ static void look(const pair *p)
             CHECK(same(((double *)spans[s].data)[k], p->twin[spans[s].first + k]), "a value differs");
 }
 
-/* The sums of a vector that comes out of a chain and of one that was just written are the same. */
+/* The sums of a vector computed by a chain equal those of one that was just written. */
 static void look_at_sums(const pair *p, const pair *q)
 {
     pair plain[2];
@@ -159,7 +159,7 @@ static void step(void)
             EACH((double)k);
         }
         break;
-    case 11: /* freed while others may be made of it; made anew */
+    case 11: /* freed while others may depend on it, and made anew */
         unmake(z);
         make(z);
         break;
@@ -225,7 +225,7 @@ static void step(void)
         }
         break;
     }
-    default: /* numbers of one size again */
+    default: /* back to numbers of one size */
         dvec_copy(z->v, mesh.v);
         memcpy(z->twin, mesh.twin, N * sizeof(double));
     }
@@ -252,7 +252,7 @@ static void test_random(unsigned rounds)
     }
 }
 
-/* Memory in use by this process, at most so far, in KiB. */
+/* The largest memory use of this process so far, in KiB. */
 static long most_memory(void)
 {
     struct rusage usage;
@@ -285,7 +285,7 @@ static void on_signal(int number)
     signals++;
 }
 
-/* Signals come all the time; a process that is forked while work is waiting computes it for itself. */
+/* Signals arrive all the time; a process forked while work is deferred computes it for itself. */
 static void test_interrupted(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -295,7 +295,7 @@ static void test_interrupted(void)
     make(&y);
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
-    int seen = 0; /* by the first task: all make as many rounds */
+    int seen = 0; /* seen by the first task: all tasks run the same number of rounds */
     for (int round = 0; seen < 20; round++) {
         dvec_iota(x.v);
         dvec_adds(y.v, x.v, round);
@@ -331,8 +331,8 @@ static void test_interrupted(void)
 
 /* ---- values that cannot be computed ----
  *
- * A model of the rule in dvec.h: a failure belongs to a vector until it is overwritten, and to what is computed from it; the
- * earliest operation counts. What the calls report does not depend on tasks, layouts or evaluators, so the model knows none. */
+ * A model of the rule in dvec.h: a failure belongs to a vector until it is overwritten, and to every vector computed from it; the
+ * earliest operation is reported. The reports do not depend on tasks, layouts or evaluators, so the model has none of these. */
 
 enum { WEAK = 8, M = 150 };
 
@@ -362,7 +362,7 @@ static const weak *earlier(const weak *x, const weak *y)
     return !x->failed || (y->failed && y->failed < x->failed) ? y : x;
 }
 
-/* Whether a call has failed as it should have: only for x's sake, with its line. */
+/* Checks that a call has failed exactly if x has a failure, with its message. */
 static void expect(const weak *x, bool failed)
 {
     CHECK(failed == (dome_error_status(env) != DOME_OK), "a call fails without a report, or reports without failing");
@@ -422,7 +422,7 @@ static void move_weak(void)
     dome_layout_unref(layout);
 }
 
-/* A call that needs x's values, and perhaps y's. */
+/* Makes a call that needs x's values, and perhaps y's. */
 static void need(const weak *x, const weak *y)
 {
     dvec_span spans[2];
@@ -436,7 +436,7 @@ static void need(const weak *x, const weak *y)
         expect(x, isnan(two[0]));
         break;
     case 1:
-        dvec_prod(x->v); /* may be NaN as it is: infinity times 0 */
+        dvec_prod(x->v); /* may be NaN without a failure: infinity times 0 */
         expect(x, dome_error_status(env) != DOME_OK);
         break;
     case 2:
@@ -459,7 +459,7 @@ static void need(const weak *x, const weak *y)
     }
 }
 
-/* z from the values of x at once. */
+/* Computes z from the values of x at once. */
 static void shift_weak(weak *z, const weak *x)
 {
     weak from = *x;
@@ -478,7 +478,7 @@ static void step_weak(const dvec *healthy)
     weak zero = {0}, was;
     const int32_t value = (int32_t)below(3);
     if (dvec_distribution(z->v) == DOME_WHOLE)
-        x = y = z; /* inputs of these are */
+        x = y = z; /* they become inputs of these */
     was = *z;
     switch (below(15)) {
     case 0:
@@ -564,7 +564,7 @@ static void test_failures(unsigned rounds)
         for (int k = 0; k < WEAK; k++) {
             const weak *x = &weak_vector[k];
             need(x, x);
-            need(x, x); /* as often as it is asked for */
+            need(x, x); /* each call reports it again */
             dvec_free(x->v);
         }
         dvec_free(healthy);
@@ -572,7 +572,7 @@ static void test_failures(unsigned rounds)
     }
 }
 
-/* What is left at the end has been reported already, or not. */
+/* Leaves failures at the end of the program: reported ones, and for some seeds one that has not been reported. */
 static int leave_failures(void)
 {
     dvec *told = dvec_new(env, "told", DOME_I8, M), *zero = dvec_new(env, "zero", DOME_I8, M);

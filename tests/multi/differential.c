@@ -38,7 +38,7 @@ static bool chance(int percent)
 
 /* ---- the state of a chain ---- */
 
-/* A vector and what it ought to hold. */
+/* A vector and its expected values. */
 typedef struct model {
     dvec *v;
     dome_type type;
@@ -234,7 +234,7 @@ static value from_scalar(dome_type_kind kind, double a)
 enum { BINARY_LIST(BINARY_ENUM) BINARIES };
 static const char *const binary_names[] = {BINARY_LIST(BINARY_NAME)}, *const binary_kinds[] = {BINARY_LIST(BINARY_KINDS)};
 
-/* Whether one of these kinds is it. */
+/* Whether the kind is one of these. */
 static bool among(const char *kinds, dome_type_kind kind)
 {
     return strchr(kinds, is_integer(kind) ? 'i' : is_complex(kind) ? 'c' : 'f');
@@ -576,7 +576,7 @@ static value any_value(dome_type_kind kind)
     return (value){.re = re, .im = is_complex(kind) ? rounded(kind, any_double(is_single(kind))) : 0};
 }
 
-/* A scalar that the type holds. */
+/* A scalar that the type can represent. */
 static double any_scalar(dome_type_kind kind)
 {
     switch (kind) {
@@ -605,7 +605,7 @@ static bool same_value(dome_type_kind kind, value a, value b)
     return is_integer(kind) ? a.u == b.u : same_double(a.re, b.re) && same_double(a.im, b.im);
 }
 
-/* Compares values first ... of a model with what lies at data. */
+/* Compares values first ... of a model with those at data. */
 static void compare_run(const model *m, uint64_t first, uint64_t count, const void *data)
 {
     size_t bytes = dome_type_size(m->type);
@@ -1087,7 +1087,7 @@ static void move_scatter(model *z, const model *x, model *index)
 static void relayout(uint64_t n, uint64_t block)
 {
     int size = dome_size(env);
-    const uint64_t next = rng() + rng_state; /* however many numbers this takes, the chain goes on alike */
+    const uint64_t next = rng() + rng_state; /* however many numbers this takes, the chain continues in the same way */
     uint64_t blocks = (n + block - 1) / block, *counts = calloc((size_t)size, sizeof *counts), left = blocks;
     for (int r = 0; r < size; r++)
         if (chance(70)) {
@@ -1129,7 +1129,7 @@ static void move_map(model *z, const model *x)
 
 /* ---- element-wise ---- */
 
-/* Philox4x32-10, once more, from the paper's description. */
+/* Philox4x32-10, implemented again, from the paper's description. */
 static void philox(uint64_t key, uint64_t counter, uint32_t c[4])
 {
     uint32_t k[2] = {(uint32_t)key, (uint32_t)(key >> 32)};

@@ -1,6 +1,6 @@
 /* Vectors as .npy files: round trips of every type, the bytes in the file, files of other byte orders, and bad files, each with a
- * status and one line that all tasks agree on. Half of the rounds odd ranks stand in another directory and do not see the files.
- */
+ * status and one line that all tasks agree on. In half of the rounds odd ranks work in another directory and do not see the
+ * files. */
 #include "core/environment.h"
 #include "objects/npy.h"
 #include "transport/collective.h"
@@ -68,7 +68,7 @@ static void make_npy(const char *path, const char *header, const void *data, siz
     g_string_free(file, TRUE);
 }
 
-/* What is in the folder besides `expected` (NULL: nothing). */
+/* Checks that the folder contains no file but `expected` (NULL: none at all). */
 static void check_folder(const char *expected)
 {
     dome_barrier(env);
@@ -123,7 +123,7 @@ static void fill_any(dvec *x)
     g_free(bytes);
 }
 
-/* Moves the blocks of all vectors of this length somewhere else, runs around the end included. */
+/* Moves the blocks of all vectors of this length to other tasks, with runs that wrap around the end. */
 static void move(uint64_t n)
 {
     const dome_layout *now = dome_env_layout(env, n, 0);
@@ -272,7 +272,7 @@ static void check_foreign(dome_type own)
     CHECK(dvec_sum(x) == 3, "%g", dvec_sum(x));
     dvec_free(x);
 
-    /* Fields this program has not described: a type with C's layout. */
+    /* Fields that this program has not described get a type with C's layout. */
     make_npy("foreign.npy", "{'descr': [('k', '>i4'), ('v', '>f4'), ('t', '|u1')], 'fortran_order': False, 'shape': (2,)}",
              points, sizeof points);
     x = dvec_read_with(env, "points", "foreign.npy", DVEC_OPTIONS(.distribution = DOME_WHOLE));
@@ -298,7 +298,7 @@ static void check_foreign(dome_type own)
 
 /* ---- bad input ---- */
 
-/* The last call has failed with this status, and all tasks have the same line with these words in it. */
+/* Checks that the last call has failed with this status, and that all tasks have the same message, which contains these words. */
 static void check_failed(dome_status status, const char *words)
 {
     char line[600] = "";
@@ -309,7 +309,7 @@ static void check_failed(dome_status status, const char *words)
     if (dome_rank(env) == 0)
         snprintf(line, sizeof line, "%s", dome_error_message(env));
     dome_bcast(env, 0, DOME_U8, line, sizeof line);
-    size_t task = (size_t)(strstr(line, " (task") - line); /* what each task finds by itself, each reports */
+    size_t task = (size_t)(strstr(line, " (task") - line); /* each task reports what it finds by itself */
     CHECK(!strncmp(line, dome_error_message(env), status < DOME_ERR_MEMORY ? task : sizeof line), "rank 0 has: %.300s", line);
     dome_error_clear(env);
 }
@@ -369,7 +369,7 @@ static void check_bad_files(void)
     check_folder("bad.npy");
     discard("bad.npy");
 
-    /* A good file with a few bytes changed: read or refused, on all tasks alike. */
+    /* A good file with a few bytes changed is read or refused, in the same way on all tasks. */
     CHECK(dvec_write(x, "good.npy") == DOME_OK, "write");
     if (dome_rank(env) == 0) {
         char *data;
@@ -404,7 +404,7 @@ static void check_bad_files(void)
     discard("bad.npy");
 }
 
-/* A task whose writes fail half-way: the file that was there stays as it was, and nothing else is left. */
+/* If a task's writes fail half-way, the existing file is unchanged, and no other file is left. */
 static void check_full(void)
 {
     stand(true);

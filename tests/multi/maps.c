@@ -1,4 +1,5 @@
-/* Loops of the program's own (dome/map.h) give what the library's operations give, to the bit: types, widths, layouts, sums. */
+/* The program's own loops (dome/map.h) give the same results as the library's operations, to the bit: types, widths, layouts,
+ * sums. */
 #include <dome/dome.h>
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static void doubles(size_t n, size_t width)
     DVEC_MAP1(double, d, a, a < 1 ? a : NAN);
     DVEC_SUM1(mine, double, d, d);
     CHECK(same(mine, dvec_sum(d)));
-    dvec_add(u, a, b); /* deferred when the loop comes */
+    dvec_add(u, a, b); /* deferred when the loop begins */
     dvec_add(u, u, c);
     dvec_mul(u, u, t);
     DVEC_MAP4(double, d, a, b, c, t, (a + b + c) * t);
@@ -94,7 +95,7 @@ static void others(size_t n)
     dvec_max(i, i, j);
     CHECK(equal(i, k));
 
-    /* what all tasks have, with what is spread over them, and by itself */
+    /* a vector that all tasks have, with a distributed one, and by itself */
     dvec *whole = dvec_new_with(env, NULL, DOME_F32, n, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec_random(whole, 13);
     DVEC_MAP_SUM2(mine, float, z, whole, x, whole - x);
@@ -109,7 +110,7 @@ static void others(size_t n)
         dvec_free(all[v]);
 }
 
-/* Sums of integers are exact, also where doubles would have rounded on the way. */
+/* Sums of integers are exact, even if doubles would have been rounded on the way. */
 #define INTEGERS(TYPE, T)                                                                                                        \
     do {                                                                                                                         \
         dvec *x = dvec_new_with(env, NULL, TYPE, n, DVEC_OPTIONS(.width = 3)),                                                   \
@@ -158,7 +159,7 @@ static void failures(void)
     DVEC_SUM1(s, double, none, none);
     CHECK(dome_error_status(env) == DOME_ERR_ARGUMENT && isnan(s));
     dome_error_clear(env);
-    CHECK(dvec_sum(x) == 0); /* all go on together */
+    CHECK(dvec_sum(x) == 0); /* all tasks continue together */
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* What counts as changed since the last checkpoint: the blocks that were written, neither fewer nor more. */
+/* The blocks that count as changed since the last checkpoint: those that were written, and no others. */
 #include <dome/dome.h>
 #include <dome/structure.h>
 
@@ -22,7 +22,8 @@ static dvec *make(const char *name, dome_distribution distribution)
     return dvec_new_with(env, name, DOME_F64, N, DVEC_OPTIONS(.distribution = distribution));
 }
 
-/* Sets by block whether it counts as changed, and returns how many of this task's do; the rest, of other tasks, are false. */
+/* Sets for each block whether it counts as changed, and returns how many of this task's do; the flags of other tasks' blocks are
+ * false. */
 static uint64_t changed(dvec *x, bool flags[])
 {
     dome_object_info info = {.size = sizeof info};
@@ -52,7 +53,7 @@ static void save(dvec *x)
     CHECK(dome_object_mark_saved(dvec_object(x)) == DOME_OK, "mark_saved fails");
 }
 
-/* A scatter of a few marks the blocks that it reaches, wherever they are. */
+/* A scatter of a few elements marks the blocks that it writes, wherever they are. */
 static void check_scatter(dome_distribution distribution, bool itself)
 {
     static const int64_t targets[] = {0, 1, N / 2 + 1, N / 3, N - 1};
@@ -112,8 +113,8 @@ static void check_set(dome_distribution distribution)
     dvec_free(x);
 }
 
-/* What is written through a pointer counts as changed; where nothing moves, however long ago the pointer was given out. Reading
- * does not count. */
+/* Blocks written through a pointer count as changed; if the data does not move, however long ago the pointer was given out.
+ * Reading does not count. */
 static void check_pointers(dome_distribution distribution)
 {
     const char *what = distributions[distribution];
@@ -128,7 +129,7 @@ static void check_pointers(dome_distribution distribution)
     for (int turn = 0; turn < 3; turn++) {
         save(x);
         dvec_local_const(y, read);
-        if (distribution == DOME_DYNAMIC) { /* its pointers have to be asked for again, and all of it counts as written then */
+        if (distribution == DOME_DYNAMIC) { /* a new pointer must be requested, and then all blocks count as written */
             dvec_local(x, spans);
             CHECK(changed(x, flags) == owned(x), "dynamic: what was given out to write does not count as changed in turn %d",
                   turn);

@@ -1,5 +1,5 @@
-/* Movement of vectors against a sequential model, on random layouts: shift, halo, whole, gather, scatter, scan, map, local,
- * copies between distributions. Every task holds the whole model. Arguments: a seed and a number of rounds. */
+/* Movement of vectors compared with a sequential model, on random layouts: shift, halo, all-gather, gather, scatter, scan, map,
+ * local, copies between distributions. Every task holds the whole model. Arguments: a seed and a number of rounds. */
 #include "mixed_formats.h"
 #include "reference_sum.h"
 
@@ -195,7 +195,7 @@ static void test_whole(model *x)
     const char *all = dvec_allgather(x->v);
     EXPECT(all, "whole fails");
     EXPECT(memcmp(all, x->data, x->n * x->size) == 0, "whole is wrong");
-    if (x->n > 0) { /* after a change it is new */
+    if (x->n > 0) { /* after a change of the vector the result changes */
         random_value(x->type, x->data + draw(x->n) * x->size);
         put(x);
         all = dvec_allgather(x->v);
@@ -349,7 +349,7 @@ static void add_value(dome_type type, char *to, const char *from)
     }
 }
 
-/* Sums in the order of the sources: of doubles of all sizes, many of which have one target. */
+/* Sums in the order of the sources: doubles of all sizes, many of which go to the same target. */
 static void test_scatter_add(model *x)
 {
     bool in_place = draw(4) == 0 && x->n > 0;
@@ -380,7 +380,7 @@ static void test_scatter_add(model *x)
     drop(&index);
 }
 
-/* Each task asks for others, and some for none. */
+/* Each task requests different elements, and some none. */
 static void test_get_many(model *x)
 {
     uint64_t most = x->n ? draw(2000) : 0, step = 1 + draw(5000);
@@ -397,13 +397,13 @@ static void test_get_many(model *x)
     free(elements);
 }
 
-/* Single elements: what is read back, and what is written between deferred work. */
+/* Single elements: reading them, and writing them between deferred operations. */
 static void test_element(model *x)
 {
     char *element = calloc(1, x->size);
     model old = make(x->type, x->n, x->width, dvec_distribution(x->v), 0);
     memcpy(old.data, x->data, x->n * x->size);
-    EXPECT(dvec_copy(old.v, x->v) == DOME_OK, "copy fails"); /* deferred: it has to be done before x is written to */
+    EXPECT(dvec_copy(old.v, x->v) == DOME_OK, "copy fails"); /* deferred: must be computed before x is written to */
     for (int k = 0; x->n > 0 && k < 3; k++) {
         uint64_t i = draw(3) ? draw(x->n) : x->n - 1;
         for (size_t c = 0; c < x->width; c++)
@@ -501,7 +501,7 @@ static void test_copy(model *x)
     drop(&z);
 }
 
-/* Notes which ranges the kernel was called for, and makes out from the inputs' bytes. */
+/* Notes the ranges for which the kernel was called, and computes out from the inputs' bytes. */
 typedef struct calls {
     const model *in[2];
     size_t out_size, block, n, elements;
@@ -562,7 +562,7 @@ static void test_deferred(model *x)
     EXPECT(memcmp(all, x->data, x->n * x->size) == 0, "deferred work is not seen");
 }
 
-/* ---- failures: on every task, with the same words ---- */
+/* ---- failures: on every task, with the same message ---- */
 
 static void expect_failure(dome_status is, dome_status expected, const char *word)
 {
@@ -608,7 +608,7 @@ static void test_failures(void)
     expect_failure(dvec_scatter_add(cells.v, cells.v, index.v), DOME_ERR_TYPE, "cell");
     drop(&cells);
 
-    /* One task alone finds that deferred work fails; all are told. */
+    /* A single task finds that deferred work fails; all are told. */
     model one = make(DOME_I32, 50, 1, DOME_DYNAMIC, 0), zero = make(DOME_I32, 50, 1, DOME_DYNAMIC, 0);
     for (int k = 0; k < 50; k++)
         ((int32_t *)(void *)zero.data)[k] = k == 33 ? 0 : 1;
@@ -616,7 +616,8 @@ static void test_failures(void)
     dvec_div(one.v, one.v, zero.v);
     EXPECT(!dvec_allgather(one.v), "a division by zero is not found");
     expect_failure(dome_error_status(env), DOME_ERR_RANGE, "33");
-    /* What only moves it does not need it; what makes others of it does, and what replaces it does not. */
+    /* An operation that only moves the vector does not need its values; one that computes others from them does, and one that
+     * replaces them does not. */
     relayout(50, 0);
     expect_failure(dvec_roll(zero.v, one.v, 1), DOME_ERR_RANGE, "dvec_div into");
     check(&zero, "the output of a shift that failed");
@@ -659,7 +660,7 @@ static void test_long(void)
     drop(&x);
 }
 
-/* More than one batch of an exchange by index: two elements to each place, far from where they are. */
+/* More than one batch of an exchange by index: two elements for each target, far from their source. */
 static void test_batches(void)
 {
     enum { N = 2000000 };
@@ -687,7 +688,7 @@ static void test_batches(void)
     drop(&index);
 }
 
-/* Too large a request is an answer here, not an error. */
+/* A request for too much memory must return NULL here, not end the test. */
 const char *__asan_default_options(void);
 
 const char *__asan_default_options(void)

@@ -16,7 +16,7 @@ static unsigned checks;
             dome_abort(env, "line %d: %s does not hold (%s)", __LINE__, #condition, dome_error_message(env));                    \
     } while (0)
 
-/* The next call must have failed like this. */
+/* Checks that the last call has failed in this way. */
 #define FAILED(status, word)                                                                                                     \
     do {                                                                                                                         \
         CHECK(dome_error_status(env) == (status));                                                                               \
@@ -300,7 +300,7 @@ static void test_shapes(void)
             dvec_free(w);
         }
 
-    /* one operand everywhere, the other spread, in either order */
+    /* one operand on every task, the other distributed, in either order */
     enum { N = 4000 };
     dvec *x = dvec_new(env, "x", DOME_F64, N);
     dvec *w = dvec_new_with(env, "w", DOME_F64, N, DVEC_OPTIONS(.distribution = DOME_WHOLE));
@@ -314,7 +314,7 @@ static void test_shapes(void)
     dvec_free(w);
 }
 
-/* ---- misuse, and failures that one task alone finds ---- */
+/* ---- misuse, and failures that a single task finds ---- */
 
 static void test_errors(void)
 {
@@ -377,7 +377,7 @@ static void test_errors(void)
     CHECK(dvec_random(NULL, 1) == DOME_ERR_ARGUMENT);
     FAILED(DOME_ERR_ARGUMENT, "NULL");
 
-    /* Element 777 is divided by zero; only its owner sees that, but every task hears of it, in every kind of reduction. */
+    /* Element 777 is divided by zero; only its owner sees that, but every task gets the failure, in every kind of reduction. */
     for (int k = 0; k < LAYOUTS; k++) {
         relayout(N, k);
         for (int how = 0; how < 5; how++) {
@@ -404,7 +404,7 @@ static void test_errors(void)
             }
             CHECK(strstr(dome_error_message(env), "dvec_div into 'i'"));
             FAILED(DOME_ERR_RANGE, "element 777 ");
-            CHECK(isnan(dvec_max_value(i))); /* for as long as the vector holds what could not be computed */
+            CHECK(isnan(dvec_max_value(i))); /* for as long as the vector holds values that could not be computed */
             FAILED(DOME_ERR_RANGE, "dvec_max_value of 'i': dvec_div into 'i': element 777 ");
         }
         dvec_iota(i);
@@ -414,7 +414,7 @@ static void test_errors(void)
         dvec_iota(i);
         CHECK(dvec_sum(i) == N * (N - 1) / 2);
 
-        /* more operations than are kept: the failure waits for a call that needs a value */
+        /* more operations than a list holds: the failure waits for a call that needs a value */
         dvec_iota(j);
         CHECK(dvec_div(i, i, j) == DOME_OK);
         for (int m = 0; m < 200; m++)

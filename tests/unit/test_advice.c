@@ -1,10 +1,10 @@
-/* The profile's advice: given where the figures ask for it, and nowhere else. */
+/* The profile's advice: given if the figures call for it, and otherwise not. */
 #include "program/advice.h"
 
 #include <glib.h>
 #include <string.h>
 
-/* A program with nothing wrong. */
+/* The figures of a program without problems. */
 static dome_figures good(void)
 {
     return (dome_figures){.tasks = 4,
@@ -37,7 +37,7 @@ static void test_none(void)
 {
     dome_figures f = good();
     expect(f, NULL);
-    f.waiting = 0.6; /* for a network, with much computing in between */
+    f.waiting = 0.6; /* for a network, with enough computing in between */
     expect(f, NULL);
     f = good();
     f.imbalance = 3; /* nobody waits */
@@ -82,7 +82,7 @@ static void test_each(void)
     expect(f, "with 20 us of computing between two communications");
 }
 
-/* No option is blamed that was not given, and none is advised that holds already. */
+/* No option is blamed that was not given, and none is recommended that is already set. */
 static void test_options(void)
 {
     dome_figures f = good();

@@ -1,4 +1,4 @@
-/* Numbers and texts as bytes. */
+/* Encoding numbers and texts as bytes. */
 #include "core/bytes.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static void test_in_order(void)
     g_byte_array_unref(m);
 }
 
-/* Wherever a message is cut, its reader finds out, reads no byte behind it, and gets zeros from there on. */
+/* Wherever a message is cut, its reader detects it, reads no byte beyond the end, and returns zeros from there on. */
 static void test_cut(void)
 {
     GByteArray *m = g_byte_array_new();

@@ -81,7 +81,7 @@ static void check_saved(const char *directory, const checkpoint_state *state, ui
     g_free(path);
 }
 
-/* A message is one line with these words in it. */
+/* Checks that a message is one line that contains these words. */
 static void check_message(char *message, const char *words)
 {
     g_assert_nonnull(message);
@@ -91,7 +91,7 @@ static void check_message(char *message, const char *words)
     g_free(message);
 }
 
-/* Opens and verifies; what goes wrong, or NULL. */
+/* Opens and verifies a file; returns the error, or NULL. */
 static char *verify(const char *path)
 {
     char *message = NULL;
@@ -126,7 +126,7 @@ static bool_t one_byte(XDR *xdrs, void *v)
 
 static bool_t two_bytes(XDR *xdrs, void *v)
 {
-    /* XDR has nothing of two bytes: its integer of four has them at its end. */
+    /* XDR has no two-byte type: the last bytes of its four-byte integer are the same. */
     uint16_t value;
     memcpy(&value, v, sizeof value);
     char four[4];
@@ -137,7 +137,7 @@ static bool_t two_bytes(XDR *xdrs, void *v)
     return good;
 }
 
-/* What dome_type_pack makes of random and extreme values is what libtirpc makes of them. */
+/* dome_type_pack gives the same bytes as libtirpc for random and extreme values. */
 static void test_xdr(void)
 {
     const struct {
@@ -285,7 +285,7 @@ static void test_round_trip(void)
     }
 }
 
-/* The same bytes, whoever writes which blocks in whatever order. */
+/* The file has the same bytes whichever tasks write which blocks in whatever order. */
 static void test_writers(void)
 {
     char *first = NULL;
@@ -310,7 +310,7 @@ static void test_writers(void)
     g_free(first);
 }
 
-/* What cannot be held is refused in words. */
+/* States that a checkpoint cannot hold are refused with a message. */
 static void test_refused(void)
 {
     char *message = NULL, *longest = g_strnfill(70000, 'x');
@@ -338,7 +338,8 @@ static void test_refused(void)
 
 /* ---- damage ---- */
 
-/* Any byte of any file that belongs to a checkpoint: found, and the line names the file, and object and block if it is in one. */
+/* A change of any byte of any file of a checkpoint is detected, and the message names the file, and the object and block if the
+ * byte is in one. */
 static void test_every_byte(void)
 {
     char *directory = new_directory();
@@ -412,7 +413,7 @@ static void test_truncated(void)
     remove_directory(directory);
 }
 
-/* Gives a changed head its checksum. */
+/* Gives a changed head the right checksum. */
 static void seal(uint8_t *head, size_t bytes)
 {
     memset(head + 48, 0, 16);
@@ -420,7 +421,7 @@ static void seal(uint8_t *head, size_t bytes)
     memcpy(head + 48, sum.bytes, 16);
 }
 
-/* Heads with the right checksum that say what is not so: refused in words, or read as what they say. */
+/* Heads with the right checksum but inconsistent contents: refused with a message, or read as they are. */
 static void test_hostile(void)
 {
     char *message = NULL;
@@ -483,7 +484,7 @@ static void test_incremental(void)
     g_assert_cmpuint(g_array_index(fourth->earlier, dome_ckpt_earlier, 1).number, ==, 3);
     check_saved(directory, state, 4);
 
-    /* All of y changes: x and z cost nothing. */
+    /* All of y changes: x and z take no space. */
     for (guint b = 0; b < y->blocks->len; b++) {
         gsize bytes = g_bytes_get_size(y->blocks->pdata[b]);
         v[1] = b;
@@ -493,7 +494,7 @@ static void test_incremental(void)
     g_assert_cmpuint(dome__ckpt_data_bytes(fifth), ==, 8000);
     check_saved(directory, state, 5);
 
-    /* From a file that was read, the plan is the same. */
+    /* The plan is the same if the previous checkpoint was read from a file. */
     char *path = path_of(directory, 4), *message = NULL;
     dome_ckpt_file *file = dome__ckpt_open(path, &message);
     dome_ckpt *again = checkpoint_describe(state, 5);
@@ -520,7 +521,7 @@ static uint64_t bytes_of_files(const char *directory)
     return bytes;
 }
 
-/* Programs that run for long: what is kept stays within bounds, and what is kept is good. */
+/* Programs that run for long: the number of files kept is bounded, and all are good. */
 static void test_long_runs(void)
 {
     static const char *const names[] = {"constant", "slow", "fast"};
@@ -556,7 +557,7 @@ static void test_long_runs(void)
                 g_free(path);
             }
         }
-        /* Far less than all of it each time, though some of what did not change is written again. */
+        /* Each time much less than everything is written, though some unchanged blocks are written again. */
         g_assert_cmpuint(written, <, 80 * 3 * 3200 / 2);
         dome__ckpt_free(previous);
         dome__store_close(store);
@@ -593,7 +594,7 @@ static void damage(const char *path, off_t at)
     close(fd);
 }
 
-/* Damaged ones are passed over with a line each; what others need stays; other programs' files are left alone. */
+/* Damaged checkpoints are skipped with a line each; files that others need stay; files of other programs are left alone. */
 static void test_newest(void)
 {
     static const char *const names[] = {"x"};
@@ -640,7 +641,7 @@ static void test_newest(void)
     }
     g_ptr_array_unref(items);
 
-    /* Newer than the newest good one: they stay for somebody to look at. Then a good one comes. */
+    /* Newer than the newest good one: they stay, so that a user can examine them. Then a good one is written. */
     dome_store *store = dome__store_open(directory, "vectors", &message);
     g_assert_true(dome__store_prune(store, 1, &message));
     g_assert_true(dome__store_next_number(directory, &number, &message) && number == 7);
@@ -655,7 +656,7 @@ static void test_newest(void)
     g_ptr_array_unref(items);
     check_saved(directory, state, 7);
 
-    /* Without a file that it needs, or with another one in its place, it is not used. */
+    /* A checkpoint is not used if a file that it needs is missing or has been replaced. */
     path = path_of(directory, 1);
     char *away = g_strconcat(path, ".away", NULL), *seven = path_of(directory, 7);
     g_assert_cmpint(rename(path, away), ==, 0);
@@ -691,7 +692,7 @@ static void test_lock(void)
     set_contents(kept, "x", 1);
     dome__store_close(store);
 
-    /* The lock goes with its holder; what it left half-written goes with the next one. */
+    /* The lock is released with its holder; its incomplete files are removed by the next one. */
     store = dome__store_open(deeper, "md", &message);
     g_assert_nonnull(store);
     g_assert_cmpint(access(part, F_OK), !=, 0);
@@ -719,7 +720,7 @@ static void cannot_lock(const char *directory, const char *words)
     check_message(message, words);
 }
 
-/* What others may have made of the file: nothing is locked, waited for or written through it. */
+/* A lock file that others may have manipulated: nothing is locked, waited for or written through it. */
 static void test_strange_lock(void)
 {
     char *directory = new_directory(), *lock = g_build_filename(directory, "lock", NULL), *message = NULL;
@@ -742,7 +743,7 @@ static void test_strange_lock(void)
         unlink(lock);
     }
 
-    /* Whoever may open it could lock it: one of an earlier version, too. */
+    /* A user who can open the file could lock it, so its rights are reduced if an earlier version left it readable. */
     set_contents(lock, "", 0);
     g_assert_cmpint(chmod(lock, 0644), ==, 0);
     dome_store *store = dome__store_open(directory, "md", &message);
@@ -752,7 +753,7 @@ static void test_strange_lock(void)
 
     dome__store_close(store);
 
-    /* A child that stays when its parent is gone has not got it. */
+    /* A child that outlives its parent does not hold the lock. */
     int ends[2];
     pid_t child = 0, parent;
     g_assert_cmpint(pipe(ends), ==, 0);
@@ -775,7 +776,7 @@ static void test_strange_lock(void)
     kill(child, SIGKILL);
     g_assert_cmpstr(message, ==, NULL);
 
-    /* The file that is written, too. */
+    /* The same for the file being written. */
     static const char *const names[] = {"x"};
     checkpoint_state *state = vectors(100, names, 1);
     dome_ckpt *ckpt = checkpoint_describe(state, 1);
@@ -827,7 +828,7 @@ static void test_own_directory(void)
     remove_directory(directory);
 }
 
-/* A disk that is full, or a limit on files: known before data are written, and nothing is left. */
+/* A full disk or a limit on file sizes is detected before data are written, and no file is left. */
 static void test_full_disk(void)
 {
     static const char *const names[] = {"x"};
@@ -848,7 +849,7 @@ static void test_full_disk(void)
     remove_directory(directory);
 }
 
-/* A process that is killed while it writes: what was there before is there, and nothing that looks like a checkpoint besides. */
+/* If a process is killed while it writes, earlier checkpoints are intact, and no other file looks like a checkpoint. */
 static void test_killed(void)
 {
     static const char *const names[] = {"x", "y"};
@@ -881,7 +882,7 @@ static void test_killed(void)
 
 static bool in_piece(uint64_t entry, unsigned piece)
 {
-    return entry % 3 + 1 == piece || entry % 5 == 0; /* some are in several */
+    return entry % 3 + 1 == piece || entry % 5 == 0; /* some entries are in several pieces */
 }
 
 static dome_ckpt *save_piece(const char *directory, const checkpoint_state *state, uint64_t number, unsigned piece,
@@ -920,7 +921,7 @@ static void compare_files(const char *a, const char *b, uint64_t number)
     g_free(second);
 }
 
-/* Three hosts' pieces become the same files as were written whole, references included. */
+/* The pieces of three hosts are merged into the same files as were written whole, references included. */
 static void test_pieces(void)
 {
     char *whole = new_directory(), *merged = new_directory(), *message = NULL;
@@ -949,7 +950,7 @@ static void test_pieces(void)
         checkpoint_state_free(state);
     }
 
-    /* Not all of them, of different wholes, no pieces at all. */
+    /* Fails if some are missing, belong to different checkpoints, or are not pieces. */
     open_pieces(directories, 1, pieces);
     g_assert_false(dome__store_merge(pieces, 2, NULL, merged, &message));
     check_message(g_steal_pointer(&message), "is in none of the pieces");
@@ -973,7 +974,7 @@ static void test_pieces(void)
 
 /* ---- files of the first version ---- */
 
-/* They are read for ever, and are still what is written. DOME_WRITE_KNOWN=DIRECTORY writes them. */
+/* These files must be readable for ever, and are still written the same. DOME_WRITE_KNOWN=DIRECTORY writes them. */
 static void test_known(void)
 {
     const char *known = DOME_SOURCE_DIR "/tests/data/checkpoints", *elsewhere = g_getenv("DOME_WRITE_KNOWN");
@@ -1001,10 +1002,10 @@ static void test_known(void)
 
 enum { TASKS = 4 };
 
-/* Tasks that are threads. Messages are g_bytes_new'd; an empty one says that the connection is no more. */
+/* Tasks are threads. Messages are g_bytes_new'd; an empty one means that the connection is closed. */
 typedef struct net {
     GAsyncQueue *queue[TASKS][TASKS]; /* from, to */
-    int lost;                         /* rank 0 cannot send to it any more */
+    int lost;                         /* rank 0 can no longer send to it */
 } net;
 
 typedef struct member {
@@ -1059,7 +1060,7 @@ static void end_net(net *net)
             g_async_queue_unref(net->queue[from][to]);
 }
 
-/* A connection breaks when rank 0 tells where blocks go: the checkpoint fails, and nobody waits. */
+/* A connection breaks when rank 0 sends offsets: the checkpoint fails, and no task waits for ever. */
 static void test_lost_link(void)
 {
     for (int lost = 1; lost < TASKS; lost++) {
@@ -1102,14 +1103,14 @@ static void test_lost_link(void)
 
 enum { EAGER_BLOCKS = 64, EAGER_VALUES = 512 };
 
-/* A value of a block that has changed in a checkpoint, or is as it was in the first. */
+/* A value of a block that changes with each checkpoint, or stays the same. */
 static double eager_value(uint64_t number, uint64_t block, int same)
 {
     bool is_same = same == 2 || (same == 1 && block % 3 == 0);
     return (double)block + 1000.0 * (is_same ? 1 : (double)number);
 }
 
-/* Every task has a part of all blocks, and has captured them all. */
+/* Every task captures its part of all blocks. */
 static void capture_part(dome_ckpt_capture *capture, int rank, uint64_t number, int same)
 {
     uint64_t each = EAGER_BLOCKS / TASKS;
@@ -1125,7 +1126,7 @@ static void capture_part(dome_ckpt_capture *capture, int rank, uint64_t number, 
     g_array_append_val(capture->runs, run);
 }
 
-/* Two checkpoints; of the second as many blocks are the same as `same` says. */
+/* Writes two checkpoints; `same` determines how many blocks of the second are unchanged. */
 static void write_two(const char *directory, int same, bool eager)
 {
     dome_object_info info = {.type = DOME_F64, .width = 1, .length = EAGER_BLOCKS * EAGER_VALUES, .distribution = DOME_BLOCK};
@@ -1170,8 +1171,7 @@ static void write_two(const char *directory, int same, bool eager)
     dome_layout_unref(layout);
 }
 
-/* Whether blocks are written before their checksums are known cannot be seen in the files: also where most of what was written so
- * turned out to be in the checkpoint before. */
+/* Eager writing gives the same files, even if most blocks written early turn out to be in the previous checkpoint. */
 static void test_eager(void)
 {
     for (int same = 0; same <= 2; same++) {

@@ -1,12 +1,11 @@
-/* The interval between checkpoints, held against the expected run time that it is to make least. */
+/* The interval between checkpoints, compared with the expected run time that it should minimize. */
 #include "ckpt/interval.h"
 
 #include <glib.h>
 #include <math.h>
 
-/* The run time of `work` seconds, in pieces of `piece` seconds with a checkpoint of `cost` seconds after each, where failures are
- * a Poisson process and each one costs no more than what is lost (A. Duda 1983; Daly's equation 13 without the time to restart).
- */
+/* The run time of `work` seconds, in pieces of `piece` seconds with a checkpoint of `cost` seconds after each, if failures are a
+ * Poisson process and each one costs only the lost work (A. Duda 1983; Daly's equation 13 without the time to restart). */
 static double expected(double work, double piece, double cost, double mtbf)
 {
     return mtbf * expm1((piece + cost) / mtbf) * work / piece;
@@ -23,8 +22,8 @@ static void test_known(void)
     g_assert_cmpfloat(dome__interval_daly(0, 100), ==, 0);
 }
 
-/* No interval from a third of it to three times as long is better by more than a ten-thousandth, up to costs of a quarter of the
- * mean time between failures. */
+/* No interval from a third of it to three times it is better by more than a ten-thousandth, for costs up to a quarter of the mean
+ * time between failures. */
 static void test_least(void)
 {
     for (double cost = 1e-3; cost < 1000; cost *= 3)
@@ -35,7 +34,7 @@ static void test_least(void)
         }
 }
 
-/* Dearer checkpoints come less often, and so do those of machines that fail less often. */
+/* More expensive checkpoints are less frequent, and so are those of machines that fail less often. */
 static void test_monotonic(void)
 {
     for (double cost = 1e-3; cost < 10; cost *= 2) {

@@ -1,4 +1,4 @@
-/* The connections for checkpoints: made among strangers, who are neither waited for nor a failure. */
+/* The connections for checkpoints, made among strangers, who cause neither delay nor failure. */
 #include "ckpt/link.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ static struct sockaddr_in place(uint64_t port)
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
 }
 
-/* Some say nothing, some too little, some nonsense. */
+/* Opens connections of strangers: some send nothing, some too little, some nonsense. */
 static void strangers_come(const dome_ckpt_door *door, int fds[STRANGERS])
 {
     struct sockaddr_in to = place(door->port);
@@ -81,13 +81,13 @@ static void test_strangers(void)
         says(&link, r, &tasks[r].link, 0, "to a task");
         dome__ckpt_link_close(&tasks[r].link);
     }
-    g_assert_cmpint(g_get_monotonic_time() - began, <, 4 * G_USEC_PER_SEC); /* each silent one used to take five */
+    g_assert_cmpint(g_get_monotonic_time() - began, <, 4 * G_USEC_PER_SEC); /* each silent one used to take five seconds */
     dome__ckpt_link_close(&link);
     for (int i = 0; i < STRANGERS; i++)
         close(strangers[i]);
 }
 
-/* A ring of tasks each of which goes to one and has another one come. */
+/* A ring of tasks: each connects to one task and accepts a connection from another. */
 typedef struct member {
     dome_ckpt_door own, next;
     int listening;
@@ -129,7 +129,7 @@ static void test_ring(void)
     }
 }
 
-/* A task with another cookie is a stranger, and the one who waits says who has not come. */
+/* A task with another cookie is a stranger, and the waiting task reports which task is missing. */
 static void test_wrong_cookie(void)
 {
     dome_ckpt_door door;

@@ -27,8 +27,8 @@ static void test_known(void)
 {
     assert_same(sum_of(NULL, 0), 0.0);
     assert_same(SUM(-0.0), 0.0);
-    assert_same(SUM(1, 0x1p-53), 1.0);                        /* a tie goes to the even one */
-    assert_same(SUM(1, 0x1p-53, 0x1p-1074), 1 + 0x1p-52);     /* and is broken by the smallest number there is */
+    assert_same(SUM(1, 0x1p-53), 1.0);                        /* a tie goes to the even value */
+    assert_same(SUM(1, 0x1p-53, 0x1p-1074), 1 + 0x1p-52);     /* and is broken by the smallest number */
     assert_same(SUM(1, 0x1p-52, 0x1p-53), 1 + 0x1p-51);       /* odd: up */
     assert_same(SUM(-1, -0x1p-53, -0x1p-1074), -1 - 0x1p-52); /* signs alike */
     assert_same(SUM(0x1p1023, 1, -0x1p1023), 1);
@@ -86,7 +86,7 @@ static void test_random(void)
     g_rand_free(rand);
 }
 
-/* How many words there are from the first that is not 0 to the last. */
+/* The number of words from the first to the last that is not 0. */
 static int words_in_use(const dome_exact_sum *sum)
 {
     const int64_t *word = (const int64_t *)sum;
@@ -164,7 +164,7 @@ static void test_integers(void)
     g_assert_false(dome__exact_i64(&sum, &value));
 }
 
-/* Long sums of the largest numbers, and the doubling of a number until it has wandered through the limbs. */
+/* Long sums of the largest numbers, and repeated doubling of a number through all limbs. */
 static void test_many(void)
 {
     dome_exact_sum sum;

@@ -1,4 +1,5 @@
-/* Files as the library opens them by itself: what is none, what others may have put there, what a dead writer leaves. */
+/* Files that the library opens by itself: paths that are not regular files, files that others may have put there, files left by
+ * dead writers. */
 #include "core/files.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static void test_irregular(void)
     }
 }
 
-/* Links that lead elsewhere, where a new file is to be. */
+/* Links that lead elsewhere, at the path of a new file. */
 static void test_links(void)
 {
     char *precious = path_of("precious"), *file = path_of("file"), *part = path_of("file.part");
@@ -105,7 +106,7 @@ static void test_links(void)
     g_free(part);
 }
 
-/* A limit is an error, and its signal does not come later either. */
+/* A file size limit is an error, and its signal is not delivered later either. */
 static void test_limit(void)
 {
     char *file = path_of("file");
@@ -161,8 +162,8 @@ static void write_new(const char *target, bool named)
     check_text(target, "whole");
 }
 
-/* What a dead writer leaves is swept by the next one; what a live one has is not. Each is another process: a folder is swept
- * once. */
+/* Files of a dead writer are removed by the next one; files of a live one are not. Each writer is a separate process, since a
+ * folder is swept only once per process. */
 static void in_child(const char *target, bool named)
 {
     pid_t child = fork();
@@ -193,7 +194,7 @@ static void test_new_file(void)
     g_free(hidden);
     g_free(live);
 
-    /* Where the file system can, there is nothing to sweep. */
+    /* If the file system supports unnamed files, there is nothing to sweep. */
     child = start_writer(target, false, &hidden);
     if (hidden[0])
         g_test_message("not tried: files without a name (the file system has none)");

@@ -1,4 +1,4 @@
-/* How processes of one program recognise each other: over real connections, with strangers of several kinds at the other end. */
+/* How processes of one program recognize each other: over real connections, with several kinds of strangers at the other end. */
 #include "supervision/watch.h"
 #include "transport/handshake.h"
 
@@ -59,7 +59,7 @@ static dome_handshake side(bool connects, const char *purpose, const char *cooki
     return h;
 }
 
-/* Both sides, turn by turn, until neither has anything to wait for. */
+/* Runs both sides in turn until neither waits for data. */
 static void run(const ends *e, dome_handshake *a, dome_handshake *b, dome_handshake_state *of_a, dome_handshake_state *of_b)
 {
     *of_a = *of_b = DOME_HANDSHAKE_MORE;
@@ -103,8 +103,8 @@ static void test_wrong(void)
     }
 }
 
-/* Everything that is said, in both directions, until nothing comes for a moment: whoever connects there gets it from the other
- * place. */
+/* Relays all data in both directions, until none arrives for a moment: a process that connects here gets the data of the other
+ * end. */
 static void relay(int a, int b, GByteArray *seen)
 {
     struct pollfd p[2] = {{.fd = a, .events = POLLIN}, {.fd = b, .events = POLLIN}};
@@ -118,7 +118,7 @@ static void relay(int a, int b, GByteArray *seen)
     }
 }
 
-/* A stranger at another address passes everything on to the right one. */
+/* A stranger at another address relays everything to the right one. */
 static void test_in_between(void)
 {
     ends e = {0};
@@ -147,7 +147,7 @@ static void test_in_between(void)
     part(&e);
 }
 
-/* What the other side said is given back to it, on the same connection or on another one of the same kind. */
+/* A stranger sends back what the other side sent, on the same connection or on another one of the same kind. */
 static void test_reflected(void)
 {
     ends e = join();
@@ -163,7 +163,7 @@ static void test_reflected(void)
     part(&e);
 }
 
-/* The same bytes as in a connection that was good. */
+/* A stranger sends the bytes of an earlier good connection. */
 static void test_replayed(void)
 {
     ends e = join(), later;
@@ -202,7 +202,7 @@ static gpointer listen_in(gpointer data)
     int fd = accept(GPOINTER_TO_INT(data), NULL, NULL);
     for (ssize_t n; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;) {
         g_byte_array_append(heard, buffer, (guint)n);
-        memset(buffer, 'x', sizeof buffer); /* the answer of somebody who knows nothing */
+        memset(buffer, 'x', sizeof buffer); /* the answer of a process that does not know the cookie */
         if (send(fd, buffer, 64, MSG_NOSIGNAL) < 0)
             break;
     }
@@ -210,7 +210,7 @@ static gpointer listen_in(gpointer data)
     return heard;
 }
 
-/* A stranger listens where a task looks for its hub. */
+/* A stranger listens at the address where a task expects its hub. */
 static void test_false_hub(void)
 {
     int port = 0, fd = listen_at("127.0.0.1", &port);

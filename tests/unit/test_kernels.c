@@ -17,7 +17,7 @@ static bool is_complex(dome_type type)
     return type == DOME_C64 || type == DOME_C128;
 }
 
-/* ---- which operation has which types ---- */
+/* ---- the types of each operation ---- */
 
 static void test_table(void)
 {
@@ -222,7 +222,7 @@ static void test_integers(void)
     FAILS(int8_t, I8, POW, 0, -128);
 }
 
-/* The first value without a result is told; the others are right. */
+/* The first value without a result is reported; the others are right. */
 static void test_failures(void)
 {
     int32_t x[50], y[50], z[50];
@@ -245,7 +245,7 @@ static void test_failures(void)
     g_assert_true(made[0] == 0 && made[1] == 0 && made[2] == 1 && made[3] == 0);
 }
 
-/* Equal but for NaN's sign and payload; zeros told apart. */
+/* Equality, except for the sign and payload of NaN; zeros differ. */
 static bool same(double a, double b)
 {
     return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
@@ -263,7 +263,7 @@ static void check_f64(dome_operation_code code, double x, double y, double expec
     g_assert_true(same(w, expected));
 }
 
-/* Of values for which the functions of both types give the same. a: the scalar of those that have one. */
+/* For values for which the functions of both types agree. a: the scalar of operations that have one. */
 static void check_one(dome_operation_code code, double x, double a, double expected)
 {
     double z = 99;
@@ -375,13 +375,13 @@ static void test_complex(void)
 {
     check_c128(DOME_OP_DVEC_ADD, 1, 2, 3, -4, 4, -2);
     check_c128(DOME_OP_DVEC_MUL, 1, 2, 3, 4, -5, 10);
-    check_c128(DOME_OP_DVEC_MUL, INFINITY, 0, 1, 0, INFINITY, NAN); /* inf * 0 by parts, unlike C's own */
+    check_c128(DOME_OP_DVEC_MUL, INFINITY, 0, 1, 0, INFINITY, NAN); /* inf * 0 by parts, unlike C's own operator */
     check_c128(DOME_OP_DVEC_DIV, -5, 10, 3, 4, 1, 2);
     check_c128(DOME_OP_DVEC_DIV, -5, 10, 4, 3, 0.4, 2.2);
     check_c128(DOME_OP_DVEC_DIV, 1e300, 1e300, 1e300, 1e300, 1, 0);
     check_c128(DOME_OP_DVEC_DIV, 1, 0, 0, 0, NAN, NAN);
 
-    /* each product rounded on its own, also where a compiler would like to fuse it with the sum */
+    /* each product is rounded on its own, even if a compiler would fuse it with the sum */
     enum { COUNT = 33 };
     double a[2 * COUNT], b[2 * COUNT], c[2 * COUNT], all[2] = {1, 0};
     GRand *rand = g_rand_new_with_seed(7);
@@ -410,7 +410,7 @@ static void test_complex(void)
     run1(DOME_OP_DVEC_ABS, DOME_C128, z, x, 0, 1);
     g_assert_true(fabs(z[0] - 5e300) < 1e285 && z[1] == 0);
     double y[2] = {3, INFINITY};
-    run1(DOME_OP_DVEC_MULS, DOME_C128, z, y, 2, 1); /* the parts apart: no NaN */
+    run1(DOME_OP_DVEC_MULS, DOME_C128, z, y, 2, 1); /* by parts: no NaN */
     g_assert_true(z[0] == 6 && isinf(z[1]));
     run1(DOME_OP_DVEC_ADDS, DOME_C128, z, y, 2, 1);
     g_assert_true(z[0] == 5 && isinf(z[1]));
@@ -549,7 +549,7 @@ static void random_values(GRand *rand, dome_type type, void *to, size_t count)
             ((double *)to)[i] = g_rand_double_range(rand, -4, 4);
 }
 
-/* A run of any length gives what values one by one give, and so it does where the output is an input. */
+/* A run of any length gives the same results as its values one by one, even if the output is an input. */
 static void test_runs(void)
 {
     enum { MAX_COUNT = 67 };
@@ -754,7 +754,7 @@ static void test_integer_sums(void)
             _Alignas(8) char x[8 * COUNT], y[8 * COUNT];
             random_values(rand, type, x, COUNT);
             random_values(rand, type, y, COUNT);
-            if (round == 0) /* all the smallest of signed types, or all the largest of unsigned ones */
+            if (round == 0) /* all the smallest values of signed types, or all the largest of unsigned ones */
                 for (size_t i = 0; i < COUNT * bytes; i++)
                     x[i] = y[i] = has_sign ? (i % bytes == (G_BYTE_ORDER == G_BIG_ENDIAN ? 0 : bytes - 1) ? -128 : 0) : -1;
             reference_sum sum = {0}, dot = {0};
@@ -845,7 +845,7 @@ static void test_extremes(void)
 
 static const char *const variants[] = {"avx512", "avx2", "baseline"};
 
-/* Values that make trouble, and others. */
+/* Difficult values, and others. */
 static void edge_values(GRand *rand, dome_type type, void *to, size_t count)
 {
     static const double edges[] = {0.0,  -0.0,   NAN,     INFINITY, -INFINITY, 0x1p-1074, -0x1p-1030, 1e308, -1e308, 1.0,
@@ -867,7 +867,7 @@ static void edge_values(GRand *rand, dome_type type, void *to, size_t count)
         }
 }
 
-/* NaN has one representation here. */
+/* Gives every NaN the same representation. */
 static void settle_nan(dome_type type, void *values, size_t count)
 {
     if (type == DOME_F32 || type == DOME_C64) {
@@ -883,7 +883,7 @@ static void settle_nan(dome_type type, void *values, size_t count)
 
 enum { VARIANT_COUNT = 331, VARIANT_BYTES = 16 * VARIANT_COUNT };
 
-/* A sum made piece by piece is that of the block. */
+/* A sum computed piece by piece equals that of the whole block. */
 static void check_parts(dome_terms terms, dome_type type, const void *x, const void *y, uint64_t count, double expected)
 {
     const size_t bytes = dome_type_size(type);
@@ -900,8 +900,8 @@ static void check_parts(dome_terms terms, dome_type type, const void *x, const v
     }
 }
 
-/* Two operations in one make what they make one after the other, also where the output is an input. Returns the number of pairs.
- */
+/* Two operations in one kernel give the same results as one after the other, even if the output is an input. Returns the number
+ * of pairs. */
 static int check_pairs(dome_type type, const void *x, const void *y, const void *other, uint64_t count)
 {
     static _Alignas(64) char apart[VARIANT_BYTES], together[VARIANT_BYTES];
@@ -937,7 +937,7 @@ static int check_pairs(dome_type type, const void *x, const void *y, const void 
     return pairs;
 }
 
-/* The type of an operation's output, of inputs of this type. */
+/* The output type of an operation for inputs of this type. */
 static dome_type output_of(int code, dome_type type)
 {
     dome_elementwise_form form = dome__elementwise[code].form;
@@ -945,7 +945,7 @@ static dome_type output_of(int code, dome_type type)
     return compares ? DOME_U8 : form != DOME_FORM_PART ? type : type == DOME_C64 ? DOME_F32 : DOME_F64;
 }
 
-/* What a variant makes of the same operands, for every operation and reduction and all pairs of types, goes through a hash. */
+/* Hashes the results of a variant for the same operands, for every operation and reduction and all pairs of types. */
 static guint64 everything(const char *variant, GRand *rand)
 {
     static _Alignas(64) char x[VARIANT_BYTES], y[VARIANT_BYTES], z[VARIANT_BYTES], tile[16 * DOME_KERNEL_TILE];
@@ -971,7 +971,7 @@ static guint64 everything(const char *variant, GRand *rand)
             settle_nan(output, z, VARIANT_COUNT);
             hash = dome__hash_bytes(hash, z, VARIANT_COUNT * dome_type_size(output));
 
-            /* the loop of fixed length makes the same */
+            /* the loop of fixed length gives the same results */
             args.out = tile;
             memcpy(tile, y, sizeof tile);
             dome__kernel((dome_operation_code)code, type, type)(&args, DOME_KERNEL_TILE);
@@ -1030,7 +1030,7 @@ static guint64 everything(const char *variant, GRand *rand)
     return hash;
 }
 
-/* On processors without wide vectors a variant stands for the next one that there is. */
+/* On processors without wide vectors the next available variant is used instead. */
 static void test_variants_agree(void)
 {
     for (guint32 seed = 1; seed <= (g_test_thorough() ? 100 : 5); seed++) {

@@ -151,7 +151,7 @@ static void test_equal(void)
     dome_layout_unref(d);
 }
 
-/* Random layouts: every element has one owner and one place, and all functions say the same about it. */
+/* Random layouts: every element has one owner and one position, and all functions agree on it. */
 static void test_random(void)
 {
     for (int round = 0; round < 500; round++) {

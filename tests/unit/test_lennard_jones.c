@@ -1,5 +1,5 @@
-/* Forces and energies of the example md: right, by a plain sum over all pairs; and a function of the positions, to the last bit.
- */
+/* Forces and energies of the example md: they agree with a plain sum over all pairs, and depend on the positions alone, to the
+ * last bit. */
 #include "../../examples/lennard_jones.h"
 
 #include <glib.h>
@@ -10,7 +10,7 @@ enum { ATOMS = 500, BLOCK = 64 };
 
 static const double side[3] = {8.5, 5.25, 13.0};
 
-/* Positions at random, those near others left out; returns how many there are. */
+/* Random positions, without those near others; returns how many there are. */
 static size_t place(double *x, GRand *random)
 {
     size_t n = 0;
@@ -75,7 +75,7 @@ static void test_sums(void)
     g_rand_free(random);
 }
 
-/* One fluid follows the atoms from where they were, one meets them where they are, in blocks of another size. */
+/* One fluid has followed the atoms from the start, another starts with their present positions, in blocks of another size. */
 static void test_lists(void)
 {
     double x[3 * ATOMS], force[2][3 * ATOMS], energies[2][2 * ATOMS];

@@ -1,4 +1,4 @@
-/* The road between tasks of one host, before a transport of socket pairs. */
+/* Messages between tasks of one host, with a transport of socket pairs beneath. */
 #include "../collective_checks.h"
 #include "../local_transport.h"
 #include "local/local.h"
@@ -78,12 +78,12 @@ static int give(dome_transport *t, int to, int channel, uint64_t number)
     for (uint64_t i = 0; i < n; i++)
         data[i] = content(t->rank, to, number, i);
     int failed = dome__send(t, to, channel, DOME_U8, data, n);
-    memset(data, 0, n); /* it is the sender's again */
+    memset(data, 0, n); /* the sender may change it again */
     g_free(data);
     return failed;
 }
 
-/* All send to all before any receives, on two channels that are taken in the other order. */
+/* Every task sends to all before any task receives, on two channels that are received in the other order. */
 static int crossing(dome_transport *t)
 {
     int failed = 0;
@@ -97,7 +97,7 @@ static int crossing(dome_transport *t)
     return failed;
 }
 
-/* Long messages go around a ring that a task of the others waits for: what is offered has to be read while waiting. */
+/* Long messages go around a ring while one task waits for another: offered messages must be read while waiting. */
 static int around(dome_transport *t)
 {
     int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;

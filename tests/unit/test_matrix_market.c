@@ -1,4 +1,4 @@
-/* The Matrix Market reader of the examples: what it reads, and every kind of file it must refuse, with the line it names. */
+/* The Matrix Market reader of the examples: files that it reads, and every kind that it must refuse, with the line it names. */
 #include "../../examples/matrix_market.h"
 
 #include <glib.h>

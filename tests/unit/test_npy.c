@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A file's beginning: version and header text, with the length that belongs to them. */
+/* The beginning of a file: version and header text, with the matching length. */
 static GByteArray *begin(int major, const char *text)
 {
     GByteArray *bytes = g_byte_array_new();
@@ -27,7 +27,7 @@ static bool parse(dome_npy *npy, int major, const char *text, char **message)
 
 #define HEADER(descr, shape) "{'descr': " descr ", 'fortran_order': False, 'shape': " shape ", }\n"
 
-/* Headers that mean something, with the item's description and the shape they mean. */
+/* Valid headers, with the item's description and the shape that they mean. */
 static void test_accepted(void)
 {
     static const struct {
@@ -91,7 +91,7 @@ static void test_encodings(void)
     dome__npy_clear(&npy);
 }
 
-/* Headers that are refused, with words of the reason. */
+/* Headers that are refused, with words from the message. */
 static void test_refused(void)
 {
     static const struct {
@@ -178,14 +178,14 @@ static void test_refused(void)
     g_string_free(deep, TRUE);
 }
 
-/* Every beginning of a good header is refused, and so is what does not begin like a .npy file. */
+/* Every truncated header is refused, and so is a file that does not begin like a .npy file. */
 static void test_truncated(void)
 {
     GByteArray *bytes = begin(2, HEADER("[('a', '<f8'), ('b', '|i1', (3, 2))]", "(4, 5)"));
     for (guint n = 0; n < bytes->len; n++) {
         dome_npy npy;
         char *message = NULL;
-        uint8_t *exact = g_memdup2(bytes->data, n); /* so that a step too far is seen */
+        uint8_t *exact = g_memdup2(bytes->data, n); /* so that a read past the end is detected */
         g_assert_false(dome__npy_parse(&npy, exact, n, &message));
         g_assert_nonnull(message);
         if (n >= 6)
@@ -251,7 +251,7 @@ static dome_field record_fields[] = {{"tag", &dome__basic_types[DOME_KIND_U8], o
 static const struct dome_type_desc record_type = {
     .name = "record", .kind = DOME_KIND_STRUCT, .size = sizeof(record), .portable = 29, .nfields = 3, .fields = record_fields};
 
-/* Byte for byte what numpy.save of NumPy 1.24 writes before the data of such arrays. */
+/* The exact bytes that numpy.save of NumPy 1.24 writes before the data of such arrays. */
 static void test_header_golden(void)
 {
     const struct {

@@ -16,7 +16,7 @@ static void expect(int status, const char *word)
     dome_error_clear(env);
 }
 
-/* ---- a structure with nothing but the required slots: one replicated word ---- */
+/* ---- a structure with only the required slots: one replicated word ---- */
 
 static int destroyed;
 
@@ -96,7 +96,7 @@ static void test_registry(void)
     g_assert_cmpint(destroyed, ==, 1);
     g_assert_true(dome_object_next(env, a) == c);
     b = dome_object_new(env, "b", &word_ops, &word);
-    g_assert_cmpuint(dome_object_id(b), ==, last + 1); /* ids are never used again */
+    g_assert_cmpuint(dome_object_id(b), ==, last + 1); /* ids are never reused */
     dome_object_free(a);
     a = dome_object_new(env, "a", &word_ops, &word);
     g_assert_nonnull(a);
@@ -108,7 +108,7 @@ static void test_registry(void)
     g_assert_cmpuint(dome_object_count(env), ==, before);
 }
 
-/* Names that are made up never are in the way of the program's, whichever comes first. */
+/* Generated names never collide with the program's, in either order. */
 static void test_names(void)
 {
     uint64_t word = 1;

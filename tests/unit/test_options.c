@@ -51,7 +51,7 @@ static void expect_message(const char *environment, const char *line, const char
     char *untouched = g_strdup(p.rest);
     g_strdelimit(untouched, "|", ' ');
     if (!strpbrk(line, "'\""))
-        g_assert_cmpstr(untouched, ==, line); /* a refused line is left as it was */
+        g_assert_cmpstr(untouched, ==, line); /* a refused command line is unchanged */
     g_free(untouched);
     clear(&p);
 }
@@ -91,7 +91,7 @@ static void test_checkpoints(void)
     clear(&p);
     p = parse("--dome-checkpoint-dir d --dome-checkpoint-every 10", "prog --dome-restart a --dome-checkpoint-keep 5");
     g_assert_true(p.ok);
-    g_assert_cmpstr(p.rest, ==, "prog|a"); /* its value is only ever behind "=" */
+    g_assert_cmpstr(p.rest, ==, "prog|a"); /* its value must follow "=" */
     g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NEWEST);
     g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_LOOPS);
     g_assert_cmpfloat(p.options.checkpoint_every, ==, 10);

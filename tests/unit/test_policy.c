@@ -78,7 +78,7 @@ static void test_one_slow(void)
     g_assert_cmpuint(f.next[2], ==, 60);
 }
 
-/* The integer division is the best there is: no other has a smaller time. */
+/* The integer division is optimal: no other has a smaller time. */
 static void test_best_of_all(void)
 {
     fixture f;
@@ -139,7 +139,7 @@ static void test_bad_cases(void)
     check_whole(&f);
 }
 
-/* Data of the ring policy moves to the next rank and no further, over the ends only on a ring. */
+/* With the ring policy data moves to the next rank at most, and over the ends only on a ring. */
 static void test_ring_neighbours(void)
 {
     fixture f;
@@ -181,7 +181,7 @@ static void test_ring_converges(void)
     }
 }
 
-/* One of six slowed to a third, from 96 to 512 blocks: ten phases bring the ring near the oracle, but for a block's worth. */
+/* One of six slowed to a third, from 96 to 512 blocks: after ten phases the ring is within a block of the oracle. */
 static void test_ring_anchor(void)
 {
     fixture f;
@@ -198,7 +198,7 @@ static void test_ring_anchor(void)
     }
 }
 
-/* From anywhere the ring comes to rest: no block goes to and fro for ever. */
+/* From any start the ring settles: no block moves to and fro for ever. */
 static void test_ring_rests(void)
 {
     fixture f;
@@ -220,7 +220,7 @@ static void test_ring_rests(void)
     g_rand_free(random);
 }
 
-/* The policy is made of the parts that a rank can use which knows its neighbours only. */
+/* The policy consists of functions that a rank can use if it knows only its neighbours. */
 static void test_ring_parts(void)
 {
     fixture f;
@@ -263,7 +263,7 @@ static void test_ring_flow(void)
     g_assert_cmpfloat(dome__ring_flow(&fast, &slow, &other), ==, -down);
     g_assert_cmpfloat(dome__ring_flow(&slow, &fast, &flow), >, down); /* momentum */
     flow = 0;
-    g_assert_cmpfloat(dome__ring_flow(&fast, &nothing, &flow), >, 0); /* a rank with nothing can gain */
+    g_assert_cmpfloat(dome__ring_flow(&fast, &nothing, &flow), >, 0); /* a rank without blocks can get some */
     flow = 0;
     double last = dome__ring_flow(&one, &nothing, &flow);
     g_assert_cmpuint(dome__ring_blocks(&one, &nothing, true, NULL, 1, 1, last), ==, 1); /* a rank with one block can lose it */
@@ -282,13 +282,13 @@ static void test_ring_blocks(void)
     g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 1, 2, 2.6), ==, 2);
     g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 1, 10, -1), ==, 0);
     g_assert_cmpuint(dome__ring_blocks(&a, &b, true, NULL, 0, 10, 1), ==, 0);
-    g_assert_cmpuint(dome__ring_blocks(&a, &slow, true, NULL, 1, 10, 0.9), ==, 0); /* it would hold up both */
+    g_assert_cmpuint(dome__ring_blocks(&a, &slow, true, NULL, 1, 10, 0.9), ==, 0); /* it would delay both */
     g_assert_cmpuint(dome__ring_blocks(&a, &b, true, costs, 0, 4, 1.5), ==, 1);    /* the block that costs nothing stays */
     g_assert_cmpuint(dome__ring_blocks(&a, &b, true, costs, 0, 4, 3.5), ==, 3);
     g_assert_cmpuint(dome__ring_blocks(&a, &b, true, costs, 0, 4, 100), ==, 4);
 }
 
-/* Costs that differ: as good as can be, and nothing moves that need not. */
+/* Unequal costs: the division is near the optimum, and moves no more than needed. */
 static void test_costs_move_little(void)
 {
     fixture f;
@@ -344,7 +344,7 @@ static void test_many(void)
             double then = dome__division_time(&load, &division);
             g_assert_cmpfloat(then, <, dome__load_time(&load));
             if (group == RANKS)
-                g_assert_cmpfloat(then, <, 1.2 * dome__oracle_time(&load)); /* a block is much here */
+                g_assert_cmpfloat(then, <, 1.2 * dome__oracle_time(&load)); /* a single block is a large part here */
         }
     }
     g_rand_free(random);
@@ -355,7 +355,7 @@ static void test_many(void)
     g_free(counts);
 }
 
-/* What may be noise of measurement moves nothing. */
+/* Differences within the noise of measurement move nothing. */
 static void test_noises(void)
 {
     fixture f;
@@ -378,7 +378,7 @@ static void test_noises(void)
     g_assert_cmpmem(f.next, 6 * sizeof *f.next, f.counts, 6 * sizeof *f.counts);
 }
 
-/* A rank without blocks is not given its whole share at once, and the trial pays though it gains nothing. */
+/* A rank without blocks does not get its whole share at once, and the trial pays though it gains nothing. */
 static void test_trial(void)
 {
     fixture f;
@@ -412,9 +412,9 @@ static void test_speed(void)
     g_assert_cmpfloat(s.rate, ==, 5.25); /* both counted for one second */
     g_assert_cmpfloat(s.noise, >, 0);
     g_assert_cmpfloat(s.noise, <, 0.2);
-    g_assert_false(dome__speed_update(&s, 5.5, 0, 9)); /* over no time it says nothing */
+    g_assert_false(dome__speed_update(&s, 5.5, 0, 9)); /* a measurement over no time means nothing */
     g_assert_cmpfloat(s.rate, ==, 5.25);
-    g_assert_true(dome__speed_update(&s, 1, 1, 9)); /* it stood still for a moment */
+    g_assert_true(dome__speed_update(&s, 1, 1, 9)); /* a task stopped for a moment */
     g_assert_cmpfloat(s.rate, ==, 5.25);
     g_assert_false(dome__speed_update(&s, 5.25, 1, 9));
     g_assert_cmpfloat(s.rate, ==, 5.25);
@@ -428,10 +428,11 @@ static void test_speed(void)
     for (int i = 0; i < 10; i++)
         doubt = dome__speed_update(&s, i % 2 ? 0.2 : 4, 1, 9);
     g_assert_cmpfloat(s.rate, ==, 0.8);
-    g_assert_false(doubt); /* noise for ever does not make phases follow each other for ever */
+    g_assert_false(doubt); /* noise must not cause phase after phase for ever */
 }
 
-/* The longer is measured, the surer is the estimate; and what looks like noise over a short time does not over a long one. */
+/* Longer measurements make the estimate more accurate, and a difference within noise over a short time is significant over a long
+ * one. */
 static void test_speed_noise(void)
 {
     GRand *random = g_rand_new_with_seed(3);
@@ -460,7 +461,7 @@ static void test_speed_noise(void)
     g_assert_cmpfloat(s.rate, ==, 0.8);
 }
 
-/* Phases until the estimate has come to `share` of the mean. */
+/* Phases until the estimate has reached `share` of the mean. */
 static int idle_phases(dome_speed *s, double share)
 {
     int phases = 0;
@@ -477,7 +478,7 @@ static void test_speed_trials(void)
     for (int trial = 0; trial < 30; trial++) {
         int phases = idle_phases(&s, 0.1);
         g_assert_cmpint(phases, >, 0);
-        g_assert_cmpint(phases, <, 10000); /* the patience has an end */
+        g_assert_cmpint(phases, <, 10000); /* the patience is bounded */
         g_assert_cmpint(phases, >=, before);
         first = first ? first : phases;
         before = phases;
@@ -486,7 +487,7 @@ static void test_speed_trials(void)
     }
     g_assert_cmpint(before, >, 50 * first);
     idle_phases(&s, 0.1);
-    dome__speed_update(&s, 1, 1, 1); /* recovered: believed at once */
+    dome__speed_update(&s, 1, 1, 1); /* recovered: used at once */
     g_assert_cmpfloat(s.rate, ==, 1);
     dome__speed_update(&s, NAN, 1, 0.5);
     g_assert_cmpfloat(s.rate, ==, 1);
@@ -499,7 +500,8 @@ static void test_speed_trials(void)
     g_assert_cmpfloat(dead.rate, ==, 1);
 }
 
-/* A rank at a hundredth for long, which then is as fast as the others: its trials are few, and it gets its share back. */
+/* A rank at a hundredth of the others' speed for long, and then as fast as they are: it has few trials, and gets its share back.
+ */
 static void test_recovery(void)
 {
     for (int group = 1; group <= 6; group += 5) {
@@ -536,9 +538,9 @@ static void test_pays(void)
     dome__schedule_init(&s);
     s.interval = 10;
     g_assert_true(dome__schedule_pays(&s, 1, 0.5, 1));
-    g_assert_false(dome__schedule_pays(&s, 1, 0.5, 16));   /* dearer than what it saves */
+    g_assert_false(dome__schedule_pays(&s, 1, 0.5, 16));   /* costs more than it saves */
     g_assert_true(dome__schedule_pays(&s, 1e-6, 5e-7, 1)); /* in any unit */
-    g_assert_false(dome__schedule_pays(&s, 1, 0.999, 0));  /* not worth the trouble */
+    g_assert_false(dome__schedule_pays(&s, 1, 0.999, 0));  /* the gain is too small */
     g_assert_false(dome__schedule_pays(&s, 1, 1, 0));
     g_assert_false(dome__schedule_pays(&s, 0, 0, 0));
     g_assert_true(dome__schedule_pays(&s, 1, 0.9, 0));
@@ -546,7 +548,7 @@ static void test_pays(void)
     g_assert_false(dome__schedule_pays(&s, 1, 0.9, 0)); /* may be noise */
 }
 
-/* When moving is dear it is done in the end, before much more is lost by waiting than it takes. */
+/* Expensive moving is done in the end, before waiting has cost much more than moving does. */
 static void test_pays_later(void)
 {
     dome_schedule s;
@@ -582,7 +584,7 @@ static void test_schedule(void)
     for (int i = 0; i < 1000; i++) /* data moves every 20 phases */
         dome__schedule_next(&s, i % 20 == 0, false);
     g_assert_cmpfloat(s.interval, <, 0.15);
-    s.spread = 0.05; /* noise gets less in a longer time */
+    s.spread = 0.05; /* noise is smaller over a longer time */
     dome__schedule_next(&s, true, false);
     g_assert_cmpfloat(s.interval, >, 0.24);
     g_assert_cmpfloat(s.interval, <, 0.26);

@@ -25,7 +25,7 @@ static void test_plain(void)
     expect(&m, 0, "100%  1000/1000 steps, 50.0/s, took 0:20");
 }
 
-/* After a restart what was done before does not count. */
+/* After a restart, work done before does not count. */
 static void test_restart(void)
 {
     dome_meter m = {0};
@@ -35,13 +35,13 @@ static void test_restart(void)
     expect(&m, 0, " 91%  910/1000 steps, 1.00/s, 1:30 left");
     dome__meter_note(&m, 1000, 1000, "steps", 101 * SECOND);
     expect(&m, 0, "100%  1000/1000 steps, 1.00/s, took 1:40");
-    g_assert_true(dome__meter_note(&m, 500, 1000, "steps", 102 * SECOND)); /* it went back to a checkpoint */
+    g_assert_true(dome__meter_note(&m, 500, 1000, "steps", 102 * SECOND)); /* the program resumed from a checkpoint */
     expect(&m, 0, " 50%  500/1000 steps");
     g_assert_true(dome__meter_note(&m, 500, 1000, "rows", 103 * SECOND));
     g_assert_true(dome__meter_note(&m, 500, 2000, "rows", 104 * SECOND));
 }
 
-/* What counts for the time left is how fast it goes now. */
+/* The remaining time is estimated from the present speed. */
 static void test_speed_changes(void)
 {
     dome_meter m = {0};

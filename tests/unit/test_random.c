@@ -28,7 +28,7 @@ static void test_known_answers(void)
 static void test_fill(void)
 {
     enum { COUNT = 1000 };
-    const uint64_t seed = 0x0123456789abcdef, first = 0xfffffe00; /* the counter's second word comes into play */
+    const uint64_t seed = 0x0123456789abcdef, first = 0xfffffe00; /* the second word of the counter is used */
     static uint8_t u8[COUNT];
     static uint16_t u16[COUNT];
     static uint32_t u32[COUNT];

@@ -61,7 +61,7 @@ static void test_round_trip(void)
     }
     dome__report_free(s);
 
-    /* The hub may not get rid of all of it: what is not whole is refused. */
+    /* The hub may not be able to send all of it: an incomplete text is refused. */
     size_t length = strlen(text);
     for (size_t cut = 0; cut + 12 < length; cut += length / 40) {
         char *part = g_strndup(text, cut);
@@ -88,7 +88,7 @@ static bool answered(const char *text)
     return found;
 }
 
-/* A process asks another. One that does not answer is not waited for for long, and nothing of them stays. */
+/* A process asks another. It does not wait long for one that does not answer, and leaves nothing behind. */
 static void test_asking(void)
 {
     dome_report *r = example();

@@ -11,7 +11,7 @@ static void test_rounds(void)
             sim_cost cost;
             unsigned rounds = cost_log2(sizes[i]);
             g_assert_cmpint(sim_run(sizes[i], 0, &constants, cost_cases[k].work, NULL, &cost), ==, 0);
-            /* what is beyond a power of two is folded in and out again */
+            /* tasks beyond a power of two are folded in and out again */
             g_assert_cmpuint(cost.depth, <=, cost_cases[k].rounds_up * rounds + 1);
             g_assert_cmpuint(cost.messages, <=, rounds + 1);
         }
@@ -25,15 +25,15 @@ static void test_by_hosts(void)
             sim_cost cost;
             int hosts = sizes[i][1];
             g_assert_cmpint(sim_run(sizes[i][0], hosts, &constants, cost_cases[k].work, NULL, &cost), ==, 0);
-            /* in the host, among hosts, in the host again */
+            /* within the host, among hosts, within the host again */
             g_assert_cmpuint(cost.depth, <=, cost_log2(hosts) + 1 + 2);
             if (hosts == 1)
                 g_assert_cmpuint(cost.depth, ==, 1);
         }
 }
 
-/* Each task receives long data about twice at most, and sends it as often, however many tasks there are. In an all-reduce those
- * beyond a power of two give and get all of it besides. */
+/* Each task receives and sends long data at most about twice, however many tasks there are. In an all-reduce the tasks beyond a
+ * power of two additionally send and receive all of it. */
 static void test_long(void)
 {
     for (int size = 3; size <= 48; size *= 2) {

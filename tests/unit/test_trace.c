@@ -1,4 +1,4 @@
-/* What is recorded stays small however long a program runs; what is read back is what was written; damage does no harm. */
+/* A trace stays small however long a program runs; reading gives what was written; damaged files do no harm. */
 #include "core/environment.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
@@ -42,7 +42,7 @@ static void test_merging(void)
     g_string_free(lines, TRUE);
 }
 
-/* Nobody takes anything out: the ring is full, and what is left out is counted. */
+/* If no thread takes lines out, the ring fills up, and the lines left out are counted. */
 static void test_full(void)
 {
     dome_trace *trace = dome__trace_new(0, 0);
@@ -102,7 +102,7 @@ static void test_reading(void)
     dome__trace_file_free(file);
 }
 
-/* Cut at every byte, and with every byte changed: read or refused, and written again. */
+/* A trace cut at every byte, and with every byte changed, is read or refused, and can be written again. */
 static void test_damage(void)
 {
     size_t length = strlen(small);

@@ -1,4 +1,4 @@
-/* The last operations of a task as text, and the names of what they worked with. */
+/* The last operations of a task as text, and the names of their objects. */
 #include "core/operation.h"
 #include "core/trail.h"
 #include "supervision/trail_frame.h"
@@ -44,7 +44,7 @@ static void *read_names(void *argument)
     return NULL;
 }
 
-/* The watcher's thread asks while the program frees. */
+/* The watcher's thread asks for names while the program frees objects. */
 static void test_names_of_threads(void)
 {
     dome_names *names = dome__names_new();

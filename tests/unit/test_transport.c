@@ -69,7 +69,7 @@ static void test_many_tasks(void)
     g_assert_cmpint(local_run(23, NULL, many, NULL), ==, 0);
 }
 
-/* A message that is converted in several pieces, with the extremes where the pieces meet and numbers here and there. */
+/* A message that is converted in several pieces, with extreme values where the pieces meet and random ones elsewhere. */
 static int long_portable(dome_transport *t, void *ctx)
 {
     const uint64_t count = (9u << 20) / 8, edge = (8u << 20) / 8, step = 1021;
@@ -104,7 +104,7 @@ static void test_long_portable(void)
     g_assert_cmpint(local_run(2, formats, long_portable, NULL), ==, 0);
 }
 
-/* What travels between tasks of different formats is big-endian whatever machine this is. */
+/* Data between tasks of different formats is big-endian, whatever this machine is. */
 static int golden(dome_transport *t, void *ctx)
 {
     (void)ctx;
@@ -199,7 +199,7 @@ static char *describe_side(dome_transport *t, int rank, const dome_stamp *stamp)
     return g_strdup_printf("rank %d does %u", rank, (unsigned)stamp->operation);
 }
 
-/* Each disagreement is found, named, and leaves the next message readable. */
+/* Each disagreement is detected, named, and leaves the next message readable. */
 static int mismatches(dome_transport *t, void *ctx)
 {
     const dome_stamp agreed = {.sequence = 9, .history = 77, .object = 2, .operation = 4};
@@ -282,7 +282,7 @@ static void test_strangers(void)
     g_assert_cmpint(local_run(2, NULL, strangers, NULL), ==, 0);
 }
 
-/* A task that is gone is an error, not a wait. */
+/* A lost task is an error, and is not waited for. */
 static int lost(dome_transport *t, void *ctx)
 {
     (void)ctx;

@@ -42,7 +42,7 @@ static void check_portable(dome_type type, const void *value, const char *bytes,
         check_portable(type, &v, bytes, sizeof(bytes) - 1);                                                                      \
     } while (0)
 
-/* Bytes written down by hand: what any machine must produce. */
+/* Bytes written by hand: every machine must produce them. */
 static void test_portable(void)
 {
     CHECK_PORTABLE(DOME_I8, int8_t, -2, "\xfe");
@@ -62,7 +62,7 @@ static void test_portable(void)
     check_portable(DOME_C128, c128, "\x3f\xf0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16);
 }
 
-/* Long runs at odd addresses, and NaN payloads, come back as they were. */
+/* Long runs at odd addresses, and NaN payloads, are restored exactly. */
 static void test_runs(void)
 {
     const dome_type types[] = {DOME_I8, DOME_I16, DOME_I32, DOME_I64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
@@ -138,7 +138,7 @@ static void test_struct(void)
     g_assert_cmpint(((unsigned char *)&back)[1], ==, 0x55); /* padding */
 }
 
-/* Many elements: more than are converted at a time; padding neither travels nor changes. */
+/* More elements than are converted at a time; padding is neither sent nor changed. */
 static void test_struct_runs(void)
 {
     enum { COUNT = 3000 };
@@ -197,7 +197,7 @@ static void test_refused(void)
     refuse(DOME_ERR_NAME, "basic", "f64", 8, good, 1);
     g_assert_nonnull(dome_type_struct(env, "r", 8, good, 1, sizeof(dome_field)));
 
-    /* fields of a program with a newer header: what this library does not know has to be 0 */
+    /* a program with a newer header: fields that this library does not know must be 0 */
     struct {
         dome_field field;
         size_t more;

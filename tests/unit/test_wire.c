@@ -55,7 +55,7 @@ static void test_round_trip(void)
     g_byte_array_free(in, TRUE);
 }
 
-/* Every kind becomes a frame and a message again: the same frame, and not with a byte less or more. */
+/* Every kind of message is encoded and decoded to the same message; a frame that is a byte shorter or longer is refused. */
 static void test_all_kinds(void)
 {
     for (int kind = DOME_WIRE_HELLO; kind < DOME_WIRE_KINDS; kind++) {
@@ -85,7 +85,7 @@ static void test_all_kinds(void)
     }
 }
 
-/* The frame that a handler of a signal makes is the one of the message. */
+/* A signal handler makes the same frame as the message's own function. */
 static void test_signal(void)
 {
     uint8_t bytes[DOME_WIRE_SIGNAL_BYTES];
