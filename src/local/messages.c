@@ -284,7 +284,7 @@ int dome__local_recv_head(dome_transport *t, int source, int channel, void *head
     const frame *f = local->taken ? &local->taken->frame : &q->frame;
     *bytes = f->bytes;
     if (f->head_bytes != head_bytes)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d has another head than it should", source);
+        return dome__transport_error(t, DOME_ERR_COMM, "the head of a message from task %d has the wrong length", source);
     memcpy(head, local->taken ? local->taken->head : q->head, head_bytes);
     return DOME_OK;
 }
@@ -296,7 +296,8 @@ int dome__local_recv_data(dome_transport *t, int source, int channel, void *data
     (void)channel;
     uint64_t whole = local->taken ? local->taken->frame.bytes : q->frame.bytes;
     if (bytes != whole)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is taken with another length than it has", source);
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d has another length than is to be received",
+                                     source);
     if (local->taken) {
         if (bytes)
             memcpy(data, local->taken->data, bytes);

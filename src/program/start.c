@@ -113,7 +113,7 @@ static void open_road(dome_env *env)
                 here++;
             }
         if (!dome__bind_to_core(place, here) && place == 0)
-            fprintf(stderr, "dome: the %d tasks on host %s are not kept on processors of their own: there are not as many\n",
+            fprintf(stderr, "dome: the %d tasks on host %s are not bound to processors: there are fewer processors than tasks\n",
                     here, env->hosts[t->rank]);
     }
     if (dome__local_open(env->transport, env->hosts, env->options.road))
@@ -199,7 +199,7 @@ static void become_other(dome_env *env, const dome_provider *provider)
         fprintf(stderr, "dome: task %d on host %s runs in another directory than rank 0: %s is not there\n", members->rank,
                 members->hosts[members->rank], members->directory);
     if (!dome__hub_address_parse(&address, members->hub))
-        dome__start_failed(env, 1, "the first task speaks another version of the library");
+        dome__start_failed(env, 1, "task 0 uses another version of the library");
     if (strcmp(members->hosts[members->rank], members->hosts[0]) != 0)
         dome__hub_address_outside(&address);
     env->watch = dome__watch_open(&address, members->rank, members->hosts[members->rank], members->ids[members->rank], false,

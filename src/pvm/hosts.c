@@ -19,7 +19,7 @@ static bool enrol(char **message)
     pvm_setopt(PvmAutoErr, 0);
     int tid = pvm_mytid();
     if (tid < 0)
-        *message = g_strdup_printf("the PVM daemon of this host does not take part (PVM error %d); see dome doctor", tid);
+        *message = g_strdup_printf("cannot enrol in the PVM virtual machine (PVM error %d); see dome doctor", tid);
     return tid >= 0;
 }
 
@@ -39,7 +39,7 @@ static GPtrArray *list(int own_tid, char **message)
     if (code >= 0)
         code = pvm_tasks(0, &tasks, &task);
     if (code < 0) {
-        *message = g_strdup_printf("the PVM daemon does not say which hosts there are (PVM error %d)", code);
+        *message = g_strdup_printf("cannot get the list of hosts from the PVM daemon (PVM error %d)", code);
         return NULL;
     }
     GPtrArray *hosts = g_ptr_array_new_with_free_func(host_free);

@@ -277,7 +277,7 @@ static const char *why_not_added(int code)
     case PvmIPLoopback:
         return "this host's name resolves to a loopback address, so no other host could reach it: give the master an address "
                "with "
-               "--address, or mend /etc/hosts";
+               "--address, or correct /etc/hosts";
     case PvmCantStart:
         return "its pvmd could not be started: does `ssh -o BatchMode=yes HOST true` work, and is the package pvm installed "
                "there?";

@@ -220,7 +220,7 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     machine m;
     int arches, me = pvm_mytid();
     if (pvm_config(&m.hosts, &arches, &m.info) < 0) {
-        *message = g_strdup("the PVM daemon does not say which hosts its machine has");
+        *message = g_strdup("cannot get the list of hosts from the PVM daemon");
         return NULL;
     }
     leave_out(&m, pvm_tidtohost(me));
@@ -321,7 +321,7 @@ dome_members *dome__pvm_lead(const char *hub, char **message)
     machine m;
     int arches, *tids, n = pvm_siblings(&tids);
     if (n < 1 || pvm_config(&m.hosts, &arches, &m.info) < 0) {
-        *message = g_strdup("the PVM daemon does not say which tasks were started together");
+        *message = g_strdup("cannot get the list of tasks started together from the PVM daemon");
         return NULL;
     }
     dome_members *p = g_new0(dome_members, 1);
@@ -358,7 +358,7 @@ dome_members *dome__pvm_join(double timeout, char **message)
         }
     }
     if (!p) {
-        *message = g_strdup("no word from the program's first task; it has ended, or the tasks were not started together");
+        *message = g_strdup("no message from the program's task 0: it has ended, or the tasks were not started together");
         return NULL;
     }
     pvm_setcontext(p->context);

@@ -183,7 +183,8 @@ static int pvm_transport_recv_data(dome_transport *t, int source, int channel, v
     provider *p = t->provider;
     char *at = data;
     if (bytes != p->left)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is taken with another length than it has", source);
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d has another length than is to be received",
+                                     source);
     while (p->left) {
         if (!p->in_buffer) {
             int status = next_piece(t, source, channel);

@@ -49,8 +49,7 @@ static void rank0_ended(hub_state *s, int status)
                                                                WTERMSIG(status), strsignal(WTERMSIG(status)))
                                              : g_strdup(""));
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
-        dome__hub_notice(s, DOME_END_OWN, false, code,
-                         g_strdup("")); /* the reader has closed the pipe, as `head` does: no error */
+        dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* its output pipe was closed, as by `head` */
     } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
         dome__hub_notice(s, DOME_END_OWN, !watch->bye, code,
                          g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
@@ -150,7 +149,7 @@ static void silence(hub_state *s)
         if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
             continue;
         if (c->greeted && starting && silent <= limit) {
-            char *how = g_strdup_printf("it did not get through its start within %.1f s", start_limit);
+            char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit);
             dome__hub_lost(s, c, how);
             s->silent = silent_host(c);
             g_free(how);
@@ -166,8 +165,8 @@ static void silence(hub_state *s)
     }
     if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
         dome__hub_notice(s, DOME_END_LOSS, false, 1,
-                         g_strdup_printf("task 0 on host %s is lost: it did not get through its start within %.1f s",
-                                         g_get_host_name(), start_limit));
+                         g_strdup_printf("task 0 on host %s is lost: it did not finish starting within %.1f s", g_get_host_name(),
+                                         start_limit));
 }
 
 /* Whether an output connection outlives its task: a child of the task holds it open. The task's own end and last output have

@@ -201,7 +201,7 @@ bool dome__private_machine_start(dome_private_machine *m, const char *address, c
         return true;
     if (!most_hosts)
         return false;
-    fprintf(stderr, "dome: going on without: %s\n", *message);
+    fprintf(stderr, "dome: continuing without these hosts: %s\n", *message);
     g_clear_pointer(message, g_free);
     return true;
 }

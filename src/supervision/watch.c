@@ -606,7 +606,7 @@ static void take_messages(dome_watch *watch)
         dome__wire_clear(&message);
     }
     if (have < 0)
-        hub_lost(watch, "speaks nonsense");
+        hub_lost(watch, "has sent an invalid message");
 }
 
 /* Reports a dome_finalize that hangs: leaving the message passing system blocks if the daemon does not answer. */

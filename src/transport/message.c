@@ -237,7 +237,8 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
                       uint64_t bytes)
 {
     if (h->magic != HEAD_MAGIC || h->version != HEAD_VERSION || h->channel != channel || h->rank != (uint32_t)source)
-        return dome__transport_error(t, DOME_ERR_COMM, "what came from task %d is not a message of this version of Dome", source);
+        return dome__transport_error(t, DOME_ERR_COMM, "task %d has sent data that is not a message of this version of Dome",
+                                     source);
     if (!same_stamp(&h->stamp, &t->stamp)) {
         char *here = describe(t, t->rank, &t->stamp), *there = describe(t, source, &h->stamp);
         const char *hint = h->stamp.operation == t->stamp.operation && h->stamp.object == t->stamp.object
@@ -272,7 +273,7 @@ static int take_elements(dome_transport *t, int source, int channel, dome_type t
         if (bytes / dome_type_size(type) == h->count)
             return take_data(t, source, channel, data, bytes);
         discard(t, source, channel, bytes);
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than it says", source);
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head states", source);
     }
     uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type), capacity = bytes;
     bool convert = !same_forms(type);
@@ -298,7 +299,8 @@ static int take_elements(dome_transport *t, int source, int channel, dome_type t
             break;
         status = check_head(t, source, channel, type, format, &next, bytes);
         if (!status && (next.count != h->count || bytes / element > h->count - done || bytes > capacity))
-            status = dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is interrupted by another", source);
+            status =
+                dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is incomplete: another one follows", source);
         if (status)
             discard(t, source, channel, bytes);
     }
