@@ -36,9 +36,10 @@ extern "C" {
 dome_env *dome_init(int *argc, char ***argv);
 
 /* Ends the program: waits for all tasks, destroys the remaining objects, and takes down what
- * dome_init started. Collective; no Dome function may be called afterwards. Returns the exit status
- * for main: 0 unless an error was recorded after dome_set_errors_return and not cleared. NULL is
- * allowed and returns 0. */
+ * dome_init started. Collective; no Dome function may be called afterwards (a call that uses the
+ * environment or an object prints one line and ends the process). Returns the exit status for main:
+ * 0 unless an error was recorded after dome_set_errors_return and not cleared. NULL is allowed and
+ * returns 0. */
 int dome_finalize(dome_env *env);
 
 int dome_rank(const dome_env *env);                   /* this task's number, 0 ... size - 1 */

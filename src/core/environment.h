@@ -79,9 +79,11 @@ struct dome_env {
 /* Whether all tasks are on one host. */
 bool dome__on_one_host(const dome_env *env);
 
-/* src/core/object.c: creates and frees the registry. */
+/* src/core/object.c: creates the registry; destroys the remaining objects, newest first; frees the registry and the handles of
+ * destroyed objects. */
 void dome__registry_init(dome_env *env);
-void dome__registry_free(dome_env *env); /* destroys the remaining objects, newest first */
+void dome__registry_clear(dome_env *env);
+void dome__registry_free(dome_env *env);
 
 /* Defers freeing the memory (g_malloc) of a freed handle, so that later uses of the handle are detected. Bury a handle before the
  * memory that it points to. */

@@ -187,12 +187,14 @@ void dome__registry_init(dome_env *env)
     env->types = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, dome__type_free);
 }
 
-void dome__registry_free(dome_env *env)
+void dome__registry_clear(dome_env *env)
 {
-    if (!env->objects)
-        return;
     while (env->objects->len > 0)
         object_destroy(g_ptr_array_index(env->objects, env->objects->len - 1));
+}
+
+void dome__registry_free(dome_env *env)
+{
     for (int k = 0; env->buried && k < BURIED; k++)
         g_free(env->buried[k]);
     g_clear_pointer(&env->buried, g_free);

@@ -110,6 +110,13 @@ static void refuse_inside(const dome_operation *op)
     abort();
 }
 
+void dome__called_late(dome_env *env, const char *function)
+{
+    env->errors_return = false;
+    dome__fail(env, DOME_ERR_STATE, "%s: called after dome_finalize", function);
+    abort();
+}
+
 void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                       const uint64_t *words, size_t count)
 {

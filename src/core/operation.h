@@ -237,6 +237,9 @@ dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const cha
  * Returns DOME_ERR_ARGUMENT. */
 dome_status dome__null(const char *function, const char *what);
 
+/* Reports that a public function was called after dome_finalize, and ends the process. */
+void dome__called_late(dome_env *env, const char *function) __attribute__((cold, noreturn));
+
 /* At the head of a public function: if pointer is NULL, reports that and returns the value of the last argument (none: void). */
 #define DOME_NEEDS(pointer, what, ...)                                                                                           \
     do {                                                                                                                         \

@@ -37,10 +37,27 @@ static void refuse_second(dome_env *first)
     dome__fail(first, DOME_ERR_STATE, "it has been called already");
 }
 
+/* The last environment that was finalized, with the handles of its objects: calls with them are reported, by its hooks. */
+static dome_env *finalized;
+
+/* Nothing may use the handles any more. */
+static void release_finalized(void)
+{
+    dome_env *env = g_steal_pointer(&finalized);
+    if (!env)
+        return;
+    dome__operation_table_reset();
+    dome__registry_free(env);
+    g_strfreev(env->hosts);
+    g_free(env->error_message);
+    g_free(env);
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
         refuse_second(dome__this_env());
+    release_finalized();
     dome__open_streams();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
@@ -102,34 +119,31 @@ int dome_finalize(dome_env *env)
     }
     if (failed && !known && env->transport->rank == 0) /* the program can no longer query it */
         fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome_error_message(env));
-    dome__registry_free(env);
-    dome__eval_free(env->eval);
+    dome__registry_clear(env);
+    dome__eval_free(g_steal_pointer(&env->eval));
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);
     dome__recording_finish(env);
     dome__checkpoint_free(env);
-    dome__balance_free(env->balance);
-    env->balance = NULL;
-    g_ptr_array_unref(env->block_times);
+    dome__balance_free(g_steal_pointer(&env->balance));
+    g_clear_pointer(&env->block_times, g_ptr_array_unref);
     int status = env->error_status ? 1 : 0;
     fflush(NULL);
     if (env->watch)
         dome__watch_leave(env->watch);
     env->stamp = NULL;
     env->wait_ns = NULL;
-    dome__transport_free(env->transport);
+    dome__transport_free(g_steal_pointer(&env->transport));
     env->trail = NULL;
-    dome__watch_close(env->watch);
-    env->watch = NULL;
+    dome__watch_close(g_steal_pointer(&env->watch));
     dome__recording_close(env, status, NULL);
-    dome__operation_table_reset();
     dome__options_clear(&env->options);
-    g_strfreev(env->hosts);
-    g_free(env->error_message);
-    g_free(env->moved);
-    g_free(env->progress);
-    g_free(env);
+    g_clear_pointer(&env->moved, g_free);
+    g_clear_pointer(&env->progress, g_free);
+    env->trace = NULL;
+    env->hooks = dome__hooks_after_finalize();
+    finalized = env;
     dome__set_this_env(NULL);
     return status;
 }
@@ -140,7 +154,9 @@ void dome_print(dome_env *env, const char *format, ...)
 {
     DOME_NEEDS(env, "the environment", );
     DOME_NEEDS(format, "the format", );
-    if (env->transport->rank != 0)
+    if (!env->transport)
+        dome__called_late(env, __func__);
+    if (env->rank != 0)
         return;
     dome__progress_hide(env);
     va_list arguments;

@@ -109,3 +109,16 @@ const dome_hooks dome__program_hooks = {
     .settle = settle,
     .advance = dome__eval_advance,
 };
+
+static bool called_late(dome_env *env, uint32_t code)
+{
+    dome__called_late(env, dome__operation_name(code));
+}
+
+const dome_hooks *dome__hooks_after_finalize(void)
+{
+    static dome_hooks hooks;
+    hooks = dome__program_hooks;
+    hooks.due = called_late;
+    return &hooks;
+}

@@ -7,4 +7,7 @@
 /* The table of a program's environment. */
 extern const dome_hooks dome__program_hooks;
 
+/* The same after dome_finalize: the first call that begins an operation is reported and ends the process. */
+const dome_hooks *dome__hooks_after_finalize(void);
+
 #endif

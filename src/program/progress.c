@@ -168,7 +168,9 @@ void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *uni
 {
     DOME_NEEDS(env, "the environment", );
     dome_progress_state *p = env->progress;
-    if (env->transport->rank != 0)
+    if (!p)
+        dome__called_late(env, __func__);
+    if (env->rank != 0)
         return;
     if (!p->decided)
         decide(p, env->options.progress);

@@ -302,6 +302,12 @@ MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "shift": (2, r"dvec_shift of 'y': 'z' has 5 elements, but 'y' 100"),
     "second-init": (2, r"dome_init: it has been called already"),
     "finalize": (1, r"dome_finalize: dvec_div into 'i': element 0 is an integer divided by zero"),
+    "late-vector": (2, r"dvec_sum: called after dome_finalize"),
+    "late-freed": (2, r"dvec_fill: called after dome_finalize"),
+    "late-new": (2, r"dvec_new: called after dome_finalize"),
+    "late-print": (2, r"dome_print: called after dome_finalize"),
+    "late-progress": (2, r"dome_progress: called after dome_finalize"),
+    "late-finalize": (2, r"dome_finalize: called after dome_finalize"),
     "exit": (1, None),
     "exit-3": (3, None),
 }

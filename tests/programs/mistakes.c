@@ -38,6 +38,30 @@ static void with_freed(const char *mistake, dome_env *env, dvec *x, dvec *y)
         dscalar_get_f64(s);
 }
 
+/* Rank 0 alone: the tasks no longer know of each other. */
+static void after_finalize(const char *mistake, dome_env *env, dvec *x, dvec *y)
+{
+    if (strcmp(mistake, "late-freed") == 0)
+        dvec_free(y);
+    int rank = dome_rank(env);
+    dome_finalize(env);
+    if (rank != 0)
+        exit(0);
+    if (strcmp(mistake, "late-vector") == 0)
+        dvec_sum(x);
+    else if (strcmp(mistake, "late-freed") == 0)
+        dvec_fill(y, 1);
+    else if (strcmp(mistake, "late-new") == 0)
+        dvec_new(env, "z", DOME_F64, 100);
+    else if (strcmp(mistake, "late-print") == 0)
+        dome_print(env, "late\n");
+    else if (strcmp(mistake, "late-progress") == 0)
+        dome_progress(env, 1, 2, "steps");
+    else if (strcmp(mistake, "late-finalize") == 0)
+        exit(dome_finalize(env));
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
@@ -55,6 +79,8 @@ int main(int argc, char **argv)
         dome_set_errors_return(env);
         dome_init(&argc, &argv);
     }
+    if (strncmp(mistake, "late", 4) == 0)
+        after_finalize(mistake, env, x, y);
     if (strcmp(mistake, "exit") == 0)
         exit(0);
     if (strcmp(mistake, "exit-3") == 0)
