@@ -4,7 +4,7 @@
  * What an atom feels is a function of the positions alone, to the last bit. It does not depend on when lists of neighbours
  * were made, in which order they are, or how many pairs a processor works off at a time: the contribution of
  * each pair is rounded to a multiple of 2^-32 (forces, virial) or 2^-36 (energy), and sums of those are exact. So a program that
- * goes on from saved positions, and makes its lists anew, has the same bits as one that was never stopped. */
+ * resumes from saved positions, and makes its lists anew, has the same bits as one that was never stopped. */
 #ifndef LENNARD_JONES_H
 #define LENNARD_JONES_H
 

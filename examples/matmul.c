@@ -3,7 +3,7 @@
  *     matmul A.npy B.npy C.npy
  *     matmul --generate N A.npy B.npy    writes two N x N matrices of random numbers
  *
- * The local products are made block by block, a block being 64 rows of A, or 256 where there are many, whoever owns them, so C
+ * The local products are made block by block, each of 64 rows of A, or 256 if there are many, whichever task owns them, so C
  * has the same bits for any number of tasks. (BLAS has its own rules about bits: equal libraries on equal processors with equal
  * numbers of threads. The plain loop, which stands in where BLAS is missing, has none.) */
 #ifdef HAVE_CBLAS

@@ -19,7 +19,7 @@ struct dome_ckpt_background {
 
     /* under the mutex */
     bool busy, quit;
-    bool wanted; /* somebody waits */
+    bool wanted; /* a caller waits */
     double hold;
     dome_ckpt_job *job; /* NULL: make room */
     dome_ckpt_capture *capture;

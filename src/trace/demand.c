@@ -34,7 +34,7 @@ struct dome_demand {
     int listen_fd, epoll_fd;
     int viewers[VIEWERS]; /* connections; -1: none */
     char *lent;           /* file of a recording that is made in any case; NULL: none */
-    int file;             /* -1: nobody looks */
+    int file;             /* -1: no recording */
     dome_trace_sink *sink;
     uint32_t recordings;
     double looked_at; /* when there last was a viewer */

@@ -428,7 +428,7 @@ static void test_storage(void)
     }
 }
 
-/* Too large a request is an answer here, not an error. */
+/* A request for too much memory must return NULL here, not end the test. */
 const char *__asan_default_options(void);
 
 const char *__asan_default_options(void)
