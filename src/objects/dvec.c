@@ -54,13 +54,13 @@ int dvec__agree(dome_env *env, int status, const char *text)
 /* A caller that asks for values in memory reads them, even if they were there already. */
 static void note_read(const dvec *x)
 {
-    ((dvec *)x)->unread = false;
+    x->lazy->unread = false;
 }
 
 void dvec__complete(const dvec *x)
 {
     note_read(x);
-    if (x->pending > 0)
+    if (x->lazy->pending > 0)
         dome__eval_run(x->env, x);
 }
 
@@ -75,15 +75,15 @@ int dvec__settle(const dvec *x, const dvec *y)
     dvec__complete(x);
     if (y)
         dvec__complete(y);
-    return report(x->env, dome__failure_first(x->failure, y ? y->failure : NULL));
+    return report(x->env, dome__failure_first(x->lazy->failure, y ? y->lazy->failure : NULL));
 }
 
 int dvec__settle_read(const dvec *x)
 {
     note_read(x);
-    if (x->pending > 0)
+    if (x->lazy->pending > 0)
         dome__eval_read(x->env, x);
-    return report(x->env, x->failure);
+    return report(x->env, x->lazy->failure);
 }
 
 int dvec__agree_memory(const dvec *x, bool have, const char *what)
@@ -192,14 +192,14 @@ static dome_status vec_describe(const dome_object *object, dome_object_info *inf
 /* As dvec__complete, but for a use of the whole vector that does not count as reading its values. */
 static void run_recorded(const dvec *x)
 {
-    if (x->pending > 0)
+    if (x->lazy->pending > 0)
         dome__eval_run(x->env, x);
 }
 
 static dome_status vec_sync(dome_object *object)
 {
     run_recorded(self(object));
-    return self(object)->failure ? DOME_ERR_RANGE : DOME_OK;
+    return self(object)->lazy->failure ? DOME_ERR_RANGE : DOME_OK;
 }
 
 /* A run of blocks as elements; false unless this task owns them all. local: their position in memory. */
@@ -482,9 +482,9 @@ static void vec_destroy(dome_object *object)
     dome_layout_unref(x->layout);
     g_free(x->dirty);
     g_free(x->sums);
-    dome__storage_retire(x->whole, dvec_name(x));
-    dome__storage_retire(x->halo, dvec_name(x));
-    dome_layout_unref(x->halo_layout);
+    dome__storage_retire(x->lazy->whole, dvec_name(x));
+    dome__storage_retire(x->lazy->halo, dvec_name(x));
+    dome_layout_unref(x->lazy->halo_layout);
     dome__bury(x->env, x);
 }
 
@@ -513,7 +513,12 @@ bool dvec__is(const dome_object *object)
 
 static dvec *vec_alloc(dome_env *env, dome_type type, uint64_t n, const dvec_options *options)
 {
-    dvec *x = g_new0(dvec, 1);
+    struct {
+        dvec x;
+        dvec_lazy lazy;
+    } *both = g_malloc0(sizeof *both);
+    dvec *x = &both->x;
+    x->lazy = &both->lazy;
     x->env = env;
     x->type = type;
     x->length = n;
@@ -573,7 +578,7 @@ static void make_zero(dvec *x)
 static const char *why_failed(const dome_object *object)
 {
     const dvec *x = dome_object_content(object);
-    return x->failure ? x->failure->text : NULL;
+    return x->lazy->failure ? x->lazy->failure->text : NULL;
 }
 
 bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy)

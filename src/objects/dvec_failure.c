@@ -10,7 +10,7 @@ static int find_operations(dome_env *env, const GPtrArray *vectors, uint64_t *op
 {
     for (guint k = 0; k < vectors->len; k++) {
         const dvec *x = g_ptr_array_index(vectors, k);
-        operation[k] = x->failure ? ~x->failure->order[0] : 0;
+        operation[k] = x->lazy->failure ? ~x->lazy->failure->order[0] : 0;
     }
     int status = dome__allreduce(env->transport, DOME_U64, operation, vectors->len, dome__combine_max_u64, NULL);
     for (guint k = 0; k < vectors->len; k++)
@@ -26,7 +26,7 @@ int dome__failure_finish(dome_env *env)
     for (dome_object *o = NULL; (o = dome_object_next(env, o));)
         if (dvec__is(o)) {
             g_ptr_array_add(vectors, dome_object_content(o));
-            any |= ((dvec *)dome_object_content(o))->failure != NULL;
+            any |= ((const dvec *)dome_object_content(o))->lazy->failure != NULL;
         }
     uint64_t *operation = g_new(uint64_t, vectors->len);
     int status = dome__allreduce(env->transport, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
@@ -37,7 +37,7 @@ int dome__failure_finish(dome_env *env)
     } else if (any) {
         dome_failure *first = NULL;
         for (guint k = 0; k < vectors->len; k++) {
-            dome_failure *failure = ((dvec *)g_ptr_array_index(vectors, k))->failure;
+            dome_failure *failure = ((const dvec *)g_ptr_array_index(vectors, k))->lazy->failure;
             if (failure && !failure->told && failure->order[0] == operation[k])
                 first = dome__failure_first(first, failure);
         }

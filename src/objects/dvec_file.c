@@ -34,7 +34,7 @@ enum { IDENTITY_WORDS = 4 };
 /* State of reading or writing one vector on this task. */
 typedef struct transfer {
     dome_env *env;
-    dvec *x;
+    const dvec *x; /* what is read goes to its memory */
     const char *path;
     dome_npy npy;
     int file; /* -1: not seen */
@@ -439,22 +439,23 @@ dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dv
 
     transfer f = {.env = env, .path = path, .file = -1};
     identity id = {0};
+    dvec *x = NULL;
     char *header = env->transport->rank == 0 ? open_first(&f, &id) : NULL;
     int status = agree(&f, NULL);
     if (!status)
         status = share_header(&f, &header, &id);
     if (!status) {
-        f.x = new_vector(&f, name, options);
-        status = f.x ? read_parts(&f, &id) : (int)env->error_status;
+        f.x = x = new_vector(&f, name, options);
+        status = x ? read_parts(&f, &id) : (int)env->error_status;
     }
-    if (status && f.x) {
-        dome_object_free(f.x->object);
-        f.x = NULL;
+    if (status && x) {
+        dome_object_free(x->object);
+        x = NULL;
     }
     g_free(header);
     finish(&f);
     dome__end(&op, status);
-    return f.x;
+    return x;
 }
 
 dvec *dvec_read(dome_env *env, const char *name, const char *path)
@@ -618,7 +619,7 @@ dome_status dvec_write(const dvec *x, const char *path)
         return dome__end(&op, dome__fail(x->env, DOME_ERR_ARGUMENT, "no file is named"));
     int status = dvec__settle(x, NULL);
     if (!status) {
-        transfer f = {.env = x->env, .x = (dvec *)x, .path = path, .file = -1};
+        transfer f = {.env = x->env, .x = x, .path = path, .file = -1};
         dome_new_file new = {.fd = -1};
         dome__npy_describe(&f.npy, x->type, x->length, x->width);
         status = write_file(&f, &new);

@@ -83,7 +83,7 @@ static int trade(const dvec *x, int dest, piece *out, int nout, int source, piec
     return status;
 }
 
-int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out)
+int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
 {
     const dome_transport *t = x->env->transport;
     uint64_t element = DVEC_ELEMENT(x);
@@ -112,7 +112,7 @@ int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out)
 }
 
 /* ctx: a vector whose own elements are wanted. */
-static int wants_own(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
+static int wants_own(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 {
     dome_span spans[2];
     uint64_t at = 0;
@@ -158,7 +158,7 @@ static void shift_inside(const shift *s, const dome_span *span, uint64_t *begin,
     *end = CLAMP(high, *begin, MAX(*begin, span->first + span->count));
 }
 
-static int wants_shift(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
+static int wants_shift(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 {
     const shift *s = ctx;
     uint64_t n = s->z->length, at = 0;
@@ -224,7 +224,7 @@ static int shift_checked(dvec *z, const dvec *x, const shift *s, const void *val
             return status;
         }
     }
-    status = dvec__fetch(x, wants_shift, (void *)s, data);
+    status = dvec__fetch(x, wants_shift, s, data);
     if (status == DOME_OK && !s->circular)
         fill_outside(s, data, value);
     if (z == x) {
@@ -267,7 +267,7 @@ dome_status dvec_shift(dvec *z, const dvec *x, int64_t k, const void *value)
 /* ---- whole ---- */
 
 /* Everything. */
-static int wants_whole(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
+static int wants_whole(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 {
     const dvec *x = ctx;
     (void)rank;
@@ -285,7 +285,7 @@ static int fetch_whole(const dvec *x, void *out)
     }
     dome_layout_run(x->layout, 0, &start);
     if (start != 0) /* the parts in rank order are not the vector in index order */
-        return dvec__fetch(x, wants_whole, (void *)x, out);
+        return dvec__fetch(x, wants_whole, x, out);
 
     uint64_t *counts = g_new(uint64_t, t->size);
     for (int r = 0; r < t->size; r++)
@@ -310,7 +310,7 @@ const void *dvec_allgather(const dvec *x)
         if (x->distribution == DOME_WHOLE && !x->env->options.check_pointers) {
             result = x->data;
         } else {
-            dvec *cache = (dvec *)x;
+            dvec_lazy *cache = x->lazy;
             uint64_t bytes;
             if (!cache->whole) {
                 if (!__builtin_mul_overflow(x->length, (uint64_t)DVEC_ELEMENT(x), &bytes))
@@ -356,7 +356,7 @@ static void halo_counts(const halo *h, const dome_span *span, uint64_t *below, u
     *above = h->periodic ? h->above : MIN(h->above, h->x->length - end);
 }
 
-static int wants_halo(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
+static int wants_halo(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 {
     const halo *h = ctx;
     uint64_t n = h->x->length, at = 0, below, above;
@@ -375,20 +375,21 @@ static int wants_halo(void *ctx, int rank, dvec_want wants[DVEC_WANTS])
  * replaced. */
 static int halo_room(dvec *x, const halo *h, uint64_t elements)
 {
-    if (x->halo_layout == x->layout && x->halo_below == h->below && x->halo_above == h->above && x->halo_periodic == h->periodic)
+    if (x->lazy->halo_layout == x->layout && x->lazy->halo_below == h->below && x->lazy->halo_above == h->above &&
+        x->lazy->halo_periodic == h->periodic)
         return DOME_OK;
-    dome__storage_retire(g_steal_pointer(&x->halo), dvec_name(x));
-    g_clear_pointer(&x->halo_layout, dome_layout_unref);
+    dome__storage_retire(g_steal_pointer(&x->lazy->halo), dvec_name(x));
+    g_clear_pointer(&x->lazy->halo_layout, dome_layout_unref);
 
     uint64_t bytes = 0;
     if (!__builtin_mul_overflow(elements, (uint64_t)DVEC_ELEMENT(x), &bytes))
-        x->halo = dome__storage_raw(bytes, NULL);
-    int status = dvec__agree_memory(x, x->halo || elements == 0, "the neighbouring elements");
+        x->lazy->halo = dome__storage_raw(bytes, NULL);
+    int status = dvec__agree_memory(x, x->lazy->halo || elements == 0, "the neighbouring elements");
     if (status == DOME_OK) {
-        x->halo_layout = dome_layout_ref(x->layout);
-        x->halo_below = h->below;
-        x->halo_above = h->above;
-        x->halo_periodic = h->periodic;
+        x->lazy->halo_layout = dome_layout_ref(x->layout);
+        x->lazy->halo_below = h->below;
+        x->lazy->halo_above = h->above;
+        x->lazy->halo_periodic = h->periodic;
     }
     return status;
 }
@@ -405,10 +406,10 @@ static int halo_fetch(dvec *x, const halo *h)
                           "a periodic halo of %" G_GUINT64_FORMAT " below and %" G_GUINT64_FORMAT
                           " above is longer than the vector of %" G_GUINT64_FORMAT " elements",
                           h->below, h->above, x->length);
-    for (int w = wants_halo((void *)h, x->env->transport->rank, wants); w-- > 0;)
+    for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
         elements += wants[w].count;
     status = halo_room(x, h, elements);
-    return status == DOME_OK ? dvec__fetch(x, wants_halo, (void *)h, x->halo) : status;
+    return status == DOME_OK ? dvec__fetch(x, wants_halo, h, x->lazy->halo) : status;
 }
 
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
@@ -428,7 +429,7 @@ dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dv
         return status;
 
     int count = dvec__spans(x, local);
-    const char *copies = x->halo;
+    const char *copies = x->lazy->halo;
     for (int s = 0; s < count; s++) {
         uint64_t nbelow, nabove;
         halo_counts(&h, &(dome_span){local[s].first, local[s].count}, &nbelow, &nabove);

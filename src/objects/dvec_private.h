@@ -7,6 +7,26 @@
 
 #include <dome/dvec.h>
 
+/* What evaluation changes, and copies of the values: all of it may change while the values of the vector stay the same. */
+typedef struct dvec_lazy {
+    unsigned pending;       /* recorded values that are computed from the vector, or are its own */
+    struct eval_list *work; /* the list that holds them */
+    unsigned value;         /* number of its own value in the list, from 1 on; 0: its values are in memory */
+    uint64_t pass;          /* the last pass that read it */
+    bool unread;            /* the memory has been written and not read since */
+    bool kept;              /* its values are often wanted after they were computed for others */
+    bool passing;           /* its values are never read from memory */
+
+    struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
+
+    void *whole; /* dvec_allgather's copy */
+
+    void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
+    uint64_t halo_below, halo_above;
+    bool halo_periodic;
+    dome_layout *halo_layout;
+} dvec_lazy;
+
 struct dvec {
     dome_object *object;
     dome_env *env;
@@ -21,28 +41,12 @@ struct dvec {
     char *next;     /* during a migration: the data under the layout that will be adopted */
     bool next_here; /* `next` lies in the storage of `data` */
 
-    /* deferred work (eval.c) */
-    unsigned pending;       /* recorded values that are computed from it, or are its own */
-    struct eval_list *work; /* the list that holds them */
-    unsigned value;         /* number of its own value in the list, from 1 on; 0: its values are in memory */
-    uint64_t pass;          /* the last pass that read it */
-    bool unread;            /* the memory has been written and not read since */
-    bool kept, passing;     /* kept: its values are often wanted after they were computed for others; passing: they are never read
-                             * from memory */
-
-    struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
+    dvec_lazy *lazy; /* in the same allocation; not const in a const vector, which may be evaluated */
 
     uint64_t version; /* increases when its values change or move */
     uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL: all count as written */
     bool lent;        /* it does not move, and the program has got a pointer for writing that may still be in use */
     uint64_t *sums;   /* by local block: checksum at the last mark_saved, if lent then; NULL: not known */
-
-    void *whole; /* dvec_allgather's copy */
-
-    void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
-    uint64_t halo_below, halo_above;
-    bool halo_periodic;
-    dome_layout *halo_layout;
 };
 
 #define DVEC_VALUE(x)   dome_type_size((x)->type)
@@ -94,11 +98,11 @@ typedef struct dvec_want {
 
 /* Sets the ranges that a rank wants and returns their number. Any task can compute it for any rank, so no requests are sent. */
 #define DVEC_WANTS 8
-typedef int (*dvec_wants)(void *ctx, int rank, dvec_want wants[DVEC_WANTS]);
+typedef int (*dvec_wants)(const void *ctx, int rank, dvec_want wants[DVEC_WANTS]);
 
 /* Copies the elements this task wants to out, from whichever tasks own them, without additional memory. Collective. x must be
  * synced; out must not overlap x's memory. */
-int dvec__fetch(const dvec *x, dvec_wants wants, void *ctx, void *out);
+int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out);
 
 /* z = x for vectors of different distributions or block sizes; fails unless type, length and width are equal. Collective. */
 int dvec__redistribute(dvec *z, const dvec *x);

@@ -30,14 +30,13 @@ dome_eval *dome__eval_new(const dome_options *options)
 
 static void take_part(const dvec *x, eval_list *list)
 {
-    dvec *vector = (dvec *)x;
-    vector->pending++;
-    vector->work = list;
+    x->lazy->pending++;
+    x->lazy->work = list;
 }
 
 static void leave(const dvec *x)
 {
-    ((dvec *)x)->pending--;
+    x->lazy->pending--;
 }
 
 /* Whether a value counts as pending work of its vector. */
@@ -52,8 +51,8 @@ static void release(eval_list *list, int k)
     list->live &= ~NODE(k);
     if (holds_out(node))
         leave(node->out);
-    if (node->out && node->out->value == (unsigned)k + 1)
-        node->out->value = 0;
+    if (node->out && node->out->lazy->value == (unsigned)k + 1)
+        node->out->lazy->value = 0;
     if (node->must)
         list->musts--;
     for (int i = 0; i < INPUTS_MAX; i++) {
@@ -81,8 +80,8 @@ static void disown(eval_list *list, int k)
     eval_node *node = &list->node[k];
     bool held = holds_out(node);
     node->owned = false;
-    if (node->out && node->out->value == (unsigned)k + 1)
-        node->out->value = 0;
+    if (node->out && node->out->lazy->value == (unsigned)k + 1)
+        node->out->lazy->value = 0;
     if (held && !holds_out(node))
         leave(node->out);
     if (node->uses == 0 && !node->must)
@@ -105,7 +104,7 @@ static void find_deps(eval_list *list)
 static node_set readers(const eval_list *list, const dvec *x)
 {
     node_set set = 0;
-    if (x->pending > (x->value != 0))
+    if (x->lazy->pending > (x->lazy->value != 0))
         for (node_set rest = list->live; rest; rest &= rest - 1) {
             int k = __builtin_ctzll(rest);
             const eval_node *node = &list->node[k];
@@ -180,8 +179,8 @@ static void complete(const eval_list *list, node_set *needed, node_set *stores)
             const eval_node *node = &list->node[__builtin_ctzll(rest)];
             *needed |= node->deps & open;
             if (node->computed && node->owned) { /* recomputed, so it should have been written the first time */
-                node->out->kept = true;
-                node->out->passing = false;
+                node->out->lazy->kept = true;
+                node->out->lazy->passing = false;
             }
             /* values that read this memory must be computed before it is overwritten */
             next |= owners(list, readers(list, node->out));
@@ -192,10 +191,10 @@ static void complete(const eval_list *list, node_set *needed, node_set *stores)
             if (!node->owned)
                 continue;
             if (node->computed) {
-                node->out->kept = true;
-                node->out->passing = false;
+                node->out->lazy->kept = true;
+                node->out->lazy->passing = false;
             }
-            if (node->out->kept)
+            if (node->out->lazy->kept)
                 next |= NODE(k);
         }
         add = next & ~*stores;
@@ -221,11 +220,11 @@ static void read_from_memory(eval_list *list, int k)
 
 void dome__eval_set_failure(dvec *x, dome_failure *failure)
 {
-    if (x->failure == failure)
+    if (x->lazy->failure == failure)
         return;
-    x->env->eval->failed += (failure != NULL) - (x->failure != NULL);
-    dome__failure_unref(x->failure);
-    x->failure = dome__failure_ref(failure);
+    x->env->eval->failed += (failure != NULL) - (x->lazy->failure != NULL);
+    dome__failure_unref(x->lazy->failure);
+    x->lazy->failure = dome__failure_ref(failure);
 }
 
 /* A value computed from one that could not be computed could not be computed either. Processed in the order of the values: a
@@ -240,7 +239,7 @@ static void spread_failures(eval_list *list, node_set needed, node_set stores)
             if (node->arg[i] >= 0)
                 failure = dome__failure_first(failure, list->node[node->arg[i]].failure);
             else if (node->leaf[i])
-                failure = dome__failure_first(failure, node->leaf[i]->failure);
+                failure = dome__failure_first(failure, node->leaf[i]->lazy->failure);
         }
         if (failure != node->failure) {
             dome__failure_ref(failure);
@@ -261,7 +260,7 @@ static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set s
         const eval_node *node = &list->node[__builtin_ctzll(rest)];
         for (int i = 0; i < INPUTS_MAX; i++)
             if (node->leaf[i])
-                ((dvec *)node->leaf[i])->unread = false;
+                node->leaf[i]->lazy->unread = false;
     }
     dome__eval_pass(env, &pass, &eval->scratch);
     if (list->failed || eval->failed)
@@ -269,7 +268,7 @@ static void run_pass(dome_env *env, eval_list *list, node_set needed, node_set s
     for (node_set rest = stores; rest; rest &= rest - 1) {
         dvec *out = list->node[__builtin_ctzll(rest)].out;
         dvec__written(out);
-        out->unread = true;
+        out->lazy->unread = true;
     }
 }
 
@@ -329,12 +328,12 @@ static bool all_at_once(const eval_list *list)
 
 static eval_list *list_of(const dvec *x)
 {
-    return x->pending ? x->work : NULL;
+    return x->lazy->pending ? x->lazy->work : NULL;
 }
 
 static node_set own_value(const dvec *x)
 {
-    return x->value ? NODE(x->value - 1) : 0;
+    return x->lazy->value ? NODE(x->lazy->value - 1) : 0;
 }
 
 void dome__eval_advance(dome_env *env)
@@ -370,7 +369,7 @@ void dome__eval_run(dome_env *env, const dvec *x)
     while (!x && eval->lists->len)
         run_list(env, g_ptr_array_index(eval->lists, 0));
     if (x)
-        ((dvec *)x)->unread = false;
+        x->lazy->unread = false;
 }
 
 void dome__eval_read(dome_env *env, const dvec *x)
@@ -378,14 +377,14 @@ void dome__eval_read(dome_env *env, const dvec *x)
     eval_list *list = list_of(x);
     if (list && all_at_once(list))
         run_list(env, list);
-    else if (list && x->value)
+    else if (list && x->lazy->value)
         run_some(env, list, own_value(x), 0, NULL);
-    ((dvec *)x)->unread = false;
+    x->lazy->unread = false;
 }
 
 dome_failure *dome__eval_failure(const dvec *x)
 {
-    return x->value ? x->work->node[x->value - 1].failure : x->failure;
+    return x->lazy->value ? x->lazy->work->node[x->lazy->value - 1].failure : x->lazy->failure;
 }
 
 /* Values that may fail. */
@@ -429,8 +428,8 @@ void dome__eval_forget(dome_env *env, dvec *x)
     if (list && all_at_once(list)) {
         run_list(env, list);
     } else if (list) {
-        if (x->value)
-            disown(list, (int)x->value - 1);
+        if (x->lazy->value)
+            disown(list, (int)x->lazy->value - 1);
         orphan(env, list, x);
     } else { /* x may have had values that were replaced and that others depend on */
         for (guint l = eval->lists->len; l-- > 0;)
@@ -459,7 +458,7 @@ void dome__eval_finish(dome_env *env)
 static bool is_cheap(const eval_list *list, const dvec *x)
 {
     enum { FEW = 2 };
-    node_set deps = list->node[x->value - 1].deps;
+    node_set deps = list->node[x->lazy->value - 1].deps;
     if (__builtin_popcountll(deps) > FEW)
         return false;
     for (; deps; deps &= deps - 1)
@@ -480,9 +479,9 @@ void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction)
         /* vectors of another layout need a pass of their own */
         if (all_at_once(list_of(v)))
             run_list(env, list_of(v));
-        else if (v->value && !dome_layout_equal(v->layout, lead->layout))
+        else if (v->lazy->value && !dome_layout_equal(v->layout, lead->layout))
             run_some(env, list_of(v), own_value(v), 0, NULL);
-        else if (v->value) {
+        else if (v->lazy->value) {
             list = list_of(v);
         }
     }
@@ -490,15 +489,16 @@ void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction)
         const bool small = dome_layout_block_size(lead->layout) * lead->width <= PASSING_VALUES;
         node_set stores = 0, passing = 0;
         for (int k = 0; k < 2; k++)
-            if (vector[k] && vector[k]->value && list_of(vector[k]) == list)
-                *(small && (vector[k]->passing || (!vector[k]->kept && is_cheap(list, vector[k]))) ? &passing : &stores) |=
+            if (vector[k] && vector[k]->lazy->value && list_of(vector[k]) == list)
+                *(small && (vector[k]->lazy->passing || (!vector[k]->lazy->kept && is_cheap(list, vector[k]))) ? &passing
+                                                                                                               : &stores) |=
                     own_value(vector[k]);
         run_some(env, list, stores, passing, reduction);
     } else {
         dome__eval_visit_memory(reduction);
-        ((dvec *)x)->unread = false;
+        x->lazy->unread = false;
         if (y)
-            ((dvec *)y)->unread = false;
+            y->lazy->unread = false;
     }
 }
 
@@ -539,8 +539,8 @@ static void compact(eval_list *list)
         for (int i = 0; i < INPUTS_MAX; i++)
             if (node->arg[i] >= 0)
                 node->arg[i] = becomes[node->arg[i]];
-        if (node->out && node->out->value == k + 1)
-            node->out->value = count + 1;
+        if (node->out && node->out->lazy->value == k + 1)
+            node->out->lazy->value = count + 1;
         note_hash(list, count, list->hash[k]);
         if (count != k)
             list->node[count] = *node;
@@ -610,15 +610,15 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
     for (int i = 0; i < INPUTS_MAX; i++) {
         if (!in[i])
             continue;
-        if (!in[i]->value || plain) {
+        if (!in[i]->lazy->value || plain) {
             node->leaf[i] = in[i];
-            ((dvec *)in[i])->unread = false;
+            in[i]->lazy->unread = false;
             continue;
         }
-        int arg = (int)in[i]->value - 1;
+        int arg = (int)in[i]->lazy->value - 1;
         const eval_node *input = &list->node[arg];
         /* A value that is read from memory must be read before its vector's next value is recorded. */
-        if (input->code == DOME_OP_DVEC_COPY && !(input->leaf[0] && input->leaf[0]->value)) {
+        if (input->code == DOME_OP_DVEC_COPY && !(input->leaf[0] && input->leaf[0]->lazy->value)) {
             node->arg[i] = input->arg[0];
             node->leaf[i] = input->leaf[0];
         } else {
@@ -664,10 +664,10 @@ static void append(eval_list *list)
         }
     }
     /* after the inputs, since the old value may be one of them */
-    if (new->out->value)
-        disown(list, (int)new->out->value - 1);
+    if (new->out->lazy->value)
+        disown(list, (int)new->out->lazy->value - 1);
     take_part(new->out, list);
-    new->out->value = k + 1;
+    new->out->lazy->value = k + 1;
 }
 
 /* Records an operation in its list, which must have room. */
@@ -677,7 +677,7 @@ static void record(eval_list *list, const dome_eval_op *op, bool plain)
     eval_node *node = &list->node[list->count];
     make_node(node, list, op, plain);
     if (!plain && node->code == DOME_OP_DVEC_COPY) { /* of itself */
-        if (out->value ? node->arg[0] == (int)out->value - 1 : node->leaf[0] == out)
+        if (out->lazy->value ? node->arg[0] == (int)out->lazy->value - 1 : node->leaf[0] == out)
             return;
     }
     int equal = find_equal(list, node);
@@ -688,11 +688,11 @@ static void record(eval_list *list, const dome_eval_op *op, bool plain)
         /* The equal value can belong to `out` from the beginning, if no later value reads out's memory. */
         if (!old->owned && !readers(list, out)) {
             old->owned = true;
-            if (out->value)
-                disown(list, (int)out->value - 1);
+            if (out->lazy->value)
+                disown(list, (int)out->lazy->value - 1);
             old->out = out;
             take_part(out, list);
-            out->value = (unsigned)equal + 1;
+            out->lazy->value = (unsigned)equal + 1;
             return;
         }
         *node = (eval_node){.code = DOME_OP_DVEC_COPY,
@@ -704,10 +704,10 @@ static void record(eval_list *list, const dome_eval_op *op, bool plain)
                             .owned = true,
                             .hash = 1};
     }
-    if (!out->value && out->unread) { /* it was written in vain */
-        out->kept = false;
-        out->passing = true;
-        out->unread = false;
+    if (!out->lazy->value && out->lazy->unread) { /* it was written in vain */
+        out->lazy->kept = false;
+        out->lazy->passing = true;
+        out->lazy->unread = false;
     }
     append(list);
 }

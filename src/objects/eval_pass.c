@@ -172,10 +172,10 @@ static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
     node_set kept = 0;
     if (pass->reduction) {
         const dvec *x = pass->reduction->x, *y = pass->reduction->y;
-        if (x->value && x->work == list)
-            kept |= NODE(x->value - 1);
-        if (y && y->value && y->work == list)
-            kept |= NODE(y->value - 1);
+        if (x->lazy->value && x->lazy->work == list)
+            kept |= NODE(x->lazy->value - 1);
+        if (y && y->lazy->value && y->lazy->work == list)
+            kept |= NODE(y->lazy->value - 1);
     }
     for (node_set rest = pass->needed; rest; rest &= rest - 1) {
         int k = __builtin_ctzll(rest), tile = 0;
@@ -251,8 +251,8 @@ static void find_pieces(work *w, const eval_pass *pass)
 
 static operand reduced(const work *w, const eval_pass *pass, const dvec *x)
 {
-    if (x->value && x->work == w->list && !(pass->stores & NODE(x->value - 1)))
-        return w->value[x->value - 1];
+    if (x->lazy->value && x->lazy->work == w->list && !(pass->stores & NODE(x->lazy->value - 1)))
+        return w->value[x->lazy->value - 1];
     return in_memory(w->list, x);
 }
 
@@ -310,8 +310,8 @@ static void find_order(work *w, const eval_pass *pass)
     }
     for (int v = 0; pass->reduction && v < 2; v++) {
         const dvec *x = v ? pass->reduction->y : pass->reduction->x;
-        if (x && x->value && x->work == list)
-            uses[x->value - 1] += 2;
+        if (x && x->lazy->value && x->lazy->work == list)
+            uses[x->lazy->value - 1] += 2;
     }
     for (int m = 0; m < w->active; m++) {
         const eval_node *node = &list->node[w->step[m].node];
@@ -454,8 +454,8 @@ static uint8_t memory_number(generated *g, const operand *o)
 /* The reduction's operand x: in memory, or the result of the step that computes it. */
 static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const operand *o, const uint8_t step_of[NODES_MAX])
 {
-    if (x->value && x->work == w->list)
-        return CHAIN_RESULT(step_of[x->value - 1]);
+    if (x->lazy->value && x->lazy->work == w->list)
+        return CHAIN_RESULT(step_of[x->lazy->value - 1]);
     return memory_number(g, o);
 }
 
@@ -494,8 +494,8 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
         }
         /* tiles are written only if the reduction reads them */
         bool seen = r && !g->sums && (s->out.data == w->x.data || (r->y && s->out.data == w->y.data)) &&
-                    ((r->x->value == (unsigned)s->node + 1 && r->x->work == list) ||
-                     (r->y && r->y->value == (unsigned)s->node + 1 && r->y->work == list));
+                    ((r->x->lazy->value == (unsigned)s->node + 1 && r->x->lazy->work == list) ||
+                     (r->y && r->y->lazy->value == (unsigned)s->node + 1 && r->y->lazy->work == list));
         if (pass->stores & NODE(s->node) || seen) {
             to->out = memory_number(g, &s->out);
             if (to->out == CHAIN_NONE)
@@ -654,10 +654,10 @@ static uint64_t traffic(const work *w, const step *s, uint64_t pass)
     const eval_node *node = &w->list->node[s->node];
     uint64_t bytes = s->out.element;
     for (int i = 0; i < s->inputs; i++) {
-        dvec *leaf = (dvec *)node->leaf[i];
-        if (!leaf || leaf->pass == pass)
+        const dvec *leaf = node->leaf[i];
+        if (!leaf || leaf->lazy->pass == pass)
             continue;
-        leaf->pass = pass;
+        leaf->lazy->pass = pass;
         bytes += s->in[i].element;
     }
     return bytes;
