@@ -165,8 +165,8 @@ void dome__groups_free(dome_ckpt_pieces *pieces)
 {
     dome__ckpt_link_close(&pieces->out);
     dome__ckpt_link_close(&pieces->in);
-    g_free((int *)pieces->group);
-    g_free((int *)pieces->leader);
+    g_free(pieces->group);
+    g_free(pieces->leader);
     *pieces = (dome_ckpt_pieces){0};
 }
 

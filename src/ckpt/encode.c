@@ -1,6 +1,7 @@
 #include "ckpt/format_private.h"
 
 #include "core/bytes.h"
+#include "core/unconst.h"
 
 #include <inttypes.h>
 #include <rpc/types.h>
@@ -211,10 +212,11 @@ bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more
            dome__ckpt_refuse(message, "is damaged in its header, directory or table (checksum differs)");
 }
 
-static bool from_memory(void *head, void *to, uint64_t bytes, uint64_t offset, char **message)
+static bool from_memory(void *ctx, void *to, uint64_t bytes, uint64_t offset, char **message)
 {
+    const uint8_t *const *head = ctx;
     (void)message;
-    memcpy(to, (const char *)head + offset, bytes);
+    memcpy(to, *head + offset, bytes);
     return true;
 }
 
@@ -295,7 +297,7 @@ static bool check_directory(dome_ckpt *ckpt, uint64_t entries, GHashTable *names
 static bool decode_directory(dome_ckpt *ckpt, const uint8_t *from, uint32_t bytes, uint64_t entries, char **message)
 {
     XDR xdrs;
-    xdrmem_create(&xdrs, (char *)from, bytes, XDR_DECODE);
+    xdrmem_create(&xdrs, dome__unconst(from), bytes, XDR_DECODE);
     bool good = xdr_directory(&xdrs, ckpt) && xdr_getpos(&xdrs) == bytes;
     xdr_destroy(&xdrs);
     if (!good)
@@ -386,7 +388,7 @@ static bool decode(dome_ckpt *ckpt, const uint8_t *head, char **message)
 {
     uint32_t version = dome__get_u32(head + AT_VERSION), directory = dome__get_u32(head + AT_DIRECTORY_BYTES);
     uint64_t entries = dome__get_u64(head + AT_ENTRIES), rest = ckpt->head_bytes - DOME_CKPT_HEADER;
-    if (!dome__ckpt_read_sum(head, ckpt->head_bytes, from_memory, (void *)head, &ckpt->sum, message))
+    if (!dome__ckpt_read_sum(head, ckpt->head_bytes, from_memory, &head, &ckpt->sum, message))
         return false;
     if (version != DOME_CKPT_VERSION)
         return dome__ckpt_refuse(message, "has version %u of the format, this library reads version %d", version,

@@ -43,20 +43,29 @@ static bool fails(char **message, const char *what)
     return dome__ckpt_refuse(message, "the connections for checkpoints cannot be made: %s: %s", what, strerror(errno));
 }
 
-static bool transfer(int fd, void *data, uint64_t bytes, bool out)
+/* To `in` or from `out`; the other is NULL. */
+static bool transfer(int fd, char *in, const char *out, uint64_t bytes)
 {
-    char *at = data;
-    while (bytes > 0) {
-        size_t some = (size_t)MIN(bytes, (uint64_t)1 << 24);
-        ssize_t n = out ? send(fd, at, some, MSG_NOSIGNAL) : recv(fd, at, some, 0);
+    for (uint64_t done = 0; done < bytes;) {
+        size_t some = (size_t)MIN(bytes - done, (uint64_t)1 << 24);
+        ssize_t n = out ? send(fd, out + done, some, MSG_NOSIGNAL) : recv(fd, in + done, some, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
-        at += n;
-        bytes -= (uint64_t)n;
+        done += (uint64_t)n;
     }
     return true;
+}
+
+static bool send_all(int fd, const void *data, uint64_t bytes)
+{
+    return transfer(fd, NULL, data, bytes);
+}
+
+static bool receive_all(int fd, void *data, uint64_t bytes)
+{
+    return transfer(fd, data, NULL, bytes);
 }
 
 static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
@@ -64,7 +73,7 @@ static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char 
     const sockets *s = ctx;
     uint8_t head[sizeof bytes];
     dome__put_u64(head, bytes);
-    return (transfer(s->fd[to], head, sizeof head, true) && transfer(s->fd[to], (void *)data, bytes, true)) ||
+    return (send_all(s->fd[to], head, sizeof head) && send_all(s->fd[to], data, bytes)) ||
            dome__ckpt_refuse(message, "task %d is gone", to);
 }
 
@@ -73,13 +82,13 @@ static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char
     const sockets *s = ctx;
     uint8_t head[sizeof *bytes];
     *data = NULL;
-    if (!transfer(s->fd[from], head, sizeof head, false))
+    if (!receive_all(s->fd[from], head, sizeof head))
         return dome__ckpt_refuse(message, "task %d is gone", from);
     *bytes = dome__get_u64(head);
     *data = *bytes <= G_MAXSIZE / 2 ? g_try_malloc((gsize)*bytes + 1) : NULL;
     if (!*data)
         return dome__ckpt_refuse(message, "no memory for what task %d has to say", from);
-    if (transfer(s->fd[from], *data, *bytes, false))
+    if (receive_all(s->fd[from], *data, *bytes))
         return true;
     g_clear_pointer(data, g_free);
     return dome__ckpt_refuse(message, "task %d is gone", from);

@@ -1,4 +1,5 @@
 #include "ckpt/format_private.h"
+#include "core/unconst.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *
 {
     GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < previous->objects->len; i++)
-        g_hash_table_insert(names, dome__ckpt_object(previous, i)->name, (void *)dome__ckpt_object(previous, i));
+        g_hash_table_insert(names, dome__ckpt_object(previous, i)->name, dome__unconst(dome__ckpt_object(previous, i)));
     for (guint i = 0; i < ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i), *old = g_hash_table_lookup(names, object->name);
         for (uint64_t b = 0; old && b < MIN(object->blocks, old->blocks); b++) {

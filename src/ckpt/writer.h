@@ -36,8 +36,8 @@ typedef struct dome_ckpt_link {
  * and copies of those of the group before it in the ring: so the loss of any one directory loses no data. */
 typedef struct dome_ckpt_pieces {
     int count;          /* groups */
-    const int *group;   /* by rank */
-    const int *leader;  /* by group: its lowest rank, which makes the files */
+    int *group;         /* by rank */
+    int *leader;        /* by group: its lowest rank, which makes the files */
     dome_ckpt_link out; /* to the leader of the next group */
     dome_ckpt_link in;  /* leaders: from the tasks of the group before, which have ranks 1 and up in this link */
 } dome_ckpt_pieces;

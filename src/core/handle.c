@@ -32,17 +32,17 @@ uint64_t dome_object_id(const dome_object *object)
 
 void dome__object_charge(const dome_object *object, uint64_t ns)
 {
-    ((dome_object *)object)->compute_ns += ns;
+    object->clock->compute_ns += ns;
 }
 
 uint64_t dome__object_compute_ns(const dome_object *object)
 {
-    return object->compute_ns;
+    return object->clock->compute_ns;
 }
 
 uint64_t dome__object_recent_ns(dome_object *object)
 {
-    uint64_t recent = object->compute_ns - object->reported_ns;
-    object->reported_ns = object->compute_ns;
+    uint64_t recent = object->clock->compute_ns - object->clock->reported_ns;
+    object->clock->reported_ns = object->clock->compute_ns;
     return recent;
 }

@@ -1,6 +1,7 @@
 #include "core/layout.h"
 
 #include "core/operation.h"
+#include "core/unconst.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ dome_layout *dome_layout_even(uint64_t n, uint64_t block_size, int ntasks)
 
 dome_layout *dome_layout_ref(const dome_layout *layout)
 {
-    dome_layout *l = (dome_layout *)layout;
+    dome_layout *l = dome__unconst(layout); /* a layout never changes; how many hold it is no part of it */
     if (l)
         l->references++;
     return l;

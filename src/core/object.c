@@ -101,8 +101,13 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
 
-    dome_object *object = g_new(dome_object, 1);
-    *object = (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1, .named = named};
+    struct {
+        dome_object object;
+        dome_object_clock clock;
+    } *both = g_malloc0(sizeof *both);
+    dome_object *object = &both->object;
+    *object =
+        (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1, .named = named, .clock = &both->clock};
     object->name = named ? g_strdup(name) : g_strdup_printf("%s-%" G_GUINT64_FORMAT, ops->kind, object->id);
     status = check_description(env, object);
     if (status == DOME_OK)

@@ -1,6 +1,7 @@
 /* The table of operations, the library's and registered ones, and the functions by which a structure begins and ends its own. */
 #include "core/environment.h"
 #include "core/operation.h"
+#include "core/unconst.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,8 +43,8 @@ void dome__operation_table_reset(void)
     uint32_t count = dome__operation_count();
     __atomic_store_n(&operations, DOME_OPERATIONS, __ATOMIC_RELEASE);
     for (uint32_t k = DOME_OPERATIONS; k < count; k++) {
-        g_free((char *)table[k].name);
-        g_free((char *)table[k].arguments);
+        g_free(dome__unconst(table[k].name));
+        g_free(dome__unconst(table[k].arguments));
         table[k].name = table[k].arguments = NULL;
     }
 }

@@ -36,7 +36,7 @@ int dome__run_directory_lock(const char *path)
     return fd;
 }
 
-void dome__run_directory_sweep(const char *parent, void (*remove)(void *ctx, const char *path), void *ctx)
+void dome__run_directory_sweep(const char *parent, void (*remove)(const void *ctx, const char *path), const void *ctx)
 {
     GDir *dir = g_dir_open(parent, 0, NULL);
     char *mine = g_strdup_printf(PREFIX "%u-", (unsigned)geteuid());

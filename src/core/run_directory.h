@@ -11,6 +11,6 @@ char *dome__run_directory_name(const char *parent);
 int dome__run_directory_lock(const char *path);
 
 /* Calls remove for the directories of this user in parent on which no process has a lock, and which are not new. */
-void dome__run_directory_sweep(const char *parent, void (*remove)(void *ctx, const char *path), void *ctx);
+void dome__run_directory_sweep(const char *parent, void (*remove)(const void *ctx, const char *path), const void *ctx);
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/sized.h"
 #include "core/trail.h"
 #include "core/type_private.h"
+#include "core/unconst.h"
 
 #include <string.h>
 
@@ -130,9 +131,9 @@ void dome__type_free(void *type)
 {
     struct dome_type_desc *desc = type;
     for (size_t i = 0; i < desc->nfields; i++)
-        g_free((char *)desc->fields[i].name);
+        g_free(dome__unconst(desc->fields[i].name));
     g_free(desc->fields);
-    g_free((char *)desc->name);
+    g_free(dome__unconst(desc->name));
     g_free(desc);
 }
 
@@ -172,7 +173,7 @@ static int check_fields(dome_env *env, const char *name, size_t size, const dome
     GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
     for (size_t i = 0; i < nfields; i++) {
         sorted[i] = &fields[i];
-        if (!g_hash_table_add(names, (void *)fields[i].name) && status == DOME_OK)
+        if (!g_hash_table_add(names, dome__unconst(fields[i].name)) && status == DOME_OK)
             status = dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has two fields called '%s'", name, fields[i].name);
     }
     qsort(sorted, nfields, sizeof *sorted, by_offset);
@@ -236,7 +237,7 @@ static dome_type type_struct(dome_env *env, const char *name, size_t size, const
             status = dome__fail(env, DOME_ERR_NAME, "struct type '%s' has been described differently before", name);
         }
     } else {
-        g_hash_table_insert(env->types, (void *)type->name, type);
+        g_hash_table_insert(env->types, dome__unconst(type->name), type);
     }
     dome__end(&op, status);
     return type;
@@ -322,43 +323,43 @@ static void copy_atoms(size_t atom, char *restrict to, const char *restrict from
 
 enum direction { TO_PACKED, FROM_PACKED };
 
-/* Converts count runs of `each` elements that lie element_stride apart in memory and packed_stride apart in packed form. */
-static void convert(dome_type type, dome_format format, enum direction direction, char *packed, size_t packed_stride,
-                    char *elements, size_t element_stride, size_t each, size_t count)
+/* Converts count runs of `each` elements that lie from_stride apart and to_stride apart. One side is memory, the other the packed
+ * form: direction tells which. */
+static void convert(dome_type type, dome_format format, enum direction direction, char *to, size_t to_stride, const char *from,
+                    size_t from_stride, size_t each, size_t count)
 {
+    bool packs = direction == TO_PACKED;
     if (type->kind == DOME_KIND_STRUCT && !(format == DOME_NATIVE && type->dense)) {
+        size_t bytes = dome_type_bytes(type, format);
         for (size_t i = 0; i < each; i++) {
             size_t at = 0;
             for (size_t k = 0; k < type->nfields; k++) {
                 const dome_field *f = &type->fields[k];
-                convert(f->type, format, direction, packed + (format == DOME_NATIVE ? f->offset : at), packed_stride,
-                        elements + f->offset, element_stride, f->count, count);
+                size_t packed = format == DOME_NATIVE ? f->offset : at;
+                convert(f->type, format, direction, to + (packs ? packed : f->offset), to_stride,
+                        from + (packs ? f->offset : packed), from_stride, f->count, count);
                 at += f->count * f->type->portable;
             }
-            packed += dome_type_bytes(type, format);
-            elements += type->size;
+            to += packs ? bytes : type->size;
+            from += packs ? type->size : bytes;
         }
         return;
     }
 
     size_t atom = format == DOME_NATIVE ? 1 : type->atom;
     size_t atoms = each * (type->size / atom);
-    if (direction == TO_PACKED)
-        for (size_t i = 0; i < count; i++)
-            copy_atoms(atom, packed + i * packed_stride, elements + i * element_stride, atoms);
-    else
-        for (size_t i = 0; i < count; i++)
-            copy_atoms(atom, elements + i * element_stride, packed + i * packed_stride, atoms);
+    for (size_t i = 0; i < count; i++)
+        copy_atoms(atom, to + i * to_stride, from + i * from_stride, atoms);
 }
 
 /* Converts structs field by field, in groups of elements that fit into the cache. */
-static void convert_all(dome_type type, dome_format format, enum direction direction, char *packed, char *elements, size_t count)
+static void convert_all(dome_type type, dome_format format, enum direction direction, char *to, const char *from, size_t count)
 {
-    size_t bytes = dome_type_bytes(type, format);
-    size_t chunk = MAX(1, 16384 / type->size);
+    size_t bytes = dome_type_bytes(type, format), chunk = MAX(1, 16384 / type->size);
+    size_t to_stride = direction == TO_PACKED ? bytes : type->size, from_stride = direction == TO_PACKED ? type->size : bytes;
 
     for (size_t done = 0; done < count; done += chunk)
-        convert(type, format, direction, packed + done * bytes, bytes, elements + done * type->size, type->size, 1,
+        convert(type, format, direction, to + done * to_stride, to_stride, from + done * from_stride, from_stride, 1,
                 MIN(chunk, count - done));
 }
 
@@ -376,7 +377,7 @@ void dome_type_pack(dome_type type, dome_format format, void *packed, const void
     } else {
         if (format == DOME_NATIVE) /* clears padding: equal values have equal bytes */
             memset(packed, 0, count * type->size);
-        convert_all(type, format, TO_PACKED, packed, (char *)elements, count);
+        convert_all(type, format, TO_PACKED, packed, elements, count);
     }
 }
 
@@ -392,5 +393,5 @@ void dome_type_unpack(dome_type type, dome_format format, void *elements, const 
     else if (type->kind != DOME_KIND_STRUCT)
         copy_atoms(type->atom, elements, packed, count * (type->size / type->atom));
     else
-        convert_all(type, format, FROM_PACKED, (char *)packed, elements, count);
+        convert_all(type, format, FROM_PACKED, elements, packed, count);
 }

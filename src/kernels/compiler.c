@@ -1,5 +1,6 @@
 #include "kernels/compiler.h"
 
+#include "core/unconst.h"
 #include "kernels/own_folder.h"
 
 #include <dlfcn.h>
@@ -206,7 +207,7 @@ GBytes *dome__compile(dome_compiler *compiler, int folder, const char *path, con
     GPtrArray *arguments = g_ptr_array_new();
     g_ptr_array_add(arguments, compiler->program);
     for (const char *const *flag = flags; *flag; flag++)
-        g_ptr_array_add(arguments, (char *)*flag);
+        g_ptr_array_add(arguments, dome__unconst(*flag));
     char *const rest[] = {"-o", OUTPUT, INPUT, NULL};
     for (unsigned k = 0; k < G_N_ELEMENTS(rest); k++)
         g_ptr_array_add(arguments, rest[k]);

@@ -1,5 +1,6 @@
 #include "objects/eval_compile.h"
 
+#include "core/unconst.h"
 #include "kernels/code_cache.h"
 #include "kernels/compiler.h"
 #include "kernels/elementwise.h"
@@ -266,7 +267,7 @@ static const char *const *flags(void)
 /* The name of the code's file. It differs for other libraries, compilers, processors and chains. */
 static char *name_of(const dome_chains *c, const char *source)
 {
-    char *joined = g_strjoinv(" ", (char **)flags());
+    char *joined = g_strjoinv(" ", dome__unconst(flags()));
     char *key = g_strjoin("\n", DOME_VERSION, c->compiler.program, joined, source, NULL);
     char *name = dome__code_cache_name(key);
     g_free(joined);

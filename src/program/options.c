@@ -1,6 +1,7 @@
 #include "program/options.h"
 
 #include "core/environment_variables.h"
+#include "core/unconst.h"
 #include "program/nearest.h"
 #include "program/option_table.h"
 
@@ -233,7 +234,7 @@ static char *unknown_option(const char *argument)
     char *shown = readable(name);
     GPtrArray *names = g_ptr_array_new();
     for (const dome_option_row *row = dome__option_rows; row->name; row++)
-        g_ptr_array_add(names, (gpointer)row->name);
+        g_ptr_array_add(names, dome__unconst(row->name));
     g_ptr_array_add(names, NULL);
     const char *nearest = dome__nearest(name + strlen("--"), (const char *const *)names->pdata);
     g_ptr_array_free(names, TRUE);

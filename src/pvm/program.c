@@ -1,6 +1,7 @@
 #include "pvm/pvm.h"
 
 #include "core/environment_variables.h"
+#include "core/unconst.h"
 
 #include <glib.h>
 #include <poll.h>
@@ -144,7 +145,7 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
     const char *tries[2] = {alike ? path : base, alike ? base : path};
     int started = 0, code = PvmNoFile;
     for (int t = 0; t < 2 && !started; t++) {
-        int got = pvm_spawn((char *)tries[t], arguments, PvmTaskHost, host->hi_name, count, tids);
+        int got = pvm_spawn(dome__unconst(tries[t]), arguments, PvmTaskHost, host->hi_name, count, tids);
         started = got;
         if (got < count) {
             code = got < 0 ? got : tids[got > 0 ? got : 0];
@@ -259,8 +260,8 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
 static void pack_program(const dome_members *p)
 {
     pvm_initsend(PvmDataDefault);
-    pvm_pkint((int *)&p->size, 1, 1);
-    pvm_pkint((int *)&p->context, 1, 1);
+    pvm_pkint(dome__unconst(&p->size), 1, 1);
+    pvm_pkint(dome__unconst(&p->context), 1, 1);
     pvm_pkint(p->ids, p->size, 1);
     pvm_pkint(p->formats, p->size, 1);
     for (int r = 0; r < p->size; r++)
@@ -369,7 +370,7 @@ void dome__pvm_ready(const dome_members *p)
 {
     dome__pvm_enter();
     pvm_initsend(PvmDataDefault);
-    pvm_pkint((int *)&p->rank, 1, 1);
+    pvm_pkint(dome__unconst(&p->rank), 1, 1);
     pvm_send(p->ids[0], TAG_READY);
     dome__pvm_leave();
 }

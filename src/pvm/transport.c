@@ -1,6 +1,7 @@
 #include "pvm/pvm.h"
 
 #include "core/bytes.h"
+#include "core/unconst.h"
 
 #include <glib.h>
 #include <pthread.h>
@@ -124,10 +125,10 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
         pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
         if (first) {
             pvm_pkbyte((char *)length, sizeof length, 1);
-            pvm_pkbyte((char *)head, (int)head_bytes, 1);
+            pvm_pkbyte(dome__unconst(head), (int)head_bytes, 1);
         }
         if (piece)
-            code = pvm_pkbyte((char *)at, piece, 1);
+            code = pvm_pkbyte(dome__unconst(at), piece, 1);
         if (code >= 0)
             code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
         if (code < 0)

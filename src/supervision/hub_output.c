@@ -37,7 +37,7 @@ void dome__hub_print(hub_state *s, int fd, const char *text)
     dome__outlet_put(outlet_of(s, fd), text, strlen(text));
 }
 
-static size_t both(const hub_state *s, size_t (*of)(const dome_outlet *outlet))
+static size_t both(const hub_state *s, size_t (*of)(dome_outlet *outlet))
 {
     return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);
 }

@@ -134,26 +134,25 @@ void dome__outlet_put(dome_outlet *outlet, const char *text, size_t length)
     }
 }
 
-static size_t look(const dome_outlet *outlet, const gsize *what)
+static size_t look(dome_outlet *outlet, const gsize *what)
 {
-    dome_outlet *unlocked = (dome_outlet *)outlet;
-    pthread_mutex_lock(&unlocked->mutex);
+    pthread_mutex_lock(&outlet->mutex);
     size_t n = *what;
-    pthread_mutex_unlock(&unlocked->mutex);
+    pthread_mutex_unlock(&outlet->mutex);
     return n;
 }
 
-size_t dome__outlet_waiting(const dome_outlet *outlet)
+size_t dome__outlet_waiting(dome_outlet *outlet)
 {
     return look(outlet, &outlet->waiting);
 }
 
-size_t dome__outlet_written(const dome_outlet *outlet)
+size_t dome__outlet_written(dome_outlet *outlet)
 {
     return look(outlet, &outlet->written);
 }
 
-bool dome__outlet_full(const dome_outlet *outlet)
+bool dome__outlet_full(dome_outlet *outlet)
 {
     return dome__outlet_waiting(outlet) >= FULL;
 }

@@ -15,13 +15,13 @@ dome_outlet *dome__outlet_open(int fd, int bell);
 void dome__outlet_put(dome_outlet *outlet, const char *text, size_t length);
 
 /* Whether so much text waits that sources which can wait should be held back. */
-bool dome__outlet_full(const dome_outlet *outlet);
+bool dome__outlet_full(dome_outlet *outlet);
 
 /* Bytes not yet written. */
-size_t dome__outlet_waiting(const dome_outlet *outlet);
+size_t dome__outlet_waiting(dome_outlet *outlet);
 
 /* Bytes written so far: they increase while the reader reads. */
-size_t dome__outlet_written(const dome_outlet *outlet);
+size_t dome__outlet_written(dome_outlet *outlet);
 
 /* Ends the thread, if it is idle, and frees. A thread that is still writing ends with the process. */
 void dome__outlet_close(dome_outlet *outlet);

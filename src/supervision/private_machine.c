@@ -16,9 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void take_down_left_behind(void *launcher, const char *path)
+static void take_down_left_behind(const void *ctx, const char *path)
 {
-    ((const dome_launcher *)launcher)->machine_take_down(path, false);
+    const dome_launcher *launcher = ctx;
+    launcher->machine_take_down(path, false);
 }
 
 /* Chooses a name for the directory, which is created only after the guard has started. */
@@ -27,7 +28,7 @@ static char *choose_directory(const dome_launcher *launcher)
     const char *parent = g_get_tmp_dir();
     if (strlen(parent) > 48) /* names of local sockets are limited to about 100 bytes */
         parent = "/tmp";
-    dome__run_directory_sweep(parent, take_down_left_behind, (void *)launcher);
+    dome__run_directory_sweep(parent, take_down_left_behind, launcher);
     return dome__run_directory_name(parent);
 }
 

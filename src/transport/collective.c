@@ -38,9 +38,14 @@ static void copy(dome_type type, void *to, const void *from, uint64_t count)
         memcpy(to, from, count * dome_type_size(type));
 }
 
-static char *at(dome_type type, const void *data, uint64_t element)
+static char *at(dome_type type, void *data, uint64_t element)
 {
-    return element ? (char *)data + element * dome_type_size(type) : (char *)data;
+    return element ? (char *)data + element * dome_type_size(type) : data;
+}
+
+static const char *at_const(dome_type type, const void *data, uint64_t element)
+{
+    return element ? (const char *)data + element * dome_type_size(type) : data;
 }
 
 /* Allocates count elements, zeroed so that padding is never undefined. *data is NULL if count is 0. */
@@ -636,12 +641,12 @@ static int exchange(dome_transport *t, dome_type type, const void *send, const p
         out_end += piece(out, r);
         in_end += piece(in, r);
     }
-    copy(type, at(type, recv, in_first[t->rank]), at(type, send, out_first[t->rank]), piece(out, t->rank));
+    copy(type, at(type, recv, in_first[t->rank]), at_const(type, send, out_first[t->rank]), piece(out, t->rank));
     int status = DOME_OK;
     for (int i = 1; i < size && !status; i++) {
         int dest = (t->rank + i) % size, source = (t->rank + size - i) % size;
-        status = trade(t, type, dest, at(type, send, out_first[dest]), piece(out, dest), source, at(type, recv, in_first[source]),
-                       piece(in, source));
+        status = trade(t, type, dest, at_const(type, send, out_first[dest]), piece(out, dest), source,
+                       at(type, recv, in_first[source]), piece(in, source));
     }
     g_free(out_first);
     g_free(in_first);
