@@ -7,7 +7,7 @@
 
 #include <dome/dvec.h>
 
-/* What evaluation changes, and copies of the values: all of it may change while the values of the vector stay the same. */
+/* The state of evaluation and copies of the values: all that may change while the values of the vector stay the same. */
 typedef struct dvec_lazy {
     unsigned pending;       /* recorded values that are computed from the vector, or are its own */
     struct eval_list *work; /* the list that holds them */
