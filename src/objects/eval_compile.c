@@ -140,23 +140,28 @@ static void write_body(GString *s, const chain_program *p, uint64_t read)
 
 /* The C source of a chain. A step's input is either memory as it was before the pass, or the result of another step, even where
  * that is written to the same memory: the program says which. */
-static char *source_of(const chain_program *p)
+/* Numbers of memories as bits of a word: of an operand, if it is one. */
+static uint64_t memory_bit(uint8_t operand)
 {
-    GString *s = g_string_new("/* a chain of element-wise operations, made by Dome " DOME_VERSION " */\n");
-    const char *f = p->kind == DOME_KIND_F32 ? "f" : "";
-    uint64_t used = 0, read = 0;
+    return operand != CHAIN_NONE && operand < CHAIN_RESULT(0) ? (uint64_t)1 << (operand - CHAIN_MEMORY(0)) : 0;
+}
+
+/* The memories that a chain reads, and those that it writes. */
+static void find_memories(const chain_program *p, uint64_t *read, uint64_t *written)
+{
+    *written = 0;
+    *read = memory_bit(p->x) | memory_bit(p->y);
     for (int k = 0; k < p->steps; k++) {
         for (int i = 0; i < CHAIN_INPUTS; i++)
-            if (p->step[k].in[i] != CHAIN_NONE && p->step[k].in[i] < CHAIN_RESULT(0))
-                read |= (uint64_t)1 << (p->step[k].in[i] - CHAIN_MEMORY(0));
-        if (p->step[k].out != CHAIN_NONE)
-            used |= (uint64_t)1 << (p->step[k].out - CHAIN_MEMORY(0));
+            *read |= memory_bit(p->step[k].in[i]);
+        *written |= memory_bit(p->step[k].out);
     }
-    if (p->x != CHAIN_NONE && p->x < CHAIN_RESULT(0))
-        read |= (uint64_t)1 << (p->x - CHAIN_MEMORY(0));
-    if (p->y != CHAIN_NONE && p->y < CHAIN_RESULT(0))
-        read |= (uint64_t)1 << (p->y - CHAIN_MEMORY(0));
-    used |= read;
+}
+
+/* What stands before the loops: types, functions, parameters, constants. */
+static void write_head(GString *s, const chain_program *p, uint64_t used)
+{
+    const char *f = p->kind == DOME_KIND_F32 ? "f" : "";
     g_string_append_printf(s,
                            "typedef %s T;\n"
                            "typedef unsigned long long N;\n"
@@ -181,12 +186,19 @@ static char *source_of(const chain_program *p)
             g_string_append_printf(s, "    T *restrict p%d = memory[%d];\n", m, m);
     for (int k = 0; k < p->steps; k++)
         g_string_append_printf(s, "    const T s%d = (T)scalar[%d];\n", k, k);
-    if (p->terms == DOME_TERMS) {
-        g_string_append(s, "    (void)block, (void)sum;\n    for (N i = 0; i < count; i++) {\n");
-        write_body(s, p, read);
-        g_string_append(s, "    }\n}\n");
-        return g_string_free(s, FALSE);
-    }
+}
+
+/* The loop over all values, and the end of the function. */
+static void write_loop(GString *s, const chain_program *p, uint64_t read)
+{
+    g_string_append(s, "    (void)block, (void)sum;\n    for (N i = 0; i < count; i++) {\n");
+    write_body(s, p, read);
+    g_string_append(s, "    }\n}\n");
+}
+
+/* The same with a sum of each block. */
+static void write_sum_loop(GString *s, const chain_program *p, uint64_t read)
+{
     /* The loop over the parts is the one to vectorize: without the pragma gcc vectorizes the loop around it, and shuffles. */
     g_string_append(s, "    for (N first = 0, end; first < count; first = end, sum++) {\n"
                        "        double part[16] = {0};\n"
@@ -207,6 +219,18 @@ static char *source_of(const chain_program *p)
                        "                part[j] += part[j + half];\n"
                        "        *sum = part[0];\n"
                        "    }\n}\n");
+}
+
+static char *source_of(const chain_program *p)
+{
+    GString *s = g_string_new("/* a chain of element-wise operations, made by Dome " DOME_VERSION " */\n");
+    uint64_t read, written;
+    find_memories(p, &read, &written);
+    write_head(s, p, read | written);
+    if (p->terms == DOME_TERMS)
+        write_loop(s, p, read);
+    else
+        write_sum_loop(s, p, read);
     return g_string_free(s, FALSE);
 }
 

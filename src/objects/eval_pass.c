@@ -458,12 +458,46 @@ static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const
         return CHAIN_RESULT(step_of[x->lazy->value - 1]);
     return memory_number(g, o);
 }
+/* One step; false: it has no generated code. step_of: steps by their values. read and written: bytes of each element, so far. */
+static bool describe_step(const work *w, const eval_pass *pass, generated *g, int k, uint8_t step_of[NODES_MAX], uint64_t *read,
+                          uint64_t *written)
+{
+    const dome_eval_reduction *r = w->reduction;
+    const eval_list *list = w->list;
+    const step *s = &w->step[k];
+    const eval_node *node = &list->node[s->node], *first = &list->node[w->step[0].node];
+    const uint64_t value = dome_type_size(first->type);
+    chain_program *p = &g->program;
+    if (!dome__elementwise[node->code].expression || node->value || node->type != first->type || node->width != g->width)
+        return false;
+    chain_step *to = &p->step[p->steps];
+    step_of[s->node] = p->steps++;
+    to->code = (uint8_t)node->code;
+    memcpy(&g->scalar[k], &node->scalar, sizeof g->scalar[k]);
+    for (int i = 0; i < s->inputs; i++) {
+        int known = g->memories;
+        to->in[i] = node->arg[i] >= 0 ? CHAIN_RESULT(step_of[node->arg[i]]) : memory_number(g, &s->in[i]);
+        if (to->in[i] == CHAIN_NONE)
+            return false;
+        *read += g->memories > known ? value : 0;
+    }
+    /* tiles are written only if the reduction reads them */
+    bool seen = r && !g->sums && (s->out.data == w->x.data || (r->y && s->out.data == w->y.data)) &&
+                ((r->x->lazy->value == (unsigned)s->node + 1 && r->x->lazy->work == list) ||
+                 (r->y && r->y->lazy->value == (unsigned)s->node + 1 && r->y->lazy->work == list));
+    if (pass->stores & NODE(s->node) || seen) {
+        to->out = memory_number(g, &s->out);
+        if (to->out == CHAIN_NONE)
+            return false;
+        *written += s->out.element ? value : 0;
+    }
+    return true;
+}
 
 static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
 {
     const dome_eval_reduction *r = w->reduction;
-    const eval_list *list = w->list;
-    const eval_node *first = &list->node[w->step[0].node];
+    const eval_node *first = &w->list->node[w->step[0].node];
     const dome_type_kind kind = dome_type_kind_of(first->type);
     uint8_t step_of[NODES_MAX];
     uint64_t value = dome_type_size(first->type), read = 0, written = 0;
@@ -476,33 +510,9 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
     g->memories = 0;
     g->width = first->width;
     g->sums = r && r->terms < DOME_TERMS_SCALED && r->x->type == first->type;
-    for (int k = 0; k < w->steps; k++) {
-        const step *s = &w->step[k];
-        const eval_node *node = &list->node[s->node];
-        if (!dome__elementwise[node->code].expression || node->value || node->type != first->type || node->width != g->width)
+    for (int k = 0; k < w->steps; k++)
+        if (!describe_step(w, pass, g, k, step_of, &read, &written))
             return false;
-        chain_step *to = &p->step[p->steps];
-        step_of[s->node] = p->steps++;
-        to->code = (uint8_t)node->code;
-        memcpy(&g->scalar[k], &node->scalar, sizeof g->scalar[k]);
-        for (int i = 0; i < s->inputs; i++) {
-            int known = g->memories;
-            to->in[i] = node->arg[i] >= 0 ? CHAIN_RESULT(step_of[node->arg[i]]) : memory_number(g, &s->in[i]);
-            if (to->in[i] == CHAIN_NONE)
-                return false;
-            read += g->memories > known ? value : 0;
-        }
-        /* tiles are written only if the reduction reads them */
-        bool seen = r && !g->sums && (s->out.data == w->x.data || (r->y && s->out.data == w->y.data)) &&
-                    ((r->x->lazy->value == (unsigned)s->node + 1 && r->x->lazy->work == list) ||
-                     (r->y && r->y->lazy->value == (unsigned)s->node + 1 && r->y->lazy->work == list));
-        if (pass->stores & NODE(s->node) || seen) {
-            to->out = memory_number(g, &s->out);
-            if (to->out == CHAIN_NONE)
-                return false;
-            written += s->out.element ? value : 0;
-        }
-    }
     if (g->sums) {
         int known = g->memories;
         p->terms = (uint8_t)r->terms;

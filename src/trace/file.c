@@ -301,36 +301,94 @@ static bool clock_line(parser *p, fields *f)
     return true;
 }
 
+static bool start_line(parser *p, fields *f)
+{
+    dome_trace_task *task = &g_array_index(p->file->tasks, dome_trace_task, p->task);
+    get_time(f);
+    task->pid = (int)get_u64(f);
+    uint64_t size = get_u64(f);
+    task->processors = (int)get_u64(f);
+    g_free(task->host);
+    task->host = get_text(f);
+    f->bad |= size > MOST_TASKS;
+    if (!f->bad)
+        last_run(p)->tasks = MAX(last_run(p)->tasks, (int)size);
+    return !f->bad;
+}
+
+static bool name_line(parser *p, fields *f)
+{
+    GPtrArray *names = p->file->names;
+    uint64_t code = get_u64(f);
+    char *name = get_text(f);
+    if (f->bad || code >= MOST_CODES) {
+        g_free(name);
+        return false;
+    }
+    if (code >= names->len)
+        g_ptr_array_set_size(names, (gint)code + 1);
+    g_free(g_ptr_array_index(names, code));
+    g_ptr_array_index(names, code) = name;
+    return true;
+}
+
+static bool sample_line(parser *p, fields *f)
+{
+    dome_trace_sample sample = {.task = p->task};
+    sample.time = get_time(f);
+    sample.cpu_ns = get_u64(f);
+    sample.wait_ns = get_u64(f);
+    sample.host_busy_ms = get_u64(f);
+    sample.resident_kb = get_u64(f);
+    if (!f->bad)
+        g_array_append_val(p->file->samples, sample);
+    return !f->bad;
+}
+
+static bool add_mark(parser *p, const dome_trace_mark *mark)
+{
+    g_array_append_vals(p->file->marks, mark, 1);
+    g_array_append_val(p->mark_tasks, p->task);
+    return true;
+}
+
+static bool checkpoint_line(parser *p, char kind, fields *f)
+{
+    dome_trace_mark mark = {.kind = kind};
+    mark.time = get_time(f);
+    mark.number = get_u64(f);
+    if (f->bad)
+        return false;
+    mark.text = g_strdup_printf(
+        kind == 'r' ? "the program continues from checkpoint %" PRIu64 : "checkpoint %" PRIu64 " was not written", mark.number);
+    return add_mark(p, &mark);
+}
+
+/* A recording that began while the program was running. */
+static bool begin_line(parser *p, char kind, fields *f)
+{
+    dome_trace_mark mark = {.kind = kind, .time = get_time(f)};
+    uint64_t ran = get_u64(f), checkpoint = get_u64(f), age = get_u64(f), imbalance = get_u64(f);
+    if (f->bad || ran > INT64_MAX / 4)
+        return false;
+    last_run(p)->before = (int64_t)ran;
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "recorded from here on, %.1f s after the program began", (double)ran * 1e-9);
+    if (checkpoint)
+        g_string_append_printf(text, "; last checkpoint: %" PRIu64 ", %.1f s before", checkpoint - 1, (double)age * 1e-9);
+    if (imbalance)
+        g_string_append_printf(text, "; imbalance before the last phase: %.3f", (double)imbalance * 1e-6);
+    mark.text = g_string_free(text, FALSE);
+    return add_mark(p, &mark);
+}
+
 static bool task_line(parser *p, char kind, fields *f)
 {
-    dome_trace_file *file = p->file;
     switch (kind) {
-    case 'I': {
-        dome_trace_task *task = &g_array_index(file->tasks, dome_trace_task, p->task);
-        get_time(f);
-        task->pid = (int)get_u64(f);
-        uint64_t size = get_u64(f);
-        task->processors = (int)get_u64(f);
-        g_free(task->host);
-        task->host = get_text(f);
-        f->bad |= size > MOST_TASKS;
-        if (!f->bad)
-            last_run(p)->tasks = MAX(last_run(p)->tasks, (int)size);
-        return !f->bad;
-    }
-    case 'N': {
-        uint64_t code = get_u64(f);
-        char *name = get_text(f);
-        if (f->bad || code >= MOST_CODES) {
-            g_free(name);
-            return false;
-        }
-        if (code >= file->names->len)
-            g_ptr_array_set_size(file->names, (gint)code + 1);
-        g_free(g_ptr_array_index(file->names, code));
-        g_ptr_array_index(file->names, code) = name;
-        return true;
-    }
+    case 'I':
+        return start_line(p, f);
+    case 'N':
+        return name_line(p, f);
     case 'C':
         return clock_line(p, f);
     case 'o':
@@ -348,51 +406,16 @@ static bool task_line(parser *p, char kind, fields *f)
         return object_line(p, kind, f);
     case 'c':
         return total_line(p, f);
-    case 's': {
-        dome_trace_sample sample = {.task = p->task};
-        sample.time = get_time(f);
-        sample.cpu_ns = get_u64(f);
-        sample.wait_ns = get_u64(f);
-        sample.host_busy_ms = get_u64(f);
-        sample.resident_kb = get_u64(f);
-        if (!f->bad)
-            g_array_append_val(file->samples, sample);
-        return !f->bad;
-    }
+    case 's':
+        return sample_line(p, f);
     case 'K':
-    case 'r': {
-        dome_trace_mark mark = {.kind = kind};
-        mark.time = get_time(f);
-        mark.number = get_u64(f);
-        if (f->bad)
-            return false;
-        mark.text = g_strdup_printf(kind == 'r' ? "the program continues from checkpoint %" PRIu64
-                                                : "checkpoint %" PRIu64 " was not written",
-                                    mark.number);
-        g_array_append_val(file->marks, mark);
-        g_array_append_val(p->mark_tasks, p->task);
-        return true;
-    }
-    case 'B': {
-        dome_trace_mark mark = {.kind = kind, .time = get_time(f)};
-        uint64_t ran = get_u64(f), checkpoint = get_u64(f), age = get_u64(f), imbalance = get_u64(f);
-        if (f->bad || ran > INT64_MAX / 4)
-            return false;
-        last_run(p)->before = (int64_t)ran;
-        GString *text = g_string_new(NULL);
-        g_string_printf(text, "recorded from here on, %.1f s after the program began", (double)ran * 1e-9);
-        if (checkpoint)
-            g_string_append_printf(text, "; last checkpoint: %" PRIu64 ", %.1f s before", checkpoint - 1, (double)age * 1e-9);
-        if (imbalance)
-            g_string_append_printf(text, "; imbalance before the last phase: %.3f", (double)imbalance * 1e-6);
-        mark.text = g_string_free(text, FALSE);
-        g_array_append_val(file->marks, mark);
-        g_array_append_val(p->mark_tasks, p->task);
-        return true;
-    }
+    case 'r':
+        return checkpoint_line(p, kind, f);
+    case 'B':
+        return begin_line(p, kind, f);
     case 'd':
         get_time(f);
-        file->left_out += get_u64(f);
+        p->file->left_out += get_u64(f);
         return !f->bad;
     default:
         return false;
