@@ -1,16 +1,11 @@
 /* Gather and scatter: elements by index. */
 #include "core/type_private.h"
-#include "objects/dvec_private.h"
+#include "objects/dvec_mail.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
-#include "transport/message.h"
 #include "transport/transport.h"
 
 #include <string.h>
-
-/* Memory for one batch of an exchange by index on the requesting task, and bytes per element beside the element itself. */
-#define BATCH_BYTES    (UINT64_C(32) << 20)
-#define BATCH_OVERHEAD 32
 
 /* Converts indices to uint64_t. Negative ones become larger than any limit. */
 static void load_indices(dome_type type, const char *from, uint64_t count, uint64_t *to)
@@ -50,23 +45,6 @@ static int check_index_type(const dvec *index)
         return dome__fail(index->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but an index must have width 1",
                           dvec_name(index), index->width);
     return DOME_OK;
-}
-
-static void *try_array(uint64_t count, uint64_t size)
-{
-    uint64_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
-        return NULL;
-    return g_try_malloc((gsize)MAX(bytes, 1));
-}
-
-/* Allocates room for elements of x. Padding received from a machine with other formats stays undefined unless it is 0 before. */
-static void *try_elements(const dvec *x, uint64_t count)
-{
-    void *elements = try_array(count, DVEC_ELEMENT(x));
-    if (elements && !x->type->dense)
-        memset(elements, 0, (size_t)(count * DVEC_ELEMENT(x)));
-    return elements;
 }
 
 /* This task's part of a vector, for looking up elements. */
@@ -198,97 +176,6 @@ static uint64_t largest_part(const dvec *x)
     return largest;
 }
 
-/* What one task sends to each other task. */
-typedef struct mail {
-    int size;
-    uint64_t *counts, *places;    /* by rank: items to send, position of the next one */
-    uint64_t *in_counts;          /* items that come */
-    uint64_t *scaled, *in_scaled; /* the same in values: times the number of values per item */
-    uint64_t total, in_total;
-    uint64_t *items, *in_items;   /* one or two words per item */
-    uint64_t *order;              /* local number of each item sent */
-    char *elements, *in_elements; /* in the direction in which they travel */
-} mail;
-
-static void mail_clear(mail *m)
-{
-    g_free(m->counts);
-    g_free(m->places);
-    g_free(m->in_counts);
-    g_free(m->scaled);
-    g_free(m->in_scaled);
-    g_free(m->items);
-    g_free(m->in_items);
-    g_free(m->order);
-    g_free(m->elements);
-    g_free(m->in_elements);
-}
-
-static int owner_of(const dvec *x, uint64_t index)
-{
-    return dome_layout_owner(x->layout, index / dome_layout_block_size(x->layout));
-}
-
-/* Sorts items by the rank that owns their index in target, exchanges the counts, and allocates room: words per item, and elements
- * on both sides. Only the items whose numbers are in `which` take part. Fails on all tasks or none. */
-static int mail_open(mail *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count, uint64_t words)
-{
-    dome_transport *t = target->env->transport;
-    gsize size = (gsize)t->size;
-    *m = (mail){.size = t->size, .total = count};
-    m->counts = g_new0(uint64_t, size);
-    m->places = g_new0(uint64_t, size);
-    m->in_counts = g_new0(uint64_t, size);
-    m->scaled = g_new0(uint64_t, size);
-    m->in_scaled = g_new0(uint64_t, size);
-    for (uint64_t i = 0; i < count; i++)
-        m->counts[owner_of(target, indices[which[i]])]++;
-    int status = dome__alltoall(t, DOME_U64, m->counts, 1, m->in_counts);
-    if (status != DOME_OK)
-        return dome__fail_transport(target->env, status);
-    for (gsize r = 0; r < size; r++) {
-        m->places[r] = r ? m->places[r - 1] + m->counts[r - 1] : 0;
-        m->in_total += m->in_counts[r];
-    }
-    m->items = try_array(count, words * sizeof(uint64_t));
-    m->order = try_array(count, sizeof(uint64_t));
-    m->elements = try_elements(target, count);
-    m->in_items = try_array(m->in_total, words * sizeof(uint64_t));
-    m->in_elements = try_elements(target, m->in_total);
-    status = dvec__agree_memory(target, m->items && m->order && m->elements && m->in_items && m->in_elements,
-                                "an exchange of elements");
-    if (status != DOME_OK)
-        return status;
-    for (uint64_t i = 0; i < count; i++)
-        m->order[m->places[owner_of(target, indices[which[i]])]++] = which[i];
-    return DOME_OK;
-}
-
-/* Sends the parts of `send` to their ranks and receives the others' into recv; `back`: from the owners to the tasks that asked.
- */
-static int mail_send(mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back)
-{
-    for (int r = 0; r < m->size; r++) {
-        m->scaled[r] = m->counts[r] * values;
-        m->in_scaled[r] = m->in_counts[r] * values;
-    }
-    int status =
-        dome__alltoallv(env->transport, type, send, back ? m->in_scaled : m->scaled, recv, back ? m->scaled : m->in_scaled);
-    return status == DOME_OK ? DOME_OK : dome__fail_transport(env, status);
-}
-
-static uint64_t batch_size(const dvec *x)
-{
-    return MAX(1, BATCH_BYTES / (DVEC_ELEMENT(x) + BATCH_OVERHEAD));
-}
-
-/* Allocates room for the numbers of those items of a batch that other tasks own. */
-static int far_items(const dvec *x, uint64_t count, uint64_t **which)
-{
-    *which = try_array(count, sizeof **which);
-    return dvec__agree_memory(x, *which != NULL, "an exchange of elements");
-}
-
 /* Sets out[i] = x[at[i]] for the elements that this task owns; the numbers of the others go to `which`, if it is not NULL.
  * Returns how many. */
 static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, char *out, uint64_t *which)
@@ -323,26 +210,26 @@ static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, ch
 static int gather_batch(const dvec *x, const uint64_t *indices, uint64_t count, char *out)
 {
     uint64_t element = DVEC_ELEMENT(x), *which;
-    mail m = {0};
-    int status = far_items(x, count, &which);
+    dvec_mail m = {0};
+    int status = dvec__mail_which(x, count, &which);
     if (status == DOME_OK) {
         uint64_t far = gather_own(x, indices, count, out, which);
-        status = mail_open(&m, x, indices, which, far, 1);
+        status = dvec__mail_open(&m, x, indices, which, far, 1);
     }
     if (status == DOME_OK) {
         for (uint64_t i = 0; i < m.total; i++)
             m.items[i] = indices[m.order[i]];
-        status = mail_send(&m, x->env, DOME_U64, 1, m.items, m.in_items, false);
+        status = dvec__mail_send(&m, x->env, DOME_U64, 1, m.items, m.in_items, false);
     }
     if (status == DOME_OK) {
         for (uint64_t i = 0; i < m.in_total; i++)
             memcpy(m.in_elements + i * element,
                    x->data + dome_layout_position(x->layout, x->layout_rank, m.in_items[i]) * element, element);
-        status = mail_send(&m, x->env, x->type, x->width, m.in_elements, m.elements, true);
+        status = dvec__mail_send(&m, x->env, x->type, x->width, m.in_elements, m.elements, true);
     }
     for (uint64_t i = 0; status == DOME_OK && i < m.total; i++)
         memcpy(out + m.order[i] * element, m.elements + i * element, element);
-    mail_clear(&m);
+    dvec__mail_clear(&m);
     g_free(which);
     return status;
 }
@@ -354,7 +241,7 @@ static int gather_all(const dvec *z, const dvec *x, const taken *indices, char *
         gather_own(x, indices->at, z->local, out, NULL);
         return DOME_OK;
     }
-    uint64_t batch = batch_size(x), longest = largest_part(z);
+    uint64_t batch = dvec__mail_batch(x), longest = largest_part(z);
     int status = DOME_OK;
     for (uint64_t done = 0; done < longest && status == DOME_OK; done += MIN(batch, longest - done)) {
         uint64_t begin = MIN(done, z->local);
@@ -458,7 +345,7 @@ dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void 
     if (status == DOME_OK && !asked[ANY_FAR]) {
         gather_own(x, index, n, elements, NULL);
     } else if (status == DOME_OK) {
-        uint64_t batch = batch_size(x);
+        uint64_t batch = dvec__mail_batch(x);
         for (uint64_t done = 0; done < asked[MOST] && status == DOME_OK; done += MIN(batch, asked[MOST] - done)) {
             uint64_t begin = MIN(done, n);
             status = gather_batch(x, index + begin, MIN(batch, n - begin), (char *)elements + begin * DVEC_ELEMENT(x));
@@ -534,12 +421,12 @@ static int scatter_batch(const scattering *s, const uint64_t *indices, uint64_t 
 {
     uint64_t element = DVEC_ELEMENT(s->z), *which;
     dvec_span spans[2] = {{0}, {0}};
-    mail m = {0};
+    dvec_mail m = {0};
     dvec__spans(s->source, spans);
-    int status = far_items(s->z, count, &which);
+    int status = dvec__mail_which(s->z, count, &which);
     if (status == DOME_OK) {
         uint64_t far = scatter_own(s, indices, begin, count, which);
-        status = mail_open(&m, s->z, indices, which, far, 2);
+        status = dvec__mail_open(&m, s->z, indices, which, far, 2);
     }
     if (status == DOME_OK) {
         for (uint64_t i = 0; i < m.total; i++) {
@@ -548,20 +435,20 @@ static int scatter_batch(const scattering *s, const uint64_t *indices, uint64_t 
             m.items[2 * i + 1] = global_index(spans, local);
             memcpy(m.elements + i * element, source_element(s, spans, local), element);
         }
-        status = mail_send(&m, s->z->env, DOME_U64, 2, m.items, m.in_items, false);
+        status = dvec__mail_send(&m, s->z->env, DOME_U64, 2, m.items, m.in_items, false);
     }
     if (status == DOME_OK)
-        status = mail_send(&m, s->z->env, s->z->type, s->z->width, m.elements, m.in_elements, false);
+        status = dvec__mail_send(&m, s->z->env, s->z->type, s->z->width, m.elements, m.in_elements, false);
     for (uint64_t i = 0; status == DOME_OK && i < m.in_total; i++)
         scatter_one(s, m.in_items[2 * i], m.in_items[2 * i + 1], m.in_elements + i * element);
-    mail_clear(&m);
+    dvec__mail_clear(&m);
     g_free(which);
     return status;
 }
 
 static int scatter_all(const scattering *s, const taken *indices)
 {
-    uint64_t batch = batch_size(s->z), longest = largest_part(s->source), local = s->source->local;
+    uint64_t batch = dvec__mail_batch(s->z), longest = largest_part(s->source), local = s->source->local;
     int status = DOME_OK;
     /* where each task has the whole source, nothing needs to be sent */
     if (indices->near || s->source->distribution == DOME_WHOLE) {
@@ -706,27 +593,27 @@ static void add_own(const addition *a, uint64_t begin, uint64_t count)
 }
 
 /* Sends the elements whose targets other tasks own, and keeps the received ones in m. */
-static int send_batch(const addition *a, uint64_t begin, uint64_t count, mail *m)
+static int send_batch(const addition *a, uint64_t begin, uint64_t count, dvec_mail *m)
 {
     dvec *z = a->s.z;
     uint64_t element = DVEC_ELEMENT(z), far = 0, *which;
     dvec_span spans[2] = {{0}, {0}};
     dvec__spans(a->s.source, spans);
-    int status = far_items(z, count, &which);
+    int status = dvec__mail_which(z, count, &which);
     if (status == DOME_OK) {
         for (uint64_t i = begin; i < begin + count; i++)
             if (!is_own(&a->s.own, a->indices[i]))
                 which[far++] = i;
-        status = mail_open(m, z, a->indices, which, far, 1);
+        status = dvec__mail_open(m, z, a->indices, which, far, 1);
     }
     for (uint64_t i = 0; status == DOME_OK && i < m->total; i++) {
         m->items[i] = a->indices[m->order[i]];
         memcpy(m->elements + i * element, source_element(&a->s, spans, m->order[i]), element);
     }
     if (status == DOME_OK)
-        status = mail_send(m, z->env, DOME_U64, 1, m->items, m->in_items, false);
+        status = dvec__mail_send(m, z->env, DOME_U64, 1, m->items, m->in_items, false);
     if (status == DOME_OK)
-        status = mail_send(m, z->env, z->type, z->width, m->elements, m->in_elements, false);
+        status = dvec__mail_send(m, z->env, z->type, z->width, m->elements, m->in_elements, false);
     g_free(which);
     g_clear_pointer(&m->items, g_free);
     g_clear_pointer(&m->order, g_free);
@@ -735,7 +622,7 @@ static int send_batch(const addition *a, uint64_t begin, uint64_t count, mail *m
 }
 
 /* Adds the elements received from one task in all batches, in the order in which they were sent. */
-static void add_received(const addition *a, const mail *batches, uint64_t count, int rank)
+static void add_received(const addition *a, const dvec_mail *batches, uint64_t count, int rank)
 {
     uint64_t element = DVEC_ELEMENT(a->s.z);
     for (uint64_t b = 0; b < count; b++) {
@@ -752,7 +639,7 @@ static int add_spans(const addition *a, int k)
 {
     const dvec *source = a->s.source;
     const dome_transport *t = source->env->transport;
-    uint64_t batch = batch_size(a->s.z), longest = 0, lowest = UINT64_MAX, count = 0;
+    uint64_t batch = dvec__mail_batch(a->s.z), longest = 0, lowest = UINT64_MAX, count = 0;
     int first = 0, status = DOME_OK;
     dome_span mine[2] = {{0, 0}, {0, 0}};
     dvec__spans_of(source, t->rank, mine);
@@ -766,7 +653,7 @@ static int add_spans(const addition *a, int k)
         }
     }
     uint64_t start = k > 0 ? mine[0].count : 0, most = (longest + batch - 1) / batch;
-    mail *batches = g_new0(mail, most);
+    dvec_mail *batches = g_new0(dvec_mail, most);
     for (; count < most && status == DOME_OK; count++) {
         uint64_t done = MIN(count * batch, mine[k].count);
         status = send_batch(a, start + done, MIN(batch, mine[k].count - done), &batches[count]);
@@ -779,7 +666,7 @@ static int add_spans(const addition *a, int k)
             add_received(a, batches, most, r);
     }
     for (uint64_t b = 0; b < count; b++)
-        mail_clear(&batches[b]);
+        dvec__mail_clear(&batches[b]);
     g_free(batches);
     return status;
 }
