@@ -202,7 +202,7 @@ static void remove_memory(const char *path)
     g_free(collected);
 }
 
-static void remove_left_behind(void *ctx, const char *path)
+static void remove_left_behind(const void *ctx, const char *path)
 {
     char *marker = g_build_filename(path, SUPERVISED, NULL);
     (void)ctx;
