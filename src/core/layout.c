@@ -157,10 +157,17 @@ uint64_t dome_layout_run(const dome_layout *layout, int rank, uint64_t *start)
     return run_of(layout, rank, start);
 }
 
+/* The length of a rank's run; *start: its first block; *first: how many of its blocks lie before the end of the ring. */
+static inline uint64_t cut_run(const dome_layout *layout, int rank, uint64_t *start, uint64_t *first)
+{
+    uint64_t count = run_of(layout, rank, start), to_end = layout->blocks - *start;
+    *first = count < to_end ? count : to_end;
+    return count;
+}
+
 int dome__layout_block_ranges(const dome_layout *layout, int rank, dome_span ranges[2])
 {
-    uint64_t start, count = run_of(layout, rank, &start), to_end = layout->blocks - start;
-    uint64_t first = count < to_end ? count : to_end;
+    uint64_t start, first, count = cut_run(layout, rank, &start, &first);
     ranges[0] = (dome_span){start, first};
     ranges[1] = (dome_span){0, count - first};
     return (count > 0) + (count > first);
@@ -190,13 +197,16 @@ static dome_span block_range(const dome_layout *layout, uint64_t first, uint64_t
     return (dome_span){begin, end - begin};
 }
 
-static int spans_of(const dome_layout *layout, int rank, dome_span spans[2])
+static inline int spans_of(const dome_layout *layout, int rank, dome_span spans[2])
 {
-    dome_span blocks[2];
-    int count = dome__layout_block_ranges(layout, rank, blocks);
-    for (int s = 0; s < count; s++)
-        spans[s] = block_range(layout, blocks[s].first, blocks[s].count);
-    return count;
+    uint64_t start, first, count = cut_run(layout, rank, &start, &first);
+    if (!count)
+        return 0;
+    spans[0] = block_range(layout, start, first);
+    if (count == first)
+        return 1;
+    spans[1] = block_range(layout, 0, count - first);
+    return 2;
 }
 
 int dome_layout_spans(const dome_layout *layout, int rank, dome_span spans[2])
