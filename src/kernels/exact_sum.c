@@ -1,5 +1,7 @@
 #include "kernels/exact_sum.h"
 
+#include "core/words.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -35,30 +37,45 @@ void dome__exact_add_i64(dome_exact_sum *sum, int64_t value, int words)
     dome__exact_count(sum, 1);
 }
 
-void dome__exact_normalize(dome_exact_sum *sum)
+/* Makes limbs of 32 bits of those in use but the last one of the sum. Returns how many there are; *carry is of weight
+ * 2^(32 (their number - DOME_EXACT_UNIT)). */
+static size_t carry_through(dome_exact_sum *sum, int64_t *carry)
 {
-    int last = DOME_EXACT_LIMBS - 2, k = 0;
-    while (last >= 0 && !sum->limb[last])
-        last--;
-    while (k < last && !sum->limb[k])
-        k++;
-    int64_t carry = 0;
-    for (; k <= last || (carry && k < DOME_EXACT_LIMBS - 1); k++) {
-        int64_t limb = sum->limb[k] + carry;
+    size_t k, end;
+    dome__words_in_use(sum->limb, DOME_EXACT_LIMBS - 1, &k, &end);
+    int64_t over = 0;
+    for (; k < end; k++) {
+        int64_t limb = sum->limb[k] + over;
         sum->limb[k] = limb & 0xffffffff;
-        carry = limb >> 32;
+        over = limb >> 32;
     }
-    sum->limb[DOME_EXACT_LIMBS - 1] += carry;
     sum->infinity[0] = sum->infinity[0] != 0;
     sum->infinity[1] = sum->infinity[1] != 0;
     sum->nan = sum->nan != 0;
     sum->pending = 0;
+    *carry = over;
+    return end;
+}
+
+void dome__exact_normalize(dome_exact_sum *sum)
+{
+    int64_t carry;
+    size_t k = carry_through(sum, &carry);
+    for (; carry && k < DOME_EXACT_LIMBS - 1; k++) {
+        sum->limb[k] = carry & 0xffffffff;
+        carry >>= 32;
+    }
+    sum->limb[DOME_EXACT_LIMBS - 1] += carry;
 }
 
 void dome__exact_shorten(dome_exact_sum *sum)
 {
-    dome__exact_normalize(sum);
-    for (int k = DOME_EXACT_LIMBS - 1; k > 0 && sum->limb[k] == -1 && sum->limb[k - 1] >> 31; k--) {
+    int64_t carry;
+    size_t k = carry_through(sum, &carry);
+    sum->limb[k] += carry;
+    if (sum->limb[DOME_EXACT_LIMBS - 1] < 0)
+        k = DOME_EXACT_LIMBS - 1;
+    for (; k > 0 && sum->limb[k] == -1 && sum->limb[k - 1] >> 31; k--) {
         sum->limb[k] = 0;
         sum->limb[k - 1] -= (int64_t)1 << 32;
     }
@@ -76,37 +93,40 @@ void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other)
     dome__exact_normalize(sum);
 }
 
-/* The magnitude of a sum as 32-bit digits; the last limb makes two digits. */
-#define DIGITS (DOME_EXACT_LIMBS + 1)
+/* The magnitude of a sum as 32-bit digits; the last limb makes two digits. Digits outside of first ... end - 1 are 0 and are not
+ * stored. */
+typedef struct magnitude {
+    size_t first, end;
+    bool negative;
+    uint32_t digit[DOME_EXACT_LIMBS + 1];
+} magnitude;
 
-static bool magnitude(const dome_exact_sum *sum, uint32_t digit[DIGITS])
+static void find_magnitude(const dome_exact_sum *sum, magnitude *m)
 {
-    dome_exact_sum copy = *sum;
-    if (copy.pending)
+    dome_exact_sum copy;
+    if (sum->pending) {
+        copy = *sum;
         dome__exact_normalize(&copy);
-    bool negative = copy.limb[DOME_EXACT_LIMBS - 1] < 0;
-    if (negative) {
-        for (int k = 0; k < DOME_EXACT_LIMBS; k++)
-            copy.limb[k] = -copy.limb[k];
-        dome__exact_normalize(&copy);
+        sum = &copy;
     }
-    for (int k = 0; k < DOME_EXACT_LIMBS; k++)
-        digit[k] = (uint32_t)copy.limb[k];
-    digit[DOME_EXACT_LIMBS] = (uint32_t)((uint64_t)copy.limb[DOME_EXACT_LIMBS - 1] >> 32);
-    return negative;
+    dome__words_in_use(sum->limb, DOME_EXACT_LIMBS, &m->first, &m->end);
+    /* normalized or shortened: the highest limb has the sign */
+    m->negative = m->end && sum->limb[m->end - 1] < 0;
+    int64_t carry = 0;
+    for (size_t k = m->first; k < m->end; k++) {
+        int64_t limb = (m->negative ? -sum->limb[k] : sum->limb[k]) + carry;
+        m->digit[k] = (uint32_t)limb;
+        carry = limb >> 32;
+    }
+    if (carry)
+        m->digit[m->end++] = (uint32_t)carry;
+    while (m->end > m->first && !m->digit[m->end - 1])
+        m->end--;
 }
 
-static int top_bit(const uint32_t digit[DIGITS])
+static inline uint64_t digit_at(const magnitude *m, size_t k)
 {
-    for (int k = DIGITS - 1; k >= 0; k--)
-        if (digit[k])
-            return 32 * k + 31 - __builtin_clz(digit[k]);
-    return -1;
-}
-
-static inline unsigned bit_at(const uint32_t digit[DIGITS], int bit)
-{
-    return digit[bit / 32] >> bit % 32 & 1;
+    return k >= m->first && k < m->end ? m->digit[k] : 0;
 }
 
 double dome__exact_round(const dome_exact_sum *sum)
@@ -118,43 +138,41 @@ double dome__exact_round(const dome_exact_sum *sum)
     if (sum->infinity[1])
         return -INFINITY;
 
-    uint32_t digit[DIGITS];
-    bool negative = magnitude(sum, digit);
-    int top = top_bit(digit);
-    if (top < 0)
+    magnitude m;
+    find_magnitude(sum, &m);
+    if (m.first == m.end)
         return 0.0;
 
-    int low = top - 52 > DOME_EXACT_FIRST_BIT ? top - 52 : DOME_EXACT_FIRST_BIT; /* the lowest bit that the result keeps */
-    int word = low / 32, shift = low % 32;
-    uint64_t mantissa = digit[word];
-    if (word + 1 < DIGITS)
-        mantissa |= (uint64_t)digit[word + 1] << 32;
-    mantissa >>= shift;
-    if (shift && word + 2 < DIGITS)
-        mantissa |= (uint64_t)digit[word + 2] << (64 - shift);
+    const int top = 32 * (int)m.end - 1 - __builtin_clz(m.digit[m.end - 1]);
+    const int low = top - 52 > DOME_EXACT_FIRST_BIT ? top - 52 : DOME_EXACT_FIRST_BIT; /* the lowest bit that the result keeps */
+    const size_t word = (size_t)low / 32, shift = (size_t)low % 32;
+    uint64_t mantissa = (digit_at(&m, word) | digit_at(&m, word + 1) << 32) >> shift;
+    if (shift)
+        mantissa |= digit_at(&m, word + 2) << (64 - shift);
     mantissa &= ((uint64_t)1 << (top - low + 1)) - 1;
-    if (low > DOME_EXACT_FIRST_BIT && bit_at(digit, low - 1)) {
-        bool more = mantissa & 1 || digit[(low - 1) / 32] & (((uint32_t)1 << (low - 1) % 32) - 1);
-        for (int k = (low - 1) / 32; !more && k-- > 0;)
-            more = digit[k];
-        mantissa += more;
+    if (low > DOME_EXACT_FIRST_BIT) {
+        const size_t next = (size_t)(low - 1) / 32;
+        const uint64_t half = (uint64_t)1 << (low - 1) % 32, digit = digit_at(&m, next);
+        bool more = mantissa & 1 || digit & (half - 1);
+        for (size_t k = m.first; !more && k < next; k++)
+            more = m.digit[k];
+        mantissa += digit & half && more;
     }
     double value = ldexp((double)mantissa, low - UNIT_BIT);
-    return negative ? -value : value;
+    return m.negative ? -value : value;
 }
 
 bool dome__exact_i64(const dome_exact_sum *sum, int64_t *value)
 {
     if (sum->nan || sum->infinity[0] || sum->infinity[1])
         return false;
-    uint32_t digit[DIGITS];
-    bool negative = magnitude(sum, digit);
-    for (int k = 0; k < DIGITS; k++)
-        if (digit[k] && (k < DOME_EXACT_UNIT || k > DOME_EXACT_UNIT + 1))
-            return false;
-    uint64_t size = (uint64_t)digit[DOME_EXACT_UNIT + 1] << 32 | digit[DOME_EXACT_UNIT];
-    if (size > (uint64_t)INT64_MAX + negative)
+    magnitude m;
+    find_magnitude(sum, &m);
+    if (m.first < m.end && (m.first < DOME_EXACT_UNIT || m.end > DOME_EXACT_UNIT + 2))
         return false;
-    *value = negative ? (int64_t)(0 - size) : (int64_t)size;
+    uint64_t size = digit_at(&m, DOME_EXACT_UNIT + 1) << 32 | digit_at(&m, DOME_EXACT_UNIT);
+    if (size > (uint64_t)INT64_MAX + m.negative)
+        return false;
+    *value = m.negative ? (int64_t)(0 - size) : (int64_t)size;
     return true;
 }

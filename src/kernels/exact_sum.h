@@ -75,8 +75,8 @@ void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other);
  * be added word by word like normalized ones. */
 void dome__exact_shorten(dome_exact_sum *sum);
 
-/* The nearest double to a sum, ties to even; nothing may have been added word by word since it was normalized. 0 is +0. Sums
- * beyond the largest double are infinite; infinities of both signs give NaN. */
+/* The nearest double to a sum, ties to even; nothing may have been added word by word since it was normalized or shortened. 0 is
+ * +0. Sums beyond the largest double are infinite; infinities of both signs give NaN. */
 double dome__exact_round(const dome_exact_sum *sum);
 
 /* Whether the sum is an integer that fits into an int64_t; if so stores it. */

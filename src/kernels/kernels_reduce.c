@@ -126,6 +126,7 @@ static inline double multiply_parts(double s[PARTS])
 
 /* Block sums collected to be added exactly, all at once. */
 enum { WAITING_MAX = 4 * PARTS, WAITING_VECTORS = WAITING_MAX / LANES };
+enum { FEW = 8 }; /* so many are added one by one as fast */
 typedef struct waiting {
     unsigned count;
     double sum[WAITING_MAX];
@@ -189,15 +190,17 @@ static bool add_together(dome_exact_sum *sum, const double value[WAITING_MAX])
 
 static void add_waiting(dome_exact_sum *sum, waiting *w)
 {
-    memset(w->sum + w->count, 0, (WAITING_MAX - w->count) * sizeof *w->sum);
-    if (w->count && !add_together(sum, w->sum))
+    const bool few = w->count <= FEW;
+    if (!few)
+        memset(w->sum + w->count, 0, (WAITING_MAX - w->count) * sizeof *w->sum);
+    if (few || !add_together(sum, w->sum))
         for (unsigned k = 0; k < w->count; k++)
             dome__exact_add(sum, w->sum[k]);
     w->count = 0;
 }
 
-/* Adds the sums of short blocks, whose terms are consecutive; terms after the last are 0. */
-static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[PARTS], uint64_t block)
+/* Adds the sums of short blocks, whose n terms are consecutive; terms after the last are 0. */
+static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[PARTS], uint64_t block, uint64_t n)
 {
     double *restrict to = w->sum + w->count;
     const unsigned blocks = PARTS / (unsigned)block;
@@ -207,7 +210,7 @@ static void add_short_blocks(dome_exact_sum *sum, waiting *w, const double term[
                 : block == 2 ? t[0] + t[1]
                 : block == 4 ? (t[0] + t[2]) + (t[1] + t[3])
                              : ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
-    w->count += blocks;
+    w->count += n == PARTS ? blocks : (unsigned)((n + block - 1) / block);
     if (w->count == WAITING_MAX)
         add_waiting(sum, w);
 }
@@ -234,11 +237,11 @@ static inline bool is_short(uint64_t block)
         n = count - first < step ? count - first : step;                                                                         \
         terms;                                                                                                                   \
         if (many)                                                                                                                \
-            add_short_blocks(&sums[0], &real, part, block);                                                                      \
+            add_short_blocks(&sums[0], &real, part, block, n);                                                                   \
         else                                                                                                                     \
             dome__exact_add(&sums[0], add_parts(part, n));                                                                       \
         if (has_imaginary && many)                                                                                               \
-            add_short_blocks(&sums[1], &imaginary, part_i, block);                                                               \
+            add_short_blocks(&sums[1], &imaginary, part_i, block, n);                                                            \
         else if (has_imaginary)                                                                                                  \
             dome__exact_add(&sums[1], add_parts(part_i, n));                                                                     \
     }                                                                                                                            \

@@ -120,7 +120,7 @@ static void for_blocks(reduction *r, dome_eval_visit visit, void *ctx, dome_term
 typedef struct sum_visit {
     dome_sum_kernel kernel;
     double scale[2];
-    dome_exact_sum sums[2];
+    dome_exact_sum *sums;
 } sum_visit;
 
 static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
@@ -130,40 +130,38 @@ static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, 
     v->kernel(x, y, values, block, v->scale, v->sums);
 }
 
-/* Replaces this task's exact sums by those of all tasks' terms. */
+/* Stores the exact sum of all tasks' terms, or two of complex elements. */
 static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_exact_sum sums[2])
 {
-    sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type)};
+    const size_t parts = is_complex(r->x) ? 2 : 1;
+    /* one additional word says whether a task has failed */
+    struct {
+        int64_t failed;
+        dome_exact_sum sums[2];
+    } all;
+    sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type), .sums = all.sums};
     if (scale)
         memcpy(v.scale, scale, sizeof v.scale);
-    for (int k = 0; k < 2; k++)
-        dome__exact_init(&v.sums[k]);
-    for_blocks(r, visit_sum, &v, terms, v.sums);
-    const size_t parts = is_complex(r->x) ? 2 : 1;
+    for (size_t k = 0; k < parts; k++)
+        dome__exact_init(&all.sums[k]);
+    for_blocks(r, visit_sum, &v, terms, all.sums);
+    for (size_t k = 0; k < parts; k++)
+        dome__exact_shorten(&all.sums[k]);
 
     int status = DOME_OK;
     if (r->alone) {
-        for (size_t k = 0; k < parts; k++)
-            dome__exact_normalize(&v.sums[k]);
         status = fail_alone(r);
     } else {
-        for (size_t k = 0; k < parts; k++)
-            dome__exact_shorten(&v.sums[k]);
-        /* one additional word says whether a task has failed */
-        const size_t words = parts * DOME_EXACT_WORDS;
-        int64_t word[2 * DOME_EXACT_WORDS + 1];
-        memcpy(word, v.sums, words * sizeof *word);
-        word[words] = r->failure != NULL;
-        status = dome__allreduce(r->env->transport, DOME_I64, word, words + 1, dome__combine_sum_i64, NULL);
+        all.failed = r->failure != NULL;
+        status = dome__allreduce(r->env->transport, DOME_I64, &all, 1 + parts * DOME_EXACT_WORDS, dome__combine_sum_i64, NULL);
         if (status != DOME_OK)
             return dome__fail_transport(r->env, status);
-        if (word[words])
+        if (all.failed)
             return fail_together(r);
-        memcpy(v.sums, word, words * sizeof *word);
         for (size_t k = 0; k < parts; k++)
-            dome__exact_normalize(&v.sums[k]);
+            dome__exact_shorten(&all.sums[k]);
     }
-    memcpy(sums, v.sums, sizeof v.sums);
+    memcpy(sums, all.sums, parts * sizeof *sums);
     return status;
 }
 
@@ -204,9 +202,10 @@ static int sum_c128(dome_operation_code code, dome_terms terms, const dvec *x, c
     if (!result)
         return end(&r, dome__fail(r.env, DOME_ERR_ARGUMENT, "there is no place for the result"));
     status = sum_up(&r, terms, NULL, sums);
-    if (status == DOME_OK)
-        for (int k = 0; k < 2; k++)
-            result[k] = dome__exact_round(&sums[k]);
+    if (status == DOME_OK) {
+        result[0] = dome__exact_round(&sums[0]);
+        result[1] = is_complex(x) ? dome__exact_round(&sums[1]) : 0;
+    }
     return end(&r, status);
 }
 
@@ -219,12 +218,13 @@ static int sum_up_together(reduction r[], size_t n, double result[])
     int status = DOME_OK;
     for (size_t k = 0; k < n; k++) {
         const dome_terms terms = r[k].y ? DOME_TERMS_DOT : DOME_TERMS_SUM;
-        sum_visit v = {.kernel = dome__sum_kernel(terms, r[k].x->type)};
-        dome__exact_init(&v.sums[0]);
-        for_blocks(&r[k], visit_sum, &v, terms, v.sums);
-        dome__exact_shorten(&v.sums[0]);
+        dome_exact_sum sum;
+        sum_visit v = {.kernel = dome__sum_kernel(terms, r[k].x->type), .sums = &sum};
+        dome__exact_init(&sum);
+        for_blocks(&r[k], visit_sum, &v, terms, &sum);
+        dome__exact_shorten(&sum);
         if (!r[k].alone || env->transport->rank == 0) /* data that every task has counts once */
-            memcpy(word + k * DOME_EXACT_WORDS, v.sums, sizeof v.sums[0]);
+            memcpy(word + k * DOME_EXACT_WORDS, &sum, sizeof sum);
         failure = dome__failure_first(failure, r[k].failure);
     }
     word[n * DOME_EXACT_WORDS] = failure != NULL;
@@ -240,7 +240,7 @@ static int sum_up_together(reduction r[], size_t n, double result[])
     for (size_t k = 0; k < n && status == DOME_OK; k++) {
         dome_exact_sum sum;
         memcpy(&sum, word + k * DOME_EXACT_WORDS, sizeof sum);
-        dome__exact_normalize(&sum);
+        dome__exact_shorten(&sum);
         result[k] = dome__exact_round(&sum);
     }
     g_free(word);

@@ -1,5 +1,6 @@
 #include "transport/collective.h"
 
+#include "core/words.h"
 #include "transport/message.h"
 
 #include <glib.h>
@@ -440,11 +441,8 @@ static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
 {
     dome_shared given[DOME_NEAR_MAX];
     int64_t *word = g_newa(int64_t, count + 1);
-    uint64_t zeros = 0, end = count;
-    while (end && !data[end - 1])
-        end--;
-    while (zeros < end && !data[zeros])
-        zeros++;
+    size_t zeros, end;
+    dome__words_in_use(data, count, &zeros, &end);
     word[0] = (int64_t)zeros;
     memcpy(word + 1, data + zeros, (end - zeros) * sizeof *word);
     int status = dome__share_part(t, DOME_I64, word, 1 + end - zeros, 1 + count, given);

@@ -184,7 +184,7 @@ static void test_many(void)
     assert_same(dome__exact_round(&sum), 0x1.23456789abcdep-640);
 }
 
-/* What an all-reduce does: words of normalized sums added without carries. */
+/* What an all-reduce does: words of normalized and of shortened sums added without carries, then shortened or normalized. */
 static void test_words(void)
 {
     dome_exact_sum total, part;
@@ -198,14 +198,22 @@ static void test_words(void)
             dome__exact_add(&part, value);
             reference_add(&reference, value);
         }
-        dome__exact_normalize(&part);
+        if (task % 2)
+            dome__exact_normalize(&part);
+        else
+            dome__exact_shorten(&part);
         const int64_t *from = (const int64_t *)&part;
         int64_t *to = (int64_t *)&total;
         for (size_t k = 0; k < DOME_EXACT_WORDS; k++)
             to[k] += from[k];
+        dome_exact_sum shortened = total, normalized = total;
+        dome__exact_shorten(&shortened);
+        dome__exact_normalize(&normalized);
+        assert_same(dome__exact_round(&shortened), reference_round(&reference));
+        assert_same(dome__exact_round(&normalized), reference_round(&reference));
+        dome__exact_normalize(&shortened);
+        g_assert_cmpmem(&shortened, sizeof shortened, &normalized, sizeof normalized);
     }
-    dome__exact_normalize(&total);
-    assert_same(dome__exact_round(&total), reference_round(&reference));
     g_rand_free(rand);
 }
 
