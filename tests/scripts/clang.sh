@@ -22,7 +22,8 @@ def flags(command):
 
 def check(entry):
     command = ["clang", "-fsyntax-only", "-Werror", "-Wno-pass-failed", "-Wno-unknown-warning-option"]
-    done = subprocess.run(command + flags(entry["command"]) + [entry["file"]], cwd=entry["directory"], capture_output=True, text=True)
+    # clang reports casts of GLib's own macros
+    done = subprocess.run(command + flags(entry["command"]) + ["-Wno-cast-qual", entry["file"]], cwd=entry["directory"], capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 
 
