@@ -93,6 +93,16 @@ static void give_up(const dome_object *object, int status, const char *what)
     dome_abort(dome_object_env(object), "'%s' %s while data moves: %s", dome_object_name(object), what, dome_status_text(status));
 }
 
+dome_moved *dome__moved_new(void)
+{
+    return g_new0(dome_moved, 1);
+}
+
+dome_moved dome__moved(const dome_env *env)
+{
+    return *env->moved;
+}
+
 static void count_moved(dome_env *env, int dest, uint64_t count, uint64_t bytes)
 {
     int rank = env->transport->rank, last = env->transport->size - 1, distance = ABS(dest - rank);

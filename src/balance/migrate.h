@@ -11,12 +11,14 @@
 int dome__moves(const dome_layout *was, int from, const dome_layout *becomes, int to, dome_span moves[DOME_MOVES]);
 
 /* What this task has sent since the program began: blocks (counted once for each object), by distance. */
-typedef struct dome_moved {
+struct dome_moved {
     uint64_t to_neighbours; /* one rank up or down */
     uint64_t around;        /* between the last rank and the first */
     uint64_t further;
     uint64_t bytes;
-} dome_moved;
+};
+struct dome_moved *dome__moved_new(void); /* freed by g_free */
+struct dome_moved dome__moved(const dome_env *env);
 
 /* Equal for equal layouts. */
 uint64_t dome__layout_hash(const dome_layout *layout);

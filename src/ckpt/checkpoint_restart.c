@@ -281,7 +281,7 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
     if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
-    if (env->errors_return)
+    if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);
     else if (text)
         status = dome__fail(env, status, "%s", text);

@@ -1,7 +1,6 @@
-#include "core/clock.h"
+#include "core/clock_private.h"
 
 #include "core/environment.h"
-#include "core/operation.h"
 
 #include <time.h>
 
@@ -58,36 +57,77 @@ double dome__speed_now(double seconds)
     return (double)times * STEPS / ((double)MAX(took, 1) * 1e-9);
 }
 
-/* ---- by block ---- */
+/* ---- by operation ---- */
 
-dome_block_times *dome__block_times(dome_env *env, const dome_layout *layout)
-{
-    uint64_t length = dome_layout_length(layout), block_size = dome_layout_block_size(layout);
-    for (guint k = 0; k < env->block_times->len; k++) {
-        dome_block_times *times = g_ptr_array_index(env->block_times, k);
-        if (times->length == length && times->block_size == block_size)
-            return times;
-    }
-    dome_block_times *times = g_new(dome_block_times, 1);
-    *times = (dome_block_times){.length = length, .block_size = block_size, .blocks = dome_layout_blocks(layout)};
-    times->ns = g_new0(double, times->blocks);
-    g_ptr_array_add(env->block_times, times);
-    return times;
-}
-
-void dome__block_times_free(void *data)
+static void block_times_free(void *data)
 {
     dome_block_times *times = data;
     g_free(times->ns);
     g_free(times);
 }
 
+dome_clock *dome__clock_new(void)
+{
+    dome_clock *clock = g_new0(dome_clock, 1);
+    clock->block_times = g_ptr_array_new_with_free_func(block_times_free);
+    return clock;
+}
+
+void dome__clock_free(dome_clock *clock)
+{
+    g_ptr_array_unref(clock->block_times);
+    g_free(clock);
+}
+
+void dome__clock_start(dome_env *env)
+{
+    env->clock->began_ns = dome__now_ns();
+}
+
+uint64_t dome__clock_ran_ns(const dome_env *env)
+{
+    return dome__since_ns(env->clock->began_ns);
+}
+
+const dome_clock_entry *dome__clock_entry_of(const dome_env *env, uint32_t code)
+{
+    return &env->clock->entry[code];
+}
+
+void dome__clock_charge(dome_env *env, uint32_t code, uint64_t ns, uint64_t bytes)
+{
+    env->clock->entry[code].compute_ns += ns;
+    env->clock->entry[code].bytes += bytes;
+}
+
+void dome__clock_charged(dome_env *env, uint64_t ns)
+{
+    env->clock->eval_ns += ns;
+}
+
+/* ---- by block ---- */
+
+dome_block_times *dome__block_times(dome_env *env, const dome_layout *layout)
+{
+    uint64_t length = dome_layout_length(layout), block_size = dome_layout_block_size(layout);
+    for (guint k = 0; k < env->clock->block_times->len; k++) {
+        dome_block_times *times = g_ptr_array_index(env->clock->block_times, k);
+        if (times->length == length && times->block_size == block_size)
+            return times;
+    }
+    dome_block_times *times = g_new(dome_block_times, 1);
+    *times = (dome_block_times){.length = length, .block_size = block_size, .blocks = dome_layout_blocks(layout)};
+    times->ns = g_new0(double, times->blocks);
+    g_ptr_array_add(env->clock->block_times, times);
+    return times;
+}
+
 void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_size)
 {
-    for (guint k = 0; k < env->block_times->len; k++) {
-        const dome_block_times *times = g_ptr_array_index(env->block_times, k);
+    for (guint k = 0; k < env->clock->block_times->len; k++) {
+        const dome_block_times *times = g_ptr_array_index(env->clock->block_times, k);
         if (times->length == length && times->block_size == block_size) {
-            g_ptr_array_remove_index(env->block_times, k);
+            g_ptr_array_remove_index(env->clock->block_times, k);
             return;
         }
     }

@@ -20,6 +20,19 @@ typedef struct dome_clock_entry {
     uint64_t bytes; /* of vector values read and written */
 } dome_clock_entry;
 
+/* The clock of an environment (struct dome_clock) starts when all tasks have started. */
+struct dome_clock *dome__clock_new(void);
+void dome__clock_free(struct dome_clock *clock);
+void dome__clock_start(dome_env *env);
+uint64_t dome__clock_ran_ns(const dome_env *env); /* since then */
+
+const dome_clock_entry *dome__clock_entry_of(const dome_env *env, uint32_t code);
+
+/* Deferred work ran within another operation: the share of an operation that recorded it, and the time of all shares, which is
+ * not the other operation's. */
+void dome__clock_charge(dome_env *env, uint32_t code, uint64_t ns, uint64_t bytes);
+void dome__clock_charged(dome_env *env, uint64_t ns);
+
 uint64_t dome__processor_ns(void); /* processor time of this thread */
 
 /* Speed of the processor while it runs this thread: steps of a fixed computation per nanosecond of processor time. Takes about a
@@ -49,7 +62,6 @@ typedef struct dome_block_times {
 
 /* The block times of a layout, created if missing. */
 dome_block_times *dome__block_times(dome_env *env, const dome_layout *layout);
-void dome__block_times_free(void *times);
 void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_size);
 
 typedef struct dome_block_clock {

@@ -6,7 +6,6 @@
 #include <dome/env.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,30 +65,4 @@ void dome_abort(dome_env *env, const char *format, ...)
     }
     char *line = g_strdup_printf("%s (task %d on host %s)", text, env->rank, env->hosts[env->rank]);
     env->hooks->fail(env, DOME_OK, 1, line);
-}
-
-void dome_set_errors_return(dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", );
-    env->errors_return = true;
-}
-
-dome_status dome_error_status(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
-    return env->error_status;
-}
-
-const char *dome_error_message(const dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", "");
-    return env->error_message ? env->error_message : "";
-}
-
-void dome_error_clear(dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", );
-    env->error_status = DOME_OK;
-    g_free(env->error_message);
-    env->error_message = NULL;
 }

@@ -10,6 +10,11 @@
 
 #include <glib.h>
 
+/* The parts of an environment. Each is known to its part alone, which creates and frees it. */
+typedef struct dome_registry dome_registry;             /* objects, their names and layouts: src/core/object.c */
+typedef struct dome_types dome_types;                   /* struct types: src/core/type.c */
+typedef struct dome_clock dome_clock;                   /* src/core/clock_private.h */
+typedef struct dome_errors dome_errors;                 /* src/core/fail.c */
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
 typedef struct dome_moved dome_moved;                   /* the data this task has moved to others: src/balance/migrate.h */
@@ -30,39 +35,24 @@ struct dome_env {
     dome_options options;
     char **hosts; /* by rank */
 
-    /* registry (src/core/object.c) */
-    GPtrArray *objects; /* dome_object *, live, in creation order */
-    GHashTable *names;  /* char * -> dome_object *, objects that the program has named */
-    uint64_t last_id;
-    const dome_object *stale; /* a freed object that is an operand of the operation that is beginning; NULL: none */
-    void **buried;            /* memory of recently freed objects, so that uses of their handles are detected */
-    size_t burials;
-    GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
-    GHashTable *types;  /* char * -> struct dome_type_desc * of struct types */
+    dome_registry *registry;
+    dome_types *types;
+    dome_clock *clock;
+    dome_errors *errors;
     dome_eval *eval;
 
     /* operation.c */
     dome_operation *operation;  /* the innermost current one; NULL in the program's own code */
     dome_operation_code coming; /* code of the operation that begins after the current phase of balancing */
+    const dome_object *stale;   /* a freed object that is an operand of the operation that is beginning; NULL: none */
     uint64_t sequence, history;
-
-    /* clock.c */
-    uint64_t began_ns; /* when all tasks had started */
-    dome_clock_entry clock[DOME_OPERATIONS_MAX];
-    uint64_t eval_ns;       /* time spent running deferred work within other operations */
-    GPtrArray *block_times; /* dome_block_times */
 
     /* src/balance */
     dome_balance *balance; /* NULL: no load balancing */
     dome_moved *moved;
 
     dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
-    uint64_t loops;                /* loop boundaries passed since this process started */
     bool supervised;               /* under `dome run --restarts`, which reports a loss and restarts the program */
-
-    bool errors_return;
-    dome_status error_status;
-    char *error_message;
 
     dome_progress_state *progress;
 
@@ -84,6 +74,9 @@ bool dome__on_one_host(const dome_env *env);
 void dome__registry_init(dome_env *env);
 void dome__registry_clear(dome_env *env);
 void dome__registry_free(dome_env *env);
+
+/* The layouts that objects share, by length and block size: number k, or NULL past the last. */
+const dome_layout *dome__registry_layout(const dome_env *env, unsigned k);
 
 /* Defers freeing the memory (g_malloc) of a freed handle, so that later uses of the handle are detected. Bury a handle before the
  * memory that it points to. */

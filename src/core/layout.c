@@ -178,12 +178,6 @@ uint64_t dome__layout_block_at(const dome_layout *layout, int rank, uint64_t pos
     return ring_block(layout, layout->before[rank] + position);
 }
 
-const char *dome__distribution_name(uint64_t distribution)
-{
-    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
-    return distribution < sizeof names / sizeof *names ? names[distribution] : NULL;
-}
-
 uint64_t dome__layout_position_of(const dome_layout *layout, int rank, uint64_t block)
 {
     uint64_t steps = ring_steps(layout, block), before = layout->before[rank];

@@ -14,6 +14,10 @@ uint64_t dome__layout_block_at(const dome_layout *layout, int rank, uint64_t pos
 uint64_t dome__layout_position_of(const dome_layout *layout, int rank, uint64_t block);
 
 /* "DOME_BLOCK"; NULL if it is not a distribution. */
-const char *dome__distribution_name(uint64_t distribution);
+static inline const char *dome__distribution_name(uint64_t distribution)
+{
+    static const char *const names[] = {"DOME_DYNAMIC", "DOME_BLOCK", "DOME_WHOLE"};
+    return distribution < sizeof names / sizeof *names ? names[distribution] : NULL;
+}
 
 #endif

@@ -2,13 +2,21 @@
 
 #include "core/handle.h"
 #include "core/trail.h"
-#include "core/type_private.h"
 
 #include <string.h>
 
 /* A slot, or NULL if it is empty or the table is of a version without it. */
 #define SLOT(object, slot)                                                                                                       \
     ((object)->ops->size >= offsetof(dome_object_ops, slot) + sizeof(object)->ops->slot ? (object)->ops->slot : NULL)
+
+struct dome_registry {
+    GPtrArray *objects; /* dome_object *, live, in creation order */
+    GHashTable *names;  /* char * -> dome_object *, objects that the program has named */
+    uint64_t last_id;
+    void **buried; /* memory of recently freed objects, so that uses of their handles are detected */
+    size_t burials;
+    GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
+};
 
 /* ---- creation and destruction ---- */
 
@@ -81,7 +89,7 @@ static int check_names(dome_env *env, const char *name, const char *kind)
     int status = check_name(env, "a kind of objects", kind);
     if (status == DOME_OK && name)
         status = check_name(env, "an object", name);
-    if (status == DOME_OK && name && g_hash_table_contains(env->names, name))
+    if (status == DOME_OK && name && g_hash_table_contains(env->registry->names, name))
         status = dome__fail(env, DOME_ERR_NAME, "there is an object called '%s' already", name);
     return status;
 }
@@ -106,8 +114,8 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
         dome_object_clock clock;
     } *both = g_malloc0(sizeof *both);
     dome_object *object = &both->object;
-    *object =
-        (dome_object){.content = content, .ops = ops, .env = env, .id = env->last_id + 1, .named = named, .clock = &both->clock};
+    *object = (dome_object){
+        .content = content, .ops = ops, .env = env, .id = env->registry->last_id + 1, .named = named, .clock = &both->clock};
     object->name = named ? g_strdup(name) : g_strdup_printf("%s-%" G_GUINT64_FORMAT, ops->kind, object->id);
     status = check_description(env, object);
     if (status == DOME_OK)
@@ -116,10 +124,10 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
         object_delete(object);
         return dome__end(&op, status), NULL;
     }
-    env->last_id++;
-    g_ptr_array_add(env->objects, object);
+    env->registry->last_id++;
+    g_ptr_array_add(env->registry->objects, object);
     if (named)
-        g_hash_table_insert(env->names, object->name, object);
+        g_hash_table_insert(env->registry->names, object->name, object);
     if (env->trail)
         dome__names_keep(env->trail->names, object->id, object->name);
     env->hooks->made(env, object);
@@ -132,9 +140,10 @@ enum { BURIED = 4096 };
 
 void dome__bury(dome_env *env, void *memory)
 {
-    if (!env->buried)
-        env->buried = g_new0(void *, BURIED);
-    void **place = &env->buried[env->burials++ % BURIED];
+    dome_registry *r = env->registry;
+    if (!r->buried)
+        r->buried = g_new0(void *, BURIED);
+    void **place = &r->buried[r->burials++ % BURIED];
     g_free(*place);
     *place = memory;
 }
@@ -142,10 +151,10 @@ void dome__bury(dome_env *env, void *memory)
 /* An object's index in the registry, by binary search: ids ascend. */
 static guint registry_index(const dome_env *env, uint64_t id)
 {
-    guint low = 0, high = env->objects->len;
+    guint low = 0, high = env->registry->objects->len;
     while (low < high) {
         guint middle = low + (high - low) / 2;
-        const dome_object *object = g_ptr_array_index(env->objects, middle);
+        const dome_object *object = g_ptr_array_index(env->registry->objects, middle);
         if (object->id < id)
             low = middle + 1;
         else
@@ -159,9 +168,9 @@ static void object_destroy(dome_object *object)
     dome_env *env = object->env;
     if (env->operation && env->operation->code != DOME_OP_FINALIZE)
         env->hooks->gone(env, object);
-    g_ptr_array_remove_index(env->objects, registry_index(env, object->id));
+    g_ptr_array_remove_index(env->registry->objects, registry_index(env, object->id));
     if (object->named)
-        g_hash_table_remove(env->names, object->name);
+        g_hash_table_remove(env->registry->names, object->name);
     if (env->trail)
         dome__names_drop(env->trail->names, object->id);
     object->ops->destroy(object);
@@ -185,44 +194,44 @@ void dome_object_free(dome_object *object)
 
 void dome__registry_init(dome_env *env)
 {
-    env->objects = g_ptr_array_new();
-    env->names = g_hash_table_new(g_str_hash, g_str_equal);
-    env->last_id = 0;
-    env->layouts = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
-    env->types = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, dome__type_free);
+    dome_registry *r = env->registry = g_new0(dome_registry, 1);
+    r->objects = g_ptr_array_new();
+    r->names = g_hash_table_new(g_str_hash, g_str_equal);
+    r->layouts = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
 }
 
 void dome__registry_clear(dome_env *env)
 {
-    while (env->objects->len > 0)
-        object_destroy(g_ptr_array_index(env->objects, env->objects->len - 1));
+    while (env->registry->objects->len > 0)
+        object_destroy(g_ptr_array_index(env->registry->objects, env->registry->objects->len - 1));
 }
 
 void dome__registry_free(dome_env *env)
 {
-    for (int k = 0; env->buried && k < BURIED; k++)
-        g_free(env->buried[k]);
-    g_clear_pointer(&env->buried, g_free);
-    g_clear_pointer(&env->objects, g_ptr_array_unref);
-    g_clear_pointer(&env->names, g_hash_table_destroy);
-    g_clear_pointer(&env->layouts, g_ptr_array_unref);
-    g_clear_pointer(&env->types, g_hash_table_destroy);
+    dome_registry *r = g_steal_pointer(&env->registry);
+    for (int k = 0; r->buried && k < BURIED; k++)
+        g_free(r->buried[k]);
+    g_free(r->buried);
+    g_ptr_array_unref(r->objects);
+    g_hash_table_destroy(r->names);
+    g_ptr_array_unref(r->layouts);
+    g_free(r);
 }
 
 dome_object *dome_object_next(const dome_env *env, const dome_object *previous)
 {
     DOME_NEEDS(env, "the environment", NULL);
     guint at = previous ? registry_index(env, previous->id + 1) : 0;
-    return at < env->objects->len ? g_ptr_array_index(env->objects, at) : NULL;
+    return at < env->registry->objects->len ? g_ptr_array_index(env->registry->objects, at) : NULL;
 }
 
 dome_object *dome_object_find(const dome_env *env, const char *name)
 {
     DOME_NEEDS(env, "the environment", NULL);
     DOME_NEEDS(name, "the name", NULL);
-    dome_object *object = g_hash_table_lookup(env->names, name);
-    for (guint k = 0; !object && k < env->objects->len; k++) {
-        dome_object *o = g_ptr_array_index(env->objects, k);
+    dome_object *object = g_hash_table_lookup(env->registry->names, name);
+    for (guint k = 0; !object && k < env->registry->objects->len; k++) {
+        dome_object *o = g_ptr_array_index(env->registry->objects, k);
         if (!o->named && strcmp(o->name, name) == 0)
             object = o;
     }
@@ -232,18 +241,18 @@ dome_object *dome_object_find(const dome_env *env, const char *name)
 size_t dome_object_count(const dome_env *env)
 {
     DOME_NEEDS(env, "the environment", 0);
-    return env->objects->len;
+    return env->registry->objects->len;
 }
 
 /* ---- shared layouts: sorted by length, then block size ---- */
 
 static guint layout_index(const dome_env *env, uint64_t length, uint64_t block_size, bool *found)
 {
-    guint low = 0, high = env->layouts->len;
+    guint low = 0, high = env->registry->layouts->len;
     *found = false;
     while (low < high) {
         guint middle = low + (high - low) / 2;
-        const dome_layout *layout = g_ptr_array_index(env->layouts, middle);
+        const dome_layout *layout = g_ptr_array_index(env->registry->layouts, middle);
         uint64_t n = dome_layout_length(layout), b = dome_layout_block_size(layout);
         if (n == length && b == block_size) {
             *found = true;
@@ -257,6 +266,11 @@ static guint layout_index(const dome_env *env, uint64_t length, uint64_t block_s
     return low;
 }
 
+const dome_layout *dome__registry_layout(const dome_env *env, unsigned k)
+{
+    return k < env->registry->layouts->len ? g_ptr_array_index(env->registry->layouts, k) : NULL;
+}
+
 const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t block_size)
 {
     DOME_NEEDS(env, "the environment", NULL);
@@ -268,10 +282,10 @@ const dome_layout *dome_env_layout(dome_env *env, uint64_t length, uint64_t bloc
         dome_layout *layout = env->hooks->first_layout(env, length, block_size);
         if (!layout)
             return NULL;
-        g_ptr_array_insert(env->layouts, (gint)at, layout);
+        g_ptr_array_insert(env->registry->layouts, (gint)at, layout);
         env->hooks->layout(env, layout);
     }
-    return g_ptr_array_index(env->layouts, at);
+    return g_ptr_array_index(env->registry->layouts, at);
 }
 
 void dome__env_set_layout(dome_env *env, const dome_layout *layout)
@@ -281,10 +295,10 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     dome_layout *reference = dome_layout_ref(layout);
     env->hooks->layout(env, layout);
     if (found) {
-        dome_layout_unref(g_ptr_array_index(env->layouts, at));
-        g_ptr_array_index(env->layouts, at) = reference;
+        dome_layout_unref(g_ptr_array_index(env->registry->layouts, at));
+        g_ptr_array_index(env->registry->layouts, at) = reference;
     } else {
-        g_ptr_array_insert(env->layouts, (gint)at, reference);
+        g_ptr_array_insert(env->registry->layouts, (gint)at, reference);
     }
 }
 

@@ -1,13 +1,11 @@
 #include "core/operation.h"
 
+#include "core/clock_private.h"
 #include "core/environment.h"
-#include "core/terminal.h"
 #include "core/trail.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static dome_env *this_env;
 
@@ -94,7 +92,7 @@ static void refuse_freed(dome_operation *op)
     dome_env *env = op->env;
     if (op->code == DOME_OP_BALANCE) /* name the user's operation, before which balancing runs */
         op->code = env->coming;
-    env->errors_return = false;
+    dome__errors_end(env);
     if (!env->stale)
         dome__fail(env, DOME_ERR_STATE, "it has been freed");
     dome__fail(env, DOME_ERR_STATE, "'%s' has been freed", dome_object_name(env->stale));
@@ -104,7 +102,7 @@ static void refuse_freed(dome_operation *op)
 static void refuse_inside(const dome_operation *op)
 {
     const char *name = op->object ? dome_object_name(op->object) : NULL;
-    op->env->errors_return = false;
+    dome__errors_end(op->env);
     dome__fail(op->env, DOME_ERR_STATE, "%s%s%s%s is called inside of its kernel or loop, where no Dome function may be",
                dome__operation_name(op->code), name ? " of '" : "", name ? name : "", name ? "'" : "");
     abort();
@@ -112,7 +110,7 @@ static void refuse_inside(const dome_operation *op)
 
 void dome__called_late(dome_env *env, const char *function)
 {
-    env->errors_return = false;
+    dome__errors_end(env);
     dome__fail(env, DOME_ERR_STATE, "%s: called after dome_finalize", function);
     abort();
 }
@@ -140,7 +138,7 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     if (env->watch)
         env->hooks->at(env, code, id);
     if (!dome__operation_has(code, DOME_OPERATION_DEFERRED)) {
-        op->start_eval_ns = env->eval_ns;
+        op->start_eval_ns = env->clock->eval_ns;
         op->start_ns = dome__now_ns();
         if (op->start_ns >= env->look_at)
             env->hooks->look(env);
@@ -162,11 +160,11 @@ dome_status dome__end(dome_operation *op, dome_status status)
     env->operation = op->outer;
     if (op->outer)
         return status;
-    dome_clock_entry *entry = &env->clock[op->code];
+    dome_clock_entry *entry = &env->clock->entry[op->code];
     entry->count++;
     if (!dome__operation_has(op->code, DOME_OPERATION_DEFERRED)) {
         uint64_t total = dome__since_ns(op->start_ns), wait = env->wait_ns ? *env->wait_ns - op->start_wait_ns : 0;
-        uint64_t elsewhere = wait + env->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
+        uint64_t elsewhere = wait + env->clock->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
         entry->wait_ns += wait;
         entry->compute_ns += compute;
         env->hooks->ended(env, op, total, wait);
@@ -180,63 +178,5 @@ dome_status dome__end(dome_operation *op, dome_status status)
 
 void dome__count_bytes(const dome_operation *op, uint64_t bytes)
 {
-    op->env->clock[op->code].bytes += bytes;
-}
-
-static int exit_status_of(int status)
-{
-    switch (status) {
-#define DOME_STATUS_EXIT(code, name, text, exit_status)                                                                          \
-    case code:                                                                                                                   \
-        return exit_status;
-        DOME_STATUS_LIST(DOME_STATUS_EXIT)
-#undef DOME_STATUS_EXIT
-    default:
-        return 1;
-    }
-}
-
-dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const char *text)
-{
-    const dome_operation *op = env ? env->operation : NULL;
-    while (op && op->outer)
-        op = op->outer;
-    GString *line = g_string_new(NULL);
-    if (op && op->code != DOME_OP_NONE) {
-        g_string_append(line, dome__operation_name(op->code));
-        if (op->object)
-            g_string_append_printf(line, " of '%s'", dome_object_name(op->object));
-        g_string_append(line, ": ");
-    }
-    g_string_append(line, text);
-    if (env && env->hosts)
-        g_string_append_printf(line, " (task %d on host %s)", rank, env->hosts[rank]);
-    g_strdelimit(line->str, "\n", ' ');
-    if (env && env->errors_return) {
-        env->error_status = status;
-        g_free(env->error_message);
-        env->error_message = g_string_free(line, FALSE);
-        return status;
-    }
-    if (env)
-        env->hooks->fail(env, status, exit_status_of(status), line->str);
-    fflush(stdout);
-    fprintf(stderr, "dome: %s\n", line->str);
-    _exit(exit_status_of(status));
-}
-
-dome_status dome__fail(dome_env *env, dome_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    status = dome__fail_at(env, status, env ? env->rank : 0, text);
-    g_free(text);
-    return status;
-}
-
-dome_status dome__null(const char *function, const char *what)
-{
-    return dome__fail(this_env, DOME_ERR_ARGUMENT, "%s: %s is NULL", function, what);
+    op->env->clock->entry[op->code].bytes += bytes;
 }

@@ -226,6 +226,16 @@ dome_status dome__end(dome_operation *op, dome_status status);
 /* Counts bytes of vectors that an operation has read or written, for the profile. */
 void dome__count_bytes(const dome_operation *op, uint64_t bytes);
 
+/* What an environment knows of errors. */
+struct dome_errors *dome__errors_new(void);
+void dome__errors_free(struct dome_errors *errors);
+
+/* Whether errors are returned to the program (dome_set_errors_return) instead of ending it. */
+bool dome__errors_returned(const dome_env *env);
+
+/* From now on errors end the program. */
+void dome__errors_end(dome_env *env);
+
 /* Reports a failure of the current operation: one line with its name, its object, the text, task and host. Ends the program, or,
  * after dome_set_errors_return, records the line and returns status. */
 dome_status dome__fail(dome_env *env, dome_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));

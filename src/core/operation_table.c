@@ -1,4 +1,5 @@
 /* The table of operations, the library's and registered ones, and the functions by which a structure begins and ends its own. */
+#include "core/clock_private.h"
 #include "core/environment.h"
 #include "core/operation.h"
 #include "core/unconst.h"
@@ -109,7 +110,7 @@ dome_operation_code dome_operation_register(dome_env *env, const char *name, con
         table[code].arguments = g_strdup(arguments);
         dome__operation_flags[code] = (uint8_t)flags;
         __atomic_store_n(&operations, code + 1, __ATOMIC_RELEASE);
-        env->clock[code] = (dome_clock_entry){0};
+        env->clock->entry[code] = (dome_clock_entry){0};
         env->hooks->registered(env, code);
     }
     dome__end(&op, status);

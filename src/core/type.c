@@ -127,7 +127,7 @@ uint64_t dome__value_word(dome_type type, const void *value)
 
 /* ---- struct types ---- */
 
-void dome__type_free(void *type)
+static void type_free(void *type)
 {
     struct dome_type_desc *desc = type;
     for (size_t i = 0; i < desc->nfields; i++)
@@ -135,6 +135,36 @@ void dome__type_free(void *type)
     g_free(desc->fields);
     g_free(dome__unconst(desc->name));
     g_free(desc);
+}
+
+/* By name. */
+struct dome_types {
+    GHashTable *table; /* char * -> struct dome_type_desc * */
+};
+
+dome_types *dome__types_new(void)
+{
+    dome_types *types = g_new(dome_types, 1);
+    types->table = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, type_free);
+    return types;
+}
+
+void dome__types_free(dome_types *types)
+{
+    g_hash_table_destroy(types->table);
+    g_free(types);
+}
+
+dome_type dome__types_find(const dome_env *env, bool (*fits)(const void *ctx, dome_type type), const void *ctx)
+{
+    GHashTableIter i;
+    void *type;
+    dome_type first = NULL;
+    g_hash_table_iter_init(&i, env->types->table);
+    while (g_hash_table_iter_next(&i, NULL, &type))
+        if (fits(ctx, type) && (!first || strcmp(dome_type_name(type), dome_type_name(first)) < 0))
+            first = type;
+    return first;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -227,17 +257,17 @@ static dome_type type_struct(dome_env *env, const char *name, size_t size, const
             return dome__end(&op, dome__fail(env, DOME_ERR_NAME, "'%s' is the name of a basic type", name)), NULL;
 
     struct dome_type_desc *type = describe_struct(name, size, fields, nfields);
-    struct dome_type_desc *known = g_hash_table_lookup(env->types, name);
+    struct dome_type_desc *known = g_hash_table_lookup(env->types->table, name);
     if (known) {
         bool same = dome_type_equal(known, type);
-        dome__type_free(type);
+        type_free(type);
         type = known;
         if (!same) {
             type = NULL;
             status = dome__fail(env, DOME_ERR_NAME, "struct type '%s' has been described differently before", name);
         }
     } else {
-        g_hash_table_insert(env->types, dome__unconst(type->name), type);
+        g_hash_table_insert(env->types->table, dome__unconst(type->name), type);
     }
     dome__end(&op, status);
     return type;

@@ -24,7 +24,11 @@ uint64_t dome__type_hash(dome_type type);
 uint64_t dome__type_word(dome_env *env, dome_type type);
 uint64_t dome__value_word(dome_type type, const void *value);
 
-/* Frees a struct type; a GDestroyNotify. */
-void dome__type_free(void *type);
+/* The struct types of a program. */
+struct dome_types *dome__types_new(void);
+void dome__types_free(struct dome_types *types);
+
+/* The first by name of the struct types for which fits(ctx, type); NULL: none. */
+dome_type dome__types_find(const dome_env *env, bool (*fits)(const void *ctx, dome_type type), const void *ctx);
 
 #endif

@@ -262,7 +262,7 @@ static int fail_reading(const dscalar *s, int status, const char *text)
 static void check_reading(const dscalar *s)
 {
     if (dome_object_id(s->object) & DOME_FREED) {
-        s->env->errors_return = false;
+        dome__errors_end(s->env);
         fail_reading(s, DOME_ERR_STATE, "it has been freed");
     }
 }

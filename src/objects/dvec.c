@@ -46,7 +46,7 @@ void dvec__replace(dvec *x, void *data)
 
 int dvec__agree(dome_env *env, int status, const char *text)
 {
-    if (env->errors_return)
+    if (dome__errors_returned(env))
         return dome__agree(env, status, text);
     return status == DOME_OK ? DOME_OK : dome__fail(env, status, "%s", text ? text : dome_status_text(status));
 }
@@ -67,7 +67,7 @@ void dvec__complete(const dvec *x)
 /* Reports the failure of values that all tasks need. */
 static int report(dome_env *env, dome_failure *failure)
 {
-    return env->errors_return ? dome__failure_agree(env, failure) : dome__failure_report(env, failure);
+    return dome__errors_returned(env) ? dome__failure_agree(env, failure) : dome__failure_report(env, failure);
 }
 
 int dvec__settle(const dvec *x, const dvec *y)
@@ -639,7 +639,7 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n,
     if (status == DOME_OK) {
         x->object = dome_object_new(env, name, &vec_ops, x);
         if (!x->object)
-            status = env->error_status ? env->error_status : DOME_ERR_NAME;
+            status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
         else if (!zero)
             make_zero(x);
         if (x->object)

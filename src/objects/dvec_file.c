@@ -329,18 +329,16 @@ static size_t alignment(dome_type type)
     return most;
 }
 
+static bool fits_item(const void *item, dome_type type)
+{
+    return dome__npy_fits(item, type);
+}
+
 /* The program's own type for such items, if it has described one. Of several the first by name, so that all tasks choose the
  * same. */
-static dome_type known_type(dome_env *env, const dome_npy_item *item)
+static dome_type known_type(const dome_env *env, const dome_npy_item *item)
 {
-    GHashTableIter i;
-    void *type;
-    dome_type best = NULL;
-    g_hash_table_iter_init(&i, env->types);
-    while (g_hash_table_iter_next(&i, NULL, &type))
-        if (dome__npy_fits(item, type) && (!best || strcmp(dome_type_name(type), dome_type_name(best)) < 0))
-            best = type;
-    return best;
+    return dome__types_find(env, fits_item, item);
 }
 
 /* The type in memory for the items of a file. A structure that the program has not described is laid out as C does. NULL on
@@ -446,7 +444,7 @@ dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dv
         status = share_header(&f, &header, &id);
     if (!status) {
         f.x = x = new_vector(&f, name, options);
-        status = x ? read_parts(&f, &id) : (int)env->error_status;
+        status = x ? read_parts(&f, &id) : (int)dome_error_status(env);
     }
     if (status && x) {
         dome_object_free(x->object);

@@ -684,13 +684,12 @@ static void charge(dome_env *env, const work *w, const double weight[], uint64_t
     for (int k = 0; k < w->steps; k++) {
         const eval_node *node = &w->list->node[w->step[k].node];
         uint64_t part = sum > 0 ? (uint64_t)((double)ns * (weight[k] / sum)) : 0;
-        env->clock[node->code].compute_ns += part;
-        env->clock[node->code].bytes += traffic(w, &w->step[k], pass) * elements;
+        dome__clock_charge(env, node->code, part, traffic(w, &w->step[k], pass) * elements);
         if (node->out)
             dome__object_charge(node->out->object, part);
         charged += part;
     }
-    env->eval_ns += charged;
+    dome__clock_charged(env, charged);
 }
 
 /* Decides how the reduction's terms are computed. A sum of products that nothing else reads is a dot product: each product is

@@ -5,6 +5,7 @@
 #include "core/environment_variables.h"
 #include "core/terminal.h"
 #include "core/trail.h"
+#include "core/type_private.h"
 #include "kernels/kernels.h"
 #include "objects/eval.h"
 #include "objects/failure.h"
@@ -33,7 +34,7 @@ static void refuse_second(dome_env *first)
 {
     dome_operation op;
     dome__begin(&op, first, DOME_OP_INIT, NULL, 0);
-    first->errors_return = false; /* end the program: dome_init has no environment to return */
+    dome__errors_end(first); /* end the program: dome_init has no environment to return */
     dome__fail(first, DOME_ERR_STATE, "it has been called already");
 }
 
@@ -48,8 +49,10 @@ static void release_finalized(void)
         return;
     dome__operation_table_reset();
     dome__registry_free(env);
+    dome__types_free(env->types);
+    dome__clock_free(env->clock);
+    dome__errors_free(env->errors);
     g_strfreev(env->hosts);
-    g_free(env->error_message);
     g_free(env);
 }
 
@@ -61,8 +64,12 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__open_streams();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
-    env->moved = g_new0(dome_moved, 1);
-    env->progress = g_new0(dome_progress_state, 1);
+    env->errors = dome__errors_new();
+    env->types = dome__types_new();
+    env->clock = dome__clock_new();
+    env->moved = dome__moved_new();
+    env->progress = dome__progress_new();
+    dome__registry_init(env);
     char *message = NULL, *none[] = {"program", NULL};
     char **arguments = g_strdupv(argv ? *argv : none); /* a copy with all options, which the other tasks read, too */
     if (!dome__options_parse(&env->options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
@@ -74,16 +81,14 @@ dome_env *dome_init(int *argc, char ***argv)
         fputs(text, stdout);
         exit(0);
     }
-    dome__registry_init(env);
     env->eval = dome__eval_new(&env->options);
-    env->block_times = g_ptr_array_new_with_free_func(dome__block_times_free);
     dome__kernels_limit(env->options.kernels);
     if (env->options.check_pointers)
         dome__storage_check(env);
     dome__start(env, arguments);
     dome__set_this_env(env);
     env->balance = dome__balance_new(&env->options, env->transport);
-    env->began_ns = dome__now_ns();
+    dome__clock_start(env);
     dome__recording_stand(env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
@@ -104,7 +109,7 @@ int dome_finalize(dome_env *env)
     dome_operation op;
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
     /* A failure of one task's deferred work is made a failure of all: either all tasks enter the barrier below, or none. */
-    int known = env->error_status;
+    int known = dome_error_status(env);
     dome__eval_finish(env);
     int failed = dome__failure_finish(env);
     dome__progress_end(env);
@@ -127,8 +132,7 @@ int dome_finalize(dome_env *env)
     dome__recording_finish(env);
     dome__checkpoint_free(env);
     dome__balance_free(g_steal_pointer(&env->balance));
-    g_clear_pointer(&env->block_times, g_ptr_array_unref);
-    int status = env->error_status ? 1 : 0;
+    int status = dome_error_status(env) ? 1 : 0;
     fflush(NULL);
     if (env->watch)
         dome__watch_leave(env->watch);
@@ -170,9 +174,8 @@ dome_status dome_checkpoint(dome_env *env)
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    env->loops++;
     if (env->watch)
-        dome__watch_loop(env->watch, env->loops);
+        dome__watch_loop(env->watch);
     return dome__end(&op, dome__checkpoint_boundary(env));
 }
 

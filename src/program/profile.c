@@ -34,7 +34,7 @@ enum {
 static void fill(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
 {
     for (int k = 0; k < DOME_OPERATIONS_MAX; k++) {
-        const dome_clock_entry *entry = &env->clock[k];
+        const dome_clock_entry *entry = dome__clock_entry_of(env, (uint32_t)k);
         uint64_t *cell = mine + k * COLUMNS;
         cell[CALLS] = entry->count;
         cell[COMPUTE] = entry->compute_ns;
@@ -43,12 +43,13 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     }
     mine[WAITED_NS] = (uint64_t)(report->waited * 1e9);
     mine[DOME_OP_BALANCE * COLUMNS + WAIT] -= MIN(mine[WAITED_NS], mine[DOME_OP_BALANCE * COLUMNS + WAIT]);
-    mine[NEIGHBOURS] = env->moved->to_neighbours;
-    mine[AROUND] = env->moved->around;
-    mine[FURTHER] = env->moved->further;
-    mine[MOVED_BYTES] = env->moved->bytes;
+    dome_moved moved = dome__moved(env);
+    mine[NEIGHBOURS] = moved.to_neighbours;
+    mine[AROUND] = moved.around;
+    mine[FURTHER] = moved.further;
+    mine[MOVED_BYTES] = moved.bytes;
     mine[BALANCING_NS] = (uint64_t)(report->seconds * 1e9);
-    mine[ELAPSED] = dome__since_ns(env->began_ns);
+    mine[ELAPSED] = dome__clock_ran_ns(env);
     mine[MESSAGES] = env->transport->messages;
     mine[SENT_BYTES] = env->transport->bytes;
     dome__storage_peak(&mine[USED], &mine[HELD]);

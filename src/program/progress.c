@@ -119,6 +119,19 @@ char *dome__meter_line(const dome_meter *m, int columns)
     return g_string_free(text, FALSE);
 }
 
+struct dome_progress_state {
+    bool decided;
+    enum { DOME_PROGRESS_NOTHING, DOME_PROGRESS_BAR, DOME_PROGRESS_LINES } how;
+    bool visible; /* a bar is on the terminal, in the cursor's line */
+    uint64_t began, shown;
+    dome_meter meter;
+};
+
+dome_progress_state *dome__progress_new(void)
+{
+    return g_new0(dome_progress_state, 1);
+}
+
 static void decide(dome_progress_state *p, dome_progress_mode mode)
 {
     struct stat s;

@@ -26,13 +26,7 @@ bool dome__meter_note(dome_meter *meter, uint64_t done, uint64_t total, const ch
  * caller. */
 char *dome__meter_line(const dome_meter *meter, int columns);
 
-typedef struct dome_progress_state {
-    bool decided;
-    enum { DOME_PROGRESS_NOTHING, DOME_PROGRESS_BAR, DOME_PROGRESS_LINES } how;
-    bool visible; /* a bar is on the terminal, in the cursor's line */
-    uint64_t began, shown;
-    dome_meter meter;
-} dome_progress_state;
+struct dome_progress_state *dome__progress_new(void); /* freed by g_free */
 
 /* Call before other output: removes the bar. */
 void dome__progress_hide(dome_env *env);

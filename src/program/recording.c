@@ -124,7 +124,7 @@ static void begin(dome_env *env, uint32_t number)
     }
     env->recording = number;
     dome__trace_stand(trace, env);
-    dome_trace_before before = {.ran_ns = dome__since_ns(env->began_ns)};
+    dome_trace_before before = {.ran_ns = dome__clock_ran_ns(env)};
     double age = 0;
     if (dome__checkpoint_last(env, &before.checkpoint, &age)) {
         before.checkpoints = true;

@@ -731,9 +731,9 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
     atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
 }
 
-void dome__watch_loop(dome_watch *watch, uint64_t loop)
+void dome__watch_loop(dome_watch *watch)
 {
-    atomic_store_explicit(&watch->loop, loop, memory_order_relaxed);
+    atomic_fetch_add_explicit(&watch->loop, 1, memory_order_relaxed);
 }
 
 void dome__watch_quiet(dome_watch *watch)

@@ -66,8 +66,8 @@ dome_trail *dome__watch_trail(const dome_watch *watch);
 
 /* Notes that a checkpoint with this number has been written, for the hub's reports. */
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
-/* Sets the number of loop boundaries passed, for beats. */
-void dome__watch_loop(dome_watch *watch, uint64_t loop);
+/* Counts a loop boundary, for beats. */
+void dome__watch_loop(dome_watch *watch);
 
 /* Do not print a line if the hub is lost: the supervisor does. */
 void dome__watch_quiet(dome_watch *watch);

@@ -253,7 +253,7 @@ static void write_totals(dome_trace *trace, uint64_t now)
 {
     trace->totals_at = now;
     for (unsigned k = 1; k < dome__operation_count(); k++) {
-        const dome_clock_entry *entry = &trace->env->clock[k];
+        const dome_clock_entry *entry = dome__clock_entry_of(trace->env, k);
         if (entry->count == trace->told[k])
             continue;
         trace->told[k] = entry->count;
@@ -493,10 +493,11 @@ void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before)
         put_number(&line, before->checkpoint_ns);
         put_number(&line, (uint64_t)(before->imbalance * 1e6));
         end_line(trace, &line);
-        for (guint k = 0; k < trace->env->layouts->len; k++)
-            write_layout(trace, g_ptr_array_index(trace->env->layouts, k), 0, now);
-        for (guint k = 0; k < trace->env->objects->len; k++)
-            dome__trace_object(trace, g_ptr_array_index(trace->env->objects, k));
+        const dome_layout *layout;
+        for (unsigned k = 0; (layout = dome__registry_layout(trace->env, k)); k++)
+            write_layout(trace, layout, 0, now);
+        for (const dome_object *o = NULL; (o = dome_object_next(trace->env, o));)
+            dome__trace_object(trace, o);
     }
     write_totals(trace, now);
 }

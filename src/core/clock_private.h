@@ -1,0 +1,15 @@
+/* The members of the clock, for core alone. */
+#ifndef DOME_SRC_CLOCK_PRIVATE_H
+#define DOME_SRC_CLOCK_PRIVATE_H
+
+#include "core/clock.h"
+#include "core/operation.h"
+
+struct dome_clock {
+    dome_clock_entry entry[DOME_OPERATIONS_MAX];
+    uint64_t began_ns;      /* when all tasks had started */
+    uint64_t eval_ns;       /* time spent running deferred work within other operations */
+    GPtrArray *block_times; /* dome_block_times */
+};
+
+#endif
