@@ -18,7 +18,10 @@ done
 words=$(grep -rnE --include='*.[ch]' 'env\w*\((environment, )?"DOME_' src tools)
 [ -z "$words" ] || fail "a variable that $header does not name: $words"
 
-for variable in $(sed -n '/for users/,/^\/\* ---- from one process/s/.*"\(DOME_[A-Z_]*\)".*/\1/p' "$header"); do
+# Each section of the header begins with a line of this form.
+users=$(awk '/^\/\* ---- / { users = /for users/ } users && match($0, /"DOME_[A-Z_]*"/) { print substr($0, RSTART + 1, RLENGTH - 2) }' "$header")
+[ "$(wc -w <<<"$users")" -ge 3 ] || fail "$header names for users only: $users"
+for variable in $users; do
     grep -q "^|.*\`$variable\`" docs/running.md || fail "docs/running.md does not describe $variable"
 done
 [ $failures -eq 0 ] && echo ok
