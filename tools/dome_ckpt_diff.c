@@ -1,6 +1,7 @@
 /* dome ckpt diff: compares two checkpoints. */
 #include "ckpt/inspect.h"
 #include "commands.h"
+#include "core/layout.h"
 #include "dome_ckpt.h"
 
 #include <inttypes.h>
@@ -18,8 +19,6 @@ typedef struct comparison {
     bool differ;
     unsigned listed; /* objects written to the JSON list so far */
 } comparison;
-
-static const char *const distributions[] = {"dynamic", "block", "whole"};
 
 static void begin_item(comparison *c, const char *name)
 {
@@ -180,7 +179,8 @@ static bool described_alike(comparison *c, const dome_ckpt_object *a, const dome
         tell(c, a->name, "its size differs: %" PRIu64 " x %" PRIu64 " and %" PRIu64 " x %" PRIu64, a->length, a->width, b->length,
              b->width);
     } else if (a->distribution != b->distribution) {
-        tell(c, a->name, "its distribution differs: %s and %s", distributions[a->distribution], distributions[b->distribution]);
+        tell(c, a->name, "its distribution differs: %s and %s", dome__distribution_word(a->distribution),
+             dome__distribution_word(b->distribution));
     } else if (a->block_size != b->block_size) {
         tell(c, a->name, "its blocks differ: of %" PRIu64 " and of %" PRIu64 " elements", a->block_size, b->block_size);
     } else {

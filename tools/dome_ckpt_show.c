@@ -1,13 +1,12 @@
 /* dome ckpt show: prints the contents of a checkpoint. */
 #include "ckpt/inspect.h"
 #include "commands.h"
+#include "core/layout.h"
 #include "dome_ckpt.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-static const char *const distributions[] = {"dynamic", "block", "whole"};
 
 /* Results of reading an object. */
 typedef struct contents {
@@ -89,7 +88,7 @@ static void print_object(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
     if (object->type != DOME_CKPT_NO_TYPE)
         printf(" of %s", type);
     printf(", length %" PRIu64 ", width %" PRIu64 ", %s, %" PRIu64 " blocks", object->length, object->width,
-           distributions[object->distribution], object->blocks);
+           dome__distribution_word(object->distribution), object->blocks);
     if (object->block_size)
         printf(" of %" PRIu64, object->block_size);
     printf(", %" PRIu64 " bytes, %" PRIu64 " of them in this file\n", c->bytes, c->own);
@@ -163,8 +162,8 @@ static void print_json_object(const dome_ckpt *ckpt, const dome_ckpt_object *obj
     printf(", \"length\": %" PRIu64 ", \"width\": %" PRIu64 ", \"distribution\": \"%s\", \"block_size\": %" PRIu64
            ", \"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"own\": %" PRIu64 ", \"absent\": %" PRIu64
            ", \"damaged\": %" PRIu64,
-           object->length, object->width, distributions[object->distribution], object->block_size, object->blocks, c->bytes,
-           c->own, c->absent, c->damaged);
+           object->length, object->width, dome__distribution_word(object->distribution), object->block_size, object->blocks,
+           c->bytes, c->own, c->absent, c->damaged);
     if (values) {
         printf(", \"columns\": [");
         for (guint i = 0; i < c->columns->len; i++) {

@@ -119,7 +119,7 @@ static char *prepare(void *ctx, const char *avoid)
         return g_strdup("");
     char *message = NULL, **lines = dome__hostfile_read(p->hosts_path, &message);
     if (!lines) {
-        fprintf(stderr, "dome: run: %s; the hosts stay those there were\n", message);
+        fprintf(stderr, "dome: run: %s; the list of hosts does not change\n", message);
         g_free(message);
         lines = g_strdupv(p->hosts);
     }

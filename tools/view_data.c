@@ -1,5 +1,6 @@
 #include "view_data.h"
 
+#include "core/layout.h"
 #include "trace/chrome.h"
 
 #include <inttypes.h>
@@ -155,12 +156,11 @@ static void write_layouts(const dome_trace_file *file, FILE *to)
     first = true;
     fputs("],\n\"vectors\":[", to);
     for (guint k = 0; k < file->objects->len; k++) {
-        static const char *const distributions[] = {"dynamic", "block", "whole"};
         const dome_trace_object *o = &g_array_index(file->objects, dome_trace_object, k);
         fprintf(to, "%s{\"run\":%d,\"from\":%.6f,\"to\":", comma(&first), o->run, seconds(o->from));
         seconds_or_null(to, o->to != INT64_MAX, o->to);
         fprintf(to, ",\"length\":%" PRIu64 ",\"width\":%" PRIu64 ",\"distribution\":\"%s\",\"group\":%d,\"type\":", o->length,
-                o->width, o->distribution >= 0 && o->distribution < 3 ? distributions[o->distribution] : "?", group_of(&all, o));
+                o->width, dome__distribution_word((uint64_t)o->distribution), group_of(&all, o));
         dome__json_text(to, o->type);
         fputs(",\"name\":", to);
         dome__json_text(to, o->name);

@@ -343,7 +343,7 @@ static bool check_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, u
     const dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, block);
     if (e->source == 0) {
         bool empty = e->offset == 0 && e->length == 0 && dome__ckpt_sum_equal(&e->sum, &none);
-        return (ckpt->pieces > 0 && empty) || wrong_block(object, block, "is nowhere", message);
+        return (ckpt->pieces > 0 && empty) || wrong_block(object, block, "is in no file", message);
     }
     if (object->fixed && e->length != dome__ckpt_fixed_length(ckpt, object, block))
         return wrong_block(object, block, "has another length than its elements", message);
@@ -356,7 +356,7 @@ static bool check_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, u
     const dome_ckpt_earlier *earlier = find_earlier(ckpt, e->source, used);
     return (earlier && e->length > 0 && e->offset >= DOME_CKPT_HEADER && e->offset <= earlier->file_bytes &&
             e->length <= earlier->file_bytes - e->offset) ||
-           wrong_block(object, block, "is said to be where nothing can be", message);
+           wrong_block(object, block, "has a position outside the blocks of an earlier file", message);
 }
 
 static bool decode_table(dome_ckpt *ckpt, const uint8_t *from, char **message)

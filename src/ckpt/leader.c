@@ -74,7 +74,7 @@ static void fill_unchanged_block(dome_ckpt_leader *l, const dome_ckpt_object *ob
     const dome_ckpt_entry *o = old ? dome__ckpt_entry(l->job->previous, old, block) : NULL;
     if (!o || o->source == 0 || (object->fixed && o->length != e->length)) {
         char *name = dome__ckpt_shown(object->name);
-        dome__ckpt_note(&l->problem, g_strdup_printf("nobody has block %" PRIu64 " of %s", block, name));
+        dome__ckpt_note(&l->problem, g_strdup_printf("no task owns block %" PRIu64 " of %s", block, name));
         g_free(name);
         return;
     }

@@ -20,4 +20,11 @@ static inline const char *dome__distribution_name(uint64_t distribution)
     return distribution < sizeof names / sizeof *names ? names[distribution] : NULL;
 }
 
+/* The word of a distribution in listings: "block"; "?" if it is not a distribution. */
+static inline const char *dome__distribution_word(uint64_t distribution)
+{
+    static const char *const words[] = {"dynamic", "block", "whole"};
+    return distribution < sizeof words / sizeof *words ? words[distribution] : "?";
+}
+
 #endif

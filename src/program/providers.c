@@ -1,7 +1,7 @@
 #include "program/providers.h"
 
-#ifdef DOME_WITH_PVM
 #include "core/environment_variables.h"
+#ifdef DOME_WITH_PVM
 #include "pvm/pvm.h"
 #endif
 

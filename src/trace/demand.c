@@ -162,7 +162,7 @@ static void let_in(dome_demand *demand)
     if (place < VIEWERS && !demand->lent && !demand->sink)
         begin_recording(demand);
     int file = place < VIEWERS ? readable(demand) : -1;
-    const char *reason = place < VIEWERS ? g_strerror(errno) : "as many look at it already as can";
+    const char *reason = place < VIEWERS ? g_strerror(errno) : "it has the most viewers it can have";
     if (answer(fd, file, reason)) {
         demand->viewers[place] = fd;
         demand->looked_at = now();
