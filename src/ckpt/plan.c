@@ -36,7 +36,7 @@ static GArray *candidates(const dome_ckpt *previous)
  * file have source 0 until they get their offsets. */
 static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *uses)
 {
-    GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal); /* of objects that are only read */
     for (guint i = 0; i < previous->objects->len; i++)
         g_hash_table_insert(names, dome__ckpt_object(previous, i)->name, dome__unconst(dome__ckpt_object(previous, i)));
     for (guint i = 0; i < ckpt->objects->len; i++) {

@@ -125,7 +125,7 @@ static void visit(void *ctx, const void *x, const void *y, uint64_t values, uint
 
 enum { EXTREME_WORDS = 3 };
 
-/* ctx: number of columns. One additional word says whether a task has failed. */
+/* The extremes of all columns; one word behind them says whether a task has failed. */
 static void combine_extremes(void *inout, const void *in, uint64_t count, void *ctx)
 {
     uint64_t *a = inout;
