@@ -34,6 +34,22 @@ typedef struct dome_group {
     const int *rank;
 } dome_group;
 
+/* How far apart two tasks are. A cluster is a set of hosts with fast links among them. */
+typedef enum dome_reach {
+    DOME_REACH_HOST,    /* on one host */
+    DOME_REACH_CLUSTER, /* on two hosts of one cluster */
+    DOME_REACH_FAR,     /* in two clusters */
+    DOME_REACHES
+} dome_reach;
+
+/* What is known of the links between the tasks, the same on all tasks. Without measurements all members are 0. */
+typedef struct dome_transport_links {
+    const int *host, *cluster;      /* by rank: equal numbers mean the same host, the same cluster; NULL: not known */
+    double latency[DOME_REACHES];   /* s for a message of few bytes, one way; 0: not known */
+    double bandwidth[DOME_REACHES]; /* bytes/s of one pair alone; 0: not known */
+    double crowded[DOME_REACHES];   /* bytes/s of a pair while all pairs send; 0: not known */
+} dome_transport_links;
+
 /* What a transport can do beyond the required slots. */
 typedef enum dome_transport_can {
     DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: a send may have to wait for the receiver */
@@ -99,9 +115,10 @@ struct dome_transport {
     dome_group leaders;       /* the lowest rank of each such group; a task that shares memory with none is its own leader */
     const int *leader;        /* by rank */
     int *groups;              /* memory of these */
-    bool asks;                /* this task has a request to all tasks: the next all-reduce passes it on */
-    bool asked;               /* a task has made such a request in an all-reduce; after it the same on all tasks */
-    bool flag;                /* sent with messages: whether a request is known in the current all-reduce */
+    dome_transport_links links;
+    bool asks;  /* this task has a request to all tasks: the next all-reduce passes it on */
+    bool asked; /* a task has made such a request in an all-reduce; after it the same on all tasks */
+    bool flag;  /* sent with messages: whether a request is known in the current all-reduce */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
@@ -117,6 +134,13 @@ void dome__transport_progress(dome_transport *transport);
 
 /* Fills `reason` of the outermost transport and returns status, for `return dome__transport_error(t, DOME_ERR_COMM, ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Sets `links` to a copy of these. Call it at most once, with the same numbers on all tasks, before the first collective that may
+ * use them. */
+void dome__transport_set_links(dome_transport *transport, const dome_transport_links *links);
+
+/* How far apart two ranks are by `links`; DOME_REACH_CLUSTER if that is not known. */
+dome_reach dome__transport_reach(const dome_transport *transport, int a, int b);
 
 /* The transport of a program of one process; `open` needs no members. */
 extern const dome_transport_ops dome__transport_self;
