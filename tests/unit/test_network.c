@@ -1,0 +1,362 @@
+/* What is known of the links between hosts: clusters, the ring, filling in. */
+#include "network/network.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 64, TRIALS = 200 };
+
+static double between(GRand *rand, double low, double high)
+{
+    return g_rand_double_range(rand, low, high);
+}
+
+static dome_network *nothing_known(int hosts)
+{
+    char *names[MOST + 1] = {NULL};
+    for (int i = 0; i < hosts; i++)
+        names[i] = g_strdup_printf("host%d", i);
+    dome_network *network = dome__network_new(hosts, names);
+    for (int i = 0; i < hosts; i++)
+        g_free(names[i]);
+    return network;
+}
+
+/* Hosts in clusters at random, named in any order; links differ by up to `noise` from their kind's. far: how much slower the
+ * links between clusters are. */
+static dome_network *in_clusters(GRand *rand, int hosts, int clusters, double far, double noise, int *cluster)
+{
+    dome_network *network = nothing_known(hosts);
+    for (int i = 0; i < hosts; i++)
+        cluster[i] = i < 2 * clusters ? i / 2 : g_rand_int_range(rand, 0, clusters);
+    for (int i = hosts - 1; i > 0; i--) {
+        int k = g_rand_int_range(rand, 0, i + 1), kept = cluster[i];
+        cluster[i] = cluster[k];
+        cluster[k] = kept;
+    }
+    for (int a = 0; a < hosts; a++)
+        for (int b = 0; b < a; b++) {
+            double slow = cluster[a] == cluster[b] ? 1 : far;
+            dome__network_enter(network, a, b, 1e-4 * slow * between(rand, 1 - noise, 1 + noise),
+                                1e8 / slow * between(rand, 1 - noise, 1 + noise), 0);
+        }
+    return network;
+}
+
+static void check_same_partition(int hosts, const int *one, const int *other)
+{
+    for (int a = 0; a < hosts; a++)
+        for (int b = 0; b < a; b++)
+            g_assert_cmpint(one[a] == one[b], ==, other[a] == other[b]);
+}
+
+static void test_clusters_found(void)
+{
+    GRand *rand = g_rand_new_with_seed(1);
+    for (int k = 0; k < TRIALS; k++) {
+        int clusters = g_rand_int_range(rand, 1, 6), hosts = g_rand_int_range(rand, 2 * clusters, 33), is[MOST], found[MOST];
+        dome_network *network = in_clusters(rand, hosts, clusters, between(rand, 4, 100), 0.2, is);
+        g_assert_null(dome__network_wrong(network));
+        g_assert_cmpint(dome__network_clusters(network, found), ==, clusters);
+        check_same_partition(hosts, is, found);
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
+static void test_numbered_by_first_host(void)
+{
+    GRand *rand = g_rand_new_with_seed(2);
+    int is[MOST], found[MOST], next = 0;
+    dome_network *network = in_clusters(rand, 12, 3, 10, 0.1, is);
+    dome__network_clusters(network, found);
+    for (int i = 0; i < 12; i++) {
+        g_assert_cmpint(found[i], <=, next);
+        next = MAX(next, found[i] + 1);
+    }
+    dome__network_free(network);
+    g_rand_free(rand);
+}
+
+static void test_slow_host(void)
+{
+    GRand *rand = g_rand_new_with_seed(3);
+    int cluster[MOST];
+    dome_network *network = nothing_known(7);
+    for (int a = 0; a < 7; a++)
+        for (int b = 0; b < a; b++)
+            dome__network_enter(network, a, b, 1e-4, (a == 4 || b == 4 ? 1e7 : 1e8) * between(rand, 0.8, 1.2), 0);
+    g_assert_cmpint(dome__network_clusters(network, cluster), ==, 2);
+    for (int i = 0; i < 7; i++)
+        g_assert_cmpint(cluster[i], ==, i == 4);
+    dome__network_free(network);
+    g_rand_free(rand);
+}
+
+/* A link that was measured much too slow, between hosts that others join. */
+static void test_burst(void)
+{
+    GRand *rand = g_rand_new_with_seed(4);
+    int is[MOST], found[MOST];
+    dome_network *network = in_clusters(rand, 10, 1, 1, 0.2, is);
+    dome__network_enter(network, 2, 7, 0.1, 1e5, 0);
+    g_assert_cmpint(dome__network_clusters(network, found), ==, 1);
+    dome__network_free(network);
+    g_rand_free(rand);
+}
+
+static void test_few(void)
+{
+    int cluster[2], order[2];
+    for (int hosts = 0; hosts <= 2; hosts++) {
+        dome_network *network = nothing_known(hosts);
+        g_assert_cmpint(dome__network_clusters(network, cluster), ==, hosts > 0);
+        dome__network_fill(network);
+        g_assert_cmpfloat(dome__network_tour(network, order), ==, hosts == 2 ? 2 : 0);
+        if (hosts == 2) {
+            dome__network_enter(network, 0, 1, 0.25, DOME_NETWORK_MESSAGE * 4, 0);
+            g_assert_cmpint(dome__network_clusters(network, cluster), ==, 1);
+            g_assert_cmpfloat(dome__network_tour(network, order), ==, 1);
+        }
+        dome__network_free(network);
+    }
+}
+
+/* Host 5 joined after the file was written. */
+static void test_select(void)
+{
+    GRand *rand = g_rand_new_with_seed(5);
+    int is[MOST], cluster[5], order[5];
+    dome_network *network = in_clusters(rand, 6, 1, 1, 0.2, is);
+    char *names[] = {(char *)"host3", (char *)"new", (char *)"host0", (char *)"host5", (char *)"host1", NULL};
+    network->measured = 42;
+    dome_network *chosen = dome__network_select(network, 5, names);
+    g_assert_null(dome__network_wrong(chosen));
+    g_assert_cmpint(chosen->measured, ==, 42);
+    g_assert_cmpfloat(dome__network_seconds(chosen, 0, 3, 8), ==, dome__network_seconds(network, 3, 5, 8));
+    g_assert_cmpfloat(dome__network_seconds(chosen, 0, 1, 8), ==, 0);
+    g_assert_cmpint(dome__network_clusters(chosen, cluster), ==, 2);
+    g_assert_cmpint(cluster[1], ==, 1);
+    dome__network_fill(chosen);
+    g_assert_cmpfloat(dome__network_seconds(chosen, 0, 1, 8), ==, 0);
+    dome__network_tour(chosen, order);
+    g_assert_cmpint(order[0], ==, 0);
+    dome__network_free(chosen);
+    dome__network_free(network);
+    g_rand_free(rand);
+}
+
+/* A network of which only the links of one host of each cluster are known. */
+static void test_fill(void)
+{
+    GRand *rand = g_rand_new_with_seed(6);
+    int is[MOST], found[MOST];
+    dome_network *whole = in_clusters(rand, 20, 2, 10, 0.1, is), *part = nothing_known(20);
+    int leader[2] = {-1, -1};
+    for (int i = 19; i >= 0; i--)
+        leader[is[i]] = i;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 20; i++)
+            if (i != leader[k])
+                dome__network_enter(part, i, leader[k], whole->latency[i * 20 + leader[k]], whole->bandwidth[i * 20 + leader[k]],
+                                    0);
+    dome__network_fill(part);
+    g_assert_null(dome__network_wrong(part));
+    g_assert_cmpint(dome__network_clusters(part, found), ==, 2);
+    check_same_partition(20, is, found);
+    for (int a = 0; a < 20; a++)
+        for (int b = 0; b < a; b++) {
+            double ratio = dome__network_seconds(part, a, b, 1e5) / dome__network_seconds(whole, a, b, 1e5);
+            g_assert_true(ratio > 0.7 && ratio < 1.4);
+        }
+    dome__network_free(part);
+    dome__network_free(whole);
+    g_rand_free(rand);
+}
+
+static void test_sharing(void)
+{
+    int cluster[] = {0, 0, 0, 0, 1, 1};
+    dome_network *network = nothing_known(6);
+    for (int a = 0; a < 6; a++)
+        for (int b = 0; b < a; b++)
+            dome__network_enter(network, a, b, 1e-4, 1e8, cluster[a] == cluster[b] ? 0.9e8 : 0.4e8);
+    network->crowded[4 * 6 + 5] = network->crowded[5 * 6 + 4] = 0;
+    g_assert_cmpint(dome__network_sharing(network, cluster, 0, 0), ==, DOME_SWITCHED);
+    g_assert_cmpint(dome__network_sharing(network, cluster, 0, 1), ==, DOME_SHARED);
+    g_assert_cmpint(dome__network_sharing(network, cluster, 1, 1), ==, DOME_SHARING_UNKNOWN);
+    dome__network_free(network);
+}
+
+static void test_wrong(void)
+{
+    static const double bad[] = {NAN, INFINITY, -1};
+    dome_network *network = nothing_known(3);
+    g_assert_null(dome__network_wrong(network));
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        dome__network_enter(network, 0, 1, 1e-4, bad[i], 0);
+        g_assert_nonnull(dome__network_wrong(network));
+        dome__network_enter(network, 0, 1, 1e-4, 1e8, bad[i]);
+        g_assert_nonnull(dome__network_wrong(network));
+    }
+    dome__network_enter(network, 0, 1, 1e-4, 0, 0);
+    g_assert_nonnull(dome__network_wrong(network));
+    dome__network_enter(network, 0, 1, 1e-4, 1e8, 0);
+    g_assert_null(dome__network_wrong(network));
+    network->latency[1] = 2e-4;
+    g_assert_nonnull(dome__network_wrong(network));
+    network->latency[1] = 1e-4;
+    g_free(network->names[2]);
+    network->names[2] = g_strdup("host1");
+    g_assert_nonnull(dome__network_wrong(network));
+    dome__network_free(network);
+}
+
+/* ---- the ring ---- */
+
+/* The shortest of all rings that continue order[0 ... place - 1]. */
+static double by_force(const dome_network *network, int *order, int place)
+{
+    if (place == network->hosts)
+        return dome__network_tour_seconds(network, order);
+    double least = INFINITY;
+    for (int i = place; i < network->hosts; i++) {
+        int kept = order[i];
+        order[i] = order[place];
+        order[place] = kept;
+        least = MIN(least, by_force(network, order, place + 1));
+        order[place] = order[i];
+        order[i] = kept;
+    }
+    return least;
+}
+
+static dome_network *any_network(GRand *rand, int hosts)
+{
+    dome_network *network = nothing_known(hosts);
+    for (int a = 0; a < hosts; a++)
+        for (int b = 0; b < a; b++)
+            if (g_rand_int_range(rand, 0, 20) > 0)
+                dome__network_enter(network, a, b, between(rand, 1e-5, 1e-2), between(rand, 1e6, 1e9), 0);
+    return network;
+}
+
+static void check_permutation(int hosts, const int *order)
+{
+    bool seen[MOST] = {false};
+    g_assert_cmpint(order[0], ==, 0);
+    for (int i = 0; i < hosts; i++) {
+        g_assert_cmpint(order[i], >=, 0);
+        g_assert_cmpint(order[i], <, hosts);
+        g_assert_false(seen[order[i]]);
+        seen[order[i]] = true;
+    }
+}
+
+static void test_tour_best(void)
+{
+    GRand *rand = g_rand_new_with_seed(7);
+    for (int k = 0; k < TRIALS; k++) {
+        int hosts = g_rand_int_range(rand, 1, 8), order[MOST], other[MOST];
+        dome_network *network = any_network(rand, hosts);
+        double seconds = dome__network_tour(network, order);
+        for (int i = 0; i < hosts; i++)
+            other[i] = i;
+        check_permutation(hosts, order);
+        g_assert_cmpfloat_with_epsilon(seconds, hosts > 1 ? by_force(network, other, 1) : 0, 1e-9);
+        g_assert_cmpfloat_with_epsilon(dome__network_tour_seconds(network, order), seconds, 1e-9);
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
+/* On a circle the best ring is known: the circle. */
+static void test_tour_of_many(void)
+{
+    GRand *rand = g_rand_new_with_seed(8);
+    for (int hosts = 11; hosts <= MOST; hosts += 7) {
+        int place[MOST], order[MOST];
+        dome_network *network = nothing_known(hosts);
+        for (int i = 0; i < hosts; i++)
+            place[i] = i;
+        for (int i = hosts - 1; i > 0; i--) {
+            int k = g_rand_int_range(rand, 0, i + 1), kept = place[i];
+            place[i] = place[k];
+            place[k] = kept;
+        }
+        for (int a = 0; a < hosts; a++)
+            for (int b = 0; b < a; b++)
+                dome__network_enter(network, a, b, fabs(sin(G_PI * (place[a] - place[b]) / hosts)), 1e30, 0);
+        double seconds = dome__network_tour(network, order);
+        check_permutation(hosts, order);
+        g_assert_cmpfloat_with_epsilon(seconds, hosts * sin(G_PI / hosts), 1e-9);
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
+/* The ring enters and leaves each cluster once. */
+static void test_tour_by_clusters(void)
+{
+    GRand *rand = g_rand_new_with_seed(9);
+    for (int k = 0; k < TRIALS / 4; k++) {
+        int clusters = g_rand_int_range(rand, 2, 5), hosts = g_rand_int_range(rand, 2 * clusters, 25);
+        int is[MOST], order[MOST], crossed = 0;
+        dome_network *network = in_clusters(rand, hosts, clusters, 10, 0.2, is);
+        dome__network_tour(network, order);
+        for (int i = 0; i < hosts; i++)
+            crossed += is[order[i]] != is[order[(i + 1) % hosts]];
+        g_assert_cmpint(crossed, ==, clusters);
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
+/* Hosts named in another order: the same clusters, a ring of the same time. */
+static void test_order_of_hosts(void)
+{
+    GRand *rand = g_rand_new_with_seed(10);
+    for (int k = 0; k < TRIALS / 4; k++) {
+        int hosts = g_rand_int_range(rand, 6, 25), is[MOST], found[MOST], moved[MOST], back[MOST], order[MOST];
+        dome_network *network = in_clusters(rand, hosts, 2, 5, 0.2, is);
+        char *names[MOST + 1];
+        memcpy(names, network->names, sizeof *names * (gsize)hosts);
+        for (int i = hosts - 1; i > 0; i--) {
+            int j = g_rand_int_range(rand, 0, i + 1);
+            char *kept = names[i];
+            names[i] = names[j];
+            names[j] = kept;
+        }
+        dome_network *mixed = dome__network_select(network, hosts, names);
+        dome__network_clusters(network, found);
+        dome__network_clusters(mixed, moved);
+        for (int i = 0; i < hosts; i++)
+            back[i] = moved[dome__network_find(mixed, network->names[i])];
+        check_same_partition(hosts, found, back);
+        double one = dome__network_tour(network, order), other = dome__network_tour(mixed, order);
+        g_assert_cmpfloat(fabs(one - other), <=, (hosts <= 10 ? 1e-9 : 0.02) * one);
+        dome__network_free(mixed);
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/network/clusters/found", test_clusters_found);
+    g_test_add_func("/network/clusters/numbered", test_numbered_by_first_host);
+    g_test_add_func("/network/clusters/slow-host", test_slow_host);
+    g_test_add_func("/network/clusters/burst", test_burst);
+    g_test_add_func("/network/few", test_few);
+    g_test_add_func("/network/select", test_select);
+    g_test_add_func("/network/fill", test_fill);
+    g_test_add_func("/network/sharing", test_sharing);
+    g_test_add_func("/network/wrong", test_wrong);
+    g_test_add_func("/network/tour/best", test_tour_best);
+    g_test_add_func("/network/tour/many", test_tour_of_many);
+    g_test_add_func("/network/tour/clusters", test_tour_by_clusters);
+    g_test_add_func("/network/order", test_order_of_hosts);
+    return g_test_run();
+}
