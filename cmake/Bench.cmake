@@ -21,6 +21,14 @@ foreach(source IN LISTS bench_sources)
         target_link_libraries(bench_${name} PRIVATE dome_internal) # some measure parts that are not public
     endif()
 endforeach()
+
+# bench/balance_sim: policies on simulated clusters.
+file(GLOB simulator_sources CONFIGURE_DEPENDS bench/balance_sim/*.c)
+add_executable(bench_balance_sim ${simulator_sources})
+set_target_properties(bench_balance_sim PROPERTIES OUTPUT_NAME balance_sim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_compile_options(bench_balance_sim PRIVATE -Wall -Wextra)
+target_link_libraries(bench_balance_sim PRIVATE dome_internal)
+
 if(bench_sources)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endif()

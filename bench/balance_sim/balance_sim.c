@@ -1,6 +1,9 @@
 /* balance_sim: what src/balance/policy.c decides (shares, speeds, when a move pays), on made-up clusters.
  *
  *     balance_sim [--tasks LIST] [--seconds S] [--every S] [--csv FILE] [--plot FILE.svg [--plot-tasks N]]
+ *     balance_sim --histories 200 [--seed N] [--each]
+ *
+ * The second form compares policies with the best schedule of random histories (histories.c). The first:
  *
  * A simulated program repeats one operation on all its blocks, which takes as long as its slowest task. After
  * schedule.interval seconds comes a phase: speeds are measured, with some noise, and the policy's division is adopted if it pays.
@@ -9,6 +12,7 @@
  *
  * More than 10,000 tasks are simulated for 51 phases, in the cases that settle. */
 #include "balance/policy.h"
+#include "histories.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -475,7 +479,8 @@ static void simulate_all(const int *tasks, const options *o)
 int main(int argc, char **argv)
 {
     double seconds = 300, every = 0;
-    int plot_tasks = 64;
+    int plot_tasks = 64, histories = 0, seed = 1995;
+    gboolean each = FALSE;
     char *list = NULL, *csv_path = NULL, *plot_path = NULL;
     const GOptionEntry entries[] = {
         {"tasks", 0, 0, G_OPTION_ARG_STRING, &list, "Numbers of tasks, with commas between them (4,6,64,1000,100000)", "LIST"},
@@ -484,6 +489,9 @@ int main(int argc, char **argv)
         {"csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_path, "Write efficiency over time", "FILE"},
         {"plot", 0, 0, G_OPTION_ARG_FILENAME, &plot_path, "Draw it as SVG", "FILE"},
         {"plot-tasks", 0, 0, G_OPTION_ARG_INT, &plot_tasks, "For this number of tasks (64)", "N"},
+        {"histories", 0, 0, G_OPTION_ARG_INT, &histories, "Compare policies with the best schedules of N random histories", "N"},
+        {"seed", 0, 0, G_OPTION_ARG_INT, &seed, "Of the first history (1995)", "N"},
+        {"each", 0, 0, G_OPTION_ARG_NONE, &each, "Print a line for each history", NULL},
         {0}};
     GOptionContext *context = g_option_context_new("- balancing policies on made-up clusters");
     GError *error = NULL;
@@ -493,6 +501,10 @@ int main(int argc, char **argv)
         return 2;
     }
     g_option_context_free(context);
+    if (histories > 0) {
+        compare_histories(histories, (uint32_t)seed, each);
+        return 0;
+    }
     int *tasks = parse_list(list ? list : "4,6,64,1000,100000"), status = 0;
     bool plotted = !plot_path;
     for (int i = 0; tasks && tasks[i]; i++)
