@@ -1,131 +1,36 @@
-#include "balance/policy.h"
+/* Where data goes. */
+#include "balance/policy_private.h"
 
 #include <glib.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- what a rank knows of its speed ---- */
-
-#define MEMORY        2.0  /* most seconds of measurement behind an estimate, so that it follows slow changes */
-#define FIRST_SPREAD  0.03 /* of measurements over a second, until two can be compared */
-#define SPREAD_WEIGHT 0.2  /* weight of a new deviation */
-#define DEVIATION     1.25 /* standard deviation over mean deviation, for normal noise */
-#define IN_DOUBT      4    /* standard deviations between a measurement and the estimate */
-#define LEAST_DOUBT   0.05 /* within these limits */
-#define MOST_DOUBT    0.3
-#define TRIAL_FAILED  0.9   /* less than this part of the rate that the trial assumed */
-#define DRIFT         0.5   /* growth per phase of the estimate of a rank without blocks */
-#define DRIFT_FROM    0.001 /* of the mean, at least: a rank that stood still when it was measured must recover, too */
-enum { PATIENCE = 7 };      /* trials become rarer by up to a factor of two to this power */
-
-static bool known(double rate)
-{
-    return rate > 0 && isfinite(rate);
-}
-
-/* The deviation between a measurement and an estimate, each over its seconds, if spread is 1. */
-static double deviation_over(double seconds, double more_seconds)
-{
-    return sqrt(1 / seconds + 1 / more_seconds);
-}
-
-static void fold_spread(dome_speed *speed, double deviation, double seconds)
-{
-    double sample = DEVIATION * deviation / deviation_over(seconds, speed->seconds);
-    speed->spread += SPREAD_WEIGHT * (sample - speed->spread);
-}
-
-static void rest_on(dome_speed *speed, double rate, double seconds)
-{
-    speed->rate = rate;
-    speed->seconds = MIN(seconds, MEMORY);
-    speed->noise = speed->spread / sqrt(speed->seconds);
-}
-
-static void drift(dome_speed *speed, double mean)
-{
-    speed->idle++;
-    speed->doubt = 0;
-    if (known(mean) && speed->rate > 0 && speed->rate < mean)
-        speed->rate = MIN(MAX(speed->rate, DRIFT_FROM * mean) * (1 + ldexp(DRIFT, -speed->patience)), mean);
-}
-
-/* The first measurement ever, or the first after a time without blocks: the estimate before it was not measured. */
-static void end_trial(dome_speed *speed, double measured, double seconds)
-{
-    bool failed = measured < TRIAL_FAILED * speed->rate;
-    speed->patience = failed ? MIN(speed->patience + 1, PATIENCE) : 0;
-    speed->spread = MAX(speed->spread, FIRST_SPREAD);
-    speed->idle = 0;
-    rest_on(speed, measured, seconds);
-}
-
-bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean)
-{
-    if (!known(measured)) {
-        drift(speed, mean);
-        return false;
-    }
-    if (!(seconds > 0))
-        return false;
-    if (!(speed->rate > 0) || speed->idle) {
-        end_trial(speed, measured, seconds);
-        return false;
-    }
-    double doubt = speed->doubt, deviation = fabs(measured - speed->rate) / speed->rate;
-    double explained = IN_DOUBT * speed->spread * deviation_over(seconds, speed->seconds);
-    speed->doubt = 0;
-    /* a measurement over more time than the whole estimate is better than the estimate */
-    if (deviation <= CLAMP(explained, LEAST_DOUBT, MOST_DOUBT) || (speed->seconds < seconds && seconds <= MEMORY)) {
-        fold_spread(speed, deviation, seconds);
-        double all = speed->seconds + seconds;
-        rest_on(speed, speed->rate + seconds / all * (measured - speed->rate), all);
-        return false;
-    }
-    if (doubt > 0 && (doubt > speed->rate) == (measured > speed->rate)) {
-        /* The speed changed during the first of the two measurements; the second may be short. */
-        rest_on(speed, CLAMP(measured, doubt / 2, doubt * 2), seconds);
-        return false;
-    }
-    speed->doubt = measured;
-    if (doubt > 0) { /* off to one side and then to the other: noise */
-        fold_spread(speed, MIN(deviation, MOST_DOUBT), seconds);
-        rest_on(speed, speed->rate, speed->seconds);
-    }
-    return doubt == 0;
-}
-
 /* ---- reading a load ---- */
-
-static double block_cost(const dome_load *load, uint64_t block)
-{
-    return load->costs ? load->costs[block] : 1;
-}
 
 static double mean_rate(const dome_load *load)
 {
     double sum = 0;
     int count = 0;
     for (int r = 0; r < load->ranks; r++)
-        if (known(load->rates[r])) {
+        if (dome__rate_known(load->rates[r])) {
             sum += load->rates[r];
             count++;
         }
     return count ? sum / count : 1;
 }
 
-static double *rates_of(const dome_load *load)
+double *dome__rates_of(const dome_load *load)
 {
     double mean = mean_rate(load), *rates = g_new(double, load->ranks);
     for (int r = 0; r < load->ranks; r++)
-        rates[r] = known(load->rates[r]) ? load->rates[r] : mean;
+        rates[r] = dome__rate_known(load->rates[r]) ? load->rates[r] : mean;
     return rates;
 }
 
 /* The same, but a rank that has no blocks gets at most the rate for which one and a half blocks are its share. */
 static double *cautious_rates_of(const dome_load *load)
 {
-    double *rates = rates_of(load), sum = 0;
+    double *rates = dome__rates_of(load), sum = 0;
     for (int r = 0; r < load->ranks; r++)
         sum += rates[r];
     for (int r = 0; r < load->ranks; r++)
@@ -148,7 +53,7 @@ static prefix prefix_from(const dome_load *load, uint64_t origin)
         p.sums = g_new(double, load->blocks + 1);
         p.sums[0] = 0;
         for (uint64_t b = 0; b < load->blocks; b++)
-            p.sums[b + 1] = p.sums[b] + block_cost(load, (origin + b) % load->blocks);
+            p.sums[b + 1] = p.sums[b] + dome__block_cost(load, (origin + b) % load->blocks);
         if (p.sums[load->blocks] <= 0)
             g_clear_pointer(&p.sums, g_free); /* no costs have been measured yet */
     }
@@ -398,8 +303,8 @@ void dome__policy_global(const dome_load *load, dome_division *division)
 
 double dome__ring_flow(const dome_side *below, const dome_side *above, dome_flow *flow)
 {
-    double up = known(above->rate) ? above->rate : known(below->rate) ? below->rate : 1;
-    double down = known(below->rate) ? below->rate : up;
+    double up = dome__rate_known(above->rate) ? above->rate : dome__rate_known(below->rate) ? below->rate : 1;
+    double down = dome__rate_known(below->rate) ? below->rate : up;
     double here = below->cost * (up / (up + down)), there = above->cost * (down / (up + down));
     double level = here - there; /* 0 when both take the same time */
     if (fabs(level) <= SLACK * MAX(below->noise, above->noise) * MAX(here, there))
@@ -411,7 +316,7 @@ double dome__ring_flow(const dome_side *below, const dome_side *above, dome_flow
 uint64_t dome__ring_blocks(const dome_side *giver, const dome_side *taker, bool up, const double *costs, double each,
                            uint64_t most, double cost)
 {
-    bool both = known(giver->rate) && known(taker->rate);
+    bool both = dome__rate_known(giver->rate) && dome__rate_known(taker->rate);
     double part = both ? giver->rate / (giver->rate + taker->rate) : 0.5; /* a block moves only if more than this part of it is
                                                                            * wanted */
     if (!up)
@@ -468,7 +373,7 @@ static double *leaving(const groups *all, int group, bool up, uint64_t most)
     double *costs = g_new(double, most);
     for (uint64_t k = 0; k < most; k++) {
         uint64_t place = up ? all->ends[group + 1] - 1 - k : all->ends[group] + k;
-        costs[k] = block_cost(all->load, (all->p->origin + place) % all->load->blocks);
+        costs[k] = dome__block_cost(all->load, (all->p->origin + place) % all->load->blocks);
     }
     return costs;
 }
@@ -538,167 +443,4 @@ void dome__policy_groups(const dome_load *load, int group, dome_flow *flow, dome
     g_free(all.side);
     g_free(p.sums);
     g_free(rates);
-}
-
-/* ---- judging ---- */
-
-static double mean_noise(const dome_load *load)
-{
-    double sum = 0;
-    for (int r = 0; load->noises && r < load->ranks; r++)
-        sum += load->noises[r];
-    return sum / load->ranks;
-}
-
-/* sure: a rank may be faster than its estimate by `sure` times its noise, or the mean noise if that is larger. */
-static double layout_time(const dome_load *load, uint64_t start, const uint64_t *counts, double sure)
-{
-    double *rates = rates_of(load), mean = mean_noise(load), longest = 0;
-    uint64_t at = start;
-    for (int r = 0; r < load->ranks; r++) {
-        double cost = load->costs ? 0 : (double)counts[r];
-        if (load->costs)
-            for (uint64_t k = 0; k < counts[r]; k++)
-                cost += load->costs[(at + k) % load->blocks];
-        double noise = load->noises ? MAX(load->noises[r], mean) : 0;
-        longest = MAX(longest, cost / (rates[r] * (1 + sure * noise)));
-        at = load->blocks ? (at + counts[r]) % load->blocks : 0;
-    }
-    g_free(rates);
-    return longest;
-}
-
-double dome__division_time(const dome_load *load, const dome_division *division)
-{
-    return layout_time(load, division->start, division->counts, 0);
-}
-
-double dome__load_time(const dome_load *load)
-{
-    return layout_time(load, load->start, load->counts, 0);
-}
-
-double dome__oracle_time(const dome_load *load)
-{
-    double *rates = rates_of(load), rate = 0, fastest = 0, cost = 0, dearest = 0;
-    for (int r = 0; r < load->ranks; r++) {
-        rate += rates[r];
-        fastest = MAX(fastest, rates[r]);
-    }
-    for (uint64_t b = 0; b < load->blocks; b++) {
-        cost += block_cost(load, b);
-        dearest = MAX(dearest, block_cost(load, b));
-    }
-    g_free(rates);
-    return MAX(cost / rate, dearest / fastest);
-}
-
-/* The number of blocks that two runs on the ring share. */
-static uint64_t common(uint64_t blocks, uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < 2; i++) /* the second run as it is, and once around the ring */
-        for (int j = 0; j < 2; j++) {
-            uint64_t a0 = a + (uint64_t)j * blocks, b0 = b + (uint64_t)i * blocks;
-            uint64_t low = MAX(a0, b0), high = MIN(a0 + na, b0 + nb);
-            if (low < high && !(i && j))
-                sum += high - low;
-        }
-    return MIN(sum, MIN(na, nb));
-}
-
-uint64_t dome__division_moves(const dome_load *load, const dome_division *division, uint64_t *busiest)
-{
-    uint64_t at = load->start, to = division->start, moved = 0;
-    *busiest = 0;
-    for (int r = 0; r < load->ranks; r++) {
-        uint64_t stay = common(load->blocks, at, load->counts[r], to, division->counts[r]);
-        uint64_t gives = load->counts[r] - stay, takes = division->counts[r] - stay;
-        moved += gives;
-        *busiest = MAX(*busiest, gives + takes);
-        at = load->blocks ? (at + load->counts[r]) % load->blocks : 0;
-        to = load->blocks ? (to + division->counts[r]) % load->blocks : 0;
-    }
-    return moved;
-}
-
-/* ---- when ---- */
-
-#define SURE          2 /* a gain must exceed this many times the noise */
-#define LEAST_GAIN    0.005
-#define GROWTH        1.5  /* largest growth of the interval */
-#define LOSS          0.3  /* part of the time that is lost until a change is noticed */
-#define HORIZON       3    /* intervals, at least */
-#define CALM_PART     0.6  /* of the time since the last migration */
-#define LEAST_HORIZON 1.0  /* seconds */
-#define TRIAL_COST    0.02 /* of the time until the next phase */
-#define HASTE         1    /* the shortest interval is this many times the cost of a phase */
-
-/* Noise falls with the square root of the time measured: in the shortest interval it falls to QUIET, but that interval is at most
- * PATIENT seconds. */
-#define QUIET   0.1
-#define PATIENT 1.0
-
-void dome__schedule_init(dome_schedule *schedule)
-{
-    *schedule = (dome_schedule){.interval = 0.05, .shortest = 0.05, .longest = 20};
-}
-
-/* Seconds for which conditions are expected to stay as they are: about as long as they have been so. */
-static double horizon(const dome_schedule *schedule)
-{
-    double calm = MAX(CALM_PART * schedule->calm, schedule->between);
-    return MAX(MAX(calm, HORIZON * schedule->interval), LEAST_HORIZON);
-}
-
-bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving)
-{
-    if (!(now > 0) || !isfinite(now))
-        return false;
-    double gain = (now - then) / now;
-    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * horizon(schedule) > moving;
-}
-
-/* Whether a rank without blocks gets some. */
-static bool is_trial(const dome_load *load, const dome_division *division)
-{
-    for (int r = 0; r < load->ranks; r++)
-        if (load->counts[r] == 0 && division->counts[r] > 0)
-            return true;
-    return false;
-}
-
-bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
-                         double moving)
-{
-    uint64_t busiest;
-    double now = layout_time(load, load->start, load->counts, SURE);
-    dome_schedule sure = *schedule;
-    if (load->noises)
-        sure.noise = 0; /* `now` accounts for it */
-    if (dome__division_moves(load, division, &busiest) == 0)
-        return false;
-    return dome__schedule_pays(&sure, now, then, moving) ||
-           (is_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
-}
-
-/* Phases every T seconds cost phase / T of the time; changes that happen every `calm` seconds are noticed after T / 2 on average,
- * and until then LOSS of the time is lost. T is best where both cost the same (as for checkpoints: Young, A first order
- * approximation to the optimum checkpoint interval, 1974). */
-static double best_interval(const dome_schedule *schedule)
-{
-    return sqrt(2 * schedule->phase * MAX(schedule->calm, schedule->between) / LOSS);
-}
-
-void dome__schedule_next(dome_schedule *schedule, bool moved, bool doubt)
-{
-    double rough = schedule->spread / QUIET;
-    double least = MAX(CLAMP(rough * rough, schedule->shortest, PATIENT), HASTE * schedule->phase);
-    schedule->calm += schedule->interval;
-    if (moved) {
-        schedule->between = schedule->between > 0 ? (schedule->between + schedule->calm) / 2 : schedule->calm;
-        schedule->calm = 0;
-    }
-    double next = moved || doubt ? 0 : MIN(GROWTH * schedule->interval, best_interval(schedule));
-    schedule->interval = MIN(MAX(next, least), schedule->longest);
 }

@@ -1,0 +1,169 @@
+/* Judging divisions, and when data moves. */
+#include "balance/policy_private.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- judging ---- */
+
+static double mean_noise(const dome_load *load)
+{
+    double sum = 0;
+    for (int r = 0; load->noises && r < load->ranks; r++)
+        sum += load->noises[r];
+    return sum / load->ranks;
+}
+
+/* sure: a rank may be faster than its estimate by `sure` times its noise, or the mean noise if that is larger. */
+static double layout_time(const dome_load *load, uint64_t start, const uint64_t *counts, double sure)
+{
+    double *rates = dome__rates_of(load), mean = mean_noise(load), longest = 0;
+    uint64_t at = start;
+    for (int r = 0; r < load->ranks; r++) {
+        double cost = load->costs ? 0 : (double)counts[r];
+        if (load->costs)
+            for (uint64_t k = 0; k < counts[r]; k++)
+                cost += load->costs[(at + k) % load->blocks];
+        double noise = load->noises ? MAX(load->noises[r], mean) : 0;
+        longest = MAX(longest, cost / (rates[r] * (1 + sure * noise)));
+        at = load->blocks ? (at + counts[r]) % load->blocks : 0;
+    }
+    g_free(rates);
+    return longest;
+}
+
+double dome__division_time(const dome_load *load, const dome_division *division)
+{
+    return layout_time(load, division->start, division->counts, 0);
+}
+
+double dome__load_time(const dome_load *load)
+{
+    return layout_time(load, load->start, load->counts, 0);
+}
+
+double dome__oracle_time(const dome_load *load)
+{
+    double *rates = dome__rates_of(load), rate = 0, fastest = 0, cost = 0, dearest = 0;
+    for (int r = 0; r < load->ranks; r++) {
+        rate += rates[r];
+        fastest = MAX(fastest, rates[r]);
+    }
+    for (uint64_t b = 0; b < load->blocks; b++) {
+        cost += dome__block_cost(load, b);
+        dearest = MAX(dearest, dome__block_cost(load, b));
+    }
+    g_free(rates);
+    return MAX(cost / rate, dearest / fastest);
+}
+
+/* The number of blocks that two runs on the ring share. */
+static uint64_t common(uint64_t blocks, uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < 2; i++) /* the second run as it is, and once around the ring */
+        for (int j = 0; j < 2; j++) {
+            uint64_t a0 = a + (uint64_t)j * blocks, b0 = b + (uint64_t)i * blocks;
+            uint64_t low = MAX(a0, b0), high = MIN(a0 + na, b0 + nb);
+            if (low < high && !(i && j))
+                sum += high - low;
+        }
+    return MIN(sum, MIN(na, nb));
+}
+
+uint64_t dome__division_moves(const dome_load *load, const dome_division *division, uint64_t *busiest)
+{
+    uint64_t at = load->start, to = division->start, moved = 0;
+    *busiest = 0;
+    for (int r = 0; r < load->ranks; r++) {
+        uint64_t stay = common(load->blocks, at, load->counts[r], to, division->counts[r]);
+        uint64_t gives = load->counts[r] - stay, takes = division->counts[r] - stay;
+        moved += gives;
+        *busiest = MAX(*busiest, gives + takes);
+        at = load->blocks ? (at + load->counts[r]) % load->blocks : 0;
+        to = load->blocks ? (to + division->counts[r]) % load->blocks : 0;
+    }
+    return moved;
+}
+
+/* ---- when ---- */
+
+#define SURE          2 /* a gain must exceed this many times the noise */
+#define LEAST_GAIN    0.005
+#define GROWTH        1.5  /* largest growth of the interval */
+#define LOSS          0.3  /* part of the time that is lost until a change is noticed */
+#define HORIZON       3    /* intervals, at least */
+#define CALM_PART     0.6  /* of the time since the last migration */
+#define LEAST_HORIZON 1.0  /* seconds */
+#define TRIAL_COST    0.02 /* of the time until the next phase */
+#define HASTE         1    /* the shortest interval is this many times the cost of a phase */
+
+/* Noise falls with the square root of the time measured: in the shortest interval it falls to QUIET, but that interval is at most
+ * PATIENT seconds. */
+#define QUIET   0.1
+#define PATIENT 1.0
+
+void dome__schedule_init(dome_schedule *schedule)
+{
+    *schedule = (dome_schedule){.interval = 0.05, .shortest = 0.05, .longest = 20};
+}
+
+/* Seconds for which conditions are expected to stay as they are: about as long as they have been so. */
+static double horizon(const dome_schedule *schedule)
+{
+    double calm = MAX(CALM_PART * schedule->calm, schedule->between);
+    return MAX(MAX(calm, HORIZON * schedule->interval), LEAST_HORIZON);
+}
+
+bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving)
+{
+    if (!(now > 0) || !isfinite(now))
+        return false;
+    double gain = (now - then) / now;
+    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * horizon(schedule) > moving;
+}
+
+/* Whether a rank without blocks gets some. */
+static bool is_trial(const dome_load *load, const dome_division *division)
+{
+    for (int r = 0; r < load->ranks; r++)
+        if (load->counts[r] == 0 && division->counts[r] > 0)
+            return true;
+    return false;
+}
+
+bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
+                         double moving)
+{
+    uint64_t busiest;
+    double now = layout_time(load, load->start, load->counts, SURE);
+    dome_schedule sure = *schedule;
+    if (load->noises)
+        sure.noise = 0; /* `now` accounts for it */
+    if (dome__division_moves(load, division, &busiest) == 0)
+        return false;
+    return dome__schedule_pays(&sure, now, then, moving) ||
+           (is_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
+}
+
+/* Phases every T seconds cost phase / T of the time; changes that happen every `calm` seconds are noticed after T / 2 on average,
+ * and until then LOSS of the time is lost. T is best where both cost the same (as for checkpoints: Young, A first order
+ * approximation to the optimum checkpoint interval, 1974). */
+static double best_interval(const dome_schedule *schedule)
+{
+    return sqrt(2 * schedule->phase * MAX(schedule->calm, schedule->between) / LOSS);
+}
+
+void dome__schedule_next(dome_schedule *schedule, bool moved, bool doubt)
+{
+    double rough = schedule->spread / QUIET;
+    double least = MAX(CLAMP(rough * rough, schedule->shortest, PATIENT), HASTE * schedule->phase);
+    schedule->calm += schedule->interval;
+    if (moved) {
+        schedule->between = schedule->between > 0 ? (schedule->between + schedule->calm) / 2 : schedule->calm;
+        schedule->calm = 0;
+    }
+    double next = moved || doubt ? 0 : MIN(GROWTH * schedule->interval, best_interval(schedule));
+    schedule->interval = MIN(MAX(next, least), schedule->longest);
+}
