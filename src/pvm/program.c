@@ -26,6 +26,7 @@ typedef struct machine {
 static bool enrol(char **message)
 {
     static bool entered;
+    dome__pvm_instead();
     if (!entered)
         dome__pvm_enter();
     entered = true;

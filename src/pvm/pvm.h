@@ -4,6 +4,7 @@
  * hosts.c      the user's own machine, shown and changed; what its programs tell of themselves
  * program.c    the tasks of one program: spawn, siblings, start message
  * take_down.c  the end of a private machine
+ * instead.c    replaces functions of PVM's library
  * launcher.c, transport.c  the tables: who the tasks are, and their messages */
 #ifndef DOME_SRC_PVM_H
 #define DOME_SRC_PVM_H
@@ -72,6 +73,9 @@ bool dome__pvm_remove_hosts(char **names, bool force, char **message);
 bool dome__pvm_machine_start(const char *address, char **message);
 
 /* ---- the program ---- */
+
+/* Does nothing. A linker takes instead.c from a static library because of this call. */
+void dome__pvm_instead(void);
 
 /* Whether a daemon spawned this process. */
 bool dome__pvm_spawned(void);

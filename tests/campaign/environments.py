@@ -77,10 +77,11 @@ def streams_and_signals():
 def clocks():
     if not os.path.exists(INJECT):
         return
-    for period in (3, 40, 500):
+    for period in (0, 3, 40, 500):
         for seconds in (1, 3600, -3600, 400000000, -1000000000):
             environment = {"LD_PRELOAD": INJECT, "INJECT_CLOCK": "%d:%d" % (period, seconds)}
-            yield "the clock jumps %d s each %d ms" % (seconds, period), [STATE, "40", "none", "15"] + PROGRAM[2:], environment, CLOCK
+            name = "the clock jumps %d s each %s" % (seconds, "%d ms" % period if period else "time")
+            yield name, [STATE, "40", "none", "15"] + PROGRAM[2:], environment, CLOCK
 
 
 def case(name, command, environment, wanted):

@@ -11,7 +11,8 @@
  *
  *     INJECT_CLOCK=PERIOD:SECONDS
  *
- * The time of day jumps ahead by SECONDS every second period of PERIOD milliseconds, and back. */
+ * The time of day jumps ahead by SECONDS every second period of PERIOD milliseconds, and back; with a PERIOD of 0, every second
+ * time that the process reads it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -262,7 +263,11 @@ static int monotonic_ms(void)
 
 static int jump(void)
 {
-    return clock_period > 0 && monotonic_ms() / clock_period % 2 ? clock_jump : 0;
+    static int calls;
+    if (!clock_jump)
+        return 0;
+    int n = clock_period > 0 ? monotonic_ms() / clock_period : __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+    return n % 2 ? clock_jump : 0;
 }
 
 int clock_gettime(clockid_t id, struct timespec *t)
