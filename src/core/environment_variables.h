@@ -5,7 +5,7 @@
 /* ---- for users; docs/running.md describes them ---- */
 
 #define DOME_VARIABLE_OPTIONS "DOME_OPTIONS"   /* options, quoted as for the shell */
-#define DOME_VARIABLE_CACHE   "DOME_CACHE_DIR" /* the folder of generated code */
+#define DOME_VARIABLE_CACHE   "DOME_CACHE_DIR" /* the folder of generated code and measured networks */
 #define DOME_VARIABLE_RSH     "DOME_RSH"       /* the command that reaches other hosts */
 
 /* ---- passed from a process of a program to one that it starts ---- */

@@ -1,7 +1,6 @@
 #include "kernels/code_cache.h"
 
-#include "core/environment_variables.h"
-#include "kernels/own_folder.h"
+#include "core/own_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -119,9 +118,8 @@ static void tidy(int folder)
 
 char *dome__code_cache_open(dome_code_cache *cache)
 {
-    const char *given = g_getenv(DOME_VARIABLE_CACHE);
     char *why = NULL;
-    cache->path = given && *given ? g_strdup(given) : g_build_filename(g_get_user_cache_dir(), "dome", NULL);
+    cache->path = dome__cache_path();
     cache->folder = dome__own_folder(cache->path, &why);
     if (cache->folder >= 0)
         tidy(cache->folder);

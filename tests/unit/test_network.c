@@ -1,7 +1,10 @@
-/* What is known of the links between hosts: clusters, the ring, filling in. */
-#include "network/network.h"
+/* What is known of the links between hosts: clusters, the ring, filling in, files. */
+#include "core/environment_variables.h"
+#include "core/files.h"
+#include "network/file.h"
 
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -342,6 +345,195 @@ static void test_order_of_hosts(void)
     g_rand_free(rand);
 }
 
+/* ---- files ---- */
+
+static void check_equal(const dome_network *one, const dome_network *other)
+{
+    gsize bytes = (gsize)one->hosts * (gsize)one->hosts * sizeof(double);
+    g_assert_cmpint(one->hosts, ==, other->hosts);
+    g_assert_cmpint(one->measured, ==, other->measured);
+    for (int i = 0; i < one->hosts; i++)
+        g_assert_cmpstr(one->names[i], ==, other->names[i]);
+    g_assert_cmpmem(one->latency, bytes, other->latency, bytes);
+    g_assert_cmpmem(one->bandwidth, bytes, other->bandwidth, bytes);
+    g_assert_cmpmem(one->crowded, bytes, other->crowded, bytes);
+}
+
+static void test_text(void)
+{
+    GRand *rand = g_rand_new_with_seed(11);
+    for (int hosts = 0; hosts < 9; hosts++) {
+        const char *reason;
+        dome_network *network = any_network(rand, hosts);
+        network->measured = 1763800000 + hosts;
+        char *text = dome__network_text(network);
+        dome_network *again = dome__network_parse(text, strlen(text), &reason);
+        g_assert_nonnull(again);
+        check_equal(network, again);
+        dome__network_free(again);
+        g_free(text);
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
+/* Every byte changed, and every length. */
+static void test_damaged_text(void)
+{
+    GRand *rand = g_rand_new_with_seed(12);
+    dome_network *network = any_network(rand, 4);
+    char *text = dome__network_text(network);
+    size_t length = strlen(text);
+    const char *reason;
+    for (size_t i = 0; i < length; i++) {
+        text[i] ^= 1;
+        g_assert_null(dome__network_parse(text, length, &reason));
+        text[i] ^= 1;
+        g_assert_null(dome__network_parse(text, i, &reason));
+    }
+    g_free(text);
+    dome__network_free(network);
+    g_rand_free(rand);
+}
+
+typedef struct folder {
+    char *cache, *path;
+} folder;
+
+static void folder_open(folder *f, const void *data)
+{
+    (void)data;
+    f->cache = g_dir_make_tmp("dome-test-XXXXXX", NULL);
+    f->path = g_build_filename(f->cache, "network", NULL);
+    g_setenv(DOME_VARIABLE_CACHE, f->cache, TRUE);
+}
+
+static void folder_close(folder *f, const void *data)
+{
+    (void)data;
+    dome__remove_directory(f->path);
+    g_rmdir(f->cache);
+    g_free(f->path);
+    g_free(f->cache);
+}
+
+static char *write_good(const dome_network *network)
+{
+    char *message = NULL, *path = dome__network_write(network, &message);
+    g_assert_cmpstr(message, ==, NULL);
+    return path;
+}
+
+static dome_network *read_good(int hosts, char *const *names)
+{
+    char *note;
+    dome_network *network = dome__network_read(hosts, names, &note);
+    g_assert_cmpstr(note, ==, NULL);
+    return network;
+}
+
+static void test_file(folder *f, const void *data)
+{
+    GRand *rand = g_rand_new_with_seed(13);
+    int is[MOST];
+    dome_network *network = in_clusters(rand, 6, 2, 10, 0.2, is), *newer = in_clusters(rand, 6, 2, 10, 0.2, is);
+    char *mixed[] = {(char *)"host5", (char *)"host0", (char *)"late", (char *)"host2", NULL};
+    char *others[] = {(char *)"a", (char *)"b", NULL};
+    (void)f, (void)data;
+    g_assert_null(read_good(6, network->names));
+    network->measured = 1000;
+    char *path = write_good(network);
+    dome_network *again = read_good(6, network->names), *some = read_good(4, mixed);
+    check_equal(network, again);
+    g_assert_cmpfloat(dome__network_seconds(some, 0, 3, 8), ==, dome__network_seconds(network, 5, 2, 8));
+    g_assert_cmpfloat(dome__network_seconds(some, 1, 2, 8), ==, 0);
+    g_assert_null(read_good(2, others));
+    dome__network_free(again);
+    /* the same hosts in another order share the file */
+    dome_network *turned = dome__network_new(
+        6, (char *[]){newer->names[3], newer->names[1], newer->names[2], newer->names[0], newer->names[5], newer->names[4]});
+    dome__network_enter(turned, 0, 1, 1, 1, 1);
+    turned->measured = 2000;
+    char *same = write_good(turned);
+    g_assert_cmpstr(path, ==, same);
+    again = read_good(6, network->names);
+    g_assert_cmpint(again->measured, ==, 2000);
+    g_assert_cmpfloat(dome__network_seconds(again, 3, 1, 0), ==, 1);
+    dome__network_free(again);
+    dome__network_free(turned);
+    dome__network_free(some);
+    dome__network_free(newer);
+    dome__network_free(network);
+    g_free(same);
+    g_free(path);
+    g_rand_free(rand);
+}
+
+static void test_damaged_file(folder *f, const void *data)
+{
+    GRand *rand = g_rand_new_with_seed(14);
+    dome_network *few = any_network(rand, 3), *many = any_network(rand, 5);
+    const char *reason;
+    char *note, *path;
+    (void)f, (void)data;
+    g_free(write_good(many));
+    path = write_good(few);
+    g_assert_true(dome__file_replace(path, "# dome network, sha256 0\n", 0600, &reason));
+    dome_network *found = dome__network_read(3, few->names, &note);
+    g_assert_nonnull(strstr(note, path));
+    g_assert_nonnull(strstr(note, "damaged"));
+    g_assert_null(strchr(note, '\n'));
+    g_assert_nonnull(found); /* the other file knows these hosts, too */
+    dome__network_free(found);
+    g_free(note);
+    g_free(path);
+    dome__network_free(few);
+    dome__network_free(many);
+    g_rand_free(rand);
+}
+
+/* Old files are removed when there are many. */
+static void test_many_files(folder *f, const void *data)
+{
+    char *one[] = {NULL, NULL};
+    GDir *dir;
+    int count = 0;
+    (void)data;
+    for (int i = 0; i < 30; i++) {
+        one[0] = g_strdup_printf("only%d", i);
+        dome_network *network = dome__network_new(1, one);
+        g_free(write_good(network));
+        dome__network_free(network);
+        g_free(one[0]);
+    }
+    dir = g_dir_open(f->path, 0, NULL);
+    while (g_dir_read_name(dir))
+        count++;
+    g_dir_close(dir);
+    g_assert_cmpint(count, <, 30);
+    g_assert_cmpint(count, >=, 10);
+}
+
+static void test_age(void)
+{
+    static const struct {
+        int64_t measured, now;
+        const char *text;
+    } cases[] = {{1000, 1001, "1 second ago"},
+                 {1000, 1000, "0 seconds ago"},
+                 {1000, 1000 + 7300, "2 hours ago"},
+                 {1000, 1000 + 31 * 86400, "31 days ago: old, dome net --again measures anew"},
+                 {1000, 900, "at a time that is not known: the clock was changed since"}};
+    dome_network *network = nothing_known(1);
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        network->measured = cases[i].measured;
+        char *text = dome__network_age(network, cases[i].now);
+        g_assert_cmpstr(text, ==, cases[i].text);
+        g_free(text);
+    }
+    dome__network_free(network);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -358,5 +550,11 @@ int main(int argc, char **argv)
     g_test_add_func("/network/tour/many", test_tour_of_many);
     g_test_add_func("/network/tour/clusters", test_tour_by_clusters);
     g_test_add_func("/network/order", test_order_of_hosts);
+    g_test_add_func("/network/file/text", test_text);
+    g_test_add_func("/network/file/damaged-text", test_damaged_text);
+    g_test_add("/network/file/written", folder, NULL, folder_open, test_file, folder_close);
+    g_test_add("/network/file/damaged", folder, NULL, folder_open, test_damaged_file, folder_close);
+    g_test_add("/network/file/many", folder, NULL, folder_open, test_many_files, folder_close);
+    g_test_add_func("/network/file/age", test_age);
     return g_test_run();
 }

@@ -1,4 +1,6 @@
-#include "kernels/own_folder.h"
+#include "core/own_folder.h"
+
+#include "core/environment_variables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +145,12 @@ int dome__own_folder(const char *path, char **why)
     g_string_free(w.rest, TRUE);
     g_free(whole);
     return folder;
+}
+
+char *dome__cache_path(void)
+{
+    const char *given = g_getenv(DOME_VARIABLE_CACHE);
+    return given && *given ? g_strdup(given) : g_build_filename(g_get_user_cache_dir(), "dome", NULL);
 }
 
 /* ---- temporary folders ---- */

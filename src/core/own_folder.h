@@ -15,6 +15,9 @@ bool dome__is_ours(const struct stat *s);
  * (g_free'd). */
 int dome__own_folder(const char *path, char **why);
 
+/* The path of the folder in which Dome keeps files of this user from one program to the next; g_free'd. */
+char *dome__cache_path(void);
+
 /* The entries of a folder, from the beginning, or NULL; closedir. */
 DIR *dome__folder_list(int folder);
 
