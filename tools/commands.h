@@ -34,8 +34,10 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 /* Prints "dome: " and the line on standard error, and exits. */
 void dome__command_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
-/* The lines of a PVM hostfile that add hosts. NULL with *message (g_free'd) if the file is not a hostfile. */
-char **dome__hostfile_read(const char *path, char **message);
+/* The lines of a PVM hostfile that add hosts, each host once. A line may have slots=N besides PVM's options: the word is not in
+ * the result. *slots (may be NULL; g_free'd by the caller): the slots of all hosts, as DOME_VARIABLE_SLOTS has them. NULL with
+ * *message (g_free'd) if the file is not a hostfile. */
+char **dome__hostfile_read(const char *path, char **slots, char **message);
 
 /* ---- JSON ---- */
 

@@ -534,7 +534,7 @@ int dome__command_doctor(int argc, char **argv)
         "it. It builds and runs a first program, and leaves nothing behind. The exit status is 1 if there is a problem.",
         -1);
     GPtrArray *lines = g_ptr_array_new();
-    char **from_file = path ? dome__hostfile_read(path, &message) : NULL;
+    char **from_file = path ? dome__hostfile_read(path, NULL, &message) : NULL;
     if (message)
         dome__command_fail(2, "doctor: %s", message);
     for (char **line = from_file; line && *line; line++)

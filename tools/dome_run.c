@@ -25,6 +25,7 @@ typedef struct program {
     int tasks;
     char *hosts_path, *address;
     char **hosts;    /* NULL: none requested */
+    char *slots;     /* of these hosts, for DOME_VARIABLE_SLOTS */
     char *memory;    /* directory of checkpoints in memory; NULL: checkpoints are elsewhere */
     GPtrArray *used; /* hosts that may have that directory */
     dome_options options;
@@ -85,6 +86,8 @@ static void start(program *p, const dome_attempt *attempt)
         if (!tasks && launch.machine.directory && !p->hosts)
             tasks = (int)g_get_num_processors();
         g_setenv(DOME_VARIABLE_HUB, launch.hub, TRUE);
+        if (p->slots)
+            g_setenv(DOME_VARIABLE_SLOTS, p->slots, TRUE);
         dome__launch_fork(&launch);
     }
     if (tasks) {
@@ -117,11 +120,14 @@ static char *prepare(void *ctx, const char *avoid)
     p->restarted = true;
     if (!p->hosts)
         return g_strdup("");
-    char *message = NULL, **lines = dome__hostfile_read(p->hosts_path, &message);
+    char *message = NULL, *slots = NULL, **lines = dome__hostfile_read(p->hosts_path, &slots, &message);
     if (!lines) {
         fprintf(stderr, "dome: run: %s; the list of hosts does not change\n", message);
         g_free(message);
         lines = g_strdupv(p->hosts);
+    } else {
+        g_free(p->slots);
+        p->slots = slots;
     }
     guint n = g_strv_length(lines), there = 0;
     bool *answers = g_new0(bool, n + 1);
@@ -345,7 +351,7 @@ int dome__command_run(int argc, char **argv)
         dome__command_fail(2, "%s", message);
     if (!p.tasks)
         p.tasks = p.options.tasks;
-    if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &message)))
+    if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);

@@ -23,6 +23,9 @@
 /* From `dome run --restarts` to an attempt: hosts that stopped responding, separated by spaces. No task is started on them. */
 #define DOME_VARIABLE_AVOID "DOME_AVOID"
 
+/* From `dome run --hosts` to task 0: the slots of hosts, "h1=2 h2=4". */
+#define DOME_VARIABLE_SLOTS "DOME_SLOTS"
+
 /* From `dome run --restarts` to attempts after the first: add to the trace file, do not replace it. */
 #define DOME_VARIABLE_TRACE_APPEND "DOME_TRACE_APPEND"
 

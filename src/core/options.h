@@ -9,6 +9,9 @@
 /* --dome-bind */
 typedef enum dome_binding { DOME_BIND_NONE, DOME_BIND_CORE } dome_binding;
 
+/* --dome-place */
+typedef enum dome_placing { DOME_PLACE_FILL, DOME_PLACE_SPREAD } dome_placing;
+
 typedef enum dome_road {
     DOME_ROAD_BEST, /* the first of the following that the machine allows */
     DOME_ROAD_VM,   /* shared memory; long messages are read from the sender's memory */
@@ -44,6 +47,7 @@ typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
     const char *transport;       /* --dome-transport pvm|self; NULL: not given */
     dome_road road;              /* --dome-road best|vm|shm|pvm */
+    dome_placing place;          /* --dome-place fill|spread */
     dome_binding bind;           /* --dome-bind none|core */
     double timeout;              /* --dome-timeout, seconds */
     dome_output output;          /* --dome-output rank0|all */

@@ -24,8 +24,15 @@ const dome_option_row dome__option_rows[] = {
          "how tasks of one host exchange data. `vm`: through shared memory, and long messages out of the sender's memory; `shm`: "
          "through shared memory; `pvm`: through PVM; `best`: the best of these that the machine allows",
      .page = "[transport.md](transport.md#tasks-of-one-host)"},
+    {ROW("place", TASKS, WORD, place), .argument = "fill|spread", .initial = "fill",
+     .help =
+         "which tasks share a host. `fill`: neighbours, so that few messages between them leave it; `spread`: tasks are dealt "
+         "to the hosts in turn",
+     .page = "[which host a task runs on](#which-host-a-task-runs-on)"},
     {ROW("bind", TASKS, WORD, bind), .argument = "none|core", .initial = "none",
-     .help = "`core`: keep each task on a processor of its own, as far as there are enough"},
+     .help =
+         "`core`: keep each task on a processor of its own, as far as there are enough; neighbours are on processors that share "
+         "a cache"},
     {ROW("timeout", TASKS, SECONDS, timeout), .argument = "SECONDS", .initial = "10", .least = 0.1, .most = 86400,
      .help = "a task or host that is silent for so many seconds (0.1 to 86400) is lost"},
 

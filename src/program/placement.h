@@ -1,14 +1,29 @@
-/* Binds tasks to processors. */
+/* Which host each task runs on. Pure functions of names and numbers. */
 #ifndef DOME_SRC_PLACEMENT_H
 #define DOME_SRC_PLACEMENT_H
 
 #include "core/options.h"
+#include "transport/launcher.h"
 
-#include <stdbool.h>
+/* The slots of each host, by the text of DOME_VARIABLE_SLOTS ("h1=2 h2=4"; NULL: none). A host that the text does not name has
+ * one. g_free'd by the caller. */
+int *dome__placement_slots(char *const *hosts, const char *text);
 
-/* Binds this thread, and those it starts later, to one of the processors that it may use. place: this task's position among the
- * `tasks` of this host, which are spread over the processors. Returns false and changes nothing if there are more tasks than
- * processors, or the system refuses. */
-bool dome__bind_to_core(int place, int tasks);
+/* The number of tasks of a program for which none is given: the sum of the slots. */
+int dome__placement_default(int hosts, const int *slots);
+
+/* Sets host[r], for each rank r, to the index of its host. Each host gets as many tasks as it has slots; if there are more tasks
+ * than slots, this is repeated. FILL: neighbouring ranks are on one host as far as possible; SPREAD: ranks are dealt to the hosts
+ * in turn. Rank 0 is on host 0. */
+void dome__placement_deal(dome_placing how, int hosts, const int *slots, int tasks, int *host);
+
+/* The hosts of the tasks, each once, that of task 0 first; g_strfreev'd by the caller. */
+char **dome__placement_hosts(const dome_members *members);
+
+/* Puts tasks that another command has placed into the order of these hosts, task 0 first; host 0 is its host. */
+void dome__placement_sort(dome_members *members, char *const *hosts);
+
+/* The number of neighbours on the ring of ranks, the pair of the last and the first included, that are on two hosts. */
+int dome__placement_boundaries(int tasks, char *const *host);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/environment_variables.h"
 #include "core/terminal.h"
 #include "local/local.h"
+#include "program/bind.h"
 #include "program/placement.h"
 #include "program/providers.h"
 #include "program/recording.h"
@@ -174,17 +175,40 @@ static void note_starting(void *context, const char *host)
     g_free(text);
 }
 
+/* Chooses the hosts of the tasks, and starts them there. */
+static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub, char **message)
+{
+    char **hosts = launcher->hosts(message), *path = g_file_read_link("/proc/self/exe", NULL);
+    if (!hosts)
+        return NULL;
+    const int n = (int)g_strv_length(hosts);
+    int *slots = dome__placement_slots(hosts, g_getenv(DOME_VARIABLE_SLOTS));
+    const int size = env->options.tasks ? env->options.tasks : dome__placement_default(n, slots);
+    int *host = g_new(int, size);
+    const char **names = g_new(const char *, size);
+    g_unsetenv(DOME_VARIABLE_SLOTS);
+    dome__placement_deal(env->options.place, n, slots, size, host);
+    for (int r = 0; r < size; r++)
+        names[r] = hosts[host[r]];
+    dome_members *members =
+        launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, note_starting, env, message);
+    g_free(path);
+    g_free(slots);
+    g_free(host);
+    g_free(names);
+    g_strfreev(hosts);
+    return members;
+}
+
 /* Becomes rank 0, started from the shell or by `dome run`. The hub is running. */
 static void become_first(dome_env *env, const dome_provider *provider, const char *hub, char **arguments)
 {
-    char *message = NULL, *path = g_file_read_link("/proc/self/exe", NULL);
+    char *message = NULL;
     watch_rank0(env, hub, arguments);
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
         provider->launcher->machine_prepare();
-    dome_members *members = provider->launcher->spawn(path ? path : arguments[0], arguments + 1, env->options.tasks, hub,
-                                                      note_starting, env, &message);
+    dome_members *members = spawn(env, provider->launcher, arguments, hub, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
-    g_free(path);
     gather_program(env, provider, members, hub, message);
 }
 
@@ -216,6 +240,18 @@ static void become_other(dome_env *env, const dome_provider *provider)
     open_road(env);
 }
 
+/* Gathers the tasks that were started together. Their ranks are given here, whatever order they were started in. */
+static dome_members *lead(dome_env *env, const dome_launcher *launcher, const char *hub, char **message)
+{
+    dome_members *members = launcher->lead(hub, message);
+    if (!members || env->options.place != DOME_PLACE_FILL)
+        return members;
+    char **hosts = dome__placement_hosts(members);
+    dome__placement_sort(members, hosts);
+    g_strfreev(hosts);
+    return members;
+}
+
 /* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when
  * it is too late to fork a hub, so each forks one before, and the others drop it. */
 static void become_sibling(dome_env *env, const dome_provider *provider, char **arguments)
@@ -240,7 +276,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
                                          env->options.tasks, siblings);
             dome__start_failed(env, 2, text);
         }
-        dome_members *members = provider->launcher->lead(launch.hub, &message);
+        dome_members *members = lead(env, provider->launcher, launch.hub, &message);
         gather_program(env, provider, members, launch.hub, message);
     }
 }

@@ -63,6 +63,7 @@ const dome_launcher dome__launcher_pvm = {
     .can = DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER | DOME_LAUNCHER_KILL | DOME_LAUNCHER_PUBLISH | DOME_LAUNCHER_MACHINE,
     .fits = fits,
     .origin = origin,
+    .hosts = dome__pvm_program_hosts,
     .spawn = dome__pvm_start,
     .siblings = dome__pvm_siblings,
     .lead = dome__pvm_lead,

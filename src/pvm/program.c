@@ -163,98 +163,125 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
     return code < 0 ? code : PvmSysErr;
 }
 
-/* Removes the hosts named in DOME_AVOID from the list: hosts that stopped responding remain part of the machine for minutes. */
-static void leave_out(machine *m, int own)
+static bool configuration(machine *m, char **message)
 {
-    char **avoid = g_strsplit(g_getenv(DOME_VARIABLE_AVOID) ? g_getenv(DOME_VARIABLE_AVOID) : "", " ", 0);
-    struct pvmhostinfo *kept = g_new(struct pvmhostinfo, m->hosts);
-    int n = 0;
-    for (int i = 0; i < m->hosts; i++)
-        if (m->info[i].hi_tid == own || !g_strv_contains((const char *const *)avoid, m->info[i].hi_name))
-            kept[n++] = m->info[i];
-    m->info = kept;
-    m->hosts = n;
-    g_strfreev(avoid);
-    g_unsetenv(DOME_VARIABLE_AVOID);
+    int arches;
+    bool good = enrol(message);
+    if (good && pvm_config(&m->hosts, &arches, &m->info) < 0) {
+        *message = g_strdup("cannot get the list of hosts from the PVM daemon");
+        good = false;
+    }
+    return good;
 }
 
-/* Round the hosts, from the first one on, which has task 0; what these tasks need is in the environment meanwhile. */
-static void spawn_all(dome_members *p, const machine *m, int first, const char *path, char **arguments,
+char **dome__pvm_program_hosts(char **message)
+{
+    machine m;
+    if (!configuration(&m, message))
+        return NULL;
+    /* Hosts that stopped responding remain part of the machine for minutes. */
+    char **avoid = g_strsplit(g_getenv(DOME_VARIABLE_AVOID) ? g_getenv(DOME_VARIABLE_AVOID) : "", " ", 0);
+    char **names = g_new0(char *, m.hosts + 1);
+    int own = 0, n = 0;
+    while (own < m.hosts - 1 && m.info[own].hi_tid != pvm_tidtohost(pvm_mytid()))
+        own++;
+    for (int i = 0; i < m.hosts; i++) {
+        const struct pvmhostinfo *host = &m.info[(own + i) % m.hosts];
+        if (i == 0 || !g_strv_contains((const char *const *)avoid, host->hi_name))
+            names[n++] = g_strdup(name_of(host));
+    }
+    g_strfreev(avoid);
+    g_unsetenv(DOME_VARIABLE_AVOID);
+    return names;
+}
+
+/* Starts the tasks from `first` on that are on the same host and not started yet. */
+static void spawn_together(dome_members *p, const machine *m, int first, const char *const *names, const char *path,
+                           char **arguments, int *tids, char **message)
+{
+    const struct pvmhostinfo *own = host_of(m, p->ids[0]), *host = NULL;
+    int count = 0;
+    for (int i = 0; i < m->hosts && !host; i++)
+        if (strcmp(name_of(&m->info[i]), names[first]) == 0)
+            host = &m->info[i];
+    for (int r = first; r < p->size; r++)
+        count += !p->ids[r] && strcmp(names[r], names[first]) == 0;
+    int got = host ? spawn_on(path, arguments, host, own ? own->hi_arch : host->hi_arch, count, tids) : PvmNoHost;
+    if (got < count) {
+        *message =
+            g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, names[first], why_not_spawned(got), got,
+                            got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
+        return;
+    }
+    for (int r = first, i = 0; i < count; r++)
+        if (!p->ids[r] && strcmp(names[r], names[first]) == 0)
+            p->ids[r] = tids[i++];
+}
+
+/* Host by host, in the order of their lowest ranks; what these tasks need is in the environment meanwhile. */
+static void spawn_all(dome_members *p, const machine *m, const char *const *names, const char *path, char **arguments,
                       void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
-    char *names = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
+    char *exports = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
     g_setenv(DOME_VARIABLE_JOIN, "1", TRUE);
-    g_setenv("PVM_EXPORT", names, TRUE);
+    g_setenv("PVM_EXPORT", exports, TRUE);
     int *tids = g_new0(int, p->size);
-    for (int h = 0; h < m->hosts && !*message; h++) {
-        const struct pvmhostinfo *host = &m->info[(first + h) % m->hosts];
-        int count = 0;
-        for (int r = h == 0 ? m->hosts : h; r < p->size; r += m->hosts)
-            count++;
-        if (!count)
-            continue;
-        starting(ctx, name_of(host));
-        int got = spawn_on(path, arguments, host, m->info[first].hi_arch, count, tids);
-        if (got < count) {
-            *message =
-                g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, name_of(host), why_not_spawned(got),
-                                got, got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
-            break;
+    for (int r = 1; r < p->size && !*message; r++)
+        if (!p->ids[r]) {
+            starting(ctx, names[r]);
+            spawn_together(p, m, r, names, path, arguments, tids, message);
         }
-        for (int r = h == 0 ? m->hosts : h, i = 0; r < p->size; r += m->hosts)
-            p->ids[r] = tids[i++];
-    }
     g_unsetenv(DOME_VARIABLE_JOIN);
     if (before)
         g_setenv("PVM_EXPORT", before, TRUE);
     else
         g_unsetenv("PVM_EXPORT");
     g_free(before);
-    g_free(names);
+    g_free(exports);
     g_free(tids);
 }
 
-dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
+/* Whether PVM can start so many tasks on each host, and in all. */
+static bool are_few_enough(int size, const char *const *names, int hosts, char **message)
+{
+    int most = 0;
+    GHashTable *count = g_hash_table_new(g_str_hash, g_str_equal);
+    for (int r = 0; r < size; r++) {
+        int here = GPOINTER_TO_INT(g_hash_table_lookup(count, names[r])) + 1;
+        g_hash_table_insert(count, dome__unconst(names[r]), GINT_TO_POINTER(here));
+        most = MAX(most, here);
+    }
+    g_hash_table_destroy(count);
+    if (size <= TASKS && most <= TASKS_PER_HOST)
+        return true;
+    *message = g_strdup_printf(
+        "%d tasks are more than this virtual machine of %d host%s can start: PVM takes %d tasks a host, and %d in "
+        "one program; use a smaller --dome-tasks",
+        size, hosts, hosts == 1 ? "" : "s", TASKS_PER_HOST, TASKS);
+    return false;
+}
+
+dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *const *names, const char *hub,
                               void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
-    if (!enrol(message))
-        return NULL;
     machine m;
-    int arches, me = pvm_mytid();
-    if (pvm_config(&m.hosts, &arches, &m.info) < 0) {
-        *message = g_strdup("cannot get the list of hosts from the PVM daemon");
+    if (!configuration(&m, message) || !are_few_enough(size, names, m.hosts, message))
         return NULL;
-    }
-    leave_out(&m, pvm_tidtohost(me));
-    if (size == 0)
-        size = m.hosts;
-    int first = 0;
-    for (int i = 0; i < m.hosts; i++)
-        if (m.info[i].hi_tid == pvm_tidtohost(me))
-            first = i;
-    if (size > TASKS || (size + m.hosts - 1) / m.hosts > TASKS_PER_HOST) {
-        *message = g_strdup_printf(
-            "%d tasks are more than this virtual machine of %d host%s can start: PVM takes %d tasks a host, and %d in "
-            "one program; use a smaller --dome-tasks",
-            size, m.hosts, m.hosts == 1 ? "" : "s", TASKS_PER_HOST, TASKS);
-        return NULL;
-    }
     dome_members *p = g_new0(dome_members, 1);
     p->size = size;
     p->ids = g_new0(int, size);
-    p->ids[0] = me;
+    p->ids[0] = pvm_mytid();
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
     pvm_setcontext(p->context); /* spawned tasks inherit it */
-    spawn_all(p, &m, first, path, arguments, starting, ctx, message);
+    spawn_all(p, &m, names, path, arguments, starting, ctx, message);
     if (*message) {
         end_tasks(p->ids + 1, size - 1);
         dome__members_free(p);
         return NULL;
     }
     locate(p, &m);
-    g_free(m.info);
     return p;
 }
 

@@ -84,11 +84,14 @@ bool dome__pvm_spawned(void);
  * the console. */
 int dome__pvm_siblings(int *place);
 
+/* The names of the hosts for this process's tasks, its own first: dome_launcher.hosts. Enrols this process. */
+char **dome__pvm_program_hosts(char **message);
+
 /* The first steps return the members, or NULL with *message (g_free'd).
- * start: rank 0 enrols and spawns the others with arguments (argv without the program's name); size 0 means one task per host.
+ * start: rank 0 enrols and spawns the others with arguments (argv without the program's name), task r on the host names[r].
  *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for a dead host.
  * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
-dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *hub,
+dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *const *names, const char *hub,
                               void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 dome_members *dome__pvm_lead(const char *hub, char **message);
 dome_members *dome__pvm_join(double timeout, char **message);

@@ -51,9 +51,13 @@ typedef struct dome_launcher {
 
     dome_origin (*origin)(void);
 
-    /* SPAWN: starts the other tasks with arguments (argv without the program's name); size 0: one task per host. Calls
-     * starting(ctx, host) before it starts tasks on a host, which may take long. */
-    dome_members *(*spawn)(const char *path, char **arguments, int size, const char *hub,
+    /* SPAWN: the names of the hosts that tasks can be started on, this process's first; g_strfreev'd by the caller. Those in
+     * DOME_VARIABLE_AVOID are left out. */
+    char **(*hosts)(char **message);
+
+    /* SPAWN: starts the other tasks with arguments (argv without the program's name): task r, of `size`, on the host names[r] of
+     * that list. Calls starting(ctx, host) before it starts tasks on a host, which may take long. */
+    dome_members *(*spawn)(const char *path, char **arguments, int size, const char *const *names, const char *hub,
                            void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 
     /* TOGETHER: the number of tasks started together, this one included, and this one's position among them; the first leads. */

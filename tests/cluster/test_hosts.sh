@@ -18,13 +18,31 @@ clean hosts
 say "its tasks are where they should be, in the user's directory"
 run where on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $where"
 ended_well where
-printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" "3 h1 $work" "4 h2 $work" "5 h3 $work" >expected
+printf '%s\n' "0 h1 $work" "1 h1 $work" "2 h2 $work" "3 h2 $work" "4 h3 $work" "5 h3 $work" >expected
 same expected where.out where
+run spread on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $where --dome-place spread"
+ended_well spread
+printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" "3 h1 $work" "4 h2 $work" "5 h3 $work" >expected.spread
+same expected.spread spread.out "ranks dealt in turn"
 run default on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts $where"
 ended_well default
-head -3 expected >expected.3
+printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" >expected.3
 same expected.3 default.out "one task for each host by default"
 clean where
+
+say "slots: a host named twice has those of both lines; PVM's own options stay"
+printf '%s\n' "h2 slots=1 sp=500" "h1 slots=2" "h2 slots=2 # the second socket" h3 >slots
+run slots on h1 sh -c "cd $work && exec $dome run --hosts $work/slots $where"
+ended_well slots
+printf '%s\n' "0 h1 $work" "1 h1 $work" "2 h2 $work" "3 h2 $work" "4 h2 $work" "5 h3 $work" >expected.slots
+same expected.slots slots.out "as many tasks as slots"
+run more on h1 sh -c "cd $work && exec $dome run --hosts $work/slots -n 8 $where"
+ended_well more
+cut -d' ' -f2 more.out | uniq -c | tr -s ' \n' ' ' | grep -qx ' 4 h1 3 h2 1 h3 ' || fail "more tasks than slots: $(cat more.out)"
+echo "h2 slots=0" >slots
+run none on h1 "$dome" run --hosts "$work/slots" "$where"
+failed_with none "slots=N, N from 1 on"
+clean slots
 
 say "several at a time"
 pids=()
