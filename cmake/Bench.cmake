@@ -61,6 +61,24 @@ if(CBLAS_FOUND)
     endif()
 endif()
 
+# bench/programs: what bench/shares runs, and the examples beside them.
+file(GLOB program_sources CONFIGURE_DEPENDS bench/programs/*.c)
+list(REMOVE_ITEM program_sources ${PROJECT_SOURCE_DIR}/bench/programs/program.c)
+add_custom_target(shares)
+add_dependencies(shares dome_tool)
+if(DOME_EXAMPLES)
+    add_dependencies(shares example_particles)
+endif()
+foreach(source IN LISTS program_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(bench_program_${name} ${source} bench/programs/program.c)
+    set_target_properties(bench_program_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                                                                               ${PROJECT_BINARY_DIR}/bench/programs)
+    target_compile_options(bench_program_${name} PRIVATE -Wall -Wextra)
+    target_link_libraries(bench_program_${name} PRIVATE dome m)
+    add_dependencies(shares bench_program_${name})
+endforeach()
+
 # bench/cases: what bench/run runs. case*.c and hand*.c are shared; mpi_*, petsc_* need what their names say; pvm_* are written for PVM by
 # hand; *.py are run as they are; all others are Dome programs.
 include(CheckCCompilerFlag)
