@@ -1,7 +1,14 @@
 /* What is known of the links between hosts: clusters, the ring, filling in, files. */
 #include "core/environment_variables.h"
 #include "core/files.h"
+#include "local_transport.h"
 #include "network/file.h"
+#include "network/look.h"
+#include "network/measure.h"
+#include "network/survey.h"
+
+#include "transport/collective.h"
+#include "transport/message.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -534,6 +541,215 @@ static void test_age(void)
     dome__network_free(network);
 }
 
+/* ---- which links are measured ---- */
+
+typedef struct simulated {
+    const dome_network *is;
+    int alone, left; /* measurements so far; how many may follow before the probe fails, -1: any */
+} simulated;
+
+static bool simulated_alone(void *ctx, int a, int b, double *latency, double *bandwidth)
+{
+    simulated *s = ctx;
+    g_assert_cmpint(a, <, b);
+    s->alone++;
+    *latency = s->is->latency[a * s->is->hosts + b];
+    *bandwidth = s->is->bandwidth[a * s->is->hosts + b];
+    return s->left != s->alone;
+}
+
+static bool simulated_together(void *ctx, int pairs, const int *pair, double *bandwidth)
+{
+    const simulated *s = ctx;
+    bool used[MOST] = {false};
+    for (int i = 0; i < 2 * pairs; i++) {
+        g_assert_false(used[pair[i]]);
+        used[pair[i]] = true;
+        bandwidth[i / 2] = s->is->bandwidth[pair[i & ~1] * s->is->hosts + pair[i | 1]] / 2;
+    }
+    return true;
+}
+
+static void test_survey(void)
+{
+    GRand *rand = g_rand_new_with_seed(15);
+    for (int hosts = 1; hosts <= MOST; hosts++) {
+        int clusters = hosts < 4 ? 1 : g_rand_int_range(rand, 1, 3 + (hosts > 24)), is[MOST], found[MOST], order[MOST];
+        dome_network *real = in_clusters(rand, hosts, clusters, 8, 0.2, is), *network = nothing_known(hosts);
+        simulated s = {.is = real, .left = -1};
+        const dome_probe probe = {&s, simulated_alone, simulated_together};
+        g_assert_cmpint(dome__network_survey(network, &probe), ==, s.alone);
+        g_assert_null(dome__network_wrong(network));
+        if (hosts <= 12)
+            g_assert_cmpint(s.alone, ==, hosts * (hosts - 1) / 2);
+        else
+            g_assert_cmpfloat(s.alone, <=, hosts * (log2(hosts) + 1));
+        if (hosts >= 4) {
+            g_assert_cmpint(dome__network_clusters(network, found), ==, clusters);
+            check_same_partition(hosts, is, found);
+            g_assert_cmpint(dome__network_sharing(network, found, 0, 0), ==, DOME_SHARED);
+        }
+        /* the ring from what was measured, against the ring from all links */
+        dome__network_fill(network);
+        dome__network_tour(network, order);
+        double from_part = dome__network_tour_seconds(real, order), best = dome__network_tour(real, order);
+        g_assert_cmpfloat(from_part, <=, best * (hosts <= 12 ? 1 + 1e-9 : 1.6));
+        dome__network_free(network);
+        dome__network_free(real);
+    }
+    g_rand_free(rand);
+}
+
+/* Links measured grow as n log n. */
+static void test_survey_grows(void)
+{
+    GRand *rand = g_rand_new_with_seed(16);
+    double before = 0;
+    for (int hosts = 16; hosts <= MOST; hosts *= 2) {
+        int is[MOST];
+        dome_network *real = in_clusters(rand, hosts, 3, 8, 0.2, is), *network = nothing_known(hosts);
+        simulated s = {.is = real, .left = -1};
+        const dome_probe probe = {&s, simulated_alone, simulated_together};
+        double links = dome__network_survey(network, &probe), unit = hosts * log2(hosts);
+        g_test_message("%d hosts: %g links of %d, %.2f n log2(n)", hosts, links, hosts * (hosts - 1) / 2, links / unit);
+        g_assert_cmpfloat(links / unit, <=, 1.25);
+        g_assert_true(before <= 0 || fabs(links / unit / before - 1) < 0.2);
+        before = links / unit;
+        dome__network_free(network);
+        dome__network_free(real);
+    }
+    g_rand_free(rand);
+}
+
+static void test_survey_ends(void)
+{
+    GRand *rand = g_rand_new_with_seed(17);
+    for (int hosts = 6; hosts <= 30; hosts += 24)
+        for (int left = 1; left < 60; left += 7) {
+            int is[MOST];
+            dome_network *real = in_clusters(rand, hosts, 1, 1, 0.2, is), *network = nothing_known(hosts);
+            simulated s = {.is = real, .left = left};
+            const dome_probe probe = {&s, simulated_alone, simulated_together};
+            int links = dome__network_survey(network, &probe);
+            g_assert_cmpint(links, ==, hosts == 6 && left > 15 ? 15 : -1);
+            dome__network_free(network);
+            dome__network_free(real);
+        }
+    g_rand_free(rand);
+}
+
+static void test_rounds(void)
+{
+    for (int hosts = 2; hosts < 20; hosts++) {
+        int met[20][20] = {{0}}, rounds = hosts - 1 + hosts % 2, pair[20];
+        for (int round = 0; round < rounds; round++) {
+            int pairs = dome__network_round(hosts, round, pair);
+            g_assert_cmpint(pairs, ==, hosts / 2);
+            for (int i = 0; i < pairs; i++)
+                met[pair[2 * i]][pair[2 * i + 1]]++;
+        }
+        for (int a = 0; a < hosts; a++)
+            for (int b = 0; b < hosts; b++)
+                g_assert_cmpint(met[a][b], ==, a < b);
+    }
+}
+
+/* ---- measuring, between processes ---- */
+
+static void idle(void)
+{
+}
+
+static void asking(void *ctx, int a, int b)
+{
+    (void)ctx, (void)a, (void)b;
+}
+
+/* Host `silent` (-1: none) answers the first time and stops then. */
+static int measure_task(dome_transport *t, void *ctx)
+{
+    int silent = *(const int *)ctx;
+    if (t->rank == 0) {
+        dome_network *network = nothing_known(t->size - 1);
+        dome_silent found;
+        int links = dome__network_measure(t, network, asking, NULL, &found), n = network->hosts, failed = 0;
+        if (silent < 0) {
+            failed += links != n * (n - 1) / 2 || dome__network_wrong(network) || found.count || network->measured <= 0;
+            for (int i = 0; i < n * n; i++)
+                failed += i / n != i % n && !(network->bandwidth[i] > 0 && (n < 4 || network->crowded[i] > 0));
+        } else {
+            failed += links != -1 || found.count < 1 || (found.host[0] != silent && found.host[1] != silent);
+        }
+        dome__network_free(network);
+        return failed;
+    }
+    if (t->rank == silent + 1) {
+        uint64_t words[2];
+        double answer[3] = {1, 0, 0};
+        dome__recv(t, 0, DOME_CHANNEL_CONTROL, DOME_U64, words, 2);
+        dome__send(t, 0, DOME_CHANNEL_CONTROL, DOME_F64, answer, 3);
+        g_usleep(6000000);
+        _exit(0);
+    }
+    return !dome__network_obey(t, idle) && silent < 0;
+}
+
+static void test_measure(void)
+{
+    int silent = -1;
+    g_assert_cmpint(local_run(6, NULL, measure_task, &silent), ==, 0);
+    g_assert_cmpint(local_run(3, (int[]){1, 2, 1}, measure_task, &silent), ==, 0);
+    g_assert_cmpint(local_run(2, NULL, measure_task, &silent), ==, 0);
+}
+
+static void test_measure_silent(void)
+{
+    int silent = 2;
+    g_assert_cmpint(local_run(5, NULL, measure_task, &silent), ==, 0);
+}
+
+/* ---- at a program's start ---- */
+
+static int share_task(dome_transport *t, void *ctx)
+{
+    static char *const host[] = {(char *)"a", (char *)"a", (char *)"b", (char *)"c", (char *)"b", (char *)"d"};
+    bool known = ctx != NULL;
+    char *names[] = {(char *)"a", (char *)"c", (char *)"b", NULL};
+    dome_network *network = known && t->rank == 0 ? dome__network_new(3, names) : NULL;
+    if (network) {
+        dome__network_enter(network, 1, 2, 0.5, 8, 2);
+        network->measured = 77;
+    }
+    if (dome__network_share(t, host, &network))
+        return 1;
+    int failed = !network || network->hosts != 4 || dome__network_wrong(network) != NULL;
+    double first[16] = {0}; /* all tasks know what task 0 does */
+    if (!failed)
+        memcpy(first, network->bandwidth, sizeof first);
+    failed += dome__bcast(t, 0, DOME_F64, first, 16);
+    failed = failed || memcmp(first, network->bandwidth, sizeof first) != 0;
+    failed += !failed && known && (network->measured != 77 || dome__network_seconds(network, 2, 1, 8) < 1.5);
+    dome__network_free(network);
+    return failed;
+}
+
+static int share_two(dome_transport *t, void *ctx)
+{
+    static char *const host[] = {(char *)"a", (char *)"b", (char *)"a"};
+    dome_network *network = NULL;
+    (void)ctx;
+    return dome__network_share(t, host, &network) || network != NULL;
+}
+
+static void test_share(void)
+{
+    int known = 1;
+    g_assert_cmpint(local_run(6, NULL, share_task, NULL), ==, 0);
+    g_assert_cmpint(local_run(6, NULL, share_task, &known), ==, 0);
+    g_assert_cmpint(local_run(3, NULL, share_two, NULL), ==, 0);
+    g_assert_cmpint(local_run(1, NULL, share_two, NULL), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -556,5 +772,12 @@ int main(int argc, char **argv)
     g_test_add("/network/file/damaged", folder, NULL, folder_open, test_damaged_file, folder_close);
     g_test_add("/network/file/many", folder, NULL, folder_open, test_many_files, folder_close);
     g_test_add_func("/network/file/age", test_age);
+    g_test_add_func("/network/survey/clusters", test_survey);
+    g_test_add_func("/network/survey/grows", test_survey_grows);
+    g_test_add_func("/network/survey/ends", test_survey_ends);
+    g_test_add_func("/network/survey/rounds", test_rounds);
+    g_test_add_func("/network/measure/all", test_measure);
+    g_test_add_func("/network/measure/silent", test_measure_silent);
+    g_test_add_func("/network/share", test_share);
     return g_test_run();
 }

@@ -1,0 +1,26 @@
+/* Measuring links between the hosts of a virtual machine, for `dome net`.
+ *
+ * Task 0 asks; each other task stands for a host and exchanges messages with those that task 0 names. Task 0 itself exchanges no
+ * long messages, so it is never stuck in sending to a host that stopped reading. */
+#ifndef DOME_SRC_NETWORK_MEASURE_H
+#define DOME_SRC_NETWORK_MEASURE_H
+
+#include "network/network.h"
+#include "transport/transport.h"
+
+/* Tasks other than 0: obeys until task 0 ends the measurement; false if that fails. idle() is called before each wait for task
+ * 0. */
+bool dome__network_obey(dome_transport *transport, void (*idle)(void));
+
+/* Hosts that do not answer. */
+typedef struct dome_silent {
+    int count;   /* 0 to 2; 2: one of the two, or both; the other one may be stuck with it */
+    int host[2]; /* their numbers */
+} dome_silent;
+
+/* Task 0: host i of the network is task i + 1. asking(a, b): called before it waits for an answer that concerns these hosts (b
+ * may be -1). Returns the number of links measured, or -1: a host was silent. */
+int dome__network_measure(dome_transport *transport, dome_network *network, void (*asking)(void *ctx, int a, int b), void *ctx,
+                          dome_silent *silent);
+
+#endif

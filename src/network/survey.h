@@ -1,0 +1,30 @@
+/* Which links are measured, whatever measures them. */
+#ifndef DOME_SRC_NETWORK_SURVEY_H
+#define DOME_SRC_NETWORK_SURVEY_H
+
+#include "network/network.h"
+
+/* What measures links. The functions return false if the survey must end, as when a host does not answer. */
+typedef struct dome_probe {
+    void *ctx;
+    /* The link of two hosts, while no others exchange messages. */
+    bool (*alone)(void *ctx, int a, int b, double *latency, double *bandwidth);
+    /* The bandwidth of all these links at once; no host is in two pairs. pair: the hosts, two by two. Each was measured alone. */
+    bool (*together)(void *ctx, int pairs, const int *pair, double *bandwidth);
+} dome_probe;
+
+/* Measures the links of a network of which nothing is known. Up to 12 hosts: all links.
+ *
+ * With more hosts the number of links measured grows as n log n. Each landmark measures its links to all hosts; the next landmark
+ * is the host that is farthest from those so far, so each cluster has one as long as there are no more clusters than landmarks:
+ * at least the logarithm of n to base 2, twice as many while the farthest host is far from all of them. Then the links of the
+ * best ring are measured, which programs use most. All others are left unknown (dome__network_fill estimates them).
+ *
+ * Then four hosts or more exchange messages at once, in rounds of pairs: over all links with up to 12 hosts, else over those of
+ * the ring. Returns the number of links measured alone, or -1 if the probe ended the survey. */
+int dome__network_survey(dome_network *network, const dome_probe *probe);
+
+/* Round `round` of n - 1 (n, if n is odd) in which every two hosts meet once: fills pair, and returns the number of pairs. */
+int dome__network_round(int hosts, int round, int *pair);
+
+#endif
