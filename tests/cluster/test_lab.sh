@@ -68,6 +68,9 @@ mistakes() {
     for share in "" -5 0 0.05 20% many 1e3 "1 2"; do
         refused 2 "a share is max or a number of percent from 0.1, not '$share'" dome-lab cpu h1 "$share"
     done
+    for turn in "" 0 0.5 1001 long; do
+        refused 2 "a turn is a number of milliseconds from 1 to 1000, not '$turn'" dome-lab cpu h1 20 "$turn"
+    done
     refused 2 "rate takes a host and a speed" dome-lab rate h1
     for rate in "" -5 0.001 100001 1G; do
         refused 2 "a speed is 0 or a number of Mbit/s from 0.01 to 100000, not '$rate'" dome-lab rate h1 "$rate"
@@ -104,6 +107,14 @@ share_of() {
     [ $((used * 100)) -ge $(((used + held) * $2)) ] || fail "$1: less than $2 %"
 }
 
+# HOST MICROSECONDS, where the kernel can
+saves() {
+    local file
+    for file in "$LAB/$1"/cgroup/cpu.{cfs_burst_us,max.burst}; do
+        [ ! -e "$file" ] || [ "$(<"$file")" = "$2" ] || fail "$1 may save $(<"$file") us, not $2"
+    done
+}
+
 spinning() {
     dome-lab ps h1 | grep -q spin
 }
@@ -118,6 +129,14 @@ shares() {
     dome-lab cpu h1 5
     dome-lab on h1 "$BASH" -c 'spin 100' >"$LAB/small.out"
     share_of small 3 8
+    # What it may save is one turn's time, and follows the share up and down.
+    saves h1 1000
+    dome-lab cpu h1 50
+    saves h1 5000
+    dome-lab cpu h1 20 40
+    saves h1 8000
+    dome-lab on h1 "$BASH" -c 'spin 300' >"$LAB/long.out"
+    share_of long 15 30
     dome-lab cpu all max
     dome-lab on h1 "$BASH" -c 'spin 300' >"$LAB/max.out"
     [ "$(cut -d' ' -f3 "$LAB/max.out")" -eq 0 ] || fail "max: held back: $(<"$LAB/max.out")"
@@ -155,7 +174,7 @@ speeds() {
     finish
 }
 
-export -f refused say fail finish until_true mistakes shares share_of spin spinning held speeds
+export -f refused say fail finish until_true mistakes shares share_of saves spin spinning held speeds
 failures=0 "$lab" 2 "$BASH" -c mistakes || fail "mistakes in a lab"
 why=$("$lab" 1 dome-lab cpu h1 50 2>&1)
 status=$?
