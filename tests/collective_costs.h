@@ -4,6 +4,7 @@
 
 #include "simulated_transport.h"
 #include "transport/collective.h"
+#include "transport/relay.h"
 
 /* The words of an exact sum plus one, as dvec_sum reduces them. */
 enum { COST_WORDS = 73 };
@@ -52,6 +53,22 @@ static int cost_allgather(dome_transport *t, void *ctx)
     return failed;
 }
 
+static int cost_relay(dome_transport *t, void *ctx)
+{
+    double value = t->rank;
+    uint64_t *counts = g_new(uint64_t, t->size);
+    dome_relay *relay = dome__relay_new(t);
+    (void)ctx;
+    for (int r = 0; r < t->size; r++)
+        counts[r] = 1;
+    int failed = dome__relay_begin(relay, &value, counts) || dome__relay_advance(relay, true);
+    for (int r = 0; r < t->size && !failed; r++)
+        failed = *dome__relay_numbers(relay, r) != r;
+    dome__relay_free(relay);
+    g_free(counts);
+    return failed;
+}
+
 static int cost_gather(dome_transport *t, void *ctx)
 {
     double value = t->rank, *all = g_new0(double, t->size);
@@ -94,12 +111,14 @@ __attribute__((unused)) static int cost_long_allreduce(dome_transport *t, void *
 typedef struct cost_case {
     const char *name;
     int (*work)(dome_transport *, void *);
-    unsigned rounds_up; /* consecutive messages: at most this times the logarithm of the number of tasks, rounded up */
+    unsigned rounds_up; /* consecutive messages: at most this times the logarithm of the number of tasks, rounded up; 0: a
+                            tree of another form */
 } cost_case;
 
 static const cost_case cost_cases[] = {
     {"barrier", cost_barrier, 1}, {"broadcast", cost_bcast, 1},      {"all-reduce", cost_allreduce, 1},
     {"reduce", cost_reduce, 1},   {"all-gather", cost_allgather, 1}, {"gather", cost_gather, 1},
+    {"relay", cost_relay, 0},
 };
 
 __attribute__((unused)) static unsigned cost_log2(int n)

@@ -203,7 +203,7 @@ static void local_close(dome_transport *t)
 static const dome_transport_ops local_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "sockets",
-    .can = DOME_TRANSPORT_LISTEN,
+    .can = DOME_TRANSPORT_LISTEN | DOME_TRANSPORT_PROBE,
     .send = local_send,
     .recv_head = local_recv_head,
     .recv_data = local_recv_data,

@@ -136,6 +136,15 @@ static int sim_recv_data(dome_transport *t, int source, int channel, void *data,
     return DOME_OK;
 }
 
+static bool sim_arrived(dome_transport *t, int source, int channel)
+{
+    sim_task *task = t->provider;
+    for (GList *l = task->inbox->head; l; l = l->next)
+        if (((sim_message *)l->data)->source == source && ((sim_message *)l->data)->channel == channel)
+            return true;
+    return false;
+}
+
 static int sim_share(dome_transport *t, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
                      dome_shared *given, int *last)
 {
@@ -165,10 +174,11 @@ static int sim_share(dome_transport *t, int from, const void *head, size_t head_
 static const dome_transport_ops sim_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "simulated",
-    .can = DOME_TRANSPORT_SHARE,
+    .can = DOME_TRANSPORT_SHARE | DOME_TRANSPORT_PROBE,
     .send = sim_send,
     .recv_head = sim_recv_head,
     .recv_data = sim_recv_data,
+    .arrived = sim_arrived,
     .share = sim_share,
 };
 

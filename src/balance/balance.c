@@ -12,6 +12,15 @@
 /* The number of operations between two phases grows by at most this factor: later operations may take longer. */
 enum { GROWTH = 4 };
 
+/* Numbers that travel ahead have at most this part of the operations between two phases for their way. */
+enum { WAY_PART = 4 };
+
+/* A task looks for numbers that travel ahead no more often than this. */
+enum { LOOK_NS = 20000 };
+
+/* `late` of numbers that have not arrived. */
+#define NOT_YET UINT64_MAX
+
 /* Weight of a new measurement of the cost of a phase. */
 static const double PHASE_WEIGHT = 0.2;
 
@@ -27,7 +36,12 @@ static const double FIRST_BANDWIDTH = 100e6;
  * threshold grows by ALARM_BACKOFF with each phase that was requested in vain. */
 static const double ALARM_SHARE = 0.1, ALARM_BACKOFF = 1.5, ALARM_WINDOW = 0.1;
 
-dome_balance *dome__balance_new(const dome_options *options, const dome_transport *transport)
+static bool adaptive(const dome_balance *b)
+{
+    return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
+}
+
+dome_balance *dome__balance_new(const dome_options *options, dome_transport *transport)
 {
     bool moves = options->balance != DOME_BALANCE_NONE && transport->size > 1;
     if (!moves && !options->check_pointers)
@@ -53,6 +67,8 @@ dome_balance *dome__balance_new(const dome_options *options, const dome_transpor
     b->report.policy = names[b->policy];
     b->domains = g_ptr_array_new_with_free_func(dome__domain_free);
     b->speeds = g_new0(dome_speed, b->size);
+    if (adaptive(b) && !b->check_pointers) /* otherwise phases are held at operations that the user can predict */
+        b->relay = dome__relay_new(transport);
     dome__schedule_init(&b->schedule);
     if (b->policy == DOME_BALANCE_RANDOM)
         b->next = 0;
@@ -64,6 +80,7 @@ void dome__balance_free(dome_balance *b)
     if (!b)
         return;
     g_ptr_array_unref(b->domains);
+    dome__relay_free(b->relay);
     g_free(b->speeds);
     g_free(b);
 }
@@ -74,11 +91,6 @@ void dome__balance_report(const dome_balance *b, dome_balance_report *report)
 }
 
 /* ---- at the start ---- */
-
-static bool adaptive(const dome_balance *b)
-{
-    return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
-}
 
 /* Measures the computing speed of every task; the results are by rank. */
 static int look(dome_env *env, double seconds, double *speeds, double *most_over_least)
@@ -133,12 +145,17 @@ static void watch_waiting(dome_balance *b, dome_transport *t)
     b->window_wait_ns = wait;
 }
 
-static void restart_clock(dome_env *env, dome_balance *b)
+static moment this_moment(const dome_env *env)
 {
-    b->start_sequence = env->sequence;
-    b->start_ns = b->window_ns = dome__now_ns();
-    b->start_wait_ns = b->window_wait_ns = env->transport->wait_ns;
-    b->start_processor_ns = dome__processor_ns();
+    return (moment){env->sequence, dome__now_ns(), env->transport->wait_ns, dome__processor_ns()};
+}
+
+/* Measurements begin at `from`, which may be in the past. */
+static void restart_clock(const dome_env *env, dome_balance *b, moment from)
+{
+    b->start = from;
+    b->window_ns = dome__now_ns();
+    b->window_wait_ns = env->transport->wait_ns;
     b->usual_wait = -1;
 }
 
@@ -154,9 +171,65 @@ static bool first_is_early(const dome_balance *b)
 static void start(dome_env *env, dome_balance *b)
 {
     b->started = true;
-    restart_clock(env, b);
+    b->together = b->together_before = env->transport->together;
+    restart_clock(env, b, this_moment(env));
     if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
         b->next = env->sequence + (first_is_early(b) ? 1 : b->every);
+}
+
+/* Whether the program's own collectives make tasks wait for each other so often that a phase is better held right after one of
+ * them, where nobody waits for it. It then waits for such a collective, until `most` operations after it was due. */
+static bool is_coupled(const dome_balance *b, uint64_t collectives, uint64_t *most)
+{
+    uint64_t operations = b->next - b->start.sequence;
+    *most = collectives > 1 ? 2 * operations / collectives : 0;
+    return collectives > 1;
+}
+
+/* A phase is due: whether to begin it here, and whether its numbers travel ahead. */
+static bool begins_here(const dome_env *env, dome_balance *b, bool just_waited)
+{
+    uint64_t most;
+    if (!b->relay || just_waited)
+        return true;
+    if (is_coupled(b, env->transport->together - b->together, &most) && env->sequence < b->next + most)
+        return false;
+    b->give = true;
+    return true;
+}
+
+static bool is_due(dome_env *env, dome_balance *b)
+{
+    dome_transport *t = env->transport;
+    bool just_waited = t->together != b->together_before;
+    b->together_before = t->together;
+    b->give = false;
+    if (b->phases_left == 0)
+        return false;
+    if (b->ahead)
+        return env->sequence >= b->next;
+    if (env->sequence >= b->next && begins_here(env, b, just_waited))
+        return true;
+    if (!adaptive(b))
+        return false;
+    if (t->asked)
+        return true;
+    if (!t->asks)
+        watch_waiting(b, t);
+    return false;
+}
+
+/* While numbers travel: takes and passes on those that have arrived. Returns false on a failure, which the next step reports. */
+static bool look_for_numbers(dome_env *env, dome_balance *b)
+{
+    uint64_t now = dome__now_ns();
+    if (dome__relay_complete(b->relay) || now - b->looked_ns < LOOK_NS)
+        return true;
+    b->looked_ns = now;
+    int status = dome__relay_advance(b->relay, false);
+    if (dome__relay_complete(b->relay))
+        b->late = env->sequence - b->left.sequence;
+    return status == DOME_OK;
 }
 
 bool dome__balance_due(dome_env *env, dome_operation_code code)
@@ -166,15 +239,8 @@ bool dome__balance_due(dome_env *env, dome_operation_code code)
         return false;
     if (!b->started)
         start(env, b);
-    if (b->check_pointers || (b->phases_left > 0 && env->sequence >= b->next))
-        return true;
-    if (!adaptive(b) || b->phases_left == 0)
-        return false;
-    if (env->transport->asked)
-        return true;
-    if (!env->transport->asks)
-        watch_waiting(b, env->transport);
-    return false;
+    b->due = is_due(env, b) || (b->ahead && !look_for_numbers(env, b));
+    return b->due || b->check_pointers;
 }
 
 /* ---- what is moved ---- */
@@ -243,6 +309,20 @@ static int stay(dome_env *env, dome_balance *b)
     return status;
 }
 
+/* Structures may have deferred more work since the numbers were taken, and it may fail on one task alone: then nothing moves. */
+static int agree_to_move(dome_env *env, bool *pays)
+{
+    bool any = false;
+    for (dome_object *o = NULL; !any && (o = dome_object_next(env, o));)
+        any = dome__object_syncs(o);
+    if (!any)
+        return DOME_OK;
+    uint64_t failed = !dome__env_settle(env);
+    int status = dome__allreduce(env->transport, DOME_U64, &failed, 1, dome__combine_max_u64, NULL);
+    *pays = !failed;
+    return status == DOME_OK ? status : dome__fail_transport(env, status);
+}
+
 /* ---- phases ---- */
 
 static void note_imbalance(dome_balance *b, const hearing *h)
@@ -254,12 +334,13 @@ static void note_imbalance(dome_balance *b, const hearing *h)
         b->report.imbalance_first = b->report.imbalance_last;
 }
 
-/* Sets the next phase, as a number of operations; long operations may follow short ones. */
-static void set_next(dome_env *env, dome_balance *b, double elapsed)
+/* Sets the next phase, as a number of operations; long operations may follow short ones. done: operations in `elapsed` seconds.
+ */
+static void set_next(const dome_env *env, dome_balance *b, uint64_t done, double elapsed)
 {
-    uint64_t done = MAX(env->sequence - b->start_sequence, 1);
     double operations = elapsed > 0 ? ceil(b->schedule.interval * (double)done / elapsed) : 1;
-    b->next = env->sequence + (b->every ? b->every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
+    b->next = b->start.sequence + (b->every ? b->every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
+    b->next = MAX(b->next, env->sequence + 1);
 }
 
 /* Updates the bandwidth from the last migration. */
@@ -271,65 +352,142 @@ static void learn_bandwidth(dome_balance *b, const hearing *h)
     b->move_seconds = 0;
 }
 
-/* Seconds between phases at the user's interval in operations; this phase may have been held earlier than that. */
-static double time_of_every(const dome_env *env, const dome_balance *b, double elapsed)
+/* Operations that the numbers of a phase describe, at least 1. */
+static uint64_t operations_done(const dome_balance *b)
 {
-    return elapsed * MAX((double)b->every / (double)MAX(env->sequence - b->start_sequence, 1), 1);
+    return MAX(b->left.sequence - b->start.sequence, 1);
+}
+
+/* Seconds between phases at the user's interval in operations; this phase may have been held earlier than that. */
+static double time_of_every(const dome_balance *b, double elapsed)
+{
+    return elapsed * MAX((double)b->every / (double)operations_done(b), 1);
 }
 
 /* Whether this phase follows the previous one by the user's interval. */
-static bool is_asked_for(const dome_env *env, const dome_balance *b)
+static bool is_asked_for(const dome_balance *b)
 {
-    return b->every && env->sequence - b->start_sequence >= b->every;
+    return b->every && b->left.sequence - b->start.sequence >= b->every;
 }
 
 /* Postpones a phase that had too little to measure by twice the operations done so far, but not beyond the user's interval. */
 static void look_again(const dome_env *env, dome_balance *b)
 {
-    uint64_t done = MAX(env->sequence - b->start_sequence, 1);
+    uint64_t done = MAX(env->sequence - b->start.sequence, 1);
     b->next = env->sequence + 2 * done;
     if (b->every && done < b->every)
-        b->next = MIN(b->next, b->start_sequence + b->every);
+        b->next = MIN(b->next, b->start.sequence + b->every);
 }
 
-static int measured_phase(dome_env *env, dome_balance *b)
+/* Learns and decides, from the numbers of all tasks. Returns whether moving data pays. */
+static int judge(dome_env *env, dome_balance *b, hearing *h, bool *pays)
 {
-    hearing h = {0};
-    uint64_t begin = dome__now_ns();
-    int status = dome__balance_exchange(env, b, &h);
+    int status = dome__balance_learn(env, b, h);
     if (status != DOME_OK)
-        goto out;
-    learn_bandwidth(b, &h);
-    bool enough = h.elapsed >= b->schedule.shortest; /* less says nothing */
-    if (h.failed || (!enough && !is_asked_for(env, b))) {
-        look_again(env, b); /* without a reset: measurements so far still count */
-        goto out;
-    }
-    b->report.phases++;
-    if (b->was_calm) /* otherwise some tasks waited for others in it, as they would have elsewhere */
-        b->schedule.phase += (b->schedule.phase > 0 ? PHASE_WEIGHT : 1) * (h.phase - b->schedule.phase);
-    note_imbalance(b, &h);
-    double imbalance = h.busy_mean > 0 ? h.busy_most / h.busy_mean : 0;
-    status = dome__balance_learn(env, b, &h);
-    if (status != DOME_OK)
-        goto out;
+        return status;
+    if (b->ahead) /* the program may have made, freed and moved objects since */
+        dome__domains_survey(env, b);
+    else
+        dome__domains_restart(env, b);
     if (b->every) /* a division made now stays until the next phase of the user's interval, or for good */
-        b->schedule.interval = b->phases_left == 1 ? INFINITY : time_of_every(env, b, h.elapsed);
-    bool pays = dome__balance_decide(b);
-    b->phase_seconds = (double)dome__since_ns(begin) * 1e-9;
+        b->schedule.interval = b->phases_left == 1 ? INFINITY : time_of_every(b, h->elapsed);
+    *pays = dome__balance_decide(b);
+    return b->ahead && *pays ? agree_to_move(env, pays) : DOME_OK;
+}
+
+/* Moves data if that pays; begin: of the phase. */
+static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
+{
+    bool pays;
+    uint64_t done = operations_done(b);
+    b->report.phases++;
+    b->report.phases_ahead += b->ahead;
+    if (b->was_calm) /* otherwise some tasks waited for others in it, as they would have elsewhere */
+        b->schedule.phase += (b->schedule.phase > 0 ? PHASE_WEIGHT : 1) * (h->phase - b->schedule.phase);
+    note_imbalance(b, h);
+    double imbalance = h->busy_mean > 0 ? h->busy_most / h->busy_mean : 0;
+    int status = judge(env, b, h, &pays);
+    if (status != DOME_OK)
+        return status;
+    b->phase_seconds = (double)dome__since_ns(begin) * 1e-9 + (b->ahead ? b->give_seconds : 0);
     if (pays) {
         b->skewed = true;
         b->report.moving_phases++;
         status = move(env, b);
+        dome__domains_restart(env, b);
     }
-    dome__trace_phase(env->trace, begin, pays, imbalance, h.elapsed);
+    dome__trace_phase(env->trace, begin, pays, imbalance, h->elapsed);
     b->alarm_share = pays ? ALARM_SHARE : b->alarmed ? MIN(b->alarm_share * ALARM_BACKOFF, 0.9) : b->alarm_share;
     /* The mean over a long time hides what made a task ask, so the next phase is soon. */
-    b->was_calm = !pays && !h.doubt && !b->alarmed;
-    dome__schedule_next(&b->schedule, pays, h.doubt || b->alarmed);
-    set_next(env, b, h.elapsed);
-    restart_clock(env, b);
-out:
+    b->was_calm = !pays && !h->doubt && !b->alarmed;
+    dome__schedule_next(&b->schedule, pays, h->doubt || b->alarmed);
+    restart_clock(env, b, b->ahead && !pays ? b->left : this_moment(env));
+    b->together = env->transport->together;
+    set_next(env, b, done, h->elapsed);
+    return status;
+}
+
+/* A phase from the numbers of all tasks. */
+static int measured_phase(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
+{
+    learn_bandwidth(b, h);
+    bool enough = h->elapsed >= b->schedule.shortest; /* less says nothing */
+    if (!h->failed && (enough || is_asked_for(b)))
+        return conclude(env, b, h, begin);
+    look_again(env, b); /* measurements so far still count */
+    if (b->ahead)
+        dome__balance_take_back(b, h);
+    return DOME_OK;
+}
+
+static int phase_at_once(dome_env *env, dome_balance *b)
+{
+    hearing h = {0};
+    uint64_t begin = dome__now_ns();
+    int status = dome__balance_exchange(env, b, &h);
+    if (status == DOME_OK)
+        status = measured_phase(env, b, &h, begin);
+    g_free(h.said);
+    return status;
+}
+
+/* ---- phases whose numbers travel ahead ---- */
+
+/* The numbers should reach all tasks before the operation for which the phase is set: until then the tasks compute. It must not
+ * be far, though, since the data moves only then; a task that gets there first waits. */
+static int give_numbers(dome_env *env, dome_balance *b)
+{
+    uint64_t begin = dome__now_ns(), done = env->sequence - b->start.sequence;
+    int status = dome__balance_give(env, b);
+    dome__domains_restart(env, b);
+    b->ahead = true;
+    b->late = NOT_YET;
+    b->looked_ns = begin;
+    b->next = env->sequence + CLAMP(done / WAY_PART, 1, b->delay);
+    b->give_seconds = (double)dome__since_ns(begin) * 1e-9;
+    return status;
+}
+
+/* Operations after which this task would have had the numbers, had it not waited for them. */
+static uint64_t lateness(const dome_env *env, const dome_balance *b, uint64_t waited_ns)
+{
+    uint64_t operations = env->sequence - b->left.sequence, passed = dome__since_ns(b->left.ns);
+    if (b->late != NOT_YET)
+        return b->late;
+    return passed > waited_ns ? (uint64_t)ceil((double)operations * ((double)passed / (double)(passed - waited_ns))) : operations;
+}
+
+static int take_numbers(dome_env *env, dome_balance *b)
+{
+    hearing h = {0};
+    uint64_t begin = dome__now_ns(), waited = b->waited_ns;
+    int status = dome__balance_take(env, b, &h);
+    if (status == DOME_OK) {
+        b->late = lateness(env, b, b->waited_ns - waited);
+        b->delay = (uint64_t)(1.25 * h.late) + 1;
+        status = measured_phase(env, b, &h, begin);
+    }
+    b->ahead = false;
     g_free(h.said);
     return status;
 }
@@ -359,7 +517,7 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     dome_operation op;
     uint64_t begin = dome__now_ns();
     uint64_t phases = b->report.phases, waited = b->waited_ns;
-    bool due = b->phases_left > 0 && (env->sequence >= b->next || env->transport->asked);
+    uint64_t together = env->transport->together;
     dome__begin_with(&op, env, DOME_OP_BALANCE, object, (uint64_t[]){code, b->next}, 2);
     /* The user knows the operation that waits here, not this internal one. */
     op.code = code;
@@ -368,16 +526,23 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
         env->hooks->at(env, (uint32_t)code, object ? dome_object_id(object) : 0);
     b->alarmed = env->transport->asked;
     env->transport->asks = env->transport->asked = false;
-    dome__domains_survey(env, b);
+    if (!b->ahead)
+        dome__domains_survey(env, b);
     int status = DOME_OK;
-    if (due && b->policy == DOME_BALANCE_RANDOM)
+    if (b->due && b->policy == DOME_BALANCE_RANDOM)
         status = random_phase(env, b);
-    else if (due)
-        status = measured_phase(env, b);
+    else if (b->due && b->ahead)
+        status = take_numbers(env, b);
+    else if (b->due && b->give)
+        status = give_numbers(env, b);
+    else if (b->due)
+        status = phase_at_once(env, b);
     if (b->report.phases > phases && b->phases_left != UINT64_MAX)
         b->phases_left--;
     if (status == DOME_OK && b->check_pointers && dome__env_settle(env))
         status = stay(env, b);
+    b->together = MIN(b->together + env->transport->together - together, env->transport->together); /* not the program's own */
+    b->together_before = env->transport->together;
     waited = b->waited_ns - waited;
     uint64_t took = dome__since_ns(begin);
     b->report.waited += (double)waited * 1e-9;

@@ -11,7 +11,7 @@
 #include "core/environment.h"
 
 /* NULL if there is nothing to balance (a single task, or --dome-balance none). */
-dome_balance *dome__balance_new(const dome_options *options, const dome_transport *transport);
+dome_balance *dome__balance_new(const dome_options *options, dome_transport *transport);
 void dome__balance_free(dome_balance *balance);
 
 /* At the start of a program on several hosts: measures briefly how fast each task computes, so that vectors are well distributed
@@ -32,6 +32,7 @@ dome_layout *dome__balance_first_layout(const dome_env *env, uint64_t length, ui
 typedef struct dome_balance_report {
     const char *policy;
     uint64_t phases, moving_phases;
+    uint64_t phases_ahead; /* whose numbers travelled ahead */
     double imbalance_first, imbalance_last;
     double seconds; /* this task's, in phases and migrations, without `waited` */
     double waited;  /* at the beginning of phases, for the tasks that reach them last */

@@ -1,10 +1,11 @@
-/* Shared by the files that implement a phase: balance.c (when it is held, and its steps), domains.c, learn.c, costs.c, decide.c.
- */
+/* Shared by the files that implement a phase: balance.c (when it is held, and its steps), domains.c, exchange.c, learn.c,
+ * costs.c, decide.c. */
 #ifndef DOME_SRC_BALANCE_PRIVATE_H
 #define DOME_SRC_BALANCE_PRIVATE_H
 
 #include "balance/balance.h"
 #include "balance/policy.h"
+#include "transport/relay.h"
 
 /* All objects of one length and block size. */
 typedef struct domain {
@@ -13,15 +14,23 @@ typedef struct domain {
     double *costs; /* by block, mean 1; NULL: blocks cost the same */
     dome_flow *flow;
     double *seen; /* costs measured in the phase before, by block; 0: not this task's block then. NULL: none measured */
+    bool uneven; /* a task has found that its blocks differ: numbers that travel ahead include costs, as they do once costs is set
+                  */
 
     /* of the current phase */
     dome_layout *layout; /* NULL: no objects */
     dome_object *object; /* an object that states what its blocks cost; NULL: none does */
     uint64_t block_bytes;
     double seconds;          /* this task's computing time for it */
+    double *told;            /* costs of blocks that have travelled ahead, as in an all-gather by owner; NULL: none have */
     uint64_t *counts, start; /* the new division */
     uint64_t moves;          /* blocks that change owner */
 } domain;
+
+/* A point of the program, and this task's clocks there. */
+typedef struct moment {
+    uint64_t sequence, ns, wait_ns, processor_ns;
+} moment;
 
 struct dome_balance {
     dome_balancing policy;
@@ -31,7 +40,20 @@ struct dome_balance {
     bool check_pointers;
 
     bool started;  /* an operation in which data may move has begun */
+    bool due;      /* a phase, or a step of one, before the operation that is about to begin */
     uint64_t next; /* number of the operation before which the next phase is due */
+
+    /* A phase whose numbers travel ahead (exchange.c) has two steps, in operations that all tasks know: in one the task gives its
+     * numbers, before the other, `next`, it takes those of all, decides and moves data. */
+    dome_relay *relay;    /* NULL: the numbers of all phases are exchanged at once */
+    bool give;            /* what is due is the first step */
+    bool ahead;           /* between the two steps */
+    moment left;          /* when the numbers were taken */
+    double give_seconds;  /* that the first step took */
+    uint64_t looked_ns;   /* when the task last looked for numbers */
+    uint64_t late, delay; /* operations after which this task had the last numbers, and after which all tasks should have them */
+    uint64_t together,
+        together_before; /* collectives (transport.h) up to the last phase, to the last operation that moves data */
     GPtrArray *domains;
     dome_speed *speeds; /* by rank; the same on all tasks */
     dome_schedule schedule;
@@ -41,7 +63,7 @@ struct dome_balance {
     bool by_processor; /* speeds are those of the tasks' processors, not of their work */
 
     /* since the last phase */
-    uint64_t start_sequence, start_ns, start_wait_ns, start_processor_ns;
+    moment start;
     bool was_calm;                      /* the phase changed nothing */
     double move_seconds, phase_seconds; /* as measured by this task */
     uint64_t moved_bytes;               /* of the busiest task */
@@ -67,13 +89,16 @@ void dome__domain_free(void *domain);
 /* Finds the domains that have objects now, in the order in which each got its first: the same on all tasks. */
 void dome__domains_survey(dome_env *env, dome_balance *b);
 
+/* Forgets the computing times of the live domains: a new measurement begins. */
+void dome__domains_restart(dome_env *env, dome_balance *b);
+
 /* The cost that a rank owns, as a fraction of the domain's. */
 double dome__domain_owned_part(const domain *d, int rank);
 
-/* ---- learn.c ---- */
+/* ---- exchange.c: at once, in an all-gather, or ahead, by a relay ---- */
 
-/* The numbers that each task sends to the others: its own, then those of each live domain. */
-enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_HAD, SAYS };
+/* The numbers that each task tells the others: its own, then those of each live domain. */
+enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_HAD, SAYS_LATE, SAYS };
 enum { SAYS_SECONDS, SAYS_UNEVEN, SAYS_OF_DOMAIN };
 
 /* The numbers of all tasks. */
@@ -82,6 +107,7 @@ typedef struct hearing {
     int each;
     bool failed;
     double elapsed, busy_mean, busy_most, phase, move; /* seconds */
+    double late;                                       /* the most */
     bool doubt;
 } hearing;
 
@@ -90,10 +116,21 @@ static inline double dome__said(const hearing *h, int rank, int what)
     return h->said[(size_t)rank * (size_t)h->each + (size_t)what];
 }
 
-/* Collective. Fails by dome__fail. */
+/* At once. Collective. Fails by dome__fail. */
 int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h);
 
-/* Updates the weights of domains, the costs of blocks and the speeds of tasks. Collective. Fails by dome__fail. */
+/* Ahead: gives this task's numbers; fetches those of all, and waits for them if it must. Between the two the live domains stay as
+ * they are (no survey). Fail by dome__fail. */
+int dome__balance_give(dome_env *env, dome_balance *b);
+int dome__balance_take(dome_env *env, dome_balance *b, hearing *h);
+
+/* Adds what this task has given ahead to its measurements again: there was too little to judge. */
+void dome__balance_take_back(dome_balance *b, const hearing *h);
+
+/* ---- learn.c ---- */
+
+/* Updates the weights of domains, the costs of blocks and the speeds of tasks. Collective unless the numbers have travelled
+ * ahead. Fails by dome__fail. */
 int dome__balance_learn(dome_env *env, dome_balance *b, hearing *h);
 
 /* The median of those values that are positive and finite; 0 if there is none. */
@@ -105,7 +142,10 @@ double dome__median(const double *values, int n);
  * states need no such check. */
 bool dome__costs_differ(dome_env *env, domain *d);
 
-/* Gets the costs of blocks from their owners. Collective. Fails by dome__fail. */
+/* The costs of this task's blocks, in the order of its run; 0 if they are not known. */
+void dome__costs_of(dome_env *env, const domain *d, double *costs);
+
+/* Gets the costs of blocks from their owners, unless they have travelled ahead. Collective then. Fails by dome__fail. */
 int dome__learn_costs(dome_env *env, const dome_balance *b, const hearing *h, domain *d);
 
 /* ---- decide.c ---- */

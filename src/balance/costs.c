@@ -122,17 +122,29 @@ static void adjust_costs(domain *d, const double *all, const uint64_t *counts, i
     g_free(cost);
 }
 
+void dome__costs_of(dome_env *env, const domain *d, double *costs)
+{
+    if (!measured_costs(env, d, costs))
+        memset(costs, 0, dome_layout_run(d->layout, env->transport->rank, NULL) * sizeof *costs);
+}
+
+/* All blocks' costs, by owner. */
+static int gather_costs(dome_env *env, const domain *d, const uint64_t *counts, double *all)
+{
+    double *mine = g_new(double, MAX(counts[env->transport->rank], 1));
+    dome__costs_of(env, d, mine);
+    int status = dome__allgatherv(env->transport, DOME_F64, mine, counts, all);
+    g_free(mine);
+    return status == DOME_OK ? status : dome__fail_transport(env, status);
+}
+
 int dome__learn_costs(dome_env *env, const dome_balance *b, const hearing *h, domain *d)
 {
     uint64_t *counts = g_new(uint64_t, b->size);
     for (int r = 0; r < b->size; r++)
         counts[r] = dome_layout_run(d->layout, r, NULL);
-    double *mine = g_new0(double, MAX(counts[b->rank], 1)), *all = g_new(double, d->blocks);
-    if (!measured_costs(env, d, mine))
-        memset(mine, 0, counts[b->rank] * sizeof *mine);
-    int status = dome__allgatherv(env->transport, DOME_F64, mine, counts, all);
-    if (status != DOME_OK)
-        status = dome__fail_transport(env, status);
+    double *all = d->told ? g_steal_pointer(&d->told) : g_new(double, d->blocks);
+    int status = b->ahead ? DOME_OK : gather_costs(env, d, counts, all);
     bool first = !d->costs;
     if (first) {
         d->costs = g_new(double, d->blocks);
@@ -144,7 +156,6 @@ int dome__learn_costs(dome_env *env, const dome_balance *b, const hearing *h, do
     else if (status == DOME_OK)
         adjust_costs(d, all, counts, b->size, h, first ? 1 : COST_WEIGHT);
     g_free(counts);
-    g_free(mine);
     g_free(all);
     return status;
 }

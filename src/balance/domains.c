@@ -3,6 +3,8 @@
 #include "core/layout.h"
 #include "core/object_private.h"
 
+#include <string.h>
+
 /* Domains that are kept although they have no objects. */
 enum { DOMAINS_KEPT = 64 };
 
@@ -11,6 +13,7 @@ void dome__domain_free(void *data)
     domain *d = data;
     g_free(d->costs);
     g_free(d->seen);
+    g_free(d->told);
     g_free(d->flow);
     g_free(d->counts);
     dome_layout_unref(d->layout);
@@ -72,6 +75,18 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
         d->seconds += (double)dome__object_recent_ns(o) * 1e-9;
     }
     forget_dead(env, b);
+}
+
+void dome__domains_restart(dome_env *env, dome_balance *b)
+{
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (!dome__domain_is_live(d))
+            continue;
+        dome_block_times *times = dome__block_times(env, d->layout);
+        memset(times->ns, 0, times->blocks * sizeof *times->ns);
+        d->seconds = 0;
+    }
 }
 
 double dome__domain_owned_part(const domain *d, int rank)

@@ -1,4 +1,4 @@
-/* How a phase learns: tasks exchange their measurements, and all draw the same conclusions. */
+/* How a phase learns: all tasks draw the same conclusions from the numbers of all. */
 #include "balance/balance_private.h"
 #include "core/object_private.h"
 #include "transport/agree.h"
@@ -26,51 +26,6 @@ double dome__median(const double *values, int n)
     double middle = known ? sorted[known / 2] : 0;
     g_free(sorted);
     return middle;
-}
-
-int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
-{
-    bool ok = dome__env_advance(env); /* first, because this is computing time, too */
-    uint64_t now = dome__now_ns(), wait = env->transport->wait_ns;
-    double elapsed = (double)(int64_t)(now - b->start_ns) * 1e-9, waited = (double)(wait - b->start_wait_ns) * 1e-9;
-    double had = (double)(int64_t)(dome__processor_ns() - b->start_processor_ns) * 1e-9;
-    if (b->processor == 0)
-        b->processor = dome__processor_speed();
-    h->each = SAYS;
-    for (guint k = 0; k < b->domains->len; k++)
-        if (dome__domain_is_live(g_ptr_array_index(b->domains, k)))
-            h->each += SAYS_OF_DOMAIN;
-    double *mine = g_new0(double, h->each), *domain_says = mine + SAYS;
-    mine[SAYS_BUSY] = MAX(elapsed - waited, 0);
-    mine[SAYS_ELAPSED] = MAX(elapsed, 0);
-    mine[SAYS_FAILED] = !ok;
-    mine[SAYS_PHASE] = b->phase_seconds;
-    mine[SAYS_MOVE] = b->move_seconds;
-    mine[SAYS_PROCESSOR] = b->processor;
-    mine[SAYS_HAD] = had;
-    for (guint k = 0; k < b->domains->len; k++) {
-        domain *d = g_ptr_array_index(b->domains, k);
-        if (!dome__domain_is_live(d))
-            continue;
-        domain_says[SAYS_SECONDS] = d->seconds;
-        domain_says[SAYS_UNEVEN] = !d->costs && dome__costs_differ(env, d);
-        domain_says += SAYS_OF_DOMAIN;
-    }
-    h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
-    int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
-    b->waited_ns += env->transport->wait_ns - wait;
-    g_free(mine);
-    if (status != DOME_OK)
-        return dome__fail_transport(env, status);
-    for (int r = 0; r < b->size; r++) {
-        h->failed = h->failed || dome__said(h, r, SAYS_FAILED) != 0;
-        h->elapsed += dome__said(h, r, SAYS_ELAPSED) / b->size;
-        h->busy_mean += dome__said(h, r, SAYS_BUSY) / b->size;
-        h->busy_most = MAX(h->busy_most, dome__said(h, r, SAYS_BUSY));
-        h->phase += dome__said(h, r, SAYS_PHASE) / b->size;
-        h->move = MAX(h->move, dome__said(h, r, SAYS_MOVE));
-    }
-    return DOME_OK;
 }
 
 /* Sets the weights of domains: by their computing times, or by their sizes if nothing has been computed for any. */
@@ -163,16 +118,15 @@ int dome__balance_learn(dome_env *env, dome_balance *b, hearing *h)
         domain *d = g_ptr_array_index(b->domains, k);
         if (!dome__domain_is_live(d))
             continue;
-        bool uneven = d->costs != NULL;
+        bool uneven = d->costs || d->told;
         for (int r = 0; r < b->size; r++)
             uneven = uneven || dome__said(h, r, at + SAYS_UNEVEN) != 0;
         at += SAYS_OF_DOMAIN;
-        dome_block_times *times = dome__block_times(env, d->layout);
-        if (uneven)
+        if (uneven && (d->told || !b->ahead))
             status = dome__learn_costs(env, b, h, d);
-        times->uneven = uneven && !d->object;
-        d->seconds = 0;
-        memset(times->ns, 0, times->blocks * sizeof *times->ns);
+        h->doubt = h->doubt || (uneven && !d->costs); /* the costs come with the next numbers */
+        d->uneven = uneven;
+        dome__block_times(env, d->layout)->uneven = uneven && !d->object;
     }
     if (status == DOME_OK)
         learn_speeds(b, h);

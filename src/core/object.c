@@ -338,6 +338,11 @@ bool dome__object_has_cost(const dome_object *object)
     return SLOT(object, cost) != NULL;
 }
 
+bool dome__object_syncs(const dome_object *object)
+{
+    return SLOT(object, sync) && !object->why;
+}
+
 bool dome__env_advance(dome_env *env)
 {
     int status;

@@ -27,6 +27,9 @@ char *dome__object_settle(dome_object *object);
 /* Whether the object has a `cost` slot, which tells the costs of its blocks. */
 bool dome__object_has_cost(const dome_object *object);
 
+/* Whether the object has deferred work that hooks->settle does not run. */
+bool dome__object_syncs(const dome_object *object);
+
 /* Whether the program chose the object's name: only then can it be found again after a restart. */
 bool dome__object_is_named(const dome_object *object);
 

@@ -76,6 +76,12 @@ static int local_recv_data(dome_transport *t, int source, int channel, void *dat
     return local->base->ops->recv_data(local->base, source, channel, data, bytes);
 }
 
+static bool local_arrived(dome_transport *t, int source, int channel)
+{
+    dome_local *local = t->provider;
+    return is_near(local, source) ? dome__local_arrived(t, source, channel) : dome__base_arrived(local, source, channel);
+}
+
 static void local_free(dome_local *local)
 {
     dome__local_forget_messages(local);
@@ -99,12 +105,13 @@ static void local_close(dome_transport *t)
 static const dome_transport_ops local_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "local",
-    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE,
+    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE | DOME_TRANSPORT_PROBE,
     .send = local_send,
     .begin_send = local_begin_send,
     .end_send = local_end_send,
     .recv_head = local_recv_head,
     .recv_data = local_recv_data,
+    .arrived = local_arrived,
     .share = dome__local_share,
     .close = local_close,
 };

@@ -273,6 +273,17 @@ static bool next(dome_transport *t, dome_local *local, peer *q, int channel)
     return false;
 }
 
+bool dome__local_arrived(dome_transport *t, int source, int channel)
+{
+    dome_local *local = t->provider;
+    peer *q = peer_of(local, source);
+    put_aside(t, local, q, false);
+    for (const GList *l = q->messages->head; l; l = l->next)
+        if (((const message *)l->data)->frame.channel == (uint32_t)channel)
+            return true;
+    return q->framed && !q->part && q->frame.channel == (uint32_t)channel; /* offered data, in front */
+}
+
 int dome__local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
     dome_local *local = t->provider;

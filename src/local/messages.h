@@ -9,6 +9,9 @@ int dome__local_begin_send(dome_transport *transport, int dest, int channel, con
                            const void *data, uint64_t bytes);
 void dome__local_end_send(dome_transport *transport, int dest);
 
+/* Whether recv_head would find a message. Takes in what has arrived from this rank, but for offered data. */
+bool dome__local_arrived(dome_transport *transport, int source, int channel);
+
 int dome__local_recv_head(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
 int dome__local_recv_data(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 

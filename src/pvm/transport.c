@@ -259,7 +259,7 @@ static dome_transport *pvm_transport_open(const dome_members *members)
 const dome_transport_ops dome__transport_pvm = {
     .size = sizeof(dome_transport_ops),
     .name = "pvm",
-    .can = DOME_TRANSPORT_LISTEN,
+    .can = DOME_TRANSPORT_LISTEN | DOME_TRANSPORT_PROBE,
     .open = pvm_transport_open,
     .send = pvm_transport_send,
     .recv_head = pvm_transport_recv_head,

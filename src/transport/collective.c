@@ -124,6 +124,7 @@ static int barrier(dome_transport *t, const dome_group *g)
 int dome__barrier(dome_transport *t)
 {
     dome_group all = everybody(t);
+    t->together++;
     if (!t->share_bytes)
         return barrier(t, &all);
     dome_shared given[DOME_NEAR_MAX];
@@ -488,6 +489,7 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
         return DOME_OK;
     /* Every message of the all-reduce carries the flag, so each task learns whether any task has set it. */
     t->flag = t->asks;
+    t->together++;
     dome_group all = everybody(t);
     int status = by_hosts(t, type, count) ? allreduce_by_hosts(t, type, data, count, combine, ctx)
                                           : allreduce(t, &all, type, data, count, combine, ctx);
@@ -607,6 +609,7 @@ static int allgather_shared(dome_transport *t, dome_type type, const void *send,
 static int allgather_pieces(dome_transport *t, dome_type type, const void *send, const pieces *p, void *recv)
 {
     uint64_t total = stretch(p, 0, t->size);
+    t->together++;
     if (total && t->leaders.count == 1 && by_hosts(t, type, total))
         return allgather_shared(t, type, send, p, recv);
     if (t->size > 2 && is_short(type, total))
@@ -654,6 +657,7 @@ static int exchange(dome_transport *t, dome_type type, const void *send, const p
 int dome__alltoall(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
 {
     pieces p = {.even = count, .size = t->size};
+    t->together++;
     return exchange(t, type, send, &p, recv, &p);
 }
 

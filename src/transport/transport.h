@@ -17,7 +17,7 @@
 
 typedef struct dome_transport dome_transport;
 
-enum { DOME_CHANNEL_COLLECTIVE, DOME_CHANNEL_DATA, DOME_CHANNEL_CONTROL, DOME_CHANNELS };
+enum { DOME_CHANNEL_COLLECTIVE, DOME_CHANNEL_DATA, DOME_CHANNEL_CONTROL, DOME_CHANNEL_RELAY, DOME_CHANNELS };
 
 /* The most tasks in a share. */
 enum { DOME_NEAR_MAX = 32 };
@@ -53,8 +53,9 @@ typedef struct dome_transport_links {
 /* What a transport can do beyond the required slots. */
 typedef enum dome_transport_can {
     DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: a send may have to wait for the receiver */
-    DOME_TRANSPORT_LISTEN = 2, /* arrived and descriptors: a task can wait for messages and other events at once */
-    DOME_TRANSPORT_SHARE = 4   /* share: tasks share memory */
+    DOME_TRANSPORT_LISTEN = 2, /* descriptors, and PROBE: a task can wait for messages and other events at once */
+    DOME_TRANSPORT_SHARE = 4,  /* share: tasks share memory */
+    DOME_TRANSPORT_PROBE = 8   /* arrived: a task can look for messages without waiting */
 } dome_transport_can;
 
 typedef struct dome_transport_ops {
@@ -81,10 +82,12 @@ typedef struct dome_transport_ops {
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
     int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 
-    /* LISTEN, for tasks that also wait for other events (src/local). arrived: receives pending data without blocking, and returns
-     * whether recv_head would find a message (source < 0: only receives). descriptors: those that become readable when data
-     * arrives; *fds is the provider's, valid until the next call. */
+    /* PROBE: receives pending data without blocking, and returns whether recv_head would find a message (source < 0: only
+     * receives; needed by LISTEN alone). */
     bool (*arrived)(dome_transport *transport, int source, int channel);
+
+    /* LISTEN, for tasks that also wait for other events (src/local): the descriptors that become readable when data arrives; *fds
+     * is the provider's, valid until the next call. */
     int (*descriptors)(dome_transport *transport, const int **fds);
 
     /* SHARE, for the tasks that share memory (the group `near`), if share_bytes is not 0. All of them call it, in the same order.
@@ -116,9 +119,10 @@ struct dome_transport {
     const int *leader;        /* by rank */
     int *groups;              /* memory of these */
     dome_transport_links links;
-    bool asks;  /* this task has a request to all tasks: the next all-reduce passes it on */
-    bool asked; /* a task has made such a request in an all-reduce; after it the same on all tasks */
-    bool flag;  /* sent with messages: whether a request is known in the current all-reduce */
+    uint64_t together; /* collectives so far in which each task waits for all others; the same on all tasks */
+    bool asks;         /* this task has a request to all tasks: the next all-reduce passes it on */
+    bool asked;        /* a task has made such a request in an all-reduce; after it the same on all tasks */
+    bool flag;         /* sent with messages: whether a request is known in the current all-reduce */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */

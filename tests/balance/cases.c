@@ -555,6 +555,72 @@ static void case_halo(const char *word)
     EXPECT(size == 1 || moves_seen > 0, "nothing has moved");
 }
 
+static void next_to(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    (void)ctx, (void)first;
+    memcpy(out, in[0], count * sizeof(int64_t));
+    compute((double)count * BLOCKS / N);
+}
+
+/* A step of a program that exchanges with neighbours alone: each value becomes the sum of the two beside it, and its index. */
+static void couple(dvec *x, dvec *y)
+{
+    dvec_halo_span halo[2];
+    dvec_span out[2];
+    dvec_halo(x, 1, 1, true, halo);
+    dvec_local(y, out);
+    for (int s = 0; s < 2; s++) {
+        const uint64_t *in = halo[s].local.data, *below = halo[s].below, *above = halo[s].above;
+        uint64_t *to = out[s].data;
+        for (size_t i = 0, count = halo[s].local.count; i < count; i++)
+            to[i] = (i ? in[i - 1] : *below) + (i + 1 < count ? in[i + 1] : *above) + halo[s].local.first + i;
+    }
+    dvec_map(x, next_to, NULL, 1, &y);
+    watch_ways();
+}
+
+/* The same, in one piece. */
+static void couple_alone(uint64_t *x, uint64_t *y)
+{
+    for (size_t i = 0; i < N; i++)
+        y[i] = x[(i + N - 1) % N] + x[(i + 1) % N] + i;
+    memcpy(x, y, N * sizeof *x);
+}
+
+/* No operation of the program makes all tasks wait for each other, and neither do phases. WORD "passes": vectors come and go. */
+static void case_neighbours(const char *word)
+{
+    enum { STEPS = 240 };
+    dvec *x = dvec_new(env, "x", DOME_I64, N), *y = dvec_new(env, "y", DOME_I64, N), *z = NULL;
+    uint64_t *whole = g_new0(uint64_t, N), *next = g_new(uint64_t, N);
+    double counts[size];
+    for (int r = 0; r < size; r++)
+        counts[r] = 0;
+    uint64_t together = env->transport->together;
+    for (step = 0; step < STEPS; step++) {
+        make_slow(step < STEPS / 2 ? 1 : 0, 8);
+        couple(x, y);
+        couple_alone(whole, next);
+        if (strcmp(word, "passes") == 0 && step % 3 == 0) {
+            if (z)
+                dvec_free(z);
+            z = dvec_new(env, "z", DOME_F64, 1000 + (size_t)step % 7);
+        }
+        for (int r = 0; r < size && step >= STEPS - 20; r++)
+            counts[r] += owned_by(N, r) / 20;
+    }
+    EXPECT(env->transport->together == together, "tasks have waited for each other %d times",
+           (int)(env->transport->together - together));
+    dvec_span spans[2];
+    dvec_local_const(x, spans);
+    for (int s = 0; s < 2; s++)
+        EXPECT(memcmp(spans[s].data, whole + spans[s].first, spans[s].count * sizeof *whole) == 0, "other values");
+    if (size > 1)
+        expect_less(counts, 0, 0.6, "a vector whose parts exchange with their neighbours");
+    g_free(whole);
+    g_free(next);
+}
+
 /* Deferred work is under way whenever a phase comes. */
 static void case_deferred(const char *word)
 {
@@ -880,12 +946,12 @@ static void case_ledger(const char *word)
 static const struct {
     const char *name;
     void (*run)(const char *word);
-} cases[] = {{"alarm", case_alarm},     {"early", case_early},     {"real", case_real},   {"slow", case_slow},
-             {"crawl", case_crawl},     {"changes", case_changes}, {"equal", case_equal}, {"stop", case_stop},
-             {"jump", case_jump},       {"regain", case_regain},   {"few", case_few},     {"nothing", case_nothing},
-             {"idle", case_idle},       {"later", case_later},     {"halo", case_halo},   {"deferred", case_deferred},
-             {"failing", case_failing}, {"uneven", case_uneven},   {"fixed", case_fixed}, {"lists", case_lists},
-             {"ledger", case_ledger}};
+} cases[] = {{"alarm", case_alarm},     {"early", case_early},          {"real", case_real},   {"slow", case_slow},
+             {"crawl", case_crawl},     {"changes", case_changes},      {"equal", case_equal}, {"stop", case_stop},
+             {"jump", case_jump},       {"regain", case_regain},        {"few", case_few},     {"nothing", case_nothing},
+             {"idle", case_idle},       {"later", case_later},          {"halo", case_halo},   {"deferred", case_deferred},
+             {"failing", case_failing}, {"uneven", case_uneven},        {"fixed", case_fixed}, {"lists", case_lists},
+             {"ledger", case_ledger},   {"neighbours", case_neighbours}};
 
 /* Words after the name: "ring" or "linear", when data may go to neighbours only, then the case's own. */
 int main(int argc, char **argv)

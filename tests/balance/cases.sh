@@ -64,6 +64,10 @@ halo         | 4 |
 halo ring    | 5 | --dome-balance ring --dome-balance-every 7
 halo         | 3 | --dome-balance random --dome-check-pointers
 halo         | 1 | --dome-check-pointers
+neighbours   | 4 |
+neighbours passes | 4 |
+neighbours   | 7 | --dome-road pvm
+neighbours ring | 5 | --dome-balance ring
 deferred     | 4 |
 deferred ring| 5 | --dome-balance ring --dome-balance-every 7
 deferred     | 3 | --dome-balance random --dome-check-pointers

@@ -10,6 +10,8 @@ static void test_rounds(void)
         for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(sizes) : G_N_ELEMENTS(sizes) - 2); i++) {
             sim_cost cost;
             unsigned rounds = cost_log2(sizes[i]);
+            if (!cost_cases[k].rounds_up)
+                continue;
             g_assert_cmpint(sim_run(sizes[i], 0, &constants, cost_cases[k].work, NULL, &cost), ==, 0);
             /* tasks beyond a power of two are folded in and out again */
             g_assert_cmpuint(cost.depth, <=, cost_cases[k].rounds_up * rounds + 1);
@@ -53,11 +55,27 @@ static void test_long(void)
     }
 }
 
+/* A task sends one message up and one to each task below it: 16 leaders and those of its host. The first of 480 tasks on 32 hosts
+ * sends 30. */
+static void test_relay(void)
+{
+    static const int sizes[][2] = {{2, 0}, {17, 0}, {300, 0}, {12, 5}, {480, 32}, {480, 1}};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        sim_cost cost;
+        int size = sizes[i][0], hosts = sizes[i][1] ? sizes[i][1] : size, near = (size + hosts - 1) / hosts - 1;
+        g_assert_cmpint(sim_run(size, sizes[i][1], &constants, cost_relay, NULL, &cost), ==, 0);
+        g_assert_cmpuint(cost.all_messages, ==, 2 * (unsigned)(size - 1));
+        g_assert_cmpuint(cost.messages, <=, 1 + 16 + (unsigned)near);
+        g_assert_cmpuint(cost.depth, <=, 2 * (1 + (hosts > 1) + (hosts > 17) + (hosts > 273)));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/scaling/rounds", test_rounds);
     g_test_add_func("/scaling/hosts", test_by_hosts);
     g_test_add_func("/scaling/long", test_long);
+    g_test_add_func("/scaling/relay", test_relay);
     return g_test_run();
 }

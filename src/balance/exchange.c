@@ -1,0 +1,168 @@
+/* How the numbers of a phase reach all tasks: at once, or ahead, while the program continues. */
+#include "balance/balance_private.h"
+#include "core/object_private.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
+
+#include <string.h>
+
+static int numbers_of_each(const dome_balance *b)
+{
+    int each = SAYS;
+    for (guint k = 0; k < b->domains->len; k++)
+        if (dome__domain_is_live(g_ptr_array_index(b->domains, k)))
+            each += SAYS_OF_DOMAIN;
+    return each;
+}
+
+static void say_domains(dome_env *env, const dome_balance *b, double *says)
+{
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (!dome__domain_is_live(d))
+            continue;
+        says[SAYS_SECONDS] = d->seconds;
+        says[SAYS_UNEVEN] = !d->costs && dome__costs_differ(env, d);
+        says += SAYS_OF_DOMAIN;
+    }
+}
+
+/* This task's numbers, `each` of them; there is room for `more`. g_free. */
+static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t more)
+{
+    bool ok = dome__env_advance(env); /* first, because this is computing time, too */
+    moment *left = &b->left;
+    *left = (moment){env->sequence, dome__now_ns(), env->transport->wait_ns, dome__processor_ns()};
+    double elapsed = (double)(int64_t)(left->ns - b->start.ns) * 1e-9;
+    double waited = (double)(left->wait_ns - b->start.wait_ns) * 1e-9;
+    if (b->processor == 0)
+        b->processor = dome__processor_speed();
+    double *mine = g_new0(double, (gsize)each + more);
+    mine[SAYS_BUSY] = MAX(elapsed - waited, 0);
+    mine[SAYS_ELAPSED] = MAX(elapsed, 0);
+    mine[SAYS_FAILED] = !ok;
+    mine[SAYS_PHASE] = b->phase_seconds;
+    mine[SAYS_MOVE] = b->move_seconds;
+    mine[SAYS_PROCESSOR] = b->processor;
+    mine[SAYS_HAD] = (double)(int64_t)(left->processor_ns - b->start.processor_ns) * 1e-9;
+    mine[SAYS_LATE] = (double)b->late;
+    say_domains(env, b, mine + SAYS);
+    return mine;
+}
+
+static void sum_up(const dome_balance *b, hearing *h)
+{
+    for (int r = 0; r < b->size; r++) {
+        h->failed = h->failed || dome__said(h, r, SAYS_FAILED) != 0;
+        h->elapsed += dome__said(h, r, SAYS_ELAPSED) / b->size;
+        h->busy_mean += dome__said(h, r, SAYS_BUSY) / b->size;
+        h->busy_most = MAX(h->busy_most, dome__said(h, r, SAYS_BUSY));
+        h->phase += dome__said(h, r, SAYS_PHASE) / b->size;
+        h->move = MAX(h->move, dome__said(h, r, SAYS_MOVE));
+        h->late = MAX(h->late, dome__said(h, r, SAYS_LATE));
+    }
+}
+
+int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
+{
+    h->each = numbers_of_each(b);
+    double *mine = own_numbers(env, b, h->each, 0);
+    h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
+    int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
+    b->waited_ns += env->transport->wait_ns - b->left.wait_ns;
+    g_free(mine);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    sum_up(b, h);
+    return DOME_OK;
+}
+
+/* ---- ahead ---- */
+
+/* Whether the costs of a domain's blocks travel with the numbers; the same on all tasks. */
+static bool has_costs(const domain *d)
+{
+    return dome__domain_is_live(d) && (d->costs || d->uneven);
+}
+
+/* What each task gives: `each` numbers, then the costs of its blocks in the domains in which blocks differ. */
+static uint64_t *counts_of_all(const dome_balance *b)
+{
+    uint64_t *counts = g_new(uint64_t, b->size);
+    for (int r = 0; r < b->size; r++) {
+        counts[r] = (uint64_t)numbers_of_each(b);
+        for (guint k = 0; k < b->domains->len; k++) {
+            const domain *d = g_ptr_array_index(b->domains, k);
+            if (has_costs(d))
+                counts[r] += dome_layout_run(d->layout, r, NULL);
+        }
+    }
+    return counts;
+}
+
+int dome__balance_give(dome_env *env, dome_balance *b)
+{
+    int each = numbers_of_each(b);
+    uint64_t *counts = counts_of_all(b);
+    double *mine = own_numbers(env, b, each, counts[b->rank] - (uint64_t)each), *costs = mine + each;
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (!has_costs(d))
+            continue;
+        dome__costs_of(env, d, costs);
+        costs += dome_layout_run(d->layout, b->rank, NULL);
+    }
+    int status = dome__relay_begin(b->relay, mine, counts);
+    g_free(mine);
+    g_free(counts);
+    return status == DOME_OK ? status : dome__fail_transport(env, status);
+}
+
+/* All tasks' costs of a domain, which follow `at` numbers of a rank in its message; at is advanced. */
+static void take_costs(const dome_balance *b, domain *d, uint64_t *at)
+{
+    g_free(d->told);
+    d->told = g_new(double, d->blocks);
+    for (uint64_t r = 0, done = 0; r < (uint64_t)b->size; r++) {
+        uint64_t count = dome_layout_run(d->layout, (int)r, NULL);
+        memcpy(d->told + done, dome__relay_numbers(b->relay, (int)r) + at[r], count * sizeof *d->told);
+        done += count;
+        at[r] += count;
+    }
+}
+
+int dome__balance_take(dome_env *env, dome_balance *b, hearing *h)
+{
+    uint64_t waited = env->transport->wait_ns;
+    int status = dome__relay_advance(b->relay, true);
+    b->waited_ns += env->transport->wait_ns - waited;
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    h->each = numbers_of_each(b);
+    h->said = g_new(double, (gsize)h->each *(gsize)b->size);
+    uint64_t *at = g_new(uint64_t, b->size);
+    for (int r = 0; r < b->size; r++) {
+        memcpy(h->said + (size_t)h->each * (size_t)r, dome__relay_numbers(b->relay, r), (size_t)h->each * sizeof *h->said);
+        at[r] = (uint64_t)h->each;
+    }
+    for (guint k = 0; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (has_costs(d))
+            take_costs(b, d, at);
+    }
+    g_free(at);
+    sum_up(b, h);
+    return DOME_OK;
+}
+
+void dome__balance_take_back(dome_balance *b, const hearing *h)
+{
+    for (guint k = 0, at = SAYS; k < b->domains->len; k++) {
+        domain *d = g_ptr_array_index(b->domains, k);
+        if (!dome__domain_is_live(d))
+            continue;
+        d->seconds += dome__said(h, b->rank, (int)at + SAYS_SECONDS);
+        at += SAYS_OF_DOMAIN;
+    }
+}
