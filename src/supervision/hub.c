@@ -108,6 +108,8 @@ static void handle_signals(hub_state *s)
             s->ending |= number != SIGUSR1 && number != SIGUSR2;
             if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
                 kill(s->hub->rank0, number);
+            if (s->ending)
+                kill(s->hub->rank0, SIGCONT); /* a process that is stopped would take the signal later, and seem lost */
         }
     }
 }
@@ -195,20 +197,28 @@ static bool all_closed(const hub_state *s, bool but_silent)
     return true;
 }
 
+/* After a failure was noticed: tells all tasks of it when those that are there have answered, or after a while. */
+static void await_answers(hub_state *s)
+{
+    bool all = true, any = false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
+        if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
+            all = false;
+        any |= c->answered;
+    }
+    if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
+        return;
+    s->place_unknown = !all && !any;
+    dome__hub_tell(s);
+}
+
 static bool over(hub_state *s)
 {
     bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
-    if (s->noticed && !s->told) {
-        bool answered = true;
-        for (guint i = 0; i < s->clients->len; i++) {
-            const hub_client *c = s->clients->pdata[i];
-            bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
-            if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
-                answered = false;
-        }
-        if (answered || s->now - s->noticed_at > (s->trails ? 2 : 0.2))
-            dome__hub_tell(s);
-    }
+    if (s->noticed && !s->told)
+        await_answers(s);
     if (s->told) {
         if (rank0 && all_closed(s, false) && !s->killer) {
             if (!s->killed && !s->lost_killed)

@@ -66,6 +66,7 @@ typedef struct hub_state {
     char *noticed; /* the line's text without the operation */
     bool ask_operation;
     double noticed_at;
+    bool place_unknown; /* no task that was left has answered in time: the operations are those of earlier beats */
     bool told;
     double told_at;
     int exit_status;

@@ -40,7 +40,7 @@ typedef struct supervisor {
     bool has_hub;
     pid_t rank0, daemon;
     char *directory;
-    bool reported;
+    bool reported, place_known;
     dome_end end;
     char *line, *silent;
     uint64_t sequence, loop;
@@ -141,6 +141,7 @@ static void take_report(supervisor *s, const dome_wire_report *report)
     s->silent = g_strdup(report->silent);
     s->sequence = report->sequence;
     s->loop = report->loop;
+    s->place_known = report->place_known;
 }
 
 static void take_messages(supervisor *s, int fd)
@@ -241,7 +242,7 @@ static void add_silent(supervisor *s)
 static void clear(supervisor *s)
 {
     s->hub = s->rank0 = s->daemon = 0;
-    s->over = s->reported = s->has_hub = false;
+    s->over = s->reported = s->place_known = s->has_hub = false;
     s->stopped_at = 0;
     s->end = DOME_END_OWN;
     s->sequence = s->loop = 0;
@@ -345,7 +346,7 @@ int dome__supervise(const dome_supervision *how)
         char *text = reason(&s);
         dome_supervise_point point = {0};
         how->point(how->ctx, &point);
-        place here = {s.reported, point.number, s.loop, s.sequence};
+        place here = {s.place_known, point.number, s.loop, s.sequence};
         times = same_place(&last, &here) ? times + 1 : 1;
         last = here;
         if (times >= SAME_PLACE) {
@@ -378,8 +379,8 @@ int dome__supervise(const dome_supervision *how)
 void dome__supervise_failed(const dome_attempt *attempt, const char *message)
 {
     char *line = g_strdup_printf("dome: %s\n", message);
-    dome__wire_send(attempt->report_fd,
-                    &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = DOME_END_START, .line = line}});
+    dome__wire_send(attempt->report_fd, &(dome_wire_message){.kind = DOME_WIRE_REPORT,
+                                                             .report = {.end = DOME_END_START, .line = line, .place_known = 1}});
     g_free(line);
     _exit(1);
 }

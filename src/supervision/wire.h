@@ -102,6 +102,7 @@ typedef struct dome_wire_report {
     const char *line;
     const char *silent; /* hosts that fell silent */
     uint64_t sequence, loop;
+    uint32_t place_known; /* sequence and loop are those at the end, not of a beat before */
 } dome_wire_report;
 
 /* One operation of a trail (core/trail.h). */

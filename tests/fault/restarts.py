@@ -26,6 +26,18 @@ def there(run, tasks):
     run.wait_marks("there", tasks)
 
 
+def steps_done(run, tens):
+    """Until this start of "steps" has done so many tens of steps: losses that are not at one place need this on any machine."""
+    def done():
+        try:
+            with open("%s/ten.%d" % (run.marks, tens)) as f:
+                return int(f.read()) == run.rank(0)
+        except OSError:
+            return False
+
+    harness.wait_until(lambda: done() or run.process.poll() is not None, "%d0 steps; %s" % (tens, run.describe()))
+
+
 def again(run, tasks, kill):
     """Does what is to be done to the program, and waits for the next start to be there."""
     before = {r: run.rank(r) for r in range(tasks)}
@@ -54,6 +66,11 @@ def kill_rank(r):
 
 def kill_hub(run):
     os.kill(hub(run), signal.SIGKILL)
+
+
+def stop(run, rank):
+    os.kill(run.rank(rank), signal.SIGSTOP)
+    harness.wait_until(lambda: harness.Process.at(run.rank(rank)).state == "T", "task %d to stop" % rank)
 
 
 def stop_hub(run):
@@ -90,7 +107,7 @@ def goes_on(kill, pattern, times=1, tasks=3, options=(), steps=STEPS):
     with start(times, tasks, "steps", steps, options=options) as run:
         there(run, tasks)
         for n in range(times):
-            time.sleep(0.1 * (n + 1))
+            steps_done(run, n + 1)
             again(run, tasks, kill)
         lines = [pattern + "; started again from the beginning, restart %d of %d" % (n + 1, times) for n in range(times)]
         over(run, 0, lines)
@@ -100,11 +117,27 @@ def goes_on(kill, pattern, times=1, tasks=3, options=(), steps=STEPS):
 def used_up():
     with start(2, 3, "steps", 100000) as run:
         there(run, 3)
-        for _ in range(2):
+        for n in range(2):
+            steps_done(run, n)
             again(run, 3, kill_rank(1))
-            time.sleep(0.05)
+        steps_done(run, 2)
         os.kill(run.rank(1), signal.SIGKILL)
         over(run, 1, [TASK % 1 + "; started again .*"] * 2 + [TASK % 1 + "; not started again: 2 restarts are used up"])
+
+
+def no_answer():
+    """Where the program was is not known if the tasks that are left do not answer: such places are not the same."""
+    def kill(run):
+        for rank in 0, 2:
+            stop(run, rank)
+        os.kill(run.rank(1), signal.SIGKILL)
+
+    with start(3, 3, "steps", 100000) as run:
+        there(run, 3)
+        for _ in range(3):
+            again(run, 3, kill)
+        kill(run)
+        over(run, 1, [TASK % 1 + "; started again .*"] * 3 + [TASK % 1 + "; not started again: 3 restarts are used up"])
 
 
 def same_place(rank, number):
@@ -161,9 +194,11 @@ def hangup_ignored():
         over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
 
 
-def ended_by_user(number, by):
+def ended_by_user(number, by, stopped=False):
     with start(5, 3, "sum", pty=(by == "keyboard")) as run:
         there(run, 3)
+        if stopped:
+            stop(run, 0)
         if by == "keyboard":
             os.write(run.keyboard, {signal.SIGINT: b"\x03", signal.SIGQUIT: b"\x1c"}[number])
         else:
@@ -250,6 +285,7 @@ def all_cases():
     case("kill -9 supervisor", supervisor_killed)
     case("kill -9 supervisor, checkpoints in memory", checkpoints_in_memory)
     case("restarts are used up", used_up)
+    case("tasks that do not answer", no_answer)
     for rank in 0, 2:
         case("task %d crashes again and again" % rank, same_place, rank, signal.SIGSEGV)
     case("task 0 exits with 5", not_lost, 5, r"task 0 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 0)
@@ -260,6 +296,7 @@ def all_cases():
         case("at start: " + who, at_start, who)
     for number in signal.SIGINT, signal.SIGTERM:
         case("%s by kill" % number.name, ended_by_user, number, "kill")
+    case("SIGTERM by kill, task 0 is stopped", ended_by_user, signal.SIGTERM, "kill", stopped=True)
     case("hangup and interrupts ignored", hangup_ignored)
     case("SIGINT by keyboard", ended_by_user, signal.SIGINT, "keyboard")
     case("control-Z and on", stopped_from_keyboard)

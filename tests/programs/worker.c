@@ -262,6 +262,8 @@ int main(int argc, char **argv)
         return status;
     } else if (strcmp(place, "steps") == 0) { /* comes to an end by itself */
         for (int i = 0; i < atoi(argument); i++) {
+            if (rank == 0 && i % 10 == 0)
+                mark("ten", i / 10);
             compute(0.01);
             dvec_sum(x);
         }
