@@ -587,18 +587,19 @@ static void couple_alone(uint64_t *x, uint64_t *y)
     memcpy(x, y, N * sizeof *x);
 }
 
-/* No operation of the program makes all tasks wait for each other, and neither do phases. WORD "passes": vectors come and go. */
+/* No operation of the program makes all tasks wait for each other, and neither do phases. WORD "passes": vectors come and go; a
+ * number: the program ends after so many steps, wherever a phase may be. */
 static void case_neighbours(const char *word)
 {
-    enum { STEPS = 240 };
+    const int all = 240, last = atoi(word) ? atoi(word) : all;
     dvec *x = dvec_new(env, "x", DOME_I64, N), *y = dvec_new(env, "y", DOME_I64, N), *z = NULL;
     uint64_t *whole = g_new0(uint64_t, N), *next = g_new(uint64_t, N);
     double counts[size];
     for (int r = 0; r < size; r++)
         counts[r] = 0;
     uint64_t together = env->transport->together;
-    for (step = 0; step < STEPS; step++) {
-        make_slow(step < STEPS / 2 ? 1 : 0, 8);
+    for (step = 0; step < last; step++) {
+        make_slow(step < all / 2 ? 1 : 0, 8);
         couple(x, y);
         couple_alone(whole, next);
         if (strcmp(word, "passes") == 0 && step % 3 == 0) {
@@ -606,7 +607,7 @@ static void case_neighbours(const char *word)
                 dvec_free(z);
             z = dvec_new(env, "z", DOME_F64, 1000 + (size_t)step % 7);
         }
-        for (int r = 0; r < size && step >= STEPS - 20; r++)
+        for (int r = 0; r < size && step >= all - 20; r++)
             counts[r] += owned_by(N, r) / 20;
     }
     EXPECT(env->transport->together == together, "tasks have waited for each other %d times",
@@ -615,7 +616,7 @@ static void case_neighbours(const char *word)
     dvec_local_const(x, spans);
     for (int s = 0; s < 2; s++)
         EXPECT(memcmp(spans[s].data, whole + spans[s].first, spans[s].count * sizeof *whole) == 0, "other values");
-    if (size > 1)
+    if (size > 1 && last == all)
         expect_less(counts, 0, 0.6, "a vector whose parts exchange with their neighbours");
     g_free(whole);
     g_free(next);

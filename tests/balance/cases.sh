@@ -68,6 +68,11 @@ neighbours   | 4 |
 neighbours passes | 4 |
 neighbours   | 7 | --dome-road pvm
 neighbours ring | 5 | --dome-balance ring
+neighbours 1 | 3 |
+neighbours 2 | 4 |
+neighbours 3 | 3 | --dome-road pvm
+neighbours 4 | 5 |
+neighbours 7 | 4 |
 deferred     | 4 |
 deferred ring| 5 | --dome-balance ring --dome-balance-every 7
 deferred     | 3 | --dome-balance random --dome-check-pointers

@@ -24,6 +24,7 @@ WHERE = {
     "wait": "dvec_sum of 'x'",
     "finalize": "dome_finalize",
     "move": "(load balancing|dome_barrier|the program's own code)",
+    "neighbours": r"(load balancing|dvec_(halo of 'x'|map of 'y')|the program's own code)",
     "mixed": r"(dome_\w+( of 'tasks on host \S+')?|dvec_\w+ of '\w+'|the program's own code)",
 }
 
@@ -38,6 +39,8 @@ def settle(place):
     """Marks are made just before a task is where it should be."""
     if place in ("map", "wait", "finalize"):
         time.sleep(0.1)
+    elif place == "neighbours":
+        time.sleep(0.5)
 
 
 def is_over(run, since, timeout, status=None, signal_allowed=False):
@@ -347,6 +350,8 @@ DISAGREEMENTS = {
     "create": ("dvec_new of 'b'", "dvec_new of 'a'"),
     "length": ("dvec_new of 'a'", "length", "11", "10"),
     "input": ("dvec_copy of 'x'", "x", "'y'", "'x'"),
+    "neighbours": ("dvec_halo of 'x'", "dvec_fill of 'x'"),
+    "maps": ("(dvec_map of 'y'|load balancing)", "dvec_fill of 'x'"),
     "freed": ("dvec_free of 'y'", "dvec_free of 'x'"),
     "structure": ("ledger_add of 'x'", "amount", "2", "1.5"),
     "before": ("dvec_adds of 'x'", "a", "2", "1"),
@@ -422,6 +427,12 @@ def all_cases():
     case("kill -9 hub while data moves", while_data_moves, 3, "hub", signal.SIGKILL, 0.1)
     case("kill -9 daemon while data moves", while_data_moves, 4, "daemon", signal.SIGKILL, 0.1)
     case("kill -9 task 1 in mixed", kill_rank, 4, "mixed", 1, signal.SIGKILL, 7)
+    for rank in 0, 1, 3:
+        case("kill -9 task %d in neighbours" % rank, kill_rank, 4, "neighbours", rank)
+    case("kill -9 task 2 in neighbours, road pvm", kill_rank, 4, "neighbours", 2, signal.SIGKILL, None, "pvm")
+    case("kill -9 task 0 in neighbours, road shm", kill_rank, 3, "neighbours", 0, signal.SIGKILL, None, "shm")
+    for rank in 0, 2:
+        case("stop task %d in neighbours" % rank, stop_rank, 4, "neighbours", rank, 4)
     for tasks in 2, 3, 7:
         case("kill -9 last of %d in sum" % tasks, kill_rank, tasks, "sum", tasks - 1)
     for rank in 0, 2:

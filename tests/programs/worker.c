@@ -102,6 +102,20 @@ static void move(dome_env *env)
         dome_barrier(env);
 }
 
+/* Tasks exchange data with their neighbours alone, or with none. Each is slow in turn, so that data moves often. steps: negative:
+ * without end.
+ */
+static void neighbours(dome_env *env, dvec *x, dvec *y, bool halos, int steps)
+{
+    for (int k = 0; k != steps; k++) {
+        dvec_halo_span halo[2];
+        double seconds = k / 30 % dome_size(env) == dome_rank(env) ? 1e-4 : 2e-5; /* for each of some hundred blocks */
+        if (halos)
+            dvec_halo(x, 1, 1, true, halo);
+        dvec_map(y, slow_kernel, &seconds, 1, &x);
+    }
+}
+
 static volatile int *nowhere;
 
 static int overflow(int depth)
@@ -175,6 +189,12 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
     } else if (strcmp(how, "value") == 0) {
         dvec_fill_value(x, &(double){other ? 1 : 2});
         dome_barrier(env);
+    } else if (strcmp(how, "neighbours") == 0 || strcmp(how, "maps") == 0) { /* no collective finds it */
+        const bool halos = *how == 'n';
+        neighbours(env, x, y, halos, 10);
+        if (other)
+            dvec_fill(x, 1);
+        neighbours(env, x, y, halos, -1);
     } else if (strcmp(how, "freed") == 0) { /* both have only names by then */
         dvec_mul(x, y, y);
         dvec_free(other ? x : y);
@@ -241,6 +261,8 @@ int main(int argc, char **argv)
     } else if (strcmp(place, "sum") == 0) {
         for (;;)
             dvec_sum(x);
+    } else if (strcmp(place, "neighbours") == 0) {
+        neighbours(env, x, y, true, -1);
     } else if (strcmp(place, "mixed") == 0) {
         mixed(env, x, y, index, (unsigned)atoi(argument));
     } else if (strcmp(place, "write") == 0) {
