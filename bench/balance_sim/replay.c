@@ -97,9 +97,10 @@ static void learn(state *s, double steps)
     }
     qsort(sorted, (size_t)known, sizeof *sorted, compare);
     s->schedule.noise = s->schedule.spread = 0;
-    s->doubt = false;
+    s->doubt = s->schedule.changed = false;
     for (int r = 0; r < s->tasks; r++) {
         s->doubt |= dome__speed_update(&s->speeds[r], rate[r] / sorted[known / 2], s->elapsed, mean);
+        s->schedule.changed |= s->speeds[r].changed;
         s->rates[r] = s->speeds[r].rate;
         s->noises[r] = s->speeds[r].noise;
         s->schedule.noise += s->noises[r] / s->tasks;
@@ -117,6 +118,10 @@ static void phase(state *s, rule *rule, double steps)
     dome_load load = {s->tasks, h->blocks, 0, s->counts, s->rates, NULL, DOME_LINEAR, s->noises};
     dome_division division = {0, s->next};
     dome__policy_global(&load, &division);
+    if (rule == library) {
+        dome_moving moving = {h->latency, {h->per_block, h->per_block, h->per_block}, NULL, NULL};
+        dome__policy_spare(&load, &moving, dome__schedule_horizon(&s->schedule), &division);
+    }
     choice c = {&load, &division, dome__load_time(&load), dome__division_time(&load, &division),
                 history_move(h, s->counts, s->next)};
     s->degraded += s->elapsed * (c.now > 0 ? 1 - c.then / c.now : 0);

@@ -29,8 +29,8 @@ static const double PHASE_WEIGHT = 0.2;
  * as if they had been measured for SECOND_LOOK seconds. */
 static const double FIRST_LOOK = 0.02, SECOND_LOOK = 0.1, LOOKS_DIFFERENT = 1.4;
 
-/* Bytes per second, assumed until the first migration is measured. */
-static const double FIRST_BANDWIDTH = 100e6;
+/* Assumed until the links or the first migration are measured. */
+static const double FIRST_LATENCY = 0.0002, FIRST_BANDWIDTH = 100e6; /* s, bytes/s */
 
 /* A task asks for the next phase when the share of its time spent waiting has grown by this much since the last phase. The
  * threshold grows by ALARM_BACKOFF with each phase that was requested in vain. */
@@ -57,7 +57,7 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
         .phases_left = options->balance_phases ? options->balance_phases : UINT64_MAX,
         .check_pointers = options->check_pointers,
         .next = UINT64_MAX,
-        .bandwidth = FIRST_BANDWIDTH,
+        .moving = {.latency = FIRST_LATENCY},
         .usual_wait = -1,
         .alarm_share = ALARM_SHARE};
     static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
@@ -69,6 +69,8 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
     b->speeds = g_new0(dome_speed, b->size);
     if (adaptive(b) && !b->check_pointers) /* otherwise phases are held at operations that the user can predict */
         b->relay = dome__relay_new(transport);
+    for (int k = 0; k < DOME_REACHES; k++)
+        b->moving.each[k] = 1 / FIRST_BANDWIDTH;
     dome__schedule_init(&b->schedule);
     if (b->policy == DOME_BALANCE_RANDOM)
         b->next = 0;
@@ -343,12 +345,11 @@ static void set_next(const dome_env *env, dome_balance *b, uint64_t done, double
     b->next = MAX(b->next, env->sequence + 1);
 }
 
-/* Updates the bandwidth from the last migration. */
-static void learn_bandwidth(dome_balance *b, const hearing *h)
+/* Learns from the last migration what moving takes. */
+static void learn_moving(dome_balance *b, const hearing *h)
 {
-    if (b->moved_bytes > 0 && h->move > 0)
-        b->bandwidth = (double)b->moved_bytes / h->move;
-    b->moved_bytes = 0;
+    dome__moving_learn(&b->moving, b->planned, h->move);
+    memset(b->planned, 0, sizeof b->planned);
     b->move_seconds = 0;
 }
 
@@ -391,7 +392,7 @@ static int judge(dome_env *env, dome_balance *b, hearing *h, bool *pays)
         dome__domains_restart(env, b);
     if (b->every) /* a division made now stays until the next phase of the user's interval, or for good */
         b->schedule.interval = b->phases_left == 1 ? INFINITY : time_of_every(b, h->elapsed);
-    *pays = dome__balance_decide(b);
+    *pays = dome__balance_decide(env, b);
     return b->ahead && *pays ? agree_to_move(env, pays) : DOME_OK;
 }
 
@@ -430,7 +431,7 @@ static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
 /* A phase from the numbers of all tasks. */
 static int measured_phase(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
 {
-    learn_bandwidth(b, h);
+    learn_moving(b, h);
     bool enough = h->elapsed >= b->schedule.shortest; /* less says nothing */
     if (!h->failed && (enough || is_asked_for(b)))
         return conclude(env, b, h, begin);

@@ -57,16 +57,16 @@ struct dome_balance {
     GPtrArray *domains;
     dome_speed *speeds; /* by rank; the same on all tasks */
     dome_schedule schedule;
-    double bandwidth;  /* of moves, bytes per second */
-    double processor;  /* speed of this task's processor when it is not shared, in any unit */
-    bool skewed;       /* data has been moved because speeds differ */
-    bool by_processor; /* speeds are those of the tasks' processors, not of their work */
+    dome_moving moving; /* seconds per byte */
+    double processor;   /* speed of this task's processor when it is not shared, in any unit */
+    bool skewed;        /* data has been moved because speeds differ */
+    bool by_processor;  /* speeds are those of the tasks' processors, not of their work */
 
     /* since the last phase */
     moment start;
     bool was_calm;                      /* the phase changed nothing */
     double move_seconds, phase_seconds; /* as measured by this task */
-    uint64_t moved_bytes;               /* of the busiest task */
+    double planned[DOME_REACHES];       /* what the move should take, by kind of link; 0: nothing has moved */
 
     /* the alarm */
     uint64_t window_ns, window_wait_ns;
@@ -151,7 +151,7 @@ int dome__learn_costs(dome_env *env, const dome_balance *b, const hearing *h, do
 /* ---- decide.c ---- */
 
 /* Asks the policy for a division of every domain. If moving one of them pays, all are moved. */
-bool dome__balance_decide(dome_balance *b);
+bool dome__balance_decide(dome_env *env, dome_balance *b);
 
 /* A random division, seeded with the number of the operation: some tasks may get nothing. */
 void dome__balance_decide_randomly(dome_balance *b, uint64_t sequence);

@@ -1,5 +1,8 @@
 /* The decision of a phase: a division of every domain. */
 #include "balance/balance_private.h"
+#include "transport/transport.h"
+
+#include <string.h>
 
 static void load_of(const dome_balance *b, const domain *d, const double *rates, const double *noises, uint64_t *counts,
                     dome_load *load)
@@ -10,14 +13,60 @@ static void load_of(const dome_balance *b, const domain *d, const double *rates,
     dome_layout_run(d->layout, 0, &load->start);
 }
 
-bool dome__balance_decide(dome_balance *b)
+/* What moving takes for blocks of a domain. The gain in a domain counts for the whole program by the domain's weight. */
+static dome_moving moving_of(const dome_balance *b, const domain *d)
 {
-    double *rates = g_new(double, b->size), *noises = g_new(double, b->size), bytes = 0;
+    dome_moving moving = b->moving;
+    for (int k = 0; k < DOME_REACHES; k++)
+        moving.each[k] *= (double)d->block_bytes / d->weight;
+    return moving;
+}
+
+/* Links that have been measured say what moving takes until moves themselves do. */
+static void take_links(dome_balance *b, const dome_transport_links *links)
+{
+    if (b->moving.host || b->moving.cluster)
+        return;
+    b->moving.host = links->host;
+    b->moving.cluster = links->cluster;
+    for (int k = 0; k < DOME_REACHES; k++) {
+        double bandwidth = links->crowded[k] > 0 ? links->crowded[k] : links->bandwidth[k];
+        if (bandwidth > 0)
+            b->moving.each[k] = 1 / bandwidth;
+    }
+}
+
+/* The new division of a domain; whether moving pays. */
+static bool decide_domain(dome_balance *b, domain *d, const dome_load *load)
+{
+    dome_division division = {load->start, d->counts};
+    dome_moving moving = moving_of(b, d);
+    bool all = b->group == b->size;
+    dome__policy_groups(load, b->group, d->flow, &division);
+    if (all && !b->every && d->weight > 0)
+        dome__policy_spare(load, &moving, dome__schedule_horizon(&b->schedule), &division);
+    d->start = division.start;
+    uint64_t busiest;
+    d->moves = dome__division_moves(load, &division, &busiest);
+    double by_reach[DOME_REACHES], then = all ? dome__division_time(load, &division) : dome__oracle_time(load);
+    double seconds = dome__moving_seconds(load, &division, &moving, by_reach);
+    for (int k = 0; k < DOME_REACHES; k++)
+        b->planned[k] += by_reach[k] * d->weight;
+    return d->weight > 0 && dome__division_pays(&b->schedule, load, &division, then, seconds);
+}
+
+bool dome__balance_decide(dome_env *env, dome_balance *b)
+{
+    double *rates = g_new(double, b->size), *noises = g_new(double, b->size);
     uint64_t *counts = g_new(uint64_t, b->size);
     bool pays = false;
+    take_links(b, &env->transport->links);
+    memset(b->planned, 0, sizeof b->planned);
+    b->schedule.changed = false;
     for (int r = 0; r < b->size; r++) {
         rates[r] = b->speeds[r].rate;
         noises[r] = b->every ? 0 : b->speeds[r].noise; /* noise does not count against an interval that the user has set */
+        b->schedule.changed |= b->speeds[r].changed;
     }
     for (guint k = 0; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
@@ -25,19 +74,10 @@ bool dome__balance_decide(dome_balance *b)
             continue;
         dome_load load;
         load_of(b, d, rates, noises, counts, &load);
-        dome_division division = {load.start, d->counts};
-        dome__policy_groups(&load, b->group, d->flow, &division);
-        d->start = division.start;
-        uint64_t busiest;
-        d->moves = dome__division_moves(&load, &division, &busiest);
-        double moved = (double)(busiest * d->block_bytes);
-        bytes += moved;
-        /* the gain in a domain counts for the whole program by the domain's weight */
-        double then = b->group == b->size ? dome__division_time(&load, &division) : dome__oracle_time(&load);
-        if (d->weight > 0 && dome__division_pays(&b->schedule, &load, &division, then, moved / b->bandwidth / d->weight))
-            pays = true;
+        pays |= decide_domain(b, d, &load);
     }
-    b->moved_bytes = pays ? (uint64_t)bytes : 0;
+    if (!pays)
+        memset(b->planned, 0, sizeof b->planned);
     g_free(rates);
     g_free(noises);
     g_free(counts);

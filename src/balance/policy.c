@@ -68,6 +68,8 @@ static double before(const prefix *p, uint64_t place)
 /* The last position in [from, to] whose prefix does not exceed `cost`. */
 static uint64_t last_within(const prefix *p, double cost, uint64_t from, uint64_t to)
 {
+    if (!p->sums)
+        return cost >= (double)to ? to : cost > (double)from ? (uint64_t)cost : from;
     while (from < to) {
         uint64_t middle = from + (to - from + 1) / 2;
         if (before(p, middle) <= cost)
@@ -149,15 +151,20 @@ static bool latest_ends(const job *j, double seconds, uint64_t *ends)
     return ends[j->n] == j->to;
 }
 
+/* The first position in [from, end] from which at most `cost` lies before `end`. */
+static uint64_t first_within(const prefix *p, double cost, uint64_t from, uint64_t end)
+{
+    double least = before(p, end) - cost;
+    uint64_t place = last_within(p, least, from, end);
+    return place < end && before(p, place) < least ? place + 1 : place;
+}
+
 /* The earliest ones. */
 static void earliest_ends(const job *j, double seconds, uint64_t *ends)
 {
     ends[j->n] = j->to;
-    for (int r = j->n - 1; r >= 0; r--) {
-        double least = before(j->p, ends[r + 1]) - j->rates[r] * seconds;
-        uint64_t place = last_within(j->p, least, j->from, ends[r + 1]);
-        ends[r] = place < ends[r + 1] && before(j->p, place) < least ? place + 1 : place;
-    }
+    for (int r = j->n - 1; r >= 0; r--)
+        ends[r] = first_within(j->p, j->rates[r] * seconds, j->from, ends[r + 1]);
 }
 
 /* The minimum over divisions of the largest time of a rank, approximately, by bisection. */
@@ -292,6 +299,103 @@ void dome__policy_global(const dome_load *load, dome_division *division)
         }
         g_free(other.counts);
     }
+    g_free(rates);
+}
+
+/* ---- between the present layout and a balanced one ---- */
+
+enum { DEGREES = 8 };       /* divisions tried */
+#define ROUNDING (1 + 1e-9) /* so that a boundary is not missed by it */
+
+/* The boundaries of a division in which no rank takes longer than `seconds`, if there is one: each as near as possible to where
+ * it was (`old`). A boundary that has to give way to others does so upwards or downwards. */
+static void near_ends(const job *j, double seconds, const int64_t *old, bool upwards, uint64_t *ends)
+{
+    uint64_t *latest = g_new(uint64_t, j->n + 1);
+    latest_ends(j, seconds, latest);
+    earliest_ends(j, seconds, ends);
+    for (int r = 1; r < j->n; r++)
+        ends[r] = old[r] <= (int64_t)ends[r] ? ends[r] : MAX(ends[r], MIN((uint64_t)old[r], latest[r]));
+    ends[0] = j->from;
+    for (int r = 1; r < j->n && !upwards; r++)
+        ends[r] = CLAMP(last_within(j->p, before(j->p, ends[r - 1]) + j->rates[r - 1] * seconds, ends[r - 1], j->to), ends[r - 1],
+                        MAX(ends[r], ends[r - 1]));
+    for (int r = j->n - 1; r > 0 && upwards; r--)
+        ends[r] = MIN(MAX(ends[r], first_within(j->p, j->rates[r] * seconds, j->from, ends[r + 1])), ends[r + 1]);
+    g_free(latest);
+}
+
+/* Ranks in a row that belong to one cluster share a part; boundaries between clusters are chosen first. */
+static void divide_sparingly(const job *j, double seconds, const int64_t *old, const int *cluster, bool upwards, uint64_t *counts)
+{
+    double *rates = g_new0(double, j->n);
+    int64_t *olds = g_new(int64_t, j->n);
+    uint64_t *ends = g_new(uint64_t, j->n + 1), *inner = g_new(uint64_t, j->n + 1);
+    int *first = g_new(int, j->n + 1), n = 0;
+    for (int r = 0; r < j->n; r++) {
+        if (r == 0 || (cluster && cluster[r] != cluster[r - 1])) {
+            first[n] = r;
+            olds[n++] = old[r];
+        }
+        rates[n - 1] += j->rates[r];
+    }
+    first[n] = j->n;
+    near_ends(&(job){j->p, rates, n, j->from, j->to}, seconds, olds, upwards, ends);
+    for (int k = 0; k < n; k++) {
+        int ranks = first[k + 1] - first[k];
+        near_ends(&(job){j->p, j->rates + first[k], ranks, ends[k], ends[k + 1]}, seconds, old + first[k], upwards, inner);
+        for (int r = 0; r < ranks; r++)
+            counts[first[k] + r] = inner[r + 1] - inner[r];
+    }
+    g_free(rates);
+    g_free(olds);
+    g_free(ends);
+    g_free(inner);
+    g_free(first);
+}
+
+static int64_t turn_of(const dome_load *load, const dome_division *division)
+{
+    int64_t blocks = (int64_t)load->blocks, turn = (int64_t)division->start - (int64_t)load->start;
+    turn += turn < 0 ? blocks : 0;
+    return turn > blocks / 2 ? turn - blocks : turn;
+}
+
+/* What is lost by a division within the horizon, moving included; now: the time of the present layout. */
+static double loses(const dome_load *load, const dome_moving *moving, double horizon, double now, const dome_division *division)
+{
+    return horizon * dome__division_time(load, division) / now + dome__moving_seconds(load, division, moving, NULL);
+}
+
+void dome__policy_spare(const dome_load *load, const dome_moving *moving, double horizon, dome_division *division)
+{
+    if (load->ranks < 2 || load->blocks == 0 || dome__division_trial(load, division))
+        return;
+    double best = dome__division_time(load, division), now = dome__load_time(load);
+    if (!(best < now))
+        return;
+    double *rates = dome__rates_of(load), least = loses(load, moving, horizon, now, division);
+    int64_t whole_turn = turn_of(load, division);
+    dome_division tried = {0, g_new(uint64_t, load->ranks)};
+    for (int k = 0; k < DEGREES; k++) {
+        double seconds = (best + (now - best) * k / DEGREES) * ROUNDING;
+        int64_t turn = whole_turn * (DEGREES - k) / DEGREES, *old = old_places(load, turn);
+        tried.start = turned(load, turn);
+        prefix p = prefix_from(load, tried.start);
+        for (int upwards = 0; upwards < 2; upwards++) {
+            divide_sparingly(&(job){&p, rates, load->ranks, 0, load->blocks}, seconds, old, moving->cluster, upwards,
+                             tried.counts);
+            double lost = loses(load, moving, horizon, now, &tried);
+            if (lost < least) {
+                least = lost;
+                division->start = tried.start;
+                memcpy(division->counts, tried.counts, (size_t)load->ranks * sizeof *tried.counts);
+            }
+        }
+        g_free(p.sums);
+        g_free(old);
+    }
+    g_free(tried.counts);
     g_free(rates);
 }
 

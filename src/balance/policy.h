@@ -17,6 +17,7 @@
 #define DOME_SRC_POLICY_H
 
 #include "core/options.h"
+#include "transport/transport.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ typedef struct dome_speed {
     double noise;   /* of the estimate: its relative standard error */
     double spread;  /* of measurements over one second; 0: not known yet */
     double doubt;   /* a measurement far from the estimate that the next one must confirm; 0: none */
+    bool changed;   /* by the last measurement, which confirmed the one before */
     int idle;       /* consecutive phases in which the rank had nothing to compute, and how often its trials failed */
     int patience;
 } dome_speed;
@@ -94,6 +96,27 @@ double dome__ring_flow(const dome_side *below, const dome_side *above, dome_flow
 uint64_t dome__ring_blocks(const dome_side *giver, const dome_side *taker, bool up, const double *costs, double each,
                            uint64_t most, double cost);
 
+/* ---- what moving takes ---- */
+
+/* By how far apart two ranks are. */
+typedef struct dome_moving {
+    double latency;            /* seconds, if anything moves */
+    double each[DOME_REACHES]; /* seconds for a byte, or a block, from rank to rank */
+    const int *host, *cluster; /* by rank: equal numbers mean the same; NULL: hosts of their own in one cluster */
+} dome_moving;
+
+/* Seconds that a division takes to move: those of the rank that is busy longest with sending and receiving. by_reach: gets their
+ * parts, without the latency; may be NULL. */
+double dome__moving_seconds(const dome_load *load, const dome_division *division, const dome_moving *moving, double *by_reach);
+
+/* Corrects `each` after a move that was expected to take planned[reach] seconds over links of each kind, and took `measured`
+ * seconds. Links that took most of the time are corrected most; a move that takes little time says little. */
+void dome__moving_learn(dome_moving *moving, const double planned[DOME_REACHES], double measured);
+
+/* Replaces a balanced division by one between it and the present layout, if that loses less: the time that it takes longer over
+ * the horizon (seconds for which the load is expected to stay as it is) and the time for moving. Does nothing to a trial. */
+void dome__policy_spare(const dome_load *load, const dome_moving *moving, double horizon, dome_division *division);
+
 /* ---- judging ---- */
 
 /* The largest time over ranks, in seconds, in which a division processes each block once. */
@@ -110,22 +133,24 @@ uint64_t dome__division_moves(const dome_load *load, const dome_division *divisi
 
 /* ---- when ---- */
 
-/* In seconds, except for noise and spread. Filled by dome__schedule_init; the caller updates phase, noise and spread. */
+/* In seconds, except for noise, spread and counts. Filled by dome__schedule_init; the caller updates phase, noise, spread and
+ * changed. */
 typedef struct dome_schedule {
     double interval;          /* until the next phase */
     double shortest, longest; /* its limits */
     double phase;             /* measured cost of a phase that moves nothing */
     double spread;            /* of measurements over one second (dome_speed), over the ranks; a fraction */
-    double calm;              /* time since the last migration */
-    double between;           /* smoothed time between migrations; 0: there was none */
     double noise;             /* of the measurements (dome_speed), the mean over the ranks; a fraction */
+    bool changed;             /* in this phase the speed of a rank has changed (dome_speed) */
+    double watched, changes;  /* time, and changes in it; what is long ago counts less */
+    double since;             /* time since the last change */
 } dome_schedule;
 
 void dome__schedule_init(dome_schedule *schedule);
 
 /* Whether moving pays: `now` and `then` are times for the same work under the old and the new layout, in any unit; moving takes
- * `moving` seconds. The time saved while conditions are expected to stay as they are must exceed it, and the gain must exceed the
- * noise. (The longer nothing has changed, the longer that time: even expensive moving pays in the end.) */
+ * `moving` seconds. The time saved within the horizon must exceed it, and the gain must exceed the noise. (The longer nothing has
+ * changed, the longer the horizon: even expensive moving pays in the end.) */
 bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving);
 
 /* The same for a division. `then` is dome__division_time for a global policy. A step of the ring or of groups is judged by its
@@ -133,6 +158,12 @@ bool dome__schedule_pays(const dome_schedule *schedule, double now, double then,
  * if moving is cheap. False if nothing moves. */
 bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
                          double moving);
+
+/* Seconds for which speeds are expected to stay as they are: the mean time between changes so far. */
+double dome__schedule_horizon(const dome_schedule *schedule);
+
+/* Whether a rank without blocks gets some. */
+bool dome__division_trial(const dome_load *load, const dome_division *division);
 
 /* Sets the next interval: the shortest one after a migration and while a measurement is in doubt (but at least the cost of
  * a phase); otherwise it grows to the best one for the present rate of changes. */

@@ -55,6 +55,7 @@ static void end_trial(dome_speed *speed, double measured, double seconds)
 
 bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean)
 {
+    speed->changed = false;
     if (!dome__rate_known(measured)) {
         drift(speed, mean);
         return false;
@@ -77,6 +78,7 @@ bool dome__speed_update(dome_speed *speed, double measured, double seconds, doub
     }
     if (doubt > 0 && (doubt > speed->rate) == (measured > speed->rate)) {
         /* The speed changed during the first of the two measurements; the second may be short. */
+        speed->changed = true;
         rest_on(speed, CLAMP(measured, doubt / 2, doubt * 2), seconds);
         return false;
     }

@@ -87,15 +87,106 @@ uint64_t dome__division_moves(const dome_load *load, const dome_division *divisi
     return moved;
 }
 
+/* The owner of the blocks from some place on: so many of them. */
+typedef struct run {
+    const uint64_t *counts;
+    int ranks, owner;
+    uint64_t left;
+} run;
+
+static void pass(run *r, uint64_t blocks)
+{
+    r->left -= blocks;
+    while (r->left == 0) {
+        r->owner = (r->owner + 1) % r->ranks;
+        r->left = r->counts[r->owner];
+    }
+}
+
+static run run_at(const uint64_t *counts, int ranks, uint64_t place)
+{
+    run r = {counts, ranks, 0, counts[0]};
+    while (place >= r.left) {
+        place -= r.left;
+        r.left = counts[++r.owner];
+    }
+    r.left -= place;
+    return r;
+}
+
+static dome_reach reach(const dome_moving *moving, int a, int b)
+{
+    if (moving->host && moving->host[a] == moving->host[b])
+        return DOME_REACH_HOST;
+    return moving->cluster && moving->cluster[a] != moving->cluster[b] ? DOME_REACH_FAR : DOME_REACH_CLUSTER;
+}
+
+/* Adds to the time of a rank; the times of the rank that is busy longest are `longest`. */
+static void add_busy(double (*busy)[DOME_REACHES], int rank, dome_reach reach, double seconds, double *longest)
+{
+    busy[rank][reach] += seconds;
+    double all = 0, most = 0;
+    for (int k = 0; k < DOME_REACHES; k++) {
+        all += busy[rank][k];
+        most += longest[k];
+    }
+    if (all > most)
+        memcpy(longest, busy[rank], sizeof busy[rank]);
+}
+
+double dome__moving_seconds(const dome_load *load, const dome_division *division, const dome_moving *moving, double *by_reach)
+{
+    double longest[DOME_REACHES] = {0}, sum = 0;
+    if (load->blocks > 0) {
+        run was = run_at(load->counts, load->ranks, 0);
+        run is = run_at(division->counts, load->ranks, (load->start + load->blocks - division->start) % load->blocks);
+        double(*busy)[DOME_REACHES] = g_malloc0_n((gsize)load->ranks, sizeof *busy);
+        for (uint64_t left = load->blocks, n; left > 0; left -= n) {
+            n = MIN(MIN(was.left, is.left), left);
+            if (was.owner != is.owner) {
+                dome_reach far = reach(moving, was.owner, is.owner);
+                add_busy(busy, was.owner, far, (double)n * moving->each[far], longest);
+                add_busy(busy, is.owner, far, (double)n * moving->each[far], longest);
+            }
+            if (left > n) {
+                pass(&was, n);
+                pass(&is, n);
+            }
+        }
+        g_free(busy);
+    }
+    for (int k = 0; k < DOME_REACHES; k++)
+        sum += longest[k];
+    if (by_reach)
+        memcpy(by_reach, longest, sizeof longest);
+    return sum > 0 ? moving->latency + sum : 0;
+}
+
+#define SHORT_MOVE   0.005 /* seconds: a move that takes so long counts half */
+#define MOST_CHANGED 100.0
+
+void dome__moving_learn(dome_moving *moving, const double planned[DOME_REACHES], double measured)
+{
+    double sum = 0;
+    for (int k = 0; k < DOME_REACHES; k++)
+        sum += planned[k];
+    if (!(sum > 0) || !(measured > 0) || !isfinite(measured))
+        return;
+    double factor = CLAMP((measured - moving->latency) / sum, 1 / MOST_CHANGED, MOST_CHANGED), longer = MAX(sum, measured);
+    for (int k = 0; k < DOME_REACHES; k++)
+        moving->each[k] *= 1 + planned[k] / sum * (longer / (longer + SHORT_MOVE)) * (factor - 1);
+}
+
 /* ---- when ---- */
 
 #define SURE          2 /* a gain must exceed this many times the noise */
 #define LEAST_GAIN    0.005
 #define GROWTH        1.5  /* largest growth of the interval */
 #define LOSS          0.3  /* part of the time that is lost until a change is noticed */
-#define HORIZON       3    /* intervals, at least */
-#define CALM_PART     0.6  /* of the time since the last migration */
-#define LEAST_HORIZON 1.0  /* seconds */
+#define FIRST_HORIZON 16.0 /* seconds, before anything is known */
+#define CALM_PART     0.6  /* of the time since the last change */
+#define FADE          60.0 /* seconds in which changes are forgotten */
+#define ONE_CHANGE    1.0  /* seconds */
 #define TRIAL_COST    0.02 /* of the time until the next phase */
 #define HASTE         1    /* the shortest interval is this many times the cost of a phase */
 
@@ -109,11 +200,10 @@ void dome__schedule_init(dome_schedule *schedule)
     *schedule = (dome_schedule){.interval = 0.05, .shortest = 0.05, .longest = 20};
 }
 
-/* Seconds for which conditions are expected to stay as they are: about as long as they have been so. */
-static double horizon(const dome_schedule *schedule)
+double dome__schedule_horizon(const dome_schedule *schedule)
 {
-    double calm = MAX(CALM_PART * schedule->calm, schedule->between);
-    return MAX(MAX(calm, HORIZON * schedule->interval), LEAST_HORIZON);
+    double between = (FIRST_HORIZON + schedule->watched) / (1 + schedule->changes);
+    return MAX(MAX(between, CALM_PART * schedule->since), schedule->interval);
 }
 
 bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving)
@@ -121,11 +211,10 @@ bool dome__schedule_pays(const dome_schedule *schedule, double now, double then,
     if (!(now > 0) || !isfinite(now))
         return false;
     double gain = (now - then) / now;
-    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * horizon(schedule) > moving;
+    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * dome__schedule_horizon(schedule) > moving;
 }
 
-/* Whether a rank without blocks gets some. */
-static bool is_trial(const dome_load *load, const dome_division *division)
+bool dome__division_trial(const dome_load *load, const dome_division *division)
 {
     for (int r = 0; r < load->ranks; r++)
         if (load->counts[r] == 0 && division->counts[r] > 0)
@@ -144,7 +233,7 @@ bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, c
     if (dome__division_moves(load, division, &busiest) == 0)
         return false;
     return dome__schedule_pays(&sure, now, then, moving) ||
-           (is_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
+           (dome__division_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
 }
 
 /* Phases every T seconds cost phase / T of the time; changes that happen every `calm` seconds are noticed after T / 2 on average,
@@ -152,18 +241,27 @@ bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, c
  * approximation to the optimum checkpoint interval, 1974). */
 static double best_interval(const dome_schedule *schedule)
 {
-    return sqrt(2 * schedule->phase * MAX(schedule->calm, schedule->between) / LOSS);
+    return sqrt(2 * schedule->phase * dome__schedule_horizon(schedule) / LOSS);
+}
+
+/* A change reaches the tasks' measurements one by one, so changes within a second count once. */
+static void count_changes(dome_schedule *schedule)
+{
+    double keep = FADE / (FADE + schedule->interval);
+    schedule->since += schedule->interval;
+    schedule->watched = keep * schedule->watched + schedule->interval;
+    schedule->changes *= keep;
+    if (schedule->changed && schedule->since > ONE_CHANGE) {
+        schedule->changes++;
+        schedule->since = 0;
+    }
 }
 
 void dome__schedule_next(dome_schedule *schedule, bool moved, bool doubt)
 {
     double rough = schedule->spread / QUIET;
     double least = MAX(CLAMP(rough * rough, schedule->shortest, PATIENT), HASTE * schedule->phase);
-    schedule->calm += schedule->interval;
-    if (moved) {
-        schedule->between = schedule->between > 0 ? (schedule->between + schedule->calm) / 2 : schedule->calm;
-        schedule->calm = 0;
-    }
+    count_changes(schedule);
     double next = moved || doubt ? 0 : MIN(GROWTH * schedule->interval, best_interval(schedule));
     schedule->interval = MIN(MAX(next, least), schedule->longest);
 }

@@ -570,20 +570,36 @@ static void test_schedule(void)
     dome__schedule_init(&s);
     s.phase = 0.001;
     g_assert_cmpfloat(s.interval, ==, s.shortest);
-    double calm = 0, before = s.interval;
+    double calm = 0, before = s.interval, horizon = dome__schedule_horizon(&s);
     for (int i = 0; i < 1000; i++, before = s.interval) {
         calm += s.interval;
         dome__schedule_next(&s, false, false);
         g_assert_cmpfloat(s.interval, >=, before);
         g_assert_cmpfloat(s.interval, <=, 1.5 * before);
+        g_assert_cmpfloat(dome__schedule_horizon(&s), >=, horizon);
+        horizon = dome__schedule_horizon(&s);
     }
-    g_assert_cmpfloat(s.interval, >, 0.9 * sqrt(2 * 0.001 * calm / 0.3)); /* Young's */
-    g_assert_cmpfloat(s.interval, <, 1.1 * sqrt(2 * 0.001 * calm / 0.3));
+    g_assert_cmpfloat(horizon, >, calm / 2); /* it grows for ever */
+    g_assert_cmpfloat(horizon, <, calm);
+    g_assert_cmpfloat(s.interval, >, 0.9 * sqrt(2 * 0.001 * horizon / 0.3)); /* Young's */
+    g_assert_cmpfloat(s.interval, <, 1.1 * sqrt(2 * 0.001 * horizon / 0.3));
     dome__schedule_next(&s, false, true);
     g_assert_cmpfloat(s.interval, ==, s.shortest);
-    for (int i = 0; i < 1000; i++) /* data moves every 20 phases */
-        dome__schedule_next(&s, i % 20 == 0, false);
-    g_assert_cmpfloat(s.interval, <, 0.15);
+    for (double time = 0, next = 3; time < 300; time += s.interval) { /* speeds change every 3 s */
+        s.changed = time >= next;
+        next += s.changed ? 3 : 0;
+        dome__schedule_next(&s, s.changed, false);
+    }
+    g_assert_cmpfloat(s.interval, <, 0.2);
+    g_assert_cmpfloat(dome__schedule_horizon(&s), >, 2.5);
+    g_assert_cmpfloat(dome__schedule_horizon(&s), <, 5);
+    for (int i = 0; i < 100; i++) { /* all of them within a second: one change */
+        s.changed = i % 2;
+        s.interval = 0.01;
+        dome__schedule_next(&s, false, true);
+    }
+    g_assert_cmpfloat(dome__schedule_horizon(&s), >, 2.5);
+    s.changed = false;
     s.spread = 0.05; /* noise is smaller over a longer time */
     dome__schedule_next(&s, true, false);
     g_assert_cmpfloat(s.interval, >, 0.24);
@@ -598,6 +614,97 @@ static void test_schedule(void)
     s.phase = 50; /* measured while a task stood still: the limit holds */
     dome__schedule_next(&s, true, false);
     g_assert_cmpfloat(s.interval, ==, s.longest);
+}
+
+/* Six ranks on three hosts in two clusters: moves are as long as the busiest rank's, by the kinds of its links. */
+static void test_moving(void)
+{
+    fixture f;
+    const int host[6] = {0, 0, 1, 1, 2, 2}, cluster[6] = {0, 0, 0, 0, 1, 1};
+    dome_moving m = {0.5, {1, 10, 100}, host, cluster};
+    double parts[DOME_REACHES];
+    prepare(&f, 6, 60, DOME_RING);
+    memcpy(f.next, f.counts, sizeof f.next);
+    g_assert_cmpfloat(dome__moving_seconds(&f.load, &f.division, &m, NULL), ==, 0);
+    f.next[0] = 8; /* two blocks within a host, one between hosts: rank 1 is busy with 3, in 2 + 10 seconds */
+    f.next[1] = 11;
+    f.next[2] = 11;
+    g_assert_cmpfloat(dome__moving_seconds(&f.load, &f.division, &m, parts), ==, 12.5);
+    g_assert_cmpfloat(parts[DOME_REACH_HOST], ==, 2);
+    g_assert_cmpfloat(parts[DOME_REACH_CLUSTER], ==, 10);
+    f.next[2] = 10;
+    f.next[4] = 11; /* the same as before, and one to the other cluster */
+    g_assert_cmpfloat(dome__moving_seconds(&f.load, &f.division, &m, parts), ==, 101.5);
+    g_assert_cmpfloat(parts[DOME_REACH_FAR], ==, 100);
+    f.division.start = 1; /* all turned by one: each takes one and gives one, rank 0 takes from rank 5's end */
+    memcpy(f.next, f.counts, sizeof f.next);
+    g_assert_cmpfloat(dome__moving_seconds(&f.load, &f.division, &m, NULL), ==, 101.5);
+    m.host = m.cluster = NULL;
+    g_assert_cmpfloat(dome__moving_seconds(&f.load, &f.division, &m, NULL), ==, 20.5);
+}
+
+/* A kind of link that becomes slow is noticed by the first move over it, and others keep their figures. */
+static void test_moving_learn(void)
+{
+    dome_moving m = {0, {1, 10, 100}, NULL, NULL};
+    dome__moving_learn(&m, (double[]){2, 0, 0}, 6);
+    g_assert_cmpfloat_with_epsilon(m.each[0], 3, 0.05);
+    g_assert_cmpfloat(m.each[1], ==, 10);
+    dome__moving_learn(&m, (double[]){1, 0, 9}, 50);
+    g_assert_cmpfloat(m.each[2], >, 400);
+    g_assert_cmpfloat(m.each[0], <, 5);
+    dome__moving_learn(&m, (double[]){0, 0, 9}, 9.0 / 8);
+    g_assert_cmpfloat(m.each[2], <, 100);
+    m.each[1] = 10;
+    dome__moving_learn(&m, (double[]){0, 0.0001, 0}, 0.0005); /* says little */
+    g_assert_cmpfloat(m.each[1], <, 14);
+    for (int k = 0; k < 3; k++) /* nothing has moved, or was measured */
+        dome__moving_learn(&m, (double[]){0, k, 0}, (double[]){1, 0, NAN}[k]);
+    g_assert_cmpfloat(m.each[1], <, 14);
+}
+
+/* Between the present layout and the balanced one: the shorter the horizon, the less moves, and never to a loss. */
+static void test_spare(void)
+{
+    fixture f;
+    GRand *random = g_rand_new_with_seed(17);
+    for (int round = 0; round < 200; round++) {
+        int ranks = g_rand_int_range(random, 2, 12);
+        prepare(&f, ranks, (uint64_t)g_rand_int_range(random, ranks, 600), round % 2 ? DOME_RING : DOME_LINEAR);
+        for (int r = 0; r < ranks; r++)
+            f.rates[r] = 0.2 + g_rand_double(random);
+        for (int b = 0; b < (int)f.load.blocks; b++)
+            f.costs[b] = g_rand_double(random);
+        f.load.costs = round % 4 > 1 ? f.costs : NULL;
+        dome_moving m = {0, {1, 1, 1}, NULL, NULL};
+        double now = dome__load_time(&f.load), before = INFINITY;
+        for (double horizon = 1e6; horizon > 0.1; horizon /= 10) {
+            dome__policy_global(&f.load, &f.division);
+            double then = dome__division_time(&f.load, &f.division),
+                   moving = dome__moving_seconds(&f.load, &f.division, &m, NULL);
+            dome__policy_spare(&f.load, &m, horizon, &f.division);
+            check_whole(&f);
+            double spared = dome__division_time(&f.load, &f.division),
+                   less = dome__moving_seconds(&f.load, &f.division, &m, NULL);
+            g_assert_cmpfloat(horizon * spared / now + less, <=, (horizon * then / now + moving) * (1 + 1e-9));
+            g_assert_cmpfloat(less, <=, before);
+            before = less;
+            if (horizon == 1e6)
+                g_assert_cmpfloat(spared, <=, then * 1.001);
+        }
+    }
+    g_rand_free(random);
+    const int cluster[4] = {0, 0, 1, 1}; /* as good with moves in the clusters, which a slow link joins */
+    prepare(&f, 4, 400, DOME_LINEAR);
+    dome_moving m = {0, {0.001, 0.001, 1}, NULL, cluster};
+    f.rates[0] = 1.5;
+    f.rates[2] = 1.5;
+    f.rates[3] = 1.1;
+    dome__policy_global(&f.load, &f.division);
+    g_assert_cmpuint(f.next[0] + f.next[1], !=, 200);
+    dome__policy_spare(&f.load, &m, 10, &f.division);
+    g_assert_cmpuint(f.next[0] + f.next[1], ==, 200);
+    g_assert_cmpuint(f.next[0], >, 110);
 }
 
 int main(int argc, char **argv)
@@ -616,6 +723,9 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/ring-blocks", test_ring_blocks);
     g_test_add_func("/policy/costs-move-little", test_costs_move_little);
     g_test_add_func("/policy/many", test_many);
+    g_test_add_func("/policy/moving", test_moving);
+    g_test_add_func("/policy/moving-learn", test_moving_learn);
+    g_test_add_func("/policy/spare", test_spare);
     g_test_add_func("/policy/speed-noise", test_speed_noise);
     g_test_add_func("/policy/noises", test_noises);
     g_test_add_func("/policy/trial", test_trial);
