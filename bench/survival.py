@@ -16,12 +16,17 @@ class Failed(Exception):
     """A run did not end as it should; str() is one line."""
 
 
+def in_lab(host, command):
+    """The command on a host of the lab in which this runs."""
+    return [os.path.join(SOURCE, "tools", "dome-lab"), "on", host, "env", "DOME_RSH=ssh -F %s/ssh_config" % os.environ["LAB"]] + command
+
+
 class Run:
-    """A program under `dome run`; notes when each line came."""
+    """A program under `dome run`; notes when each line came. hosts: of a lab, of which the first starts it."""
 
     number = 0
 
-    def __init__(self, build, tasks, program, arguments, restarts=0):
+    def __init__(self, build, tasks, program, arguments, restarts=0, hosts=None):
         Run.number += 1
         self.mark = "DOME_BENCH_RUN=%d.%d" % (os.getpid(), Run.number)
         name, value = self.mark.split("=")
@@ -30,9 +35,17 @@ class Run:
         command = ["stdbuf", "-oL", os.path.join(build, "tools", "dome"), "run", "-n", str(tasks)]
         if restarts:
             command += ["--restarts", str(restarts)]
+        if hosts and hosts[1:]:
+            hostfile = os.path.join(os.environ["LAB"], "hosts.%d.%d" % (os.getpid(), Run.number))
+            with open(hostfile, "w") as file:
+                file.writelines(host + "\n" for host in hosts[1:])
+            command += ["--hosts", hostfile]
+        command += [self.program] + arguments
+        if hosts:
+            command = in_lab(hosts[0], command)
         self.begin = time.monotonic()
-        self.process = subprocess.Popen(command + [self.program] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, env=dict(os.environ, **{name: value}))
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env=dict(os.environ, **{name: value}))
         self.lines, self.words, self.changed = [], [], threading.Condition()
         self.readers = [threading.Thread(target=self.read, args=pair)
                         for pair in ((self.process.stdout, self.lines), (self.process.stderr, self.words))]
