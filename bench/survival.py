@@ -30,9 +30,9 @@ class Run:
         Run.number += 1
         self.mark = "DOME_BENCH_RUN=%d.%d" % (os.getpid(), Run.number)
         name, value = self.mark.split("=")
-        self.program = os.path.join(build, program)
+        self.program, self.dome = os.path.join(build, program), os.path.join(build, "tools", "dome")
         # Lines are to come when they are printed: they are the clock.
-        command = ["stdbuf", "-oL", os.path.join(build, "tools", "dome"), "run", "-n", str(tasks)]
+        command = ["stdbuf", "-oL", self.dome, "run", "-n", str(tasks)]
         if restarts:
             command += ["--restarts", str(restarts)]
         if hosts and hosts[1:]:
@@ -81,14 +81,14 @@ class Run:
                     return found()
                 self.changed.wait(0.05)
 
-    def tasks(self):
-        """Processes that run the program: not the hub, which runs dome."""
+    def processes(self, program):
+        """Of this run, that execute the program."""
         found, mark = [], self.mark.encode()
         for entry in os.listdir("/proc"):
             if not entry.isdigit():
                 continue
             try:
-                if os.path.realpath(os.readlink("/proc/%s/exe" % entry)) != os.path.realpath(self.program):
+                if os.path.realpath(os.readlink("/proc/%s/exe" % entry)) != os.path.realpath(program):
                     continue
                 with open("/proc/%s/environ" % entry, "rb") as environ:
                     if mark in environ.read().split(b"\0"):
@@ -96,6 +96,19 @@ class Run:
             except OSError:
                 pass
         return sorted(found)
+
+    def tasks(self):
+        """Processes that run the program: not the hub, which runs dome."""
+        return self.processes(self.program)
+
+    def stop(self):
+        """SIGTERM to the process that was started, here or on a host of a lab: a checkpoint, and the end."""
+        def parent(pid):
+            with open("/proc/%d/stat" % pid) as stat:
+                return int(stat.read().rpartition(")")[2].split()[1])
+
+        found = self.processes(self.dome)
+        os.kill(next(pid for pid in found if parent(pid) not in found), signal.SIGTERM)
 
     def kill_one(self, draw):
         """kill -9 of a random task; when, or None if there was none."""

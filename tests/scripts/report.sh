@@ -1,0 +1,71 @@
+#!/bin/bash
+# docs/report.md and its plots are what bench/results gives; and what the page makes of made-up results.
+set -u
+cd "${DOME_SOURCE_DIR:?}" || exit 1
+command -v python3 >/dev/null || { echo "skipped: python3 is not installed" && exit 77; }
+work=$(mktemp -d /tmp/dome-test.XXXXXX) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() {
+    echo "failed: $*"
+    failures=$((failures + 1))
+}
+
+bench/report --check || fail "docs/report.md is not what the results give"
+
+mkdir "$work/results"
+report() {
+    bench/report --results "$work/results" --page "$work/page.md" "$@"
+}
+# made_up ROUND BUSY PROCESSOR SECONDS: a record for each number of hosts
+made_up() {
+    for hosts in 2 4 8; do
+        printf '{"round": %d, "item": "%s", "date": "2000-01-0%d", "commit": "abc", "processor": "%s", "processors": 2, "kernel": "1.2-x", ' \
+            "$1" $hosts "$1" "$3"
+        printf '"busy": [0.0, %s], "load": 0, "took": 1, "data": {"disk": %s, "pause": 0.001, "bytes": 1, "start": %s, "reading": %s}}\n' \
+            "$2" "$4" "$4" "$4"
+    done
+}
+results() { # results: of standard input
+    { echo "[" && paste -sd, && echo "]"; } >"$work/results/restart.json"
+}
+section() {
+    sed -n '/^## Stardust, Table 4/,/^## /p' "$work/page.md"
+}
+expect() {
+    section | tr '\n' ' ' | grep -qF -- "$1" || fail "no '$1' in: $(section)"
+}
+
+report --write >/dev/null || fail "no results: status $?"
+expect "**Not yet run at full length.**"
+[ -z "$(ls "$work/page")" ] || fail "plots of nothing"
+
+{ for round in 1 2 3; do made_up $round 0.0 Fast 0.0$round; done; made_up 4 0.9 Fast 5; made_up 1 0.0 Other 7; } | results
+report --write >/dev/null || fail "status $?"
+expect "3 of 5 rounds, 2000-01-01 to 2000-01-03, on Fast, 2 processors, Linux 1.2, commit abc."
+expect "3 records of rounds that were not quiet are left out."
+expect "Other, 2 processors"
+expect "| 8 | 20.0 (1.00) | 20 | 20.00 |"
+section | grep -q 'Loaded' && fail "loaded, in quiet rounds"
+grep -q '</svg>' "$work/page/stardust_4.svg" || fail "no plot"
+report --check || fail "--check of what was written"
+report --list | grep -Eq '^stardust_4 +[0-5] of 5 ' || fail "--list: $(report --list)"
+
+made_up 1 0.9 Fast 5 | results
+report --check 2>/dev/null && fail "--check does not see other results"
+report --write >/dev/null || fail "status $?"
+expect "**Loaded machine**"
+sed -i 's/5000.0/5000.1/' "$work/page.md"
+report --check 2>/dev/null && fail "--check does not see a page that was edited"
+
+refused() {
+    local text=$1
+    shift
+    report "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -qF -- "$text" "$work/err" || fail "$*: $(cat "$work/err")"
+}
+refused "'dome_2' is not one of" --only dome_4,dome_2
+refused "'0' is not a number above 0" --budget 0
+
+[ $failures -eq 0 ] && echo ok
+exit $((failures > 0))
