@@ -80,32 +80,47 @@ static int cost_gather(dome_transport *t, void *ctx)
     return failed;
 }
 
-/* Broadcasts 1 MB. */
-__attribute__((unused)) static int cost_long_bcast(dome_transport *t, void *ctx)
+/* For cost_any_bcast and cost_any_allreduce. */
+typedef struct cost_length {
+    int root;
+    uint64_t bytes; /* a multiple of 8 */
+} cost_length;
+
+__attribute__((unused)) static int cost_any_bcast(dome_transport *t, void *ctx)
 {
-    enum { LONG = 1 << 20 };
-    uint8_t *data = g_malloc0(LONG);
-    (void)ctx;
-    if (t->rank == 0)
-        memset(data, 7, LONG);
-    int failed = dome__bcast(t, 0, DOME_U8, data, LONG) || data[0] != 7 || data[LONG - 1] != 7;
+    const cost_length *l = ctx;
+    uint8_t *data = g_malloc0(l->bytes);
+    if (t->rank == l->root)
+        memset(data, 7, l->bytes);
+    int failed = dome__bcast(t, l->root, DOME_U8, data, l->bytes) || data[0] != 7 || data[l->bytes - 1] != 7;
     g_free(data);
     return failed;
 }
 
-/* Sums 1 MB. */
-__attribute__((unused)) static int cost_long_allreduce(dome_transport *t, void *ctx)
+__attribute__((unused)) static int cost_any_allreduce(dome_transport *t, void *ctx)
 {
-    enum { LONG = 1 << 17 };
-    int64_t *words = g_new(int64_t, LONG);
-    (void)ctx;
-    for (int64_t i = 0; i < LONG; i++)
+    const int64_t n = (int64_t)((const cost_length *)ctx)->bytes / 8;
+    int64_t *words = g_new(int64_t, n);
+    for (int64_t i = 0; i < n; i++)
         words[i] = t->rank + i;
-    int failed = dome__allreduce(t, DOME_I64, words, LONG, dome__combine_sum_i64, NULL);
-    for (int64_t i = 0; i < LONG && !failed; i++)
+    int failed = dome__allreduce(t, DOME_I64, words, (uint64_t)n, dome__combine_sum_i64, NULL);
+    for (int64_t i = 0; i < n && !failed; i++)
         failed = words[i] != (int64_t)t->size * (t->size - 1) / 2 + i * t->size;
     g_free(words);
     return failed;
+}
+
+/* Of 1 MB. */
+__attribute__((unused)) static int cost_long_bcast(dome_transport *t, void *ctx)
+{
+    (void)ctx;
+    return cost_any_bcast(t, &(cost_length){.bytes = 1 << 20});
+}
+
+__attribute__((unused)) static int cost_long_allreduce(dome_transport *t, void *ctx)
+{
+    (void)ctx;
+    return cost_any_allreduce(t, &(cost_length){.bytes = 1 << 20});
 }
 
 typedef struct cost_case {
@@ -120,6 +135,60 @@ static const cost_case cost_cases[] = {
     {"reduce", cost_reduce, 1},   {"all-gather", cost_allgather, 1}, {"gather", cost_gather, 1},
     {"relay", cost_relay, 0},
 };
+
+/* Two clusters of three hosts with slow links between them, a task on each host or several. */
+enum { CLUSTER_HOSTS = 3, CLUSTER_TASKS = 12 };
+
+typedef struct cost_network {
+    sim_constants constants;
+    int tasks, host[CLUSTER_TASKS], cluster[CLUSTER_TASKS];
+} cost_network;
+
+/* A bit of `upper` for each of the six hosts in the order in which they are named: whether it is in the second cluster. In order:
+ * ranks follow the clusters, each task is told what is known, and a host has consecutive ranks; else ranks are dealt to the hosts
+ * in turn, as they are named, and tasks know nothing. */
+__attribute__((unused)) static void cost_clusters(cost_network *n, const sim_constants *constants, unsigned upper, int tasks,
+                                                  bool in_order)
+{
+    const int hosts = 2 * CLUSTER_HOSTS;
+    const bool swap = upper & 1; /* the host with task 0 comes first */
+    n->tasks = tasks;
+    for (int r = 0; r < tasks; r++) {
+        n->host[r] = in_order ? r * hosts / tasks : r % hosts;
+        n->cluster[r] = in_order ? n->host[r] / CLUSTER_HOSTS : (int)((upper >> n->host[r] & 1) ^ swap);
+    }
+    n->constants = *constants;
+    n->constants.host = n->host;
+    n->constants.cluster = n->cluster;
+    n->constants.known = in_order;
+}
+
+/* The seconds of a collective, the mean over all orders in which the hosts may be named, and over all roots. */
+__attribute__((unused)) static double cost_of_clusters(const sim_constants *constants, int tasks, bool in_order,
+                                                       int (*work)(dome_transport *, void *), uint64_t bytes, sim_cost *total)
+{
+    double seconds = 0;
+    int runs = 0;
+    *total = (sim_cost){0};
+    for (unsigned upper = 0; upper < 64; upper++) {
+        if (__builtin_popcount(upper) != CLUSTER_HOSTS || (in_order && runs))
+            continue;
+        for (int root = 0; root < (bytes > 1 << 16 ? 1 : tasks); root++, runs++) {
+            sim_cost cost;
+            cost_network n;
+            cost_length length = {root, bytes};
+            cost_clusters(&n, constants, upper, tasks, in_order);
+            if (sim_run(tasks, 0, &n.constants, work, &length, &cost))
+                return 0;
+            seconds += cost.seconds;
+            total->far_messages += cost.far_messages;
+            total->far_bytes += cost.far_bytes;
+        }
+    }
+    total->far_messages = (total->far_messages + (uint64_t)runs - 1) / (uint64_t)runs;
+    total->far_bytes /= (uint64_t)runs;
+    return seconds / runs;
+}
 
 __attribute__((unused)) static unsigned cost_log2(int n)
 {

@@ -16,7 +16,20 @@ enum { SIM_HEAD = 64 }; /* room for a head, such that the data is aligned */
 typedef struct sim_constants {
     double latency, overhead, per_byte; /* between hosts: seconds */
     double share;                       /* cost of a share among tasks of a host */
+
+    /* the rest may be 0 */
+    const int *host;      /* by rank; NULL: sim_run fills the hosts one after the other */
+    const int *cluster;   /* by rank, of its host; NULL: there is one */
+    double host_per_byte; /* of messages between tasks of one host, which then arrive as fast as a share; 0: as others */
+    double far_latency, far_per_byte; /* between clusters */
+    bool one_medium;                  /* all messages from one cluster to another share a link; else those of a host do */
+    bool known;                       /* the library is told all this */
 } sim_constants;
+
+/* A link is in use from `start` to `end`. */
+typedef struct sim_use {
+    double start, end;
+} sim_use;
 
 typedef struct sim_message {
     int source, channel;
@@ -50,13 +63,17 @@ typedef struct sim {
     const sim_constants *constants;
     int (*work)(dome_transport *transport, void *ctx);
     void *ctx;
-    bool moved; /* a task has made progress in this round */
+    bool moved;    /* a task has made progress in this round */
+    int *host;     /* by rank */
+    GArray **uses; /* of links between clusters, ascending, by the sender's host; of one medium: in both directions */
+    uint64_t far_messages, far_bytes;
 } sim;
 
 /* The cost of one collective. */
 typedef struct sim_cost {
     uint64_t messages, bytes; /* largest numbers that one task has sent */
     uint64_t all_messages, all_bytes;
+    uint64_t far_messages, far_bytes; /* between clusters */
     unsigned depth;
     double seconds;
 } sim_cost;
@@ -95,15 +112,55 @@ static void sim_arrives(sim_task *task, unsigned depth, double time)
     task->sim->moved = true;
 }
 
+/* The time at which the link is free for so long, from a time on. Tasks do not run in the order of their clocks, so it is looked
+ * for among all uses, and entered. */
+static double sim_reserve(GArray *uses, double from, double duration)
+{
+    guint i = 0;
+    for (; i < uses->len; i++) {
+        const sim_use *use = &g_array_index(uses, sim_use, i);
+        if (from + duration <= use->start)
+            break;
+        from = MAX(from, use->end);
+    }
+    const sim_use own = {from, from + duration};
+    g_array_insert_val(uses, i, own);
+    return from;
+}
+
+/* Whether a message stays in its host and is cheaper for that. */
+static bool sim_inside(const sim *s, int rank, int dest)
+{
+    return s->constants->host_per_byte > 0 && s->host[rank] == s->host[dest];
+}
+
+/* When a message that is sent now arrives. */
+static double sim_arrival(sim_task *task, int dest, uint64_t bytes)
+{
+    sim *s = task->sim;
+    const sim_constants *k = s->constants;
+    const int rank = task->transport.rank;
+    if (sim_inside(s, rank, dest))
+        return task->clock + k->share;
+    if (!k->cluster || k->cluster[rank] == k->cluster[dest])
+        return task->clock + k->latency;
+    const double duration = (double)bytes * k->far_per_byte;
+    s->far_messages++;
+    s->far_bytes += bytes;
+    GArray *uses = s->uses[k->one_medium ? k->cluster[rank] > k->cluster[dest] : s->host[rank]];
+    return sim_reserve(uses, task->clock, duration) + duration + k->far_latency;
+}
+
 static int sim_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                     uint64_t bytes)
 {
     sim_task *task = t->provider;
     const sim_constants *k = task->sim->constants;
     sim_message *m = sim_message_new(task, channel, head, head_bytes, data, bytes);
-    task->clock += k->overhead + (double)(head_bytes + bytes) * k->per_byte;
+    task->clock += sim_inside(task->sim, t->rank, dest) ? (double)(head_bytes + bytes) * k->host_per_byte
+                                                        : k->overhead + (double)(head_bytes + bytes) * k->per_byte;
     m->depth = task->depth + 1;
-    m->arrival = task->clock + k->latency;
+    m->arrival = sim_arrival(task, dest, head_bytes + bytes);
     g_queue_push_tail(task->sim->tasks[dest].inbox, m);
     task->sim->moved = true;
     return DOME_OK;
@@ -193,26 +250,57 @@ static void sim_main(void)
     swapcontext(&task->context, &s->back);
 }
 
-/* Assigns tasks r, r + hosts, ... to one host, as Dome starts them; hosts 0 or size: each task on its own host, without shares.
- */
-static int *sim_groups(sim *s, int hosts)
+/* The hosts of the tasks: neighbouring ranks are on one host, as Dome starts them. */
+static int *sim_hosts(const sim *s, int hosts)
 {
+    int *host = g_new(int, s->size);
+    for (int r = 0; r < s->size; r++)
+        host[r] = s->constants->host ? s->constants->host[r] : hosts > 0 ? (int)((int64_t)r * hosts / s->size) : r;
+    return host;
+}
+
+/* Tasks of one host share memory, unless each task has a host of its own. */
+static int *sim_groups(sim *s)
+{
+    const int *host = s->host;
     int *memory = g_new0(int, 3 * (gsize)s->size), *leader = memory, *near = leader + s->size, *leaders = near + s->size, n = 0;
-    for (int h = 0; h < hosts; h++) {
-        int first = n;
-        leaders[h] = h;
-        for (int r = h; r < s->size; r += hosts)
-            near[n++] = r;
-        for (int r = h, i = 0; r < s->size; r += hosts, i++) {
-            dome_transport *t = &s->tasks[r].transport;
-            leader[r] = h;
+    int count = 0;
+    for (int r = 0; r < s->size; r++) {
+        int first = 0;
+        while (host[first] != host[r])
+            first++;
+        leader[r] = first;
+        if (first == r)
+            leaders[count++] = r;
+    }
+    for (int i = 0; i < count && count < s->size; i++) {
+        const int begin = n;
+        for (int r = 0; r < s->size; r++)
+            if (leader[r] == leaders[i])
+                near[n++] = r;
+        for (int k = begin; k < n; k++) {
+            dome_transport *t = &s->tasks[near[k]].transport;
             t->leader = leader;
-            t->near = (dome_group){n - first, i, near + first};
-            t->leaders = (dome_group){hosts, r == h ? h : -1, leaders};
+            t->near = (dome_group){n - begin, k - begin, near + begin};
+            t->leaders = (dome_group){count, k == begin ? i : -1, leaders};
             t->share_bytes = 3900;
         }
     }
     return memory;
+}
+
+/* What `dome net` would have measured. */
+static void sim_tell(sim *s)
+{
+    const sim_constants *k = s->constants;
+    const double far = 1 / MAX(k->far_per_byte, 1e-12), fast = 1 / MAX(k->per_byte, 1e-12);
+    const dome_transport_links links = {.host = s->host,
+                                        .cluster = k->cluster,
+                                        .latency = {0, k->latency + k->overhead, k->far_latency + k->overhead},
+                                        .bandwidth = {0, fast, far},
+                                        .crowded = {0, fast, k->one_medium ? 2 * far / s->size : far}};
+    for (int r = 0; r < s->size && k->known; r++)
+        dome__transport_set_links(&s->tasks[r].transport, &links);
 }
 
 /* Runs work in all tasks and returns how many of them did not return 0; all, if there is a deadlock. */
@@ -234,7 +322,12 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
         task->context.uc_stack.ss_size = STACK;
         makecontext(&task->context, sim_main, 0);
     }
-    int *groups = hosts > 0 && hosts < size ? sim_groups(&s, hosts) : NULL, failures = 0, left = size;
+    s.host = sim_hosts(&s, hosts);
+    int *groups = sim_groups(&s), failures = 0, left = size;
+    s.uses = g_new(GArray *, size);
+    for (int i = 0; i < size; i++)
+        s.uses[i] = g_array_new(FALSE, FALSE, sizeof(sim_use));
+    sim_tell(&s);
     for (s.moved = true; left && s.moved;) {
         s.moved = false;
         left = 0;
@@ -247,7 +340,7 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
             left += !s.tasks[r].done;
         }
     }
-    *cost = (sim_cost){0};
+    *cost = (sim_cost){.far_messages = s.far_messages, .far_bytes = s.far_bytes};
     for (int r = 0; r < size; r++) {
         sim_task *task = &s.tasks[r];
         cost->messages = MAX(cost->messages, task->transport.messages);
@@ -260,7 +353,12 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
         g_queue_free_full(task->inbox, sim_message_free);
         g_hash_table_destroy(task->given);
         g_free(task->stack);
+        dome__transport_free_links(&task->transport);
     }
+    for (int i = 0; i < size; i++)
+        g_array_free(s.uses[i], TRUE);
+    g_free(s.uses);
+    g_free(s.host);
     g_free(groups);
     g_free(s.tasks);
     return left ? size : failures;

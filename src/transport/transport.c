@@ -1,7 +1,5 @@
 #include "transport/transport.h"
 
-#include "core/unconst.h"
-
 #include <glib.h>
 #include <stdio.h>
 
@@ -39,30 +37,6 @@ int dome__transport_error(dome_transport *transport, int status, const char *for
     return status;
 }
 
-static void free_links(dome_transport *transport)
-{
-    g_free(dome__unconst(transport->links.host));
-    g_free(dome__unconst(transport->links.cluster));
-    transport->links = (dome_transport_links){0};
-}
-
-void dome__transport_set_links(dome_transport *transport, const dome_transport_links *links)
-{
-    const size_t bytes = (size_t)transport->size * sizeof(int);
-    free_links(transport);
-    transport->links = *links;
-    transport->links.host = links->host ? g_memdup2(links->host, bytes) : NULL;
-    transport->links.cluster = links->cluster ? g_memdup2(links->cluster, bytes) : NULL;
-}
-
-dome_reach dome__transport_reach(const dome_transport *transport, int a, int b)
-{
-    const dome_transport_links *l = &transport->links;
-    if (a == b || (l->host && l->host[a] == l->host[b]))
-        return DOME_REACH_HOST;
-    return l->cluster && l->cluster[a] != l->cluster[b] ? DOME_REACH_FAR : DOME_REACH_CLUSTER;
-}
-
 void dome__transport_free(dome_transport *transport)
 {
     if (!transport)
@@ -71,6 +45,6 @@ void dome__transport_free(dome_transport *transport)
         transport->ops->close(transport);
     g_free(transport->data_format);
     g_free(transport->groups);
-    free_links(transport);
+    dome__transport_free_links(transport);
     g_free(transport);
 }

@@ -50,6 +50,11 @@ typedef struct dome_transport_links {
     double crowded[DOME_REACHES];   /* bytes/s of a pair while all pairs send; 0: not known */
 } dome_transport_links;
 
+/* Collectives that have a pattern for short data and one for long data. */
+typedef enum dome_pattern { DOME_PATTERN_BCAST, DOME_PATTERN_ALLREDUCE, DOME_PATTERN_GATHER, DOME_PATTERNS } dome_pattern;
+
+typedef struct dome_clusters dome_clusters;
+
 /* What a transport can do beyond the required slots. */
 typedef enum dome_transport_can {
     DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: a send may have to wait for the receiver */
@@ -119,10 +124,12 @@ struct dome_transport {
     const int *leader;        /* by rank */
     int *groups;              /* memory of these */
     dome_transport_links links;
-    uint64_t together; /* collectives so far in which each task waits for all others; the same on all tasks */
-    bool asks;         /* this task has a request to all tasks: the next all-reduce passes it on */
-    bool asked;        /* a task has made such a request in an all-reduce; after it the same on all tasks */
-    bool flag;         /* sent with messages: whether a request is known in the current all-reduce */
+    dome_clusters *clusters;             /* the groups of collectives, by `links`; NULL: all tasks are alike */
+    uint64_t short_bytes[DOME_PATTERNS]; /* up to how many bytes collectives use the pattern for short data; 0: the default */
+    uint64_t together;                   /* collectives so far in which each task waits for all others; the same on all tasks */
+    bool asks;                           /* this task has a request to all tasks: the next all-reduce passes it on */
+    bool asked;                          /* a task has made such a request in an all-reduce; after it the same on all tasks */
+    bool flag;                           /* sent with messages: whether a request is known in the current all-reduce */
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
@@ -139,9 +146,10 @@ void dome__transport_progress(dome_transport *transport);
 /* Fills `reason` of the outermost transport and returns status, for `return dome__transport_error(t, DOME_ERR_COMM, ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Sets `links` to a copy of these. Call it at most once, with the same numbers on all tasks, before the first collective that may
- * use them. */
+/* Sets `links` to a copy of these, and `clusters` and `short_bytes` accordingly. Call it at most once, with the same numbers on
+ * all tasks, when `near` and `leaders` are known. From then on collectives use them. */
 void dome__transport_set_links(dome_transport *transport, const dome_transport_links *links);
+void dome__transport_free_links(dome_transport *transport);
 
 /* How far apart two ranks are by `links`; DOME_REACH_CLUSTER if that is not known. */
 dome_reach dome__transport_reach(const dome_transport *transport, int a, int b);

@@ -1,7 +1,8 @@
 /* Messages and rounds of collectives for up to 1024 tasks, on one host each and several to a host. */
+#include "../collective_checks.h"
 #include "../collective_costs.h"
 
-static const sim_constants constants = {1, 0.1, 0, 0.01};
+static const sim_constants constants = {.latency = 1, .overhead = 0.1, .share = 0.01};
 
 static void test_rounds(void)
 {
@@ -70,6 +71,109 @@ static void test_relay(void)
     }
 }
 
+/* ---- clusters ---- */
+
+static int check_all(dome_transport *t, void *ctx)
+{
+    const dome_type types[] = {DOME_I32};
+    return check_collectives(t, types, 1, *(uint64_t *)ctx);
+}
+
+/* Every collective is right on hosts and clusters of any shape, in any order of ranks, with measured and with unknown links. */
+static void test_any_clusters(void)
+{
+    GRand *random = g_rand_new_with_seed(7);
+    for (int size = 2; size <= 20; size++)
+        for (int round = 0; round < (g_test_slow() ? 20 : 1); round++) {
+            const int hosts = g_rand_int_range(random, 1, size + 1), clusters = g_rand_int_range(random, 1, MIN(hosts, 5) + 1);
+            int host[20], cluster[20];
+            for (int r = 0; r < size; r++) {
+                host[r] = g_rand_boolean(random) ? r * hosts / size : g_rand_int_range(random, 0, hosts);
+                cluster[r] = (host[r] * 7 + round) % clusters;
+            }
+            uint64_t seed = g_rand_int(random);
+            sim_cost cost;
+            const sim_constants k = {.latency = g_rand_int_range(random, 0, 3),
+                                     .overhead = 0.1,
+                                     .per_byte = 1e-4,
+                                     .far_latency = 20,
+                                     .far_per_byte = 1e-3,
+                                     .host = host,
+                                     .cluster = cluster,
+                                     .one_medium = g_rand_boolean(random),
+                                     .known = true};
+            g_assert_cmpint(sim_run(size, 0, &k, check_all, &seed, &cost), ==, 0);
+        }
+    g_rand_free(random);
+}
+
+static int gather_to_last(dome_transport *t, void *ctx)
+{
+    int32_t own = t->rank, all[CLUSTER_TASKS] = {0};
+    (void)ctx;
+    int failed = dome__gather(t, t->size - 1, DOME_I32, &own, 1, all);
+    for (int r = 0; r < t->size && t->rank == t->size - 1 && !failed; r++)
+        failed = all[r] != r;
+    return failed;
+}
+
+/* What crosses between two clusters: of short data one message each way, or one; of long data each byte once each way, or once.
+ */
+static void test_between_clusters(void)
+{
+    enum { LONG = 1 << 20, HEADS = 6 * 64 };
+    const struct {
+        int (*work)(dome_transport *, void *);
+        uint64_t bytes, messages, most;
+    } cases[] = {
+        {cost_barrier, 0, 2, 2 * 64},
+        {cost_any_bcast, 8, 1, 8 + 64},
+        {cost_any_allreduce, 8, 2, 2 * (8 + 64)},
+        {gather_to_last, 0, 1, 6 * 4 + 64},
+        {cost_allgather, 0, 2, 12 * 8 + 2 * 64},
+        {cost_reduce, 0, 1, 8 + 64},
+        {cost_any_bcast, LONG, 3, LONG + HEADS},
+        {cost_any_allreduce, LONG, 6, 2 * LONG + HEADS},
+    };
+    const sim_constants k = {
+        .latency = 30e-6, .overhead = 10e-6, .per_byte = 8e-9, .share = 1e-6, .far_latency = 300e-6, .far_per_byte = 80e-9};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        for (int tasks = 6; tasks <= CLUSTER_TASKS; tasks += 6) {
+            sim_cost cost;
+            cost_network n;
+            cost_length length = {tasks - 1, cases[i].bytes};
+            cost_clusters(&n, &k, 7, tasks, true);
+            g_assert_cmpint(sim_run(tasks, 0, &n.constants, cases[i].work, &length, &cost), ==, 0);
+            g_assert_cmpuint(cost.far_messages, ==, cases[i].messages);
+            g_assert_cmpuint(cost.far_bytes, <=, cases[i].most);
+        }
+}
+
+/* Simulated seconds, over those of ranks that are dealt to hosts in turn, in any order of hosts, by tasks that know nothing. */
+static void test_gain(void)
+{
+    for (int tasks = 6; tasks <= CLUSTER_TASKS; tasks += 6)
+        for (int one_medium = 0; one_medium < 2; one_medium++) {
+            const sim_constants k = {.latency = 30e-6,
+                                     .overhead = 10e-6,
+                                     .per_byte = 8e-9,
+                                     .share = 1e-6,
+                                     .host_per_byte = 2e-10,
+                                     .far_latency = 300e-6,
+                                     .far_per_byte = 80e-9,
+                                     .one_medium = one_medium};
+            const uint64_t bytes[] = {8, 1 << 16, 1 << 20};
+            for (size_t i = 0; i < G_N_ELEMENTS(bytes); i++) {
+                sim_cost cost;
+                const double bcast = cost_of_clusters(&k, tasks, false, cost_any_bcast, bytes[i], &cost);
+                const double allreduce = cost_of_clusters(&k, tasks, false, cost_any_allreduce, bytes[i], &cost);
+                g_assert_cmpfloat(cost_of_clusters(&k, tasks, true, cost_any_bcast, bytes[i], &cost), <=,
+                                  (bytes[i] > 8 ? 0.7 : 1) * bcast);
+                g_assert_cmpfloat(cost_of_clusters(&k, tasks, true, cost_any_allreduce, bytes[i], &cost), <=, 0.7 * allreduce);
+            }
+        }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -77,5 +181,8 @@ int main(int argc, char **argv)
     g_test_add_func("/scaling/hosts", test_by_hosts);
     g_test_add_func("/scaling/long", test_long);
     g_test_add_func("/scaling/relay", test_relay);
+    g_test_add_func("/scaling/any_clusters", test_any_clusters);
+    g_test_add_func("/scaling/between_clusters", test_between_clusters);
+    g_test_add_func("/scaling/gain", test_gain);
     return g_test_run();
 }
