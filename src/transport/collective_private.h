@@ -1,6 +1,7 @@
 /* For the files of the collectives.
  *
  * collective.c           the public functions: which pattern, by length and by what is known of the links
+ * collective_steps.c     steps that these share
  * collective_hosts.c     the tasks of one host
  * collective_tree.c      short data in a group of tasks: few messages one after the other
  * collective_long.c      long data in a group: each byte is sent as few times as possible
