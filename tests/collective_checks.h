@@ -348,9 +348,9 @@ static void check_relay_round(check *c, dome_relay *relay, const uint64_t *count
                 check_say(c, "another number was relayed", i);
 }
 
-static void check_relay(check *c)
+static void check_relay(check *c, dome_relay_form form)
 {
-    dome_relay *relay = dome__relay_new(c->t);
+    dome_relay *relay = dome__relay_new(c->t, form);
     uint64_t *counts = g_new(uint64_t, c->t->size);
     c->what = "relay";
     for (int round = 0; relay && round < 12; round++) {
@@ -397,8 +397,10 @@ static int check_collectives(dome_transport *t, const dome_type *types, size_t n
             check_alltoallv(&c, round == 0);
         }
     }
-    if (!c.failures)
-        check_relay(&c);
+    if (!c.failures) {
+        check_relay(&c, DOME_RELAY_BY_HOSTS);
+        check_relay(&c, DOME_RELAY_NARROW);
+    }
     return c.failures;
 }
 

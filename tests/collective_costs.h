@@ -53,12 +53,12 @@ static int cost_allgather(dome_transport *t, void *ctx)
     return failed;
 }
 
+/* ctx: a dome_relay_form; NULL: by hosts. */
 static int cost_relay(dome_transport *t, void *ctx)
 {
     double value = t->rank;
     uint64_t *counts = g_new(uint64_t, t->size);
-    dome_relay *relay = dome__relay_new(t);
-    (void)ctx;
+    dome_relay *relay = dome__relay_new(t, ctx ? *(dome_relay_form *)ctx : DOME_RELAY_BY_HOSTS);
     for (int r = 0; r < t->size; r++)
         counts[r] = 1;
     int failed = dome__relay_begin(relay, &value, counts) || dome__relay_advance(relay, true);

@@ -41,6 +41,12 @@ static bool adaptive(const dome_balance *b)
     return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
 }
 
+/* Otherwise phases are held at operations that the user can predict. */
+static bool may_go_ahead(const dome_balance *b)
+{
+    return adaptive(b) && !b->check_pointers;
+}
+
 dome_balance *dome__balance_new(const dome_options *options, dome_transport *transport)
 {
     bool moves = options->balance != DOME_BALANCE_NONE && transport->size > 1;
@@ -67,8 +73,10 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
     b->report.policy = names[b->policy];
     b->domains = g_ptr_array_new_with_free_func(dome__domain_free);
     b->speeds = g_new0(dome_speed, b->size);
-    if (adaptive(b) && !b->check_pointers) /* otherwise phases are held at operations that the user can predict */
-        b->relay = dome__relay_new(transport);
+    if (b->policy == DOME_BALANCE_RING)
+        b->relay = dome__relay_new(transport, DOME_RELAY_NARROW);
+    else if (may_go_ahead(b))
+        b->relay = dome__relay_new(transport, DOME_RELAY_BY_HOSTS);
     for (int k = 0; k < DOME_REACHES; k++)
         b->moving.each[k] = 1 / FIRST_BANDWIDTH;
     dome__schedule_init(&b->schedule);
@@ -192,7 +200,7 @@ static bool is_coupled(const dome_balance *b, uint64_t collectives, uint64_t *mo
 static bool begins_here(const dome_env *env, dome_balance *b, bool just_waited)
 {
     uint64_t most;
-    if (!b->relay || just_waited)
+    if (!b->relay || !may_go_ahead(b) || just_waited)
         return true;
     if (is_coupled(b, env->transport->together - b->together, &most) && env->sequence < b->next + most)
         return false;

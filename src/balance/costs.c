@@ -143,8 +143,9 @@ int dome__learn_costs(dome_env *env, const dome_balance *b, const hearing *h, do
     uint64_t *counts = g_new(uint64_t, b->size);
     for (int r = 0; r < b->size; r++)
         counts[r] = dome_layout_run(d->layout, r, NULL);
-    double *all = d->told ? g_steal_pointer(&d->told) : g_new(double, d->blocks);
-    int status = b->ahead ? DOME_OK : gather_costs(env, d, counts, all);
+    bool told = d->told != NULL;
+    double *all = told ? g_steal_pointer(&d->told) : g_new(double, d->blocks);
+    int status = told ? DOME_OK : gather_costs(env, d, counts, all);
     bool first = !d->costs;
     if (first) {
         d->costs = g_new(double, d->blocks);

@@ -50,7 +50,7 @@ static bool decide_domain(dome_balance *b, domain *d, const dome_load *load)
     d->moves = dome__division_moves(load, &division, &busiest);
     double by_reach[DOME_REACHES], then = all ? dome__division_time(load, &division) : dome__oracle_time(load);
     double seconds = dome__moving_seconds(load, &division, &moving, by_reach);
-    for (int k = 0; k < DOME_REACHES; k++)
+    for (int k = 0; k < DOME_REACHES && d->weight > 0; k++)
         b->planned[k] += by_reach[k] * d->weight;
     return d->weight > 0 && dome__division_pays(&b->schedule, load, &division, then, seconds);
 }

@@ -64,20 +64,6 @@ static void sum_up(const dome_balance *b, hearing *h)
     }
 }
 
-int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
-{
-    h->each = numbers_of_each(b);
-    double *mine = own_numbers(env, b, h->each, 0);
-    h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
-    int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
-    b->waited_ns += env->transport->wait_ns - b->left.wait_ns;
-    g_free(mine);
-    if (status != DOME_OK)
-        return dome__fail_transport(env, status);
-    sum_up(b, h);
-    return DOME_OK;
-}
-
 /* ---- ahead ---- */
 
 /* Whether the costs of a domain's blocks travel with the numbers; the same on all tasks. */
@@ -165,4 +151,24 @@ void dome__balance_take_back(dome_balance *b, const hearing *h)
         d->seconds += dome__said(h, b->rank, (int)at + SAYS_SECONDS);
         at += SAYS_OF_DOMAIN;
     }
+}
+
+/* ---- at once ---- */
+
+int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
+{
+    if (b->policy == DOME_BALANCE_RING && b->relay) {
+        int given = dome__balance_give(env, b);
+        return given == DOME_OK ? dome__balance_take(env, b, h) : given;
+    }
+    h->each = numbers_of_each(b);
+    double *mine = own_numbers(env, b, h->each, 0);
+    h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
+    int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
+    b->waited_ns += env->transport->wait_ns - b->left.wait_ns;
+    g_free(mine);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    sum_up(b, h);
+    return DOME_OK;
 }

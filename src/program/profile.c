@@ -125,7 +125,7 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
     if (env->balance)
         fprintf(stderr,
                 "balance: %s, %" G_GUINT64_FORMAT " phase%s (%" G_GUINT64_FORMAT
-                " without an all-gather), data moved in %" G_GUINT64_FORMAT ", %.3f s at most in a task\n",
+                " from numbers sent ahead), data moved in %" G_GUINT64_FORMAT ", %.3f s at most in a task\n",
                 report->policy, report->phases, report->phases == 1 ? "" : "s", report->phases_ahead, report->moving_phases,
                 most(all, size, BALANCING_NS) * 1e-9);
     else

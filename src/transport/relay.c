@@ -35,11 +35,11 @@ static int parent_in(level *l, int rank)
     return parent;
 }
 
-/* The lowest rank of a cluster is its head. A parent has a lower rank than its children. */
-static int *parents_of(const dome_transport *t)
+/* The lowest rank of a cluster is its head. */
+static void join_by_hosts(const dome_transport *t, int *parent)
 {
     const int *cluster = t->links.cluster;
-    int *parent = g_new(int, t->size), clusters = 0;
+    int clusters = 0;
     for (int r = 0; r < t->size && cluster; r++)
         clusters = MAX(clusters, cluster[r] + 1);
     level heads = {.rank = g_new(int, t->size)}, *of = g_new0(level, clusters + 1);
@@ -56,15 +56,39 @@ static int *parents_of(const dome_transport *t)
         g_free(of[c].rank);
     g_free(of);
     g_free(heads.rank);
+}
+
+/* The ranks first ... end - 1 make a tree below `first`: two trees of half of the others each. */
+static void join_halves(int *parent, int first, int end)
+{
+    int low = first + 1, high = low + (end - low + 1) / 2;
+    if (low < end) {
+        parent[low] = first;
+        join_halves(parent, low, high);
+    }
+    if (high < end) {
+        parent[high] = first;
+        join_halves(parent, high, end);
+    }
+}
+
+int *dome__relay_parents(const dome_transport *t, dome_relay_form form)
+{
+    int *parent = g_new(int, t->size);
+    parent[0] = -1;
+    if (form == DOME_RELAY_NARROW)
+        join_halves(parent, 0, t->size);
+    else
+        join_by_hosts(t, parent);
     return parent;
 }
 
-dome_relay *dome__relay_new(dome_transport *t)
+dome_relay *dome__relay_new(dome_transport *t, dome_relay_form form)
 {
     if (!(t->can & DOME_TRANSPORT_PROBE))
         return NULL;
     dome_relay *relay = g_new0(dome_relay, 1);
-    int *parent = parents_of(t), *next = g_new(int, t->size);
+    int *parent = dome__relay_parents(t, form), *next = g_new(int, t->size);
     relay->transport = t;
     relay->parent = parent[t->rank];
     relay->place = g_new0(int, t->size);

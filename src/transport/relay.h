@@ -1,10 +1,8 @@
 /* An all-gather in which no task waits: each task gives its numbers and continues. The numbers travel up a tree of tasks, and
  * those of all tasks down again, one step whenever a task looks (dome__relay_advance).
  *
- * The tree: the tasks that share memory below their leader; the leaders of a cluster below its first, the first ones of all
- * clusters below rank 0, at most 16 directly below one task of each kind. A task sends one
- * message up and one down to each task below it. Messages carry the stamp of the operation in which the relay began: tasks that
- * disagree are detected, although they receive in later operations. */
+ * A task sends one message up and one down to each task below it. Messages carry the stamp of the operation in which the relay
+ * began: tasks that disagree are detected, although they receive in later operations. */
 #ifndef DOME_SRC_RELAY_H
 #define DOME_SRC_RELAY_H
 
@@ -12,8 +10,15 @@
 
 typedef struct dome_relay dome_relay;
 
+/* The tree. By hosts: the tasks that share memory below their leader, the leaders of a cluster below its first, those below rank
+ * 0, with at most 16 leaders directly below one. Narrow: at most two tasks below one, neighbouring ranks near each other. */
+typedef enum dome_relay_form { DOME_RELAY_BY_HOSTS, DOME_RELAY_NARROW } dome_relay_form;
+
+/* By rank, the task above; -1 for rank 0. A task's rank is higher than that of the task above. g_free. */
+int *dome__relay_parents(const dome_transport *transport, dome_relay_form form);
+
 /* NULL if the transport cannot tell whether a message has arrived. */
-dome_relay *dome__relay_new(dome_transport *transport);
+dome_relay *dome__relay_new(dome_transport *transport, dome_relay_form form);
 void dome__relay_free(dome_relay *relay);
 
 /* Begins an all-gather of counts[r] numbers of each rank r; counts is the same on all tasks. Copies its arguments. The one before

@@ -87,7 +87,7 @@ def check_operations(what, p, tasks):
 
 def check_moves(what, p):
     """Blocks in all, by the ways they went, and phases, of which some moved."""
-    phases, moving, took = re.match(r"\w+, (\d+) phases? \(\d+ without an all-gather\), data moved in (\d+), ([\d.]+) s at most in a task$", p.rest["balance"]).groups()
+    phases, moving, took = re.match(r"\w+, (\d+) phases? \(\d+ from numbers sent ahead\), data moved in (\d+), ([\d.]+) s at most in a task$", p.rest["balance"]).groups()
     phases, moving = int(phases), int(moving)
     own, waiting = p.operations["load balancing"], p.operations["waiting for slow tasks"]
     if float(took) > own[2] + own[4] + 2e-3:

@@ -174,6 +174,35 @@ static void test_gain(void)
         }
 }
 
+/* A ring's: at most three messages of a task, however many tasks there are. */
+static void test_narrow_relay(void)
+{
+    static const int sizes[] = {2, 3, 8, 100, 300};
+    dome_relay_form form = DOME_RELAY_NARROW;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        sim_cost cost;
+        g_assert_cmpint(sim_run(sizes[i], i % 2 ? sizes[i] / 2 : 0, &constants, cost_relay, &form, &cost), ==, 0);
+        g_assert_cmpuint(cost.all_messages, ==, 2 * (unsigned)(sizes[i] - 1));
+        g_assert_cmpuint(cost.messages, <=, 3);
+        g_assert_cmpuint(cost.depth, <=, 2 * cost_log2(sizes[i]));
+    }
+    enum { MANY = 10000 };
+    dome_transport t = {.size = MANY};
+    int *parent = dome__relay_parents(&t, form), *sends = g_new0(int, MANY), *depth = g_new0(int, MANY);
+    for (int r = 1; r < MANY; r++) {
+        g_assert_cmpint(parent[r], <, r);
+        depth[r] = depth[parent[r]] + 1;
+        g_assert_cmpint(depth[r], <=, (int)cost_log2(MANY));
+        sends[r]++;
+        sends[parent[r]]++;
+    }
+    for (int r = 0; r < MANY; r++)
+        g_assert_cmpint(sends[r], <=, 3);
+    g_free(parent);
+    g_free(sends);
+    g_free(depth);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -184,5 +213,6 @@ int main(int argc, char **argv)
     g_test_add_func("/scaling/any_clusters", test_any_clusters);
     g_test_add_func("/scaling/between_clusters", test_between_clusters);
     g_test_add_func("/scaling/gain", test_gain);
+    g_test_add_func("/scaling/narrow-relay", test_narrow_relay);
     return g_test_run();
 }
