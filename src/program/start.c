@@ -5,6 +5,7 @@
 #include "core/terminal.h"
 #include "local/local.h"
 #include "program/bind.h"
+#include "program/links.h"
 #include "program/placement.h"
 #include "program/providers.h"
 #include "program/recording.h"
@@ -102,8 +103,9 @@ static void become_self(dome_env *env, const dome_provider *provider, char **arg
     stand(env, provider->transport->open(NULL));
 }
 
-/* Binds this task to a processor if requested, and opens the road between tasks of one host. */
-static void open_road(dome_env *env)
+/* Binds this task to a processor if requested, opens the road between tasks of one host, and passes on what rank 0 knows of the
+ * network. */
+static void open_road(dome_env *env, dome_network *network)
 {
     const dome_transport *t = env->transport;
     if (env->options.bind == DOME_BIND_CORE) {
@@ -119,6 +121,8 @@ static void open_road(dome_env *env)
     }
     if (dome__local_open(env->transport, env->hosts, env->options.road))
         dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
+    if (dome__links_set(env, network))
+        dome__start_failed(env, 1, g_strdup(env->transport->reason));
 }
 
 static void take_hosts(dome_env *env, dome_members *members)
@@ -127,7 +131,8 @@ static void take_hosts(dome_env *env, dome_members *members)
 }
 
 /* The last steps of rank 0: waits until all tasks have joined, publishes the program, and opens the transport. */
-static void gather_program(dome_env *env, const dome_provider *provider, dome_members *members, const char *hub, char *message)
+static void gather_program(dome_env *env, const dome_provider *provider, dome_members *members, const char *hub,
+                           dome_network *network, char *message)
 {
     if (!members)
         dome__start_failed(env, 1, message);
@@ -139,7 +144,7 @@ static void gather_program(dome_env *env, const dome_provider *provider, dome_me
     take_hosts(env, members);
     dome__members_free(members);
     stand(env, transport);
-    open_road(env);
+    open_road(env, network);
 }
 
 static void begin_watch(dome_env *env, int rank, char **arguments)
@@ -176,11 +181,14 @@ static void note_starting(void *context, const char *host)
 }
 
 /* Chooses the hosts of the tasks, and starts them there. */
-static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub, char **message)
+static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub,
+                           dome_network **network, char **message)
 {
-    char **hosts = launcher->hosts(message), *path = g_file_read_link("/proc/self/exe", NULL);
+    char **hosts = launcher->hosts(message);
     if (!hosts)
         return NULL;
+    *network = dome__links_order(hosts);
+    char *path = g_file_read_link("/proc/self/exe", NULL);
     const int n = (int)g_strv_length(hosts);
     int *slots = dome__placement_slots(hosts, g_getenv(DOME_VARIABLE_SLOTS));
     const int size = env->options.tasks ? env->options.tasks : dome__placement_default(n, slots);
@@ -207,9 +215,10 @@ static void become_first(dome_env *env, const dome_provider *provider, const cha
     watch_rank0(env, hub, arguments);
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
         provider->launcher->machine_prepare();
-    dome_members *members = spawn(env, provider->launcher, arguments, hub, &message);
+    dome_network *network = NULL;
+    dome_members *members = spawn(env, provider->launcher, arguments, hub, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
-    gather_program(env, provider, members, hub, message);
+    gather_program(env, provider, members, hub, network, message);
 }
 
 static void become_other(dome_env *env, const dome_provider *provider)
@@ -237,17 +246,19 @@ static void become_other(dome_env *env, const dome_provider *provider)
     take_hosts(env, members);
     dome__members_free(members);
     stand(env, transport);
-    open_road(env);
+    open_road(env, NULL);
 }
 
 /* Gathers the tasks that were started together. Their ranks are given here, whatever order they were started in. */
-static dome_members *lead(dome_env *env, const dome_launcher *launcher, const char *hub, char **message)
+static dome_members *lead(dome_env *env, const dome_launcher *launcher, const char *hub, dome_network **network, char **message)
 {
     dome_members *members = launcher->lead(hub, message);
-    if (!members || env->options.place != DOME_PLACE_FILL)
-        return members;
+    if (!members)
+        return NULL;
     char **hosts = dome__placement_hosts(members);
-    dome__placement_sort(members, hosts);
+    *network = dome__links_order(hosts);
+    if (env->options.place == DOME_PLACE_FILL)
+        dome__placement_sort(members, hosts);
     g_strfreev(hosts);
     return members;
 }
@@ -276,8 +287,9 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
                                          env->options.tasks, siblings);
             dome__start_failed(env, 2, text);
         }
-        dome_members *members = lead(env, provider->launcher, launch.hub, &message);
-        gather_program(env, provider, members, launch.hub, message);
+        dome_network *network = NULL;
+        dome_members *members = lead(env, provider->launcher, launch.hub, &network, &message);
+        gather_program(env, provider, members, launch.hub, network, message);
     }
 }
 
