@@ -17,9 +17,9 @@ def die(text, status=1):
     sys.exit(status)
 
 
-def build(directory, target, needed, why):
-    """Builds a target, and checks that the programs it needs are there."""
-    steps = [["cmake", "--build", directory, "--target", target]]
+def build(directory, targets, needed, why):
+    """Builds targets, and checks that the programs that are needed are there."""
+    steps = [["cmake", "--build", directory, "--target", *targets]]
     if not os.path.exists(os.path.join(directory, "CMakeCache.txt")):
         steps.insert(0, ["cmake", "-S", SOURCE, "-B", directory])
     for step in steps:

@@ -8,17 +8,12 @@ import subprocess
 import threading
 import time
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIMIT = 900  # seconds; a run that takes longer is taken for one that hangs
+import lab
+from lab import LIMIT
 
 
 class Failed(Exception):
     """A run did not end as it should; str() is one line."""
-
-
-def in_lab(host, command):
-    """The command on a host of the lab in which this runs."""
-    return [os.path.join(SOURCE, "tools", "dome-lab"), "on", host, "env", "DOME_RSH=ssh -F %s/ssh_config" % os.environ["LAB"]] + command
 
 
 class Run:
@@ -32,7 +27,7 @@ class Run:
         name, value = self.mark.split("=")
         self.program, self.dome = os.path.join(build, program), os.path.join(build, "tools", "dome")
         # Lines are to come when they are printed: they are the clock.
-        command = ["stdbuf", "-oL", self.dome, "run", "-n", str(tasks)]
+        command = [self.dome, "run", "-n", str(tasks)]
         if restarts:
             command += ["--restarts", str(restarts)]
         if hosts and hosts[1:]:
@@ -42,7 +37,9 @@ class Run:
             command += ["--hosts", hostfile]
         command += [self.program] + arguments
         if hosts:
-            command = in_lab(hosts[0], command)
+            command = lab.on_unbuffered(hosts[0], command)
+        else:
+            command = ["stdbuf", "-oL"] + command
         self.begin = time.monotonic()
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=dict(os.environ, **{name: value}))

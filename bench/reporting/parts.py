@@ -10,7 +10,6 @@ import sys
 
 from .results import SOURCE
 
-sys.path.insert(0, os.path.join(SOURCE, "bench"))
 from survival import Failed, Run  # noqa: E402, F401
 
 LIMIT = 1200  # seconds; a command that takes longer is taken for one that hangs
@@ -54,7 +53,7 @@ class Context:
     def bench(self, script, words, result):
         """Runs a script of bench that writes the file `result` into the work directory; its path."""
         path = os.path.join(self.work, result)
-        run_command([sys.executable, os.path.join(SOURCE, "bench", script), "--build", self.build] + words + ["--" + result.split(".")[-1], path])
+        run_command([sys.executable, os.path.join(SOURCE, "bench", script), "--build", self.build, "--built"] + words + ["--" + result.split(".")[-1], path])
         return path
 
 

@@ -6,9 +6,12 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import time
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lab import SOURCE  # noqa: E402
+
 QUIET = 0.1  # of the processors' time may others use before and after a round that counts as quiet
 
 

@@ -4,9 +4,6 @@ import os
 import shutil
 
 from .parts import Failed, Run
-from .results import SOURCE
-
-LAB = os.path.join(SOURCE, "tools", "dome-lab")
 TARGETS = ("dome_tool", "bench_checkpoint_state")
 
 

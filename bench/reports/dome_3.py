@@ -3,10 +3,10 @@
 import os
 import subprocess
 
+from lab import LAB, set_shares
 from reporting import svg
 from reporting.parts import Part, Plot, Run, Table
 from reporting.products import K, SET_UP, SIZE, size
-from reporting.results import SOURCE as TREE
 
 TITLE = "Dome, Figure 3: mappings and loads over time"
 SOURCE = "section 5.1, Figure 3"
@@ -14,7 +14,6 @@ WHAT = """The display of the tool that shows a run: above, which machine holds w
 vector can move "off its ends": what lies at the one end goes to the task at the other."""
 PUBLISHED_TEXT = "a picture without figures."
 PUBLISHED = None
-LAB = os.path.join(TREE, "tools", "dome-lab")
 HOSTS = ["h%d" % i for i in range(1, 7)]
 SHARE = 25
 # Seconds, host, percent: a host becomes slow, then another one, then both are as before.
@@ -54,8 +53,7 @@ def loads(samples, begin, every):
 def run(context):
     rows, _ = size(context)
     scale, k, products = (0.1, 32, 2000) if context.quick else (1.0, K, 470)
-    for host in HOSTS:
-        context.command([LAB, "cpu", host, str(SHARE)])
+    set_shares(dict.fromkeys(HOSTS, SHARE))
     events, trace = os.path.join(context.work, "events"), os.path.join(context.work, "trace")
     with open(events, "w") as file:
         file.writelines("%g cpu %s %d\n" % (when * scale, host, percent) for when, host, percent in EVENTS)

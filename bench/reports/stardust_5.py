@@ -1,12 +1,12 @@
 """Stardust, Table 5."""
 
-import subprocess
 import time
 
+from lab import set_shares
 from reporting import svg
 from reporting.parts import Failed, Part, Plot, Run, Table
 from reporting.products import spread
-from reporting.saving import LAB, directory, hosts
+from reporting.saving import directory, hosts
 
 TITLE = "Stardust, Table 5: what moving to other and to more machines gains"
 SOURCE = "section 5.2.2, Table 5"
@@ -59,8 +59,7 @@ def move(context, repeats, stages):
 def run(context):
     shares, stages = CASES[context.item]
     repeats = context.value(REPEATS.key, "mmseq", 1)["repeats"]
-    for host, share in shares.items():
-        subprocess.run([LAB, "cpu", host, str(share)], check=True)
+    set_shares(shares)
     still = [(10, stages[0][1])]
     order = [("without", still), ("with", stages)]
     found = {}
