@@ -73,10 +73,8 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
     b->report.policy = names[b->policy];
     b->domains = g_ptr_array_new_with_free_func(dome__domain_free);
     b->speeds = g_new0(dome_speed, b->size);
-    if (b->policy == DOME_BALANCE_RING)
-        b->relay = dome__relay_new(transport, DOME_RELAY_NARROW);
-    else if (may_go_ahead(b))
-        b->relay = dome__relay_new(transport, DOME_RELAY_BY_HOSTS);
+    if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
+        b->relay = dome__relay_new(transport, b->policy == DOME_BALANCE_RING ? DOME_RELAY_NARROW : DOME_RELAY_BY_HOSTS);
     for (int k = 0; k < DOME_REACHES; k++)
         b->moving.each[k] = 1 / FIRST_BANDWIDTH;
     dome__schedule_init(&b->schedule);

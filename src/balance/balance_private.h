@@ -45,7 +45,7 @@ struct dome_balance {
 
     /* A phase whose numbers travel ahead (exchange.c) has two steps, in operations that all tasks know: in one the task gives its
      * numbers, before the other, `next`, it takes those of all, decides and moves data. */
-    dome_relay *relay;    /* NULL: the numbers of all phases are exchanged in all-gathers */
+    dome_relay *relay;    /* NULL: none is needed, or the transport cannot tell whether a message has arrived */
     bool give;            /* what is due is the first step */
     bool ahead;           /* between the two steps */
     moment left;          /* when the numbers were taken */
@@ -116,7 +116,7 @@ static inline double dome__said(const hearing *h, int rank, int what)
     return h->said[(size_t)rank * (size_t)h->each + (size_t)what];
 }
 
-/* At once; a ring's by the relay, in which a task sends at most three messages. Collective. Fails by dome__fail. */
+/* At once, in an all-gather or by the relay. Collective. Fails by dome__fail. */
 int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h);
 
 /* Ahead: gives this task's numbers; fetches those of all, and waits for them if it must. Between the two the live domains stay as

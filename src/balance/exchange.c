@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* From this many tasks on, several to a host, all phases use the relay. */
+enum { MANY = 128 };
+
 static int numbers_of_each(const dome_balance *b)
 {
     int each = SAYS;
@@ -155,9 +158,17 @@ void dome__balance_take_back(dome_balance *b, const hearing *h)
 
 /* ---- at once ---- */
 
+/* A relay needs the fewest messages, and of those between hosts one each way for each host; an all-gather, fewer bytes of a task
+ * and on one host none. */
+static bool by_relay(const dome_balance *b, const dome_transport *t)
+{
+    bool many = t->size >= MANY && t->leaders.count > 1 && t->leaders.count <= t->size / 2;
+    return b->relay && (b->policy == DOME_BALANCE_RING || many);
+}
+
 int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
 {
-    if (b->policy == DOME_BALANCE_RING && b->relay) {
+    if (by_relay(b, env->transport)) {
         int given = dome__balance_give(env, b);
         return given == DOME_OK ? dome__balance_take(env, b, h) : given;
     }
