@@ -62,10 +62,9 @@ def state(rounds):
     """What was measured when and where, in a sentence or two."""
     if not rounds.all:
         return "**Not yet run at full length.**"
-    done = rounds.done()
-    least, wanted = min(d for d, _ in done), max(w for _, w in done)
+    least, wanted = rounds.least_done()
     text = "Measured: "
-    if all(d >= w for d, w in done):
+    if least >= wanted:
         text += "all rounds"
     else:
         text = "**Not yet run at full length.** Measured so far: " + (
@@ -112,7 +111,7 @@ def contents(figures, store):
         anchor = "".join(c for c in figure.TITLE.lower() if c.isalnum() or c in " _-").replace(" ", "-")
         summary = figure.summary(rounds) if rounds.all else ""
         rows.append(["[%s](#%s)" % (figure.TITLE, anchor), summary or "-",
-                     "none" if not rounds.all else "%d of %d" % (min(d for d, _ in rounds.done()), max(w for _, w in rounds.done())),
+                     "none" if not rounds.all else "%d of %d" % rounds.least_done(),
                      "-" if not rounds.all else "no" if rounds.loaded else "yes"])
     return table(Table(["figure", "in short: published, ours", "rounds", "quiet"], rows)).replace("|---|---:|", "|---|---|", 1)
 

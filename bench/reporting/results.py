@@ -88,8 +88,8 @@ class Store:
     def add(self, key, record):
         self.write(key, self.records(key) + [record])
 
-    def drop(self, key, machine_id):
-        kept = [r for r in self.records(key) if identity(r) != machine_id]
+    def drop(self, key, machine_id, which=lambda record: True):
+        kept = [r for r in self.records(key) if identity(r) != machine_id or not which(r)]
         if kept != self.records(key):
             self.write(key, kept)
 
@@ -145,6 +145,10 @@ class Rounds:
                 rounds.setdefault(r["round"], set()).add(r["item"])
             pairs.append((sum(set(part.items) <= items for items in rounds.values()), part.rounds))
         return pairs
+
+    def least_done(self):
+        """Of the part that lacks most: rounds that are complete, rounds that are wanted."""
+        return min(self.done(), key=lambda pair: pair[0] / pair[1])
 
     def data(self, key, item):
         """By round."""

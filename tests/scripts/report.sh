@@ -40,6 +40,16 @@ report --write >/dev/null || fail "no results: status $?"
 expect "**Not yet run at full length.**"
 [ -z "$(ls "$work/page")" ] || fail "plots of nothing"
 
+made_up 1 0.9 "$(python3 -c 'import sys; sys.path.insert(0, "bench"); sys.dont_write_bytecode = True
+from reporting import results; print(results.processor())')" 5 | sed "s/\"processors\": 2/\"processors\": $(nproc)/" | results
+listed() {
+    report --list >"$work/list"
+    grep -Eq "^stardust_4 +$1 of 5 " "$work/list" || fail "--list: not $1: $(cat "$work/list")"
+}
+listed 1
+report --quiet --only stardust_4 --budget 0.001 >/dev/null 2>&1 || fail "--quiet: status $?"
+listed 0
+
 { for round in 1 2 3; do made_up $round 0.0 Fast 0.0$round; done; made_up 4 0.9 Fast 5; made_up 1 0.0 Other 7; } | results
 report --write >/dev/null || fail "status $?"
 expect "3 of 5 rounds, 2000-01-01 to 2000-01-03, on Fast, 2 processors, Linux 1.2, commit abc."
@@ -49,7 +59,6 @@ expect "| 8 | 20.0 (1.00) | 20 | 20.00 |"
 section | grep -q 'Loaded' && fail "loaded, in quiet rounds"
 grep -q '</svg>' "$work/page/stardust_4.svg" || fail "no plot"
 report --check || fail "--check of what was written"
-report --list | grep -Eq '^stardust_4 +[0-5] of 5 ' || fail "--list: $(report --list)"
 
 made_up 1 0.9 Fast 5 | results
 report --check 2>/dev/null && fail "--check does not see other results"
