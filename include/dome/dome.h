@@ -1,4 +1,4 @@
-/* Dome: distributed vectors and scalars over PVM3. This header includes all that programs use;
+/* Dome: distributed vectors, scalars and sparse matrices over PVM3. This header includes all that programs use;
  * structure.h is for people who add a distributed structure. */
 #ifndef DOME_DOME_H
 #define DOME_DOME_H
@@ -9,6 +9,7 @@
 #include <dome/error.h>
 #include <dome/layout.h>
 #include <dome/map.h>
+#include <dome/sparse.h>
 #include <dome/type.h>
 #include <dome/version.h>
 

@@ -164,7 +164,13 @@
     X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
-    X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)
+    X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \
+    X(DSPARSE_NEW, "dsparse_new", "name:o rows:u columns:u", PLAIN)                                                              \
+    X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \
+    X(DSPARSE_FILL_ROWS, "dsparse_fill_rows", "", PLAIN)                                                                         \
+    X(DSPARSE_ENTRIES, "dsparse_entries", "", PLAIN)                                                                             \
+    X(DSPARSE_GET_ROW, "dsparse_get_row", "", PLAIN)                                                                             \
+    X(DSPARSE_MULTIPLY, "dsparse_multiply", "y:v x:v", MOVES)
 
 enum {
 #define DOME_OPERATION_ENUM(code, name, arguments, flag) DOME_OP_##code,

@@ -47,30 +47,6 @@ static int check_index_type(const dvec *index)
     return DOME_OK;
 }
 
-/* This task's part of a vector, for looking up elements. */
-typedef struct own_part {
-    dome_span span[2]; /* an unused one has no elements */
-} own_part;
-
-static own_part part_of(const dvec *x)
-{
-    own_part own = {{{0, 0}, {0, 0}}};
-    dvec__spans_of(x, x->env->transport->rank, own.span);
-    return own;
-}
-
-static inline bool is_own(const own_part *own, uint64_t index)
-{
-    return index - own->span[0].first < own->span[0].count || index - own->span[1].first < own->span[1].count;
-}
-
-/* Position of an element of this task in its memory, in elements. */
-static inline uint64_t own_place(const own_part *own, uint64_t index)
-{
-    uint64_t at = index - own->span[0].first;
-    return at < own->span[0].count ? at : own->span[0].count + (index - own->span[1].first);
-}
-
 /* This task's part of an index vector, in the order of the elements of the vector to which it belongs. */
 typedef struct taken {
     const uint64_t *at;
@@ -96,7 +72,7 @@ static uint64_t look_at(const uint64_t *at, uint64_t count, uint64_t limit, cons
     uint64_t most = 0, outside = 0, good = 0;
     for (uint64_t i = 0; i < count; i++) {
         most = MAX(most, at[i]);
-        outside |= !is_own(own, at[i]);
+        outside |= !dvec__is_own(own, at[i]);
     }
     *far = *far || outside;
     if (most < limit)
@@ -131,7 +107,7 @@ static int take_indices(const dvec *index, const dvec *shape, const dvec *target
     enum { CHUNK = 1024 }; /* stays in the cache between passes */
     dome_transport *transport = index->env->transport;
     bool far = false, direct = as_they_are(index, shape, output);
-    own_part own = part_of(target);
+    own_part own = dvec__own_part(target);
     uint64_t bad = UINT64_MAX, bad_value = 0, at = 0;
     dvec_span spans[2];
     *t = (taken){.at = (const uint64_t *)(const void *)index->data};
@@ -180,13 +156,13 @@ static uint64_t largest_part(const dvec *x)
  * Returns how many. */
 static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, char *out, uint64_t *which)
 {
-    const own_part own = part_of(x);
+    const own_part own = dvec__own_part(x);
     const char *from = x->data;
     uint64_t element = DVEC_ELEMENT(x), far = 0;
 #define PICK(bytes)                                                                                                              \
     for (uint64_t i = 0; i < count; i++)                                                                                         \
-        if (!which || is_own(&own, at[i]))                                                                                       \
-            memcpy(out + i * (bytes), from + own_place(&own, at[i]) * (bytes), bytes);                                           \
+        if (!which || dvec__is_own(&own, at[i]))                                                                                 \
+            memcpy(out + i * (bytes), from + dvec__own_place(&own, at[i]) * (bytes), bytes);                                     \
         else                                                                                                                     \
             which[far++] = i;
     switch (element) {
@@ -305,7 +281,7 @@ enum { ANY_BAD, ANY_FAR, MOST, ASKED };
  * one task requests. */
 static int agree_on_many(const dvec *x, size_t n, const uint64_t index[], const void *elements, uint64_t asked[ASKED])
 {
-    const own_part own = part_of(x);
+    const own_part own = dvec__own_part(x);
     char *text = NULL;
     int found = DOME_OK;
     asked[ANY_FAR] = 0;
@@ -315,7 +291,7 @@ static int agree_on_many(const dvec *x, size_t n, const uint64_t index[], const 
         found = DOME_ERR_ARGUMENT;
     }
     for (size_t i = 0; i < n && !text; i++) {
-        asked[ANY_FAR] |= !is_own(&own, index[i]);
+        asked[ANY_FAR] |= !dvec__is_own(&own, index[i]);
         if (index[i] >= x->length) {
             text = g_strdup_printf("index %" G_GUINT64_FORMAT ", number %zu of those asked for, is outside the %" G_GUINT64_FORMAT
                                    " elements",
@@ -380,7 +356,7 @@ static inline void mark(const scattering *s, uint64_t target)
 
 static void scatter_one(const scattering *s, uint64_t target, uint64_t source, const char *from)
 {
-    uint64_t element = DVEC_ELEMENT(s->z), at = own_place(&s->own, target);
+    uint64_t element = DVEC_ELEMENT(s->z), at = dvec__own_place(&s->own, target);
     if (s->winner[at] <= source) {
         s->winner[at] = source + 1;
         mark(s, target);
@@ -409,7 +385,7 @@ static uint64_t scatter_own(const scattering *s, const uint64_t *indices, uint64
     dvec_span spans[2] = {{0}, {0}};
     dvec__spans(s->source, spans);
     for (uint64_t i = begin; i < begin + count; i++) {
-        if (is_own(&s->own, indices[i]))
+        if (dvec__is_own(&s->own, indices[i]))
             scatter_one(s, indices[i], global_index(spans, i), source_element(s, spans, i));
         else if (which)
             which[far++] = i;
@@ -485,7 +461,7 @@ static int begin_scatter(scattering *s, dvec *z, taken *indices)
 {
     uint64_t block = dome_layout_block_size(z->layout);
     s->source = s->index->distribution == DOME_WHOLE ? s->x : s->index;
-    s->own = part_of(z);
+    s->own = dvec__own_part(z);
     s->from = s->x->data;
     s->shift = (unsigned)__builtin_ctzll(block);
     s->blocks = (s->own.span[0].count + block - 1) >> s->shift;
@@ -579,7 +555,7 @@ typedef struct addition {
 static void add_one(const addition *a, uint64_t target, const char *from)
 {
     mark(&a->s, target);
-    a->add(a->s.data + own_place(&a->s.own, target) * DVEC_ELEMENT(a->s.z), from, a->s.z->width);
+    a->add(a->s.data + dvec__own_place(&a->s.own, target) * DVEC_ELEMENT(a->s.z), from, a->s.z->width);
 }
 
 /* Adds the elements of a local range of the source whose targets this task owns. */
@@ -588,7 +564,7 @@ static void add_own(const addition *a, uint64_t begin, uint64_t count)
     dvec_span spans[2] = {{0}, {0}};
     dvec__spans(a->s.source, spans);
     for (uint64_t i = begin; i < begin + count; i++)
-        if (is_own(&a->s.own, a->indices[i]))
+        if (dvec__is_own(&a->s.own, a->indices[i]))
             add_one(a, a->indices[i], source_element(&a->s, spans, i));
 }
 
@@ -602,7 +578,7 @@ static int send_batch(const addition *a, uint64_t begin, uint64_t count, dvec_ma
     int status = dvec__mail_which(z, count, &which);
     if (status == DOME_OK) {
         for (uint64_t i = begin; i < begin + count; i++)
-            if (!is_own(&a->s.own, a->indices[i]))
+            if (!dvec__is_own(&a->s.own, a->indices[i]))
                 which[far++] = i;
         status = dvec__mail_open(m, z, a->indices, which, far, 1);
     }

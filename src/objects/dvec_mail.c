@@ -3,6 +3,7 @@
 #include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
+#include "transport/message.h"
 #include "transport/transport.h"
 
 #include <string.h>
@@ -101,4 +102,47 @@ int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values
     int status =
         dome__alltoallv(env->transport, type, send, back ? m->in_scaled : m->scaled, recv, back ? m->scaled : m->in_scaled);
     return status == DOME_OK ? DOME_OK : dome__fail_transport(env, status);
+}
+
+/* The rank at distance k from this task: each task begins with another one. */
+static int rank_at(const dvec_mail *m, const dome_env *env, int k)
+{
+    return (env->rank + k) % m->size;
+}
+
+int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back)
+{
+    const uint64_t *counts = back ? m->in_counts : m->counts;
+    const char *at = send;
+    int status = DOME_OK;
+    m->places[0] = 0;
+    for (int r = 1; r < m->size; r++)
+        m->places[r] = m->places[r - 1] + counts[r - 1];
+    for (int k = 1; k < m->size && status == DOME_OK; k++) {
+        int r = rank_at(m, env, k);
+        if (counts[r] > 0)
+            status = dome__begin_send(env->transport, r, DOME_CHANNEL_DATA, type,
+                                      at + m->places[r] * values * dome_type_size(type), counts[r] * values);
+    }
+    return status;
+}
+
+int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back)
+{
+    const uint64_t *sent = back ? m->in_counts : m->counts, *counts = back ? m->counts : m->in_counts;
+    char *at = recv;
+    int status = DOME_OK;
+    m->places[0] = 0;
+    for (int r = 1; r < m->size; r++)
+        m->places[r] = m->places[r - 1] + counts[r - 1];
+    for (int k = 1; k < m->size && status == DOME_OK; k++) {
+        int r = rank_at(m, env, m->size - k);
+        if (counts[r] > 0)
+            status = dome__recv(env->transport, r, DOME_CHANNEL_DATA, type, at + m->places[r] * values * dome_type_size(type),
+                                counts[r] * values);
+    }
+    for (int k = 1; k < m->size && status == DOME_OK; k++)
+        if (sent[rank_at(m, env, k)] > 0)
+            dome__end_send(env->transport, rank_at(m, env, k));
+    return status;
 }

@@ -31,6 +31,35 @@ int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, c
  */
 int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back);
 
+/* The same in two steps, between which the task can do other work and must not communicate: `begin` sends, and `finish` receives
+ * what the others have sent. send must not change in between. Both return the transport's status, which is not reported. */
+int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back);
+int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back);
+
 void dvec__mail_clear(dvec_mail *m);
+
+/* This task's part of a vector, for looking up elements. */
+typedef struct own_part {
+    dome_span span[2]; /* an unused one has no elements */
+} own_part;
+
+static inline own_part dvec__own_part(const dvec *x)
+{
+    own_part own = {{{0, 0}, {0, 0}}};
+    dvec__spans_of(x, x->env->rank, own.span);
+    return own;
+}
+
+static inline bool dvec__is_own(const own_part *own, uint64_t index)
+{
+    return index - own->span[0].first < own->span[0].count || index - own->span[1].first < own->span[1].count;
+}
+
+/* Position of an element of this task in its memory, in elements. */
+static inline uint64_t dvec__own_place(const own_part *own, uint64_t index)
+{
+    uint64_t at = index - own->span[0].first;
+    return at < own->span[0].count ? at : own->span[0].count + (index - own->span[1].first);
+}
 
 #endif

@@ -55,6 +55,11 @@ static void kernel(void *ctx, uint64_t first, size_t count, void *out, const voi
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
 }
 
+static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    (void)ctx, (void)index, (void)row;
+}
+
 static void of_environment(void)
 {
     int number = 0;
@@ -474,6 +479,34 @@ static void of_vectors(dvec *x)
     REFUSES_AS("dvec_read", dvec_read_with, env, "v", NULL, NULL);
 }
 
+static void of_matrices(dsparse *a, dvec *x)
+{
+    size_t count;
+    uint64_t column[5];
+    double value[5];
+    REFUSES(dsparse_new, NULL, "a", 5, 5);
+    ALLOWS(dsparse_free, NULL);
+    REFUSES(dsparse_env, NULL);
+    REFUSES(dsparse_name, NULL);
+    REFUSES(dsparse_rows, NULL);
+    REFUSES(dsparse_columns, NULL);
+    REFUSES(dsparse_object, NULL);
+    REFUSES(dsparse_assemble, NULL, 0, NULL);
+    REFUSES(dsparse_assemble, a, 1, NULL);
+    ALLOWS(dsparse_assemble, a, 0, NULL);
+    REFUSES(dsparse_row_add, NULL, 0, 1);
+    REFUSES(dsparse_fill_rows, NULL, fill_row, NULL);
+    REFUSES(dsparse_fill_rows, a, NULL, NULL);
+    REFUSES(dsparse_entries, NULL);
+    REFUSES(dsparse_get_row, NULL, 0, 5, column, value, &count);
+    REFUSES(dsparse_get_row, a, 0, 5, NULL, value, &count);
+    REFUSES(dsparse_get_row, a, 0, 5, column, NULL, &count);
+    REFUSES(dsparse_get_row, a, 0, 5, column, value, NULL);
+    REFUSES(dsparse_multiply, NULL, a, x);
+    REFUSES(dsparse_multiply, x, NULL, x);
+    REFUSES(dsparse_multiply, x, a, NULL);
+}
+
 int main(int argc, char **argv)
 {
     only_names = argc > 1 && strcmp(argv[1], "names") == 0;
@@ -492,6 +525,7 @@ int main(int argc, char **argv)
     dvec *x = env ? dvec_new(env, "x", DOME_F64, 5) : NULL, *mask = env ? dvec_new(env, "mask", DOME_U8, 5) : NULL;
     dvec *index = env ? dvec_new(env, "index", DOME_I32, 5) : NULL;
     dscalar *s = env ? dscalar_new(env, "scalar", DOME_I64) : NULL;
+    dsparse *a = env ? dsparse_new(env, "matrix", 5, 5) : NULL;
     of_environment();
     of_types();
     of_layouts();
@@ -502,6 +536,7 @@ int main(int argc, char **argv)
     reductions(x);
     movement(x, index);
     loops(x);
+    of_matrices(a, x);
     if (only_names)
         return 0;
     if (failures == 0)

@@ -21,7 +21,7 @@ for path in sys.argv[1:]:
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"\\\n", " ", text)
     text = re.sub(r"(?m)^\s*#.*$", "", text)
-    names.update(re.findall(r"(?m)^[A-Za-z_][\w \t]*?[ *]+((?:dome|dvec|dscalar)_\w+)\(", text))
+    names.update(re.findall(r"(?m)^[A-Za-z_][\w \t]*?[ *]+((?:dome|dvec|dscalar|dsparse)_\w+)\(", text))
 print("\n".join(sorted(names)))
 PYTHON
 [ "$(wc -l <"$dir/declared")" -gt 150 ] || fail "the headers declare only $(wc -l <"$dir/declared") functions"

@@ -52,7 +52,7 @@ named() { # named PATTERN: what stands so in backquotes, once each
 for path in $(named '(src|tests|tools|bench|examples|include|scripts|docs|cmake)/[A-Za-z0-9_./-]+'); do
     [ -e "$path" ] || [ -e "$path.c" ] || fail "documents name $path, which is not there"
 done
-for function in $(named '(dome|dvec|dscalar)_[a-z0-9_]+' | grep -v '_x$'); do
+for function in $(named '(dome|dvec|dscalar|dsparse)_[a-z0-9_]+' | grep -v '_x$'); do
     grep -qrw "$function" include src || fail "documents name $function, which is not there"
 done
 for test in $(named '(unit|multi|start|fault|security|cluster|balance|checkpoint|trace|scripts)\.[a-z0-9_]+'); do

@@ -1,0 +1,415 @@
+/* Sparse matrices as objects: blocks of rows, which move, travel and are saved. */
+#include "objects/dsparse_private.h"
+
+#include "core/layout.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
+
+#include <string.h>
+
+/* ---- blocks ---- */
+
+bool dsparse__block_alloc(dsparse_block *b, uint32_t rows, uint32_t entries)
+{
+    uint64_t bytes = (uint64_t)entries * (sizeof *b->value + sizeof *b->column) + ((uint64_t)rows + 1) * sizeof *b->start;
+    double *value = bytes <= PTRDIFF_MAX ? g_try_malloc((gsize)bytes) : NULL;
+    if (!value)
+        return false;
+    uint32_t *column = (uint32_t *)(void *)(value + entries);
+    *b = (dsparse_block){.rows = rows, .changed = true, .value = value, .column = column, .start = column + entries};
+    return true;
+}
+
+void dsparse__blocks_free(dsparse_block *block, uint64_t count)
+{
+    for (uint64_t k = 0; block && k < count; k++)
+        g_free(block[k].value);
+    g_free(block);
+}
+
+/* Blocks without entries for this task's part of a layout; NULL without memory. */
+static dsparse_block *blocks_for(const dsparse *a, const dome_layout *layout, uint64_t count)
+{
+    dsparse_block *block = g_try_new0(dsparse_block, (gsize)MAX(count, 1));
+    for (uint64_t k = 0; block && k < count; k++) {
+        block[k].rows = (uint32_t)dome_layout_block(layout, dome__layout_block_at(layout, a->env->rank, k)).count;
+        block[k].changed = true;
+    }
+    return block;
+}
+
+dsparse_block *dsparse__blocks_new(const dsparse *a)
+{
+    return blocks_for(a, a->layout, a->blocks);
+}
+
+void dsparse__replace(dsparse *a, dsparse_block *block)
+{
+    dsparse__plan_forget(a);
+    dsparse__blocks_free(a->block, a->blocks);
+    a->block = block;
+}
+
+/* ---- operation table ---- */
+
+static dsparse *self(const dome_object *object)
+{
+    return dome_object_content(object);
+}
+
+/* The block with a number, or NULL if another task owns it. */
+static dsparse_block *find(const dsparse *a, uint64_t number)
+{
+    if (number >= dome_layout_blocks(a->layout))
+        return NULL;
+    uint64_t at = dome__layout_position_of(a->layout, a->env->rank, number);
+    return at < a->blocks ? a->block + at : NULL;
+}
+
+static dome_status mat_describe(const dome_object *object, dome_object_info *info)
+{
+    const dsparse *a = self(object);
+    *info = (dome_object_info){.length = a->rows, .width = 1, .distribution = DOME_DYNAMIC, .layout = a->layout};
+    return DOME_OK;
+}
+
+static dome_status mat_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
+{
+    for (uint64_t k = 0; k < count; k++) {
+        const dsparse_block *b = find(self(object), first + k);
+        if (!b)
+            return DOME_ERR_ARGUMENT;
+        cost[k] = (double)b->rows + (double)dsparse__block_entries(b);
+    }
+    return DOME_OK;
+}
+
+/* A block travels as the number of columns (U64), the number of entries up to the end of each row (U32), the columns (U32), and
+ * the values (F64). All have one size in both formats. */
+static uint64_t bytes_of(uint64_t rows, uint64_t entries)
+{
+    return sizeof(uint64_t) + rows * sizeof(uint32_t) + entries * (sizeof(uint32_t) + sizeof(double));
+}
+
+static dome_status mat_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                    uint64_t *bytes)
+{
+    (void)format;
+    *bytes = 0;
+    for (uint64_t k = 0; k < count; k++) {
+        const dsparse_block *b = find(self(object), first + k);
+        if (!b)
+            return DOME_ERR_ARGUMENT;
+        *bytes += bytes_of(b->rows, dsparse__block_entries(b));
+    }
+    return DOME_OK;
+}
+
+static char *put(char *to, dome_type type, dome_format format, const void *from, uint64_t count)
+{
+    dome_type_pack(type, format, to, from, (size_t)count);
+    return to + count * dome_type_bytes(type, format);
+}
+
+static char *put_block(char *to, const dsparse *a, const dsparse_block *b, dome_format format)
+{
+    to = put(to, DOME_U64, format, &a->columns, 1);
+    if (!b->start) {
+        memset(to, 0, b->rows * sizeof(uint32_t));
+        return to + b->rows * sizeof(uint32_t);
+    }
+    uint64_t entries = dsparse__block_entries(b);
+    to = put(to, DOME_U32, format, b->start + 1, b->rows);
+    to = put(to, DOME_U32, format, b->column, entries);
+    return put(to, DOME_F64, format, b->value, entries);
+}
+
+static dome_status mat_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                            uint64_t bytes)
+{
+    uint64_t needed;
+    dome_status status = mat_packed_bytes(object, first, count, format, &needed);
+    if (status != DOME_OK || needed != bytes)
+        return DOME_ERR_ARGUMENT;
+    char *to = buffer;
+    for (uint64_t k = 0; k < count; k++)
+        to = put_block(to, self(object), find(self(object), first + k), format);
+    return DOME_OK;
+}
+
+/* Whether rows ascend in the list of entries, and columns in each row. */
+static bool in_order(const dsparse *a, const dsparse_block *b)
+{
+    for (uint32_t i = 0; i < b->rows; i++) {
+        for (uint32_t k = b->start[i]; k < b->start[i + 1]; k++)
+            if (b->column[k] >= a->columns || (k > b->start[i] && b->column[k] <= b->column[k - 1]))
+                return false;
+    }
+    return true;
+}
+
+/* Takes one block from the bytes between *from and end. */
+static dome_status get_block(dsparse *a, dsparse_block *b, dome_format format, const char **from, const char *end)
+{
+    uint64_t head = bytes_of(b->rows, 0), columns;
+    uint32_t last = 0;
+    if ((uint64_t)(end - *from) < head)
+        return DOME_ERR_FORMAT;
+    dome_type_unpack(DOME_U64, format, &columns, *from, 1);
+    if (columns != a->columns)
+        return DOME_ERR_SHAPE;
+    if (b->rows > 0)
+        dome_type_unpack(DOME_U32, format, &last, *from + head - sizeof last, 1);
+    if (((uint64_t)(end - *from) - head) / (sizeof(uint32_t) + sizeof(double)) < last)
+        return DOME_ERR_FORMAT;
+    dsparse_block taken;
+    if (!dsparse__block_alloc(&taken, b->rows, last))
+        return DOME_ERR_MEMORY;
+    taken.start[0] = 0;
+    dome_type_unpack(DOME_U32, format, taken.start + 1, *from + sizeof columns, b->rows);
+    dome_type_unpack(DOME_U32, format, taken.column, *from + head, last);
+    dome_type_unpack(DOME_F64, format, taken.value, *from + head + (uint64_t)last * sizeof(uint32_t), last);
+    *from += bytes_of(b->rows, last);
+    bool good = true;
+    for (uint32_t i = 0; i < b->rows && good; i++)
+        good = taken.start[i] <= taken.start[i + 1] && taken.start[i + 1] <= last;
+    if (!good || !in_order(a, &taken)) {
+        g_free(taken.value);
+        return DOME_ERR_FORMAT;
+    }
+    g_free(b->value);
+    *b = taken;
+    return DOME_OK;
+}
+
+static dome_status mat_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                              uint64_t bytes)
+{
+    dsparse *a = self(object);
+    const char *from = buffer, *end = bytes > 0 ? from + bytes : from;
+    dsparse__plan_forget(a);
+    for (uint64_t k = 0; k < count; k++) {
+        dsparse_block *b = find(a, first + k);
+        dome_status status = b ? get_block(a, b, format, &from, end) : DOME_ERR_ARGUMENT;
+        if (status != DOME_OK)
+            return status;
+    }
+    return from == end ? DOME_OK : DOME_ERR_FORMAT;
+}
+
+static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
+{
+    dsparse *a = self(object);
+    if (!layout || dome_layout_length(layout) != a->rows || dome_layout_block_size(layout) != dome_layout_block_size(a->layout) ||
+        dome_layout_tasks(layout) != dome_layout_tasks(a->layout))
+        return DOME_ERR_ARGUMENT;
+    int rank = a->env->rank;
+    uint64_t count = dome_layout_run(layout, rank, NULL);
+    dsparse_block *block = blocks_for(a, layout, count);
+    if (!block)
+        return DOME_ERR_MEMORY;
+    if (!dome_layout_equal(layout, a->layout)) /* on all tasks alike: they must agree on whether there is a plan */
+        dsparse__plan_forget(a);
+    for (uint64_t k = 0; k < count; k++) {
+        dsparse_block *stays = find(a, dome__layout_block_at(layout, rank, k));
+        if (stays) {
+            block[k] = *stays;
+            stays->value = NULL;
+        }
+    }
+    dsparse__blocks_free(a->block, a->blocks);
+    a->block = block;
+    a->blocks = count;
+    dome_layout *old = a->layout;
+    a->layout = dome_layout_ref(layout);
+    dome_layout_unref(old);
+    return DOME_OK;
+}
+
+static dome_status mat_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+{
+    for (uint64_t k = 0; k < count; k++) {
+        const dsparse_block *b = find(self(object), first + k);
+        if (!b)
+            return DOME_ERR_ARGUMENT;
+        changed[k] = b->changed;
+    }
+    return DOME_OK;
+}
+
+static dome_status mat_mark_saved(dome_object *object)
+{
+    const dsparse *a = self(object);
+    for (uint64_t k = 0; k < a->blocks; k++)
+        a->block[k].changed = false;
+    return DOME_OK;
+}
+
+static void mat_destroy(dome_object *object)
+{
+    dsparse *a = self(object);
+    dsparse__plan_forget(a);
+    dsparse__blocks_free(a->block, a->blocks);
+    dome_layout_unref(a->layout);
+    dome__bury(a->env, a);
+}
+
+static const dome_object_ops mat_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "dsparse",
+    .describe = mat_describe,
+    .cost = mat_cost,
+    .packed_bytes = mat_packed_bytes,
+    .pack = mat_pack,
+    .unpack = mat_unpack,
+    .adopt = mat_adopt,
+    .changed = mat_changed,
+    .mark_saved = mat_mark_saved,
+    .destroy = mat_destroy,
+};
+
+/* ---- life ---- */
+
+/* Rows are counted with 32 bits in a block. */
+#define ROWS_MAX (UINT64_C(1) << 50)
+
+static dome_status check_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns)
+{
+    if (!name || !*name)
+        name = "the matrix";
+    if (rows > ROWS_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have %" G_GUINT64_FORMAT " rows, more than 2^50", name, rows);
+    if (columns > DSPARSE_COLUMNS_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have %" G_GUINT64_FORMAT " columns, more than 2^32", name, columns);
+    return DOME_OK;
+}
+
+dsparse *dsparse_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    dome_operation op;
+    uint64_t words[] = {dome__text_word(env, name), rows, columns};
+    dome__begin_with(&op, env, DOME_OP_DSPARSE_NEW, NULL, words, G_N_ELEMENTS(words));
+    dome_status status = check_new(env, name, rows, columns);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
+
+    dsparse *a = g_new0(dsparse, 1);
+    a->env = env;
+    a->rows = rows;
+    a->columns = columns;
+    a->layout = dome_layout_ref(dome_env_layout(env, rows, 0));
+    if (a->layout) {
+        a->blocks = dome_layout_run(a->layout, env->rank, NULL);
+        a->block = dsparse__blocks_new(a);
+    }
+    char *text = a->block ? NULL : g_strdup_printf("no memory for the rows of '%s'", name ? name : "");
+    status = dvec__agree(env, a->block ? DOME_OK : DOME_ERR_MEMORY, text);
+    g_free(text);
+    if (status == DOME_OK) {
+        a->object = dome_object_new(env, name, &mat_ops, a);
+        if (!a->object)
+            status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
+    }
+    if (status != DOME_OK) {
+        dsparse__blocks_free(a->block, a->blocks);
+        dome_layout_unref(a->layout);
+        g_free(a);
+        a = NULL;
+    }
+    dome__end(&op, status);
+    return a;
+}
+
+void dsparse_free(dsparse *a)
+{
+    if (a)
+        dome_object_free(a->object);
+}
+
+dome_env *dsparse_env(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", NULL);
+    return a->env;
+}
+
+const char *dsparse_name(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", NULL);
+    return dome_object_name(a->object);
+}
+
+uint64_t dsparse_rows(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", 0);
+    return a->rows;
+}
+
+uint64_t dsparse_columns(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", 0);
+    return a->columns;
+}
+
+dome_object *dsparse_object(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", NULL);
+    return a->object;
+}
+
+/* ---- looking at entries ---- */
+
+uint64_t dsparse_entries(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", 0);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ENTRIES, a->object, NULL, 0);
+    uint64_t total = 0;
+    for (uint64_t k = 0; k < a->blocks; k++)
+        total += dsparse__block_entries(&a->block[k]);
+    int status = dome__allreduce(a->env->transport, DOME_U64, &total, 1, dome__combine_sum_i64, NULL);
+    if (status != DOME_OK)
+        status = dome__fail_transport(a->env, status);
+    return dome__end(&op, status) == DOME_OK ? total : 0;
+}
+
+/* One task may read a row: only a failure counts as an operation. */
+static dome_status fail_row(const dsparse *a, dome_status status, uint64_t row, const char *why)
+{
+    dome_operation op = {.env = a->env, .code = DOME_OP_DSPARSE_GET_ROW, .object = a->object, .outer = a->env->operation};
+    a->env->operation = &op;
+    dome__fail(a->env, status, "row %" G_GUINT64_FORMAT " %s", row, why);
+    a->env->operation = op.outer;
+    return status;
+}
+
+dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[], size_t *count)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(count, "the place for the count", DOME_ERR_ARGUMENT);
+    *count = 0;
+    if (room > 0) {
+        DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
+        DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
+    }
+    if (dome_object_id(a->object) & DOME_FREED) {
+        dome__errors_end(a->env);
+        return fail_row(a, DOME_ERR_STATE, row, "is of a matrix that has been freed");
+    }
+    if (row >= a->rows)
+        return fail_row(a, DOME_ERR_RANGE, row, "is none of the matrix");
+    uint64_t number = row / dome_layout_block_size(a->layout);
+    const dsparse_block *b = find(a, number);
+    if (!b)
+        return fail_row(a, DOME_ERR_RANGE, row, "belongs to another task");
+    if (!b->start)
+        return DOME_OK;
+    const uint32_t *start = b->start + (row - dome_layout_block(a->layout, number).first);
+    *count = start[1] - start[0];
+    for (size_t k = 0; k < MIN(room, *count); k++) {
+        column[k] = b->column[start[0] + k];
+        value[k] = b->value[start[0] + k];
+    }
+    return DOME_OK;
+}

@@ -1,0 +1,343 @@
+/* Sparse matrices compared with a sequential model, on random layouts: entries from triplets and by rows, products with vectors
+ * of all distributions and widths. Every task holds the whole model. Arguments: a seed and a number of rounds. */
+#include "mixed_formats.h"
+
+#include <dome/dome.h>
+#include <dome/structure.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dome_env *env;
+static uint64_t state;
+static int round_number;
+
+/* Equal on all tasks. */
+static uint64_t draw(uint64_t below)
+{
+    state += 0x9e3779b97f4a7c15u;
+    uint64_t z = state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % below;
+}
+
+#define EXPECT(condition, ...)                                                                                                   \
+    do {                                                                                                                         \
+        if (!(condition)) {                                                                                                      \
+            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
+            dome_abort(env, "sparse, round %d: %s", round_number, text_);                                                        \
+        }                                                                                                                        \
+    } while (0)
+
+/* ---- the model ---- */
+
+typedef struct model {
+    dsparse *a;
+    uint64_t rows, columns;
+    size_t given; /* triplets, in random order and with many of one place */
+    dsparse_triplet *triplet;
+    size_t entries; /* what they add up to, row by row */
+    dsparse_triplet *entry;
+} model;
+
+static double random_value(void)
+{
+    static const double special[] = {0.0, -0.0, 1e300, -1e300, 0x1p-1074, 1};
+    return draw(12) ? ((double)draw(2000001) - 1000000) * (draw(2) ? 1e-7 : 1e9) / 3 : special[draw(6)];
+}
+
+static int compare(const void *x, const void *y)
+{
+    const dsparse_triplet *a = x, *b = y;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    if (a->column != b->column)
+        return a->column < b->column ? -1 : 1;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return !!signbit(b->value) - !!signbit(a->value);
+}
+
+static uint64_t random_length(void)
+{
+    const uint64_t lengths[] = {0, 1, 2, 7, 255, 256, 257, 600, 1500};
+    return draw(4) ? lengths[draw(sizeof lengths / sizeof lengths[0])] : draw(900);
+}
+
+static void draw_model(model *m)
+{
+    uint64_t most = draw(5) ? 4 * m->rows : m->rows * (1 + draw(40)), band = draw(3) ? 0 : 3;
+    m->given = m->rows && m->columns ? draw(MIN(most, 20000) + 1) : 0;
+    m->triplet = g_new0(dsparse_triplet, m->given + 1);
+    for (size_t k = 0; k < m->given; k++) {
+        uint64_t row = draw(m->rows), column = band ? row + draw(band) : draw(m->columns);
+        column = MIN(column, m->columns - 1);
+        m->triplet[k] = (dsparse_triplet){row, column, random_value()};
+        if (k > 0 && draw(8) == 0) {
+            m->triplet[k].row = m->triplet[k - 1].row;
+            m->triplet[k].column = m->triplet[k - 1].column;
+        }
+    }
+    m->entry = g_new0(dsparse_triplet, m->given + 1);
+    memcpy(m->entry, m->triplet, m->given * sizeof *m->triplet);
+    qsort(m->entry, m->given, sizeof *m->entry, compare);
+    m->entries = 0;
+    for (size_t k = 0; k < m->given; k++) {
+        dsparse_triplet *last = &m->entry[m->entries - (m->entries > 0)];
+        if (m->entries > 0 && last->row == m->entry[k].row && last->column == m->entry[k].column)
+            last->value += m->entry[k].value;
+        else
+            m->entry[m->entries++] = m->entry[k];
+    }
+}
+
+/* Every triplet is given by one task, which differs from call to call. */
+static void assemble(const model *m)
+{
+    dsparse_triplet *mine = g_new0(dsparse_triplet, m->given + 1);
+    size_t count = 0;
+    for (size_t k = 0; k < m->given; k++)
+        if ((int)draw((uint64_t)dome_size(env)) == dome_rank(env))
+            mine[count++] = m->triplet[k];
+    EXPECT(dsparse_assemble(m->a, count, mine) == DOME_OK, "dsparse_assemble fails");
+    g_free(mine);
+}
+
+static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    const model *m = ctx;
+    for (size_t k = 0; k < m->given; k++)
+        if (m->triplet[k].row == index)
+            dsparse_row_add(row, m->triplet[k].column, m->triplet[k].value);
+}
+
+static model make(void)
+{
+    model m = {.rows = random_length(), .columns = random_length()};
+    if (draw(3) == 0)
+        m.columns = m.rows;
+    m.a = dsparse_new(env, draw(2) ? "A" : NULL, m.rows, m.columns);
+    draw_model(&m);
+    if (m.given < 1000 && draw(3) == 0)
+        EXPECT(dsparse_fill_rows(m.a, fill_row, &m) == DOME_OK, "dsparse_fill_rows fails");
+    else
+        assemble(&m);
+    return m;
+}
+
+static void drop(model *m)
+{
+    dsparse_free(m->a);
+    g_free(m->triplet);
+    g_free(m->entry);
+}
+
+static dome_layout *random_layout(uint64_t n)
+{
+    const dome_layout *now = dome_env_layout(env, n, 0);
+    uint64_t blocks = dome_layout_blocks(now), left = blocks;
+    uint64_t *counts = g_new0(uint64_t, (gsize)dome_size(env));
+    for (int r = 0; r < dome_size(env); r++) {
+        counts[r] = r == dome_size(env) - 1 ? left : draw(3) ? draw(2 * blocks / (uint64_t)dome_size(env) + 2) : 0;
+        counts[r] = MIN(counts[r], left);
+        left -= counts[r];
+    }
+    dome_layout *layout =
+        dome_layout_new(n, dome_layout_block_size(now), dome_size(env), blocks && draw(2) ? draw(blocks) : 0, counts);
+    g_free(counts);
+    return layout;
+}
+
+static void relayout(uint64_t n)
+{
+    dome_layout *layout = random_layout(n);
+    EXPECT(layout && dome_env_relayout(env, layout) == DOME_OK, "relayout fails");
+    dome_layout_unref(layout);
+}
+
+static bool same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static int spans_of(const model *m, dome_span spans[2])
+{
+    dome_object_info info = {.size = sizeof info};
+    dome_object_describe(dsparse_object(m->a), &info);
+    return dome_layout_spans(info.layout, dome_rank(env), spans);
+}
+
+/* This task's rows are those of the model. */
+static void check(const model *m, const char *when)
+{
+    dome_span spans[2];
+    uint64_t *column = g_new(uint64_t, m->columns + 1);
+    double *value = g_new(double, m->columns + 1);
+    int nspans = spans_of(m, spans);
+    for (int s = 0; s < nspans; s++) {
+        size_t k = 0, count;
+        while (k < m->entries && m->entry[k].row < spans[s].first)
+            k++;
+        for (uint64_t i = spans[s].first; i < spans[s].first + spans[s].count; i++) {
+            EXPECT(dsparse_get_row(m->a, i, m->columns, column, value, &count) == DOME_OK, "dsparse_get_row fails");
+            for (size_t j = 0; j < count; j++, k++)
+                EXPECT(k < m->entries && m->entry[k].row == i && m->entry[k].column == column[j] &&
+                           same(m->entry[k].value, value[j]),
+                       "%s: entry %zu of row %d of %d x %d is wrong", when, j, (int)i, (int)m->rows, (int)m->columns);
+            EXPECT(k == m->entries || m->entry[k].row > i, "%s: row %d lacks entries", when, (int)i);
+        }
+    }
+    g_free(column);
+    g_free(value);
+    EXPECT(dsparse_entries(m->a) == m->entries, "%s: there are %d entries instead of %zu", when, (int)dsparse_entries(m->a),
+           m->entries);
+}
+
+/* ---- vectors ---- */
+
+static dvec *random_vector(uint64_t n, size_t width, dome_distribution distribution, uint64_t block, double **values)
+{
+    dvec *x = dvec_new_with(env, NULL, DOME_F64, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
+    dvec_span spans[2];
+    *values = g_new(double, n *width + 1);
+    for (uint64_t i = 0; i < n * width; i++)
+        (*values)[i] = random_value();
+    dvec_local(x, spans);
+    for (int s = 0; s < 2; s++)
+        memcpy(spans[s].data, *values + spans[s].first * width, spans[s].count * width * sizeof **values);
+    return x;
+}
+
+static void expect_vector(const dvec *y, const double *values, const char *what)
+{
+    dvec_span spans[2];
+    dvec_local_const(y, spans);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t i = 0; i < spans[s].count * dvec_width(y); i++)
+            EXPECT(same(((double *)spans[s].data)[i], values[spans[s].first * dvec_width(y) + i]),
+                   "%s: element %d is %a instead of %a", what, (int)(spans[s].first + i / dvec_width(y)),
+                   ((double *)spans[s].data)[i], values[spans[s].first * dvec_width(y) + i]);
+}
+
+static void test_multiply(model *m)
+{
+    size_t width = draw(3) ? 1 : 1 + draw(4);
+    double *x_values, *y_values = g_new0(double, m->rows *width + 1);
+    dvec *x = random_vector(m->columns, width, draw(2) ? DOME_DYNAMIC : draw(3), draw(4) ? 0 : 1u << draw(4), &x_values);
+    dvec *y = dvec_new_with(env, NULL, DOME_F64, m->rows, DVEC_OPTIONS(.width = width));
+    for (size_t k = 0; k < m->entries; k++)
+        for (size_t j = 0; j < width; j++)
+            y_values[m->entry[k].row * width + j] += m->entry[k].value * x_values[m->entry[k].column * width + j];
+    dvec_fill(y, 7);
+    EXPECT(dsparse_multiply(y, m->a, x) == DOME_OK, "dsparse_multiply fails");
+    expect_vector(y, y_values, "the product");
+    for (int k = 0; k < 3; k++) { /* again with the same plan, and with others */
+        if (draw(2))
+            relayout(m->rows);
+        if (draw(2))
+            relayout(m->columns);
+        EXPECT(dsparse_multiply(y, m->a, x) == DOME_OK, "dsparse_multiply fails");
+        expect_vector(y, y_values, "another product");
+    }
+    expect_vector(x, x_values, "what was multiplied");
+    dvec_free(x);
+    dvec_free(y);
+    g_free(x_values);
+    g_free(y_values);
+}
+
+static void test_refill(model *m)
+{
+    g_free(m->triplet);
+    g_free(m->entry);
+    draw_model(m);
+    assemble(m);
+    check(m, "a matrix filled again");
+}
+
+static void test_move(model *m)
+{
+    relayout(m->rows);
+    check(m, "a matrix on another layout");
+}
+
+/* ---- failures ---- */
+
+static void expect_failure(dome_status status, dome_status expected, const char *text)
+{
+    EXPECT(status == expected && strstr(dome_error_message(env), text), "%s instead of %s with '%s': %s",
+           dome_status_name(status), dome_status_name(expected), text, dome_error_message(env));
+}
+
+static void bad_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    (void)ctx;
+    dsparse_row_add(row, index == 3 ? 5 : 0, 1);
+    dsparse_row_add(row, 6, 1);
+}
+
+static void good_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    (void)ctx;
+    dsparse_row_add(row, index % 5, 2);
+}
+
+static void test_failures(void)
+{
+    dome_set_errors_return(env);
+    dsparse *a = dsparse_new(env, "A", 300, 5);
+    dvec *x = dvec_new(env, "x", DOME_F64, 5), *y = dvec_new(env, "y", DOME_F64, 300), *f = dvec_new(env, "f", DOME_F32, 5);
+    dvec *b = dvec_new_with(env, "b", DOME_F64, 300, DVEC_OPTIONS(.distribution = DOME_BLOCK));
+    dvec *w = dvec_new_with(env, "w", DOME_F64, 300, DVEC_OPTIONS(.width = 2));
+    EXPECT(dsparse_fill_rows(a, good_row, NULL) == DOME_OK, "dsparse_fill_rows fails");
+    dsparse_triplet good = {0, 0, 1}, row = {300, 0, 1}, column = {7, 5, 1};
+    bool last = dome_rank(env) == dome_size(env) - 1; /* one task alone finds it */
+    expect_failure(dsparse_assemble(a, 1, last ? &row : &good), DOME_ERR_RANGE,
+                   "dsparse_assemble of 'A': triplet 0 is in row 300, but 'A' has 300 rows");
+    expect_failure(dsparse_assemble(a, 1, last ? &column : &good), DOME_ERR_RANGE,
+                   "dsparse_assemble of 'A': triplet 0 is in column 5, but 'A' has 5 columns");
+    expect_failure(dsparse_assemble(a, 1, NULL), DOME_ERR_ARGUMENT, "there are no triplets, but 1 are to be taken");
+    expect_failure(dsparse_fill_rows(a, bad_row, NULL), DOME_ERR_RANGE, "has an entry in column ");
+    expect_failure(dsparse_multiply(y, a, y), DOME_ERR_ARGUMENT, "'y' is both the vector to multiply and the result");
+    expect_failure(dsparse_multiply(x, a, y), DOME_ERR_SHAPE, "'x' has 5 elements, but the matrix has 300 rows");
+    expect_failure(dsparse_multiply(y, a, b), DOME_ERR_SHAPE, "'b' has 300 elements, but the matrix has 5 columns");
+    expect_failure(dsparse_multiply(b, a, x), DOME_ERR_LAYOUT, "'b' is DOME_BLOCK, but the rows are DOME_DYNAMIC");
+    expect_failure(dsparse_multiply(y, a, f), DOME_ERR_TYPE, "'f' has type f32, but the matrix has f64");
+    expect_failure(dsparse_multiply(w, a, x), DOME_ERR_SHAPE, "'x' has width 1, but 'w' 2");
+    size_t count;
+    expect_failure(dsparse_get_row(a, 300, 0, NULL, NULL, &count), DOME_ERR_RANGE, "row 300 is none of the matrix");
+    EXPECT(!dsparse_new(env, "B", 1, (UINT64_C(1) << 32) + 1), "too many columns are taken");
+    expect_failure(dome_error_status(env), DOME_ERR_ARGUMENT, "more than 2^32");
+    dvec_fill(x, 1); /* the matrix is as it was */
+    EXPECT(dsparse_entries(a) == 300 && dsparse_multiply(y, a, x) == DOME_OK && dvec_sum(y) == 600, "a failure has changed A");
+    dsparse_free(a);
+    for (int k = 0; k < 5; k++)
+        dvec_free((dvec *[]){x, y, f, b, w}[k]);
+    dome_error_clear(env);
+}
+
+int main(int argc, char **argv)
+{
+    env = dome_init(&argc, &argv);
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    int rounds = argc > 2 ? atoi(argv[2]) : 120;
+    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_refill, test_move};
+    enum { TESTS = sizeof tests / sizeof tests[0] };
+
+    for (round_number = 0; round_number < rounds; round_number++) {
+        state = seed * 1000003 + (uint64_t)round_number;
+        if (round_number == rounds * 3 / 4)
+            pretend_mixed_formats(env);
+        model m = make();
+        check(&m, "a new matrix");
+        for (int k = 0; k < 4; k++)
+            tests[draw(TESTS)](&m);
+        check(&m, "a matrix at the end");
+        drop(&m);
+        EXPECT(dome_object_count(env) == 0, "%zu objects are left", dome_object_count(env));
+    }
+    test_failures();
+    dome_print(env, "ok sparse: seed %llu, %d rounds, %d tasks\n", (unsigned long long)seed, rounds, dome_size(env));
+    return dome_finalize(env);
+}
