@@ -72,20 +72,23 @@ int dome__bcast(dome_transport *t, int root, dome_type type, void *data, uint64_
 
 /* ---- reduce ---- */
 
-/* Where to divide the ranks first ... end - 1: in the middle; among clusters of consecutive ranks between two clusters, else
- * between two hosts, as near to the middle as possible. */
-static int middle_of(const dome_transport *t, int first, int end)
+/* Where to divide the ranks first ... end - 1, one of which is the leader: in the middle; if clusters have consecutive ranks,
+ * between two of them, else between two hosts, as near to the middle as possible. First those of the leader's own cluster are
+ * divided off, if they are at both ends. */
+static int middle_of(const dome_transport *t, int first, int end, int leader)
 {
     const int middle = first + (end - first) / 2;
-    int best = middle;
-    dome_reach widest = DOME_REACH_HOST;
+    int best = middle, most = 0;
     if (!t->clusters || !t->clusters->in_order)
         return middle;
     for (int r = first + 1; r < end; r++) {
         const dome_reach reach = dome__transport_reach(t, r - 1, r);
-        if (reach > widest || (reach == widest && ABS(r - middle) < ABS(best - middle)))
+        const int other = leader < r ? r : first;
+        const bool back = reach == DOME_REACH_FAR && dome__transport_reach(t, leader, other) < DOME_REACH_FAR;
+        const int worth = 2 * (int)reach + back;
+        if (worth > most || (worth == most && ABS(r - middle) < ABS(best - middle)))
             best = r;
-        widest = MAX(widest, reach);
+        most = MAX(most, worth);
     }
     return best;
 }
@@ -103,7 +106,7 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
     } level[32];
     int depth = 0, first = 0, end = t->size, leader = root;
     while (end - first > 1) {
-        int middle = middle_of(t, first, end);
+        int middle = middle_of(t, first, end, leader);
         bool led_low = leader < middle;
         int other = led_low ? middle : first;
         level[depth].leader = leader;

@@ -168,7 +168,7 @@ struct dome_clusters {
     cluster_tasks leaders; /* where tasks share memory the lowest of each host; elsewhere all */
     cluster_tasks tasks;   /* all */
     dome_group heads;      /* the lowest rank of each cluster */
-    bool in_order;         /* each cluster has consecutive ranks */
+    bool in_order;         /* each cluster has consecutive ranks, on the ring of ranks */
 };
 
 /* ---- collective_clusters.c: for a transport with clusters ---- */

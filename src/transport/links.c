@@ -63,7 +63,7 @@ static void find_heads(const dome_transport *t, dome_clusters *c)
     int *heads = g_new(int, t->size);
     c->number = g_new(int, t->size);
     c->heads.place = -1;
-    c->in_order = true;
+    int runs = 0;
     for (int r = 0; r < t->size; r++) {
         const int given = t->links.cluster[leads(t, r) ? r : t->leader[r]];
         int k = 0;
@@ -74,8 +74,9 @@ static void find_heads(const dome_transport *t, dome_clusters *c)
         if (heads[k] == t->rank)
             c->heads.place = k;
         c->number[r] = k;
-        c->in_order = c->in_order && (r == 0 || k >= c->number[r - 1]);
+        runs += r == 0 || k != c->number[r - 1];
     }
+    c->in_order = runs <= c->count + 1;
     c->own = c->number[t->rank];
     c->heads.rank = heads;
     c->heads.count = c->count;
@@ -165,6 +166,7 @@ void dome__transport_free_links(dome_transport *t)
     g_free(dome__unconst(t->links.cluster));
     g_clear_pointer(&t->clusters, free_clusters);
     t->links = (dome_transport_links){0};
+    memset(t->short_bytes, 0, sizeof t->short_bytes);
 }
 
 void dome__transport_set_links(dome_transport *t, const dome_transport_links *links)

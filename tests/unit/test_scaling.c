@@ -154,6 +154,16 @@ static void test_between_clusters(void)
         }
 }
 
+/* A ring of hosts that begins inside a cluster: a reduction in rank order crosses once still. */
+static void test_ring_inside_cluster(void)
+{
+    const int cluster[] = {0, 0, 1, 1, 1, 0};
+    const sim_constants k = {.latency = 1, .far_latency = 10, .cluster = cluster, .known = true};
+    sim_cost cost;
+    g_assert_cmpint(sim_run(6, 0, &k, cost_reduce, NULL, &cost), ==, 0);
+    g_assert_cmpuint(cost.far_messages, ==, 1);
+}
+
 /* Simulated seconds, over those of ranks that are dealt to hosts in turn, in any order of hosts, by tasks that know nothing. */
 static void test_gain(void)
 {
@@ -217,6 +227,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scaling/relay", test_relay);
     g_test_add_func("/scaling/any_clusters", test_any_clusters);
     g_test_add_func("/scaling/between_clusters", test_between_clusters);
+    g_test_add_func("/scaling/ring_inside_cluster", test_ring_inside_cluster);
     g_test_add_func("/scaling/gain", test_gain);
     g_test_add_func("/scaling/narrow-relay", test_narrow_relay);
     return g_test_run();
