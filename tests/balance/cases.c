@@ -587,6 +587,14 @@ static void couple_alone(uint64_t *x, uint64_t *y)
     memcpy(x, y, N * sizeof *x);
 }
 
+static void check_coupled(dvec *x, const uint64_t *whole)
+{
+    dvec_span spans[2];
+    dvec_local_const(x, spans);
+    for (int s = 0; s < 2; s++)
+        EXPECT(memcmp(spans[s].data, whole + spans[s].first, spans[s].count * sizeof *whole) == 0, "other values");
+}
+
 /* No operation of the program makes all tasks wait for each other, and neither do phases. WORD "passes": vectors come and go; a
  * number: the program ends after so many steps, wherever a phase may be. */
 static void case_neighbours(const char *word)
@@ -612,12 +620,33 @@ static void case_neighbours(const char *word)
     }
     EXPECT(env->transport->together == together, "tasks have waited for each other %d times",
            (int)(env->transport->together - together));
-    dvec_span spans[2];
-    dvec_local_const(x, spans);
-    for (int s = 0; s < 2; s++)
-        EXPECT(memcmp(spans[s].data, whole + spans[s].first, spans[s].count * sizeof *whole) == 0, "other values");
+    check_coupled(x, whole);
     if (size > 1 && last == all)
         expect_less(counts, 0, 0.6, "a vector whose parts exchange with their neighbours");
+    g_free(whole);
+    g_free(next);
+}
+
+/* Checkpoints between the steps of phases; the program resumes from one if there is one. WORD: number of steps. */
+static void case_saves(const char *word)
+{
+    dvec *x = dvec_new(env, "x", DOME_I64, N), *y = dvec_new(env, "y", DOME_I64, N);
+    dscalar *done = dscalar_new(env, "done", DOME_I64);
+    uint64_t *whole = g_new0(uint64_t, N), *next = g_new(uint64_t, N);
+    const int from = (int)dscalar_get_i64(done);
+    EXPECT((from > 0) == dome_is_restarting(env), "%d steps have been done", from);
+    for (step = 0; step < atoi(word); step++) {
+        couple_alone(whole, next);
+        if (step < from)
+            continue;
+        make_slow(step / 10 % size, 8);
+        couple(x, y);
+        dscalar_set_i64(done, step + 1);
+        dome_checkpoint(env);
+        watch_ways();
+    }
+    EXPECT(moves_seen > 0, "nothing has moved");
+    check_coupled(x, whole);
     g_free(whole);
     g_free(next);
 }
@@ -947,12 +976,12 @@ static void case_ledger(const char *word)
 static const struct {
     const char *name;
     void (*run)(const char *word);
-} cases[] = {{"alarm", case_alarm},     {"early", case_early},          {"real", case_real},   {"slow", case_slow},
-             {"crawl", case_crawl},     {"changes", case_changes},      {"equal", case_equal}, {"stop", case_stop},
-             {"jump", case_jump},       {"regain", case_regain},        {"few", case_few},     {"nothing", case_nothing},
-             {"idle", case_idle},       {"later", case_later},          {"halo", case_halo},   {"deferred", case_deferred},
-             {"failing", case_failing}, {"uneven", case_uneven},        {"fixed", case_fixed}, {"lists", case_lists},
-             {"ledger", case_ledger},   {"neighbours", case_neighbours}};
+} cases[] = {{"alarm", case_alarm},     {"early", case_early},           {"real", case_real},   {"slow", case_slow},
+             {"crawl", case_crawl},     {"changes", case_changes},       {"equal", case_equal}, {"stop", case_stop},
+             {"jump", case_jump},       {"regain", case_regain},         {"few", case_few},     {"nothing", case_nothing},
+             {"idle", case_idle},       {"later", case_later},           {"halo", case_halo},   {"deferred", case_deferred},
+             {"failing", case_failing}, {"uneven", case_uneven},         {"fixed", case_fixed}, {"lists", case_lists},
+             {"ledger", case_ledger},   {"neighbours", case_neighbours}, {"saves", case_saves}};
 
 /* Words after the name: "ring" or "linear", when data may go to neighbours only, then the case's own. */
 int main(int argc, char **argv)

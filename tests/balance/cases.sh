@@ -5,7 +5,8 @@
 set -u
 : "${DOME_BUILD_DIR:?}" "${RUN_MULTI:?}"
 output=$(mktemp "${TMPDIR:-/tmp}/dome-case.XXXXXX") || exit 1
-trap 'rm -f "$output"' EXIT
+directory=$(mktemp -d "${TMPDIR:-/tmp}/dome-case.XXXXXX") || exit 1
+trap 'rm -rf "$output" "$directory"' EXIT
 failures=0
 
 lines() {
@@ -73,6 +74,9 @@ neighbours 2 | 4 |
 neighbours 3 | 3 | --dome-road pvm
 neighbours 4 | 5 |
 neighbours 7 | 4 |
+saves 67     | 4 | --dome-checkpoint-dir DIRECTORY --dome-checkpoint-every 5 --dome-checkpoint-keep 100
+saves 120    | 3 | --dome-checkpoint-dir DIRECTORY --dome-checkpoint-keep 100 --dome-restart
+saves 100    | 4 | --dome-checkpoint-dir DIRECTORY --dome-restart=4
 deferred     | 4 |
 deferred ring| 5 | --dome-balance ring --dome-balance-every 7
 deferred     | 3 | --dome-balance random --dome-check-pointers
@@ -109,7 +113,7 @@ while IFS='|' read -r words tasks options; do
         grep -v '^dome: running as root' "$output"
         failures=$((failures + 1))
     fi
-done < <(lines)
+done < <(lines | sed "s|DIRECTORY|$directory|")
 
 [ $failures -eq 0 ] || exit 1
 echo "ok"
