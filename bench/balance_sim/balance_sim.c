@@ -272,7 +272,14 @@ static void balance(run *s, double seconds)
     s->schedule.phase = phase_seconds(s);
     s->time += s->schedule.phase;
     bool doubt = measure(s, seconds);
-    dome_load load = {s->c.tasks, s->c.blocks, s->start, s->counts, s->rates, s->c.costs, DOME_RING, s->noises};
+    dome_load load = {.ranks = s->c.tasks,
+                      .blocks = s->c.blocks,
+                      .start = s->start,
+                      .counts = s->counts,
+                      .rates = s->rates,
+                      .costs = s->c.costs,
+                      .topology = DOME_RING,
+                      .noises = s->noises};
     dome_division division = {s->start, s->next};
     gint64 begin = g_get_monotonic_time();
     dome__policy_groups(&load, s->policy.group, s->flow, &division);

@@ -54,6 +54,9 @@ static void change_init(change *c, history_kind kind, int tasks, int steps)
     }
     if (kind == GROWTH)
         c->rate[0] = between(random, 1, 3) / steps;
+    if (kind == STEEP_GROWTH)
+        for (int r = g_rand_int_range(random, 0, 2); r < 2; r++)
+            c->rate[r] = between(random, 4, 12) / steps;
     c->deep = between(random, 1.5, 4);
     c->period = kind == RESTLESS ? between(random, 40, 100) : log_between(random, 60, 600);
     c->at = kind == ONE_STEP ? g_rand_int_range(random, steps / 8, steps * 7 / 8) : (int)c->period;
@@ -87,6 +90,7 @@ static void change_at(change *c, history_kind kind, int tasks, int step)
             c->load[r] = g_rand_double(random) < 0.004 ? between(random, 2, 20) : 1;
         break;
     case GROWTH:
+    case STEEP_GROWTH:
         for (int r = 0; r < tasks; r++)
             c->load[r] += c->rate[r];
         break;
@@ -101,7 +105,10 @@ history *history_new(history_kind kind, int tasks, int steps, uint32_t seed)
     GRand *random = g_rand_new_with_seed(seed);
     gsize all = (gsize)steps * (gsize)tasks;
     *h = (history){kind, tasks, steps, (uint64_t)tasks * BLOCKS, g_new(double, all), g_new(double, all), 0.001, 0, 0.001};
-    h->per_block = log_between(random, 0.02, 2) / BLOCKS; /* seconds in which a task receives as much as its even share */
+    if (kind == STEEP_GROWTH)
+        h->latency = between(random, 0.5, 2);
+    /* seconds in which a task receives as much as its even share, by block */
+    h->per_block = log_between(random, 0.02, kind == STEEP_GROWTH ? 0.2 : 2) / BLOCKS;
     double rough = log_between(random, 0.003, 0.2), wide = g_rand_boolean(random) ? 1 : between(random, 1, 4);
     double *base = g_new(double, tasks);
     for (int r = 0; r < tasks; r++)

@@ -17,12 +17,13 @@ typedef struct state {
     int tasks;
     uint64_t *counts, *next;
     double *busy, *waited, *usual; /* by task: since the last phase; in this window; after the last phase (< 0: not known) */
-    double *rates, *noises;
+    double *rates, *later, *noises;
     dome_speed *speeds;
     dome_schedule schedule;
     double time, elapsed, window; /* seconds: in all; since the last phase; since the window began */
     double alarm_share;
     bool alarmed, doubt;
+    bool last_speed;             /* shares are by the last speed measured */
     double degraded, iterations; /* since the last move: seconds lost, and seconds computed */
     replay_result result;
 } state;
@@ -72,9 +73,10 @@ static bool library(state *s, const choice *c)
 static const struct {
     const char *name;
     rule *rule;
-} rules[] = {{"none", never}, {"always", always}, {"Menon", menon}, {"Boulmier", boulmier}, {"Dome", library}};
+} rules[] = {{"none", never},        {"always", always},      {"Menon", menon},
+             {"Boulmier", boulmier}, {"last speed", library}, {"Dome", library}};
 
-const char *const replay_names[] = {"none", "always", "Menon", "Boulmier", "Dome", NULL};
+const char *const replay_names[] = {"none", "always", "Menon", "Boulmier", "last speed", "Dome", NULL};
 
 /* ---- a phase ---- */
 
@@ -97,11 +99,14 @@ static void learn(state *s, double steps)
     }
     qsort(sorted, (size_t)known, sizeof *sorted, compare);
     s->schedule.noise = s->schedule.spread = 0;
-    s->doubt = s->schedule.changed = false;
+    s->doubt = s->schedule.changed = s->schedule.moves = false;
+    double stay = dome__schedule_stay(&s->schedule);
     for (int r = 0; r < s->tasks; r++) {
         s->doubt |= dome__speed_update(&s->speeds[r], rate[r] / sorted[known / 2], s->elapsed, mean);
         s->schedule.changed |= s->speeds[r].changed;
-        s->rates[r] = s->speeds[r].rate;
+        s->rates[r] = s->last_speed ? s->speeds[r].models.mean : s->speeds[r].rate;
+        s->later[r] = dome__speed_ahead(&s->speeds[r], stay);
+        s->schedule.moves |= dome__speed_moves(&s->speeds[r]);
         s->noises[r] = s->speeds[r].noise;
         s->schedule.noise += s->noises[r] / s->tasks;
         s->schedule.spread += s->speeds[r].spread / s->tasks;
@@ -115,7 +120,13 @@ static void phase(state *s, rule *rule, double steps)
 {
     const history *h = s->h;
     learn(s, steps);
-    dome_load load = {s->tasks, h->blocks, 0, s->counts, s->rates, NULL, DOME_LINEAR, s->noises};
+    dome_load load = {.ranks = s->tasks,
+                      .blocks = h->blocks,
+                      .counts = s->counts,
+                      .rates = s->rates,
+                      .topology = DOME_LINEAR,
+                      .noises = s->noises,
+                      .later = s->schedule.moves && !s->last_speed ? s->later : NULL};
     dome_division division = {0, s->next};
     dome__policy_global(&load, &division);
     if (rule == library) {
@@ -191,8 +202,10 @@ replay_result replay(const history *h, const char *name)
     s.waited = g_new0(double, s.tasks);
     s.usual = g_new(double, s.tasks);
     s.rates = g_new0(double, s.tasks);
+    s.later = g_new0(double, s.tasks);
     s.noises = g_new0(double, s.tasks);
     s.speeds = g_new0(dome_speed, s.tasks);
+    s.last_speed = strcmp(name, "last speed") == 0;
     dome__schedule_init(&s.schedule);
     for (int r = 0; r < s.tasks; r++) {
         s.counts[r] = h->blocks / (uint64_t)s.tasks;
@@ -213,6 +226,7 @@ replay_result replay(const history *h, const char *name)
     g_free(s.waited);
     g_free(s.usual);
     g_free(s.rates);
+    g_free(s.later);
     g_free(s.noises);
     g_free(s.speeds);
     return s.result;

@@ -572,7 +572,7 @@ dome_layout *dome__balance_first_layout(const dome_env *env, uint64_t length, ui
         rates[r] = b->speeds[r].rate;
         was[r] = dome_layout_run(even, r, NULL);
     }
-    dome_load load = {size, dome_layout_blocks(even), 0, was, rates, NULL, DOME_LINEAR, NULL};
+    dome_load load = {.ranks = size, .blocks = dome_layout_blocks(even), .counts = was, .rates = rates, .topology = DOME_LINEAR};
     dome_division division = {0, counts};
     dome__policy_global(&load, &division);
     dome_layout *layout = dome_layout_new(length, block_size, size, division.start, counts);

@@ -4,12 +4,41 @@
 
 #include <string.h>
 
-static void load_of(const dome_balance *b, const domain *d, const double *rates, const double *noises, uint64_t *counts,
-                    dome_load *load)
+/* What the tasks' speeds are, by rank. */
+typedef struct speeds {
+    double *rates, *later, *noises;
+} speeds;
+
+/* A division that the user's options keep for some time is not made for the time after it, and noise does not count against an
+ * interval that the user has set. */
+static speeds speeds_of(dome_balance *b)
+{
+    speeds s = {g_new(double, b->size), g_new(double, b->size), g_new(double, b->size)};
+    double stay = dome__schedule_stay(&b->schedule);
+    b->schedule.changed = b->schedule.moves = false;
+    for (int r = 0; r < b->size; r++) {
+        const dome_speed *speed = &b->speeds[r];
+        s.rates[r] = speed->rate;
+        s.later[r] = dome__speed_ahead(speed, stay);
+        s.noises[r] = b->every ? 0 : speed->noise;
+        b->schedule.changed |= speed->changed;
+        b->schedule.moves |= dome__speed_moves(speed) && !b->every;
+    }
+    return s;
+}
+
+static void load_of(const dome_balance *b, const domain *d, const speeds *s, uint64_t *counts, dome_load *load)
 {
     for (int r = 0; r < b->size; r++)
         counts[r] = dome_layout_run(d->layout, r, NULL);
-    *load = (dome_load){b->size, d->blocks, 0, counts, rates, d->costs, b->topology, noises};
+    *load = (dome_load){.ranks = b->size,
+                        .blocks = d->blocks,
+                        .counts = counts,
+                        .rates = s->rates,
+                        .later = b->schedule.moves ? s->later : NULL,
+                        .costs = d->costs,
+                        .topology = b->topology,
+                        .noises = s->noises};
     dome_layout_run(d->layout, 0, &load->start);
 }
 
@@ -57,29 +86,24 @@ static bool decide_domain(dome_balance *b, domain *d, const dome_load *load)
 
 bool dome__balance_decide(dome_env *env, dome_balance *b)
 {
-    double *rates = g_new(double, b->size), *noises = g_new(double, b->size);
     uint64_t *counts = g_new(uint64_t, b->size);
+    speeds s = speeds_of(b);
     bool pays = false;
     take_links(b, &env->transport->links);
     memset(b->planned, 0, sizeof b->planned);
-    b->schedule.changed = false;
-    for (int r = 0; r < b->size; r++) {
-        rates[r] = b->speeds[r].rate;
-        noises[r] = b->every ? 0 : b->speeds[r].noise; /* noise does not count against an interval that the user has set */
-        b->schedule.changed |= b->speeds[r].changed;
-    }
     for (guint k = 0; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
         if (!dome__domain_is_live(d))
             continue;
         dome_load load;
-        load_of(b, d, rates, noises, counts, &load);
+        load_of(b, d, &s, counts, &load);
         pays |= decide_domain(b, d, &load);
     }
     if (!pays)
         memset(b->planned, 0, sizeof b->planned);
-    g_free(rates);
-    g_free(noises);
+    g_free(s.rates);
+    g_free(s.later);
+    g_free(s.noises);
     g_free(counts);
     return pays;
 }

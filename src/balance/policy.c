@@ -278,11 +278,8 @@ static void divide_all(const dome_load *load, const double *rates, int64_t turn,
     g_free(p.sums);
 }
 
-void dome__policy_global(const dome_load *load, dome_division *division)
+static void divide_at_once(const dome_load *load, dome_division *division)
 {
-    keep(load, division);
-    if (load->ranks < 2 || load->blocks == 0)
-        return;
     double *rates = cautious_rates_of(load);
     divide_all(load, rates, 0, division);
     int64_t turn = load->topology == DOME_RING ? least_moving_turn(load, division->counts) : 0;
@@ -300,6 +297,41 @@ void dome__policy_global(const dome_load *load, dome_division *division)
         g_free(other.counts);
     }
     g_free(rates);
+}
+
+/* Where rates change steadily, the division is balanced for the moment for which it takes least in the mean. */
+static void divide_ahead(const dome_load *load, dome_division *division)
+{
+    static const double moments[] = {0.25, 0.5, 0.75, 1};
+    double *rates = dome__rates_of(load), *then = g_new(double, load->ranks), least = dome__division_time(load, division);
+    dome_division tried = {0, g_new(uint64_t, load->ranks)};
+    for (int k = 0; k < (int)G_N_ELEMENTS(moments); k++) {
+        dome_load at = *load;
+        at.rates = then;
+        at.later = NULL;
+        for (int r = 0; r < load->ranks; r++)
+            then[r] = dome__rate_at(load, rates, r, moments[k]);
+        divide_at_once(&at, &tried);
+        double time = dome__division_time(load, &tried);
+        if (time < least) {
+            least = time;
+            division->start = tried.start;
+            memcpy(division->counts, tried.counts, (size_t)load->ranks * sizeof *tried.counts);
+        }
+    }
+    g_free(tried.counts);
+    g_free(then);
+    g_free(rates);
+}
+
+void dome__policy_global(const dome_load *load, dome_division *division)
+{
+    keep(load, division);
+    if (load->ranks < 2 || load->blocks == 0)
+        return;
+    divide_at_once(load, division);
+    if (load->later)
+        divide_ahead(load, division);
 }
 
 /* ---- between the present layout and a balanced one ---- */

@@ -28,6 +28,8 @@ typedef struct dome_load {
     uint64_t start;         /* first block of rank 0 */
     const uint64_t *counts; /* blocks of each rank; they add up to blocks */
     const double *rates; /* cost per second of each rank; not positive or not finite: unknown, taken as the mean of the others */
+    const double *later; /* rates at the end of the time for which a division is made; between, the time for a unit of cost is
+                          * taken to change linearly. NULL: the same rates */
     const double *costs; /* of each block, by block number, not negative; NULL: all 1 */
     dome_topology topology;
     const double
@@ -42,20 +44,45 @@ typedef struct dome_division {
 
 /* ---- what a rank knows of its speed ---- */
 
+/* Ways to say from past measurements what the next one will be. */
+typedef enum dome_model {
+    DOME_MODEL_MEAN,   /* of the last seconds */
+    DOME_MODEL_LAST,   /* measurement */
+    DOME_MODEL_MEDIAN, /* of the last measurements */
+    DOME_MODEL_LONG,   /* mean of a longer time */
+    DOME_MODEL_TREND,  /* the time for a unit of cost grows or shrinks linearly */
+    DOME_MODELS
+} dome_model;
+
+enum { DOME_MODEL_RECENT = 5 };
+
+typedef struct dome_models {
+    dome_model used;
+    double mean;               /* cost per second */
+    double error[DOME_MODELS]; /* the mean square of the relative errors of its predictions; recent ones count more */
+    int count, predicted;      /* measurements; those that each model has predicted */
+    double seconds;            /* of the last measurement */
+    double recent[DOME_MODEL_RECENT];
+    double w, t, tt, y, ty; /* sums for the line: of weights; of times, squares, seconds per cost, with their weights */
+} dome_models;
+
 /* Starts as all 0. */
 typedef struct dome_speed {
     double rate;    /* the estimate, cost per second; 0: not known yet */
-    double seconds; /* of measurement behind it */
+    double growth;  /* of the time for a unit of cost, per second, as a fraction; 0: none that noise could not explain */
+    double seconds; /* of measurement behind the mean of the last seconds */
     double noise;   /* of the estimate: its relative standard error */
     double spread;  /* of measurements over one second; 0: not known yet */
     double doubt;   /* a measurement far from the estimate that the next one must confirm; 0: none */
     bool changed;   /* by the last measurement, which confirmed the one before */
     int idle;       /* consecutive phases in which the rank had nothing to compute, and how often its trials failed */
     int patience;
+    dome_models models;
 } dome_speed;
 
-/* Folds a measurement (cost processed per second of computing, over `seconds`) into the estimate, which is the mean over the last
- * seconds: the noise of measurements falls with the square root of their time. A value further from the estimate than noise
+/* Folds a measurement (cost processed per second of computing, over `seconds`) into the estimate. That is what the model says
+ * which has predicted best so far, at first the mean over the last seconds: the noise of measurements falls with the square root
+ * of their time. A value further from the estimate than noise
  * explains is not used before the next one confirms it: a task that was stopped for a moment must not lose its data. The very
  * first measurement is used at once. If `measured` is not positive or not finite, the rank has no blocks and has computed
  * nothing. Its estimate, if below `mean` (the mean rate of the others), then drifts towards it, more slowly each time that such a
@@ -63,6 +90,12 @@ typedef struct dome_speed {
  * often delay the others. (Must not be called if no rank computed anything.) Returns whether the measurement is in doubt, so that
  * the next phase should be soon. */
 bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean);
+
+/* Whether the rate changes all the time: it grows or shrinks steadily, or the last measurement is the best that can be said. */
+bool dome__speed_moves(const dome_speed *speed);
+
+/* The rate that is to be expected in so many seconds. */
+double dome__speed_ahead(const dome_speed *speed, double seconds);
 
 /* ---- where ---- */
 
@@ -119,7 +152,8 @@ void dome__policy_spare(const dome_load *load, const dome_moving *moving, double
 
 /* ---- judging ---- */
 
-/* The largest time over ranks, in seconds, in which a division processes each block once. */
+/* The largest time over ranks, in seconds, in which a division processes each block once; if rates change, the mean over the time
+ * for which the division is made. */
 double dome__division_time(const dome_load *load, const dome_division *division);
 
 /* The same for the present layout. */
@@ -133,15 +167,18 @@ uint64_t dome__division_moves(const dome_load *load, const dome_division *divisi
 
 /* ---- when ---- */
 
-/* In seconds, except for noise, spread and counts. Filled by dome__schedule_init; the caller updates phase, noise, spread and
- * changed. */
+/* In seconds, except for noise, spread and counts. Filled by dome__schedule_init; the caller updates phase, noise, spread,
+ * moves and changed. */
 typedef struct dome_schedule {
     double interval;          /* until the next phase */
     double shortest, longest; /* its limits */
     double phase;             /* measured cost of a phase that moves nothing */
     double spread;            /* of measurements over one second (dome_speed), over the ranks; a fraction */
     double noise;             /* of the measurements (dome_speed), the mean over the ranks; a fraction */
+    bool moves;               /* the speed of a rank changes all the time (dome__speed_moves) */
     bool changed;             /* in this phase the speed of a rank has changed (dome_speed) */
+    double calm;              /* time since the last migration */
+    double stay;              /* smoothed time between migrations; 0: there was none */
     double watched, changes;  /* time, and changes in it; what is long ago counts less */
     double since;             /* time since the last change */
 } dome_schedule;
@@ -161,6 +198,9 @@ bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, c
 
 /* Seconds for which speeds are expected to stay as they are: the mean time between changes so far. */
 double dome__schedule_horizon(const dome_schedule *schedule);
+
+/* Seconds for which a division that is made now is expected to stay. */
+double dome__schedule_stay(const dome_schedule *schedule);
 
 /* Whether a rank without blocks gets some. */
 bool dome__division_trial(const dome_load *load, const dome_division *division);

@@ -16,6 +16,136 @@
 #define DRIFT_FROM    0.001 /* of the mean, at least: a rank that stood still when it was measured must recover, too */
 enum { PATIENCE = 7 };      /* trials become rarer by up to a factor of two to this power */
 
+#define LONG_MEMORY  10.0 /* seconds of the longer mean and of the line */
+#define ERROR_WEIGHT 0.07 /* of a new error of a prediction */
+#define BETTER       0.6  /* another model than the mean is used if its error is less than this part */
+#define STEEPEST     4.0  /* factor by which a trend may change the rate */
+#define SURE_GROWTH  3    /* standard errors */
+enum { TRIED = 10 };      /* predictions, before another model may be used */
+
+/* ---- models ---- */
+
+static double clamped(double rate, double about)
+{
+    return CLAMP(rate, about / STEEPEST, about * STEEPEST);
+}
+
+/* The line through the seconds per cost, at the end of the last measurement. */
+static void line(const dome_models *m, double *level, double *slope)
+{
+    double det = m->w * m->tt - m->t * m->t;
+    *slope = m->count > 2 && det > 0 ? (m->w * m->ty - m->t * m->y) / det : 0;
+    *level = (m->y - *slope * m->t) / m->w;
+}
+
+static double median_of_recent(const dome_models *m)
+{
+    double sorted[DOME_MODEL_RECENT];
+    int n = MIN(m->count, DOME_MODEL_RECENT);
+    for (int k = 0; k < n; k++) {
+        int at = k;
+        for (; at > 0 && sorted[at - 1] > m->recent[k]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = m->recent[k];
+    }
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* What a model says of the mean rate over the next `seconds`. */
+static double prediction(const dome_models *m, dome_model model, double seconds)
+{
+    double level, slope;
+    switch (model) {
+    case DOME_MODEL_LAST:
+        return m->recent[(m->count - 1) % DOME_MODEL_RECENT];
+    case DOME_MODEL_MEDIAN:
+        return median_of_recent(m);
+    case DOME_MODEL_LONG:
+        return m->w / m->y;
+    case DOME_MODEL_TREND:
+        line(m, &level, &slope);
+        level += slope * seconds / 2;
+        return level > 0 ? clamped(1 / level, m->mean) : m->mean * STEEPEST;
+    default:
+        return m->mean;
+    }
+}
+
+static void take_measurement(dome_models *m, double mean, double measured, double seconds)
+{
+    double keep = LONG_MEMORY / (LONG_MEMORY + seconds), at = -seconds / 2;
+    m->mean = mean;
+    m->seconds = seconds;
+    m->recent[m->count++ % DOME_MODEL_RECENT] = measured;
+    if (m->count == 2 * DOME_MODEL_RECENT)
+        m->count = DOME_MODEL_RECENT;               /* the same places */
+    m->tt += seconds * (seconds * m->w - 2 * m->t); /* times are relative to the end of the last measurement */
+    m->t -= seconds * m->w;
+    m->ty -= seconds * m->y;
+    m->w = keep * m->w + seconds;
+    m->t = keep * m->t + seconds * at;
+    m->tt = keep * m->tt + seconds * at * at * (4.0 / 3);
+    m->y = keep * m->y + seconds / measured;
+    m->ty = keep * m->ty + seconds * at / measured;
+}
+
+/* How well each model has predicted a measurement. */
+static void judge_models(dome_models *m, double measured, double seconds)
+{
+    double weight = MAX(ERROR_WEIGHT, 1.0 / (m->predicted + 1));
+    dome_model best = DOME_MODEL_MEAN;
+    for (int k = 0; k < DOME_MODELS; k++) {
+        double error = prediction(m, (dome_model)k, seconds) / measured - 1;
+        m->error[k] += weight * (error * error - m->error[k]);
+        if (m->error[k] < m->error[best] * (best == DOME_MODEL_MEAN ? BETTER : 1))
+            best = (dome_model)k;
+    }
+    m->predicted += m->predicted < TRIED;
+    m->used = m->predicted == TRIED ? best : DOME_MODEL_MEAN;
+}
+
+/* The growth, if noise does not explain it. */
+static double growth_of(const dome_models *m, double spread)
+{
+    double level, slope, det = m->w * m->tt - m->t * m->t;
+    line(m, &level, &slope);
+    if (!(m->predicted == TRIED && m->count > 2 && level > 0 && det > 0) ||
+        m->error[DOME_MODEL_TREND] > m->error[m->used] * (1 + ERROR_WEIGHT))
+        return 0;
+    double deviation = spread * (m->y / m->w) * sqrt(m->w / det);
+    return fabs(slope) > SURE_GROWTH * deviation ? slope / level : 0;
+}
+
+/* Seconds of measurement that give a mean with the accuracy of the model's estimate. */
+static double model_seconds(const dome_speed *speed)
+{
+    switch (speed->models.used) {
+    case DOME_MODEL_LAST:
+        return speed->models.seconds;
+    case DOME_MODEL_MEDIAN: /* of normal noise it is as accurate as the mean of 0.64 times as many */
+        return 0.64 * MIN(speed->models.count, DOME_MODEL_RECENT) * speed->models.seconds;
+    case DOME_MODEL_LONG:
+        return MAX(speed->seconds, MIN(speed->models.w, LONG_MEMORY));
+    case DOME_MODEL_TREND:
+        return MAX(speed->seconds, MIN(speed->models.w, LONG_MEMORY) / 4);
+    default:
+        return speed->seconds;
+    }
+}
+
+bool dome__speed_moves(const dome_speed *speed)
+{
+    return speed->growth != 0 || speed->models.used == DOME_MODEL_LAST;
+}
+
+double dome__speed_ahead(const dome_speed *speed, double seconds)
+{
+    double factor = 1 + speed->growth * seconds;
+    return speed->rate / CLAMP(factor, 1 / STEEPEST, STEEPEST);
+}
+
+/* ---- the estimate ---- */
+
 /* The deviation between a measurement and an estimate, each over its seconds, if spread is 1. */
 static double deviation_over(double seconds, double more_seconds)
 {
@@ -28,11 +158,27 @@ static void fold_spread(dome_speed *speed, double deviation, double seconds)
     speed->spread += SPREAD_WEIGHT * (sample - speed->spread);
 }
 
-static void rest_on(dome_speed *speed, double rate, double seconds)
+/* mean: over the last seconds, the measurement included. */
+static void rest_on(dome_speed *speed, double mean, double seconds)
 {
-    speed->rate = rate;
+    dome_models *m = &speed->models;
     speed->seconds = MIN(seconds, MEMORY);
-    speed->noise = speed->spread / sqrt(speed->seconds);
+    speed->rate = mean;
+    speed->growth = 0;
+    if (m->used != DOME_MODEL_MEAN && m->predicted == TRIED)
+        speed->rate = prediction(m, m->used, 0);
+    speed->growth = growth_of(m, speed->spread);
+    speed->noise = speed->spread / sqrt(model_seconds(speed));
+}
+
+/* All that was measured before says nothing any more. */
+static void begin_anew(dome_speed *speed, double rate, double seconds)
+{
+    dome_models *m = &speed->models;
+    m->count = m->predicted = 0;
+    m->w = m->t = m->tt = m->y = m->ty = 0;
+    take_measurement(m, rate, rate, seconds);
+    rest_on(speed, rate, seconds);
 }
 
 static void drift(dome_speed *speed, double mean)
@@ -50,7 +196,7 @@ static void end_trial(dome_speed *speed, double measured, double seconds)
     speed->patience = failed ? MIN(speed->patience + 1, PATIENCE) : 0;
     speed->spread = MAX(speed->spread, FIRST_SPREAD);
     speed->idle = 0;
-    rest_on(speed, measured, seconds);
+    begin_anew(speed, measured, seconds);
 }
 
 bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean)
@@ -66,26 +212,30 @@ bool dome__speed_update(dome_speed *speed, double measured, double seconds, doub
         end_trial(speed, measured, seconds);
         return false;
     }
-    double doubt = speed->doubt, deviation = fabs(measured - speed->rate) / speed->rate;
+    double expected = speed->growth != 0 ? dome__speed_ahead(speed, seconds / 2) : speed->rate;
+    double doubt = speed->doubt, deviation = fabs(measured - expected) / expected;
     double explained = IN_DOUBT * speed->spread * deviation_over(seconds, speed->seconds);
     speed->doubt = 0;
     /* a measurement over more time than the whole estimate is better than the estimate */
     if (deviation <= CLAMP(explained, LEAST_DOUBT, MOST_DOUBT) || (speed->seconds < seconds && seconds <= MEMORY)) {
         fold_spread(speed, deviation, seconds);
-        double all = speed->seconds + seconds;
-        rest_on(speed, speed->rate + seconds / all * (measured - speed->rate), all);
+        dome_models *m = &speed->models;
+        double all = speed->seconds + seconds, mean = m->mean + seconds / all * (measured - m->mean);
+        judge_models(m, measured, seconds);
+        take_measurement(m, mean, measured, seconds);
+        rest_on(speed, mean, all);
         return false;
     }
-    if (doubt > 0 && (doubt > speed->rate) == (measured > speed->rate)) {
+    if (doubt > 0 && (doubt > expected) == (measured > expected)) {
         /* The speed changed during the first of the two measurements; the second may be short. */
         speed->changed = true;
-        rest_on(speed, CLAMP(measured, doubt / 2, doubt * 2), seconds);
+        begin_anew(speed, CLAMP(measured, doubt / 2, doubt * 2), seconds);
         return false;
     }
     speed->doubt = measured;
     if (doubt > 0) { /* off to one side and then to the other: noise */
         fold_spread(speed, MIN(deviation, MOST_DOUBT), seconds);
-        rest_on(speed, speed->rate, speed->seconds);
+        rest_on(speed, speed->models.mean, speed->seconds);
     }
     return doubt == 0;
 }

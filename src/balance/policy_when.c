@@ -15,22 +15,36 @@ static double mean_noise(const dome_load *load)
     return sum / load->ranks;
 }
 
-/* sure: a rank may be faster than its estimate by `sure` times its noise, or the mean noise if that is larger. */
-static double layout_time(const dome_load *load, uint64_t start, const uint64_t *counts, double sure)
+/* The time at a moment between now (0) and the end of the division's time (1). sure: a rank may be faster than its estimate by
+ * `sure` times its noise, or the mean noise if that is larger. */
+static double time_at(const dome_load *load, const double *rates, uint64_t start, const uint64_t *counts, double sure,
+                      double moment)
 {
-    double *rates = dome__rates_of(load), mean = mean_noise(load), longest = 0;
+    double mean = mean_noise(load), longest = 0;
     uint64_t at = start;
     for (int r = 0; r < load->ranks; r++) {
         double cost = load->costs ? 0 : (double)counts[r];
         if (load->costs)
             for (uint64_t k = 0; k < counts[r]; k++)
                 cost += load->costs[(at + k) % load->blocks];
-        double noise = load->noises ? MAX(load->noises[r], mean) : 0;
-        longest = MAX(longest, cost / (rates[r] * (1 + sure * noise)));
+        double noise = load->noises ? MAX(load->noises[r], mean) : 0, rate = dome__rate_at(load, rates, r, moment);
+        longest = MAX(longest, cost / (rate * (1 + sure * noise)));
         at = load->blocks ? (at + counts[r]) % load->blocks : 0;
     }
-    g_free(rates);
     return longest;
+}
+
+static double layout_time(const dome_load *load, uint64_t start, const uint64_t *counts, double sure)
+{
+    static const double weights[] = {0.125, 0.25, 0.25, 0.25, 0.125}; /* trapezoids */
+    double *rates = dome__rates_of(load), time = 0;
+    if (load->later)
+        for (int k = 0; k < 5; k++)
+            time += weights[k] * time_at(load, rates, start, counts, sure, k / 4.0);
+    else
+        time = time_at(load, rates, start, counts, sure, 0);
+    g_free(rates);
+    return time;
 }
 
 double dome__division_time(const dome_load *load, const dome_division *division)
@@ -185,6 +199,7 @@ void dome__moving_learn(dome_moving *moving, const double planned[DOME_REACHES],
 #define LOSS          0.3  /* part of the time that is lost until a change is noticed */
 #define FIRST_HORIZON 16.0 /* seconds, before anything is known */
 #define CALM_PART     0.6  /* of the time since the last change */
+#define LASTS         0.7  /* part of the time for which a division stays */
 #define FADE          60.0 /* seconds in which changes are forgotten */
 #define ONE_CHANGE    1.0  /* seconds */
 #define TRIAL_COST    0.02 /* of the time until the next phase */
@@ -206,12 +221,24 @@ double dome__schedule_horizon(const dome_schedule *schedule)
     return MAX(MAX(between, CALM_PART * schedule->since), schedule->interval);
 }
 
+double dome__schedule_stay(const dome_schedule *schedule)
+{
+    double stay = MAX(schedule->stay, schedule->calm);
+    return MIN(MAX(stay, schedule->interval), dome__schedule_horizon(schedule));
+}
+
+/* Where speeds change all the time, a gain lasts until the next move at most. */
+static double lasting(const dome_schedule *schedule)
+{
+    return schedule->moves ? LASTS * dome__schedule_stay(schedule) : dome__schedule_horizon(schedule);
+}
+
 bool dome__schedule_pays(const dome_schedule *schedule, double now, double then, double moving)
 {
     if (!(now > 0) || !isfinite(now))
         return false;
     double gain = (now - then) / now;
-    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * dome__schedule_horizon(schedule) > moving;
+    return gain > MAX(LEAST_GAIN, SURE * schedule->noise) && gain * lasting(schedule) > moving;
 }
 
 bool dome__division_trial(const dome_load *load, const dome_division *division)
@@ -262,6 +289,11 @@ void dome__schedule_next(dome_schedule *schedule, bool moved, bool doubt)
     double rough = schedule->spread / QUIET;
     double least = MAX(CLAMP(rough * rough, schedule->shortest, PATIENT), HASTE * schedule->phase);
     count_changes(schedule);
+    schedule->calm += schedule->interval;
+    if (moved) {
+        schedule->stay = schedule->stay > 0 ? (schedule->stay + schedule->calm) / 2 : schedule->calm;
+        schedule->calm = 0;
+    }
     double next = moved || doubt ? 0 : MIN(GROWTH * schedule->interval, best_interval(schedule));
     schedule->interval = MIN(MAX(next, least), schedule->longest);
 }

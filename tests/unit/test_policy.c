@@ -461,6 +461,96 @@ static void test_speed_noise(void)
     g_assert_cmpfloat(s.rate, ==, 0.8);
 }
 
+/* The mean square of the relative errors of an estimate in a series of speeds; kind: of the series. */
+static double error_of(dome_speed *s, GRand *random, int kind)
+{
+    double sum = 0, speed = 1;
+    for (int i = 0; i < 600; i++) {
+        double noise = 0.02 * sqrt(12) * (g_rand_double(random) - 0.5);
+        if (kind == 1) /* outliers */
+            noise += g_rand_double(random) < 0.15 ? -0.12 : 0;
+        else if (kind == 2) /* grows steadily */
+            speed = 1 / (1 + 0.01 * i);
+        else if (kind == 3) /* walks, faster than noise */
+            speed *= 1 + 0.08 * (g_rand_double(random) - 0.5);
+        noise /= kind > 1 ? 20 : 1;
+        if (i >= 100)
+            sum += (s->rate / speed - 1) * (s->rate / speed - 1) / 500;
+        dome__speed_update(s, speed * (1 + noise), 0.5, 1);
+    }
+    return sum;
+}
+
+/* A series gets a model that suits it, and is not estimated worse than by the mean of the last seconds. */
+static void test_models(void)
+{
+    const bool suits[4][DOME_MODELS] = {{[DOME_MODEL_LONG] = true},
+                                        {[DOME_MODEL_MEDIAN] = true, [DOME_MODEL_LONG] = true},
+                                        {[DOME_MODEL_TREND] = true},
+                                        {[DOME_MODEL_LAST] = true, [DOME_MODEL_TREND] = true}};
+    GRand *random = g_rand_new_with_seed(21);
+    for (int kind = 0; kind < 4; kind++) {
+        dome_speed s = {0}, mean = {0};
+        double error = error_of(&s, random, kind);
+        g_assert_true(s.models.used == DOME_MODEL_MEAN || suits[kind][s.models.used]);
+        if (kind == 2)
+            g_assert_cmpint(s.models.used, ==, DOME_MODEL_TREND);
+        for (int k = 1; k < DOME_MODELS; k++)
+            mean.models.error[k] = INFINITY; /* never used */
+        double plain = error_of(&mean, random, kind);
+        g_assert_cmpint(mean.models.used, ==, DOME_MODEL_MEAN);
+        g_assert_cmpfloat(error, <, plain * (kind == 2 ? 0.3 : 1.05));
+    }
+    g_rand_free(random);
+}
+
+/* A steady change is told from noise, and says what the speed will be. */
+static void test_growth(void)
+{
+    GRand *random = g_rand_new_with_seed(5);
+    int seen = 0;
+    dome_speed still = {0}, slower = {0};
+    for (int i = 0; i < 400; i++) {
+        double noise = 1 + 0.02 * sqrt(12) * (g_rand_double(random) - 0.5), time = 0.5 * i;
+        dome__speed_update(&still, noise, 0.5, 1);
+        dome__speed_update(&slower, noise / (1 + 0.03 * (time + 0.25)), 0.5, 1);
+        seen += still.growth != 0;
+        if (i > 50) {
+            double ahead = 1 / (1 + 0.03 * (time + 0.5 + 10));
+            g_assert_cmpfloat(dome__speed_ahead(&slower, 10), >, 0.9 * ahead);
+            g_assert_cmpfloat(dome__speed_ahead(&slower, 10), <, 1.1 * ahead);
+        }
+    }
+    g_assert_cmpint(seen, <, 20);
+    g_assert_cmpfloat(dome__speed_ahead(&slower, 1e9), >, 0); /* within limits */
+    g_assert_true(dome__speed_update(&slower, 1, 0.5, 1));
+    dome__speed_update(&slower, 1, 0.5, 1); /* a change ends it */
+    g_assert_cmpfloat(slower.growth, ==, 0);
+    g_assert_true(slower.changed);
+    g_rand_free(random);
+}
+
+/* Rates that change in the time for which a division is made: it is the best in the mean over that time. */
+static void test_later(void)
+{
+    fixture f;
+    double later[4] = {0.5, 1, 1, 1};
+    prepare(&f, 4, 4000, DOME_LINEAR);
+    dome__policy_global(&f.load, &f.division);
+    f.load.later = later;
+    double now = dome__division_time(&f.load, &f.division), end;
+    g_assert_cmpfloat_with_epsilon(now, 1500, 1e-6); /* 1000 at first, 2000 at last */
+    dome__policy_global(&f.load, &f.division);
+    check_whole(&f);
+    g_assert_cmpfloat(dome__division_time(&f.load, &f.division), <, 0.82 * now);
+    for (int k = 0; k < 4; k++)
+        later[k] = k == 1 ? NAN : 1; /* not known, or as now */
+    memcpy(f.next, f.counts, sizeof f.next);
+    end = dome__division_time(&f.load, &f.division);
+    f.load.later = NULL;
+    g_assert_cmpfloat(end, ==, dome__division_time(&f.load, &f.division));
+}
+
 /* Phases until the estimate has reached `share` of the mean. */
 static int idle_phases(dome_speed *s, double share)
 {
@@ -728,6 +818,9 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/spare", test_spare);
     g_test_add_func("/policy/speed-noise", test_speed_noise);
     g_test_add_func("/policy/noises", test_noises);
+    g_test_add_func("/policy/models", test_models);
+    g_test_add_func("/policy/growth", test_growth);
+    g_test_add_func("/policy/later", test_later);
     g_test_add_func("/policy/trial", test_trial);
     g_test_add_func("/policy/speed", test_speed);
     g_test_add_func("/policy/speed-trials", test_speed_trials);
