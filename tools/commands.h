@@ -23,6 +23,7 @@ int dome__command_view(int argc, char **argv);
 int dome__command_ps(int argc, char **argv);
 int dome__command_hosts(int argc, char **argv);  /* built with PVM only */
 int dome__command_doctor(int argc, char **argv); /* likewise */
+int dome__command_net(int argc, char **argv);    /* likewise */
 
 /* Parses options. A wrong option ends the program with status 2 and an error message, which begins with the command's `name` and
  * suggests a similar option. */

@@ -5,14 +5,11 @@
 
 #include <poll.h>
 
-enum { FIRST_SIZE = 4096, WARM_UP = 2, MOST_DESCRIPTORS = 1024 };
+enum { FIRST_SIZE = 4096, PIECE = DOME_EXCHANGE_PIECE, UNDER_WAY = 3, WARM_UP = 2, MOST_DESCRIPTORS = 1024 };
 
 /* First words of messages from the leader: the end of the exchange, or the bytes of the message that follows. A word alone is a
  * short message. */
 enum { END = 0, SHORT = 1 };
-
-/* Of the longer message's time: a difference that is smaller is noise. */
-#define CLEAR_DIFFERENCE 0.25
 
 static double seconds_since(uint64_t begin)
 {
@@ -48,16 +45,6 @@ static bool send(const dome_exchange *x, dome_type type, const void *data, uint6
     return !dome__send(x->transport, x->partner, DOME_CHANNEL_CONTROL, type, data, count);
 }
 
-static void *buffer_for(dome_exchange *x, uint64_t bytes)
-{
-    if (x->room < bytes) {
-        g_free(x->buffer);
-        x->buffer = g_malloc0(bytes);
-        x->room = bytes;
-    }
-    return x->buffer;
-}
-
 /* One way, in seconds: half of a round trip. */
 static bool time_short(dome_exchange *x, double *seconds)
 {
@@ -68,16 +55,29 @@ static bool time_short(dome_exchange *x, double *seconds)
     return true;
 }
 
+/* Until the answer to the last piece. */
 static bool time_long(dome_exchange *x, uint64_t bytes, double *seconds)
 {
-    void *buffer = buffer_for(x, bytes);
-    uint64_t word = bytes;
-    if (!send(x, DOME_U64, &word, 1) || !receive(x, DOME_U64, &word, 1)) /* the partner now waits for the long message */
+    uint64_t word = bytes, sent = 0, answered = 0, pieces = (bytes + PIECE - 1) / PIECE;
+    if (!send(x, DOME_U64, &word, 1) || !receive(x, DOME_U64, &word, 1)) /* the partner now waits for the first piece */
         return false;
-    uint64_t begin = dome__now_ns();
-    if (!send(x, DOME_U8, buffer, bytes) || !receive(x, DOME_U8, buffer, bytes))
-        return false;
-    *seconds = MAX(seconds_since(begin) / 2, 1e-9);
+    for (uint64_t begin = dome__now_ns(); answered < pieces; answered++) {
+        for (; sent < pieces && sent < answered + UNDER_WAY; sent++)
+            if (!send(x, DOME_U8, x->piece, MIN(bytes - sent * PIECE, PIECE)))
+                return false;
+        if (!receive(x, DOME_U64, &word, 1))
+            return false;
+        *seconds = MAX(seconds_since(begin), 1e-9);
+    }
+    return true;
+}
+
+static bool take_long(dome_exchange *x, uint64_t bytes)
+{
+    uint64_t word = 0;
+    for (uint64_t at = 0; at < bytes; at += PIECE)
+        if (!receive(x, DOME_U8, x->piece, MIN(bytes - at, PIECE)) || !send(x, DOME_U64, &word, 1))
+            return false;
     return true;
 }
 
@@ -86,12 +86,9 @@ bool dome__exchange_end(const dome_exchange *x)
     return send(x, DOME_U64, &(uint64_t){END}, 1);
 }
 
-static double bandwidth_of(const uint64_t sizes[2], const double seconds[2], double latency)
+static double bandwidth_of(uint64_t bytes, double seconds, double latency)
 {
-    double difference = seconds[1] - seconds[0];
-    if (sizes[0] && difference > CLEAR_DIFFERENCE * seconds[1])
-        return (double)(sizes[1] - sizes[0]) / difference;
-    return (double)sizes[1] / MAX(seconds[1] - latency, seconds[1] / 2);
+    return (double)bytes / MAX(seconds - 2 * latency, seconds / 2);
 }
 
 static bool find_latency(dome_exchange *x, uint64_t begin, double *latency)
@@ -110,56 +107,50 @@ static bool find_latency(dome_exchange *x, uint64_t begin, double *latency)
 }
 
 /* Doubles the size until a message takes long enough. */
-static bool find_sizes(dome_exchange *x, uint64_t begin, double seconds[2])
+static bool find_size(dome_exchange *x, uint64_t begin, double *seconds)
 {
     const dome_exchange_effort *effort = x->effort;
-    x->sizes[0] = 0;
-    x->sizes[1] = FIRST_SIZE;
-    if (!time_long(x, x->sizes[1], &seconds[1]))
-        return false;
-    while (seconds[1] < effort->enough && x->sizes[1] * 2 <= effort->most && seconds_since(begin) < effort->budget) {
-        x->sizes[0] = x->sizes[1];
-        seconds[0] = seconds[1];
-        x->sizes[1] *= 2;
-        if (!time_long(x, x->sizes[1], &seconds[1]))
+    for (x->size = FIRST_SIZE;; x->size *= 2) {
+        if (!time_long(x, x->size, seconds))
             return false;
+        if (*seconds >= effort->enough || x->size * 2 > effort->most || seconds_since(begin) >= effort->budget)
+            return true;
     }
-    return true;
 }
 
+/* What network and kernel buffer, or let pass at once after a pause, has been used up by the messages that find the size: the
+ * ones after them show the bandwidth. */
 bool dome__exchange_alone(dome_exchange *x, double *latency, double *bandwidth)
 {
     uint64_t begin = dome__now_ns();
-    double seconds[2] = {0}, again;
-    if (!find_latency(x, begin, latency) || !find_sizes(x, begin, seconds))
+    double seconds, again;
+    if (!find_latency(x, begin, latency) || !find_size(x, begin, &seconds))
         return false;
-    for (int i = 0; i < 2; i++) {
-        if (!x->sizes[i] || seconds_since(begin) > x->effort->budget)
-            continue;
-        if (!time_long(x, x->sizes[i], &again))
+    if (seconds_since(begin) < x->effort->budget && !time_long(x, x->size, &seconds))
+        return false;
+    if (seconds < 2 * x->effort->enough && seconds_since(begin) < x->effort->budget) { /* so short that noise counts */
+        if (!time_long(x, x->size, &again))
             return false;
-        seconds[i] = MIN(seconds[i], again);
+        seconds = MIN(seconds, again);
     }
-    *bandwidth = bandwidth_of(x->sizes, seconds, *latency);
+    *bandwidth = bandwidth_of(x->size, seconds, *latency);
     return dome__exchange_end(x);
 }
 
-bool dome__exchange_together(dome_exchange *x, double *bandwidth)
+bool dome__exchange_together(dome_exchange *x, double seconds, double *bandwidth)
 {
-    uint64_t begin = dome__now_ns();
-    double sum[2] = {0}, seconds;
+    double one, sum = 0;
     int count = 0;
+    uint64_t begin = dome__now_ns();
+    if (!time_long(x, x->size, &one))
+        return false;
     do {
-        for (int i = 0; i < 2; i++) {
-            if (!x->sizes[i])
-                continue;
-            if (!time_long(x, x->sizes[i], &seconds))
-                return false;
-            sum[i] += seconds;
-        }
+        if (!time_long(x, x->size, &one))
+            return false;
+        sum += one;
         count++;
-    } while (seconds_since(begin) < x->effort->together);
-    *bandwidth = bandwidth_of(x->sizes, (double[]){sum[0] / count, sum[1] / count}, 0);
+    } while (seconds_since(begin) < seconds);
+    *bandwidth = bandwidth_of(x->size, sum / count, 0);
     return dome__exchange_end(x);
 }
 
@@ -173,16 +164,7 @@ bool dome__exchange_follow(dome_exchange *x)
             return true;
         if (!send(x, DOME_U64, &word, 1))
             return false;
-        if (word == SHORT)
-            continue;
-        void *buffer = buffer_for(x, MIN(word, x->effort->most));
-        if (word > x->effort->most || !receive(x, DOME_U8, buffer, word) || !send(x, DOME_U8, buffer, word))
+        if (word != SHORT && (word > x->effort->most || !take_long(x, word)))
             return false;
     }
-}
-
-void dome__exchange_clear(dome_exchange *x)
-{
-    g_clear_pointer(&x->buffer, g_free);
-    x->room = 0;
 }

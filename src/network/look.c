@@ -124,7 +124,6 @@ static int look(dome_transport *t, dome_network *network, int me, const int *lea
     bool good = true;
     for (int round = 0; round < rounds && good; round++)
         good = look_at(&x, network, me, leader, round, begin);
-    dome__exchange_clear(&x);
     return good ? collect(t, network, leader) : DOME_ERR_COMM;
 }
 

@@ -12,15 +12,9 @@
  * 0. */
 bool dome__network_obey(dome_transport *transport, void (*idle)(void));
 
-/* Hosts that do not answer. */
-typedef struct dome_silent {
-    int count;   /* 0 to 2; 2: one of the two, or both; the other one may be stuck with it */
-    int host[2]; /* their numbers */
-} dome_silent;
-
-/* Task 0: host i of the network is task i + 1. asking(a, b): called before it waits for an answer that concerns these hosts (b
- * may be -1). Returns the number of links measured, or -1: a host was silent. */
-int dome__network_measure(dome_transport *transport, dome_network *network, void (*asking)(void *ctx, int a, int b), void *ctx,
-                          dome_silent *silent);
+/* Task 0: host i of the network is task i + 1. silent[i] becomes true if host i does not answer; the others are measured.
+ * asking(host): called before task 0 waits for this host. Returns the number of links measured. */
+int dome__network_measure(dome_transport *transport, dome_network *network, void (*asking)(void *ctx, int host), void *ctx,
+                          bool *silent);
 
 #endif

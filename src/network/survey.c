@@ -21,25 +21,20 @@ static bool known(const survey *s, int a, int b)
     return s->network->bandwidth[a * s->network->hosts + b] > 0;
 }
 
-static bool measure(survey *s, int a, int b)
+static void measure(survey *s, int a, int b)
 {
     double latency, bandwidth;
-    if (a == b || known(s, a, b))
-        return true;
-    if (!s->probe->alone(s->probe->ctx, MIN(a, b), MAX(a, b), &latency, &bandwidth))
-        return false;
+    if (a == b || known(s, a, b) || !s->probe->alone(s->probe->ctx, MIN(a, b), MAX(a, b), &latency, &bandwidth))
+        return;
     dome__network_enter(s->network, a, b, latency, bandwidth, 0);
     s->links++;
-    return true;
 }
 
-static bool measure_all(survey *s)
+static void measure_all(survey *s)
 {
-    bool good = true;
     for (int a = 0; a < s->network->hosts; a++)
-        for (int b = 0; b < a && good; b++)
-            good = measure(s, a, b);
-    return good;
+        for (int b = 0; b < a; b++)
+            measure(s, a, b);
 }
 
 static int compare_numbers(const void *one, const void *other)
@@ -63,41 +58,37 @@ static int logarithm(int n)
     return (int)g_bit_storage((gulong)(n - 1));
 }
 
-static bool measure_from_landmarks(survey *s)
+static void measure_from_landmarks(survey *s)
 {
     int n = s->network->hosts, least = logarithm(n), next = 0;
     double *nearest = g_new(double, n); /* of each host to a landmark; 0: it is one */
-    bool good = true;
     for (int i = 0; i < n; i++)
         nearest[i] = INFINITY;
-    for (int landmarks = 0; good && landmarks < 2 * least; landmarks++) {
+    for (int landmarks = 0; landmarks < 2 * least; landmarks++) {
         if (landmarks >= least && nearest[next] < FAR * median(nearest, n))
             break;
         nearest[next] = 0;
-        for (int i = 0; i < n && good; i++) {
-            good = measure(s, next, i);
-            nearest[i] = MIN(nearest[i], dome__network_seconds(s->network, next, i, DOME_NETWORK_MESSAGE));
+        for (int i = 0; i < n; i++) {
+            measure(s, next, i);
+            if (known(s, next, i))
+                nearest[i] = MIN(nearest[i], dome__network_seconds(s->network, next, i, DOME_NETWORK_MESSAGE));
         }
         for (int i = 0; i < n; i++)
             if (nearest[i] > nearest[next])
                 next = i;
     }
     g_free(nearest);
-    return good;
 }
 
-static bool measure_ring(survey *s, int *order)
+static void measure_ring(survey *s, int *order)
 {
     int n = s->network->hosts;
-    bool good = true;
-    char **names = s->network->names;
-    dome_network *whole = dome__network_select(s->network, n, names);
+    dome_network *whole = dome__network_select(s->network, n, s->network->names);
     dome__network_fill(whole);
     dome__network_tour(whole, order);
-    for (int i = 0; i < n && good; i++)
-        good = measure(s, order[i], order[(i + 1) % n]);
+    for (int i = 0; i < n; i++)
+        measure(s, order[i], order[(i + 1) % n]);
     dome__network_free(whole);
-    return good;
 }
 
 int dome__network_round(int hosts, int round, int *pair)
@@ -114,8 +105,9 @@ int dome__network_round(int hosts, int round, int *pair)
     return pairs;
 }
 
-/* Measures at once those of the pairs whose links are known. */
-static bool measure_at_once(survey *s, int *pair, int pairs)
+/* Measures at once those of the pairs whose links are known. Between two clusters all pairs send in the same direction: links
+ * often carry as much again in the other one. */
+static void measure_at_once(survey *s, const int *cluster, int *pair, int pairs)
 {
     int n = s->network->hosts, kept = 0;
     double *bandwidth = g_new0(double, n + 1);
@@ -123,24 +115,25 @@ static bool measure_at_once(survey *s, int *pair, int pairs)
         int a = pair[2 * i], b = pair[2 * i + 1];
         if (!known(s, a, b))
             continue;
-        pair[2 * kept] = MIN(a, b);
-        pair[2 * kept++ + 1] = MAX(a, b);
+        bool turn = cluster[a] > cluster[b];
+        pair[2 * kept] = turn ? b : a;
+        pair[2 * kept++ + 1] = turn ? a : b;
     }
-    bool good = kept == 0 || s->probe->together(s->probe->ctx, kept, pair, bandwidth);
-    for (int i = 0; i < kept && good; i++) {
+    if (kept)
+        s->probe->together(s->probe->ctx, kept, pair, bandwidth);
+    for (int i = 0; i < kept; i++) {
         int a = pair[2 * i], b = pair[2 * i + 1];
         s->network->crowded[a * n + b] = s->network->crowded[b * n + a] = bandwidth[i];
     }
     g_free(bandwidth);
-    return good;
 }
 
 /* Few hosts: all links in rounds. Many: every other link of the ring, then the rest of them. */
-static bool measure_together(survey *s, const int *order)
+static void measure_together(survey *s, const int *order)
 {
-    int n = s->network->hosts, rounds = n <= ALL_LINKS ? n - 1 + n % 2 : 2, *pair = g_new(int, n + 2);
-    bool good = true;
-    for (int round = 0; round < rounds && good; round++) {
+    int n = s->network->hosts, rounds = n <= ALL_LINKS ? n - 1 + n % 2 : 2, *pair = g_new(int, n + 2), *cluster = g_new(int, n);
+    dome__network_clusters(s->network, cluster);
+    for (int round = 0; round < rounds; round++) {
         int pairs = 0;
         if (n <= ALL_LINKS)
             pairs = dome__network_round(n, round, pair);
@@ -148,18 +141,24 @@ static bool measure_together(survey *s, const int *order)
             pair[2 * pairs] = order[i];
             pair[2 * pairs++ + 1] = order[(i + 1) % n];
         }
-        good = measure_at_once(s, pair, pairs);
+        measure_at_once(s, cluster, pair, pairs);
     }
+    g_free(cluster);
     g_free(pair);
-    return good;
 }
 
 int dome__network_survey(dome_network *network, const dome_probe *probe)
 {
     survey s = {.network = network, .probe = probe};
     int n = network->hosts, *order = g_new0(int, n + 1);
-    bool good = n < 2 || (n <= ALL_LINKS ? measure_all(&s) : measure_from_landmarks(&s) && measure_ring(&s, order));
-    good = good && (n < 4 || measure_together(&s, order)); /* with fewer hosts no two pairs are there */
+    if (n > ALL_LINKS) {
+        measure_from_landmarks(&s);
+        measure_ring(&s, order);
+    } else {
+        measure_all(&s);
+    }
+    if (n >= 4) /* fewer hosts make no two pairs */
+        measure_together(&s, order);
     g_free(order);
-    return good ? s.links : -1;
+    return s.links;
 }

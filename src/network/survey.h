@@ -4,13 +4,15 @@
 
 #include "network/network.h"
 
-/* What measures links. The functions return false if the survey must end, as when a host does not answer. */
+/* What measures links. */
 typedef struct dome_probe {
     void *ctx;
-    /* The link of two hosts, while no others exchange messages. */
+    /* The link of two hosts, while no others exchange messages. False: one of them does not answer; the link stays unknown. */
     bool (*alone)(void *ctx, int a, int b, double *latency, double *bandwidth);
-    /* The bandwidth of all these links at once; no host is in two pairs. pair: the hosts, two by two. Each was measured alone. */
-    bool (*together)(void *ctx, int pairs, const int *pair, double *bandwidth);
+    /* The bandwidth of all these links at once; no host is in two pairs. pair: the hosts, two by two, of which the
+     * first one sends. Each was measured
+     * alone. bandwidth: 0 where it cannot be measured. */
+    void (*together)(void *ctx, int pairs, const int *pair, double *bandwidth);
 } dome_probe;
 
 /* Measures the links of a network of which nothing is known. Up to 12 hosts: all links.
@@ -21,7 +23,7 @@ typedef struct dome_probe {
  * best ring are measured, which programs use most. All others are left unknown (dome__network_fill estimates them).
  *
  * Then four hosts or more exchange messages at once, in rounds of pairs: over all links with up to 12 hosts, else over those of
- * the ring. Returns the number of links measured alone, or -1 if the probe ended the survey. */
+ * the ring. Returns the number of links measured alone. */
 int dome__network_survey(dome_network *network, const dome_probe *probe);
 
 /* Round `round` of n - 1 (n, if n is odd) in which every two hosts meet once: fills pair, and returns the number of pairs. */

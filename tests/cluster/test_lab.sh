@@ -50,7 +50,7 @@ refused 2 "1 to 250 hosts, not 0" "$lab" 0 true
 refused 2 "1 to 250 hosts, not 251" "$lab" 251 true
 refused 2 "1 to 250 hosts, not 3x" "$lab" 3x true
 refused 2 "no command" "$lab" 3
-for verb in on kill stop go cut mend sshd cpu rate arch ps; do
+for verb in on kill stop go cut mend sshd cpu rate switch arch ps; do
     refused 2 "'$verb' works inside a lab" "$lab" $verb h1 20
 done
 "$lab" --help | grep -q '^  dome-lab N COMMAND' || fail "no help"
@@ -59,7 +59,7 @@ mistakes() {
         refused 2 "$verb takes a host" dome-lab $verb
         refused 2 "$verb takes a host" dome-lab $verb h1 h2
     done
-    for verb in "on h3 true" "kill h3" "stop h0" "go h01" "cut h" "mend 1" "sshd hub" "cpu h3 20" "rate h3 10" "arch h3 s390x" "ps h3" "cpu ../h1 3"; do
+    for verb in "on h3 true" "kill h3" "stop h0" "go h01" "cut h" "mend 1" "sshd hub" "cpu h3 20" "rate h3 10" "switch h3 2" "arch h3 s390x" "ps h3" "cpu ../h1 3"; do
         # shellcheck disable=SC2086
         refused 2 "there is no host '" dome-lab $verb
     done
@@ -75,6 +75,10 @@ mistakes() {
     for rate in "" -5 0.001 100001 1G; do
         refused 2 "a speed is 0 or a number of Mbit/s from 0.01 to 100000, not '$rate'" dome-lab rate h1 "$rate"
     done
+    refused 2 "switch takes a host, a number" dome-lab switch h1
+    refused 2 "a switch is a number from 1 to 9, not 'x'" dome-lab switch h1 x
+    refused 2 "switch 1 has no link of its own" dome-lab switch h1 1 20
+    refused 2 "a speed is 0 or a number of Mbit/s from 0.01 to 100000, not 'fast'" dome-lab switch h1 2 fast
     refused 2 "arch takes a host and an architecture" dome-lab arch h1
     refused 2 "the only architecture is s390x, not 'vax'" dome-lab arch h1 vax
     DOME_LAB_S390X=/nowhere refused 77 "no machine in /nowhere" dome-lab arch h1 s390x
@@ -174,7 +178,23 @@ speeds() {
     finish
 }
 
-export -f refused say fail finish until_true mistakes shares share_of saves spin spinning held speeds
+# Whether h2 can still be reached, whatever switch it is plugged into.
+switches() {
+    dome-lab switch h2 2 20
+    ssh -F "$LAB/ssh_config" h2 true || fail "h2 at switch 2 cannot be reached"
+    tc qdisc show dev up2 | grep -q 'tbf .*rate 20Mbit' || fail "no limit on the link between the switches"
+    dome-lab cut h2
+    dome-lab mend h2
+    ip link show h2 | grep -q 'master hub2' || fail "h2 is not plugged into switch 2 again"
+    dome-lab switch h2 2 0
+    tc qdisc show dev up2 | grep -q tbf && fail "the limit between the switches is still there"
+    dome-lab switch h2 1
+    ip link show h2 | grep -q 'master hub ' || fail "h2 is not back at switch 1"
+    ssh -F "$LAB/ssh_config" h2 true || fail "h2 at switch 1 cannot be reached"
+    finish
+}
+
+export -f refused say fail finish until_true mistakes shares share_of saves spin spinning held speeds switches
 failures=0 "$lab" 2 "$BASH" -c mistakes || fail "mistakes in a lab"
 why=$("$lab" 1 dome-lab cpu h1 50 2>&1)
 status=$?
@@ -187,6 +207,7 @@ else
 fi
 say "speeds of links"
 failures=0 "$lab" 2 "$BASH" -c speeds || fail "speeds of links"
+failures=0 "$lab" 2 "$BASH" -c switches || fail "switches"
 
 say "no cgroups that can be written"
 hide="mount -t tmpfs tmpfs /sys/fs/cgroup"

@@ -96,7 +96,7 @@ def ps_checkpoint():
 
 
 def usage():
-    for command in "run", "ps", "hosts", "doctor":
+    for command in "run", "ps", "hosts", "net", "doctor":
         out, err = dome(command, "--help")
         check(out.startswith("Usage:\n  dome %s " % command) and not err, out + err)
         check(re.fullmatch("dome: %s: .*; see dome %s --help\n" % (command, command), dome(command, "--nonsense", status=2)[1]), command)

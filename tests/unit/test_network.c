@@ -545,20 +545,22 @@ static void test_age(void)
 
 typedef struct simulated {
     const dome_network *is;
-    int alone, left; /* measurements so far; how many may follow before the probe fails, -1: any */
+    int alone, silent; /* links measured so far; a host that does not answer, -1: none */
 } simulated;
 
 static bool simulated_alone(void *ctx, int a, int b, double *latency, double *bandwidth)
 {
     simulated *s = ctx;
     g_assert_cmpint(a, <, b);
+    if (a == s->silent || b == s->silent)
+        return false;
     s->alone++;
     *latency = s->is->latency[a * s->is->hosts + b];
     *bandwidth = s->is->bandwidth[a * s->is->hosts + b];
-    return s->left != s->alone;
+    return true;
 }
 
-static bool simulated_together(void *ctx, int pairs, const int *pair, double *bandwidth)
+static void simulated_together(void *ctx, int pairs, const int *pair, double *bandwidth)
 {
     const simulated *s = ctx;
     bool used[MOST] = {false};
@@ -567,7 +569,6 @@ static bool simulated_together(void *ctx, int pairs, const int *pair, double *ba
         used[pair[i]] = true;
         bandwidth[i / 2] = s->is->bandwidth[pair[i & ~1] * s->is->hosts + pair[i | 1]] / 2;
     }
-    return true;
 }
 
 static void test_survey(void)
@@ -576,7 +577,7 @@ static void test_survey(void)
     for (int hosts = 1; hosts <= MOST; hosts++) {
         int clusters = hosts < 4 ? 1 : g_rand_int_range(rand, 1, 3 + (hosts > 24)), is[MOST], found[MOST], order[MOST];
         dome_network *real = in_clusters(rand, hosts, clusters, 8, 0.2, is), *network = nothing_known(hosts);
-        simulated s = {.is = real, .left = -1};
+        simulated s = {.is = real, .silent = -1};
         const dome_probe probe = {&s, simulated_alone, simulated_together};
         g_assert_cmpint(dome__network_survey(network, &probe), ==, s.alone);
         g_assert_null(dome__network_wrong(network));
@@ -608,7 +609,7 @@ static void test_survey_grows(void)
     for (int hosts = 16; hosts <= MOST; hosts *= 2) {
         int is[MOST];
         dome_network *real = in_clusters(rand, hosts, 3, 8, 0.2, is), *network = nothing_known(hosts);
-        simulated s = {.is = real, .left = -1};
+        simulated s = {.is = real, .silent = -1};
         const dome_probe probe = {&s, simulated_alone, simulated_together};
         double links = dome__network_survey(network, &probe), unit = hosts * log2(hosts);
         g_test_message("%d hosts: %g links of %d, %.2f n log2(n)", hosts, links, hosts * (hosts - 1) / 2, links / unit);
@@ -621,17 +622,23 @@ static void test_survey_grows(void)
     g_rand_free(rand);
 }
 
-static void test_survey_ends(void)
+/* A host that does not answer: all others are measured. */
+static void test_survey_silent(void)
 {
     GRand *rand = g_rand_new_with_seed(17);
     for (int hosts = 6; hosts <= 30; hosts += 24)
-        for (int left = 1; left < 60; left += 7) {
+        for (int silent = 0; silent < hosts; silent += 5) {
             int is[MOST];
             dome_network *real = in_clusters(rand, hosts, 1, 1, 0.2, is), *network = nothing_known(hosts);
-            simulated s = {.is = real, .left = left};
+            simulated s = {.is = real, .silent = silent};
             const dome_probe probe = {&s, simulated_alone, simulated_together};
-            int links = dome__network_survey(network, &probe);
-            g_assert_cmpint(links, ==, hosts == 6 && left > 15 ? 15 : -1);
+            g_assert_cmpint(dome__network_survey(network, &probe), ==, s.alone);
+            for (int a = 0; a < hosts; a++) {
+                int known = 0;
+                for (int b = 0; b < hosts; b++)
+                    known += network->bandwidth[a * hosts + b] > 0;
+                g_assert_cmpint(known > 0, ==, a != silent);
+            }
             dome__network_free(network);
             dome__network_free(real);
         }
@@ -660,38 +667,44 @@ static void idle(void)
 {
 }
 
-static void asking(void *ctx, int a, int b)
+/* Before it waits for its second order: does nothing until it is killed. */
+static void stop(void)
 {
-    (void)ctx, (void)a, (void)b;
+    static int orders;
+    while (orders == 1)
+        pause();
+    orders++;
 }
 
-/* Host `silent` (-1: none) answers the first time and stops then. */
+static void asking(void *ctx, int host)
+{
+    (void)ctx, (void)host;
+}
+
+/* Host `silent` (-1: none) meets the others and stops then. */
 static int measure_task(dome_transport *t, void *ctx)
 {
     int silent = *(const int *)ctx;
     if (t->rank == 0) {
         dome_network *network = nothing_known(t->size - 1);
-        dome_silent found;
-        int links = dome__network_measure(t, network, asking, NULL, &found), n = network->hosts, failed = 0;
-        if (silent < 0) {
-            failed += links != n * (n - 1) / 2 || dome__network_wrong(network) || found.count || network->measured <= 0;
-            for (int i = 0; i < n * n; i++)
-                failed += i / n != i % n && !(network->bandwidth[i] > 0 && (n < 4 || network->crowded[i] > 0));
-        } else {
-            failed += links != -1 || found.count < 1 || (found.host[0] != silent && found.host[1] != silent);
+        bool found[MOST] = {false};
+        int links = dome__network_measure(t, network, asking, NULL, found), n = network->hosts, failed = 0;
+        int there = silent < 0 ? n : n - 1;
+        failed += links != there * (there - 1) / 2 || dome__network_wrong(network) || network->measured <= 0;
+        for (int i = 0; i < n * n; i++) {
+            int a = i / n, b = i % n;
+            if (a != b && a != silent && b != silent)
+                failed += !(network->bandwidth[i] > 0 && (n < 4 || network->crowded[i] > 0));
         }
+        for (int i = 0; i < n; i++)
+            failed += found[i] != (i == silent);
         dome__network_free(network);
         return failed;
     }
-    if (t->rank == silent + 1) {
-        uint64_t words[2];
-        double answer[3] = {1, 0, 0};
-        dome__recv(t, 0, DOME_CHANNEL_CONTROL, DOME_U64, words, 2);
-        dome__send(t, 0, DOME_CHANNEL_CONTROL, DOME_F64, answer, 3);
-        g_usleep(6000000);
-        _exit(0);
-    }
-    return !dome__network_obey(t, idle) && silent < 0;
+    if (t->rank == silent + 1)
+        alarm(5);
+    bool good = dome__network_obey(t, t->rank == silent + 1 ? stop : idle);
+    return !good && silent < 0;
 }
 
 static void test_measure(void)
@@ -705,7 +718,7 @@ static void test_measure(void)
 static void test_measure_silent(void)
 {
     int silent = 2;
-    g_assert_cmpint(local_run(5, NULL, measure_task, &silent), ==, 0);
+    g_assert_cmpint(local_run(5, NULL, measure_task, &silent), ==, 1); /* the silent one's own end */
 }
 
 /* ---- at a program's start ---- */
@@ -774,7 +787,7 @@ int main(int argc, char **argv)
     g_test_add_func("/network/file/age", test_age);
     g_test_add_func("/network/survey/clusters", test_survey);
     g_test_add_func("/network/survey/grows", test_survey_grows);
-    g_test_add_func("/network/survey/ends", test_survey_ends);
+    g_test_add_func("/network/survey/silent", test_survey_silent);
     g_test_add_func("/network/survey/rounds", test_rounds);
     g_test_add_func("/network/measure/all", test_measure);
     g_test_add_func("/network/measure/silent", test_measure_silent);

@@ -1,0 +1,120 @@
+#!/bin/bash
+# dome net in a lab of two switches with a slow link between them, and one slow host: the clusters and the best ring are found, hosts
+# that do not answer are named, files that are damaged are not used, and nothing is left behind.
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 6 "$@"
+
+# NAME OPTION...: measures as a user at h1 would.
+net() {
+    local name=$1
+    shift
+    run "$name" on h1 "$dome" net "$@"
+}
+
+# NAME HOSTS...: what JSON says of these hosts: that they are two clusters, h1 h4 h6 and the others, and that the ring is the best one
+# of all by the links that were measured.
+judge() {
+    python3 - "$work/$1.out" "${@:2}" <<'END' || fail "$1: see above"
+import itertools
+import json
+import sys
+
+network = json.load(open(sys.argv[1]))
+names = [host["name"] for host in network["hosts"]]
+bad = []
+if sorted(names) != sorted(sys.argv[2:]):
+    bad.append("hosts %s" % names)
+clusters = {}
+for host in network["hosts"]:
+    clusters.setdefault(host["cluster"], set()).add(host["name"])
+near = {"h1", "h4", "h6"} & set(names)
+if sorted(clusters.values(), key=sorted) != sorted([near, set(names) - near], key=sorted):
+    bad.append("clusters %s" % clusters)
+cost = {}
+for link in network["links"]:
+    a, b = link["hosts"]
+    cost[a, b] = cost[b, a] = link["latency"] + 65536 / link["bandwidth"]
+n = len(names)
+if len(cost) != n * (n - 1):
+    bad.append("%d links are known" % (len(cost) // 2))
+else:
+    length = lambda ring: sum(cost[ring[i], ring[(i + 1) % n]] for i in range(n))
+    best = min(length((0,) + rest) for rest in itertools.permutations(range(1, n)))
+    print("   ring over the best one: %.4f" % (length(network["ring"]) / best))
+    if length(network["ring"]) > best * (1 + 1e-6):
+        bad.append("the ring is not the best one")
+print("\n".join(bad), end="")
+sys.exit(bool(bad))
+END
+}
+
+tc qdisc add dev lo root tbf rate 1mbit burst 10000 latency 10ms 2>/dev/null || skip "the lab cannot limit rates: the kernel has no tbf"
+tc qdisc del dev lo root
+command -v python3 >/dev/null || skip "python3 is not installed"
+"$lab" rate all 200
+for host in h2 h3 h5; do
+    "$lab" switch $host 2 20
+done
+[ -e "$LAB/no_cpu" ] || "$lab" cpu h5 20
+
+say "six hosts"
+net first --hosts "$work/hosts" --json --picture "$work/picture.svg"
+ended_well first
+judge first "${hosts[@]}"
+python3 - "$work/picture.svg" <<'END' || fail "the picture is not as it should be"
+import sys
+import xml.dom.minidom
+document = xml.dom.minidom.parse(sys.argv[1])
+texts = [t.firstChild.data for t in document.getElementsByTagName("text")]
+sys.exit(not all("h%d" % i in texts for i in range(1, 7)))
+END
+
+say "what is known is not measured again"
+net known --hosts "$work/hosts" --json
+ended_well known
+same first.out known.out "the file"
+# dome-lab's homes are in memory; a program finds the same file.
+net table --hosts "$work/hosts"
+ended_well table
+grep -q '^6 hosts, 2 clusters, measured .* ago$' table.out || fail "table: $(head -1 table.out)"
+
+say "a damaged file"
+on h1 sh -c 'for file in ~/.cache/dome/network/*.network; do echo x >>"$file"; done'
+net damaged --hosts "$work/hosts" --json
+[ "$status" -eq 0 ] || fail "damaged: status $status"
+errors damaged | grep -Eq '^dome: net: /.*\.network is not used: it is damaged' || fail "damaged: $(errors damaged)"
+judge damaged "${hosts[@]}"
+clean_but_files() {
+    on h1 rm -rf "$HOME/.cache"
+    clean "$1"
+}
+clean_but_files six
+
+say "a user's own machine; a host stops while it is measured"
+vm_start h1 h2 h3 h4 h5 h6
+"$lab" switch h2 2 1 # slow, so that measuring takes a while
+run whole on h1 "$dome" net --again --json &
+measuring=$!
+until_true eval '"$lab" ps h6 | grep -q "dome net"' || fail "nothing is measured"
+sleep 0.5
+"$lab" stop h3
+wait $measuring
+status=$?
+[ $status -eq 0 ] || fail "h3 stopped: status $status; $(errors whole)"
+errors whole | sed 's/^/   /'
+[ "$(errors whole)" = "dome: net: no answer from h3; the other hosts are measured" ] || fail "h3 stopped: $(errors whole)"
+judge whole h1 h2 h4 h5 h6
+
+say "a host that is silent before"
+net without --again
+failed_with without "host h3 does not answer"
+"$lab" go h3
+until_true eval '! "$lab" ps | grep -q "dome net"' || fail "tasks are left: $("$lab" ps | grep "dome net")"
+vm_stop
+
+say "one host"
+net one
+ended_well one
+grep -q '^one host: ' one.out || fail "one: $(cat one.out)"
+clean_but_files end
+finish
