@@ -106,27 +106,29 @@ static bool find_latency(dome_exchange *x, uint64_t begin, double *latency)
     return true;
 }
 
-/* Doubles the size until a message takes long enough. */
+/* Doubles the size until a message takes long enough, and does so twice: the first time may be a pause of this process. What
+ * network and kernel buffer, or let pass at once after a pause, is used up by then: the second one shows the bandwidth. */
 static bool find_size(dome_exchange *x, uint64_t begin, double *seconds)
 {
     const dome_exchange_effort *effort = x->effort;
     for (x->size = FIRST_SIZE;; x->size *= 2) {
+        bool last = x->size * 2 > effort->most || seconds_since(begin) >= effort->budget;
         if (!time_long(x, x->size, seconds))
             return false;
-        if (*seconds >= effort->enough || x->size * 2 > effort->most || seconds_since(begin) >= effort->budget)
+        if (!last && *seconds < effort->enough)
+            continue;
+        if (seconds_since(begin) < effort->budget && !time_long(x, x->size, seconds))
+            return false;
+        if (last || *seconds >= effort->enough / 2)
             return true;
     }
 }
 
-/* What network and kernel buffer, or let pass at once after a pause, has been used up by the messages that find the size: the
- * ones after them show the bandwidth. */
 bool dome__exchange_alone(dome_exchange *x, double *latency, double *bandwidth)
 {
     uint64_t begin = dome__now_ns();
     double seconds, again;
     if (!find_latency(x, begin, latency) || !find_size(x, begin, &seconds))
-        return false;
-    if (seconds_since(begin) < x->effort->budget && !time_long(x, x->size, &seconds))
         return false;
     if (seconds < 2 * x->effort->enough && seconds_since(begin) < x->effort->budget) { /* so short that noise counts */
         if (!time_long(x, x->size, &again))

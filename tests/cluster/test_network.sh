@@ -3,6 +3,7 @@
 # that do not answer are named, files that are damaged are not used, and nothing is left behind.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 6 "$@"
+unset DOME_CACHE_DIR # the files lie in the homes of the lab's hosts
 
 # NAME OPTION...: measures as a user at h1 would.
 net() {
