@@ -411,12 +411,13 @@ typedef struct dvec_span {
  * data pointer of an empty span is not NULL but points to no element. Collective in order.
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may
- * move: a reduction, dvec_map, dvec_map_runs, the macros of map.h, dvec_scan, dvec_roll,
- * dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dsparse_multiply, dome_checkpoint,
- * dome_barrier, dome_env_relayout. Calls that return pointers never move data, so a program can
- * hold pointers to several vectors. The rule is the same for all distributions, although DOME_BLOCK and DOME_WHOLE
- * vectors do not move, so that the program can change the distribution later. --dome-check-pointers
- * finds programs that use a pointer for too long, whatever the distribution.
+ * move: a reduction, dvec_map, dvec_map_runs, dvec_map_anywhere, the macros of map.h, dvec_scan,
+ * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dsparse_multiply,
+ * dome_checkpoint, dome_barrier, dome_env_relayout. Calls that return pointers never move data, so
+ * a program can hold pointers to several vectors. The rule is the same for all distributions,
+ * although DOME_BLOCK and DOME_WHOLE vectors do not move, so that the program can change the
+ * distribution later. --dome-check-pointers finds programs that use a pointer for too long,
+ * whatever the distribution.
  *
  * A checkpoint contains what the program wrote through a pointer to a DOME_BLOCK or DOME_WHOLE
  * vector even if the pointer was no longer valid: after the first dvec_local each checkpoint
@@ -459,6 +460,17 @@ dome_status dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *co
  * call cover the whole local part. Results of other kernels would depend on the layout. Load
  * balancing assumes that all elements cost the same here; use dvec_map where they do not. */
 dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
+
+/* The same as dvec_map for kernels that any task may call for any block. A task that has begun all
+ * its blocks computes blocks that other tasks have not begun: this shortens a long call in which
+ * blocks differ in cost or tasks in speed, which load balancing between calls cannot. The values
+ * of those blocks travel to the task and back; owners and results stay the same.
+ *
+ * The kernel computes its block from in, first and count, and from memory that has the same values
+ * on all tasks, to which ctx may point. It must not rely on being called for this task's blocks,
+ * nor keep state in ctx. Collective: a task waits until its neighbours have begun their last
+ * blocks. */
+dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
 /* ---- files ---- */
 

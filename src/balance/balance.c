@@ -138,9 +138,9 @@ int dome__balance_probe(dome_env *env)
 /* ---- when ---- */
 
 /* Checks how long this task has waited lately. In a balanced program no task waits long. */
-static void watch_waiting(dome_balance *b, dome_transport *t)
+static void watch_waiting(const dome_env *env, dome_balance *b)
 {
-    uint64_t now = dome__now_ns(), wait = t->wait_ns;
+    uint64_t now = dome__now_ns(), wait = dome__clock_away_ns(env);
     double seconds = (double)(now - b->window_ns) * 1e-9;
     if (seconds < ALARM_WINDOW)
         return;
@@ -148,14 +148,14 @@ static void watch_waiting(dome_balance *b, dome_transport *t)
     if (b->usual_wait < 0)
         b->usual_wait = share;
     else if (share > b->usual_wait + b->alarm_share)
-        t->asks = true;
+        env->transport->asks = true;
     b->window_ns = now;
     b->window_wait_ns = wait;
 }
 
 static moment this_moment(const dome_env *env)
 {
-    return (moment){env->sequence, dome__now_ns(), env->transport->wait_ns, dome__processor_ns()};
+    return (moment){env->sequence, dome__now_ns(), dome__clock_away_ns(env), dome__processor_ns()};
 }
 
 /* Measurements begin at `from`, which may be in the past. */
@@ -163,7 +163,7 @@ static void restart_clock(const dome_env *env, dome_balance *b, moment from)
 {
     b->start = from;
     b->window_ns = dome__now_ns();
-    b->window_wait_ns = env->transport->wait_ns;
+    b->window_wait_ns = dome__clock_away_ns(env);
     b->usual_wait = -1;
 }
 
@@ -223,7 +223,7 @@ static bool is_due(dome_env *env, dome_balance *b)
     if (t->asked)
         return true;
     if (!t->asks)
-        watch_waiting(b, t);
+        watch_waiting(env, b);
     return false;
 }
 
@@ -502,9 +502,9 @@ static int take_numbers(dome_env *env, dome_balance *b)
 static int random_phase(dome_env *env, dome_balance *b)
 {
     uint64_t failed = !dome__env_settle(env);
-    uint64_t waited = env->transport->wait_ns;
+    uint64_t waited = dome__clock_away_ns(env);
     int status = dome__allreduce(env->transport, DOME_U64, &failed, 1, dome__combine_max_u64, NULL);
-    b->waited_ns += env->transport->wait_ns - waited;
+    b->waited_ns += dome__clock_away_ns(env) - waited;
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
     if (failed)

@@ -36,7 +36,7 @@ static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t mo
 {
     bool ok = dome__env_advance(env); /* first, because this is computing time, too */
     moment *left = &b->left;
-    *left = (moment){env->sequence, dome__now_ns(), env->transport->wait_ns, dome__processor_ns()};
+    *left = (moment){env->sequence, dome__now_ns(), dome__clock_away_ns(env), dome__processor_ns()};
     double elapsed = (double)(int64_t)(left->ns - b->start.ns) * 1e-9;
     double waited = (double)(left->wait_ns - b->start.wait_ns) * 1e-9;
     if (b->processor == 0)
@@ -123,9 +123,9 @@ static void take_costs(const dome_balance *b, domain *d, uint64_t *at)
 
 int dome__balance_take(dome_env *env, dome_balance *b, hearing *h)
 {
-    uint64_t waited = env->transport->wait_ns;
+    uint64_t waited = dome__clock_away_ns(env);
     int status = dome__relay_advance(b->relay, true);
-    b->waited_ns += env->transport->wait_ns - waited;
+    b->waited_ns += dome__clock_away_ns(env) - waited;
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
     h->each = numbers_of_each(b);

@@ -105,6 +105,22 @@ void dome__clock_charged(dome_env *env, uint64_t ns)
     env->clock->eval_ns += ns;
 }
 
+void dome__clock_helped(dome_env *env, uint64_t ns, uint64_t blocks)
+{
+    env->clock->helped_ns += ns;
+    env->clock->helped += blocks;
+}
+
+uint64_t dome__clock_helped_blocks(const dome_env *env)
+{
+    return env->clock->helped;
+}
+
+uint64_t dome__clock_away_ns(const dome_env *env)
+{
+    return *env->wait_ns + env->clock->helped_ns;
+}
+
 /* ---- by block ---- */
 
 dome_block_times *dome__block_times(dome_env *env, const dome_layout *layout)

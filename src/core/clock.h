@@ -33,6 +33,13 @@ const dome_clock_entry *dome__clock_entry_of(const dome_env *env, uint32_t code)
 void dome__clock_charge(dome_env *env, uint32_t code, uint64_t ns, uint64_t bytes);
 void dome__clock_charged(dome_env *env, uint64_t ns);
 
+/* Blocks of other tasks were computed, in so much time. */
+void dome__clock_helped(dome_env *env, uint64_t ns, uint64_t blocks);
+uint64_t dome__clock_helped_blocks(const dome_env *env);
+
+/* Time so far that was not spent on this task's own work: it waited, or computed blocks of other tasks. */
+uint64_t dome__clock_away_ns(const dome_env *env);
+
 uint64_t dome__processor_ns(void); /* processor time of this thread */
 
 /* Speed of the processor while it runs this thread: steps of a fixed computation per nanosecond of processor time. Takes about a

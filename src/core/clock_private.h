@@ -7,9 +7,10 @@
 
 struct dome_clock {
     dome_clock_entry entry[DOME_OPERATIONS_MAX];
-    uint64_t began_ns;      /* when all tasks had started */
-    uint64_t eval_ns;       /* time spent running deferred work within other operations */
-    GPtrArray *block_times; /* dome_block_times */
+    uint64_t began_ns;          /* when all tasks had started */
+    uint64_t eval_ns;           /* time spent running deferred work within other operations */
+    uint64_t helped_ns, helped; /* time spent on blocks of other tasks; their number */
+    GPtrArray *block_times;     /* dome_block_times */
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/object_private.h"
 #include "core/sized.h"
 #include "core/type_private.h"
+#include "objects/dvec_help.h"
 #include "objects/dvec_private.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
@@ -815,31 +816,48 @@ size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin,
     return count;
 }
 
-static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
+/* Ways of calling the kernel; the words of the history have them. dvec_run.c has others in between. */
+typedef enum map_form { BY_BLOCK, BY_RUN, ANYWHERE = 16 } map_form;
+
+/* Whether blocks can be computed by tasks that do not own them. */
+static bool can_help(const dvec *out)
+{
+    return out->distribution != DOME_WHOLE && out->env->transport->size > 1 && (out->env->transport->can & DOME_TRANSPORT_PROBE);
+}
+
+static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], map_form form)
 {
     if (!out)
         return dome__null(dome__operation_name(DOME_OP_DVEC_MAP), "a vector");
     dome_operation op;
     uint64_t words[2 + DVEC_MAP_MAX];
-    dome__begin_with(&op, out->env, DOME_OP_DVEC_MAP, out->object, words, dvec__map_words(words, runs, nin, in));
+    dome__begin_with(&op, out->env, DOME_OP_DVEC_MAP, out->object, words, dvec__map_words(words, form, nin, in));
 
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)
         return dome__end(&op, status);
     op.program = true;
-    map_spans(out, kernel, ctx, nin, in, runs);
+    if (form == ANYWHERE && can_help(out))
+        status = dvec__map_anywhere(out, kernel, ctx, nin, in);
+    else
+        map_spans(out, kernel, ctx, nin, in, form == BY_RUN);
     op.program = false;
     dvec__overwritten(out);
     dome__count_bytes(&op, map_bytes(out, nin, in));
-    return dome__end(&op, DOME_OK);
+    return dome__end(&op, status);
 }
 
 dome_status dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
-    return map(out, kernel, ctx, nin, in, false);
+    return map(out, kernel, ctx, nin, in, BY_BLOCK);
 }
 
 dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
-    return map(out, kernel, ctx, nin, in, true);
+    return map(out, kernel, ctx, nin, in, BY_RUN);
+}
+
+dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
+{
+    return map(out, kernel, ctx, nin, in, ANYWHERE);
 }

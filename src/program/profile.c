@@ -20,6 +20,7 @@ enum {
     AROUND,
     FURTHER,
     MOVED_BYTES,
+    HELPED, /* blocks computed for other tasks */
     BALANCING_NS,
     WAITED_NS, /* in phases of balancing, for tasks that reached them later */
     ELAPSED,
@@ -48,6 +49,7 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[AROUND] = moved.around;
     mine[FURTHER] = moved.further;
     mine[MOVED_BYTES] = moved.bytes;
+    mine[HELPED] = dome__clock_helped_blocks(env);
     mine[BALANCING_NS] = (uint64_t)(report->seconds * 1e9);
     mine[ELAPSED] = dome__clock_ran_ns(env);
     mine[MESSAGES] = env->transport->messages;
@@ -133,6 +135,8 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
     if (blocks > 0)
         fprintf(stderr, "blocks moved: %.0f (%.3f MB), to neighbours %.0f, around the ends %.0f, further %.0f\n", blocks,
                 sum(all, size, MOVED_BYTES) * 1e-6, sum(all, size, NEIGHBOURS), sum(all, size, AROUND), sum(all, size, FURTHER));
+    if (sum(all, size, HELPED) > 0)
+        fprintf(stderr, "blocks computed by tasks that do not own them: %.0f\n", sum(all, size, HELPED));
     if (report->imbalance_first > 0)
         fprintf(stderr, "imbalance (largest computing time over mean): %.3f before the first phase, %.3f before the last\n",
                 report->imbalance_first, report->imbalance_last);

@@ -5,7 +5,9 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 
 /* The head of every message, big-endian: magic (4 bytes), version, format, kind of type, channel (1 byte each), then 8 bytes
  * each: portable size of an element, number of elements of the whole message, sequence, history, object; operation, the sender's
@@ -326,6 +328,27 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
         return status;
     }
     return take_elements(t, source, channel, type, data, &h, bytes);
+}
+
+/* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS. */
+int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int channel)
+{
+    enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
+    uint64_t start = begin_wait(t);
+    struct timespec nap = {.tv_nsec = NAP_NS};
+    for (int turn = 0;; turn++) {
+        for (int k = 0; k < count; k++)
+            if (t->ops->arrived(t, ranks[k], channel)) {
+                end_wait(t, ranks[k], start);
+                return ranks[k];
+            }
+        if (turn < YIELDS) {
+            sched_yield();
+            continue;
+        }
+        nanosleep(&nap, NULL);
+        nap.tv_nsec = MIN(2 * nap.tv_nsec, LONGEST_NAP_NS);
+    }
 }
 
 /* Checks that a task has given what this task expects: `least` to `count` elements. Heads that differ only in rank and flags

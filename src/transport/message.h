@@ -19,6 +19,9 @@ void dome__end_send(dome_transport *transport, int dest);
 
 int dome__recv(dome_transport *transport, int source, int channel, dome_type type, void *data, uint64_t count);
 
+/* Waits until a message from one of these ranks has arrived, and returns the rank. Needs DOME_TRANSPORT_PROBE. */
+int dome__wait_for_any(dome_transport *transport, const int *ranks, int count, int channel);
+
 /* A share (transport.h) among the tasks of the group `near`: like messages of each task to each, with the same checks. Task i of
  * the group gives counts[i] elements; NULL: count each. from: as in transport.h. given: one entry for each task of the group. */
 int dome__share(dome_transport *transport, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
