@@ -5,7 +5,7 @@
  *
  *   END     Every block of mine has begun: I hand over none, and can compute some of yours. One to each partner.
  *   BLOCKS  To a partner that has sent END: compute these. The operands' values follow.
- *   RESULT  The answer: the processor time of each block, then the values.
+ *   RESULT  The answer: what each block has cost, then the values.
  *
  * A task computes its blocks from the first one on. Between two blocks, but at most once a millisecond, it looks for messages,
  * and hands over blocks from the end to partners that wait. The portions become smaller as fewer blocks are left. Blocks are not
@@ -21,6 +21,7 @@
 #include "objects/dvec_help.h"
 
 #include "core/clock.h"
+#include "trace/record.h"
 #include "transport/agree.h"
 #include "transport/message.h"
 
@@ -49,7 +50,7 @@ typedef struct partner {
 /* Room for values of blocks of another task. */
 typedef struct room {
     char *out, *memory;
-    double *ns;
+    double *cost;
     int dest; /* RESULT is on its way to this task; -1: to none */
 } room;
 
@@ -70,7 +71,7 @@ typedef struct help {
     double seconds;                /* spent in blocks of this task that it has computed itself */
     uint64_t looked;
     dome_block_clock clock;
-    double *block_ns; /* costs by block; NULL: not measured */
+    double *block_ns; /* processor time by block; NULL: not measured */
 
     room rooms[2];
     bool able; /* there is memory for them */
@@ -127,6 +128,15 @@ static void take(help *h, int rank, dome_type type, void *data, uint64_t count)
         h->status = dome__recv(h->t, rank, DOME_CHANNEL_DATA, type, data, count);
 }
 
+/* This task's processor, to convert the costs of blocks; measured once. */
+static double processor(void)
+{
+    static double speed;
+    if (speed == 0)
+        speed = dome__processor_speed();
+    return speed;
+}
+
 /* ---- helping ---- */
 
 static uint64_t aligned(uint64_t bytes)
@@ -145,8 +155,8 @@ static bool make_rooms(help *h)
         r->memory = aligned_alloc(ALIGNMENT, bytes);
         if (r->memory)
             memset(r->memory, 0, bytes); /* padding is never undefined */
-        r->ns = g_try_new0(double, h->most);
-        have = have && r->memory && r->ns;
+        r->cost = g_try_new0(double, h->most);
+        have = have && r->memory && r->cost;
     }
     return have;
 }
@@ -157,7 +167,7 @@ static void free_rooms(help *h)
         if (h->rooms[k].dest >= 0 && h->status == DOME_OK)
             dome__end_send(h->t, h->rooms[k].dest);
         free(h->rooms[k].memory);
-        g_free(h->rooms[k].ns);
+        g_free(h->rooms[k].cost);
     }
 }
 
@@ -200,11 +210,12 @@ static void compute_for(help *h, int rank, uint64_t first, uint64_t count)
         for (int i = 0; i < h->nin; i++)
             values[i] = operands[i] + done * DVEC_ELEMENT(h->in[i]);
         h->kernel(h->ctx, first + done, (size_t)part, r->out + done * DVEC_ELEMENT(h->out), values);
-        r->ns[k] = (double)(dome__processor_ns() - start);
+        r->cost[k] = (double)(dome__processor_ns() - start) * processor();
     }
     dome__clock_helped(h->out->env, dome__since_ns(begin), blocks);
+    dome__trace_help(h->out->env->trace, rank, begin, blocks);
     put_words(h, rank, RESULT, first, count);
-    put(h, rank, DOME_F64, r->ns, blocks);
+    put(h, rank, DOME_F64, r->cost, blocks);
     put(h, rank, h->out->type, r->out, count * h->out->width);
 }
 
@@ -219,12 +230,12 @@ static void tell_end(help *h, partner *p)
 static void take_result(help *h, partner *p)
 {
     uint64_t blocks = blocks_in(h, p->count);
-    double *ns = g_new(double, blocks);
-    take(h, p->rank, DOME_F64, ns, blocks);
+    double *cost = g_new(double, blocks);
+    take(h, p->rank, DOME_F64, cost, blocks);
     take(h, p->rank, h->out->type, h->out->data + p->at * DVEC_ELEMENT(h->out), p->count * h->out->width);
     for (uint64_t k = 0; k < blocks && h->block_ns; k++)
-        h->block_ns[p->first / h->block_size + k] += ns[k];
-    g_free(ns);
+        h->block_ns[p->first / h->block_size + k] += cost[k] / processor();
+    g_free(cost);
     p->count = 0;
 }
 

@@ -69,6 +69,7 @@ static void write_span(const dome_trace_file *file, const dome_trace_span *s, GH
                        : s->kind == 'g' ? "operations"
                        : s->kind == 'e' ? "deferred operations"
                        : s->kind == 'w' ? "waiting"
+                       : s->kind == 'h' ? "blocks of another task"
                        : s->kind == 'm' ? "data moves"
                        : s->kind == 'b' ? "phase of load balancing"
                                         : "checkpoint";
@@ -102,6 +103,9 @@ static void write_span(const dome_trace_file *file, const dome_trace_span *s, GH
         break;
     case 'w':
         fprintf(to, ",\"cat\":\"waiting\",\"args\":{\"for_task\":%" PRIu64 "}", s->a);
+        break;
+    case 'h':
+        fprintf(to, ",\"cat\":\"operation\",\"args\":{\"of_task\":%" PRIu64 ",\"blocks\":%" PRIu64 "}", s->a, s->b);
         break;
     case 'm':
         fprintf(to, ",\"cat\":\"balance\",\"args\":{\"length\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"blocks\":%" PRIu64 "}", s->a,

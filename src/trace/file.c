@@ -395,6 +395,7 @@ static bool task_line(parser *p, char kind, fields *f)
     case 'g':
     case 'e':
     case 'w':
+    case 'h':
     case 'm':
     case 'b':
     case 'k':

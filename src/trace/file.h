@@ -24,7 +24,8 @@ typedef struct dome_trace_task {
     uint64_t clock_error;
 } dome_trace_task;
 
-/* kind: o operation, g merged operations, e deferred work, w waiting, m migration, b phase of balancing, k checkpoint. */
+/* kind: o operation, g merged operations, e deferred work, w waiting, h blocks of another task, m migration, b phase of
+ * balancing, k checkpoint. */
 typedef struct dome_trace_span {
     int64_t start, took;
     int task; /* place in tasks */

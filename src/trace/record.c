@@ -358,6 +358,13 @@ void dome__trace_evaluation(dome_trace *trace, unsigned operations, uint64_t sta
         write_span(trace, 'e', start, took, operations, 0, 0);
 }
 
+void dome__trace_help(dome_trace *trace, int rank, uint64_t start, uint64_t blocks)
+{
+    uint64_t took = dome__since_ns(start);
+    if (trace && took >= grain(trace, start + took))
+        write_span(trace, 'h', start, took, (uint64_t)rank, blocks, 0);
+}
+
 void dome__trace_migration(dome_trace *trace, const dome_layout *layout, uint64_t start, uint64_t bytes, uint64_t blocks)
 {
     if (trace)

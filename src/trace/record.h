@@ -48,6 +48,9 @@ void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *
 void dome__trace_wait(dome_trace *trace, int rank, uint64_t start, uint64_t took);
 void dome__trace_evaluation(dome_trace *trace, unsigned operations, uint64_t start, uint64_t took);
 
+/* Records that this task has computed blocks of another one, since `start`. */
+void dome__trace_help(dome_trace *trace, int rank, uint64_t start, uint64_t blocks);
+
 /* Records a migration of the data of one length: what this task has sent. */
 void dome__trace_migration(dome_trace *trace, const dome_layout *layout, uint64_t start, uint64_t bytes, uint64_t blocks);
 

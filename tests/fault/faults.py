@@ -19,6 +19,7 @@ SLACK = 3  # for a machine that has more to do than this: what hangs, hangs for 
 WHERE = {
     "own": "the program's own code",
     "map": "(dvec_map of 'y'|dome_finalize)",
+    "help": "(dvec_map of 'z'|the program's own code)",
     "barrier": "(dome_barrier|the program's own code)",
     "sum": "(dvec_sum of 'x'|the program's own code)",
     "wait": "dvec_sum of 'x'",
@@ -293,6 +294,14 @@ def all_killed_after_init(tasks):
         return note
 
 
+def kernel_fails_elsewhere(what, status, line):
+    """In a block that another task owns."""
+    with start(4, "help", what) as run:
+        note = is_over(run, run.began, TIMEOUT, status)
+        only_line(run, line)
+        return note
+
+
 MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "length": (2, r"dvec_new: x cannot have a length of -1"),
     "freed-output": (2, r"dvec_fill of 'x': it has been freed"),
@@ -352,6 +361,7 @@ DISAGREEMENTS = {
     "input": ("dvec_copy of 'x'", "x", "'y'", "'x'"),
     "neighbours": ("dvec_halo of 'x'", "dvec_fill of 'x'"),
     "maps": ("(dvec_map of 'y'|load balancing)", "dvec_fill of 'x'"),
+    "help": ("dvec_map of 'z'", "dome_barrier"),
     "freed": ("dvec_free of 'y'", "dvec_free of 'x'"),
     "structure": ("ledger_add of 'x'", "amount", "2", "1.5"),
     "before": ("dvec_adds of 'x'", "a", "2", "1"),
@@ -419,6 +429,15 @@ def all_cases():
             case("kill -9 task %d in %s" % (rank, place), kill_rank, 4, place, rank)
         case("kill -9 hub in %s" % place, kill_hub, 4, place)
         case("kill -9 daemon in %s" % place, kill_daemon, 4, place)
+    for rank in 0, 1, 3:
+        case("kill -9 task %d in help" % rank, kill_rank, 4, "help", rank)
+    case("kill -9 task 2 in help, road pvm", kill_rank, 4, "help", 2, signal.SIGKILL, None, "pvm")
+    case("stop task 2 in help", stop_rank, 4, "help", 2, 4)
+    case("a helper crashes", kernel_fails_elsewhere, "crash", 1,
+         r"task [123] on host \S+ is lost: its process was ended by signal 11 \(Segmentation fault\); the program was in dvec_map of 'z'")
+    case("a helper's kernel calls Dome", kernel_fails_elsewhere, "call", 2,
+         r"dvec_map of 'z': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be "
+         r"\(task [123] on host \S+\)")
     for tasks, rank in (2, 1), (3, 0), (4, 2), (7, 6):
         for after in 0.03, 0.2:
             case("kill -9 task %d of %d while data moves, after %g s" % (rank, tasks, after), while_data_moves, tasks, rank,

@@ -136,6 +136,42 @@ static int wrong_number(int signal_number)
     return 0;
 }
 
+/* Blocks of task 0 take long: the others compute some. What happens in another task's block: "crash", "call", else nothing. */
+enum { HELPED = 512 };
+
+typedef struct helped_work {
+    uint64_t dear; /* elements of task 0 */
+    const char *what;
+    dvec *x;
+} helped_work;
+
+static int this_rank;
+
+static void helped_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    const helped_work *w = ctx;
+    (void)in;
+    memset(out, 0, count * sizeof(double));
+    if (first >= w->dear)
+        return;
+    sleep_ms(3);
+    if (this_rank != 0 && strcmp(w->what, "crash") == 0)
+        raise(SIGSEGV);
+    if (this_rank != 0 && strcmp(w->what, "call") == 0)
+        dvec_sum(w->x);
+}
+
+static void help(dome_env *env, const char *what, bool other, dvec *x)
+{
+    dvec *z = dvec_new_with(env, "z", DOME_F64, HELPED, DVEC_OPTIONS(.distribution = DOME_BLOCK));
+    helped_work w = {HELPED / (uint64_t)dome_size(env), what, x};
+    this_rank = dome_rank(env);
+    if (other)
+        dome_barrier(env);
+    for (;;)
+        dvec_map_anywhere(z, helped_kernel, &w, 0, NULL);
+}
+
 /* What one task does otherwise than the rest: "they disagree". */
 static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *y)
 {
@@ -195,6 +231,8 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
         if (other)
             dvec_fill(x, 1);
         neighbours(env, x, y, halos, -1);
+    } else if (strcmp(how, "help") == 0) {
+        help(env, "", other, x);
     } else if (strcmp(how, "freed") == 0) { /* both have only names by then */
         dvec_mul(x, y, y);
         dvec_free(other ? x : y);
@@ -255,6 +293,8 @@ int main(int argc, char **argv)
     } else if (strcmp(place, "map") == 0) {
         double seconds = 60;
         dvec_map(y, slow_kernel, &seconds, 0, NULL);
+    } else if (strcmp(place, "help") == 0) {
+        help(env, argument, false, x);
     } else if (strcmp(place, "barrier") == 0) {
         for (;;)
             dome_barrier(env);
