@@ -176,7 +176,7 @@ int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
     double *mine = own_numbers(env, b, h->each, 0);
     h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
     int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
-    b->waited_ns += env->transport->wait_ns - b->left.wait_ns;
+    b->waited_ns += dome__clock_away_ns(env) - b->left.wait_ns;
     g_free(mine);
     if (status != DOME_OK)
         return dome__fail_transport(env, status);

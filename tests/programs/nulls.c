@@ -431,6 +431,9 @@ static void movement(dvec *x, dvec *index)
     ALLOWS(dvec_map, x, kernel, NULL, 0, NULL);
     REFUSES_AS("dvec_map", dvec_map_runs, NULL, kernel, NULL, 0, NULL);
     REFUSES_AS("dvec_map", dvec_map_runs, x, NULL, NULL, 0, NULL);
+    REFUSES_AS("dvec_map", dvec_map_anywhere, NULL, kernel, NULL, 0, NULL);
+    REFUSES_AS("dvec_map", dvec_map_anywhere, x, NULL, NULL, 0, NULL);
+    REFUSES_AS("dvec_map", dvec_map_anywhere, x, kernel, NULL, 1, (dvec *[]){NULL});
 }
 
 static void loops(dvec *x)
