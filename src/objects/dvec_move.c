@@ -83,15 +83,39 @@ static int trade(const dvec *x, int dest, piece *out, int nout, int source, piec
     return status;
 }
 
-int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
+/* The number of ranks around the ring of tasks, in steps of `step`, among which are all that exchange anything with this task, if
+ * each wants elements next to its own. Tasks without elements are passed. */
+static int ranks_near(const dvec *x, dvec_wants wants, const void *ctx, int step)
 {
+    const dome_transport *t = x->env->transport;
+    dvec_want mine[DVEC_WANTS], theirs[DVEC_WANTS];
+    dome_span own[2], others[2];
+    piece pieces[PIECES];
+    int nmine = wants(ctx, t->rank, mine), nown = dvec__spans_of(x, t->rank, own), last = 0;
+    for (int k = 1, r = t->rank; k < t->size; k++) {
+        r = (r + step + t->size) % t->size;
+        int nothers = dvec__spans_of(x, r, others);
+        if (nothers == 0)
+            continue;
+        if (pieces_of(mine, nmine, others, nothers, pieces) == 0 &&
+            pieces_of(theirs, wants(ctx, r, theirs), own, nown, pieces) == 0)
+            break;
+        last = k;
+    }
+    return last;
+}
+
+/* near: each task wants elements next to its own, so not all tasks have to be looked at. */
+static int fetch(const dvec *x, dvec_wants wants, const void *ctx, bool near, void *out)
+{
+    enum { FEW = 4 }; /* so few are looked at in any case */
     const dome_transport *t = x->env->transport;
     uint64_t element = DVEC_ELEMENT(x);
     dvec_want mine[DVEC_WANTS], theirs[DVEC_WANTS];
     dome_span own[2], others[2];
     piece incoming[PIECES], outgoing[PIECES];
 
-    int nmine = wants(ctx, t->rank, mine), nown = dvec__spans_of(x, t->rank, own);
+    int nmine = wants(ctx, t->rank, mine), nown = dvec__spans_of(x, t->rank, own), nearest = t->size;
     int here = pieces_of(mine, nmine, own, nown, incoming);
     for (int i = 0; i < here; i++)
         memcpy((char *)out + incoming[i].to * element, x->data + incoming[i].from * element,
@@ -99,7 +123,13 @@ int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
     if (x->distribution == DOME_WHOLE)
         return DOME_OK;
 
+    if (near && t->size > FEW)
+        nearest = MAX(ranks_near(x, wants, ctx, 1), ranks_near(x, wants, ctx, -1));
     for (int k = 1; k < t->size; k++) {
+        if (k > nearest)
+            k = MAX(k, t->size - nearest); /* the other way around the ring */
+        if (k >= t->size)
+            break;
         int dest = (int)(((unsigned)t->rank + (unsigned)k) % (unsigned)t->size);
         int source = (int)(((unsigned)t->rank + (unsigned)(t->size - k)) % (unsigned)t->size);
         int nout = pieces_of(theirs, wants(ctx, dest, theirs), own, nown, outgoing);
@@ -109,6 +139,11 @@ int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
             return dome__fail_transport(x->env, status);
     }
     return DOME_OK;
+}
+
+int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
+{
+    return fetch(x, wants, ctx, false, out);
 }
 
 /* ctx: a vector whose own elements are wanted. */
@@ -409,7 +444,7 @@ static int halo_fetch(dvec *x, const halo *h)
     for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
         elements += wants[w].count;
     status = halo_room(x, h, elements);
-    return status == DOME_OK ? dvec__fetch(x, wants_halo, h, x->lazy->halo) : status;
+    return status == DOME_OK ? fetch(x, wants_halo, h, true, x->lazy->halo) : status;
 }
 
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
