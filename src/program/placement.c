@@ -48,12 +48,12 @@ void dome__placement_deal(dome_placing how, int hosts, const int *slots, int tas
     g_free(count);
 }
 
-char **dome__placement_hosts(const dome_members *m)
+char **dome__placement_hosts(int tasks, char *const *host)
 {
-    char **hosts = g_new0(char *, m->size + 1);
-    for (int r = 0, n = 0; r < m->size; r++)
-        if (!g_strv_contains((const char *const *)hosts, m->hosts[r]))
-            hosts[n++] = g_strdup(m->hosts[r]);
+    char **hosts = g_new0(char *, tasks + 1);
+    for (int r = 0, n = 0; r < tasks; r++)
+        if (!g_strv_contains((const char *const *)hosts, host[r]))
+            hosts[n++] = g_strdup(host[r]);
     return hosts;
 }
 

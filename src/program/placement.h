@@ -17,8 +17,8 @@ int dome__placement_default(int hosts, const int *slots);
  * in turn. Rank 0 is on host 0. */
 void dome__placement_deal(dome_placing how, int hosts, const int *slots, int tasks, int *host);
 
-/* The hosts of the tasks, each once, that of task 0 first; g_strfreev'd by the caller. */
-char **dome__placement_hosts(const dome_members *members);
+/* The hosts of the tasks, each once, in the order of their lowest ranks; g_strfreev'd by the caller. */
+char **dome__placement_hosts(int tasks, char *const *host);
 
 /* Puts tasks that another command has placed into the order of these hosts, task 0 first; host 0 is its host. */
 void dome__placement_sort(dome_members *members, char *const *hosts);

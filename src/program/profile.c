@@ -6,6 +6,7 @@
 #include "core/storage.h"
 #include "objects/eval.h"
 #include "program/advice.h"
+#include "program/placement.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
 
@@ -172,6 +173,22 @@ static void print_communication(const uint64_t *all, int size)
             sum(all, size, MESSAGES), sum(all, size, SENT_BYTES) * 1e-6, largest * 1e-6, 100 * waiting_share(all, size), longest);
 }
 
+/* Of programs on several hosts. */
+static void print_placement(const dome_env *env, const dome_transport *t)
+{
+    char **hosts = dome__placement_hosts(t->size, env->hosts);
+    int count = (int)g_strv_length(hosts), clusters = 1;
+    for (int r = 0; r < t->size && t->links.cluster; r++)
+        clusters = MAX(clusters, t->links.cluster[r] + 1);
+    char *text = t->links.cluster ? g_strdup_printf("%d cluster%s of hosts", clusters, clusters == 1 ? "" : "s")
+                                  : g_strdup("nothing is known of the network");
+    if (count > 1)
+        fprintf(stderr, "placement: %d hosts; of %d neighbours on the ring of tasks %d are on two hosts; %s\n", count, t->size,
+                dome__placement_boundaries(t->size, env->hosts), text);
+    g_free(text);
+    g_strfreev(hosts);
+}
+
 /* Prints rank 0's figures: the pauses of other tasks are about as long. */
 static void print_checkpoints(const dome_env *env)
 {
@@ -243,6 +260,7 @@ int dome__profile_print(dome_env *env)
                 t->size == 1 ? "" : "s");
         print_operations(all, t->size);
         print_communication(all, t->size);
+        print_placement(env, t);
         print_balance(env, &report, all, t->size);
         print_checkpoints(env);
         print_memory(all, t->size);

@@ -255,7 +255,7 @@ static dome_members *lead(dome_env *env, const dome_launcher *launcher, const ch
     dome_members *members = launcher->lead(hub, message);
     if (!members)
         return NULL;
-    char **hosts = dome__placement_hosts(members);
+    char **hosts = dome__placement_hosts(members->size, members->hosts);
     *network = dome__links_order(hosts);
     if (env->options.place == DOME_PLACE_FILL)
         dome__placement_sort(members, hosts);

@@ -24,6 +24,12 @@ run spread on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $whe
 ended_well spread
 printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" "3 h1 $work" "4 h2 $work" "5 h3 $work" >expected.spread
 same expected.spread spread.out "ranks dealt in turn"
+run spread on h1 "$dome" run --hosts "$work/hosts" -n 6 "$cg" "$matrix" --dome-place spread --dome-profile
+same alone.out spread.out "cg with ranks dealt in turn"
+grep -Eq "placement: 3 hosts; of 6 neighbours on the ring of tasks 6 are on two hosts; .*" spread.err || fail "placement: $(cat spread.err)"
+run profile on h1 "$dome" run --hosts "$work/hosts" -n 6 "$cg" "$matrix" --dome-place fill --dome-profile
+grep -Eq "placement: 3 hosts; of 6 neighbours on the ring of tasks 3 are on two hosts; .*" profile.err || fail "placement: $(cat profile.err)"
+same alone.out profile.out "cg with neighbours on a host"
 run default on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts $where"
 ended_well default
 printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" >expected.3

@@ -83,7 +83,7 @@ static void test_sort(void)
         m->formats[r] = r % 3;
         m->hosts[r] = g_strdup(names[r % 3]);
     }
-    char **hosts = dome__placement_hosts(m);
+    char **hosts = dome__placement_hosts(m->size, m->hosts);
     const int expected[] = {100, 103, 106, 101, 104, 102, 105};
     g_assert_cmpuint(g_strv_length(hosts), ==, 3);
     dome__placement_sort(m, hosts);
