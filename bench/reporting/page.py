@@ -99,6 +99,8 @@ def section(figure, store, pictures):
                 blocks.append("![%s](report/%s.svg)" % (element.alt, element.name))
             else:
                 blocks.append(table(element) if isinstance(element, Table) else wrapped(element.text))
+    if rounds.farthest is not None:
+        blocks.append(wrapped("Of the ratios in the tables, those of single rounds differ from their median by at most %.0f %%." % (100 * rounds.farthest)))
     blocks.append("    bench/report --only " + figure.__name__)
     blocks.append("What differs in set-up:\n\n" + listed(figure.DIFFERS))
     return "\n\n".join(blocks)

@@ -86,10 +86,14 @@ class Store:
         os.replace(self.path(key) + ".new", self.path(key))
 
     def add(self, key, record):
-        self.write(key, self.records(key) + [record])
+        """In place of an earlier one of the same item in the same round."""
+        def same(r):
+            return (identity(r), r["round"], r["item"]) == (identity(record), record["round"], record["item"])
 
-    def drop(self, key, machine_id, which=lambda record: True):
-        kept = [r for r in self.records(key) if identity(r) != machine_id or not which(r)]
+        self.write(key, [r for r in self.records(key) if not same(r)] + [record])
+
+    def drop(self, key, machine_id):
+        kept = [r for r in self.records(key) if identity(r) != machine_id]
         if kept != self.records(key):
             self.write(key, kept)
 
@@ -119,7 +123,7 @@ class Rounds:
     are any."""
 
     def __init__(self, store, parts):
-        self.parts = parts
+        self.parts, self.farthest = parts, None
         everything = [r for part in parts for r in store.records(part.key)]
         count = {}
         for r in everything:
@@ -169,5 +173,11 @@ class Rounds:
         return [mine[k][name] / theirs[k][name] for k in sorted(set(mine) & set(theirs))]
 
     def ratio(self, *arguments):
+        """The median; how far the rounds are from it is noted in `farthest`."""
         ratios = self.ratios(*arguments)
-        return statistics.median(ratios) if ratios else None
+        if not ratios:
+            return None
+        middle = statistics.median(ratios)
+        if len(ratios) > 1:
+            self.farthest = max(self.farthest or 0.0, max(abs(ratio / middle - 1) for ratio in ratios))
+        return middle

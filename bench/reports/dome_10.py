@@ -51,8 +51,8 @@ KILLED = Part("failures", 8, ["tasks"], 130, measure, targets=("dome_tool", "exa
 FAILING = Part("failures-hosts", 3, ["hosts"], 270, measure_hosts, targets=("dome_tool", "example_md"))
 PARTS = [KILLED, FAILING]
 DIFFERS = [
-    "A run takes 10 s in place of 26 minutes, with a checkpoint every half second; two tasks on one host. A restart takes a tenth of a second "
-    "in place of a share of the run that the paper neglects.",
+    "A run takes 10 s in place of 26 minutes, with a checkpoint every half second; two tasks on one host. The paper does not say what a "
+    "restart takes; here it is a tenth of a second.",
     "Five hosts: a day is 3 s, a run 26 days; each host fails as a whole every 16 days (`dome-lab kill`, and it returns at once), so a run "
     "sees some eight failures. The library chooses the interval (`--dome-checkpoint-every auto`). Restarting takes a second and more, "
     "because daemons start by ssh: half a \"day\".",

@@ -44,7 +44,7 @@ def loads(samples, begin, every):
     points, window = [], None
     for when, waited in samples:
         if window and when - window[0] >= every:
-            points.append([round((when + window[0]) / 2 - begin, 2), round(1 - min(1, (waited - window[1]) / (when - window[0])), 3)])
+            points.append([round((when + window[0]) / 2 - begin, 2), round(1 - min(1, max(0, (waited - window[1]) / (when - window[0]))), 3)])
         if not window or when - window[0] >= every:
             window = (when, waited)
     return [p for p in points if p[0] >= 0]
@@ -52,7 +52,7 @@ def loads(samples, begin, every):
 
 def run(context):
     rows, _ = size(context)
-    scale, k, products = (0.1, 32, 2000) if context.quick else (1.0, K, 470)
+    scale, k, products = (0.1, 32, 2000) if context.quick else (1.0, K, 650)
     set_shares(dict.fromkeys(HOSTS, SHARE))
     events, trace = os.path.join(context.work, "events"), os.path.join(context.work, "trace")
     with open(events, "w") as file:

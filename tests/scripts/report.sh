@@ -17,53 +17,65 @@ mkdir "$work/results"
 report() {
     bench/report --results "$work/results" --page "$work/page.md" "$@"
 }
-# made_up ROUND BUSY PROCESSOR SECONDS: a record for each number of hosts
+# record ROUND BUSY PROCESSOR ITEM DATA: as bench/report writes it.
+record() {
+    printf '{"round": %d, "item": "%s", "date": "2000-01-0%d", "commit": "abc", "processor": "%s", "processors": %d, "kernel": "1.2-x", ' \
+        "$1" "$4" "$1" "$3" "$(nproc)"
+    printf '"busy": [0.0, %s], "load": 0, "took": 1, "data": {%s}}\n' "$2" "$5"
+}
+# made_up ROUND BUSY PROCESSOR SECONDS: a record for each number of hosts.
 made_up() {
+    local hosts
     for hosts in 2 4 8; do
-        printf '{"round": %d, "item": "%s", "date": "2000-01-0%d", "commit": "abc", "processor": "%s", "processors": 2, "kernel": "1.2-x", ' \
-            "$1" $hosts "$1" "$3"
-        printf '"busy": [0.0, %s], "load": 0, "took": 1, "data": {"disk": %s, "pause": 0.001, "bytes": 1, "start": %s, "reading": %s}}\n' \
-            "$2" "$4" "$4" "$4"
+        record "$1" "$2" "$3" $hosts "\"disk\": $4, \"pause\": 0.001, \"bytes\": 1, \"start\": $4, \"reading\": $4"
     done
 }
-results() { # results: of standard input
-    { echo "[" && paste -sd, && echo "]"; } >"$work/results/restart.json"
+results() { # results KEY: of standard input
+    { echo "[" && paste -sd, && echo "]"; } >"$work/results/$1.json"
 }
-section() {
-    sed -n '/^## Stardust, Table 4/,/^## /p' "$work/page.md"
+section() { # section [TITLE]
+    sed -n "/^## ${1:-Stardust, Table 4}/,/^## /p" "$work/page.md"
 }
-expect() {
-    section | tr '\n' ' ' | grep -qF -- "$1" || fail "no '$1' in: $(section)"
+expect() { # expect TEXT [TITLE]
+    section "${2:-}" | tr '\n' ' ' | grep -qF -- "$1" || fail "no '$1' in: $(section "${2:-}")"
 }
 
 report --write >/dev/null || fail "no results: status $?"
 expect "**Not yet run at full length.**"
 [ -z "$(ls "$work/page")" ] || fail "plots of nothing"
 
-made_up 1 0.9 "$(python3 -c 'import sys; sys.path.insert(0, "bench"); sys.dont_write_bytecode = True
-from reporting import results; print(results.processor())')" 5 | sed "s/\"processors\": 2/\"processors\": $(nproc)/" | results
-listed() {
-    report --list >"$work/list"
+here=$(python3 -c 'import sys; sys.path.insert(0, "bench"); sys.dont_write_bytecode = True
+from reporting import results; print(results.processor())')
+made_up 1 0.9 "$here" 5 | results restart
+listed() { # listed COUNT OPTION...
+    report --list "${@:2}" >"$work/list"
     grep -Eq "^stardust_4 +$1 of 5 " "$work/list" || fail "--list: not $1: $(cat "$work/list")"
 }
 listed 1
-report --quiet --only stardust_4 --budget 0.001 >/dev/null 2>&1 || fail "--quiet: status $?"
+listed 0 --quiet
+report --fresh --only stardust_4 --budget 0.001 >/dev/null 2>&1 || fail "--fresh: status $?"
 listed 0
 
-{ for round in 1 2 3; do made_up $round 0.0 Fast 0.0$round; done; made_up 4 0.9 Fast 5; made_up 1 0.0 Other 7; } | results
+{ for round in 1 2 3; do made_up $round 0.0 Fast 0.0$round; done; made_up 4 0.9 Fast 5; made_up 1 0.0 Other 7; } | results restart
 report --write >/dev/null || fail "status $?"
-expect "3 of 5 rounds, 2000-01-01 to 2000-01-03, on Fast, 2 processors, Linux 1.2, commit abc."
+expect "3 of 5 rounds, 2000-01-01 to 2000-01-03, on Fast, $(nproc) processors, Linux 1.2, commit abc."
 expect "3 records of rounds that were not quiet are left out."
-expect "Other, 2 processors"
+expect "Other, $(nproc) processors"
 expect "| 8 | 20.0 (1.00) | 20 | 20.00 |"
 section | grep -q 'Loaded' && fail "loaded, in quiet rounds"
 grep -q '</svg>' "$work/page/stardust_4.svg" || fail "no plot"
 report --check || fail "--check of what was written"
 
-made_up 1 0.9 Fast 5 | results
+made_up 1 0.9 Fast 5 | results restart
+for round in 1 2 3; do
+    record $round 0.0 Fast mmdome-early '"seconds": 10, "bound": 9'
+    record $round 0.0 Fast mmdome-late "\"seconds\": 1$((round + 1)), \"bound\": 9"
+done | results products-first-phase
 report --check 2>/dev/null && fail "--check does not see other results"
 report --write >/dev/null || fail "status $?"
 expect "**Loaded machine**"
+expect "| ratio (1995: 1.25 to 1.50) | 1.30 |" "Dome, section 5.1"
+expect "those of single rounds differ from their median by at most 8 %." "Dome, section 5.1"
 sed -i 's/5000.0/5000.1/' "$work/page.md"
 report --check 2>/dev/null && fail "--check does not see a page that was edited"
 
