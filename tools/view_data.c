@@ -1,6 +1,8 @@
 #include "view_data.h"
 
 #include "core/layout.h"
+#include "network/file.h"
+#include "network_picture.h"
 #include "trace/chrome.h"
 
 #include <inttypes.h>
@@ -53,6 +55,28 @@ static void write_runs(const dome_trace_file *file, FILE *to)
         fputs("}", to);
     }
     fputs("]", to);
+}
+
+/* The picture of the tasks' hosts, if dome net has measured their links. */
+static void write_network(const dome_trace_file *file, FILE *to)
+{
+    char *note = NULL;
+    GPtrArray *hosts = g_ptr_array_new();
+    for (guint k = 0; k < file->tasks->len; k++) {
+        char *host = g_array_index(file->tasks, dome_trace_task, k).host;
+        if (host && host[0] && !g_ptr_array_find_with_equal_func(hosts, host, g_str_equal, NULL))
+            g_ptr_array_add(hosts, host);
+    }
+    dome_network *network = hosts->len > 1 ? dome__network_read((int)hosts->len, (char **)hosts->pdata, &note) : NULL;
+    if (network) {
+        char *picture = dome__network_picture(network);
+        fputs(",\n\"network\":", to);
+        dome__json_text(to, picture);
+        g_free(picture);
+    }
+    dome__network_free(network);
+    g_ptr_array_unref(hosts);
+    g_free(note);
 }
 
 /* Layouts for the same vectors, in the order of their first one. */
@@ -360,6 +384,7 @@ static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *
             file->cut ? "true" : "false", file->left_out, file->strange);
     fprintf(to, ",\"size\":%d,\"end\":%.6f", file->size, seconds(file->end));
     write_runs(file, to);
+    write_network(file, to);
     write_layouts(file, to);
     write_marks(file, to);
     write_loads(file, to);
