@@ -21,6 +21,7 @@ struct dome_relay {
     bool *heard;     /* by child */
     int missing;     /* children that have not been heard */
     bool passed_up, complete;
+    int status; /* a failure is final: what has been received is lost */
 };
 
 /* The tasks below one head: its clusters' heads below that of rank 0, a cluster's leaders below its head. */
@@ -183,6 +184,7 @@ int dome__relay_begin(dome_relay *relay, const double *numbers, const uint64_t *
     relay->missing = relay->nchildren;
     relay->stamp = t->stamp;
     relay->passed_up = relay->complete = false;
+    relay->status = DOME_OK;
     return dome__relay_advance(relay, false);
 }
 
@@ -230,10 +232,9 @@ static int pass_down(dome_relay *relay, bool wait)
 
 int dome__relay_advance(dome_relay *relay, bool wait)
 {
-    int status = DOME_OK;
-    if (!relay->passed_up)
-        status = pass_up(relay, wait);
-    if (status == DOME_OK && relay->passed_up && !relay->complete)
-        status = pass_down(relay, wait);
-    return status;
+    if (relay->status == DOME_OK && !relay->passed_up)
+        relay->status = pass_up(relay, wait);
+    if (relay->status == DOME_OK && relay->passed_up && !relay->complete)
+        relay->status = pass_down(relay, wait);
+    return relay->status;
 }

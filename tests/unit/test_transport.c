@@ -297,6 +297,24 @@ static void test_lost(void)
     g_assert_cmpint(local_run(2, NULL, lost, NULL), ==, 0);
 }
 
+/* A relay that began in different operations fails, and stays failed. */
+static int disagreeing(dome_transport *t, void *ctx)
+{
+    (void)ctx;
+    dome_relay *relay = dome__relay_new(t, DOME_RELAY_BY_HOSTS);
+    t->stamp = (dome_stamp){.sequence = 7, .history = 1 + (uint64_t)t->rank};
+    g_assert_cmpint(dome__relay_begin(relay, (double[]){3}, (uint64_t[]){1, 1}), ==, DOME_OK);
+    for (int k = 0; k < 2 && t->rank == 0; k++)
+        g_assert_cmpint(dome__relay_advance(relay, true), ==, DOME_ERR_MISMATCH);
+    dome__relay_free(relay);
+    return 0;
+}
+
+static void test_disagreeing_relay(void)
+{
+    g_assert_cmpint(local_run(2, NULL, disagreeing, NULL), ==, 0);
+}
+
 static void test_self(void)
 {
     dome_transport *t = dome__transport_self.open(NULL);
@@ -324,6 +342,7 @@ int main(int argc, char **argv)
     g_test_add_func("/transport/mismatches", test_mismatches);
     g_test_add_func("/transport/strangers", test_strangers);
     g_test_add_func("/transport/lost", test_lost);
+    g_test_add_func("/transport/disagreeing-relay", test_disagreeing_relay);
     g_test_add_func("/transport/long-portable", test_long_portable);
     g_test_add_func("/collectives/equal", test_collectives);
     g_test_add_func("/collectives/mixed", test_collectives_mixed);
