@@ -28,6 +28,25 @@ static void print_row(const char *name, const figure *kinds, const figure *all)
     printf("  %6.3f %6.3f\n", all->sum / MAX(all->count, 1), all->worst);
 }
 
+/* Cost that grows linearly in a task or two, and moves that each cost a second or so whatever they move. */
+static void print_growth(int histories, uint32_t seed)
+{
+    figure over_last = {0}, over_best = {0};
+    for (int n = 0; n < histories; n++) {
+        history *h = history_new(STEEP_GROWTH, 4 + n % 5, STEPS_OF_ALL, seed + (uint32_t)n);
+        uint64_t *layouts = history_layouts(h);
+        double seconds = replay(h, "Dome").seconds;
+        count(&over_last, seconds / replay(h, "last speed").seconds);
+        count(&over_best, seconds / history_best(h, layouts, NULL));
+        g_free(layouts);
+        history_free(h);
+    }
+    printf(
+        "cost that grows linearly, %d histories: time over shares by the last speeds %.3f in the mean (to reach: 0.90), at most "
+        "%.3f; over the best schedule of shares by the present speeds %.3f\n",
+        histories, over_last.sum / histories, over_last.worst, over_best.sum / histories);
+}
+
 void compare_histories(int histories, uint32_t seed, bool each)
 {
     figure kinds[MOST_POLICIES][HISTORY_KINDS] = {0}, all[MOST_POLICIES] = {0};
@@ -57,4 +76,5 @@ void compare_histories(int histories, uint32_t seed, bool each)
     puts("  all (to reach: 1.05 1.15)");
     for (int p = 0; replay_names[p]; p++)
         print_row(replay_names[p], kinds[p], &all[p]);
+    print_growth((histories + 4) / 5, seed);
 }
