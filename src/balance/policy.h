@@ -177,6 +177,7 @@ typedef struct dome_schedule {
     double noise;             /* of the measurements (dome_speed), the mean over the ranks; a fraction */
     bool moves;               /* the speed of a rank changes all the time (dome__speed_moves) */
     bool changed;             /* in this phase the speed of a rank has changed (dome_speed) */
+    double caution;           /* a gain must exceed so many times more noise: data moved lately though no speed had changed */
     double calm;              /* time since the last migration */
     double stay;              /* smoothed time between migrations; 0: there was none */
     double watched, changes;  /* time, and changes in it; what is long ago counts less */

@@ -193,7 +193,9 @@ void dome__moving_learn(dome_moving *moving, const double planned[DOME_REACHES],
 
 /* ---- when ---- */
 
-#define SURE          2 /* a gain must exceed this many times the noise */
+#define SURE          2    /* a gain must exceed this many times the noise */
+#define MOST_CAUTION  8    /* in addition */
+#define CAUTION_FADES 0.01 /* per second */
 #define LEAST_GAIN    0.005
 #define GROWTH        1.5  /* largest growth of the interval */
 #define LOSS          0.3  /* part of the time that is lost until a change is noticed */
@@ -253,7 +255,7 @@ bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, c
                          double moving)
 {
     uint64_t busiest;
-    double now = layout_time(load, load->start, load->counts, SURE);
+    double now = layout_time(load, load->start, load->counts, SURE + schedule->caution);
     dome_schedule sure = *schedule;
     if (load->noises)
         sure.noise = 0; /* `now` accounts for it */
@@ -284,11 +286,22 @@ static void count_changes(dome_schedule *schedule)
     }
 }
 
+/* Data that moves though no speed has changed may have moved for noise that lasts longer than the measurements tell. */
+static void update_caution(dome_schedule *schedule, bool moved)
+{
+    schedule->caution = MAX(schedule->caution - CAUTION_FADES * schedule->interval, 0);
+    if (schedule->changed)
+        schedule->caution /= 2;
+    else if (moved)
+        schedule->caution = MIN(schedule->caution + 1, MOST_CAUTION);
+}
+
 void dome__schedule_next(dome_schedule *schedule, bool moved, bool doubt)
 {
     double rough = schedule->spread / QUIET;
     double least = MAX(CLAMP(rough * rough, schedule->shortest, PATIENT), HASTE * schedule->phase);
     count_changes(schedule);
+    update_caution(schedule, moved);
     schedule->calm += schedule->interval;
     if (moved) {
         schedule->stay = schedule->stay > 0 ? (schedule->stay + schedule->calm) / 2 : schedule->calm;

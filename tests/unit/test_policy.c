@@ -401,6 +401,35 @@ static void test_trial(void)
     g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0));
 }
 
+/* Data that moves again and again though no speed changes must win more each time; a change ends that, and so does time. */
+static void test_caution(void)
+{
+    fixture f;
+    double noises[6];
+    dome_schedule s;
+    dome__schedule_init(&s);
+    prepare(&f, 6, 960, DOME_RING);
+    f.load.noises = noises;
+    f.rates[2] = 0.8;
+    for (int r = 0; r < 6; r++)
+        noises[r] = 0.05;
+    dome__policy_global(&f.load, &f.division);
+    double then = dome__division_time(&f.load, &f.division);
+    int moves = 0;
+    for (; moves < 20 && dome__division_pays(&s, &f.load, &f.division, then, 0); moves++)
+        dome__schedule_next(&s, true, false);
+    g_assert_cmpint(moves, >, 0);
+    g_assert_cmpint(moves, <, 5);
+    dome_schedule later = s;
+    s.changed = true;
+    dome__schedule_next(&s, false, false);
+    dome__schedule_next(&s, false, false);
+    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    for (int i = 0; i < 1000; i++)
+        dome__schedule_next(&later, false, false);
+    g_assert_true(dome__division_pays(&later, &f.load, &f.division, then, 0));
+}
+
 static void test_speed(void)
 {
     dome_speed s = {0};
@@ -821,6 +850,7 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/models", test_models);
     g_test_add_func("/policy/growth", test_growth);
     g_test_add_func("/policy/later", test_later);
+    g_test_add_func("/policy/caution", test_caution);
     g_test_add_func("/policy/trial", test_trial);
     g_test_add_func("/policy/speed", test_speed);
     g_test_add_func("/policy/speed-trials", test_speed_trials);
