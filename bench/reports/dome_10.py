@@ -87,6 +87,10 @@ def middle(ratios):
     return statistics.mean(ratios), error
 
 
+def with_error(ratio, error):
+    return "%.2f +- %.2f" % (ratio, error) if error else "%.2f" % ratio
+
+
 def killed(r):
     work, cost, restart, slower = figures(r, KILLED.key)
     every = next(iter(r.data(KILLED.key, "tasks").values()))["every"]
@@ -99,13 +103,13 @@ def killed(r):
         bare.setdefault(round(one["mean"] / d["ideal"][0], 2), []).append(one["ratio"])
     for mean in sorted(by_mean):
         ratio, error = middle(by_mean[mean])
-        rows.append(["%.1f s (%.1f a run)" % (mean, work / mean), "%.2f +- %.2f" % (ratio, error), "-", "%.2f" % duda(work, every, cost, restart, mean),
+        rows.append(["%.1f s (%.1f a run)" % (mean, work / mean), with_error(ratio, error), "-", "%.2f" % duda(work, every, cost, restart, mean),
                      "%.3g" % duda(work, work, 0, restart, mean)])
         with_them.append((mean, ratio, ratio - error, ratio + error))
     for part in sorted(bare):
         ratio, error = middle(bare[part])
         mean = part * work
-        rows.append(["%.1f s (%.1f a run)" % (mean, 1 / part), "-", "%.2f +- %.2f" % (ratio, error), "%.2f" % duda(work, every, cost, restart, mean),
+        rows.append(["%.1f s (%.1f a run)" % (mean, 1 / part), "-", with_error(ratio, error), "%.2f" % duda(work, every, cost, restart, mean),
                      "%.3g" % duda(work, work, 0, restart, mean)])
         without.append((mean, ratio, ratio - error, ratio + error))
     span = [x[0] for x in with_them + without]
@@ -129,7 +133,7 @@ def hosts(r):
     real = 3.2 * 86400
     interval = math.sqrt(2 * max(cost, 1e-6) * mean)
     rows = [["run without failures", "%.1f s" % work], ["failures in a run", "%.1f" % statistics.mean(one["failures"] for _, one in seen)],
-            ["from a failure until the program computes again", "%.2f s" % restart], ["run time over the ideal (1995: below 1.25)", "%.2f +- %.2f" % (ratio, error)],
+            ["from a failure until the program computes again", "%.2f s" % restart], ["run time over the ideal (1995: below 1.25)", with_error(ratio, error)],
             ["Duda's formula, in scaled time", "%.2f" % duda(work, interval, cost, restart, mean)],
             ["Duda's formula, the same checkpoints and restarts with a failure every 3.2 days",
              "%.4f" % duda(work, math.sqrt(2 * max(cost, 1e-6) * real), cost, restart, real)]]
