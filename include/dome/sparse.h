@@ -102,6 +102,31 @@ dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_
  * Collective. DOME_ERR_ARGUMENT, DOME_ERR_TYPE, DOME_ERR_SHAPE, DOME_ERR_LAYOUT, DOME_ERR_MEMORY. */
 dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x);
 
+/* t = A^T (PETSc: MatTranspose; SciPy: A.T). t is made with A's columns as rows and A's rows as
+ * columns; its entries are replaced. t may be a. dsparse_multiply(y, t, x) is then the transposed
+ * product (PETSc: MatMultTranspose). Memory as in dsparse_assemble. Collective. DOME_ERR_ARGUMENT,
+ * DOME_ERR_SHAPE, DOME_ERR_MEMORY; DOME_ERR_RANGE: too many entries in a block of rows. */
+dome_status dsparse_transpose(dsparse *t, const dsparse *a);
+
+/* ---- diagonal, scaling, norms ---- */
+
+/* d[i] = the entry in row i and column i, or 0 if there is none (PETSc: MatGetDiagonal; SciPy:
+ * A.diagonal()). d is a vector as y in dsparse_multiply, of width 1. Collective in order.
+ * DOME_ERR_ARGUMENT, DOME_ERR_TYPE, DOME_ERR_SHAPE, DOME_ERR_LAYOUT. */
+dome_status dsparse_diagonal(dvec *d, const dsparse *a);
+
+/* Multiplies all entries by `factor`, or those of row i by d[i] (PETSc: MatScale, MatDiagonalScale;
+ * SciPy: diags(d) @ A). d as in dsparse_diagonal. Collective in order, errors likewise. */
+dome_status dsparse_scale(dsparse *a, double factor);
+dome_status dsparse_scale_rows(dsparse *a, const dvec *d);
+
+/* The Frobenius norm: the root of the sum of the squares of all entries; the squares of each row
+ * are added in ascending order of columns, and the sums of the rows as dvec_sum adds. The infinity
+ * norm: the largest sum of magnitudes in a row; 0 without rows. They do not scale: squares and sums
+ * may overflow. Collective. NaN on failure: DOME_ERR_MEMORY. */
+double dsparse_norm_frobenius(const dsparse *a);
+double dsparse_norm_inf(const dsparse *a);
+
 #ifdef __cplusplus
 }
 #endif

@@ -170,7 +170,13 @@
     X(DSPARSE_FILL_ROWS, "dsparse_fill_rows", "", PLAIN)                                                                         \
     X(DSPARSE_ENTRIES, "dsparse_entries", "", PLAIN)                                                                             \
     X(DSPARSE_GET_ROW, "dsparse_get_row", "", PLAIN)                                                                             \
-    X(DSPARSE_MULTIPLY, "dsparse_multiply", "y:v x:v", MOVES)
+    X(DSPARSE_MULTIPLY, "dsparse_multiply", "y:v x:v", MOVES)                                                                    \
+    X(DSPARSE_DIAGONAL, "dsparse_diagonal", "d:v", PLAIN)                                                                        \
+    X(DSPARSE_SCALE, "dsparse_scale", "factor:f", PLAIN)                                                                         \
+    X(DSPARSE_SCALE_ROWS, "dsparse_scale_rows", "d:v", PLAIN)                                                                    \
+    X(DSPARSE_NORM_FROBENIUS, "dsparse_norm_frobenius", "", PLAIN)                                                               \
+    X(DSPARSE_NORM_INF, "dsparse_norm_inf", "", PLAIN)                                                                           \
+    X(DSPARSE_TRANSPOSE, "dsparse_transpose", "a:v", PLAIN)
 
 enum {
 #define DOME_OPERATION_ENUM(code, name, arguments, flag) DOME_OP_##code,

@@ -9,11 +9,11 @@
 #include <string.h>
 
 /* How a block finds its elements of x. If its columns lie in one span of this task's part, column c is at position c - shift of
- * this part (modulo 2^32); else `at` has a number for each entry: a position in this task's part, or the length of that plus a
+ * this part (modulo 2^64); else `at` has a number for each entry: a position in this task's part, or the length of that plus a
  * position among the elements fetched. */
 typedef struct block_plan {
     uint32_t *at;
-    uint32_t shift;
+    uint64_t shift;
 } block_plan;
 
 /* What a product needs to know of the places of x's elements. It holds for the matrix's entries and these layouts. */
@@ -111,7 +111,7 @@ static dome_status ask(dsparse_plan *plan, const needed *n, const dvec *x, uint6
 }
 
 /* Whether all columns of a block lie in one span; sets the shift. */
-static bool in_one_span(const dsparse_block *b, const own_part *own, uint32_t *shift)
+static bool in_one_span(const dsparse_block *b, const own_part *own, uint64_t *shift)
 {
     uint64_t least = UINT64_MAX, most = 0, before = 0;
     for (uint64_t k = 0, entries = dsparse__block_entries(b); k < entries; k++) {
@@ -119,7 +119,7 @@ static bool in_one_span(const dsparse_block *b, const own_part *own, uint32_t *s
         most = MAX(most, b->column[k]);
     }
     for (int s = 0; s < 2; s++) {
-        *shift = (uint32_t)(own->span[s].first - before);
+        *shift = own->span[s].first - before;
         if (least > most || (least >= own->span[s].first && most - own->span[s].first < own->span[s].count))
             return true;
         before += own->span[s].count;
@@ -190,17 +190,25 @@ static dome_status make_plan(dsparse *a, const dvec *x)
 
 /* ---- the product ---- */
 
-/* y = rows of b times x, where column c is x[c - shift]. */
-static void multiply_near(const dsparse_block *b, double *restrict y, const double *restrict x, uint32_t shift)
+/* y = rows of b times x, whose element for column 0 would lie at x. */
+static void multiply_near(const dsparse_block *b, double *restrict y, const double *restrict x)
 {
     const double *restrict value = b->value;
     const uint32_t *restrict column = b->column, *restrict start = b->start;
+    size_t k = 0;
     for (uint32_t i = 0; i < b->rows; i++) {
         double sum = 0;
-        for (uint32_t k = start[i]; k < start[i + 1]; k++)
-            sum += value[k] * x[(uint32_t)(column[k] - shift)];
+        for (size_t end = start[i + 1]; k < end; k++)
+            sum += value[k] * x[column[k]];
         y[i] = sum;
     }
+}
+
+/* The address of x's element number -shift, which may lie outside of x, so it is computed as a number. Columns can then be used
+ * as they are. */
+static const double *column_zero(const double *x, uint64_t shift)
+{
+    return (const double *)((uintptr_t)x - (uintptr_t)(shift * sizeof *x));
 }
 
 /* The same where entry k is x[at[k]], or, from `own` on, among the elements fetched. */
@@ -209,14 +217,12 @@ static void multiply_far(const dsparse_block *b, double *restrict y, const doubl
 {
     const double *restrict value = b->value;
     const uint32_t *restrict start = b->start;
+    const double *const base[2] = {x, column_zero(fetched, own)}; /* a table, as a branch could not be predicted */
+    size_t k = 0;
     for (uint32_t i = 0; i < b->rows; i++) {
         double sum = 0;
-        for (uint32_t k = start[i]; k < start[i + 1]; k++) {
-            bool far = at[k] >= own;
-            const double *from = far ? fetched : x;
-            uint64_t place = at[k] - (far ? own : 0);
-            sum += value[k] * from[place];
-        }
+        for (size_t end = start[i + 1]; k < end; k++)
+            sum += value[k] * base[at[k] >= own][at[k]];
         y[i] = sum;
     }
 }
@@ -228,7 +234,7 @@ static void multiply_wide(const dsparse_block *b, double *y, const double *x, co
     for (uint32_t i = 0; i < b->rows; i++, y += width) {
         memset(y, 0, (size_t)width * sizeof *y);
         for (uint32_t k = b->start[i]; k < b->start[i + 1]; k++) {
-            uint64_t place = plan->at ? plan->at[k] : (uint32_t)(b->column[k] - plan->shift);
+            uint64_t place = plan->at ? plan->at[k] : b->column[k] - plan->shift;
             const double *from = place < own ? x + place * width : fetched + (place - own) * width;
             for (uint64_t j = 0; j < width; j++)
                 y[j] += b->value[k] * from[j];
@@ -261,7 +267,7 @@ static void multiply_blocks(const product *p, bool far)
         else if (plan->at)
             multiply_far(b, y, p->x, fetched, plan->at, p->own);
         else
-            multiply_near(b, y, p->x, plan->shift);
+            multiply_near(b, y, column_zero(p->x, plan->shift));
     }
 }
 

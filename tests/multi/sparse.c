@@ -247,6 +247,71 @@ static void test_multiply(model *m)
     g_free(y_values);
 }
 
+static void test_diagonal(model *m)
+{
+    double *values = g_new0(double, m->rows + 1), *factors, factor = random_value();
+    dvec *d = dvec_new(env, NULL, DOME_F64, m->rows);
+    EXPECT(dsparse_scale(m->a, factor) == DOME_OK, "dsparse_scale fails");
+    dvec *f = random_vector(m->rows, 1, DOME_DYNAMIC, 0, &factors);
+    EXPECT(dsparse_scale_rows(m->a, f) == DOME_OK, "dsparse_scale_rows fails");
+    for (size_t k = 0; k < m->entries; k++) {
+        m->entry[k].value *= factor;
+        m->entry[k].value *= factors[m->entry[k].row];
+        if (m->entry[k].row == m->entry[k].column)
+            values[m->entry[k].row] = m->entry[k].value;
+    }
+    dvec_fill(d, 7);
+    EXPECT(dsparse_diagonal(d, m->a) == DOME_OK, "dsparse_diagonal fails");
+    expect_vector(d, values, "the diagonal");
+    check(m, "a scaled matrix");
+    dvec_free(d);
+    dvec_free(f);
+    g_free(values);
+    g_free(factors);
+}
+
+static void test_norms(model *m)
+{
+    double *squares = g_new0(double, m->rows + 1), *magnitudes = g_new0(double, m->rows + 1), most = 0;
+    dvec *v = dvec_new(env, NULL, DOME_F64, m->rows);
+    dvec_span spans[2];
+    for (size_t k = 0; k < m->entries; k++) {
+        squares[m->entry[k].row] += m->entry[k].value * m->entry[k].value;
+        magnitudes[m->entry[k].row] += fabs(m->entry[k].value);
+    }
+    for (uint64_t i = 0; i < m->rows; i++)
+        most = isnan(most) || most >= magnitudes[i] ? most : magnitudes[i];
+    dvec_local(v, spans);
+    for (int s = 0; s < 2; s++)
+        memcpy(spans[s].data, squares + spans[s].first, spans[s].count * sizeof *squares);
+    double sum = dvec_sum(v), frobenius = dsparse_norm_frobenius(m->a), inf = dsparse_norm_inf(m->a);
+    EXPECT(same(frobenius, sqrt(sum)), "the Frobenius norm is %a instead of %a", frobenius, sqrt(sum));
+    EXPECT(same(inf, most), "the infinity norm is %a instead of %a", inf, most);
+    dvec_free(v);
+    g_free(squares);
+    g_free(magnitudes);
+}
+
+static void test_transpose(model *m)
+{
+    model t = {.rows = m->columns, .columns = m->rows, .entries = m->entries, .entry = g_new(dsparse_triplet, m->entries + 1)};
+    t.a = dsparse_new(env, NULL, t.rows, t.columns);
+    for (size_t k = 0; k < m->entries; k++)
+        t.entry[k] = (dsparse_triplet){m->entry[k].column, m->entry[k].row, m->entry[k].value};
+    qsort(t.entry, t.entries, sizeof *t.entry, compare);
+    EXPECT(dsparse_transpose(t.a, m->a) == DOME_OK, "dsparse_transpose fails");
+    check(&t, "the transpose");
+    test_multiply(&t);
+    check(m, "what was transposed");
+    if (m->rows == m->columns) {
+        EXPECT(dsparse_transpose(t.a, t.a) == DOME_OK, "dsparse_transpose in place fails");
+        model back = *m;
+        back.a = t.a;
+        check(&back, "the transpose of the transpose");
+    }
+    drop(&t);
+}
+
 static void test_refill(model *m)
 {
     g_free(m->triplet);
@@ -305,6 +370,9 @@ static void test_failures(void)
     expect_failure(dsparse_multiply(b, a, x), DOME_ERR_LAYOUT, "'b' is DOME_BLOCK, but the rows are DOME_DYNAMIC");
     expect_failure(dsparse_multiply(y, a, f), DOME_ERR_TYPE, "'f' has type f32, but the matrix has f64");
     expect_failure(dsparse_multiply(w, a, x), DOME_ERR_SHAPE, "'x' has width 1, but 'w' 2");
+    expect_failure(dsparse_diagonal(w, a), DOME_ERR_SHAPE, "'w' has width 2 instead of 1");
+    expect_failure(dsparse_scale_rows(a, x), DOME_ERR_SHAPE, "'x' has 5 elements, but the matrix has 300 rows");
+    expect_failure(dsparse_transpose(a, a), DOME_ERR_SHAPE, "it has 300 rows and 5 columns, but 'A' 300 and 5");
     size_t count;
     expect_failure(dsparse_get_row(a, 300, 0, NULL, NULL, &count), DOME_ERR_RANGE, "row 300 is none of the matrix");
     EXPECT(!dsparse_new(env, "B", 1, (UINT64_C(1) << 32) + 1), "too many columns are taken");
@@ -322,7 +390,8 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 120;
-    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_refill, test_move};
+    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_refill,   test_move,
+                                             test_diagonal, test_norms,    test_transpose};
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     for (round_number = 0; round_number < rounds; round_number++) {

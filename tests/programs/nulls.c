@@ -508,6 +508,15 @@ static void of_matrices(dsparse *a, dvec *x)
     REFUSES(dsparse_multiply, NULL, a, x);
     REFUSES(dsparse_multiply, x, NULL, x);
     REFUSES(dsparse_multiply, x, a, NULL);
+    REFUSES(dsparse_diagonal, NULL, a);
+    REFUSES(dsparse_diagonal, x, NULL);
+    REFUSES(dsparse_scale, NULL, 2);
+    REFUSES(dsparse_scale_rows, NULL, x);
+    REFUSES(dsparse_scale_rows, a, NULL);
+    REFUSES(dsparse_norm_frobenius, NULL);
+    REFUSES(dsparse_norm_inf, NULL);
+    REFUSES(dsparse_transpose, NULL, a);
+    REFUSES(dsparse_transpose, a, NULL);
 }
 
 int main(int argc, char **argv)

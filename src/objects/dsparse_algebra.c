@@ -1,0 +1,203 @@
+/* Diagonals, scaling, norms and transposes of sparse matrices. */
+#include "objects/dsparse_private.h"
+
+#include "core/layout.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Calls `visit` for each of this task's rows, in the order of its memory. local: the row's position there. */
+typedef void (*row_visitor)(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local);
+
+static void visit_rows(const dsparse *a, row_visitor visit, void *ctx)
+{
+    uint64_t local = 0;
+    for (uint64_t k = 0; k < a->blocks; k++) {
+        dsparse_block *b = &a->block[k];
+        uint64_t first = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, k)).first;
+        for (uint32_t i = 0; b->start && i < b->rows; i++)
+            visit(ctx, b, i, first + i, local + i);
+        local += b->rows;
+    }
+}
+
+static void changed(const dsparse *a)
+{
+    for (uint64_t k = 0; k < a->blocks; k++)
+        a->block[k].changed = true;
+}
+
+/* Whether v has one value for each row. */
+static dome_status check_values(const dsparse *a, const dvec *v)
+{
+    if (!v)
+        return dome__fail(a->env, DOME_ERR_ARGUMENT, "the vector is NULL");
+    dome_status status = dsparse__check_by_row(a, v);
+    if (status == DOME_OK && v->width != 1)
+        status = dome__fail(a->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT " instead of 1", dvec_name(v), v->width);
+    return status;
+}
+
+/* Makes v's values known to be overwritten, all 0. */
+static double *zeros(dvec *v)
+{
+    dvec__complete(v);
+    if (v->local > 0)
+        memset(v->data, 0, (size_t)v->local * sizeof(double));
+    dvec__overwritten(v);
+    return (double *)(void *)v->data;
+}
+
+/* ---- diagonal and scaling ---- */
+
+static void take_diagonal(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+{
+    double *diagonal = ctx;
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
+        if (b->column[k] == index)
+            diagonal[local] = b->value[k];
+}
+
+dome_status dsparse_diagonal(dvec *d, const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, a->env, DOME_OP_DSPARSE_DIAGONAL, a->object, dvec__id(d));
+    dome_status status = check_values(a, d);
+    if (status == DOME_OK)
+        visit_rows(a, take_diagonal, zeros(d));
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_scale(dsparse *a, double factor)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, a->env, DOME_OP_DSPARSE_SCALE, a->object, dome__double_word(factor));
+    for (uint64_t b = 0; b < a->blocks; b++)
+        for (uint64_t k = 0, entries = dsparse__block_entries(&a->block[b]); k < entries; k++)
+            a->block[b].value[k] *= factor;
+    changed(a);
+    return dome__end(&op, DOME_OK);
+}
+
+static void scale_row(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+{
+    const double *factor = ctx;
+    (void)index;
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
+        b->value[k] *= factor[local];
+}
+
+dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, a->env, DOME_OP_DSPARSE_SCALE_ROWS, a->object, dvec__id(d));
+    dome_status status = check_values(a, d);
+    if (status == DOME_OK)
+        status = dvec__settle_read(d);
+    if (status == DOME_OK) {
+        visit_rows(a, scale_row, d->data);
+        changed(a);
+    }
+    return dome__end(&op, status);
+}
+
+/* ---- norms ---- */
+
+static void add_squares(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+{
+    double *sum = ctx;
+    (void)index;
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
+        sum[local] += b->value[k] * b->value[k];
+}
+
+static void add_magnitudes(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+{
+    double *sum = ctx;
+    (void)index;
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
+        sum[local] += fabs(b->value[k]);
+}
+
+/* A number made of one number for each row. NaN after a failure. */
+static double of_rows(const dsparse *a, row_visitor visit, double (*combine)(const dvec *x))
+{
+    double result = NAN;
+    dvec *v = dvec_new(a->env, NULL, DOME_F64, a->rows);
+    if (v) {
+        visit_rows(a, visit, zeros(v));
+        result = combine(v);
+    }
+    dvec_free(v);
+    return result;
+}
+
+double dsparse_norm_frobenius(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", NAN);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_NORM_FROBENIUS, a->object, NULL, 0);
+    double norm = sqrt(of_rows(a, add_squares, dvec_sum));
+    dome__end(&op, DOME_OK);
+    return norm;
+}
+
+double dsparse_norm_inf(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", NAN);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_NORM_INF, a->object, NULL, 0);
+    double norm = a->rows > 0 ? of_rows(a, add_magnitudes, dvec_max_value) : 0;
+    dome__end(&op, DOME_OK);
+    return norm;
+}
+
+/* ---- transpose ---- */
+
+static void add_turned(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+{
+    dsparse_triplet **to = ctx;
+    (void)local;
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
+        *(*to)++ = (dsparse_triplet){.row = b->column[k], .column = index, .value = b->value[k]};
+}
+
+static dome_status check_transpose(const dsparse *t, const dsparse *a)
+{
+    if (!a)
+        return dome__fail(t->env, DOME_ERR_ARGUMENT, "the matrix to transpose is NULL");
+    if (a->env != t->env)
+        return dome__fail(t->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dsparse_name(a));
+    if (t->rows != a->columns || t->columns != a->rows)
+        return dome__fail(t->env, DOME_ERR_SHAPE,
+                          "it has %" G_GUINT64_FORMAT " rows and %" G_GUINT64_FORMAT " columns, but '%s' %" G_GUINT64_FORMAT
+                          " and %" G_GUINT64_FORMAT,
+                          t->rows, t->columns, dsparse_name(a), a->rows, a->columns);
+    return DOME_OK;
+}
+
+dome_status dsparse_transpose(dsparse *t, const dsparse *a)
+{
+    DOME_NEEDS(t, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, t->env, DOME_OP_DSPARSE_TRANSPOSE, t->object, dsparse__id(a));
+    dome_status status = check_transpose(t, a);
+    if (status == DOME_OK) {
+        uint64_t count = 0;
+        for (uint64_t k = 0; k < a->blocks; k++)
+            count += dsparse__block_entries(&a->block[k]);
+        dsparse_triplet *turned = g_try_malloc_n((gsize)count + 1, sizeof *turned), *end = turned;
+        char *text = turned ? NULL : g_strdup_printf("no memory for the entries of '%s'", dsparse_name(a));
+        status = dvec__agree(t->env, turned ? DOME_OK : DOME_ERR_MEMORY, text);
+        g_free(text);
+        if (status == DOME_OK) {
+            visit_rows(a, add_turned, &end);
+            status = dsparse_assemble(t, (size_t)count, turned);
+        }
+        g_free(turned);
+    }
+    return dome__end(&op, status);
+}
