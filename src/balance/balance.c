@@ -114,24 +114,36 @@ static int look(dome_env *env, double seconds, double *speeds, double *most_over
     return status == DOME_OK ? status : dome__fail_transport(env, status);
 }
 
+/* What each would do if its processor were not shared: rates are in the unit of the median one (learn.c). */
+static int gather_processors(dome_env *env, dome_balance *b, double *processors)
+{
+    b->processor = dome__processor_speed();
+    double mine = b->processor * 1e9;
+    int status = dome__allgather(env->transport, DOME_F64, &mine, 1, processors);
+    return status == DOME_OK ? status : dome__fail_transport(env, status);
+}
+
 int dome__balance_probe(dome_env *env)
 {
     dome_balance *b = env->balance;
     if (!b || !adaptive(b) || dome__on_one_host(env)) /* tasks of one host share its processors */
         return DOME_OK;
-    double *speeds = g_new0(double, b->size), ratio;
+    double *speeds = g_new0(double, b->size), *processors = g_new0(double, b->size), ratio;
     int status = look(env, FIRST_LOOK, speeds, &ratio);
     bool differ = status == DOME_OK && ratio > LOOKS_DIFFERENT;
     if (differ)
         status = look(env, SECOND_LOOK, speeds, &ratio);
-    if (status == DOME_OK && differ && ratio > LOOKS_DIFFERENT) {
-        double middle = dome__median(speeds, b->size);
+    if (status == DOME_OK && differ && ratio > LOOKS_DIFFERENT)
+        status = gather_processors(env, b, processors);
+    double middle = dome__median(processors, b->size);
+    if (status == DOME_OK && middle > 0) {
         for (int r = 0; r < b->size; r++)
             if (dome__speed_update(&b->speeds[r], speeds[r] / middle, SECOND_LOOK, 1))
                 b->speeds[r].doubt = 0;
         b->skewed = true;
     }
     g_free(speeds);
+    g_free(processors);
     return status;
 }
 
@@ -153,9 +165,9 @@ static void watch_waiting(const dome_env *env, dome_balance *b)
     b->window_wait_ns = wait;
 }
 
-static moment this_moment(const dome_env *env)
+moment dome__balance_moment(const dome_env *env)
 {
-    return (moment){env->sequence, dome__now_ns(), dome__clock_away_ns(env), dome__processor_ns()};
+    return (moment){env->sequence, dome__now_ns(), dome__clock_away_ns(env), env->transport->waits, dome__processor_ns()};
 }
 
 /* Measurements begin at `from`, which may be in the past. */
@@ -180,7 +192,7 @@ static void start(dome_env *env, dome_balance *b)
 {
     b->started = true;
     b->together = b->together_before = env->transport->together;
-    restart_clock(env, b, this_moment(env));
+    restart_clock(env, b, dome__balance_moment(env));
     if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
         b->next = env->sequence + (first_is_early(b) ? 1 : b->every);
 }
@@ -428,7 +440,7 @@ static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
     /* The mean over a long time hides what made a task ask, so the next phase is soon. */
     b->was_calm = !pays && !h->doubt && !b->alarmed;
     dome__schedule_next(&b->schedule, pays, h->doubt || b->alarmed);
-    restart_clock(env, b, b->ahead && !pays ? b->left : this_moment(env));
+    restart_clock(env, b, b->ahead && !pays ? b->left : dome__balance_moment(env));
     b->together = env->transport->together;
     set_next(env, b, done, h->elapsed);
     return status;

@@ -29,7 +29,7 @@ typedef struct domain {
 
 /* A point of the program, and this task's clocks there. */
 typedef struct moment {
-    uint64_t sequence, ns, wait_ns, processor_ns;
+    uint64_t sequence, ns, wait_ns, waits, processor_ns;
 } moment;
 
 struct dome_balance {
@@ -98,8 +98,11 @@ double dome__domain_owned_part(const domain *d, int rank);
 /* ---- exchange.c: at once, in an all-gather, or ahead, by a relay ---- */
 
 /* The numbers that each task tells the others: its own, then those of each live domain. */
-enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_HAD, SAYS_LATE, SAYS };
+enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_HAD, SAYS_WAITS, SAYS_LATE, SAYS };
 enum { SAYS_SECONDS, SAYS_UNEVEN, SAYS_OF_DOMAIN };
+
+/* What a task's times are counted from. */
+moment dome__balance_moment(const dome_env *env);
 
 /* The numbers of all tasks. */
 typedef struct hearing {

@@ -35,8 +35,8 @@ static void say_domains(dome_env *env, const dome_balance *b, double *says)
 static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t more)
 {
     bool ok = dome__env_advance(env); /* first, because this is computing time, too */
-    moment *left = &b->left;
-    *left = (moment){env->sequence, dome__now_ns(), dome__clock_away_ns(env), dome__processor_ns()};
+    const moment *left = &b->left;
+    b->left = dome__balance_moment(env);
     double elapsed = (double)(int64_t)(left->ns - b->start.ns) * 1e-9;
     double waited = (double)(left->wait_ns - b->start.wait_ns) * 1e-9;
     if (b->processor == 0)
@@ -49,6 +49,7 @@ static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t mo
     mine[SAYS_MOVE] = b->move_seconds;
     mine[SAYS_PROCESSOR] = b->processor;
     mine[SAYS_HAD] = (double)(int64_t)(left->processor_ns - b->start.processor_ns) * 1e-9;
+    mine[SAYS_WAITS] = (double)(left->waits - b->start.waits);
     mine[SAYS_LATE] = (double)b->late;
     say_domains(env, b, mine + SAYS);
     return mine;

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds of computing without a wait, on average, that show a task's share of its processor. */
+static const double LONG_STRETCH = 0.05;
+
+/* A task that has less of its processor while it computes shares it. */
+static const double OWN_PART = 0.8;
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -82,32 +88,63 @@ static bool costs_are_measured(const dome_balance *b)
     return false;
 }
 
-/* Speeds are relative to the median task's: the cost of an operation changes in the course of a program. */
+/* What a rank would do with a whole processor, in the unit of the rates. */
+static double unit_of(const dome_balance *b, const hearing *h, int rank, double work)
+{
+    double had = dome__said(h, rank, SAYS_HAD);
+    return b->by_processor ? dome__said(h, rank, SAYS_PROCESSOR) : had > 0 ? work / had : 0;
+}
+
+/* Whether other programs, or limits, take part of a task's processor while it computes. */
+static bool processors_are_shared(const dome_balance *b, const hearing *h)
+{
+    for (int r = 0; r < b->size; r++)
+        if (dome__said(h, r, SAYS_HAD) < OWN_PART * dome__said(h, r, SAYS_BUSY))
+            return true;
+    return false;
+}
+
+/* Learns what a rank has shown of its speed. Long stretches of computing show it; where tasks on shared processors wait for each
+ * other every few milliseconds, only the one that the others wait for shows what it can do. */
+static bool learn_speed(dome_balance *b, const hearing *h, int rank, double rate, bool shared, double mean)
+{
+    dome_speed *speed = &b->speeds[rank];
+    double busy = dome__said(h, rank, SAYS_BUSY), elapsed = dome__said(h, rank, SAYS_ELAPSED);
+    if (!shared || b->every || !(rate > 0) || !(elapsed > 0) || busy / (1 + dome__said(h, rank, SAYS_WAITS)) >= LONG_STRETCH)
+        return dome__speed_update(speed, rate, h->elapsed, mean);
+    return dome__speed_between(speed, rate * busy / elapsed, rate, h->elapsed, mean);
+}
+
+/* Speeds are parts of the median task's processor: the cost of an operation changes in the course of a program, but its processor
+ * time is much the same on all tasks. */
 static void learn_speeds(dome_balance *b, hearing *h)
 {
-    double *rate = g_new(double, b->size), mean = 0;
-    bool by_processor = costs_are_measured(b);
+    double *rate = g_new(double, b->size), *unit = g_new(double, b->size), mean = 0;
+    bool by_processor = costs_are_measured(b), shared = processors_are_shared(b, h);
     if (by_processor && !b->by_processor)
         memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */
     b->by_processor |= by_processor;
     for (int r = 0; r < b->size; r++) {
         double busy = dome__said(h, r, SAYS_BUSY), work = owned_work(b, r);
         rate[r] = busy > 0 && work > 0 ? (b->by_processor ? rate_by_processor(h, r) : work / busy) : 0;
+        unit[r] = unit_of(b, h, r, work);
         mean += b->speeds[r].rate / b->size;
     }
-    double middle = dome__median(rate, b->size);
+    double middle = dome__median(unit, b->size);
+    if (!(middle > 0))
+        middle = dome__median(rate, b->size);
     b->schedule.noise = b->schedule.spread = 0;
     for (int r = 0; r < b->size && middle > 0; r++) {
-        double measured = rate[r] / middle;
         if (b->every)
-            b->speeds[r].doubt = measured; /* the user has set the interval: there may be no later phase to confirm the
-                                            * measurement */
-        if (dome__speed_update(&b->speeds[r], measured, h->elapsed, mean))
+            b->speeds[r].doubt = rate[r] / middle; /* the user has set the interval: there may be no later phase to confirm the
+                                                    * measurement */
+        if (learn_speed(b, h, r, rate[r] / middle, shared, mean))
             h->doubt = true;
         b->schedule.noise += b->speeds[r].noise / b->size;
         b->schedule.spread += b->speeds[r].spread / b->size;
     }
     g_free(rate);
+    g_free(unit);
 }
 
 int dome__balance_learn(dome_env *env, dome_balance *b, hearing *h)

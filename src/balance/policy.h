@@ -75,6 +75,8 @@ typedef struct dome_speed {
     double spread;  /* of measurements over one second; 0: not known yet */
     double doubt;   /* a measurement far from the estimate that the next one must confirm; 0: none */
     bool changed;   /* by the last measurement, which confirmed the one before */
+    double before;  /* the estimate that a trial of dome__speed_between has raised; 0: there is none */
+    int rest, wary; /* phases until its next trial may be, and how often trials failed */
     int idle;       /* consecutive phases in which the rank had nothing to compute, and how often its trials failed */
     int patience;
     dome_models models;
@@ -96,6 +98,13 @@ bool dome__speed_moves(const dome_speed *speed);
 
 /* The rate that is to be expected in so many seconds. */
 double dome__speed_ahead(const dome_speed *speed, double seconds);
+
+/* Folds a measurement of a rank that often waited for others. It did `least` (cost per second) while others set the pace, and
+ * `most` while it computed: less than it can do, and perhaps more. A processor that is shared is given at once to a task that has
+ * waited, and taken away when it has computed for a while. So the estimate counts while it is between the two, and the nearer of
+ * the two if it is not. A rank that waits long although it does what it is estimated to do is given more as a trial, more rarely
+ * each time that a trial has failed. */
+bool dome__speed_between(dome_speed *speed, double least, double most, double seconds, double mean);
 
 /* ---- where ---- */
 

@@ -14,6 +14,11 @@
 #define TRIAL_FAILED  0.9   /* less than this part of the rate that the trial assumed */
 #define DRIFT         0.5   /* growth per phase of the estimate of a rank without blocks */
 #define DRIFT_FROM    0.001 /* of the mean, at least: a rank that stood still when it was measured must recover, too */
+#define NEARLY        0.9   /* a rank that does this part of what it is estimated to do, */
+#define WORKED_PART   0.6   /* and needs less than this part of the time for it, can do more: */
+#define FIRST_RAISE   2.0   /* a trial with so much more; */
+#define RAISE         1.3   /* with so much after one that failed */
+#define DOES_MORE     1.15  /* has succeeded when the rank does so much more */
 enum { PATIENCE = 7 };      /* trials become rarer by up to a factor of two to this power */
 
 #define LONG_MEMORY  10.0 /* seconds of the longer mean and of the line */
@@ -197,6 +202,48 @@ static void end_trial(dome_speed *speed, double measured, double seconds)
     speed->spread = MAX(speed->spread, FIRST_SPREAD);
     speed->idle = 0;
     begin_anew(speed, measured, seconds);
+}
+
+/* All that was seen agrees with the estimate. That says nothing about noise. */
+static void stands(dome_speed *speed, double seconds)
+{
+    speed->changed = false;
+    speed->doubt = 0;
+    speed->seconds = MIN(speed->seconds + seconds, MEMORY);
+    speed->noise = speed->spread / sqrt(model_seconds(speed));
+}
+
+/* What the two bounds say of the speed; its rate: nothing new. */
+static double between(dome_speed *speed, double least, double most)
+{
+    if (!(speed->rate > 0) || speed->idle || !dome__rate_known(least) || !dome__rate_known(most))
+        return most;
+    bool raised = speed->before > 0 && speed->rate > speed->before;
+    if (raised && least > speed->before * DOES_MORE)
+        speed->before = speed->wary = 0;
+    if (speed->rate > most) {
+        if (raised)
+            speed->wary = MIN(speed->wary + 1, PATIENCE);
+        speed->rest = 1 << speed->wary;
+        speed->before = 0;
+        return most;
+    }
+    if (speed->rate < least)
+        return least;
+    bool idles = least > NEARLY * speed->rate && least < WORKED_PART * most;
+    if (!idles || (speed->doubt <= 0 && speed->rest-- > 0))
+        return speed->rate;
+    speed->before = speed->rate;
+    return MIN(most, (speed->wary > 0 ? RAISE : FIRST_RAISE) * speed->rate);
+}
+
+bool dome__speed_between(dome_speed *speed, double least, double most, double seconds, double mean)
+{
+    double measured = between(speed, least, most);
+    if (measured != speed->rate || speed->idle || !dome__rate_known(measured))
+        return dome__speed_update(speed, measured, seconds, mean);
+    stands(speed, seconds);
+    return false;
 }
 
 bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean)

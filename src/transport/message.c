@@ -73,6 +73,7 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
     __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
     uint64_t took = dome__since_ns(start);
     __atomic_store_n(&t->wait_ns, t->wait_ns + took, __ATOMIC_RELAXED);
+    t->waits += took >= DOME_LONG_WAIT;
     if (t->waited)
         t->waited(t, rank, start, took);
 }

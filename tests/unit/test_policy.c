@@ -826,6 +826,56 @@ static void test_spare(void)
     g_assert_cmpuint(f.next[0], >, 110);
 }
 
+/* ---- measurements of ranks that wait ---- */
+
+/* Folds `phases` measurements of a rank that did `least` and could have done `most`; returns the estimate. */
+static double between(dome_speed *speed, double least, double most, int phases)
+{
+    for (int k = 0; k < phases; k++)
+        dome__speed_between(speed, least, most, 0.2, 0.2);
+    return speed->rate;
+}
+
+/* A rank that waits for others looks fast while it computes. That does not change what is known of it. */
+static void waiting_says_little(void)
+{
+    dome_speed speed = {0};
+    g_assert_cmpfloat(between(&speed, 0.15, 0.15, 3), ==, 0.15); /* the others wait for it */
+    g_assert_cmpfloat(between(&speed, 0.08, 0.9, 50), ==, 0.15);
+    g_assert_cmpfloat(between(&speed, 0.12, 0.3, 50), ==, 0.15);
+}
+
+/* A rank that all others wait for shows what it can do: it has become slower. One that does more than is known can do more. */
+static void bounds_count(void)
+{
+    dome_speed speed = {0};
+    between(&speed, 0.15, 0.15, 3);
+    g_assert_cmpfloat(fabs(between(&speed, 0.05, 0.06, 3) - 0.06), <, 0.01);
+    g_assert_cmpfloat(fabs(between(&speed, 0.14, 0.9, 3) - 0.14), <, 0.01);
+}
+
+/* A rank that has become faster than is known is found out in steps; one that has not delays the others ever more rarely. */
+static void trials(void)
+{
+    dome_speed faster = {0}, same = {0};
+    between(&faster, 0.1, 0.1, 3);
+    between(&same, 0.1, 0.1, 3);
+    int raised = 0, phases = 0;
+    for (; phases < 40 && faster.rate < 0.3; phases++) /* it gets what it is estimated to do, and needs less time for it */
+        between(&faster, MIN(faster.rate, 0.3), MAX(0.3, faster.rate) * 1.9, 1);
+    g_assert_cmpint(phases, <, 30);
+    for (int k = 0; k < 400; k++) {
+        double before = same.rate;
+        if (before > 0.11)
+            between(&same, 0.1, 0.1, 1);
+        else
+            between(&same, MIN(before, 0.1), 1, 1);
+        raised += same.rate > 1.1 * before;
+    }
+    g_assert_cmpint(raised, >=, 2);
+    g_assert_cmpint(raised, <=, 16);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -858,5 +908,8 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/pays", test_pays);
     g_test_add_func("/policy/pays-later", test_pays_later);
     g_test_add_func("/policy/schedule", test_schedule);
+    g_test_add_func("/policy/waiting-says-little", waiting_says_little);
+    g_test_add_func("/policy/bounds-count", bounds_count);
+    g_test_add_func("/policy/trials", trials);
     return g_test_run();
 }
