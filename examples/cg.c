@@ -13,54 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct problem {
-    mm_matrix a;
-    const double *x; /* all elements of the vector that A is multiplied with */
-};
-
-/* out = rows first ... of A times x */
-static void multiply_rows(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const struct problem *problem = ctx;
-    const mm_matrix *a = &problem->a;
-    double *y = out;
-    (void)in;
-    for (size_t i = 0; i < count; i++) {
-        y[i] = 0;
-        for (size_t k = a->row[first + i]; k < a->row[first + i + 1]; k++)
-            y[i] += a->value[k] * problem->x[a->column[k]];
-    }
-}
-
-static void multiply(dvec *y, struct problem *problem, dvec *x)
-{
-    problem->x = dvec_allgather(x);
-    dvec_map(y, multiply_rows, problem, 0, NULL);
-}
-
-static void invert_diagonal(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const struct problem *problem = ctx;
-    (void)in;
-    for (size_t i = 0; i < count; i++)
-        ((double *)out)[i] = 1 / mm_at(&problem->a, first + i, first + i);
-}
-
-/* Rank 0 reads the file, so only its host needs to have it, and sends the matrix to the others. */
-static void read_matrix(dome_env *env, const char *path, mm_matrix *a)
+/* Rank 0 reads the file, so only its host needs to have it, and gives all entries. */
+static dsparse *read_matrix(dome_env *env, const char *path)
 {
     char error[MM_ERROR];
-    if (dome_rank(env) == 0 && !mm_read(a, path, error))
-        dome_abort(env, "cg: %s", error);
-    if (dome_rank(env) == 0 && !mm_check_cg(a, error))
-        dome_abort(env, "cg: %s: %s", path, error);
-    dome_bcast(env, 0, DOME_U64, &a->n, 1);
-    dome_bcast(env, 0, DOME_U64, &a->entries, 1);
-    if (dome_rank(env) != 0 && !mm_alloc(a))
-        dome_abort(env, "cg: not enough memory for the matrix");
-    dome_bcast(env, 0, DOME_U64, a->row, a->n + 1);
-    dome_bcast(env, 0, DOME_U64, a->column, a->entries);
-    dome_bcast(env, 0, DOME_F64, a->value, a->entries);
+    mm_matrix file = {0};
+    dsparse_triplet *triplets = NULL;
+    if (dome_rank(env) == 0) {
+        if (!mm_read(&file, path, error))
+            dome_abort(env, "cg: %s", error);
+        if (!mm_check_cg(&file, error))
+            dome_abort(env, "cg: %s: %s", path, error);
+        triplets = malloc(file.entries * sizeof *triplets);
+        if (!triplets)
+            dome_abort(env, "cg: not enough memory for the matrix");
+        for (size_t i = 0; i < file.n; i++)
+            for (size_t k = file.row[i]; k < file.row[i + 1]; k++)
+                triplets[k] = (dsparse_triplet){i, file.column[k], file.value[k]};
+    }
+    dome_bcast(env, 0, DOME_U64, &file.n, 1);
+    dsparse *a = dsparse_new(env, NULL, file.n, file.n); /* read again after a restart: not needed in checkpoints */
+    dsparse_assemble(a, file.entries, triplets);
+    free(triplets);
+    mm_clear(&file);
+    return a;
 }
 
 static bool parse(int argc, char **argv, double *tolerance, long *limit, const char **path)
@@ -89,15 +65,14 @@ static int fail(dome_env *env, int status, const char *text)
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
-    struct problem problem = {0};
     const char *path = NULL;
     double tolerance = 1e-10;
     long limit = 100000, iterations = 0;
     if (!parse(argc, argv, &tolerance, &limit, &path))
         return fail(env, 2, "usage: cg [--tolerance T] [--max-iterations N] MATRIX.mtx");
-    read_matrix(env, path, &problem.a);
+    dsparse *a = read_matrix(env, path);
 
-    size_t n = problem.a.n;
+    uint64_t n = dsparse_rows(a);
     dvec *b = dvec_new(env, "b", DOME_F64, n), *x = dvec_new(env, "x", DOME_F64, n), *r = dvec_new(env, "r", DOME_F64, n);
     dvec *p = dvec_new(env, "p", DOME_F64, n), *inverse = dvec_new(env, "inverse diagonal", DOME_F64, n);
     dvec *z = dvec_new(env, NULL, DOME_F64, n), *q = dvec_new(env, NULL, DOME_F64, n); /* scratch: not needed in
@@ -106,7 +81,8 @@ int main(int argc, char **argv)
     dscalar *saved_recurrence = dscalar_new(env, "recurrence", DOME_F64);
     bool goes_on = dome_is_restarting(env);
     if (!goes_on) {
-        dvec_map(inverse, invert_diagonal, &problem, 0, NULL);
+        dsparse_diagonal(inverse, a);
+        dvec_rdivs(inverse, inverse, 1);
         dvec_fill(b, 1.0);
     }
     double b_norm = dvec_norm2(b), residual;
@@ -119,7 +95,7 @@ int main(int argc, char **argv)
             recurrence = dscalar_get_f64(saved_recurrence);
             goes_on = false;
         } else {
-            multiply(r, &problem, x);
+            dsparse_multiply(r, a, x);
             dvec_sub(r, b, r);
             residual = dvec_norm2(r) / b_norm;
             if (residual <= tolerance || iterations >= limit)
@@ -130,7 +106,7 @@ int main(int argc, char **argv)
             recurrence = residual;
         }
         while (!(recurrence <= tolerance / 2) && iterations < limit) {
-            multiply(q, &problem, p);
+            dsparse_multiply(q, a, p);
             double pq = dvec_dot(p, q);
             if (!isfinite(pq))
                 return fail(env, 1, "the numbers have become too large for double precision; scale the matrix");
@@ -152,10 +128,9 @@ int main(int argc, char **argv)
     }
 
     double norm = dvec_norm2(x);
-    dome_print(env, "%s: %zu x %zu, %zu entries\n", path, n, n, (size_t)problem.a.entries);
+    dome_print(env, "%s: %zu x %zu, %zu entries\n", path, (size_t)n, (size_t)n, (size_t)dsparse_entries(a));
     dome_print(env, "iterations:             %ld\n", iterations);
     dome_print(env, "relative residual:      %.6e  %a\n", residual, residual);
     dome_print(env, "norm of the solution:   %.15e  %a\n", norm, norm);
-    mm_clear(&problem.a);
     return residual <= tolerance ? dome_finalize(env) : fail(env, 1, "the tolerance was not reached");
 }
