@@ -234,7 +234,7 @@ static bool measure(run *s, double seconds)
 {
     double mean = 0, noise = 0, spread = 0;
     int tasks = s->c.tasks, working = 0;
-    bool doubt = false;
+    bool doubt = s->schedule.changed = s->schedule.moves = false;
     for (int r = 0; r < tasks; r++)
         if (s->busy[r] > 0) {
             mean += s->done[r] / s->busy[r];
@@ -244,6 +244,8 @@ static bool measure(run *s, double seconds)
         double error = (0.005 + 0.03 * sqrt(0.05 / seconds)) * (2 * g_rand_double(s->noise) - 1);
         double measured = s->busy[r] > 0 ? s->done[r] / s->busy[r] * (1 + error) : 0;
         doubt |= dome__speed_update(&s->speeds[r], measured, seconds, mean / working);
+        s->schedule.changed |= s->speeds[r].changed;
+        s->schedule.moves |= dome__speed_moves(&s->speeds[r]);
         s->rates[r] = s->speeds[r].rate;
         s->noises[r] = s->speeds[r].noise;
         noise += s->noises[r] / tasks;
@@ -285,6 +287,8 @@ static void balance(run *s, double seconds)
     dome__policy_groups(&load, s->policy.group, s->flow, &division);
     uint64_t busiest, moves = dome__division_moves(&load, &division, &busiest);
     bool diffuses = s->policy.group < s->c.tasks;
+    if (diffuses) /* several moves in a row are how it gets balanced */
+        s->schedule.caution = 0;
     double then = diffuses ? dome__oracle_time(&load) : dome__division_time(&load, &division);
     bool pays = dome__division_pays(&s->schedule, &load, &division, then, moving_seconds(busiest));
     s->decision += (double)(g_get_monotonic_time() - begin);

@@ -89,6 +89,8 @@ bool dome__balance_decide(dome_env *env, dome_balance *b)
     uint64_t *counts = g_new(uint64_t, b->size);
     speeds s = speeds_of(b);
     bool pays = false;
+    if (b->group < b->size) /* several moves in a row are how a ring gets balanced */
+        b->schedule.caution = 0;
     take_links(b, &env->transport->links);
     memset(b->planned, 0, sizeof b->planned);
     for (guint k = 0; k < b->domains->len; k++) {
