@@ -177,9 +177,11 @@ static void find_good(tour *t)
     double least = INFINITY;
     for (int s = 0; s < starts; s++) {
         nearest_neighbours(t, (int)((gint64)s * t->n / starts), order);
-        for (int round = 0; round < MOST_ROUNDS; round++)
-            if (!improve_by_reversal(t, order) & !improve_by_moving(t, order))
-                break;
+        bool better = true;
+        for (int round = 0; round < MOST_ROUNDS && better; round++) {
+            better = improve_by_reversal(t, order);
+            better |= improve_by_moving(t, order);
+        }
         double length = length_of(t, order);
         if (length < least - LEAST_GAIN) {
             least = length;
