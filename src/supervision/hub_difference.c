@@ -124,20 +124,32 @@ static char *line(const hub_state *s, int a, const dome_wire_call *x, int b, con
                            number, x->text, one, first, a, on, second, b, other);
 }
 
-char *dome__hub_difference(const hub_state *s)
+/* A task whose calls differ from those of `first`, and the first operation that does; NULL if there is none. */
+static const trail *other_than(const hub_state *s, const trail *first, uint64_t *earliest, bool *before)
 {
-    const trail *first = s->trails->len ? s->trails->pdata[0] : NULL, *other = NULL;
-    uint64_t earliest = UINT64_MAX;
-    bool before = false;
-    for (guint i = 1; i < s->trails->len; i++) {
+    const trail *other = NULL;
+    for (guint i = 0; i < s->trails->len; i++) {
         const trail *t = s->trails->pdata[i];
         bool older;
         uint64_t found = parting(first, t, &older);
-        if (found && found < earliest) {
-            earliest = found;
-            before = older;
+        if (found && (!other || found < *earliest)) {
+            *earliest = found;
+            *before = older;
             other = t;
         }
+    }
+    return other;
+}
+
+char *dome__hub_difference(const hub_state *s)
+{
+    const trail *first = NULL, *other = NULL;
+    uint64_t earliest = 0;
+    bool before = false;
+    /* Task 0 need not have come to the call that differs: halos couple neighbours alone. */
+    for (guint i = 0; i < s->trails->len && !other; i++) {
+        first = s->trails->pdata[i];
+        other = other_than(s, first, &earliest, &before);
     }
     if (!other)
         return NULL;

@@ -381,6 +381,10 @@ def disagree(tasks, rank, how):
                       r"gives another value than task %d on host \S+" % (max(rank, other), min(rank, other)))
             return note
         what = DISAGREEMENTS[how]
+        if how in ("neighbours", "maps"):  # no task waits for all others: some may not have come to the call
+            calls = r"task [^%d] on host \S+ (called )?%s" % (rank, what[0]), r"task %d on host \S+ (called )?%s" % (rank, what[1])
+            only_line(run, r"tasks disagree about operation \d+: (%s, %s|%s, %s)" % (calls + calls[::-1]))
+            return note
         both = sorted([(other, what[-2]), (rank, what[-1])])
         if len(what) == 2:
             only_line(run, r"tasks disagree about operation \d+: task %d on host \S+ called %s, task %d on host \S+ %s" % (both[0] + both[1]))
