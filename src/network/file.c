@@ -80,7 +80,7 @@ static dome_network *take_network(GKeyFile *keys)
     gsize hosts = 0;
     char **names = g_key_file_get_string_list(keys, GROUP, "hosts", &hosts, NULL);
     char **links = g_key_file_get_keys(keys, LINKS, NULL, NULL); /* NULL: there are none */
-    dome_network *network = names && hosts <= DOME_NETWORK_HOSTS ? dome__network_new((int)hosts, names) : NULL;
+    dome_network *network = names && hosts && hosts <= DOME_NETWORK_HOSTS ? dome__network_new((int)hosts, names) : NULL;
     bool good = network != NULL;
     if (good)
         network->measured = g_key_file_get_int64(keys, GROUP, "measured", NULL);
