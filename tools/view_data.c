@@ -369,6 +369,103 @@ static void write_operations(const dome_trace_file *file, FILE *to)
     g_array_unref(costs);
 }
 
+/* Where the time of a task went, in seconds, over all runs. Waiting is apart from work, by what the task waited in. */
+enum { COMPUTING, OWN_CODE, CHECKPOINTS, MOVING, HALO, OTHER_WAIT, MOVING_WAIT, HALO_WAIT, PARTS };
+
+typedef struct wait_for {
+    int rank;
+    double seconds;
+} wait_for;
+
+typedef struct task_time {
+    double parts[PARTS];
+    double held;   /* other tasks waited for this one */
+    GArray *waits; /* wait_for, longest first */
+} task_time;
+
+static void add_cost(double parts[PARTS], const char *name, double compute, double wait)
+{
+    int work = COMPUTING, waiting = OTHER_WAIT;
+    if (strcmp(name, "load balancing") == 0 || strcmp(name, "dome_env_relayout") == 0) {
+        work = MOVING;
+        waiting = MOVING_WAIT;
+    } else if (strcmp(name, "dvec_halo") == 0) {
+        work = HALO;
+        waiting = HALO_WAIT;
+    } else if (strcmp(name, "dome_checkpoint") == 0) {
+        work = CHECKPOINTS;
+    }
+    parts[work] += compute;
+    parts[waiting] += wait;
+}
+
+static void add_wait(GArray *waits, int rank, double seconds)
+{
+    for (guint k = 0; k < waits->len; k++)
+        if (g_array_index(waits, wait_for, k).rank == rank) { /* of another run */
+            g_array_index(waits, wait_for, k).seconds += seconds;
+            return;
+        }
+    wait_for w = {rank, seconds};
+    g_array_append_val(waits, w);
+}
+
+static int by_seconds(gconstpointer a, gconstpointer b)
+{
+    const wait_for *x = a, *y = b;
+    return x->seconds != y->seconds ? (x->seconds < y->seconds) - (x->seconds > y->seconds)
+                                    : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static task_time *sum_times(const dome_trace_file *file)
+{
+    task_time *times = g_new0(task_time, file->size);
+    for (int r = 0; r < file->size; r++)
+        times[r].waits = g_array_new(FALSE, FALSE, sizeof(wait_for));
+    for (guint k = 0; k < file->totals->len; k++) {
+        const dome_trace_total *t = &g_array_index(file->totals, dome_trace_total, k);
+        double *parts = times[g_array_index(file->tasks, dome_trace_task, t->task).rank].parts;
+        if (t->code == 0)
+            parts[OWN_CODE] += (double)t->compute_ns * 1e-9;
+        else
+            add_cost(parts, dome__trace_name(file, t->code), (double)t->compute_ns * 1e-9, (double)t->wait_ns * 1e-9);
+    }
+    for (guint k = 0; k < file->waited->len; k++) {
+        const dome_trace_waited *w = &g_array_index(file->waited, dome_trace_waited, k);
+        int rank = g_array_index(file->tasks, dome_trace_task, w->task).rank;
+        if (w->rank >= file->size)
+            continue;
+        add_wait(times[rank].waits, w->rank, (double)w->ns * 1e-9);
+        if (w->rank != rank)
+            times[w->rank].held += (double)w->ns * 1e-9;
+    }
+    for (int r = 0; r < file->size; r++)
+        g_array_sort(times[r].waits, by_seconds);
+    return times;
+}
+
+/* Writes for each task the parts of its time, how long others waited for it, and the tasks that it waited for longest. */
+static void write_times(const dome_trace_file *file, FILE *to)
+{
+    enum { LONGEST = 8 };
+    task_time *times = sum_times(file);
+    fputs(",\n\"times\":[", to);
+    for (int r = 0; r < file->size; r++) {
+        fputs(r ? ",\n{\"parts\":[" : "\n{\"parts\":[", to);
+        for (int k = 0; k < PARTS; k++)
+            fprintf(to, "%s%.6f", k ? "," : "", times[r].parts[k]);
+        fprintf(to, "],\"held\":%.6f,\"waits\":[", times[r].held);
+        for (guint k = 0; k < MIN(times[r].waits->len, LONGEST); k++) {
+            const wait_for *w = &g_array_index(times[r].waits, wait_for, k);
+            fprintf(to, "%s[%d,%.6f]", k ? "," : "", w->rank, w->seconds);
+        }
+        fputs("]}", to);
+        g_array_unref(times[r].waits);
+    }
+    fputc(']', to);
+    g_free(times);
+}
+
 static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *to)
 {
     const dome_trace_run *run = &g_array_index(file->runs, dome_trace_run, 0),
@@ -389,6 +486,7 @@ static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *
     write_marks(file, to);
     write_loads(file, to);
     write_operations(file, to);
+    write_times(file, to);
     fputs("}\n", to);
 }
 

@@ -122,6 +122,7 @@ static void wrap(dome_transport *t, dome_local *local)
     local->base = g_memdup2(t, sizeof *t);
     local->base->outer = t;
     local->base->data_format = NULL;
+    local->base->waited_for = NULL;
     t->ops = &local_ops;
     t->provider = local;
     t->can = local->tasks <= DOME_NEAR_MAX ? local_ops.can : local_ops.can & ~(unsigned)DOME_TRANSPORT_SHARE;

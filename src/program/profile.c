@@ -30,6 +30,8 @@ enum {
     USED,
     HELD,
     RESIDENT,
+    WAITED_FOR, /* the task for which this one has waited longest, and how long */
+    WAITED_FOR_NS,
     CELLS
 };
 
@@ -55,6 +57,12 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[ELAPSED] = dome__clock_ran_ns(env);
     mine[MESSAGES] = env->transport->messages;
     mine[SENT_BYTES] = env->transport->bytes;
+    mine[WAITED_FOR] = mine[WAITED_FOR_NS] = 0;
+    for (int r = 0; env->transport->waited_for && r < env->size; r++)
+        if (r != env->rank && env->transport->waited_for[r] > mine[WAITED_FOR_NS]) {
+            mine[WAITED_FOR] = (uint64_t)r;
+            mine[WAITED_FOR_NS] = env->transport->waited_for[r];
+        }
     dome__storage_peak(&mine[USED], &mine[HELD]);
     struct rusage usage;
     mine[RESIDENT] = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss << 10 : 0;
@@ -150,6 +158,47 @@ static double in_operations(const uint64_t *all, int rank, int column)
     for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
         ns += (double)all[(size_t)rank * CELLS + (size_t)(k * COLUMNS + column)];
     return ns * 1e-9;
+}
+
+/* Seconds of a task in operations without waiting: in `a` and `b`. */
+static double working_in(const uint64_t *task, uint32_t a, uint32_t b)
+{
+    return (double)(task[a * COLUMNS + COMPUTE] + (a != b ? task[b * COLUMNS + COMPUTE] : 0)) * 1e-9;
+}
+
+static void print_task(const uint64_t *all, int rank)
+{
+    const uint64_t *task = all + (size_t)rank * CELLS;
+    double balancing = working_in(task, DOME_OP_BALANCE, DOME_OP_RELAYOUT),
+           halo = working_in(task, DOME_OP_DVEC_HALO, DOME_OP_DVEC_HALO);
+    double checkpoints = working_in(task, DOME_OP_CHECKPOINT, DOME_OP_CHECKPOINT), waiting = in_operations(all, rank, WAIT);
+    double work = in_operations(all, rank, COMPUTE), own = (double)task[ELAPSED] * 1e-9 - work - waiting;
+    fprintf(stderr, "%-10d %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f", rank, work - balancing - halo - checkpoints, MAX(own, 0),
+            halo, balancing, checkpoints, waiting);
+    if (task[WAITED_FOR_NS] > 0)
+        fprintf(stderr, "  %12.6f for task %" G_GUINT64_FORMAT, (double)task[WAITED_FOR_NS] * 1e-9, task[WAITED_FOR]);
+    fputc('\n', stderr);
+}
+
+/* Prints where the time of each task went; of many tasks, those that waited longest and shortest. */
+static void print_tasks(const uint64_t *all, int size)
+{
+    enum { MOST_ROWS = 16 };
+    int shortest = 0, longest = 0;
+    if (size == 1)
+        return;
+    fprintf(stderr, "%-10s %12s %12s %12s %12s %12s %12s  %12s\n", "task", "compute", "own code", "halos", "balancing",
+            "checkpoints", "waiting", "longest");
+    for (int r = 0; r < size; r++) {
+        shortest = in_operations(all, r, WAIT) < in_operations(all, shortest, WAIT) ? r : shortest;
+        longest = in_operations(all, r, WAIT) > in_operations(all, longest, WAIT) ? r : longest;
+        if (size <= MOST_ROWS)
+            print_task(all, r);
+    }
+    if (size <= MOST_ROWS)
+        return;
+    print_task(all, longest);
+    print_task(all, shortest);
 }
 
 static double waiting_share(const uint64_t *all, int size)
@@ -259,6 +308,7 @@ int dome__profile_print(dome_env *env)
         fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest; bytes of vectors over computing time\n", t->size,
                 t->size == 1 ? "" : "s");
         print_operations(all, t->size);
+        print_tasks(all, t->size);
         print_communication(all, t->size);
         print_placement(env, t);
         print_balance(env, &report, all, t->size);

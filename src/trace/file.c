@@ -23,6 +23,7 @@ typedef struct parser {
     dome_trace_file *file;
     GHashTable *tasks;   /* run and rank -> place + 1 */
     GHashTable *totals;  /* task and code -> place + 1 */
+    GHashTable *waited;  /* task and rank -> place + 1 */
     GHashTable *objects; /* run and id -> place + 1 */
     GArray *layout_tasks, *mark_tasks, *object_tasks;
     int task; /* the task whose lines are read; -1: the hub; -2: not known yet */
@@ -285,6 +286,19 @@ static bool total_line(parser *p, fields *f)
     return true;
 }
 
+static bool waited_line(parser *p, fields *f)
+{
+    get_time(f);
+    uint64_t rank = get_u64(f);
+    dome_trace_waited waited = {.task = p->task, .rank = (int)rank, .ns = get_u64(f)};
+    if (f->bad || rank >= MOST_TASKS)
+        return false;
+    bool made;
+    guint place = place_of(p->waited, p->file->waited, p->task, rank, true, &made);
+    g_array_index(p->file->waited, dome_trace_waited, place) = waited;
+    return true;
+}
+
 static bool clock_line(parser *p, fields *f)
 {
     clock_point point = {.window = get_u64(f)};
@@ -407,6 +421,8 @@ static bool task_line(parser *p, char kind, fields *f)
         return object_line(p, kind, f);
     case 'c':
         return total_line(p, f);
+    case 'W':
+        return waited_line(p, f);
     case 's':
         return sample_line(p, f);
     case 'K':
@@ -636,12 +652,14 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
     file->objects = new_array(sizeof(dome_trace_object), clear_object);
     file->layouts = new_array(sizeof(dome_trace_layout), clear_layout);
     file->totals = new_array(sizeof(dome_trace_total), NULL);
+    file->waited = new_array(sizeof(dome_trace_waited), NULL);
     file->marks = new_array(sizeof(dome_trace_mark), clear_mark);
     file->pairs = new_array(sizeof(uint32_t), NULL);
     file->names = g_ptr_array_new_with_free_func(g_free);
     parser p = {.file = file,
                 .tasks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
                 .totals = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+                .waited = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
                 .objects = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
                 .layout_tasks = new_array(sizeof(int), NULL),
                 .mark_tasks = new_array(sizeof(int), NULL),
@@ -660,6 +678,7 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
         to_one_clock(&p);
     g_hash_table_destroy(p.tasks);
     g_hash_table_destroy(p.totals);
+    g_hash_table_destroy(p.waited);
     g_hash_table_destroy(p.objects);
     g_array_unref(p.layout_tasks);
     g_array_unref(p.mark_tasks);
@@ -728,8 +747,8 @@ void dome__trace_file_free(dome_trace_file *file)
 {
     if (!file)
         return;
-    GArray *arrays[] = {file->runs,    file->tasks,  file->spans, file->samples, file->objects,
-                        file->layouts, file->totals, file->marks, file->pairs};
+    GArray *arrays[] = {file->runs,    file->tasks,  file->spans,  file->samples, file->objects,
+                        file->layouts, file->totals, file->waited, file->marks,   file->pairs};
     for (size_t k = 0; k < G_N_ELEMENTS(arrays); k++)
         g_array_unref(arrays[k]);
     g_ptr_array_unref(file->names);

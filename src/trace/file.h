@@ -58,12 +58,18 @@ typedef struct dome_trace_layout {
     uint64_t *counts;
 } dome_trace_layout;
 
-/* The cost of an operation to a task so far. */
+/* The cost of an operation to a task so far; code 0: the program's own code between operations. */
 typedef struct dome_trace_total {
     int task;
     uint32_t code;
     uint64_t count, compute_ns, wait_ns, bytes;
 } dome_trace_total;
+
+/* The time for which a task has waited for another one so far. */
+typedef struct dome_trace_waited {
+    int task, rank;
+    uint64_t ns;
+} dome_trace_waited;
 
 /* kind: B beginning of a recording on demand, F failure, r restart from checkpoint `number`, K checkpoint `number` could not be
  * written. */
@@ -75,11 +81,12 @@ typedef struct dome_trace_mark {
 } dome_trace_mark;
 
 typedef struct dome_trace_file {
-    GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *marks; /* of the types above; spans sorted by time */
-    GArray *pairs;                                                               /* uint32_t */
-    GPtrArray *names;                                                            /* char *, by code of operation; may be NULL */
-    int size;                                                                    /* largest number of tasks of a run */
-    int64_t end;                                                                 /* of the last event */
+    GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *waited,
+        *marks;                 /* of the types above; spans sorted by time */
+    GArray *pairs;              /* uint32_t */
+    GPtrArray *names;           /* char *, by code of operation; may be NULL */
+    int size;                   /* largest number of tasks of a run */
+    int64_t end;                /* of the last event */
     uint64_t left_out, strange; /* lines that tasks left out for lack of room; lines that the reader does not understand */
     bool cut;                   /* the last line is incomplete */
 } dome_trace_file;

@@ -58,6 +58,7 @@ struct dome_trace {
 
     uint64_t totals_at;
     uint64_t told[DOME_OPERATIONS_MAX]; /* calls that have been written in totals */
+    uint64_t *told_waits;               /* by rank: time waiting for it that has been written */
     unsigned objects;
     uint64_t last_object; /* number of the last recorded object */
     uint64_t layout_at;
@@ -107,6 +108,7 @@ void dome__trace_free(dome_trace *trace)
         return;
     g_ptr_array_unref(trace->held);
     g_array_unref(trace->held_at);
+    g_free(trace->told_waits);
     g_free(trace->ring);
     g_free(trace);
 }
@@ -249,24 +251,51 @@ static void write_group(dome_trace *trace)
     memset(&trace->group, 0, sizeof trace->group);
 }
 
+/* A line is written once the time waiting for a task has grown by `least` ns. */
+static void write_waits(dome_trace *trace, uint64_t now, uint64_t least)
+{
+    const dome_transport *t = trace->env->transport;
+    for (int r = 0; t->waited_for && r < t->size; r++) {
+        uint64_t waited = t->waited_for[r];
+        if (waited - trace->told_waits[r] < least)
+            continue;
+        trace->told_waits[r] = waited;
+        text_line line;
+        begin_line(&line, 'W');
+        put_time(trace, &line, now);
+        put_number(&line, (uint64_t)r);
+        put_number(&line, waited);
+        end_line(trace, &line);
+    }
+}
+
+static void write_total(dome_trace *trace, uint64_t now, unsigned code, const dome_clock_entry *entry)
+{
+    text_line line;
+    begin_line(&line, 'c');
+    put_time(trace, &line, now);
+    put_number(&line, code);
+    put_number(&line, entry->count);
+    put_number(&line, entry->compute_ns);
+    put_number(&line, entry->wait_ns);
+    put_number(&line, entry->bytes);
+    end_line(trace, &line);
+}
+
+/* The totals add up to the time since the clock started: that outside operations is the program's own. */
 static void write_totals(dome_trace *trace, uint64_t now)
 {
+    uint64_t inside = 0, ran = dome__clock_ran_ns(trace->env);
     trace->totals_at = now;
     for (unsigned k = 1; k < dome__operation_count(); k++) {
         const dome_clock_entry *entry = dome__clock_entry_of(trace->env, k);
+        inside += entry->compute_ns + entry->wait_ns;
         if (entry->count == trace->told[k])
             continue;
         trace->told[k] = entry->count;
-        text_line line;
-        begin_line(&line, 'c');
-        put_time(trace, &line, now);
-        put_number(&line, k);
-        put_number(&line, entry->count);
-        put_number(&line, entry->compute_ns);
-        put_number(&line, entry->wait_ns);
-        put_number(&line, entry->bytes);
-        end_line(trace, &line);
+        write_total(trace, now, k, entry);
     }
+    write_total(trace, now, DOME_OP_NONE, &(dome_clock_entry){.compute_ns = ran > inside ? ran - inside : 0});
 }
 
 static void write_layout(dome_trace *trace, const dome_layout *layout, uint64_t object, uint64_t at)
@@ -324,8 +353,10 @@ void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *
         trace->group.compute += took - MIN(wait, took);
         trace->group.counts[code]++;
     }
-    if (trace->env && is_due(trace, trace->totals_at, now, TOTALS_NS, TOTALS_PART))
+    if (trace->env && is_due(trace, trace->totals_at, now, TOTALS_NS, TOTALS_PART)) {
         write_totals(trace, now);
+        write_waits(trace, now, now > trace->begin ? (now - trace->begin) / TOTALS_PART : 1);
+    }
     if (trace->held->len > 0 && is_due(trace, trace->layout_at, now, LAYOUT_NS, LAYOUT_PART))
         write_held(trace, now);
 }
@@ -478,6 +509,7 @@ void dome__trace_stand(dome_trace *trace, const dome_env *env)
     if (!trace)
         return;
     trace->env = env;
+    trace->told_waits = g_new0(uint64_t, env->transport->size);
     GString *line = new_string(trace, 'I', trace->begin);
     put_u64(line, (uint64_t)getpid());
     put_u64(line, (uint64_t)env->transport->size);
@@ -507,6 +539,7 @@ void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before)
             dome__trace_object(trace, o);
     }
     write_totals(trace, now);
+    write_waits(trace, now, 1);
 }
 
 void dome__trace_flush(dome_trace *trace)
@@ -517,6 +550,7 @@ void dome__trace_flush(dome_trace *trace)
     write_group(trace);
     write_held(trace, now);
     write_totals(trace, now);
+    write_waits(trace, now, 1);
 }
 
 /* ---- the other thread ---- */

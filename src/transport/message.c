@@ -74,6 +74,8 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
     uint64_t took = dome__since_ns(start);
     __atomic_store_n(&t->wait_ns, t->wait_ns + took, __ATOMIC_RELAXED);
     t->waits += took >= DOME_LONG_WAIT;
+    if (t->waited_for)
+        t->waited_for[rank] += took;
     if (t->waited)
         t->waited(t, rank, start, took);
 }

@@ -11,6 +11,7 @@ dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provide
     transport->can = ops->can;
     transport->rank = rank;
     transport->size = size;
+    transport->waited_for = g_new0(uint64_t, size);
     return transport;
 }
 
@@ -45,6 +46,7 @@ void dome__transport_free(dome_transport *transport)
         transport->ops->close(transport);
     g_free(transport->data_format);
     g_free(transport->groups);
+    g_free(transport->waited_for);
     dome__transport_free_links(transport);
     g_free(transport);
 }

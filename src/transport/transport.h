@@ -117,6 +117,7 @@ struct dome_transport {
     int *data_format;         /* by rank: equal numbers mean equal native data formats; NULL when all are equal */
     dome_stamp stamp;         /* of the current operation; set by operation.c */
     uint64_t wait_ns;         /* time spent waiting in send and receive so far: the operation clock subtracts it */
+    uint64_t *waited_for;     /* the same by the rank waited for; NULL: not counted */
     uint64_t waits;           /* how often it waited for DOME_LONG_WAIT or longer */
     int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
     uint64_t wait_began;      /* when the wait began, ns; read by the watcher thread */

@@ -24,12 +24,14 @@ class Profile:
         start = next(i for i, line in enumerate(lines) if re.match(r"dome: \d+ tasks?; seconds per task", line))
         self.tasks = int(lines[start].split()[1])
         self.heading = lines[start + 1].split()
-        self.operations, self.rest = {}, {}
+        self.operations, self.rest, self.times = {}, {}, []
         for line in lines[start + 2 :]:
             row = re.match(r"(\S.*?) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+|-) +([\d.]+|-) +([\d.]+) %$", line)
             if row:
                 name, calls, *numbers = row.groups()
                 self.operations[name] = [int(calls)] + [None if n == "-" else float(n) for n in numbers]
+            elif re.match(r"\d+ +[\d.]+ ", line):
+                self.times.append(line.split())
             elif line.startswith("the program's own code"):
                 self.own = [float(n) for n in line.split()[4:6]]
             elif ":" in line:
@@ -52,6 +54,7 @@ def run(tasks, *options):
 
 
 def check_operations(what, p, tasks):
+    check_times(what, p, tasks)
     if p.tasks != tasks:
         fail(what, "it says %d tasks" % p.tasks)
     if p.heading != "operation calls compute largest wait largest GB/s ratio share".split():
@@ -83,6 +86,23 @@ def check_operations(what, p, tasks):
     for name in "dvec_map", "dvec_sum", "dvec_adds":
         if p.operations[name][5] is None:
             fail(what, "%s: no bandwidth" % name)
+
+
+def check_times(what, p, tasks):
+    """The rows of the tasks: as much computing and waiting as in the table of operations, and nobody waits longest for itself."""
+    rows = p.times
+    if [int(row[0]) for row in rows] != (list(range(tasks)) if tasks > 1 else []):
+        fail(what, "rows of tasks: %s" % rows)
+    if not rows:
+        return
+    compute, own, halos, balancing, checkpoints, waiting = [sum(float(row[k]) for row in rows) / tasks for k in range(1, 7)]
+    wanted = sum(o[1] for o in p.operations.values()), sum(o[3] for o in p.operations.values())
+    for got, of in (compute + halos + balancing + checkpoints, wanted[0]), (waiting, wanted[1]), (own, p.own[0]):
+        if abs(got - of) > 2e-6 * (len(p.operations) + 1):
+            fail(what, "a task's mean is %g in the rows of tasks, %g in those of operations" % (got, of))
+    for row in rows:
+        if len(row) != 11 or row[10] == row[0] or not 0 < float(row[7]) <= float(row[6]) + 0.05:
+            fail(what, "a task's row: %s" % row)
 
 
 def check_moves(what, p):

@@ -51,6 +51,26 @@ def made_up(before=0):
     return "\n".join(lines) + "\n"
 
 
+def time_of_tasks(tasks):
+    """Ten seconds of each task r, of which it waits 2 + r / tasks s: half of it for its neighbour below, a quarter for task 1, one part in
+    200 for task 2; 1 s of it in halos, half a second in balancing."""
+    lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home prog"]
+    names = "dvec_dot", "dvec_halo", "load%20balancing", "dome_checkpoint", "dome_env_relayout"
+    for rank in range(tasks):
+        lines += ["T %d" % rank, "I 0 %d %d 1 host%d" % (rank + 1, tasks, rank)]
+        if rank == 0:
+            lines += ["N %d %s" % (k + 1, name) for k, name in enumerate(names)]
+        wait = 2000 + 1000 * rank // tasks
+        costs = (1, 5500 - wait, wait - 1500), (2, 500, 1000), (3, 250, 400), (4, 250, 0), (5, 250, 100), (0, 3250, 0)
+        lines += ["c %d %d 1 %d %d 0" % (10000 * MS, code, compute * MS, waited * MS) for code, compute, waited in costs]
+        below, waits = (rank - 1) % tasks, {}
+        for peer, part in (below, wait // 2), (1, wait // 4), (2, wait // 200):
+            waits[peer] = waits.get(peer, 0) + part
+        lines += ["W %d %d %d" % (10000 * MS, peer, 1) for peer in waits]
+        lines += ["W %d %d %d" % (10000 * MS, peer, part * MS) for peer, part in waits.items()]
+    return "\n".join(lines + ["T -", "Z 10000000000 0"]) + "\n"
+
+
 def page(name, text):
     path = folder + "/" + name
     with open(path, "w") as f:
@@ -184,6 +204,42 @@ def check_numbers(b):
     check_quiet(what + ", dark", b, address)
 
 
+def time_rows(b):
+    return b.run("[...document.querySelectorAll('#times tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+
+
+def check_times(b):
+    """Where the time goes: sums, bars as wide as they should be, whom a task waited for; few tasks and many."""
+    for tasks in 1, 4, 500:
+        what = "times, %d tasks" % tasks
+        address, _ = page("times%d.trace" % tasks, time_of_tasks(tasks))
+        b.scheme("light")
+        b.open("file://" + address)
+        frames(b)
+        for t in b.run("dome.data.times"):
+            if abs(sum(t["parts"]) - 10) > 1e-5:
+                fail(what, "the parts add up to %g" % sum(t["parts"]))
+        heads = b.run("[...document.querySelectorAll('#times th')].map(c => c.textContent)")
+        expect(what, heads, ["task", "", "computing", "own code", "checkpoints", "balancing", "halos", "waiting", "held others up", "waits for"])
+        table = time_rows(b)
+        if tasks == 4:
+            expect(what, table[0][:8], ["mean", "", "3.125", "3.250", "0.250", "0.500", "0.500", "2.375"])
+            expect(what, table[1], ["task 0 on host0", "", "3.500", "3.250", "0.250", "0.500", "0.500", "2.000", "1.125", "task 3: 1.000, task 1: 0.500, others: 0.500"])
+            expect(what, table[4][7:], ["2.750", "1.000", "task 2: 1.388, task 1: 0.687, others: 0.675"])
+        if tasks == 500:
+            shown = [int(row[0].split()[1]) for row in table[1:]]
+            expect(what, shown, b.run("dome.timesShown()"))
+            if not 10 <= len(shown) <= 24 or not {0, 1, 2, 499} <= set(shown):
+                fail(what, "these tasks are shown: %s" % shown)
+            if "Of 500 tasks" not in b.run("document.getElementById('timesnote').textContent"):
+                fail(what, "the page does not say that it shows some tasks only")
+        wide = b.run("[...document.querySelectorAll('#times .bar')].slice(-1).map(b => [...b.children].map(c => c.getBoundingClientRect().width / b.clientWidth))[0]")
+        part = b.run("dome.data.times[dome.data.times.length - 1].parts.map(x => x / 10)")
+        if len(wide) != 8 or any(abs(got - wanted) > 0.01 for got, wanted in zip(wide, part)):
+            fail(what, "the bar's parts are %s, not %s" % (wide, part))
+        check_quiet(what, b, "file://" + address)
+
+
 def check_recorded(b):
     what, path = "recorded run", folder + "/run.trace"
     program = [RUN_MULTI, "6", BUILD + "/tests/balance/steps", "60", "--dome-trace", path, "--dome-balance", "random"]
@@ -208,6 +264,12 @@ def check_recorded(b):
     written = len(re.findall(r"^y \d+ 0 ", text, re.M))
     if not 2 <= len(owned) <= written:
         fail(what, "%d layouts of %d" % (len(owned), written))
+    for rank, t in enumerate(b.run("dome.data.times")):
+        wait, whom = sum(t["parts"][5:]), sum(w[1] for w in t["waits"])
+        if abs(wait - whom) > 5e-3 + 0.05 * wait or not any(w[0] != rank for w in t["waits"]):
+            fail(what, "task %d waited for %g s, by task %s" % (rank, wait, t["waits"]))
+        if not 0 <= s["seconds"] - sum(t["parts"]) <= 1:
+            fail(what, "the parts of task %d's time are %s of %g s" % (rank, t["parts"], s["seconds"]))
     if not all(b.run("data.loads.map(l => l.length)".replace("data", "dome.data"))):
         fail(what, "a task has no loads")
     check_quiet(what, b, "file://" + address)
@@ -248,6 +310,7 @@ def main():
         b = browser.Browser()
         try:
             check_numbers(b)
+            check_times(b)
             check_recorded(b)
             check_large(b)
         finally:

@@ -73,7 +73,7 @@ static void test_full(void)
 static const char small[] =
     "dome-trace 1\nT -\nH 1000 1700000000000000 7 node%201 prog%20<b>\n"
     "T 0\nC 1 1000 0 10\nI 1000 11 2 4 node1\nN 3 dvec_dot\nv 1100 1 64 1 0 16 f64 x<y\ny 1100 0 64 16 0 2 2\n"
-    "o 2000 500 100 3 1\ng 3000 100 60 40 3 5\nc 4000 3 6 600 140 4096\n"
+    "o 2000 500 100 3 1\ng 3000 100 60 40 3 5\nc 4000 3 6 600 140 4096\nc 4000 0 0 900 0 0\nW 3000 1 90\nW 4000 1 140\n"
     "T 1\nC 1 901000 -900000 5\nC 1 902000 -900000 3\nI 901000 12 2 4 node2\no 902000 500 100 3 1\n"
     "T -\nF 5000 task%201%20is%20lost\nZ 6000 1\n";
 
@@ -99,6 +99,11 @@ static void test_reading(void)
     g_assert_cmpstr(g_array_index(file->marks, dome_trace_mark, 0).text, ==, "task 1 is lost");
     g_assert_cmpstr(g_array_index(file->objects, dome_trace_object, 0).name, ==, "x<y");
     g_assert_cmpuint(g_array_index(file->totals, dome_trace_total, 0).compute_ns, ==, 600);
+    g_assert_cmpuint(g_array_index(file->totals, dome_trace_total, 1).compute_ns, ==, 900);
+    g_assert_cmpuint(file->waited->len, ==, 1); /* the last line counts */
+    const dome_trace_waited *waited = &g_array_index(file->waited, dome_trace_waited, 0);
+    g_assert_cmpint(waited->rank, ==, 1);
+    g_assert_cmpuint(waited->ns, ==, 140);
     dome__trace_file_free(file);
 }
 
