@@ -399,15 +399,10 @@ static void add_cost(double parts[PARTS], const char *name, double compute, doub
     parts[waiting] += wait;
 }
 
-static void add_wait(GArray *waits, int rank, double seconds)
+static int by_rank(gconstpointer a, gconstpointer b)
 {
-    for (guint k = 0; k < waits->len; k++)
-        if (g_array_index(waits, wait_for, k).rank == rank) { /* of another run */
-            g_array_index(waits, wait_for, k).seconds += seconds;
-            return;
-        }
-    wait_for w = {rank, seconds};
-    g_array_append_val(waits, w);
+    const wait_for *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 static int by_seconds(gconstpointer a, gconstpointer b)
@@ -415,6 +410,22 @@ static int by_seconds(gconstpointer a, gconstpointer b)
     const wait_for *x = a, *y = b;
     return x->seconds != y->seconds ? (x->seconds < y->seconds) - (x->seconds > y->seconds)
                                     : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* One entry for each rank, of all runs; longest first. */
+static void merge_waits(GArray *waits)
+{
+    guint kept = 0;
+    g_array_sort(waits, by_rank);
+    for (guint k = 0; k < waits->len; k++) {
+        wait_for w = g_array_index(waits, wait_for, k), *last = kept ? &g_array_index(waits, wait_for, kept - 1) : NULL;
+        if (last && last->rank == w.rank)
+            last->seconds += w.seconds;
+        else
+            g_array_index(waits, wait_for, kept++) = w;
+    }
+    g_array_set_size(waits, kept);
+    g_array_sort(waits, by_seconds);
 }
 
 static task_time *sum_times(const dome_trace_file *file)
@@ -435,12 +446,13 @@ static task_time *sum_times(const dome_trace_file *file)
         int rank = g_array_index(file->tasks, dome_trace_task, w->task).rank;
         if (w->rank >= file->size)
             continue;
-        add_wait(times[rank].waits, w->rank, (double)w->ns * 1e-9);
+        wait_for one = {w->rank, (double)w->ns * 1e-9};
+        g_array_append_val(times[rank].waits, one);
         if (w->rank != rank)
-            times[w->rank].held += (double)w->ns * 1e-9;
+            times[w->rank].held += one.seconds;
     }
     for (int r = 0; r < file->size; r++)
-        g_array_sort(times[r].waits, by_seconds);
+        merge_waits(times[r].waits);
     return times;
 }
 

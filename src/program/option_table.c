@@ -89,7 +89,8 @@ const dome_option_row dome__option_rows[] = {
      .page = "[tracing.md](tracing.md)"},
     {ROW("profile", OUTPUT, FLAG, profile), .help = "print at the end, on standard error: for each operation its calls, "
                                                     "computing and waiting time, bandwidth, largest computing "
-                                                    "time over mean and share of the time; messages; what balancing and "
+                                                    "time over mean and share of the time; for each task where its time "
+                                                    "went, and for which task it waited longest; messages; what balancing and "
                                                     "checkpoints did; peak memory; advice where the figures "
                                                     "call for it"},
     {ROW("version", OUTPUT, FLAG, version), .help = "print the version of Dome and end"},

@@ -238,6 +238,12 @@ def check_times(b):
         if len(wide) != 8 or any(abs(got - wanted) > 0.01 for got, wanted in zip(wide, part)):
             fail(what, "the bar's parts are %s, not %s" % (wide, part))
         check_quiet(what, b, "file://" + address)
+    once = time_of_tasks(4)  # both runs of a program that was started again count
+    again = once.split("\n", 1)[1].replace("H 0 ", "H %d " % (20000 * MS))
+    b.open("file://" + page("again.trace", once + again)[0])
+    frames(b)
+    expect("times, two runs", b.run("dome.data.times[0].waits"), [[3, 2], [1, 1], [2, 0.02]])
+    expect("times, two runs", time_rows(b)[1][7:9], ["4.000", "2.250"])
 
 
 def check_recorded(b):
