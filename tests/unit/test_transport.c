@@ -303,7 +303,9 @@ static int disagreeing(dome_transport *t, void *ctx)
     (void)ctx;
     dome_relay *relay = dome__relay_new(t, DOME_RELAY_BY_HOSTS);
     t->stamp = (dome_stamp){.sequence = 7, .history = 1 + (uint64_t)t->rank};
-    g_assert_cmpint(dome__relay_begin(relay, (double[]){3}, (uint64_t[]){1, 1}), ==, DOME_OK);
+    int status = dome__relay_begin(relay, (double[]){3}, (uint64_t[]){1, 1});
+    if (status != DOME_OK) /* the other task's message has arrived already */
+        g_assert_true(t->rank == 0 && status == DOME_ERR_MISMATCH);
     for (int k = 0; k < 2 && t->rank == 0; k++)
         g_assert_cmpint(dome__relay_advance(relay, true), ==, DOME_ERR_MISMATCH);
     dome__relay_free(relay);
