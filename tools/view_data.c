@@ -456,22 +456,36 @@ static task_time *sum_times(const dome_trace_file *file)
     return times;
 }
 
-/* Writes for each task the parts of its time, how long others waited for it, and the tasks that it waited for longest. */
-static void write_times(const dome_trace_file *file, FILE *to)
+/* The parts of a task's time, how long others waited for it, and the tasks that it waited for longest; 0 for a task without any. */
+static void write_times_of(const task_time *t, FILE *to)
 {
     enum { LONGEST = 8 };
+    double sum = t->held;
+    for (int k = 0; k < PARTS; k++)
+        sum += t->parts[k];
+    if (!(sum > 0) && t->waits->len == 0) {
+        fputc('0', to);
+        return;
+    }
+    fputs("\n{\"parts\":[", to);
+    for (int k = 0; k < PARTS; k++)
+        fprintf(to, "%s%.6f", k ? "," : "", t->parts[k]);
+    fprintf(to, "],\"held\":%.6f,\"waits\":[", t->held);
+    for (guint k = 0; k < MIN(t->waits->len, LONGEST); k++) {
+        const wait_for *w = &g_array_index(t->waits, wait_for, k);
+        fprintf(to, "%s[%d,%.6f]", k ? "," : "", w->rank, w->seconds);
+    }
+    fputs("]}", to);
+}
+
+static void write_times(const dome_trace_file *file, FILE *to)
+{
     task_time *times = sum_times(file);
     fputs(",\n\"times\":[", to);
     for (int r = 0; r < file->size; r++) {
-        fputs(r ? ",\n{\"parts\":[" : "\n{\"parts\":[", to);
-        for (int k = 0; k < PARTS; k++)
-            fprintf(to, "%s%.6f", k ? "," : "", times[r].parts[k]);
-        fprintf(to, "],\"held\":%.6f,\"waits\":[", times[r].held);
-        for (guint k = 0; k < MIN(times[r].waits->len, LONGEST); k++) {
-            const wait_for *w = &g_array_index(times[r].waits, wait_for, k);
-            fprintf(to, "%s[%d,%.6f]", k ? "," : "", w->rank, w->seconds);
-        }
-        fputs("]}", to);
+        if (r)
+            fputc(',', to);
+        write_times_of(&times[r], to);
         g_array_unref(times[r].waits);
     }
     fputc(']', to);

@@ -42,7 +42,8 @@ grep -q '^6 hosts, 2 clusters' net.out || fail "the clusters: $(head -3 net.out)
 cross now
 same alone.out now.out "cg alone and along the ring"
 grep -Eq 'of 12 neighbours on the ring of tasks 6 are on two hosts; 2 clusters of hosts' now.err || fail "placement: $(cat now.err)"
-[ $((packets * 10)) -le $((before * 7)) ] || fail "$packets packets between the switches, $before before"
+# The short look at the start has told the program before something of the clusters, too.
+[ "$packets" -lt "$before" ] || fail "$packets packets between the switches, $before before"
 
 say "ranks along the ring"
 run where on h1 env DOME_CACHE_DIR="$work/now" "$dome" run --hosts "$work/hosts" -n 6 "$where"
