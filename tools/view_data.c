@@ -456,7 +456,8 @@ static task_time *sum_times(const dome_trace_file *file)
     return times;
 }
 
-/* The parts of a task's time, how long others waited for it, and the tasks that it waited for longest; 0 for a task without any. */
+/* The parts of a task's time, how long others waited for it, and the tasks that it waited for longest; 0 for a task without any.
+ */
 static void write_times_of(const task_time *t, FILE *to)
 {
     enum { LONGEST = 8 };
