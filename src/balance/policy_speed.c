@@ -18,6 +18,7 @@
 #define WORKED_PART   0.6   /* and needs less than this part of the time for it, can do more: */
 #define FIRST_RAISE   2.0   /* a trial with so much more; */
 #define RAISE         1.3   /* with so much after one that failed */
+#define ABOUT         1.25  /* a measurement so far above the upper bound agrees with it */
 #define DOES_MORE     1.15  /* has succeeded when the rank does so much more */
 enum { PATIENCE = 7 };      /* trials become rarer by up to a factor of two to this power */
 
@@ -204,11 +205,13 @@ static void end_trial(dome_speed *speed, double measured, double seconds)
     begin_anew(speed, measured, seconds);
 }
 
-/* All that was seen agrees with the estimate. That says nothing about noise. */
-static void stands(dome_speed *speed, double seconds)
+/* All that was seen agrees with the estimate. That says nothing about noise, nor against a measurement in doubt between the
+ * bounds: else a rank that waits now more and now less could never confirm one. */
+static void stands(dome_speed *speed, double least, double most, double seconds)
 {
     speed->changed = false;
-    speed->doubt = 0;
+    if (speed->doubt < least || speed->doubt > ABOUT * most)
+        speed->doubt = 0;
     speed->seconds = MIN(speed->seconds + seconds, MEMORY);
     speed->noise = speed->spread / sqrt(model_seconds(speed));
 }
@@ -242,7 +245,7 @@ bool dome__speed_between(dome_speed *speed, double least, double most, double se
     double measured = between(speed, least, most);
     if (measured != speed->rate || speed->idle || !dome__rate_known(measured))
         return dome__speed_update(speed, measured, seconds, mean);
-    stands(speed, seconds);
+    stands(speed, least, most, seconds);
     return false;
 }
 

@@ -854,6 +854,19 @@ static void bounds_count(void)
     g_assert_cmpfloat(fabs(between(&speed, 0.14, 0.9, 3) - 0.14), <, 0.01);
 }
 
+/* A rank has become four times as fast, and waits now more and now less. */
+static void waits_now_and_then(void)
+{
+    dome_speed speed = {0};
+    between(&speed, 0.25, 0.25, 3);
+    for (int phase = 0; phase < 6; phase++)
+        if (phase % 2)
+            between(&speed, 0.2, 0.98, 1.5);
+        else
+            dome__speed_update(&speed, 1, 1.5, 1);
+    g_assert_cmpfloat(speed.rate, >, 0.9);
+}
+
 /* A rank that has become faster than is known is found out in steps; one that has not delays the others ever more rarely. */
 static void trials(void)
 {
@@ -910,6 +923,7 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/schedule", test_schedule);
     g_test_add_func("/policy/waiting-says-little", waiting_says_little);
     g_test_add_func("/policy/bounds-count", bounds_count);
+    g_test_add_func("/policy/waits-now-and-then", waits_now_and_then);
     g_test_add_func("/policy/trials", trials);
     return g_test_run();
 }
