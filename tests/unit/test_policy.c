@@ -858,12 +858,12 @@ static void bounds_count(void)
 static void waits_now_and_then(void)
 {
     dome_speed speed = {0};
-    between(&speed, 0.25, 0.25, 3);
+    between(&speed, 0.25, 0.25, 20);
     for (int phase = 0; phase < 6; phase++)
         if (phase % 2)
-            between(&speed, 0.2, 0.98, 1.5);
+            between(&speed, 0.2, 0.98, 1);
         else
-            dome__speed_update(&speed, 1, 1.5, 1);
+            dome__speed_update(&speed, 1, 0.2, 1);
     g_assert_cmpfloat(speed.rate, >, 0.9);
 }
 
