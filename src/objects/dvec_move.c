@@ -105,45 +105,113 @@ static int ranks_near(const dvec *x, dvec_wants wants, const void *ctx, int step
     return last;
 }
 
-/* near: each task wants elements next to its own, so not all tasks have to be looked at. */
-static int fetch(const dvec *x, dvec_wants wants, const void *ctx, bool near, void *out)
+/* What one task exchanges with others. */
+typedef struct fetching {
+    const dvec *x;
+    dvec_wants wants;
+    const void *ctx;
+    char *to;
+    int nearest; /* tasks at larger distances around the ring exchange nothing */
+    int nmine, nown;
+    dvec_want mine[DVEC_WANTS];
+    dome_span own[2];
+} fetching;
+
+/* The next distance at which tasks exchange something, or the number of tasks. */
+static int next_distance(const fetching *f, int k)
+{
+    int size = f->x->env->transport->size;
+    return k + 1 > f->nearest ? MAX(k + 1, size - f->nearest) : k + 1; /* from the other side of the ring */
+}
+
+static int rank_after(const dome_transport *t, int k)
+{
+    return (int)(((unsigned)t->rank + (unsigned)k) % (unsigned)t->size);
+}
+
+static int pieces_out(const fetching *f, int dest, piece pieces[PIECES])
+{
+    dvec_want theirs[DVEC_WANTS];
+    return pieces_of(theirs, f->wants(f->ctx, dest, theirs), f->own, f->nown, pieces);
+}
+
+static int pieces_in(const fetching *f, int source, piece pieces[PIECES])
+{
+    dome_span others[2];
+    return pieces_of(f->mine, f->nmine, others, dvec__spans_of(f->x, source, others), pieces);
+}
+
+/* At each distance this task sends in one direction and receives from the other. */
+static int fetch_in_rounds(const fetching *f)
+{
+    const dome_transport *t = f->x->env->transport;
+    piece incoming[PIECES], outgoing[PIECES];
+    int status = DOME_OK;
+    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
+        int dest = rank_after(t, k), source = rank_after(t, t->size - k);
+        int nout = pieces_out(f, dest, outgoing), nin = pieces_in(f, source, incoming);
+        status = trade(f->x, dest, outgoing, nout, source, incoming, nin, f->to);
+    }
+    return status;
+}
+
+/* All that others want is on its way before this task waits for the first of them: so a task that comes late finds everything
+ * there, and no task waits for one that waits for a third. */
+static int fetch_at_once(const fetching *f)
+{
+    dome_transport *t = f->x->env->transport;
+    const dvec *x = f->x;
+    uint64_t element = DVEC_ELEMENT(x);
+    piece pieces[PIECES];
+    int status = DOME_OK;
+    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k))
+        for (int i = 0, n = pieces_out(f, rank_after(t, k), pieces); i < n && status == DOME_OK; i++)
+            status = dome__begin_send(t, rank_after(t, k), DOME_CHANNEL_DATA, x->type, x->data + pieces[i].from * element,
+                                      pieces[i].count * x->width);
+    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
+        int source = rank_after(t, t->size - k);
+        for (int i = 0, n = pieces_in(f, source, pieces); i < n && status == DOME_OK; i++)
+            status =
+                dome__recv(t, source, DOME_CHANNEL_DATA, x->type, f->to + pieces[i].to * element, pieces[i].count * x->width);
+    }
+    for (int k = next_distance(f, 0); k < t->size; k = next_distance(f, k))
+        if (pieces_out(f, rank_after(t, k), pieces) > 0)
+            dome__end_send(t, rank_after(t, k));
+    return status;
+}
+
+/* Whether so many elements fit into one message. */
+static bool is_little(const dvec *x, uint64_t elements)
+{
+    return elements <= MESSAGE_BYTES / MAX(DVEC_ELEMENT(x), 1);
+}
+
+/* near: each task wants at most so many elements on either side of its own, so not all tasks have to be looked at; 0: any
+ * elements. */
+static int fetch(const dvec *x, dvec_wants wants, const void *ctx, uint64_t near, void *out)
 {
     enum { FEW = 4 }; /* so few are looked at in any case */
     const dome_transport *t = x->env->transport;
     uint64_t element = DVEC_ELEMENT(x);
-    dvec_want mine[DVEC_WANTS], theirs[DVEC_WANTS];
-    dome_span own[2], others[2];
-    piece incoming[PIECES], outgoing[PIECES];
-
-    int nmine = wants(ctx, t->rank, mine), nown = dvec__spans_of(x, t->rank, own), nearest = t->size;
-    int here = pieces_of(mine, nmine, own, nown, incoming);
+    piece pieces[PIECES];
+    fetching f = {.x = x, .wants = wants, .ctx = ctx, .to = out, .nearest = t->size};
+    f.nmine = wants(ctx, t->rank, f.mine);
+    f.nown = dvec__spans_of(x, t->rank, f.own);
+    int here = pieces_of(f.mine, f.nmine, f.own, f.nown, pieces);
     for (int i = 0; i < here; i++)
-        memcpy((char *)out + incoming[i].to * element, x->data + incoming[i].from * element,
-               (size_t)(incoming[i].count * element));
+        memcpy(f.to + pieces[i].to * element, x->data + pieces[i].from * element, (size_t)(pieces[i].count * element));
     if (x->distribution == DOME_WHOLE)
         return DOME_OK;
 
-    if (near && t->size > FEW)
-        nearest = MAX(ranks_near(x, wants, ctx, 1), ranks_near(x, wants, ctx, -1));
-    for (int k = 1; k < t->size; k++) {
-        if (k > nearest)
-            k = MAX(k, t->size - nearest); /* the other way around the ring */
-        if (k >= t->size)
-            break;
-        int dest = (int)(((unsigned)t->rank + (unsigned)k) % (unsigned)t->size);
-        int source = (int)(((unsigned)t->rank + (unsigned)(t->size - k)) % (unsigned)t->size);
-        int nout = pieces_of(theirs, wants(ctx, dest, theirs), own, nown, outgoing);
-        int nin = pieces_of(mine, nmine, others, dvec__spans_of(x, source, others), incoming);
-        int status = trade(x, dest, outgoing, nout, source, incoming, nin, out);
-        if (status != DOME_OK)
-            return dome__fail_transport(x->env, status);
-    }
-    return DOME_OK;
+    if (near > 0 && t->size > FEW)
+        f.nearest = MAX(ranks_near(x, wants, ctx, 1), ranks_near(x, wants, ctx, -1));
+    int status = near > 0 && is_little(x, near) ? fetch_at_once(&f) : fetch_in_rounds(&f);
+    return status == DOME_OK ? DOME_OK : dome__fail_transport(x->env, status);
 }
 
 int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
 {
-    return fetch(x, wants, ctx, false, out);
+    return fetch(x, wants, ctx, 0, out);
 }
 
 /* ctx: a vector whose own elements are wanted. */
@@ -444,7 +512,7 @@ static int halo_fetch(dvec *x, const halo *h)
     for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
         elements += wants[w].count;
     status = halo_room(x, h, elements);
-    return status == DOME_OK ? fetch(x, wants_halo, h, true, x->lazy->halo) : status;
+    return status == DOME_OK ? fetch(x, wants_halo, h, MAX(h->below, h->above), x->lazy->halo) : status;
 }
 
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])

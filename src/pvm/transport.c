@@ -8,11 +8,17 @@
 #include <pvm3.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 /* A message is sent as one or more PVM messages, because PVM's lengths are int, and its receiver buffers whole messages. The
  * first starts with the number of data bytes and the head. */
-enum { PIECE = 32 << 20, IN_PLACE = 2048, TAG = 0x446f10, NUMBERS = 1 << 20 };
+enum { PIECE = 32 << 20, IN_PLACE = 2048, MOST_HEAD = 128, TAG = 0x446f10, NUMBERS = 1 << 20 };
+
+/* PVM gives each direct connection room for 32 KiB in the kernel, so a send of more waits until the receiver reads, even if the
+ * receiver computes for long. Longer messages than NARROW get as much room as they need, up to MOST_ROOM; the kernel may
+ * allow less (net.core.wmem_max). */
+enum { NARROW = 16 << 10, MOST_ROOM = 4 << 20 };
 
 typedef struct provider {
     int *tids;
@@ -21,6 +27,7 @@ typedef struct provider {
     int context_before;     /* context of the user's own PVM calls, to be restored */
     uint64_t left;          /* unread bytes of the message that recv_head began */
     int in_buffer;          /* those of them in the current PVM message */
+    GArray *room;           /* bytes for which each connection to another task has been given room, by descriptor (int) */
 } provider;
 
 /* State of dome__pvm_enter and dome__pvm_leave. Only one thread uses PVM. */
@@ -110,23 +117,43 @@ static int failed(dome_transport *t, int rank, const char *what, int code)
     return dome__transport_error(t, DOME_ERR_COMM, "cannot %s task %d (PVM error %d)", what, rank, code);
 }
 
+/* Gives all connections room for a message of so many bytes. Not only that of the receiver: which one it is libpvm does not
+ * tell. The first message to a task begins before there is a connection, and is sent without. */
+static void make_room(provider *p, uint64_t bytes)
+{
+    const int want = (int)MIN(bytes + bytes / 4, (uint64_t)MOST_ROOM);
+    int *fds, n = pvm_getfds(&fds);
+    for (int i = 1; i < n; i++) { /* the first leads to the daemon */
+        if ((guint)fds[i] >= p->room->len)
+            g_array_set_size(p->room, (guint)fds[i] + 1);
+        int *have = &g_array_index(p->room, int, fds[i]);
+        if (*have >= want)
+            continue;
+        setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &want, sizeof want);
+        *have = want;
+    }
+}
+
 static int pvm_transport_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                               uint64_t bytes)
 {
     provider *p = t->provider;
     const char *at = data;
     uint64_t left = bytes;
-    uint8_t length[sizeof bytes];
+    uint8_t front[sizeof bytes + MOST_HEAD]; /* packed at once: PVM writes each piece that is packed in place by itself */
     int code = 0;
-    dome__put_u64(length, bytes);
+    if (head_bytes > MOST_HEAD)
+        return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
+    dome__put_u64(front, bytes);
+    memcpy(front + sizeof bytes, head, head_bytes);
     enter(p);
+    if (bytes > NARROW)
+        make_room(p, bytes);
     for (bool first = true; first || left; first = false) {
         int piece = (int)MIN(left, (uint64_t)PIECE);
         pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
-        if (first) {
-            pvm_pkbyte((char *)length, sizeof length, 1);
-            pvm_pkbyte(dome__unconst(head), (int)head_bytes, 1);
-        }
+        if (first)
+            pvm_pkbyte((char *)front, (int)(sizeof bytes + head_bytes), 1);
         if (piece)
             code = pvm_pkbyte(dome__unconst(at), piece, 1);
         if (code >= 0)
@@ -237,6 +264,7 @@ static void pvm_transport_close(dome_transport *t)
     g_free(p->sent);
     g_free(p->taken);
     g_free(p->tids);
+    g_array_free(p->room, TRUE);
     g_free(p);
 }
 
@@ -248,6 +276,7 @@ static dome_transport *pvm_transport_open(const dome_members *members)
     p->context = members->context;
     p->sent = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
     p->taken = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
+    p->room = g_array_new(FALSE, TRUE, sizeof(int));
     dome_transport *t = dome__transport_new(&dome__transport_pvm, p, members->rank, members->size);
     dome__pvm_leave(); /* entered when this process enrolled */
     for (int r = 1; r < members->size; r++)
