@@ -49,7 +49,8 @@ bool box_open(struct box *box)
     box->start = calloc(box->side * box->side + 2, sizeof *box->start);
     box->x = calloc(box->particles, sizeof *box->x);
     box->y = calloc(box->particles, sizeof *box->y);
-    return box->start && box->x && box->y;
+    box->cell = calloc(box->particles, sizeof *box->cell);
+    return box->start && box->x && box->y && box->cell;
 }
 
 void box_close(struct box *box)
@@ -57,6 +58,7 @@ void box_close(struct box *box)
     free(box->start);
     free(box->x);
     free(box->y);
+    free(box->cell);
 }
 
 /* A particle that leaves the box enters it on the other side. A coordinate must not be rounded to the very end, which
@@ -88,9 +90,10 @@ void box_place(const struct box *box, size_t particle, const double *random, dou
     x[1] = into_box(box, side * (c->y + c->size * (random[1] - 0.5)));
 }
 
-static size_t cell_at(const struct box *box, const double *position)
+/* Signed: converting to an unsigned number takes several instructions on many processors. */
+static uint32_t cell_at(const struct box *box, const double *position)
 {
-    return (size_t)position[1] * box->side + (size_t)position[0];
+    return (uint32_t)((int64_t)position[1] * (int64_t)box->side + (int64_t)position[0]);
 }
 
 /* Sorts by cell, and inside a cell by index: sums over particles have the same order on every task. */
@@ -99,11 +102,11 @@ void box_sort(struct box *box, const double *x)
     size_t cells = box->side * box->side, *end = box->start + 1;
     memset(box->start, 0, (cells + 2) * sizeof *box->start);
     for (size_t i = 0; i < box->particles; i++)
-        end[cell_at(box, x + 2 * i) + 1]++;
+        end[(box->cell[i] = cell_at(box, x + 2 * i)) + 1]++;
     for (size_t c = 1; c < cells; c++)
         end[c] += end[c - 1];
     for (size_t i = 0; i < box->particles; i++) {
-        size_t to = end[cell_at(box, x + 2 * i)]++;
+        size_t to = end[box->cell[i]]++;
         box->x[to] = x[2 * i];
         box->y[to] = x[2 * i + 1];
     }

@@ -12,6 +12,7 @@ struct box {
     size_t particles, steps, side; /* side * side cells of length 1 */
     size_t *start;                 /* where the particles of each cell begin in x and y, and where the last ones end */
     double *x, *y;                 /* positions in the box, by cell */
+    uint32_t *cell;                /* of each particle */
 };
 
 /* The contributions of the other particles to one: the force on it, the energy of all its pairs, and how many are near. */

@@ -52,6 +52,7 @@ void dvec__mail_clear(dvec_mail *m)
     g_free(m->order);
     g_free(m->elements);
     g_free(m->in_elements);
+    g_free(m->partners);
 }
 
 static int owner_of(const dvec *x, uint64_t index)
@@ -104,45 +105,57 @@ int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values
     return status == DOME_OK ? DOME_OK : dome__fail_transport(env, status);
 }
 
-/* The rank at distance k from this task: each task begins with another one. */
-static int rank_at(const dvec_mail *m, const dome_env *env, int k)
+/* Finds the tasks with which this one exchanges anything, once: where an exchange is repeated, the number of tasks does not
+ * matter. Each task begins with another one. */
+static void find_partners(dvec_mail *m, const dome_env *env)
 {
-    return (env->rank + k) % m->size;
+    uint64_t at = 0, in_at = 0;
+    dvec_partner *by_rank = g_new(dvec_partner, m->size);
+    for (int r = 0; r < m->size; r++) {
+        by_rank[r] = (dvec_partner){r, m->counts[r], at, m->in_counts[r], in_at};
+        at += m->counts[r];
+        in_at += m->in_counts[r];
+        m->npartners += r != env->rank && (m->counts[r] > 0 || m->in_counts[r] > 0);
+    }
+    m->partners = g_new(dvec_partner, m->npartners);
+    m->npartners = 0;
+    for (int k = 1; k < m->size; k++) {
+        const dvec_partner *p = &by_rank[(unsigned)(env->rank + k) % (unsigned)m->size];
+        if (p->count > 0 || p->in_count > 0)
+            m->partners[m->npartners++] = *p;
+    }
+    g_free(by_rank);
 }
 
 int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back)
 {
-    const uint64_t *counts = back ? m->in_counts : m->counts;
-    const char *at = send;
+    const uint64_t item = values * dome_type_size(type);
     int status = DOME_OK;
-    m->places[0] = 0;
-    for (int r = 1; r < m->size; r++)
-        m->places[r] = m->places[r - 1] + counts[r - 1];
-    for (int k = 1; k < m->size && status == DOME_OK; k++) {
-        int r = rank_at(m, env, k);
-        if (counts[r] > 0)
-            status = dome__begin_send(env->transport, r, DOME_CHANNEL_DATA, type,
-                                      at + m->places[r] * values * dome_type_size(type), counts[r] * values);
+    if (!m->partners)
+        find_partners(m, env);
+    for (int k = 0; k < m->npartners && status == DOME_OK; k++) {
+        const dvec_partner *p = &m->partners[k];
+        const uint64_t count = back ? p->in_count : p->count;
+        if (count > 0)
+            status = dome__begin_send(env->transport, p->rank, DOME_CHANNEL_DATA, type,
+                                      (const char *)send + (back ? p->in_at : p->at) * item, count * values);
     }
     return status;
 }
 
 int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back)
 {
-    const uint64_t *sent = back ? m->in_counts : m->counts, *counts = back ? m->counts : m->in_counts;
-    char *at = recv;
+    const uint64_t item = values * dome_type_size(type);
     int status = DOME_OK;
-    m->places[0] = 0;
-    for (int r = 1; r < m->size; r++)
-        m->places[r] = m->places[r - 1] + counts[r - 1];
-    for (int k = 1; k < m->size && status == DOME_OK; k++) {
-        int r = rank_at(m, env, m->size - k);
-        if (counts[r] > 0)
-            status = dome__recv(env->transport, r, DOME_CHANNEL_DATA, type, at + m->places[r] * values * dome_type_size(type),
-                                counts[r] * values);
+    for (int k = m->npartners; k-- > 0 && status == DOME_OK;) {
+        const dvec_partner *p = &m->partners[k];
+        const uint64_t count = back ? p->count : p->in_count;
+        if (count > 0)
+            status = dome__recv(env->transport, p->rank, DOME_CHANNEL_DATA, type, (char *)recv + (back ? p->at : p->in_at) * item,
+                                count * values);
     }
-    for (int k = 1; k < m->size && status == DOME_OK; k++)
-        if (sent[rank_at(m, env, k)] > 0)
-            dome__end_send(env->transport, rank_at(m, env, k));
+    for (int k = 0; k < m->npartners && status == DOME_OK; k++)
+        if ((back ? m->partners[k].in_count : m->partners[k].count) > 0)
+            dome__end_send(env->transport, m->partners[k].rank);
     return status;
 }

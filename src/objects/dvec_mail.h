@@ -4,6 +4,12 @@
 
 #include "objects/dvec_private.h"
 
+/* Another task with which this one exchanges items: how many go there and come from there, and the first ones' positions. */
+typedef struct dvec_partner {
+    int rank;
+    uint64_t count, at, in_count, in_at;
+} dvec_partner;
+
 /* What one task sends to each other task. */
 typedef struct dvec_mail {
     int size;
@@ -14,6 +20,8 @@ typedef struct dvec_mail {
     uint64_t *items, *in_items;   /* one or two words per item */
     uint64_t *order;              /* local number of each item sent */
     char *elements, *in_elements; /* in the direction in which they travel */
+    dvec_partner *partners;       /* by distance around the ring; only `begin` and `finish` look at them */
+    int npartners;
 } dvec_mail;
 
 /* Items of one batch: all tasks run the same number of batches. */

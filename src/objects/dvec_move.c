@@ -174,7 +174,7 @@ static int fetch_at_once(const fetching *f)
             status =
                 dome__recv(t, source, DOME_CHANNEL_DATA, x->type, f->to + pieces[i].to * element, pieces[i].count * x->width);
     }
-    for (int k = next_distance(f, 0); k < t->size; k = next_distance(f, k))
+    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k))
         if (pieces_out(f, rank_after(t, k), pieces) > 0)
             dome__end_send(t, rank_after(t, k));
     return status;
