@@ -119,8 +119,9 @@ int dome__doorbell_open(dome_local *local);
 /* Calls `arrived` of the wrapped transport. */
 bool dome__base_arrived(dome_local *local, int source, int channel);
 
-/* Receives available data from all peers into buffers, without waiting. Offered data is read only if `offers`, since it is copied
- * twice then. Returns whether offered data is left unread. */
+/* Receives available data from all peers into buffers, without waiting; but data of this task that a peer could not read goes
+ * through its ring, which may have to become empty. Offered data is read only if `offers`, since it is copied twice then. Returns
+ * whether offered data is left unread. */
 bool dome__take_in(dome_local *local, bool offers);
 
 #endif

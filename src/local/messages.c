@@ -62,6 +62,11 @@ static bool answered(const peer *q)
     return atomic_load_explicit(&q->in->answered, memory_order_acquire) == q->offered;
 }
 
+static bool refused(const peer *q)
+{
+    return answered(q) && atomic_load_explicit(&q->in->refused, memory_order_relaxed) == q->offered;
+}
+
 /* Waits until the peer has answered an offer; if the peer refused it, writes the data to the ring. */
 static void settle(dome_local *local, peer *q)
 {
@@ -73,7 +78,7 @@ static void settle(dome_local *local, peer *q)
     dome__rested(local, &w);
     const char *data = q->offer;
     q->offer = NULL;
-    if (atomic_load_explicit(&q->in->refused, memory_order_relaxed) == q->offered) {
+    if (refused(q)) {
         write_ring(local, q, data, q->offer_bytes);
         publish(local, q);
     }
@@ -239,6 +244,9 @@ static bool put_aside(dome_transport *t, dome_local *local, peer *q, bool offers
 bool dome__take_in(dome_local *local, bool offers)
 {
     bool left = false;
+    for (int i = 0; i < local->tasks; i++)
+        if (local->peers[i].offer && refused(&local->peers[i])) /* the peer may wait for it, and this task for the peer */
+            settle(local, &local->peers[i]);
     for (int i = 0; i < local->tasks; i++)
         if (i != local->place)
             left = put_aside(local->transport, local, &local->peers[i], offers) || left;

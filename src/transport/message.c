@@ -349,6 +349,7 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
             sched_yield();
             continue;
         }
+        t->ops->arrived(t, -1, channel); /* what these tasks sent before, on other channels, may be in front */
         nanosleep(&nap, NULL);
         nap.tv_nsec = MIN(2 * nap.tv_nsec, LONGEST_NAP_NS);
     }

@@ -4,7 +4,23 @@
 #include "local/local.h"
 #include "transport/message.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static bool cannot_read; /* the memory of other tasks, from now on */
+
+/* In the place of the C library's. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
+                         unsigned long nthere, unsigned long flags)
+{
+    if (!cannot_read)
+        return syscall(SYS_process_vm_readv, pid, here, nhere, there, nthere, flags);
+    errno = EPERM;
+    return -1;
+}
 
 typedef struct setting {
     dome_road road;
@@ -110,9 +126,50 @@ static int around(dome_transport *t)
     return failed;
 }
 
+/* Each task offers long data to the next one and waits for that of the previous one, which cannot be read. */
+static int refusing(dome_transport *t)
+{
+    enum { LONG = 300000 };
+    int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;
+    uint8_t *data = g_malloc(LONG), *got = g_malloc(LONG);
+    for (uint64_t i = 0; i < LONG; i++)
+        data[i] = content(t->rank, next, 0, i);
+    cannot_read = true;
+    failed = dome__begin_send(t, next, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
+    failed = failed || dome__recv(t, previous, DOME_CHANNEL_DATA, DOME_U8, got, LONG);
+    dome__end_send(t, next);
+    cannot_read = false;
+    for (uint64_t i = 0; i < LONG && !failed; i++)
+        failed = got[i] != content(previous, t->rank, 0, i);
+    g_free(data);
+    g_free(got);
+    return failed;
+}
+
+/* Long data is on its way on one channel while its receiver waits for a short message of the same task on another. */
+static int in_front(dome_transport *t)
+{
+    enum { LONG = 20000 };
+    int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;
+    uint8_t *data = g_malloc0(LONG), word = 7, got = 0;
+    failed = dome__begin_send(t, next, DOME_CHANNEL_RELAY, DOME_U8, data, LONG);
+    if (t->rank == 0)
+        failed = failed || dome__send(t, next, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+    failed = failed || dome__wait_for_any(t, &previous, 1, DOME_CHANNEL_DATA) != previous ||
+             dome__recv(t, previous, DOME_CHANNEL_DATA, DOME_U8, &got, 1) || got != word;
+    if (t->rank != 0)
+        failed = failed || dome__send(t, next, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+    uint8_t *taken = g_malloc(LONG);
+    failed = failed || dome__recv(t, previous, DOME_CHANNEL_RELAY, DOME_U8, taken, LONG);
+    dome__end_send(t, next);
+    g_free(taken);
+    g_free(data);
+    return failed;
+}
+
 static void test_messages(const void *data)
 {
-    static int (*const checks[])(dome_transport *) = {crossing, around};
+    static int (*const checks[])(dome_transport *) = {crossing, around, refusing, in_front};
     static const char *const hosts[] = {"aaa", "aabb", "aaaaa", "aabbb"};
     for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(hosts) : 2); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(checks); k++) {
