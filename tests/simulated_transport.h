@@ -259,20 +259,31 @@ static int *sim_hosts(const sim *s, int hosts)
     return host;
 }
 
-/* Tasks of one host share memory, unless each task has a host of its own. */
+/* Finds who leads each task: the lowest rank of its host, or the task itself on a host of more tasks than a share may have. */
+static void sim_leaders(const sim *s, int *leader)
+{
+    int *first = g_new(int, s->size), *tasks = g_new0(int, s->size);
+    for (int r = 0; r < s->size; r++) {
+        first[r] = 0;
+        while (s->host[first[r]] != s->host[r])
+            first[r]++;
+        tasks[first[r]]++;
+    }
+    for (int r = 0; r < s->size; r++)
+        leader[r] = tasks[first[r]] > DOME_NEAR_MAX ? r : first[r];
+    g_free(first);
+    g_free(tasks);
+}
+
+/* Tasks of one host share memory, unless each task leads itself. */
 static int *sim_groups(sim *s)
 {
-    const int *host = s->host;
     int *memory = g_new0(int, 3 * (gsize)s->size), *leader = memory, *near = leader + s->size, *leaders = near + s->size, n = 0;
     int count = 0;
-    for (int r = 0; r < s->size; r++) {
-        int first = 0;
-        while (host[first] != host[r])
-            first++;
-        leader[r] = first;
-        if (first == r)
+    sim_leaders(s, leader);
+    for (int r = 0; r < s->size; r++)
+        if (leader[r] == r)
             leaders[count++] = r;
-    }
     for (int i = 0; i < count && count < s->size; i++) {
         const int begin = n;
         for (int r = 0; r < s->size; r++)

@@ -33,6 +33,17 @@ static void test_by_hosts(void)
             if (hosts == 1)
                 g_assert_cmpuint(cost.depth, ==, 1);
         }
+    /* tasks of hosts with more than DOME_NEAR_MAX share nothing, here or on half of the hosts */
+    int host[2 * DOME_NEAR_MAX + 2];
+    for (int r = 0; r < (int)G_N_ELEMENTS(host); r++)
+        host[r] = r >= DOME_NEAR_MAX + 2;
+    sim_constants uneven = constants;
+    uneven.host = host;
+    for (size_t k = 0; k < G_N_ELEMENTS(cost_cases); k++) {
+        sim_cost cost;
+        g_assert_cmpint(sim_run(3 * DOME_NEAR_MAX, 2, &constants, cost_cases[k].work, NULL, &cost), ==, 0);
+        g_assert_cmpint(sim_run(G_N_ELEMENTS(host), 0, &uneven, cost_cases[k].work, NULL, &cost), ==, 0);
+    }
 }
 
 /* Each task receives and sends long data at most about twice, however many tasks there are. In an all-reduce the tasks beyond a
@@ -64,6 +75,10 @@ static void test_relay(void)
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         sim_cost cost;
         int size = sizes[i][0], hosts = sizes[i][1] ? sizes[i][1] : size, near = (size + hosts - 1) / hosts - 1;
+        if (near >= DOME_NEAR_MAX) { /* each leads itself */
+            hosts = size;
+            near = 0;
+        }
         g_assert_cmpint(sim_run(size, sizes[i][1], &constants, cost_relay, NULL, &cost), ==, 0);
         g_assert_cmpuint(cost.all_messages, ==, 2 * (unsigned)(size - 1));
         g_assert_cmpuint(cost.messages, <=, 1 + 16 + (unsigned)near);
