@@ -454,8 +454,7 @@ static int measured_phase(dome_env *env, dome_balance *b, hearing *h, uint64_t b
     if (!h->failed && (enough || is_asked_for(b)))
         return conclude(env, b, h, begin);
     look_again(env, b); /* measurements so far still count */
-    if (b->ahead)
-        dome__balance_take_back(b, h);
+    dome__balance_take_back(b, h);
     return DOME_OK;
 }
 

@@ -150,7 +150,8 @@ void dome__balance_take_back(dome_balance *b, const hearing *h)
 {
     for (guint k = 0, at = SAYS; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
-        if (!dome__domain_is_live(d))
+        g_clear_pointer(&d->told, g_free); /* the next phase may have another layout */
+        if (!b->ahead || !dome__domain_is_live(d))
             continue;
         d->seconds += dome__said(h, b->rank, (int)at + SAYS_SECONDS);
         at += SAYS_OF_DOMAIN;
