@@ -138,6 +138,7 @@ typedef struct run {
     double time, ideal;    /* taken, and what the oracle would have taken */
     double now;            /* efficiency of the last operation */
     double moved;          /* blocks */
+    double lost;           /* for dome__division_pays */
     double decision;       /* microseconds really spent in deciding */
     int phases, converged; /* converged: the phase since which efficiency is 0.95 or more; -1 */
     double after_50;
@@ -290,11 +291,12 @@ static void balance(run *s, double seconds)
     if (diffuses) /* several moves in a row are how it gets balanced */
         s->schedule.caution = 0;
     double then = diffuses ? dome__oracle_time(&load) : dome__division_time(&load, &division);
-    bool pays = dome__division_pays(&s->schedule, &load, &division, then, moving_seconds(busiest));
+    bool pays = dome__division_pays(&s->schedule, &load, &division, then, moving_seconds(busiest), &s->lost);
     s->decision += (double)(g_get_monotonic_time() - begin);
     if (pays) {
         s->time += moving_seconds(busiest);
         s->moved += (double)moves;
+        s->lost = 0;
         memcpy(s->counts, s->next, (size_t)s->c.tasks * sizeof *s->counts);
         s->start = division.start;
     }

@@ -25,6 +25,7 @@ typedef struct state {
     bool alarmed, doubt;
     bool last_speed;             /* shares are by the last speed measured */
     double degraded, iterations; /* since the last move: seconds lost, and seconds computed */
+    double lost;                 /* for dome__division_pays */
     replay_result result;
 } state;
 
@@ -67,7 +68,7 @@ static bool boulmier(state *s, const choice *c)
 
 static bool library(state *s, const choice *c)
 {
-    return dome__division_pays(&s->schedule, c->load, c->division, c->then, c->moving);
+    return dome__division_pays(&s->schedule, c->load, c->division, c->then, c->moving, &s->lost);
 }
 
 static const struct {
@@ -146,7 +147,7 @@ static void phase(state *s, rule *rule, double steps)
         s->result.moves++;
         s->result.moved += c.moving;
         s->result.last_move = s->time;
-        s->degraded = s->iterations = 0;
+        s->degraded = s->iterations = s->lost = 0;
         memcpy(s->counts, s->next, (size_t)s->tasks * sizeof *s->counts);
     }
     s->alarm_share = pays ? ALARM_SHARE : s->alarmed ? MIN(s->alarm_share * ALARM_BACKOFF, 0.9) : s->alarm_share;

@@ -13,6 +13,7 @@ typedef struct domain {
     double weight; /* its work as a fraction of that of all domains */
     double *costs; /* by block, mean 1; NULL: blocks cost the same */
     dome_flow *flow;
+    double lost;  /* dome__division_pays */
     double *seen; /* costs measured in the phase before, by block; 0: not this task's block then. NULL: none measured */
     bool uneven; /* a task has found that its blocks differ: numbers that travel ahead include costs, as they do once costs is set
                   */
@@ -127,7 +128,8 @@ int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h);
 int dome__balance_give(dome_env *env, dome_balance *b);
 int dome__balance_take(dome_env *env, dome_balance *b, hearing *h);
 
-/* Adds what this task has given ahead to its measurements again: there was too little to judge. */
+/* There was too little to judge: adds what this task has given ahead to its measurements again, and forgets the costs of blocks
+ * that have travelled. */
 void dome__balance_take_back(dome_balance *b, const hearing *h);
 
 /* ---- learn.c ---- */

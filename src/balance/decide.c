@@ -81,7 +81,7 @@ static bool decide_domain(dome_balance *b, domain *d, const dome_load *load)
     double seconds = dome__moving_seconds(load, &division, &moving, by_reach);
     for (int k = 0; k < DOME_REACHES && d->weight > 0; k++)
         b->planned[k] += by_reach[k] * d->weight;
-    return d->weight > 0 && dome__division_pays(&b->schedule, load, &division, then, seconds);
+    return d->weight > 0 && dome__division_pays(&b->schedule, load, &division, then, seconds, &d->lost);
 }
 
 bool dome__balance_decide(dome_env *env, dome_balance *b)
@@ -101,6 +101,8 @@ bool dome__balance_decide(dome_env *env, dome_balance *b)
         load_of(b, d, &s, counts, &load);
         pays |= decide_domain(b, d, &load);
     }
+    for (guint k = 0; k < b->domains->len && pays; k++)
+        ((domain *)g_ptr_array_index(b->domains, k))->lost = 0;
     if (!pays)
         memset(b->planned, 0, sizeof b->planned);
     g_free(s.rates);

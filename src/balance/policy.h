@@ -202,9 +202,10 @@ bool dome__schedule_pays(const dome_schedule *schedule, double now, double then,
 
 /* The same for a division. `then` is dome__division_time for a global policy. A step of the ring or of groups is judged by its
  * goal: dome__oracle_time. A trial, in which a rank without blocks gets some and which gains next to nothing by itself, also pays
- * if moving is cheap. False if nothing moves. */
+ * if moving is cheap. False if nothing moves. lost: updated; the seconds lost since the last move, beyond what noise explains:
+ * when they exceed what moving takes, little caution is left. The caller sets it to 0 after a move, and at first. May be NULL. */
 bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
-                         double moving);
+                         double moving, double *lost);
 
 /* Seconds for which speeds are expected to stay as they are: the mean time between changes so far. */
 double dome__schedule_horizon(const dome_schedule *schedule);

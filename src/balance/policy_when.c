@@ -196,6 +196,7 @@ void dome__moving_learn(dome_moving *moving, const double planned[DOME_REACHES],
 #define SURE          2    /* a gain must exceed this many times the noise */
 #define MOST_CAUTION  8    /* in addition */
 #define CAUTION_FADES 0.01 /* per second */
+#define LASTING       2    /* the most caution against a gain that has lasted */
 #define LEAST_GAIN    0.005
 #define GROWTH        1.5  /* largest growth of the interval */
 #define LOSS          0.3  /* part of the time that is lost until a change is noticed */
@@ -251,11 +252,23 @@ bool dome__division_trial(const dome_load *load, const dome_division *division)
     return false;
 }
 
+/* Noise gains and loses in turn, so a gain that lasts is none: sums the time lost, less what noise explains, from 0 on (Page,
+ * Continuous inspection schemes, 1954). */
+static bool has_lasted(const dome_schedule *schedule, double now, double then, double moving, double *lost)
+{
+    *lost = MAX(*lost + (now > 0 ? 1 - then / now : 0) * schedule->interval, 0);
+    return *lost > moving;
+}
+
 bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
-                         double moving)
+                         double moving, double *lost)
 {
     uint64_t busiest;
     double now = layout_time(load, load->start, load->counts, SURE + schedule->caution);
+    if (lost && schedule->caution > LASTING) {
+        double less = layout_time(load, load->start, load->counts, SURE + LASTING);
+        now = has_lasted(schedule, less, then, moving, lost) ? less : now;
+    }
     dome_schedule sure = *schedule;
     if (load->noises)
         sure.noise = 0; /* `now` accounts for it */

@@ -369,9 +369,9 @@ static void test_noises(void)
     noises[3] = 0.2; /* of another */
     dome__policy_global(&f.load, &f.division);
     double then = dome__division_time(&f.load, &f.division);
-    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0, NULL));
     noises[2] = 0.15;
-    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0, NULL));
     for (int r = 0; r < 6; r++)
         noises[r] = 0.6;
     dome__policy_groups(&f.load, 1, f.flow, &f.division);
@@ -394,11 +394,11 @@ static void test_trial(void)
     dome__schedule_init(&s);
     double then = dome__division_time(&f.load, &f.division);
     g_assert_false(dome__schedule_pays(&s, dome__load_time(&f.load), then, 0));
-    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0));
-    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0.01));
+    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0, NULL));
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0.01, NULL));
     memcpy(f.next, f.counts, sizeof f.next);
     f.division.start = f.load.start;
-    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0, NULL));
 }
 
 /* Data that moves again and again though no speed changes must win more each time; a change ends that, and so does time. */
@@ -416,7 +416,7 @@ static void test_caution(void)
     dome__policy_global(&f.load, &f.division);
     double then = dome__division_time(&f.load, &f.division);
     int moves = 0;
-    for (; moves < 20 && dome__division_pays(&s, &f.load, &f.division, then, 0); moves++)
+    for (; moves < 20 && dome__division_pays(&s, &f.load, &f.division, then, 0, NULL); moves++)
         dome__schedule_next(&s, true, false);
     g_assert_cmpint(moves, >, 0);
     g_assert_cmpint(moves, <, 5);
@@ -424,10 +424,35 @@ static void test_caution(void)
     s.changed = true;
     dome__schedule_next(&s, false, false);
     dome__schedule_next(&s, false, false);
-    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0));
+    g_assert_true(dome__division_pays(&s, &f.load, &f.division, then, 0, NULL));
     for (int i = 0; i < 1000; i++)
         dome__schedule_next(&later, false, false);
-    g_assert_true(dome__division_pays(&later, &f.load, &f.division, then, 0));
+    g_assert_true(dome__division_pays(&later, &f.load, &f.division, then, 0, NULL));
+}
+
+/* A gain that lasts wins against caution once what was lost exceeds what moving takes; one that comes and goes does not. */
+static void test_lasting(void)
+{
+    fixture f;
+    double noises[6], lost = 0;
+    dome_schedule s;
+    dome__schedule_init(&s);
+    prepare(&f, 6, 960, DOME_RING);
+    f.load.noises = noises;
+    f.rates[2] = 0.8;
+    for (int r = 0; r < 6; r++)
+        noises[r] = 0.03;
+    dome__policy_global(&f.load, &f.division);
+    double now = dome__load_time(&f.load), then = dome__division_time(&f.load, &f.division);
+    s.caution = 8;
+    s.interval = 0.5;
+    g_assert_false(dome__division_pays(&s, &f.load, &f.division, then, 0.1, NULL));
+    for (int i = 0; i < 100; i++)
+        g_assert_false(dome__division_pays(&s, &f.load, &f.division, i % 2 ? now : then, 0.1, &lost));
+    int phases = 0;
+    for (lost = 0; phases < 10 && !dome__division_pays(&s, &f.load, &f.division, then, 0.1, &lost); phases++)
+        continue;
+    g_assert_cmpint(phases, ==, 2); /* of 0.04 s each */
 }
 
 static void test_speed(void)
@@ -640,7 +665,7 @@ static void test_recovery(void)
             dome__policy_groups(&f.load, group, f.flow, &f.division);
             check_whole(&f);
             double then = group == 6 ? dome__division_time(&f.load, &f.division) : dome__oracle_time(&f.load);
-            if (dome__division_pays(&s, &f.load, &f.division, then, 1e-6)) {
+            if (dome__division_pays(&s, &f.load, &f.division, then, 1e-6, NULL)) {
                 trials += f.counts[0] == 0 && f.next[0] > 0;
                 take(&f);
             }
@@ -914,6 +939,7 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/growth", test_growth);
     g_test_add_func("/policy/later", test_later);
     g_test_add_func("/policy/caution", test_caution);
+    g_test_add_func("/policy/lasting", test_lasting);
     g_test_add_func("/policy/trial", test_trial);
     g_test_add_func("/policy/speed", test_speed);
     g_test_add_func("/policy/speed-trials", test_speed_trials);
