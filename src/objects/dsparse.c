@@ -395,10 +395,10 @@ dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_
     }
     if (dome_object_id(a->object) & DOME_FREED) {
         dome__errors_end(a->env);
-        return fail_row(a, DOME_ERR_STATE, row, "is of a matrix that has been freed");
+        return fail_row(a, DOME_ERR_STATE, row, "cannot be read: the matrix has been freed");
     }
     if (row >= a->rows)
-        return fail_row(a, DOME_ERR_RANGE, row, "is none of the matrix");
+        return fail_row(a, DOME_ERR_RANGE, row, "does not exist: the matrix has fewer rows");
     uint64_t number = row / dome_layout_block_size(a->layout);
     const dsparse_block *b = find(a, number);
     if (!b)

@@ -4,6 +4,8 @@
  *     deferred [SEED [ROUNDS]]
  *
  * Each vector has a twin, computed at once and element by element. */
+#include "../draw.h"
+
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <math.h>
@@ -19,16 +21,12 @@
 enum { VECTORS = 9, N = 3000 };
 
 static dome_env *env;
-static uint64_t rng_state;
 static unsigned long long seed, checks;
 static volatile sig_atomic_t signals;
 
 static uint64_t below(uint64_t n)
 {
-    uint64_t z = rng_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % n;
+    return draw(n);
 }
 
 #define CHECK(condition, what)                                                                                                   \
@@ -234,7 +232,7 @@ static void step(void)
 static void test_random(unsigned rounds)
 {
     for (unsigned r = 0; r < rounds; r++) {
-        rng_state = seed + r;
+        draw_state = seed + r;
         make(&mesh);
         dvec_iota(mesh.v);
         dvec_adds(mesh.v, mesh.v, 0.25);
@@ -548,7 +546,7 @@ static void step_weak(const dvec *healthy)
 static void test_failures(unsigned rounds)
 {
     for (unsigned r = 0; r < rounds; r++) {
-        rng_state = seed + r;
+        draw_state = seed + r;
         for (int k = 0; k < WEAK; k++)
             make_weak(&weak_vector[k]);
         dvec *healthy = dvec_new(env, "healthy", DOME_F64, M), *one = dvec_new(env, "one", DOME_F64, M);

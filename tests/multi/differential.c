@@ -5,6 +5,7 @@
  * Chain k is made from SEED + k alone: "differential SEED+k 1" runs it again. Every task holds the whole reference and compares
  * its own part. The reference shares no code with the library: it has its own block rule, exact sums, random numbers and
  * arithmetic, value by value. LENGTH, if given, is the length of all vectors. */
+#include "../draw.h"
 #include "../reference_sum.h"
 
 #include <complex.h>
@@ -16,19 +17,14 @@
 
 /* ---- the chain's own random numbers ---- */
 
-static uint64_t rng_state;
-
 static uint64_t rng(void)
 {
-    uint64_t z = rng_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return draw_word();
 }
 
 static uint64_t below(uint64_t n)
 {
-    return rng() % n;
+    return draw(n);
 }
 
 static bool chance(int percent)
@@ -1087,7 +1083,7 @@ static void move_scatter(model *z, const model *x, model *index)
 static void relayout(uint64_t n, uint64_t block)
 {
     int size = dome_size(env);
-    const uint64_t next = rng() + rng_state; /* however many numbers this takes, the chain continues in the same way */
+    const uint64_t next = rng() + draw_state; /* however many numbers this takes, the chain continues in the same way */
     uint64_t blocks = (n + block - 1) / block, *counts = calloc((size_t)size, sizeof *counts), left = blocks;
     for (int r = 0; r < size; r++)
         if (chance(70)) {
@@ -1096,7 +1092,7 @@ static void relayout(uint64_t n, uint64_t block)
         }
     counts[below((uint64_t)size)] += left;
     uint64_t start = blocks ? below(blocks) : 0;
-    rng_state = next;
+    draw_state = next;
     LOG("relayout from block %llu", (unsigned long long)start);
     dome_layout *layout = dome_layout_new(n, block, size, start, counts);
     if (!layout)
@@ -1370,7 +1366,7 @@ enum { VECTORS = 3 };
 
 static void run_chain(uint64_t length)
 {
-    rng_state = seed * 0x2545f4914f6cdd1du + 1;
+    draw_state = seed * 0x2545f4914f6cdd1du + 1;
     log_used = 0;
     wild = chance(50);
     dome_type type = dome_type_basic((dome_type_kind)below(12)), other_type = dome_type_basic((dome_type_kind)below(12));

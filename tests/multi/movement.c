@@ -1,5 +1,6 @@
 /* Movement of vectors compared with a sequential model, on random layouts: shift, halo, all-gather, gather, scatter, scan, map,
  * local, copies between distributions. Every task holds the whole model. Arguments: a seed and a number of rounds. */
+#include "draw.h"
 #include "mixed_formats.h"
 #include "reference_sum.h"
 
@@ -9,18 +10,7 @@
 #include <string.h>
 
 static dome_env *env;
-static uint64_t state;
 static int round_number;
-
-/* Equal on all tasks. */
-static uint64_t draw(uint64_t below)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
-}
 
 #define EXPECT(condition, ...)                                                                                                   \
     do {                                                                                                                         \
@@ -707,7 +697,7 @@ int main(int argc, char **argv)
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     for (round_number = 0; round_number < rounds; round_number++) {
-        state = seed * 1000003 + (uint64_t)round_number;
+        draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
         model x = make(random_type(), random_length(), 1 + draw(3), draw(2) ? DOME_DYNAMIC : draw(3), 0);

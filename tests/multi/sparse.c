@@ -1,5 +1,6 @@
 /* Sparse matrices compared with a sequential model, on random layouts: entries from triplets and by rows, products with vectors
  * of all distributions and widths. Every task holds the whole model. Arguments: a seed and a number of rounds. */
+#include "draw.h"
 #include "mixed_formats.h"
 
 #include <dome/dome.h>
@@ -9,18 +10,7 @@
 #include <string.h>
 
 static dome_env *env;
-static uint64_t state;
 static int round_number;
-
-/* Equal on all tasks. */
-static uint64_t draw(uint64_t below)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
-}
 
 #define EXPECT(condition, ...)                                                                                                   \
     do {                                                                                                                         \
@@ -374,7 +364,7 @@ static void test_failures(void)
     expect_failure(dsparse_scale_rows(a, x), DOME_ERR_SHAPE, "'x' has 5 elements, but the matrix has 300 rows");
     expect_failure(dsparse_transpose(a, a), DOME_ERR_SHAPE, "it has 300 rows and 5 columns, but 'A' 300 and 5");
     size_t count;
-    expect_failure(dsparse_get_row(a, 300, 0, NULL, NULL, &count), DOME_ERR_RANGE, "row 300 is none of the matrix");
+    expect_failure(dsparse_get_row(a, 300, 0, NULL, NULL, &count), DOME_ERR_RANGE, "row 300 does not exist");
     EXPECT(!dsparse_new(env, "B", 1, (UINT64_C(1) << 32) + 1), "too many columns are taken");
     expect_failure(dome_error_status(env), DOME_ERR_ARGUMENT, "more than 2^32");
     dvec_fill(x, 1); /* the matrix is as it was */
@@ -395,7 +385,7 @@ int main(int argc, char **argv)
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     for (round_number = 0; round_number < rounds; round_number++) {
-        state = seed * 1000003 + (uint64_t)round_number;
+        draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
         model m = make();
