@@ -38,4 +38,13 @@ void conformance_run(dome_env *env, const conformance *c, uint64_t seed);
  * --dome-restart on other numbers of tasks. */
 void conformance_keep(dome_env *env, const conformance *c);
 
+/* One of the two, for programs that do both. */
+static inline void conformance_test(dome_env *env, const conformance *c, bool keep, uint64_t seed)
+{
+    if (keep)
+        conformance_keep(env, c);
+    else
+        conformance_run(env, c, seed);
+}
+
 #endif

@@ -69,10 +69,7 @@ int main(int argc, char **argv)
         char what[64];
         snprintf(what, sizeof what, "dscalar, %s", dome_type_name(types[t]));
         conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = (void *)types[t]};
-        if (keep)
-            conformance_keep(env, &c);
-        else
-            conformance_run(env, &c, t);
+        conformance_test(env, &c, keep, t);
     }
     if (keep)
         dome_checkpoint(env);

@@ -88,10 +88,7 @@ int main(int argc, char **argv)
         char what[64];
         snprintf(what, sizeof what, "%d x %llu matrix", (int)shapes[t].rows, (unsigned long long)shapes[t].columns);
         conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = &shapes[t], .layouts = LAYOUTS};
-        if (keep)
-            conformance_keep(env, &c);
-        else
-            conformance_run(env, &c, t);
+        conformance_test(env, &c, keep, t);
     }
     if (keep)
         dome_checkpoint(env);

@@ -125,10 +125,7 @@ static void run(dome_env *env, const shape *shape, bool deferred, bool keep, uin
                      .alter = deferred ? alter_deferred : alter,
                      .ctx = (void *)shape,
                      .layouts = LAYOUTS};
-    if (keep)
-        conformance_keep(env, &c);
-    else
-        conformance_run(env, &c, seed);
+    conformance_test(env, &c, keep, seed);
 }
 
 int main(int argc, char **argv)

@@ -127,10 +127,7 @@ int main(int argc, char **argv)
         char what[64];
         snprintf(what, sizeof what, "%zu lists", lengths[t]);
         conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = &lengths[t], .layouts = LAYOUTS};
-        if (keep)
-            conformance_keep(env, &c);
-        else
-            conformance_run(env, &c, t);
+        conformance_test(env, &c, keep, t);
     }
     if (keep)
         dome_checkpoint(env);
