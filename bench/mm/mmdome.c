@@ -1,30 +1,10 @@
 /* The computation of mm.h in Dome. Blocks of 8 rows: what can move from one task to another. BLAS gets all rows of a task at
  * once. */
-#include "mm.h"
+#include "mm_kernels.h"
 
 #include <dome/dome.h>
 #include <math.h>
 #include <stdlib.h>
-
-struct factors {
-    const double *b;
-    size_t k;
-    double factor;
-};
-
-static void fill(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const mm_options *o = ctx;
-    (void)in;
-    mm_fill_x(out, first, count, o->k);
-}
-
-static void multiply(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const struct factors *f = ctx;
-    (void)first;
-    mm_multiply(out, in[0], f->b, count, f->k, f->factor);
-}
 
 static double sum_over_tasks(dome_env *env, double mine)
 {

@@ -5,33 +5,13 @@
  *
  * --between: products from one call of dome_checkpoint to the next (1). Rank 0 prints "begin SECONDS" when the loop begins, with
  * what making the matrices took (after a restart: reading them), "product N" after each call, and the line of mm_print. */
-#include "mm.h"
+#include "mm_kernels.h"
 
 #include <dome/dome.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct factors {
-    const double *b;
-    size_t k;
-    double factor;
-};
-
-static void fill(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const mm_options *o = ctx;
-    (void)in;
-    mm_fill_x(out, first, count, o->k);
-}
-
-static void multiply(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const struct factors *f = ctx;
-    (void)first;
-    mm_multiply(out, in[0], f->b, count, f->k, f->factor);
-}
 
 /* Takes --between N out of the arguments. */
 static int take_between(int *argc, char **argv)

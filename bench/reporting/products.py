@@ -3,7 +3,8 @@
 import csv
 import statistics
 
-from .parts import Part
+from . import svg
+from .parts import Part, Plot, Table
 
 NAMES = {"mmpvmopt": "PVM, fast", "mmpvm": "PVM, plain", "mmdome-none": "no balancing", "mmdome-1": "lb1", "mmdome-2": "lb2", "mmdome-3": "lb3",
          "mmdome": "Dome's default"}
@@ -87,6 +88,15 @@ def seconds(value):
 
 def times(value):
     return "-" if value is None else "%.2f" % value
+
+
+def beside_1995(r, part, published, plot, title, caption):
+    """The table and the plot of all programs in one setting. published: the seconds of 1995, by program."""
+    rows = [[NAMES[name], seconds(r.median(part.key, name, "seconds")), times(r.ratio(part.key, name, "bound")), times(r.ratio(part.key, name, "mmdome-3")),
+             times(published[name] / published["mmdome-3"] if name in published else None)]
+            for name in ALL]
+    picture = svg.bars(title, "seconds", [""], [NAMES[name] for name in ALL], [[spread(r.values(part.key, name, "seconds")) for name in ALL]])
+    return [Table(["program", "seconds", "over the oracle", "over lb3", "over lb3 in 1995"], rows), Plot(plot, caption, picture)]
 
 
 SET_UP = ["[Hosts and products](#hosts-and-products) are as described above."]

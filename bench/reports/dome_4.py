@@ -1,8 +1,7 @@
 """Dome 1995, Figure 4."""
 
-from reporting import svg
-from reporting.parts import Plot, Table
-from reporting.products import ALL, NAMES, NEEDED, SET_UP, SLOW, seconds, spread, times
+from reporting.parts import Table
+from reporting.products import NEEDED, SET_UP, SLOW, beside_1995, times
 
 TITLE = "Dome, Figure 4: one of six machines is loaded"
 SOURCE = "section 5.2, Figures 4 and 6"
@@ -20,14 +19,9 @@ DIFFERS = SET_UP + [
 
 
 def condense(r):
-    published = {"mmpvmopt": 380 / 335, "mmpvm": 451 / 335, "mmdome-none": 671 / 335, "mmdome-3": 1.0}
-    rows = [[NAMES[name], seconds(r.median(SLOW.key, name, "seconds")), times(r.ratio(SLOW.key, name, "bound")), times(r.ratio(SLOW.key, name, "mmdome-3")),
-             times(published.get(name))]
-            for name in ALL]
-    picture = svg.bars("One of six hosts at a third of its speed", "seconds", [""], [NAMES[name] for name in ALL],
-                       [[spread(r.values(SLOW.key, name, "seconds")) for name in ALL]])
-    return [Table(["program", "seconds", "over the oracle", "over lb3", "over lb3 in 1995"], rows),
-            Plot("dome_4", "Seconds of each program with one slow host", picture)]
+    published = {"mmpvmopt": 380, "mmpvm": 451, "mmdome-none": 671, "mmdome-3": 335}
+    return beside_1995(r, SLOW, published, "dome_4", "One of six hosts at a third of its speed",
+                       "Seconds of each program with one slow host")
 
 
 def summary(r):

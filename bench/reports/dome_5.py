@@ -1,8 +1,7 @@
 """Dome 1995, Figure 5."""
 
-from reporting import svg
-from reporting.parts import Plot, Table
-from reporting.products import ALL, CHANGING, NAMES, NEEDED, SET_UP, seconds, spread, times
+from reporting.parts import Table
+from reporting.products import CHANGING, NEEDED, SET_UP, beside_1995, times
 
 TITLE = "Dome, Figure 5: machines that others use as well"
 SOURCE = "section 5.2, Figures 5 and 6"
@@ -20,13 +19,9 @@ DIFFERS = SET_UP + [
 
 
 def condense(r):
-    published = {"mmpvmopt": 179 / 199, "mmpvm": 287 / 199, "mmdome-none": 276 / 199, "mmdome-3": 1.0}
-    rows = [[NAMES[name], seconds(r.median(CHANGING.key, name, "seconds")), times(r.ratio(CHANGING.key, name, "bound")),
-             times(r.ratio(CHANGING.key, name, "mmdome-3")), times(published.get(name))] for name in ALL]
-    picture = svg.bars("Six hosts with changing shares", "seconds", [""], [NAMES[name] for name in ALL],
-                       [[spread(r.values(CHANGING.key, name, "seconds")) for name in ALL]])
-    return [Table(["program", "seconds", "over the oracle", "over lb3", "over lb3 in 1995"], rows),
-            Plot("dome_5", "Seconds of each program on hosts with changing shares", picture)]
+    published = {"mmpvmopt": 179, "mmpvm": 287, "mmdome-none": 276, "mmdome-3": 199}
+    return beside_1995(r, CHANGING, published, "dome_5", "Six hosts with changing shares",
+                       "Seconds of each program on hosts with changing shares")
 
 
 def summary(r):
