@@ -138,8 +138,6 @@ static void write_body(GString *s, const chain_program *p, uint64_t read)
     g_string_append(s, ");\n");
 }
 
-/* The C source of a chain. A step's input is either memory as it was before the pass, or the result of another step, even where
- * that is written to the same memory: the program says which. */
 /* Numbers of memories as bits of a word: of an operand, if it is one. */
 static uint64_t memory_bit(uint8_t operand)
 {
@@ -221,6 +219,8 @@ static void write_sum_loop(GString *s, const chain_program *p, uint64_t read)
                        "    }\n}\n");
 }
 
+/* The C source of a chain. A step's input is either memory as it was before the pass, or the result of another step, even where
+ * that is written to the same memory: the program says which. */
 static char *source_of(const chain_program *p)
 {
     GString *s = g_string_new("/* a chain of element-wise operations, made by Dome " DOME_VERSION " */\n");

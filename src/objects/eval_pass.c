@@ -458,6 +458,7 @@ static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const
         return CHAIN_RESULT(step_of[x->lazy->value - 1]);
     return memory_number(g, o);
 }
+
 /* One step; false: it has no generated code. step_of: steps by their values. read and written: bytes of each element, so far. */
 static bool describe_step(const work *w, const eval_pass *pass, generated *g, int k, uint8_t step_of[NODES_MAX], uint64_t *read,
                           uint64_t *written)
