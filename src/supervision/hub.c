@@ -127,10 +127,7 @@ static void rank0_left(hub_state *s, hub_client *c)
 {
     if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || s->now - c->closed_at <= dome__hub_silence_limit(s))
         return;
-    dome__hub_lost(s, c,
-                   c->pid == s->hub->rank0
-                       ? "its process left the program and has not ended (it became another one by exec, or closed its files)"
-                       : "its process ended");
+    dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
 }
 
 /* Reports tasks that are silent for too long. A task before its first operation is still starting: its limit is longer than those

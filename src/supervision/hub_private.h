@@ -201,10 +201,14 @@ void dome__hub_closed(hub_state *s, hub_client *c);
 
 /* ---- hub_process.c ---- */
 
+/* What has become of a task whose connection is closed and whose process is there. */
+#define DOME_HUB_GOES_ON "its process left the program and has not ended (it became another one by exec, or closed its files)"
+
 /* Opens a value for hub_client.process. */
 int dome__hub_process_open(const hub_state *s, const hub_client *c);
 
-/* Handles a task whose connection closed without a farewell: notices a failure that tells how its process ended. */
+/* Handles a task whose connection closed without a farewell: notices a failure that tells how its process ended, or that it goes
+ * on, where this is known. */
 void dome__hub_process_ended(hub_state *s, hub_client *c);
 
 /* ---- hub_difference.c ---- */

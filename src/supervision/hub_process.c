@@ -1,5 +1,5 @@
-/* Finds out how the process of a task on this host has ended. It is not a child of the hub; Linux 6.15 and later report the exit
- * status through a pidfd. */
+/* Finds out how the process of a task on this host has ended, or that it has not. It is not a child of the hub; Linux 6.15 and
+ * later report the exit status through a pidfd. */
 #include "supervision/hub_private.h"
 
 #include <poll.h>
@@ -49,8 +49,32 @@ static int exit_code(int process)
     return -1;
 }
 
+/* Whether a process of this host goes on although its connection is closed. One that ends is marked as exiting before its files
+ * are closed. */
+static bool goes_on(const hub_client *c)
+{
+    enum { EXITING = 4 }; /* PF_EXITING of the kernel */
+    struct pollfd p = {.fd = c->process, .events = POLLIN};
+    if (c->process < 0 || poll(&p, 1, 0) != 0)
+        return false;
+    unsigned flags = EXITING;
+    char *path = g_strdup_printf("/proc/%d/stat", (int)c->pid), *text = NULL;
+    if (g_file_get_contents(path, &text, NULL, NULL)) {
+        const char *name_end = strrchr(text, ')');
+        if (!name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+            flags = EXITING;
+    }
+    g_free(path);
+    g_free(text);
+    return !(flags & EXITING);
+}
+
 void dome__hub_process_ended(hub_state *s, hub_client *c)
 {
+    if (!c->last_signal && goes_on(c)) {
+        dome__hub_lost(s, c, DOME_HUB_GOES_ON);
+        return;
+    }
     int code = c->last_signal ? c->last_signal : exit_code(c->process);
     if (code < 0) {
         dome__hub_lost(s, c, "its process ended");

@@ -128,9 +128,8 @@ def becomes_another(rank, command, hub_killed=False):
         run.check_clean()
         check(status != 0, "status 0")
         if not hub_killed:
-            only_line(run, r"task %d on host \S+ is lost: its process %s; the program was in dvec_sum of 'x'"
-                      % (rank, r"left the program and has not ended \(it became another one by exec, or closed its files\)" if rank == 0
-                         else "ended"))
+            only_line(run, r"task %d on host \S+ is lost: its process left the program and has not ended \(it became another one by "
+                      r"exec, or closed its files\); the program was in dvec_sum of 'x'" % rank)
 
 
 def background(rank):
