@@ -5,6 +5,7 @@
  * child measures in a process of its own, since PVM's library may wait for minutes for a host that does not answer: SIGALRM ends
  * that process, the hosts it waited for stand in shared memory, and the next attempt does without them. */
 #include "commands.h"
+#include "core/environment_variables.h"
 #include "in_time.h"
 #include "network/file.h"
 #include "network/measure.h"
@@ -107,17 +108,22 @@ static dome_transport *start_tasks(const request *r, char **hosts, char **messag
     return transport;
 }
 
+/* Adds a host to those that were left out. */
+static void leave_out(asked *asked, const char *host)
+{
+    g_strlcat(asked->silent, asked->silent[0] ? ", " : "", sizeof asked->silent);
+    g_strlcat(asked->silent, host, sizeof asked->silent);
+}
+
 /* The network of the hosts that answered. The others are named in asked. */
 static dome_network *without_silent(const dome_network *network, const bool *silent, asked *asked)
 {
     GPtrArray *names = g_ptr_array_new();
     for (int i = 0; i < network->hosts; i++)
-        if (!silent[i]) {
+        if (!silent[i])
             g_ptr_array_add(names, network->names[i]);
-        } else {
-            g_strlcat(asked->silent, asked->silent[0] ? ", " : "", sizeof asked->silent);
-            g_strlcat(asked->silent, network->names[i], sizeof asked->silent);
-        }
+        else
+            leave_out(asked, network->names[i]);
     dome_network *kept = dome__network_select(network, (int)names->len, (char **)names->pdata);
     g_ptr_array_unref(names);
     return kept;
@@ -150,11 +156,31 @@ static bool work_measure(const void *data, GString *out, char **message)
     return true; /* the end of this process closes the transport; it need not wait for silent hosts */
 }
 
+/* Whether another attempt can do without the host that the last one waited for: then it is left out from now on. */
+static bool can_avoid(asked *asked)
+{
+    char **known = g_strsplit(asked->silent, ", ", 0);
+    bool new = asked->host[0] && !g_strv_contains((const char *const *)known, asked->host);
+    g_strfreev(known);
+    if (new) {
+        const char *before = g_getenv(DOME_VARIABLE_AVOID);
+        char *avoid = g_strdup_printf("%s %s", before ? before : "", asked->host);
+        g_setenv(DOME_VARIABLE_AVOID, avoid, TRUE);
+        g_free(avoid);
+        leave_out(asked, asked->host);
+        asked->host[0] = 0;
+    }
+    return new;
+}
+
 static dome_network *measure(const request *r)
 {
-    char *message = NULL, *text = dome__in_time(work_measure, r, WHOLE_LIMIT, &message);
+    char *message = NULL, *text;
     const char *reason;
-    if (text && !*text) /* ended by SIGALRM */
+    do
+        text = dome__in_time(work_measure, r, WHOLE_LIMIT, &message);
+    while (text && !*text && can_avoid(r->asked)); /* no text: ended by SIGALRM */
+    if (text && !*text)
         message = r->asked->host[0]
                       ? g_strdup_printf("host %s does not answer: remove it from the machine, or mend it", r->asked->host)
                       : g_strdup("the PVM daemon does not answer; see dome doctor");
