@@ -1,12 +1,10 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
-#include "ckpt/checkpoint.h"
 #include "commands.h"
 #include "core/environment_variables.h"
-#include "core/files.h"
-#include "core/run_directory.h"
 #include "live.h"
 #include "program/options.h"
 #include "program/providers.h"
+#include "program/restarts.h"
 #include "supervision/launch.h"
 #include "supervision/remote.h"
 #include "supervision/supervise.h"
@@ -24,30 +22,12 @@ typedef struct program {
     char *path, **argv;
     int tasks;
     char *hosts_path, *address;
-    char **hosts;    /* NULL: none requested */
-    char *slots;     /* of these hosts, for DOME_VARIABLE_SLOTS */
-    char *memory;    /* directory of checkpoints in memory; NULL: checkpoints are elsewhere */
-    GPtrArray *used; /* hosts that may have that directory */
+    char **hosts; /* NULL: none requested */
+    char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
     dome_options options;
     const dome_launcher *launcher; /* NULL: no launcher can start tasks */
-    bool restarted;
+    dome_restarts restarts;
 } program;
-
-/* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with. */
-static char **with_restart(char **argv)
-{
-    GPtrArray *words = g_ptr_array_new();
-    bool own = false;
-    g_ptr_array_add(words, argv[0]);
-    g_ptr_array_add(words, (gpointer) "--dome-restart=auto");
-    for (char **word = argv + 1; *word; word++) {
-        own |= strcmp(*word, "--") == 0;
-        if (own || (strcmp(*word, "--dome-restart") != 0 && !g_str_has_prefix(*word, "--dome-restart=")))
-            g_ptr_array_add(words, *word);
-    }
-    g_ptr_array_add(words, NULL);
-    return (char **)g_ptr_array_free(words, FALSE);
-}
 
 /* Becomes the hub, with the program as its child; or, if a single task needs no hub, the program itself. */
 static void start(program *p, const dome_attempt *attempt) __attribute__((noreturn));
@@ -58,15 +38,8 @@ static void start(program *p, const dome_attempt *attempt)
     const dome_options *o = &p->options;
     char **argv = p->argv, *message = NULL;
     int tasks = p->tasks;
-    if (attempt) {
-        if (attempt->number > 0)
-            g_setenv(DOME_VARIABLE_TRACE_APPEND, "1", TRUE);
-        g_setenv(DOME_VARIABLE_SUPERVISED, "1", TRUE);
-        argv = attempt->resume && o->checkpoint_dir ? with_restart(argv) : argv;
-        g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
-        if (attempt->number > 0 && geteuid() == 0)
-            g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
-    }
+    if (attempt)
+        argv = dome__restarts_attempt(&p->restarts, attempt);
     if (!o->help && !o->version && tasks != 1 && g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
         if (!p->launcher)
@@ -105,19 +78,12 @@ static void start_attempt(void *ctx, const dome_attempt *attempt)
 
 /* ---- before a restart ---- */
 
-static void add_used(program *p)
-{
-    for (char **host = p->hosts; host && *host; host++)
-        if (!g_ptr_array_find_with_equal_func(p->used, *host, g_str_equal, NULL))
-            g_ptr_array_add(p->used, g_strdup(*host));
-}
-
 /* Finds the hosts that answer now, among those that the file lists now: a host may have been added. All are asked at once. */
 static char *prepare(void *ctx, const char *avoid)
 {
     program *p = ctx;
     (void)avoid; /* not needed: with a virtual machine of its own the run asks its hosts */
-    p->restarted = true;
+    p->restarts.again = true;
     if (!p->hosts)
         return g_strdup("");
     char *message = NULL, *slots = NULL, **lines = dome__hostfile_read(p->hosts_path, &slots, &message);
@@ -145,7 +111,7 @@ static char *prepare(void *ctx, const char *avoid)
     g_ptr_array_add(kept, NULL);
     g_strfreev(p->hosts);
     p->hosts = (char **)g_ptr_array_free(kept, FALSE);
-    add_used(p);
+    dome__restarts_use(&p->restarts, p->hosts);
     char *text = g_strdup_printf("on %u host%s%s%s%s", there + 1, there ? "s" : "", absent->len ? " (without " : "", absent->str,
                                  absent->len ? ")" : "");
     g_string_free(absent, TRUE);
@@ -157,11 +123,13 @@ static char *prepare(void *ctx, const char *avoid)
 static void find_point(void *ctx, dome_supervise_point *point)
 {
     const program *p = ctx;
-    char *name = g_path_get_basename(p->argv[0]);
-    const char *directory = p->memory ? p->memory : p->options.checkpoint_dir;
-    if (!directory || !dome__checkpoint_newest(directory, name, &point->number, &point->loop))
-        *point = (dome_supervise_point){0};
-    g_free(name);
+    dome__restarts_point(&p->restarts, point);
+}
+
+static void finish(void *ctx)
+{
+    program *p = ctx;
+    dome__restarts_close(&p->restarts);
 }
 
 /* Starts the server of the live page, and makes the program record into the file that it reads. */
@@ -195,69 +163,6 @@ static void show_live(const dome_options *options)
     fprintf(stderr, "dome: the program can be seen at %s while it runs\n", address);
     g_free(address);
     g_free(path);
-}
-
-/* In a directory that a supervisor of this host has made. Those of other hosts' supervisors have none, and no lock here. */
-#define SUPERVISED "supervised"
-
-static void remove_memory(const char *path)
-{
-    char *collected = g_build_filename(path, "collected", NULL);
-    dome__remove_directory(collected);
-    dome__remove_directory(path);
-    g_free(collected);
-}
-
-static void remove_left_behind(const void *ctx, const char *path)
-{
-    char *marker = g_build_filename(path, SUPERVISED, NULL);
-    (void)ctx;
-    if (access(marker, F_OK) == 0)
-        remove_memory(path);
-    g_free(marker);
-}
-
-/* The lock is held by this process and by the hubs that it starts: until all of them have ended, no later run removes it. */
-static bool make_memory(const char *path)
-{
-    char *marker = g_build_filename(path, SUPERVISED, NULL);
-    bool made = g_mkdir(path, 0700) == 0 && dome__run_directory_lock(path) >= 0 &&
-                g_file_set_contents_full(marker, "", 0, G_FILE_SET_CONTENTS_NONE, 0600, NULL);
-    g_free(marker);
-    return made;
-}
-
-/* Checkpoints in memory lie in a memory file system on each host: they outlive the program, and this process removes them. */
-static void choose_memory(program *p)
-{
-    static const char parent[] = "/dev/shm";
-    const char *directory = p->options.checkpoint_dir;
-    if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0)
-        return;
-    dome__run_directory_sweep(parent, remove_left_behind, NULL);
-    p->memory = dome__run_directory_name(parent);
-    if (!make_memory(p->memory))
-        dome__command_fail(1, "run: --dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent,
-                           g_strerror(errno));
-    g_setenv(DOME_VARIABLE_MEMORY, p->memory, TRUE);
-}
-
-/* Removes what is left of checkpoints in memory. A program that ran to its end has removed them on its last hosts. */
-static void finish(void *ctx)
-{
-    program *p = ctx;
-    if (!p->memory)
-        return;
-    bool there = access(p->memory, F_OK) == 0;
-    remove_memory(p->memory);
-    if (p->used->len == 0 || (!there && !p->restarted))
-        return;
-    g_ptr_array_add(p->used, NULL);
-    bool *answers = g_new0(bool, p->used->len);
-    char *command = g_strdup_printf("rm -rf %s", p->memory);
-    dome__hosts_run((char **)p->used->pdata, command, answers);
-    g_free(command);
-    g_free(answers);
 }
 
 /* Rejects mpirun's -np, which GOption takes for -n p. */
@@ -297,9 +202,9 @@ static int supervise(program *p, int restarts)
                                   .prepare = prepare,
                                   .point = find_point,
                                   .finish = finish};
-    p->used = g_ptr_array_new();
-    add_used(p);
-    choose_memory(p);
+    char *message = NULL;
+    if (!dome__restarts_open(&p->restarts, p->argv, &p->options, p->hosts, &message))
+        dome__command_fail(1, "run: %s", message);
     return dome__supervise(&how);
 }
 
@@ -351,6 +256,8 @@ int dome__command_run(int argc, char **argv)
         dome__command_fail(2, "%s", message);
     if (!p.tasks)
         p.tasks = p.options.tasks;
+    if (!restarts)
+        restarts = p.options.restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
     if (view && !p.options.help && !p.options.version)

@@ -51,8 +51,7 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
     int missing =
         dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
-                    "--dome-checkpoint-dir memory: keeps checkpoints as long as `dome run --restarts` runs, which has not "
-                    "started this program");
+                    "--dome-checkpoint-dir memory: keeps checkpoints for restarts: use --dome-restarts, or dome run --restarts");
     if (missing != DOME_OK) {
         g_free(path);
         return missing;

@@ -17,19 +17,20 @@
 /* From task 0 to the tasks it spawns: join that program, instead of starting one. */
 #define DOME_VARIABLE_JOIN "DOME_JOIN"
 
-/* From `dome run --restarts` to each attempt: a supervisor restarts the program if it is lost. */
+/* From a supervisor to each attempt: it restarts the program if that is lost. The value is the descriptor to which the hub reports;
+ * 0: the hub is running. */
 #define DOME_VARIABLE_SUPERVISED "DOME_SUPERVISED"
 
-/* From `dome run --restarts` to an attempt: hosts that stopped responding, separated by spaces. No task is started on them. */
+/* From a supervisor to an attempt: hosts that stopped responding, separated by spaces. No task is started on them. */
 #define DOME_VARIABLE_AVOID "DOME_AVOID"
 
 /* From `dome run --hosts` to task 0: the slots of hosts, "h1=2 h2=4". */
 #define DOME_VARIABLE_SLOTS "DOME_SLOTS"
 
-/* From `dome run --restarts` to attempts after the first: add to the trace file, do not replace it. */
+/* From a supervisor to attempts after the first: add to the trace file, do not replace it. */
 #define DOME_VARIABLE_TRACE_APPEND "DOME_TRACE_APPEND"
 
-/* From `dome run --restarts` to each attempt: the directory of checkpoints in memory (--dome-checkpoint-dir memory:). */
+/* From a supervisor to each attempt: the directory of checkpoints in memory (--dome-checkpoint-dir memory:). */
 #define DOME_VARIABLE_MEMORY "DOME_MEMORY"
 
 /* ---- from tests ---- */

@@ -50,6 +50,7 @@ typedef struct dome_options {
     dome_placing place;          /* --dome-place fill|spread */
     dome_binding bind;           /* --dome-bind none|core */
     double timeout;              /* --dome-timeout, seconds */
+    int restarts;                /* --dome-restarts */
     dome_output output;          /* --dome-output rank0|all */
     dome_balancing balance;      /* --dome-balance */
     uint64_t balance_every;      /* --dome-balance-every, operations; 0: adaptive */

@@ -74,8 +74,6 @@ dome_env *dome_init(int *argc, char ***argv)
     char **arguments = g_strdupv(argv ? *argv : none); /* a copy with all options, which the other tasks read, too */
     if (!dome__options_parse(&env->options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
         dome__start_failed(NULL, 2, message);
-    env->supervised = g_getenv(DOME_VARIABLE_SUPERVISED) != NULL;
-    g_unsetenv(DOME_VARIABLE_SUPERVISED);
     if (env->options.help || env->options.version) {
         char *text = env->options.help ? dome__options_help() : g_strdup("dome " DOME_VERSION "\n");
         fputs(text, stdout);

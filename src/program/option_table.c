@@ -35,6 +35,9 @@ const dome_option_row dome__option_rows[] = {
          "a cache"},
     {ROW("timeout", TASKS, SECONDS, timeout), .argument = "SECONDS", .initial = "10", .least = 0.1, .most = 86400,
      .help = "a task or host that is silent for so many seconds (0.1 to 86400) is lost"},
+    {ROW("restarts", TASKS, COUNT, restarts), .argument = "K", .most = MAX_COUNT,
+     .help = "start the program again when a task or host is lost, from its newest checkpoint, at most `K` times",
+     .otherwise = "none", .page = "[restarting after a loss](#restarting-after-a-loss)"},
 
     {ROW("balance", BALANCING, WORD, balance), .argument = "none|global|ring|random", .initial = "global",
      .help =

@@ -9,9 +9,11 @@
 #include "program/placement.h"
 #include "program/providers.h"
 #include "program/recording.h"
+#include "program/restarts.h"
 #include "supervision/launch.h"
 #include "supervision/watch.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,10 +265,35 @@ static dome_members *lead(dome_env *env, const dome_launcher *launcher, const ch
     return members;
 }
 
+static void check_siblings(dome_env *env, int siblings)
+{
+    if (env->options.tasks && env->options.tasks != siblings) {
+        char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
+                                     env->options.tasks, siblings);
+        dome__start_failed(env, 2, text);
+    }
+}
+
+/* With --dome-restarts, tasks that were spawned together are of no use after a loss. So the first of them only stays to pass on
+ * the output and to start as many tasks anew, and the others end. */
+static void become_supervised_sibling(dome_env *env, const dome_launcher *launcher)
+{
+    int place, siblings = launcher->siblings(&place);
+    if (place > 0)
+        _exit(0);
+    if (siblings == 1 && env->options.tasks)
+        siblings = env->options.tasks;
+    check_siblings(env, siblings);
+    launcher->alone();
+    dome__restarts_run(env, launcher, siblings);
+}
+
 /* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when
  * it is too late to fork a hub, so each forks one before, and the others drop it. */
 static void become_sibling(dome_env *env, const dome_provider *provider, char **arguments)
 {
+    if (env->options.restarts)
+        become_supervised_sibling(env, provider->launcher);
     dome_launch launch;
     dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .only_listen = true};
     char *message = NULL;
@@ -282,26 +309,25 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
         become_first(env, provider, launch.hub, arguments);
     } else {
         watch_rank0(env, launch.hub, arguments);
-        if (env->options.tasks && env->options.tasks != siblings) {
-            char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
-                                         env->options.tasks, siblings);
-            dome__start_failed(env, 2, text);
-        }
+        check_siblings(env, siblings);
         dome_network *network = NULL;
         dome_members *members = lead(env, provider->launcher, launch.hub, &network, &message);
         gather_program(env, provider, members, launch.hub, network, message);
     }
 }
 
-/* Started by the user, or by `dome run`, which is then the hub. */
-static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments)
+/* Started by the user, or by `dome run`, which is then the hub. report_fd: of a supervisor, if this process becomes the hub. */
+static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, int report_fd)
 {
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
-        dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout};
-        if (!dome__launch_open(&launch, &request, &message))
+        dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .report_fd = report_fd};
+        if (!dome__launch_open(&launch, &request, &message)) {
+            if (report_fd)
+                dome__supervise_failed(&(dome_attempt){.report_fd = report_fd}, message);
             dome__start_failed(env, 1, message);
+        }
         if (!env->options.tasks && launch.machine.directory)
             env->options.tasks = (int)g_get_num_processors();
         dome__launch_fork(&launch);
@@ -312,18 +338,36 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     g_free(hub);
 }
 
+/* Notes whether a supervisor has started this process. Returns the descriptor to which its hub reports, or 0. */
+static int take_supervised(dome_env *env)
+{
+    const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
+    int report_fd = text ? atoi(text) : 0;
+    env->supervised = text != NULL;
+    g_unsetenv(DOME_VARIABLE_SUPERVISED);
+    if (report_fd)
+        fcntl(report_fd, F_SETFD, FD_CLOEXEC);
+    return report_fd;
+}
+
 void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
+    const int report_fd = take_supervised(env);
     const dome_provider *provider = dome__provider_choose(env->options.transport, env->options.tasks, &message);
     if (!provider)
         dome__start_failed(env, 2, message);
-    else if (!(provider->launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER)))
+    const dome_launcher *launcher = provider->launcher;
+    const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
+    const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
+    if (env->options.restarts && !env->supervised && origin == DOME_STARTED_BY_USER)
+        dome__restarts_run(env, launcher, 0);
+    else if (one)
         become_self(env, provider, arguments);
-    else if (provider->launcher->origin() == DOME_STARTED_BY_TASK)
+    else if (origin == DOME_STARTED_BY_TASK)
         become_other(env, provider);
-    else if (provider->launcher->origin() == DOME_STARTED_TOGETHER)
+    else if (origin == DOME_STARTED_TOGETHER)
         become_sibling(env, provider, arguments);
     else
-        become_rank0(env, provider, arguments);
+        become_rank0(env, provider, arguments, report_fd);
 }

@@ -41,6 +41,11 @@ static dome_origin origin(void)
     return g_getenv(DOME_VARIABLE_JOIN) ? DOME_STARTED_BY_TASK : DOME_STARTED_TOGETHER;
 }
 
+static void alone(void)
+{
+    g_unsetenv("PVMEPID");
+}
+
 static pid_t machine_start(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message)
 {
     if (hosts)
@@ -67,6 +72,7 @@ const dome_launcher dome__launcher_pvm = {
     .spawn = dome__pvm_start,
     .siblings = dome__pvm_siblings,
     .lead = dome__pvm_lead,
+    .alone = alone,
     .join = dome__pvm_join,
     .ready = dome__pvm_ready,
     .all_ready = dome__pvm_all_ready,

@@ -164,7 +164,7 @@ static void start(supervisor *s, dome_attempt *attempt)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        fprintf(stderr, "dome: run: cannot start the program: %s\n", strerror(errno));
+        fprintf(stderr, "dome: cannot start the program: %s\n", strerror(errno));
         exit(1);
     }
     pid_t parent = getpid();
@@ -185,7 +185,7 @@ static void start(supervisor *s, dome_attempt *attempt)
     close(ends[1]);
     attempt->report_fd = ends[0];
     if (s->hub < 0) {
-        fprintf(stderr, "dome: run: cannot start the program: %s\n", strerror(errno));
+        fprintf(stderr, "dome: cannot start the program: %s\n", strerror(errno));
         exit(1);
     }
 }
@@ -301,21 +301,22 @@ static char *from(const dome_supervise_point *point, bool resume)
                            point->loop);
 }
 
+/* Without what the program has registered by atexit: that is for processes that run it. */
 static void end_like(int status)
 {
+    fflush(NULL);
     if (WIFEXITED(status))
-        exit(WEXITSTATUS(status));
+        _exit(WEXITSTATUS(status));
     int number = WTERMSIG(status);
     if (number == SIGKILL)
-        exit(1);
-    fflush(NULL);
+        _exit(1);
     signal(number, SIG_DFL);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, number);
     raise(number);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
-    exit(128 + number);
+    _exit(128 + number);
 }
 
 int dome__supervise(const dome_supervision *how)

@@ -64,6 +64,9 @@ typedef struct dome_launcher {
     int (*siblings)(int *place);
     dome_members *(*lead)(const char *hub, char **message);
 
+    /* TOGETHER: processes that this one starts from now on were started by the user. */
+    void (*alone)(void);
+
     /* Tasks other than 0: join receives the list of members from task 0; ready tells task 0 that this task has started up. */
     dome_members *(*join)(double timeout, char **message);
     void (*ready)(const dome_members *members);

@@ -140,4 +140,23 @@ for lost in h2 h3; do
     clean memory_$lost
 done
 
+say "the supervisor is killed: the next one removes the directories on all hosts"
+start abandoned h3
+killed=$(pgrep -f "^$dome run --restarts 3 --hosts $work/hosts" | head -1)
+"$lab" go h3
+kill -9 "$killed"
+wait "$program"
+until_true no_tasks || fail "abandoned: tasks are left: $(tasks)"
+for host in h1 h2 h3; do
+    until_true eval '[ -n "$(on "$host" ls "$memory")" ]' || fail "abandoned: nothing was left on $host, so the test shows nothing"
+done
+on h1 sh -c "touch -d '1 minute ago' $memory/dome-*" # what is being made is not removed
+run later on h1 sh -c "cd $work && exec $dome run --restarts 1 -n 2 $heat --rows 20 --columns 20 --steps 10 --output later --dome-checkpoint-dir memory:"
+ended_well later
+for host in h1 h2 h3; do
+    left=$(on "$host" ls "$memory")
+    [ -z "$left" ] || fail "abandoned: left on $host: $left"
+done
+clean abandoned
+
 finish

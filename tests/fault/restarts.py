@@ -1,4 +1,4 @@
-"""dome run --restarts: what is lost and started again, what is not, and what is left behind.
+"""dome run --restarts and --dome-restarts: what is lost and started again, what is not, and what is left behind.
 
     restarts.py [PART-OF-A-NAME]"""
 
@@ -16,9 +16,12 @@ WORKER = harness.PROGRAMS + "/worker"
 STEPS = 120  # of a hundredth of a second and more: a task is killed long before the last
 
 
-def start(restarts, tasks, place, argument=None, rank=0, options=(), before=(), **more):
-    arguments = list(before) + [DOME, "run", "--restarts", str(restarts), "-n", str(tasks), WORKER, "%MARKS%", str(rank), place]
+def start(restarts, tasks, place, argument=None, rank=0, options=(), before=(), own=False, **more):
+    """own: by the program's option."""
+    command = [] if own else [DOME, "run", "--restarts", str(restarts), "-n", str(tasks)]
+    arguments = list(before) + command + [WORKER, "%MARKS%", str(rank), place]
     arguments += [str(argument)] if argument is not None else []
+    arguments += ["--dome-restarts", str(restarts), "--dome-tasks", str(tasks)] if own else []
     return Run(arguments + list(options), **more)
 
 
@@ -102,9 +105,9 @@ def over(run, status, lines):
         check(re.fullmatch("dome: " + pattern, line), "the line is not %r: %s" % (pattern, line))
 
 
-def goes_on(kill, pattern, times=1, tasks=3, options=(), steps=STEPS):
+def goes_on(kill, pattern, times=1, tasks=3, options=(), steps=STEPS, own=False):
     """The program comes to its end in spite of losses."""
-    with start(times, tasks, "steps", steps, options=options) as run:
+    with start(times, tasks, "steps", steps, options=options, own=own) as run:
         there(run, tasks)
         for n in range(times):
             steps_done(run, n + 1)
@@ -194,8 +197,8 @@ def hangup_ignored():
         over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
 
 
-def ended_by_user(number, by, stopped=False):
-    with start(5, 3, "sum", pty=(by == "keyboard")) as run:
+def ended_by_user(number, by, stopped=False, own=False):
+    with start(5, 3, "sum", pty=(by == "keyboard"), own=own) as run:
         there(run, 3)
         if stopped:
             stop(run, 0)
@@ -250,9 +253,32 @@ def stopped_from_keyboard():
         over(run, 0, [])
 
 
-def one_task():
+def from_checkpoint():
+    """The steps before a checkpoint are not done again, and no checkpoints stay in memory."""
+    with start(1, 3, "saved-steps", STEPS, own=True,
+               options=["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "5"]) as run:
+        there(run, 3)
+        steps_done(run, 2)
+        with open("/proc/%d/environ" % run.rank(0)) as f:
+            place = re.search(r"(?:^|\0)DOME_MEMORY=([^\0]*)", f.read()).group(1)
+        again(run, 3, kill_rank(1))
+        over(run, 0, [TASK % 1 + r"; started again from checkpoint \d+ \(loop boundary \d+\), restart 1 of 1"])
+        check(run.output() == b"all steps done\n", "output %r" % run.output())
+        check(not os.path.exists(place), "%s is left" % place)
+
+
+def option_of_dome_run():
+    """dome run heeds the option, too, and there is one supervisor."""
+    with Run([DOME, "run", "-n", "3", WORKER, "%MARKS%", "0", "steps", str(STEPS), "--dome-restarts", "1"]) as run:
+        there(run, 3)
+        check(harness.Process.at(hub(run)).parent == run.pid, "the hub is no child of dome run")
+        again(run, 3, kill_rank(1))
+        over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
+
+
+def one_task(own=False):
     """There is no hub; the program itself is watched."""
-    with start(1, 1, "steps", STEPS) as run:
+    with start(1, 1, "steps", STEPS, own=own) as run:
         there(run, 1)
         again(run, 1, kill_rank(0))
         over(run, 0, [r"the program was ended by signal 9 \(Killed\); started again from the beginning, restart 1 of 1"])
@@ -301,6 +327,15 @@ def all_cases():
     case("SIGINT by keyboard", ended_by_user, signal.SIGINT, "keyboard")
     case("control-Z and on", stopped_from_keyboard)
     case("one task", one_task)
+    case("own option, kill -9 task 1, twice", goes_on, kill_rank(1), TASK % 1, 2, own=True)
+    case("own option, kill -9 task 0", goes_on, kill_rank(0), TASK % 0, own=True)
+    case("own option, kill -9 hub", goes_on, kill_hub, HUB, own=True)
+    case("own option, from a checkpoint", from_checkpoint)
+    case("own option, task 2 exits with 5", not_lost, 5, r"task 2 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 2,
+         own=True)
+    case("own option, SIGTERM by kill", ended_by_user, signal.SIGTERM, "kill", own=True)
+    case("own option, one task", one_task, own=True)
+    case("own option with dome run", option_of_dome_run)
     return cases
 
 

@@ -330,6 +330,16 @@ int main(int argc, char **argv)
             dvec_sum(x);
         }
         dome_print(env, "all steps done\n");
+    } else if (strcmp(place, "saved-steps") == 0) { /* the same, with the number of steps in checkpoints */
+        dscalar *done = dscalar_new(env, "done", DOME_I64);
+        while (dscalar_get_i64(done) < atoi(argument)) {
+            compute(0.01);
+            dscalar_set_i64(done, dscalar_get_i64(done) + 1);
+            dome_checkpoint(env);
+            if (rank == 0 && dscalar_get_i64(done) % 10 == 0)
+                mark("ten", (int)(dscalar_get_i64(done) / 10));
+        }
+        dome_print(env, "all steps done\n");
     } else if (strcmp(place, "talk-out") == 0 || strcmp(place, "talk-err") == 0) { /* much output, then comes to an end */
         FILE *to = strcmp(place, "talk-out") == 0 ? stdout : stderr;
         for (int i = 0; other && i < atoi(argument); i++)

@@ -267,6 +267,33 @@ def console_loss(number):
         check(len(re.findall("dome:", typed.text())) == 1, "console: %r" % typed.text())
 
 
+def console_restart(own_tasks):
+    """A program from the console starts again; the console shows what it says to the end."""
+    with Machine() as machine, Console(machine) as typed:
+        marks = machine.tmp + "/marks"
+        os.mkdir(marks)
+
+        def rank(r):
+            try:
+                with open(marks + "/rank.%d" % r) as f:
+                    return int(f.read())
+            except OSError:
+                return None
+
+        typed.type("spawn %s-> %s/worker %s 0 steps 150 --dome-restarts 1 %s"
+                   % ("" if own_tasks else "-3 ", PROGRAMS, marks, "--dome-tasks 3" if own_tasks else ""))
+        wait_until(lambda: len(glob.glob(marks + "/there.?")) == 3, "the tasks")
+        pids = [rank(r) for r in range(3)]
+        os.kill(pids[1], signal.SIGKILL)
+        typed.wait_for(r"dome: task 1 on host \S+ is lost: .*; started again from the beginning, restart 1 of 1")
+        typed.wait_for(r"all steps done")
+        typed.wait_for(r"\[1\] finished")
+        check(not set(pids) & {rank(r) for r in range(3)}, "the tasks are the same")
+        check(len(re.findall("dome:", typed.text())) == 1, "console: %r" % typed.text())
+        wait_until(lambda: not [p for p in machine.children() if p.name == "worker"], "the tasks to end")
+        check(machine.alive(), "the machine is gone")
+
+
 def in_machine(arguments, tasks):
     with Machine() as machine:
         with Run(arguments, machine.for_run()) as run:
@@ -427,6 +454,8 @@ def all_cases():
     case("console, --dome-tasks 3", console_tasks, 3)
     for rank in 0, 2:
         case("console, task %d lost" % rank, console_loss, rank)
+    for own_tasks in False, True:
+        case("console, restart%s" % (", --dome-tasks 3" if own_tasks else ""), console_restart, own_tasks)
     case("in a machine, one task per host", in_machine, [STARTER, "sum"], 1)
     case("in a machine, 4 tasks", in_machine, [STARTER, "sum", "--dome-tasks", "4"], 4)
     case("in a machine, dome run", in_machine, [DOME, "run", "-n", "4", STARTER, "sum"], 4)

@@ -1,0 +1,236 @@
+#include "program/restarts.h"
+
+#include "ckpt/checkpoint.h"
+#include "core/environment_variables.h"
+#include "core/files.h"
+#include "core/run_directory.h"
+#include "program/start.h"
+#include "supervision/remote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- checkpoints in memory ---- */
+
+/* In a directory that a supervisor of this host has made: the hosts that have one of the same name. The directories of
+ * supervisors of other hosts have no such file, and no lock here. */
+#define SUPERVISED "supervised"
+
+static void remove_here(const char *path)
+{
+    char *collected = g_build_filename(path, "collected", NULL);
+    dome__remove_directory(collected);
+    dome__remove_directory(path);
+    g_free(collected);
+}
+
+/* On those of the hosts that answer. */
+static void remove_there(char **lines, const char *path)
+{
+    const guint n = g_strv_length(lines);
+    if (n == 0)
+        return;
+    bool *answers = g_new0(bool, n);
+    char *quoted = g_shell_quote(path), *command = g_strdup_printf("rm -rf %s", quoted);
+    dome__hosts_run(lines, command, answers);
+    g_free(command);
+    g_free(quoted);
+    g_free(answers);
+}
+
+static void remove_left_behind(const void *ctx, const char *path)
+{
+    char *marker = g_build_filename(path, SUPERVISED, NULL), *text = NULL;
+    (void)ctx;
+    if (g_file_get_contents(marker, &text, NULL, NULL)) {
+        char **lines = g_strsplit(g_strstrip(text), "\n", 0);
+        remove_there(lines, path);
+        remove_here(path);
+        g_strfreev(lines);
+    }
+    g_free(text);
+    g_free(marker);
+}
+
+static bool note_hosts(const dome_restarts *r)
+{
+    char *marker = g_build_filename(r->memory, SUPERVISED, NULL);
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < r->used->len; i++)
+        g_string_append_printf(text, "%s\n", (const char *)r->used->pdata[i]);
+    bool noted = g_file_set_contents_full(marker, text->str, (gssize)text->len, G_FILE_SET_CONTENTS_NONE, 0600, NULL);
+    g_string_free(text, TRUE);
+    g_free(marker);
+    return noted;
+}
+
+/* They lie in a memory file system on each host: they outlive the program, and this process removes them. It holds the lock, as
+ * do the hubs that it starts: until all of them have ended, no later run removes the directory. */
+static bool make_memory(dome_restarts *r, char **message)
+{
+    static const char parent[] = "/dev/shm";
+    const char *directory = r->options->checkpoint_dir;
+    if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0)
+        return true;
+    dome__run_directory_sweep(parent, remove_left_behind, NULL);
+    r->memory = dome__run_directory_name(parent);
+    if (g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
+        *message =
+            g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, g_strerror(errno));
+        return false;
+    }
+    g_setenv(DOME_VARIABLE_MEMORY, r->memory, TRUE);
+    return true;
+}
+
+/* ---- for any supervisor ---- */
+
+bool dome__restarts_open(dome_restarts *r, char **argv, const dome_options *options, char **hosts, char **message)
+{
+    *r = (dome_restarts){.argv = argv, .options = options, .used = g_ptr_array_new_with_free_func(g_free)};
+    dome__restarts_use(r, hosts);
+    return make_memory(r, message);
+}
+
+void dome__restarts_use(dome_restarts *r, char **hosts)
+{
+    const guint before = r->used->len;
+    for (char **host = hosts; host && *host; host++)
+        if (!g_ptr_array_find_with_equal_func(r->used, *host, g_str_equal, NULL))
+            g_ptr_array_add(r->used, g_strdup(*host));
+    if (r->memory && r->used->len > before)
+        note_hosts(r);
+}
+
+/* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with. */
+static char **with_restart(char **argv)
+{
+    GPtrArray *words = g_ptr_array_new();
+    bool own = false;
+    g_ptr_array_add(words, argv[0]);
+    g_ptr_array_add(words, g_strdup("--dome-restart=auto"));
+    for (char **word = argv + 1; *word; word++) {
+        own |= strcmp(*word, "--") == 0;
+        if (own || (strcmp(*word, "--dome-restart") != 0 && !g_str_has_prefix(*word, "--dome-restart=")))
+            g_ptr_array_add(words, *word);
+    }
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
+char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt)
+{
+    g_setenv(DOME_VARIABLE_SUPERVISED, "0", TRUE);
+    g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
+    if (attempt->number > 0) {
+        g_setenv(DOME_VARIABLE_TRACE_APPEND, "1", TRUE);
+        if (geteuid() == 0)
+            g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
+    }
+    return attempt->resume && r->options->checkpoint_dir ? with_restart(r->argv) : r->argv;
+}
+
+void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
+{
+    char *name = g_path_get_basename(r->argv[0]);
+    const char *directory = r->memory ? r->memory : r->options->checkpoint_dir;
+    if (!directory || !dome__checkpoint_newest(directory, name, &point->number, &point->loop))
+        *point = (dome_supervise_point){0};
+    g_free(name);
+}
+
+/* A program that ran to its end has removed checkpoints in memory on its last hosts. */
+void dome__restarts_close(dome_restarts *r)
+{
+    if (!r->memory)
+        return;
+    const bool there = access(r->memory, F_OK) == 0;
+    remove_here(r->memory);
+    g_ptr_array_add(r->used, NULL);
+    if (there || r->again)
+        remove_there((char **)r->used->pdata, r->memory);
+}
+
+/* ---- --dome-restarts ---- */
+
+typedef struct own_program {
+    dome_restarts restarts;
+    char *path;
+    int tasks;
+} own_program;
+
+/* The words with which this process was started: the program may have taken some out of argv, or does not give it to dome_init.
+ */
+static char **command_line(void)
+{
+    GPtrArray *words = g_ptr_array_new();
+    char *text = NULL;
+    gsize length = 0;
+    g_file_get_contents("/proc/self/cmdline", &text, &length, NULL);
+    for (gsize at = 0; at < length; at += strlen(text + at) + 1)
+        g_ptr_array_add(words, g_strdup(text + at));
+    if (words->len == 0)
+        g_ptr_array_add(words, g_strdup("program"));
+    g_ptr_array_add(words, NULL);
+    g_free(text);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
+/* The attempt is the program from its beginning: it becomes its own hub, which reports here. */
+static void start_own(void *ctx, const dome_attempt *attempt)
+{
+    const own_program *p = ctx;
+    char **argv = dome__restarts_attempt(&p->restarts, attempt), *report = g_strdup_printf("%d", attempt->report_fd);
+    g_setenv(DOME_VARIABLE_SUPERVISED, report, TRUE);
+    fcntl(attempt->report_fd, F_SETFD, 0);
+    if (p->tasks) {
+        const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
+        char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", p->tasks);
+        g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
+    }
+    execv(p->path, argv);
+    char *message = g_strdup_printf("%s cannot be run: %s", p->path, g_strerror(errno));
+    dome__supervise_failed(attempt, message);
+}
+
+static char *prepare_own(void *ctx, const char *avoid)
+{
+    own_program *p = ctx;
+    (void)avoid; /* task 0 asks the virtual machine for its hosts */
+    p->restarts.again = true;
+    return g_strdup("");
+}
+
+static void point_own(void *ctx, dome_supervise_point *point)
+{
+    const own_program *p = ctx;
+    dome__restarts_point(&p->restarts, point);
+}
+
+static void close_own(void *ctx)
+{
+    own_program *p = ctx;
+    dome__restarts_close(&p->restarts);
+}
+
+void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
+{
+    own_program p = {.path = g_file_read_link("/proc/self/exe", NULL), .tasks = tasks};
+    char *message = NULL;
+    const dome_supervision how = {.restarts = env->options.restarts,
+                                  .timeout = env->options.timeout,
+                                  .launcher = launcher,
+                                  .ctx = &p,
+                                  .start = start_own,
+                                  .prepare = prepare_own,
+                                  .point = point_own,
+                                  .finish = close_own};
+    if (!p.path || !dome__restarts_open(&p.restarts, command_line(), &env->options, NULL, &message))
+        dome__start_failed(env, 2, message ? message : "--dome-restarts needs /proc");
+    dome__supervise(&how);
+    _exit(1);
+}

@@ -1,0 +1,41 @@
+/* Starting a program again after a loss: what `dome run --restarts` and --dome-restarts have in common, besides the supervisor
+ * (supervision/supervise.h), and the latter. */
+#ifndef DOME_SRC_RESTARTS_H
+#define DOME_SRC_RESTARTS_H
+
+#include "core/environment.h"
+#include "core/options.h"
+#include "supervision/supervise.h"
+
+#include <glib.h>
+
+typedef struct dome_restarts {
+    char **argv; /* of the program; the caller's */
+    const dome_options *options;
+    char *memory;    /* directory of checkpoints in memory; NULL: checkpoints are elsewhere */
+    GPtrArray *used; /* lines of a hostfile: other hosts that may have that directory */
+    bool again;      /* there has been a restart */
+} dome_restarts;
+
+/* Before the first attempt, by the supervisor, which lets these processes share a directory of checkpoints in memory and removes
+ * those that were left by supervisors that were killed. hosts: lines of a hostfile, or NULL. False with *message (g_free'd):
+ * there is no file system of memory. */
+bool dome__restarts_open(dome_restarts *r, char **argv, const dome_options *options, char **hosts, char **message);
+
+/* Notes the hosts of the next attempt. */
+void dome__restarts_use(dome_restarts *r, char **hosts);
+
+/* In the process of an attempt: sets what the program needs of the environment, and returns its arguments. */
+char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt);
+
+/* dome_supervision.point */
+void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
+
+/* After the last attempt. */
+void dome__restarts_close(dome_restarts *r);
+
+/* For a program with --dome-restarts: this process becomes the supervisor of attempts, each of which begins the program anew.
+ * tasks: their number if it is known here, or 0. */
+void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks) __attribute__((noreturn));
+
+#endif
