@@ -3,7 +3,7 @@
  * The command is its own program: it starts itself on each host, where it obeys the first one's orders (network/measure.h). As
  * for any program, the process that was started becomes the hub, which takes down a private machine however the command ends. Its
  * child measures in a process of its own, since PVM's library may wait for minutes for a host that does not answer: SIGALRM ends
- * that process, the hosts it waited for stand in shared memory, and the next attempt does without them. */
+ * that process, and the host it waited for stands in shared memory. */
 #include "commands.h"
 #include "core/environment_variables.h"
 #include "in_time.h"
@@ -13,6 +13,7 @@
 #include "program/providers.h"
 #include "supervision/address.h"
 #include "supervision/launch.h"
+#include "supervision/remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,31 +157,43 @@ static bool work_measure(const void *data, GString *out, char **message)
     return true; /* the end of this process closes the transport; it need not wait for silent hosts */
 }
 
-/* Whether another attempt can do without the host that the last one waited for: then it is left out from now on. */
-static bool can_avoid(asked *asked)
+/* PVM's daemons are stuck for minutes once they have been told to start a task on a host that does not answer. So hosts of the
+ * user's own machine are asked before, in the way in which they were added, and twice: they may be busy. Those that do not answer
+ * are left out, unless none does: then hosts cannot be asked here. */
+static void ask_hosts(asked *asked, char **hosts)
 {
-    char **known = g_strsplit(asked->silent, ", ", 0);
-    bool new = asked->host[0] && !g_strv_contains((const char *const *)known, asked->host);
-    g_strfreev(known);
-    if (new) {
-        const char *before = g_getenv(DOME_VARIABLE_AVOID);
-        char *avoid = g_strdup_printf("%s %s", before ? before : "", asked->host);
-        g_setenv(DOME_VARIABLE_AVOID, avoid, TRUE);
-        g_free(avoid);
-        leave_out(asked, asked->host);
-        asked->host[0] = 0;
+    const guint n = g_strv_length(hosts);
+    bool *answers = g_new0(bool, n + 1), *again = g_new0(bool, n + 1);
+    guint there = 0;
+    dome__hosts_run(hosts, "true", answers);
+    GPtrArray *absent = g_ptr_array_new();
+    for (guint i = 0; i < n; i++) {
+        there += answers[i];
+        if (!answers[i])
+            g_ptr_array_add(absent, hosts[i]);
     }
-    return new;
+    g_ptr_array_add(absent, NULL);
+    if (there > 0 && there < n)
+        dome__hosts_run((char **)absent->pdata, "true", again);
+    GString *avoid = g_string_new(NULL);
+    for (guint i = 0; there > 0 && i < n - there; i++)
+        if (!again[i]) {
+            g_string_append_printf(avoid, " %s", (char *)absent->pdata[i]);
+            leave_out(asked, absent->pdata[i]);
+        }
+    if (avoid->len > 0)
+        g_setenv(DOME_VARIABLE_AVOID, avoid->str, TRUE);
+    g_string_free(avoid, TRUE);
+    g_ptr_array_unref(absent);
+    g_free(answers);
+    g_free(again);
 }
 
 static dome_network *measure(const request *r)
 {
-    char *message = NULL, *text;
+    char *message = NULL, *text = dome__in_time(work_measure, r, WHOLE_LIMIT, &message);
     const char *reason;
-    do
-        text = dome__in_time(work_measure, r, WHOLE_LIMIT, &message);
-    while (text && !*text && can_avoid(r->asked)); /* no text: ended by SIGALRM */
-    if (text && !*text)
+    if (text && !*text) /* ended by SIGALRM */
         message = r->asked->host[0]
                       ? g_strdup_printf("host %s does not answer: remove it from the machine, or mend it", r->asked->host)
                       : g_strdup("the PVM daemon does not answer; see dome doctor");
@@ -474,6 +487,8 @@ int dome__command_net(int argc, char **argv)
         r.asked = mmap(NULL, sizeof *r.asked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (r.asked == MAP_FAILED)
             dome__command_fail(1, "net: no memory");
+        if (!lines)
+            ask_hosts(r.asked, names + 1);
         launch(&r, lines, address);
         network = measure(&r);
         if (network->hosts > 1)
