@@ -1,5 +1,6 @@
 /* Entries of sparse matrices: from triplets that any task gives, and from a program's function for a row. */
 #include "objects/dsparse_private.h"
+#include "objects/dvec_mail.h"
 
 #include "core/layout.h"
 #include "transport/agree.h"
@@ -218,8 +219,8 @@ static dome_status send_triplets(parcel *p, const dsparse *a)
     int failed = dome__alltoall(t, DOME_U64, p->counts, 1, p->in_counts);
     for (int r = 0; r < t->size; r++)
         p->in_total += p->in_counts[r];
-    p->in_place = g_try_malloc_n((gsize)p->in_total + 1, 2 * sizeof *p->in_place);
-    p->in_value = g_try_malloc_n((gsize)p->in_total + 1, sizeof *p->in_value);
+    p->in_place = dvec__try_array(p->in_total, 2 * sizeof *p->in_place);
+    p->in_value = dvec__try_array(p->in_total, sizeof *p->in_value);
     dome_status status = failed ? DOME_OK : agree_memory(a, p->in_place && p->in_value);
     if (status != DOME_OK)
         return status;
@@ -240,10 +241,11 @@ static dome_status sort_by_row(parcel *p, const dsparse *a)
     uint64_t local = dome_layout_local(a->layout, a->env->rank);
     g_clear_pointer(&p->place, g_free);
     g_clear_pointer(&p->value, g_free);
-    p->start = g_try_malloc0_n((gsize)local + 1, sizeof *p->start);
-    p->entries = g_try_malloc_n((gsize)p->in_total + 1, sizeof *p->entries);
+    p->start = dvec__try_array(local + 1, sizeof *p->start);
+    p->entries = dvec__try_array(p->in_total, sizeof *p->entries);
     if (!p->start || !p->entries)
         return DOME_ERR_MEMORY;
+    memset(p->start, 0, (size_t)(local + 1) * sizeof *p->start);
     for (uint64_t k = 0; k < p->in_total; k++) {
         uint64_t row = dome_layout_position(a->layout, a->env->rank, p->in_place[2 * k]);
         p->in_place[2 * k] = row;
@@ -331,8 +333,9 @@ dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *c
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_FILL_ROWS, a->object, NULL, 0);
     dsparse_row row = {.a = a};
-    uint64_t *start = g_try_malloc0_n((gsize)dome_layout_local(a->layout, a->env->rank) + 1, sizeof *start);
+    uint64_t *start = dvec__try_array(dome_layout_local(a->layout, a->env->rank) + 1, sizeof *start);
     if (start) {
+        start[0] = 0;
         op.program = true;
         call_for_rows(&row, function, ctx, start);
         op.program = false;

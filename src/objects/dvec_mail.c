@@ -12,7 +12,7 @@
 #define BATCH_BYTES    (UINT64_C(32) << 20)
 #define BATCH_OVERHEAD 32
 
-static void *try_array(uint64_t count, uint64_t size)
+void *dvec__try_array(uint64_t count, uint64_t size)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
@@ -23,7 +23,7 @@ static void *try_array(uint64_t count, uint64_t size)
 /* Allocates room for elements of x. Padding received from a machine with other formats stays undefined unless it is 0 before. */
 static void *try_elements(const dvec *x, uint64_t count)
 {
-    void *elements = try_array(count, DVEC_ELEMENT(x));
+    void *elements = dvec__try_array(count, DVEC_ELEMENT(x));
     if (elements && !x->type->dense)
         memset(elements, 0, (size_t)(count * DVEC_ELEMENT(x)));
     return elements;
@@ -36,7 +36,7 @@ uint64_t dvec__mail_batch(const dvec *x)
 
 int dvec__mail_which(const dvec *x, uint64_t count, uint64_t **which)
 {
-    *which = try_array(count, sizeof **which);
+    *which = dvec__try_array(count, sizeof **which);
     return dvec__agree_memory(x, *which != NULL, "an exchange of elements");
 }
 
@@ -80,10 +80,10 @@ int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, c
         m->places[r] = r ? m->places[r - 1] + m->counts[r - 1] : 0;
         m->in_total += m->in_counts[r];
     }
-    m->items = try_array(count, words * sizeof(uint64_t));
-    m->order = try_array(count, sizeof(uint64_t));
+    m->items = dvec__try_array(count, words * sizeof(uint64_t));
+    m->order = dvec__try_array(count, sizeof(uint64_t));
     m->elements = try_elements(target, count);
-    m->in_items = try_array(m->in_total, words * sizeof(uint64_t));
+    m->in_items = dvec__try_array(m->in_total, words * sizeof(uint64_t));
     m->in_elements = try_elements(target, m->in_total);
     status = dvec__agree_memory(target, m->items && m->order && m->elements && m->in_items && m->in_elements,
                                 "an exchange of elements");

@@ -24,6 +24,10 @@ typedef struct dvec_mail {
     int npartners;
 } dvec_mail;
 
+/* Memory for so many things of a size, at least a byte (g_free); NULL if there is none, or addresses are too short for so many.
+ */
+void *dvec__try_array(uint64_t count, uint64_t size);
+
 /* Items of one batch: all tasks run the same number of batches. */
 uint64_t dvec__mail_batch(const dvec *x);
 
