@@ -17,8 +17,8 @@
 /* From task 0 to the tasks it spawns: join that program, instead of starting one. */
 #define DOME_VARIABLE_JOIN "DOME_JOIN"
 
-/* From a supervisor to each attempt: it restarts the program if that is lost. The value is the descriptor to which the hub reports;
- * 0: the hub is running. */
+/* From a supervisor to each attempt: it restarts the program if that is lost. The value is the descriptor to which the hub
+ * reports; 0: the hub is running. */
 #define DOME_VARIABLE_SUPERVISED "DOME_SUPERVISED"
 
 /* From a supervisor to an attempt: hosts that stopped responding, separated by spaces. No task is started on them. */

@@ -1,5 +1,5 @@
-/* The supervisor of `dome run --restarts` and --dome-restarts: it starts the hub, and restarts the program when a task or host is lost. It runs no
- * code of the program, and each attempt is a separate process, so that it survives the loss of the hub, too. */
+/* The supervisor of `dome run --restarts` and --dome-restarts: it starts the hub, and restarts the program when a task or host is
+ * lost. It runs no code of the program, and each attempt is a separate process, so that it survives the loss of the hub, too. */
 #ifndef DOME_SRC_SUPERVISE_H
 #define DOME_SRC_SUPERVISE_H
 
