@@ -194,9 +194,13 @@ static dome_network *measure(const request *r)
     char *message = NULL, *text = dome__in_time(work_measure, r, WHOLE_LIMIT, &message);
     const char *reason;
     if (text && !*text) /* ended by SIGALRM */
-        message = r->asked->host[0]
-                      ? g_strdup_printf("host %s does not answer: remove it from the machine, or mend it", r->asked->host)
-                      : g_strdup("the PVM daemon does not answer; see dome doctor");
+        message =
+            r->asked->silent[0]
+                ? g_strdup_printf("no answer from %s, and PVM's daemons wait for it: dome hosts remove --force HOST removes it",
+                                  r->asked->silent)
+            : r->asked->host[0]
+                ? g_strdup_printf("host %s does not answer: remove it from the machine, or mend it", r->asked->host)
+                : g_strdup("the PVM daemon does not answer; see dome doctor");
     if (message)
         dome__command_fail(1, "net: %s", message);
     if (r->asked->silent[0])
