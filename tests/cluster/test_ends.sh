@@ -55,22 +55,27 @@ on h3 find /tmp -xdev -mindepth 1 -maxdepth 1 -name 'dome-host.*' -exec rm -r {}
 "$lab" sshd h3
 
 say "faults while the program starts, seed $seed (test_ends.sh SEED repeats them)"
-for i in 1 2 3 4 5 6; do
+for i in 1 2 3; do
     faults=(kill cut)
     fault=${faults[RANDOM % 2]} # no subshell, in which RANDOM would be another
     host=h$((RANDOM % 2 + 2))
-    printf -v delay '0.%03d' $((RANDOM % 900))
-    name=start.$i
-    : >$name.out
-    say "$fault $host after $delay s"
-    run $name on h1 "$dome" run --hosts "$work/hosts" -n 6 "$phase" sum --dome-timeout $timeout &
-    program=$!
-    sleep "$delay"
+    name=start.$i programs=()
+    # Two programs, the second of which has not come as far as the first.
+    for k in 1 2; do
+        printf -v delay '0.%03d' $((RANDOM % 900))
+        run $name.$k on h1 "$dome" run --hosts "$work/hosts" -n 6 "$phase" sum --dome-timeout $timeout &
+        programs+=($!)
+        say "program $k of 2, and then $delay s"
+        sleep "$delay"
+    done
+    say "$fault $host"
     since=$(now)
     "$lab" $fault $host
-    wait $program
-    status=$?
-    failed_with $name "\\b$host\\b"
+    for k in 1 2; do
+        wait "${programs[k - 1]}"
+        status=$?
+        failed_with $name.$k "\\b$host\\b"
+    done
     until_true no_tasks || fail "$name: tasks are left: $(tasks)"
     # A daemon that was cut off before it had joined the machine does not know the program: PVM ends it after some minutes.
     "$lab" mend $host

@@ -1,27 +1,30 @@
 #!/bin/bash
-# A host of three dies, is cut off or stops: the program is over within the timeout, with one line that names task, host and
-# operation, and no task of it is left anywhere.
+# A host of three dies, is cut off or stops while several programs run on it, each in another place: each program is over within the
+# timeout, with one line that names task, host and operation, and no task of it is left anywhere.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 3 "$@"
 . "$here/faults"
+places=(${*:-own map wait sum exchange})
 
-# FAULT HOST PLACE
+# FAULT HOST
 case_of() {
-    local fault=$1 host=$2 place=$3 name=$1.$2.$3
-    say "$fault $host, program in $place"
-    start "$name" "$place"
+    local fault=$1 host=$2 name=$1.$2 i
+    say "$fault $host, programs in ${places[*]}"
+    start_each "$name" "${places[@]}"
     since=$(now)
     "$lab" "$fault" "$host"
-    wait "$program"
-    status=$?
-    in_time "$name"
-    failed_with "$name" "task [0-9] on host $host" "$(operation_of "$place")"
+    for i in "${!places[@]}"; do
+        wait "${programs[i]}"
+        status=$?
+        in_time "$name.${places[i]}"
+        failed_with "$name.${places[i]}" "task [0-9] on host $host" "$(operation_of "${places[i]}")"
+    done
     no_tasks h1 || fail "$name: left on the first host: $(tasks h1)"
     case $fault in
     kill)
         until_true no_tasks || fail "$name: tasks are left"
         "$lab" sshd "$host"
-        # What a power cut leaves is not the program's.
+        # What a power cut leaves is not the programs'.
         on "$host" find /tmp -xdev -mindepth 1 -name 'dome-host.*' -exec rm -r {} +
         ;;
     cut)
@@ -35,9 +38,7 @@ case_of() {
     clean "$name"
 }
 
-for place in ${*:-own map sum exchange wait}; do
-    case_of kill h2 $place
-    case_of cut h3 $place
-    case_of stop h2 $place
-done
+case_of kill h2
+case_of cut h3
+case_of stop h2
 finish

@@ -24,6 +24,14 @@ no_cgroups() {
     [ -z "$(cgroups "$@")" ]
 }
 
+# A process that ends has no environment any more some time before it leaves its cgroup.
+empty_cgroups() {
+    local directory
+    for directory in $(cgroups "$@"); do
+        [ -z "$(cat "$directory/cgroup.procs" 2>/dev/null)" ] || return
+    done
+}
+
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 networks() {
@@ -285,7 +293,8 @@ mapfile -t all < <(marked $$.all)
 kill -KILL "${all[@]}" 2>/dev/null
 wait $job 2>/dev/null
 until_true gone $$.all || fail "left: $(marked $$.all)"
-no_cgroups "$job" || echo "   its cgroups are left"
+no_cgroups "$job" || echo "   its cgroups are left, for the next lab to remove: what watches over them was killed too"
+until_true empty_cgroups "$job" || fail "processes are left in cgroups: $(cgroups "$job")"
 "$lab" 1 true || fail "the next lab: status $?"
 no_cgroups "$job" || fail "cgroups are left that the next lab should have removed: $(cgroups "$job")"
 [ -n "$why" ] || cgroups "$other" | grep -q '/h2$' || fail "the other lab has lost its cgroups"
