@@ -1,7 +1,7 @@
 #!/bin/bash
 # Load balancing in running programs: each line is a case of balance/cases, a number of tasks and options. After the name, "ring" or
 # "linear" says that data must not go but to neighbours.
-# Arguments: words; only lines that have all of them are run.
+# Arguments: words; only lines that have all of them are run. --once before them: each case once with each policy.
 set -u
 : "${DOME_BUILD_DIR:?}" "${RUN_MULTI:?}"
 output=$(mktemp "${TMPDIR:-/tmp}/dome-case.XXXXXX") || exit 1
@@ -102,13 +102,24 @@ ledger alone | 3 | --dome-check-pointers
 END
 }
 
+once=
+[ "${1:-}" != --once ] || { once=yes && shift; }
+declare -A ran
 while IFS='|' read -r words tasks options; do
     line="$words$tasks$options"
     for word in "$@"; do
         [[ " $line " == *" $word "* ]] || continue 2
     done
+    if [ -n "$once" ]; then
+        policy=${options##*--dome-balance }
+        [ "$policy" != "$options" ] || policy=global
+        case="${words%% *} ${policy%% *}"
+        # Those that save go on from each other's files.
+        [[ -z ${ran[$case]:-} || $words == saves* ]] || continue
+        ran[$case]=yes
+    fi
     # shellcheck disable=SC2086 # words are separate arguments
-    if ! "$RUN_MULTI" ${tasks// /} "$DOME_BUILD_DIR/tests/balance/cases" $words $options >"$output" 2>&1; then
+    if ! "$RUN_MULTI" ${tasks// /} "$DOME_BUILD_DIR/tests/balance/cases" $words --dome-timeout 60 $options >"$output" 2>&1; then
         echo "failed: $line"
         grep -v '^dome: running as root' "$output"
         failures=$((failures + 1))

@@ -12,7 +12,9 @@
 
 static _Thread_local long long computed_ns, jumped_ns, wait_ns;
 static _Thread_local bool stands_still;
-static _Thread_local const int *waiting; /* whether the library is waiting for others */
+static _Thread_local long long slower;         /* how much slower real time passes; 0: it passes as it does */
+static _Thread_local long long slower_from[2]; /* real time since when: wall, processor */
+static _Thread_local const int *waiting;       /* whether the library is waiting for others */
 
 /* In the place of the C library's, also for the libraries that the program loads. */
 int clock_gettime(clockid_t clock, struct timespec *t)
@@ -25,8 +27,9 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     }
     int status = (int)syscall(SYS_clock_gettime, clock, t);
     long long more = monotonic ? computed_ns + jumped_ns : processor ? computed_ns : 0;
-    if (status == 0 && more != 0) {
-        long long all = (long long)t->tv_sec * second + t->tv_nsec + more;
+    if (status == 0 && (monotonic || processor) && (more != 0 || slower > 0)) {
+        long long all = (long long)t->tv_sec * second + t->tv_nsec, from = slower_from[processor];
+        all = (slower > 0 ? from + (all - from) / slower : all) + more;
         *t = (struct timespec){.tv_sec = (time_t)(all / second), .tv_nsec = (long)(all % second)};
     }
     if (monotonic && waiting && *waiting) { /* from the clock being read when a wait begins to its being read when it ends */
@@ -61,6 +64,19 @@ static inline double processor_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* From now on real time passes so many times slower: on a machine with other things to do a task may lose the processor in the
+ * middle of what it measures, for longer than the computing is said to take. */
+static inline void real_time_slows(long long times)
+{
+    struct timespec t[2];
+    clock_gettime(CLOCK_MONOTONIC, &t[0]);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t[1]);
+    long long more[2] = {computed_ns + jumped_ns, computed_ns};
+    for (int i = 0; i < 2; i++)
+        slower_from[i] = (long long)t[i].tv_sec * 1000000000 + t[i].tv_nsec - more[i];
+    slower = times;
 }
 
 /* Every measurement is zero. */
