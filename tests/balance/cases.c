@@ -267,7 +267,6 @@ static void one_history(dome_transport *t, int other, uint64_t start, uint64_t t
 /* One task is slow. Vectors of other lengths follow. */
 static void slow(double how_much, double part)
 {
-    real_time_slows(SLOWER);
     pair x = make("x", N), y = make("y", 1000), z = make("z", 50);
     double counts[size];
     make_slow(1, how_much);
@@ -311,7 +310,6 @@ static void case_crawl(const char *word)
 static void case_changes(const char *word)
 {
     (void)word;
-    real_time_slows(SLOWER);
     pair x = make("x", N);
     double counts[size];
     for (int turn = 0; turn < 3; turn++) {
@@ -1007,6 +1005,7 @@ int main(int argc, char **argv)
             cases[k].run(argc > word ? argv[word] : "");
             dome_layout_unref(last_layout);
             dome_print(env, "ok %s, %d tasks\n", argv[1], size);
+            real_times();
             return dome_finalize(env);
         }
     dome_abort(env, "there is no case called '%s'", argc > 1 ? argv[1] : "");
