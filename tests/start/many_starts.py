@@ -29,7 +29,7 @@ def one(number, tasks):
 
 if __name__ == "__main__":
     harness.need_pvm()
-    count, at_once, tasks = ([int(a) for a in sys.argv[1:]] + [300, 8, 4][len(sys.argv) - 1 :])[:3]
+    count, at_once, tasks = ([int(a) for a in sys.argv[1:]] + [100, 8, 4][len(sys.argv) - 1 :])[:3]
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         failed = sum(pool.map(one, range(count), [tasks] * count))
