@@ -1,0 +1,380 @@
+#define _FILE_OFFSET_BITS 64
+
+#include "objects/shared_file.h"
+
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/message.h"
+#include "transport/transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Identifies rank 0's file: a task compares it with the file that it finds under the same name. While the file is read, its time
+ * belongs to its identity. */
+typedef struct identity {
+    uint64_t inode, bytes, seconds, nanoseconds;
+} identity;
+
+/* From a task that does not see the file to rank 0, in DOME_U64: the part that it wants to read or write. No bytes: that was all.
+ */
+typedef struct request {
+    uint64_t offset, bytes;
+} request;
+
+enum { REQUEST_WORDS = 2 };
+
+void dome__shared_begin(dome_shared_file *f, dome_env *env, const char *path)
+{
+    *f = (dome_shared_file){.env = env, .path = path, .fd = -1, .new.fd = -1};
+}
+
+void dome__shared_end(dome_shared_file *f)
+{
+    if (f->fd >= 0 && f->fd != f->new.fd)
+        close(f->fd);
+    f->fd = -1;
+    dome__new_file_end(&f->new);
+    g_clear_pointer(&f->seen, g_free);
+    g_clear_pointer(&f->text, g_free);
+}
+
+/* ---- failures ---- */
+
+void dome__shared_note(dome_shared_file *f, int status, const char *format, ...)
+{
+    if (f->status)
+        return;
+    va_list args;
+    va_start(args, format);
+    f->text = g_strdup_vprintf(format, args);
+    va_end(args);
+    f->status = status;
+}
+
+void dome__shared_note_errno(dome_shared_file *f, const char *what)
+{
+    int code = errno;
+    dome__shared_note(f, code == ENOMEM ? DOME_ERR_MEMORY : DOME_ERR_IO, "'%s' cannot be %s: %s", f->path, what,
+                      dome__file_error(code));
+}
+
+void dome__shared_note_format(dome_shared_file *f, char *message)
+{
+    dome__shared_note(f, DOME_ERR_FORMAT, "'%s' %s", f->path, message);
+    g_free(message);
+}
+
+/* Deletes the new file, if there is one. */
+static void drop_new(dome_shared_file *f)
+{
+    if (f->new.fd >= 0) {
+        dome__new_file_end(&f->new);
+        f->fd = -1;
+    }
+}
+
+/* Reports that a message could not be sent or received. */
+static bool check(dome_shared_file *f, int failed)
+{
+    if (failed && !f->broken) {
+        drop_new(f);
+        f->broken = dome__fail_transport(f->env, failed);
+    }
+    return !f->broken;
+}
+
+int dome__shared_agree(dome_shared_file *f)
+{
+    int64_t worst = f->status;
+    if (f->broken)
+        return f->broken;
+    if (!check(f, dome__allreduce(f->env->transport, DOME_I64, &worst, 1, dome__combine_max_i64, NULL)))
+        return f->broken;
+    if (!worst)
+        return DOME_OK;
+    drop_new(f);
+    return dome__agree(f->env, f->status, f->text);
+}
+
+/* ---- opening ---- */
+
+static identity identify(const struct stat *s)
+{
+    return (identity){(uint64_t)s->st_ino, (uint64_t)s->st_size, (uint64_t)s->st_mtim.tv_sec, (uint64_t)s->st_mtim.tv_nsec};
+}
+
+static bool same(const identity *a, const identity *b, bool times)
+{
+    return a->inode == b->inode && a->bytes == b->bytes &&
+           (!times || (a->seconds == b->seconds && a->nanoseconds == b->nanoseconds));
+}
+
+bool dome__shared_open(dome_shared_file *f)
+{
+    struct stat s;
+    f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (f->fd < 0 || fstat(f->fd, &s) < 0) {
+        dome__shared_note_errno(f, "opened");
+        return false;
+    }
+    if (!S_ISREG(s.st_mode)) {
+        dome__shared_note(f, DOME_ERR_IO, "'%s' is not a regular file", f->path);
+        return false;
+    }
+    f->bytes = (uint64_t)s.st_size;
+    return true;
+}
+
+/* Whether the other tasks can open an unnamed file of rank 0's: through /proc. */
+static bool on_one_host(const dome_env *env)
+{
+    for (int r = 1; r < env->transport->size; r++)
+        if (strcmp(env->hosts[r], env->hosts[0]) != 0)
+            return false;
+    return true;
+}
+
+static bool set_length(int fd, uint64_t bytes)
+{
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good = ftruncate(fd, (off_t)bytes) == 0;
+    dome__file_limit_end(&limit);
+    return good;
+}
+
+bool dome__shared_make(dome_shared_file *f, uint64_t bytes)
+{
+    struct stat before;
+    bool there = stat(f->path, &before) == 0;
+    f->writing = true;
+    if (there && !S_ISREG(before.st_mode)) {
+        dome__shared_note(f, DOME_ERR_IO, "'%s' is there and not a regular file", f->path);
+        return false;
+    }
+    f->fd = dome__new_file_begin(&f->new, f->path, 0666, !on_one_host(f->env));
+    if (f->fd < 0 || !set_length(f->fd, bytes))
+        dome__shared_note_errno(f, "written");
+    else if (there && fchmod(f->fd, before.st_mode & 0777) < 0)
+        dome__shared_note_errno(f, "given the rights it has");
+    f->bytes = bytes;
+    return !f->status;
+}
+
+/* On a task other than rank 0: opens the file under this name if it is rank 0's. */
+static void open_same(dome_shared_file *f, const char *name, const identity *expected)
+{
+    struct stat s;
+    int fd = open(name, (f->writing ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+    identity found = good ? identify(&s) : (identity){0};
+    if (good && same(&found, expected, !f->writing))
+        f->fd = fd;
+    else
+        close(fd);
+}
+
+int dome__shared_find(dome_shared_file *f)
+{
+    enum { INODE, BYTES, SECONDS, NANOSECONDS, WRITING, PROCESS, HIDDEN, NUMBER, WORDS };
+    dome_transport *t = f->env->transport;
+    uint64_t words[WORDS] = {0};
+    struct stat s;
+    if (t->rank == 0) {
+        if (fstat(f->fd, &s) < 0)
+            dome__shared_note_errno(f, "examined");
+        else
+            memcpy(words,
+                   (uint64_t[]){(uint64_t)s.st_ino, (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec,
+                                f->writing, (uint64_t)getpid(), f->new.hidden != NULL, f->new.number},
+                   sizeof words);
+    }
+    if (!check(f, dome__bcast(t, 0, DOME_U64, words, WORDS)))
+        return f->broken;
+    if (t->rank > 0) {
+        f->bytes = words[BYTES];
+        f->writing = words[WRITING] != 0;
+        char *name =
+            f->writing ? dome__new_file_name(f->path, words[HIDDEN] != 0, words[PROCESS], words[NUMBER]) : g_strdup(f->path);
+        open_same(f, name, &(identity){words[INODE], words[BYTES], words[SECONDS], words[NANOSECONDS]});
+        g_free(name);
+    }
+    uint8_t mine = f->fd >= 0;
+    f->seen = g_malloc0((gsize)t->size);
+    check(f, dome__allgather(t, DOME_U8, &mine, 1, f->seen));
+    return f->broken;
+}
+
+/* ---- parts ---- */
+
+static bool pread_all(int fd, void *data, uint64_t bytes, uint64_t offset)
+{
+    for (char *at = data; bytes;) {
+        ssize_t n = pread(fd, at, MIN(bytes, 1u << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            errno = n ? errno : EIO;
+            return false;
+        }
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return true;
+}
+
+static bool pwrite_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
+{
+    dome_file_limit limit;
+    bool good = true;
+    dome__file_limit_begin(&limit);
+    for (const char *at = data; bytes && good;) {
+        ssize_t n = pwrite(fd, at, MIN(bytes, 1u << 30), (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        good = n > 0;
+        if (n == 0)
+            errno = ENOSPC;
+        if (!good)
+            break;
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    dome__file_limit_end(&limit);
+    return good;
+}
+
+static bool ask(dome_shared_file *f, uint64_t offset, uint64_t bytes)
+{
+    uint64_t words[REQUEST_WORDS] = {offset, bytes};
+    return check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U64, words, REQUEST_WORDS));
+}
+
+/* Rank 0 answers with no bytes if it has failed. */
+static bool read_through_first(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
+{
+    void *got = NULL;
+    uint64_t count = 0;
+    if (!ask(f, offset, bytes) || !check(f, dome__recv_new(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, &got, &count)))
+        return false;
+    if (count == bytes)
+        memcpy(data, got, (size_t)bytes);
+    else
+        dome__shared_note(f, DOME_ERR_IO, "'%s' cannot be read by rank 0", f->path);
+    g_free(got);
+    return !f->status;
+}
+
+bool dome__shared_read(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
+{
+    if (f->broken || f->status)
+        return false;
+    if (bytes == 0)
+        return true;
+    if (f->fd < 0)
+        return read_through_first(f, offset, data, bytes);
+    if (!pread_all(f->fd, data, bytes, offset))
+        dome__shared_note_errno(f, "read");
+    return !f->status;
+}
+
+bool dome__shared_write(dome_shared_file *f, uint64_t offset, const void *data, uint64_t bytes)
+{
+    if (f->broken || f->status)
+        return false;
+    if (bytes == 0)
+        return true;
+    if (f->fd < 0)
+        return ask(f, offset, bytes) && check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, data, bytes));
+    if (!pwrite_all(f->fd, data, bytes, offset))
+        dome__shared_note_errno(f, "written");
+    return !f->status;
+}
+
+/* ---- what rank 0 does for the others ---- */
+
+static void serve_read(dome_shared_file *f, int rank, const request *r)
+{
+    void *data = f->status ? NULL : g_try_malloc((gsize)r->bytes);
+    if (!f->status && !data)
+        dome__shared_note(f, DOME_ERR_MEMORY, "no memory to read '%s' for rank %d", f->path, rank);
+    bool good = !f->status && dome__shared_read(f, r->offset, data, r->bytes);
+    check(f, dome__send(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, data, good ? r->bytes : 0));
+    g_free(data);
+}
+
+/* Receives the data after a failure, too: their sender does not know of it. */
+static void serve_write(dome_shared_file *f, int rank, const request *r)
+{
+    void *data = NULL;
+    uint64_t count = 0;
+    if (check(f, dome__recv_new(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, &data, &count)))
+        dome__shared_write(f, r->offset, data, MIN(count, r->bytes));
+    g_free(data);
+}
+
+static void serve(dome_shared_file *f, int rank)
+{
+    for (;;) {
+        uint64_t words[REQUEST_WORDS];
+        if (!check(f, dome__recv(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U64, words, REQUEST_WORDS)) || words[1] == 0)
+            return;
+        (f->writing ? serve_write : serve_read)(f, rank, &(request){words[0], words[1]});
+    }
+}
+
+/* Some file systems report a lack of room only at the end. Rank 0 keeps its file open until it has its name. */
+static void flush(dome_shared_file *f)
+{
+    if (f->fd >= 0 && fsync(f->fd) < 0 && errno != EINVAL)
+        dome__shared_note_errno(f, "written");
+    if (f->fd >= 0 && f->env->transport->rank > 0) {
+        if (close(f->fd) < 0)
+            dome__shared_note_errno(f, "written");
+        f->fd = -1;
+    }
+}
+
+static void put_in_place(dome_shared_file *f)
+{
+    if (!dome__new_file_place(&f->new)) {
+        dome__shared_note_errno(f, "written");
+        return;
+    }
+    char *folder = g_path_get_dirname(f->new.target);
+    int directory = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (directory >= 0) {
+        if (fsync(directory) < 0 && errno != EINVAL)
+            dome__shared_note_errno(f, "written for good");
+        close(directory);
+    }
+    g_free(folder);
+}
+
+int dome__shared_finish(dome_shared_file *f)
+{
+    dome_transport *t = f->env->transport;
+    if (t->rank > 0 && f->fd < 0 && !f->broken)
+        ask(f, 0, 0);
+    for (int r = 1; r < t->size && t->rank == 0; r++)
+        if (!f->broken && !f->seen[r])
+            serve(f, r);
+    if (f->writing)
+        flush(f);
+    int status = dome__shared_agree(f);
+    if (status || !f->writing)
+        return status;
+    if (t->rank == 0)
+        put_in_place(f);
+    return dome__shared_agree(f);
+}

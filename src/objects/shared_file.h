@@ -1,0 +1,65 @@
+/* One file of which every task reads or writes its own parts. Rank 0 opens or makes it. Each other task finds out whether it sees
+ * the same file; a task that does not reads and writes through rank 0.
+ *
+ *     reading                              writing
+ *     dome__shared_begin                   dome__shared_begin
+ *     rank 0: dome__shared_open            rank 0: dome__shared_make
+ *     dome__shared_agree                   dome__shared_agree
+ *     dome__shared_find                    dome__shared_find
+ *     dome__shared_read, any number        dome__shared_write, any number
+ *     dome__shared_finish                  dome__shared_finish: the file takes its name
+ *     dome__shared_end                     dome__shared_end
+ *
+ * A task that fails notes it and goes on to the next collective call, where all tasks fail with its text. */
+#ifndef DOME_SRC_SHARED_FILE_H
+#define DOME_SRC_SHARED_FILE_H
+
+#include "core/environment.h"
+#include "core/files.h"
+
+typedef struct dome_shared_file {
+    dome_env *env;
+    const char *path;
+    int fd;         /* -1: this task does not see the file */
+    uint64_t bytes; /* its length */
+    bool writing;
+    dome_new_file new; /* rank 0's, while the file is written */
+    uint8_t *seen;     /* by rank: whether the task sees the file; NULL before dome__shared_find */
+    int status;        /* the first failure of this task, */
+    char *text;        /* and its text */
+    int broken;        /* status of a failed communication, which has been reported and ends the transfer */
+} dome_shared_file;
+
+/* env and path must outlive f. */
+void dome__shared_begin(dome_shared_file *f, dome_env *env, const char *path);
+
+/* Closes the file and frees what f holds; a new file that has not taken its name is deleted. */
+void dome__shared_end(dome_shared_file *f);
+
+/* Note this task's first failure; later ones are dropped. note_errno: "'PATH' cannot be `what`: ". note_format: takes `message`,
+ * a text to follow "'PATH' ", as DOME_ERR_FORMAT. */
+void dome__shared_note(dome_shared_file *f, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void dome__shared_note_errno(dome_shared_file *f, const char *what);
+void dome__shared_note_format(dome_shared_file *f, char *message);
+
+/* Collective: a failure noted by any task becomes the failure of all. A new file is removed before the failure is reported, which
+ * may end the program. */
+int dome__shared_agree(dome_shared_file *f);
+
+/* On rank 0: opens the file, a regular one, for reading; or makes one of so many bytes, which has no name yet. False with a note.
+ */
+bool dome__shared_open(dome_shared_file *f);
+bool dome__shared_make(dome_shared_file *f, uint64_t bytes);
+
+/* Collective: the other tasks look for rank 0's file. */
+int dome__shared_find(dome_shared_file *f);
+
+/* Read or write `bytes` bytes at an offset. False with a note, or if communication is broken. Rank 0 may call them before
+ * dome__shared_find. */
+bool dome__shared_read(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes);
+bool dome__shared_write(dome_shared_file *f, uint64_t offset, const void *data, uint64_t bytes);
+
+/* Collective, after each task's last read or write: waits for all, and gives a new file its name. */
+int dome__shared_finish(dome_shared_file *f);
+
+#endif
