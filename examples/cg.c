@@ -5,39 +5,11 @@
  *
  * The residual in the recurrence drifts away from the true one, which is the one that matters: when the recurrence has
  * converged, b - A x is computed anew, and if that is too large, the iteration restarts from the present x. */
-#include "matrix_market.h"
-
 #include <dome/dome.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Rank 0 reads the file, so only its host needs to have it, and gives all entries. */
-static dsparse *read_matrix(dome_env *env, const char *path)
-{
-    char error[MM_ERROR];
-    mm_matrix file = {0};
-    dsparse_triplet *triplets = NULL;
-    if (dome_rank(env) == 0) {
-        if (!mm_read(&file, path, error))
-            dome_abort(env, "cg: %s", error);
-        if (!mm_check_cg(&file, error))
-            dome_abort(env, "cg: %s: %s", path, error);
-        triplets = malloc(file.entries * sizeof *triplets);
-        if (!triplets)
-            dome_abort(env, "cg: not enough memory for the matrix");
-        for (size_t i = 0; i < file.n; i++)
-            for (size_t k = file.row[i]; k < file.row[i + 1]; k++)
-                triplets[k] = (dsparse_triplet){i, file.column[k], file.value[k]};
-    }
-    dome_bcast(env, 0, DOME_U64, &file.n, 1);
-    dsparse *a = dsparse_new(env, NULL, file.n, file.n); /* read again after a restart: not needed in checkpoints */
-    dsparse_assemble(a, file.entries, triplets);
-    free(triplets);
-    mm_clear(&file);
-    return a;
-}
 
 static bool parse(int argc, char **argv, double *tolerance, long *limit, const char **path)
 {
@@ -70,7 +42,9 @@ int main(int argc, char **argv)
     long limit = 100000, iterations = 0;
     if (!parse(argc, argv, &tolerance, &limit, &path))
         return fail(env, 2, "usage: cg [--tolerance T] [--max-iterations N] MATRIX.mtx");
-    dsparse *a = read_matrix(env, path);
+    dsparse *a = dsparse_read(env, NULL, path); /* read again after a restart: not needed in checkpoints */
+    if (!dsparse_is_symmetric(a))
+        return fail(env, 1, "the matrix is not symmetric");
 
     uint64_t n = dsparse_rows(a);
     dvec *b = dvec_new(env, "b", DOME_F64, n), *x = dvec_new(env, "x", DOME_F64, n), *r = dvec_new(env, "r", DOME_F64, n);
@@ -83,6 +57,8 @@ int main(int argc, char **argv)
     if (!goes_on) {
         dsparse_diagonal(inverse, a);
         dvec_rdivs(inverse, inverse, 1);
+        if (!(dvec_min_value(inverse) > 0 && dvec_max_value(inverse) < INFINITY))
+            return fail(env, 1, "the matrix is not positive definite, or an entry of its diagonal is too small to divide by");
         dvec_fill(b, 1.0);
     }
     double b_norm = dvec_norm2(b), residual;

@@ -108,6 +108,11 @@ dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x);
  * DOME_ERR_SHAPE, DOME_ERR_MEMORY; DOME_ERR_RANGE: too many entries in a block of rows. */
 dome_status dsparse_transpose(dsparse *t, const dsparse *a);
 
+/* Whether A = A^T, where a missing entry is 0 (PETSc: MatIsSymmetric with tolerance 0). False if a
+ * value is NaN, or A is not square. Memory as for dsparse_transpose. Collective. False also on
+ * failure: DOME_ERR_MEMORY. */
+bool dsparse_is_symmetric(const dsparse *a);
+
 /* ---- diagonal, scaling, norms ---- */
 
 /* d[i] = the entry in row i and column i, or 0 if there is none (PETSc: MatGetDiagonal; SciPy:
@@ -126,6 +131,24 @@ dome_status dsparse_scale_rows(dsparse *a, const dvec *d);
  * may overflow. Collective. NaN on failure: DOME_ERR_MEMORY. */
 double dsparse_norm_frobenius(const dsparse *a);
 double dsparse_norm_inf(const dsparse *a);
+
+/* ---- files ---- */
+
+/* Reads a Matrix Market file (https://math.nist.gov/MatrixMarket/formats.html) into a new matrix
+ * called `name`: coordinate format; real, integer or pattern (whose entries become 1); general,
+ * symmetric or skew-symmetric, with the mirrored entries added. Entries may have any order, and
+ * those for one place are added (SciPy: mmread(path).tocsr()). NaN and infinities may be given as
+ * nan and inf. The tasks that see rank 0's file share its text evenly; the other tasks read
+ * nothing. Collective. env owns the matrix. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (the
+ * message has the number of the line), and those of dsparse_new and dsparse_assemble. */
+dsparse *dsparse_read(dome_env *env, const char *name, const char *path);
+
+/* Writes the matrix to a Matrix Market file: real, general, with entries in ascending order of rows
+ * and columns, and values that are read back exactly (a NaN loses its sign and payload). The bytes
+ * do not depend on the number of tasks. Each task writes its own part; how the file appears under
+ * its name, and what happens to tasks that do not see rank 0's directory, is as in dvec_write.
+ * Collective. DOME_ERR_IO, DOME_ERR_MEMORY. */
+dome_status dsparse_write(const dsparse *a, const char *path);
 
 #ifdef __cplusplus
 }

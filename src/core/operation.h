@@ -176,7 +176,10 @@
     X(DSPARSE_SCALE_ROWS, "dsparse_scale_rows", "d:v", PLAIN)                                                                    \
     X(DSPARSE_NORM_FROBENIUS, "dsparse_norm_frobenius", "", PLAIN)                                                               \
     X(DSPARSE_NORM_INF, "dsparse_norm_inf", "", PLAIN)                                                                           \
-    X(DSPARSE_TRANSPOSE, "dsparse_transpose", "a:v", PLAIN)
+    X(DSPARSE_TRANSPOSE, "dsparse_transpose", "a:v", PLAIN)                                                                      \
+    X(DSPARSE_READ, "dsparse_read", "name:o file:n", PLAIN)                                                                      \
+    X(DSPARSE_WRITE, "dsparse_write", "file:n", PLAIN)                                                                           \
+    X(DSPARSE_IS_SYMMETRIC, "dsparse_is_symmetric", "", PLAIN)
 
 enum {
 #define DOME_OPERATION_ENUM(code, name, arguments, flag) DOME_OP_##code,

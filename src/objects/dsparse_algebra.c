@@ -2,6 +2,9 @@
 #include "objects/dsparse_private.h"
 
 #include "core/layout.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <math.h>
 #include <string.h>
@@ -200,4 +203,51 @@ dome_status dsparse_transpose(dsparse *t, const dsparse *a)
         g_free(turned);
     }
     return dome__end(&op, status);
+}
+
+/* Whether two rows have equal values; a missing entry is 0. */
+static bool equal_rows(const dsparse_block *p, const dsparse_block *q, uint32_t row)
+{
+    uint32_t i = p->start ? p->start[row] : 0, i_end = p->start ? p->start[row + 1] : 0;
+    uint32_t j = q->start ? q->start[row] : 0, j_end = q->start ? q->start[row + 1] : 0;
+    while (i < i_end || j < j_end) {
+        bool here = i < i_end && (j == j_end || p->column[i] <= q->column[j]);
+        bool there = j < j_end && (i == i_end || q->column[j] <= p->column[i]);
+        double x = here ? p->value[i++] : 0, y = there ? q->value[j++] : 0;
+        if (!(x == y))
+            return false;
+    }
+    return true;
+}
+
+static bool equal_blocks(const dsparse *a, const dsparse *b)
+{
+    for (uint64_t k = 0; k < a->blocks; k++)
+        for (uint32_t i = 0; i < a->block[k].rows; i++)
+            if (!equal_rows(&a->block[k], &b->block[k], i))
+                return false;
+    return true;
+}
+
+bool dsparse_is_symmetric(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", false);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_IS_SYMMETRIC, a->object, NULL, 0);
+    dome_status status = DOME_OK;
+    bool symmetric = a->rows == a->columns;
+    if (symmetric) {
+        dsparse *t = dsparse_new(a->env, NULL, a->rows, a->columns);
+        status = t ? dsparse_transpose(t, a) : dome_error_status(a->env);
+        uint64_t differs = status == DOME_OK && !equal_blocks(a, t);
+        if (status == DOME_OK) {
+            int failed = dome__allreduce(a->env->transport, DOME_U64, &differs, 1, dome__combine_max_u64, NULL);
+            status = failed ? (dome_status)dome__fail_transport(a->env, failed) : DOME_OK;
+        }
+        symmetric = status == DOME_OK && !differs;
+        if (t)
+            dome_object_free(t->object);
+    }
+    dome__end(&op, status);
+    return symmetric;
 }

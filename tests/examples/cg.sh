@@ -35,53 +35,53 @@ for arguments in "" "--tolerance" "--tolerance 0 lund_a.mtx" "--tolerance x lund
 done
 
 banner="%%MatrixMarket matrix coordinate real"
+# bad DOME TWIN: what each says of a matrix
 bad() {
-    local text=$1
     cat >bad.mtx
     run "$most" cg bad.mtx
-    refused "$text" 1 "$text"
-    [ ! -s out ] || fail "$text: printed $(cat out)"
+    refused "$1" 1 "$1"
+    [ ! -s out ] || fail "$1: printed $(cat out)"
     "$examples/sequential/cg" bad.mtx >out 2>err
     status=$?
-    refused "sequential: $text" 1 "${text#*: line}"
+    refused "sequential: $2" 1 "$2"
 }
-bad "bad.mtx: line 1: not a Matrix Market file" <<<"hello"
-bad "bad.mtx: line 0: the file is empty" </dev/null
-bad "bad.mtx: line 4: row 3 is outside 1 ... 2" <<<"$banner symmetric
+bad "'bad.mtx' is not a Matrix Market file" "bad.mtx: line 1: not a Matrix Market file" <<<"hello"
+bad "'bad.mtx' is empty" "bad.mtx: line 0: the file is empty" </dev/null
+bad "'bad.mtx', line 4: row 3 is outside 1 ... 2" "bad.mtx: line 4: row 3 is outside 1 ... 2" <<<"$banner symmetric
 2 2 2
 1 1 1
 3 2 1"
-bad "bad.mtx: line 4: the file ends after 2 of 3 entries" <<<"$banner general
+bad "'bad.mtx' has 2 entries, but promises 3" "bad.mtx: line 4: the file ends after 2 of 3 entries" <<<"$banner general
 2 2 3
 1 1 1.00000000000
 2 2 1.00000000000"
-bad "the format is array" <<<"%%MatrixMarket matrix array real general"
-bad "not positive definite" <<<"$banner general
+bad "holds a matrix in array format" "the format is array" <<<"%%MatrixMarket matrix array real general"
+bad "not positive definite" "not positive definite" <<<"$banner general
 2 2 2
 1 1 1
 2 2 -1"
-bad "not positive definite" <<<"$banner symmetric
+bad "not positive definite" "not positive definite" <<<"$banner symmetric
 2 2 3
 1 1 1
 2 1 -2
 2 2 1"
-bad "the matrix is not symmetric: entry (1, 2) is 1, entry (2, 1) is -1" <<<"$banner general
+bad "the matrix is not symmetric" "the matrix is not symmetric: entry (1, 2) is 1, entry (2, 1) is -1" <<<"$banner general
 2 2 4
 1 1 2
 1 2 1
 2 1 -1
 2 2 2"
-bad "the matrix is not symmetric: entry (2, 3) is 0.10000000000000001, entry (3, 2) is 0" <<<"$banner general
+bad "the matrix is not symmetric" "the matrix is not symmetric: entry (2, 3) is 0.10000000000000001, entry (3, 2) is 0" <<<"$banner general
 3 3 4
 1 1 2
 2 2 2
 3 3 2
 2 3 0.1"
-bad "entry (1, 1) is 1e-310, too small to divide by" <<<"$banner symmetric
+bad "too small to divide by" "entry (1, 1) is 1e-310, too small to divide by" <<<"$banner symmetric
 2 2 2
 1 1 1e-310
 2 2 2"
-bad "too large for double precision" <<<"$banner symmetric
+bad "too large for double precision" "too large for double precision" <<<"$banner symmetric
 2 2 3
 1 1 1e-300
 2 1 1e300
@@ -96,5 +96,5 @@ cat >general.mtx <<<"$banner general
 run "$most" cg general.mtx
 well "a general matrix that is symmetric"
 run "$most" cg missing.mtx
-refused "no file" 1 "missing.mtx: No such file or directory"
+refused "no file" 1 "'missing.mtx' cannot be opened: No such file or directory"
 finish

@@ -5,9 +5,11 @@
 
 #include <dome/dome.h>
 #include <dome/structure.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static dome_env *env;
 static int round_number;
@@ -302,6 +304,163 @@ static void test_transpose(model *m)
     drop(&t);
 }
 
+static bool is_symmetric(const model *m)
+{
+    if (m->rows != m->columns)
+        return false;
+    for (size_t k = 0; k < m->entries; k++) {
+        const dsparse_triplet *e = &m->entry[k];
+        size_t j = 0;
+        while (j < m->entries && (m->entry[j].row != e->column || m->entry[j].column != e->row))
+            j++;
+        if (e->value != (j < m->entries ? m->entry[j].value : 0))
+            return false;
+    }
+    return true;
+}
+
+/* ---- files ---- */
+
+static char folder[200];
+
+/* Odd ranks may work in another directory, where they do not see the files. */
+static void stand(bool all)
+{
+    EXPECT(chdir(all || dome_rank(env) % 2 == 0 ? folder : "/") == 0, "chdir");
+}
+
+static void begin_files(void)
+{
+    if (dome_rank(env) == 0) {
+        char *path = g_build_filename(g_get_tmp_dir(), "dome-sparse-XXXXXX", NULL);
+        EXPECT(g_mkdtemp(path) && strlen(path) < sizeof folder, "%s", path);
+        strcpy(folder, path);
+        g_free(path);
+    }
+    dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
+}
+
+static void end_files(void)
+{
+    stand(true);
+    dome_barrier(env);
+    if (dome_rank(env) == 0)
+        EXPECT(g_remove("A.mtx") == 0 && chdir("/") == 0 && g_rmdir(folder) == 0, "'%s' is not as it should be", folder);
+}
+
+static void make_file(const char *text)
+{
+    dome_barrier(env); /* all have read the file before */
+    if (dome_rank(env) == 0)
+        EXPECT(g_file_set_contents("A.mtx", text, -1, NULL), "A.mtx");
+    dome_barrier(env);
+}
+
+/* On rank 0: the file has the model's entries in order. */
+static void check_text(const model *m)
+{
+    char *text, *line;
+    GString *expected = g_string_new("%%MatrixMarket matrix coordinate real general\n");
+    g_string_append_printf(expected, "%d %d %d\n", (int)m->rows, (int)m->columns, (int)m->entries);
+    for (size_t k = 0; k < m->entries; k++) {
+        const dsparse_triplet *e = &m->entry[k];
+        line = g_strdup_printf(isnan(e->value) ? "%d %d nan\n" : "%d %d %.17g\n", (int)e->row + 1, (int)e->column + 1, e->value);
+        g_string_append(expected, line);
+        g_free(line);
+    }
+    EXPECT(g_file_get_contents("A.mtx", &text, NULL, NULL), "A.mtx");
+    EXPECT(strcmp(text, expected->str) == 0, "the text of a matrix is wrong");
+    g_free(text);
+    g_string_free(expected, TRUE);
+}
+
+static void test_file(model *m)
+{
+    stand(draw(2));
+    EXPECT(dsparse_write(m->a, "A.mtx") == DOME_OK, "dsparse_write fails: %s", dome_error_message(env));
+    if (dome_rank(env) == 0)
+        check_text(m);
+    dsparse_free(m->a);
+    m->a = dsparse_read(env, draw(2) ? "A" : NULL, "A.mtx");
+    EXPECT(m->a && dsparse_rows(m->a) == m->rows && dsparse_columns(m->a) == m->columns, "dsparse_read fails: %s",
+           dome_error_message(env));
+    check(m, "a matrix from a file");
+    EXPECT(m->entries > 1000 || dsparse_is_symmetric(m->a) == is_symmetric(m), "dsparse_is_symmetric is wrong");
+}
+
+#define BANNER "%%MatrixMarket matrix coordinate "
+
+/* A 3 x 3 matrix from this text has the values given, row by row. */
+static void expect_file(const char *text, const double values[9], bool symmetric)
+{
+    make_file(text);
+    dsparse *a = dsparse_read(env, NULL, "A.mtx");
+    EXPECT(a, "%s is not read: %s", text, dome_error_message(env));
+    dome_span spans[2];
+    int nspans = spans_of(&(model){.a = a}, spans);
+    for (int s = 0; s < nspans; s++)
+        for (uint64_t i = spans[s].first; i < spans[s].first + spans[s].count; i++) {
+            uint64_t column[3];
+            double value[3], row[3] = {0};
+            size_t count;
+            EXPECT(dsparse_get_row(a, i, 3, column, value, &count) == DOME_OK, "dsparse_get_row fails");
+            for (size_t k = 0; k < count; k++)
+                row[column[k]] = value[k];
+            for (int j = 0; j < 3; j++)
+                EXPECT(same(row[j], values[3 * i + (uint64_t)j]), "%s: row %d, column %d is %g", text, (int)i, j, row[j]);
+        }
+    EXPECT(dsparse_is_symmetric(a) == symmetric, "%s: symmetry is not seen", text);
+    dsparse_free(a);
+}
+
+static void expect_bad_file(const char *text, const char *message)
+{
+    make_file(text);
+    EXPECT(!dsparse_read(env, NULL, "A.mtx"), "%s is read", text);
+    EXPECT(dome_error_status(env) == DOME_ERR_FORMAT && strstr(dome_error_message(env), message), "%s: the error is \"%s\"", text,
+           dome_error_message(env));
+    dome_error_clear(env);
+}
+
+static void test_formats(void)
+{
+    stand(round_number % 2);
+    expect_file(BANNER "real general\n%c\n\n3 3 4\n3 3 -2.5e1\n\n1 3 +.5\r\n2 2 4\n% c\n1 1 1.",
+                (double[]){1, 0, .5, 0, 4, 0, 0, 0, -25}, false);
+    expect_file("%%matrixmarket MATRIX Coordinate Real Symmetric\n3 3 3\n3 1 7\n2 2 5\n1 1 1\n",
+                (double[]){1, 0, 7, 0, 5, 0, 7, 0, 0}, true);
+    expect_file(BANNER "integer skew-symmetric\n3 3 2\n3 1 7\n2 1 -5\n", (double[]){0, 5, -7, -5, 0, 0, 7, 0, 0}, false);
+    expect_file(BANNER "pattern symmetric\n3 3 2\n3 1\n2 2\n", (double[]){0, 0, 1, 0, 1, 0, 1, 0, 0}, true);
+    expect_file(BANNER "real general\n3 3 4\n1 2 0.5\n1 1 inf\n1 2 .25\n3 3 -nan\n",
+                (double[]){INFINITY, .75, 0, 0, 0, 0, 0, 0, NAN}, false);
+    expect_file(BANNER "real general\n3 3 0", (double[9]){0}, true);
+    expect_bad_file("", "'A.mtx' is empty");
+    expect_bad_file("3 3 0\n", "does not begin with %%MatrixMarket");
+    expect_bad_file(BANNER "complex general\n3 3 0\n", "has complex values; a dsparse has real ones");
+    expect_bad_file(BANNER "real hermitian\n3 3 0\n", "is stored as hermitian");
+    expect_bad_file("%%MatrixMarket matrix array real general\n3 3\n", "holds a matrix in array format");
+    expect_bad_file(BANNER "real general\n% only a comment\n", "ends before the line of sizes");
+    expect_bad_file(BANNER "real symmetric\n3 4 0\n", "is stored as symmetric, but has 3 rows and 4 columns");
+    expect_bad_file(BANNER "real general\n3 3 18446744073709551615\n1 1 1\n", "more than the rest of the file can hold");
+    expect_bad_file(BANNER "real general\n3 3 2\n1 1 1\n4 1 1\n", "'A.mtx', line 4: row 4 is outside 1 ... 3");
+    expect_bad_file(BANNER "real general\n3 3 3\n1 1 1\n% c\n3 1 1\n1 1 0x1\n",
+                    "'A.mtx', line 6: the value is not a number: 0x1");
+    expect_bad_file(BANNER "real general\n3 3 3\n1 x 1\n4 1 1\n0 1 1\n", "'A.mtx', line 3: column is not a whole number: x");
+    expect_bad_file(BANNER "integer general\n3 3 1\n1 1 1.5\n", "line 3: the value is not a whole number: 1.5");
+    expect_bad_file(BANNER "real symmetric\n3 3 1\n1 2 1\n", "line 3: row 1, column 2 lies above the diagonal");
+    expect_bad_file(BANNER "real skew-symmetric\n3 3 1\n2 2 1\n", "line 3: row 2, column 2 lies on the diagonal");
+    expect_bad_file(BANNER "real general\n3 3 2\n1 1 1\n         \n", "'A.mtx' has 1 entries, but promises 2");
+    expect_bad_file(BANNER "real general\n3 3 1\n1 1 1\n1 1 1\n", "'A.mtx' has 2 entries, but promises 1");
+    char *line = g_strnfill(300000, ' '), *text = g_strconcat(BANNER "real general\n3 3 1\n1 1", line, "1\n", NULL);
+    expect_bad_file(text, "'A.mtx', line 3: the line has more than 262144 bytes");
+    text[strlen(BANNER "real general\n3 3 1\n")] = '%'; /* a comment of that length is as bad */
+    expect_bad_file(text, "'A.mtx', line 3: the line has more than 262144 bytes");
+    g_free(line);
+    g_free(text);
+    EXPECT(!dsparse_read(env, NULL, "none.mtx") && dome_error_status(env) == DOME_ERR_IO, "a file that is not there");
+    dome_error_clear(env);
+}
+
 static void test_refill(model *m)
 {
     g_free(m->triplet);
@@ -380,10 +539,12 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 120;
-    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_refill,   test_move,
-                                             test_diagonal, test_norms,    test_transpose};
+    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_refill,    test_move,
+                                             test_diagonal, test_norms,    test_transpose, test_file};
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
+    begin_files();
+    make_file("");
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
@@ -397,6 +558,8 @@ int main(int argc, char **argv)
         EXPECT(dome_object_count(env) == 0, "%zu objects are left", dome_object_count(env));
     }
     test_failures();
+    test_formats();
+    end_files();
     dome_print(env, "ok sparse: seed %llu, %d rounds, %d tasks\n", (unsigned long long)seed, rounds, dome_size(env));
     return dome_finalize(env);
 }

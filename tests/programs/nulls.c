@@ -517,6 +517,11 @@ static void of_matrices(dsparse *a, dvec *x)
     REFUSES(dsparse_norm_inf, NULL);
     REFUSES(dsparse_transpose, NULL, a);
     REFUSES(dsparse_transpose, a, NULL);
+    REFUSES(dsparse_is_symmetric, NULL);
+    REFUSES(dsparse_read, NULL, "A", "x.mtx");
+    REFUSES(dsparse_read, env, "A", NULL);
+    REFUSES(dsparse_write, NULL, "x.mtx");
+    REFUSES(dsparse_write, a, NULL);
 }
 
 int main(int argc, char **argv)
