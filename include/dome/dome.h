@@ -3,6 +3,7 @@
 #ifndef DOME_DOME_H
 #define DOME_DOME_H
 
+#include <dome/arrays.h>
 #include <dome/dscalar.h>
 #include <dome/dvec.h>
 #include <dome/env.h>

@@ -156,6 +156,20 @@
     X(DVEC_GATHER, "dvec_gather", "x:v index:v", MOVES)                                                                          \
     X(DVEC_SCATTER, "dvec_scatter", "x:v index:v", MOVES)                                                                        \
     X(DVEC_SCATTER_ADD, "dvec_scatter_add", "x:v index:v", MOVES)                                                                \
+    X(DVEC_CUMPROD, "dvec_cumprod", "x:v", MOVES)                                                                                \
+    X(DVEC_SORT, "dvec_sort", "x:v", MOVES)                                                                                      \
+    X(DVEC_ARGSORT, "dvec_argsort", "x:v", MOVES)                                                                                \
+    X(DVEC_SEARCHSORTED, "dvec_searchsorted", "sorted:v x:v right:u", MOVES)                                                     \
+    X(DVEC_UNIQUE, "dvec_unique", "name:o x:v", MOVES)                                                                           \
+    X(DVEC_COMPRESS, "dvec_compress", "name:o mask:v", MOVES)                                                                    \
+    X(DVEC_NONZERO, "dvec_nonzero", "name:o x:v", MOVES)                                                                         \
+    X(DVEC_SLICE, "dvec_slice", "name:o first:u count:u step:i", MOVES)                                                          \
+    X(DVEC_CONCATENATE, "dvec_concatenate", "name:o number:u vector:v", MOVES)                                                   \
+    X(DVEC_SUM_BY, "dvec_sum_by", "labels:v k:u", MOVES)                                                                         \
+    X(DVEC_MIN_BY, "dvec_min_by", "labels:v k:u", MOVES)                                                                         \
+    X(DVEC_MAX_BY, "dvec_max_by", "labels:v k:u", MOVES)                                                                         \
+    X(DVEC_COUNT_BY, "dvec_count_by", "k:u", MOVES)                                                                              \
+    X(DVEC_HISTOGRAM, "dvec_histogram", "bins:u edges:h", MOVES)                                                                 \
     X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
     X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \

@@ -1,4 +1,4 @@
-/* Prefix sums. */
+/* Prefix sums and products. */
 #include "kernels/exact_sum.h"
 #include "objects/dvec_private.h"
 #include "transport/agree.h"
@@ -6,16 +6,17 @@
 #include "transport/message.h"
 #include "transport/transport.h"
 
+#include <dome/arrays.h>
 #include <string.h>
 
-/* Adds the rows of one block to the sums in order, for `columns` columns; if z is given, each row of it is set to `before` +
- * sums. Floating point is computed in double, integers modulo 2^64. */
+/* Combines the rows of one block in order, for `columns` columns, with what is in `sums`; if z is given, each row of it is set to
+ * `before` and sums combined. Combined means added, or multiplied. Floating point is computed in double, integers modulo 2^64. */
 typedef void (*scan_kernel)(void *z, const void *x, uint64_t rows, uint64_t width, uint64_t columns, const void *before,
                             void *sums);
 
-#define SCAN_KERNEL(KIND, ctype, suffix, wide)                                                                                   \
-    static void scan_##suffix(void *z, const void *x, uint64_t rows, uint64_t width, uint64_t columns, const void *before,       \
-                              void *sums)                                                                                        \
+#define SCAN_KERNEL(NAME, op, ctype, suffix, wide)                                                                               \
+    static void NAME##_##suffix(void *z, const void *x, uint64_t rows, uint64_t width, uint64_t columns, const void *before,     \
+                                void *sums)                                                                                      \
     {                                                                                                                            \
         const ctype *from = x;                                                                                                   \
         ctype *to = z;                                                                                                           \
@@ -23,28 +24,30 @@ typedef void (*scan_kernel)(void *z, const void *x, uint64_t rows, uint64_t widt
         wide *s = sums;                                                                                                          \
         for (uint64_t i = 0; i < rows; i++) {                                                                                    \
             for (uint64_t c = 0; c < columns; c++) {                                                                             \
-                s[c] += (wide)from[i * width + c];                                                                               \
+                s[c] = s[c] op(wide) from[i * width + c];                                                                        \
                 if (to)                                                                                                          \
-                    to[i * width + c] = (ctype)(p[c] + s[c]);                                                                    \
+                    to[i * width + c] = (ctype)(p[c] op s[c]);                                                                   \
             }                                                                                                                    \
         }                                                                                                                        \
     }
-SCAN_KERNEL(I8, int8_t, i8, uint64_t)
-SCAN_KERNEL(I16, int16_t, i16, uint64_t)
-SCAN_KERNEL(I32, int32_t, i32, uint64_t)
-SCAN_KERNEL(I64, int64_t, i64, uint64_t)
-SCAN_KERNEL(U8, uint8_t, u8, uint64_t)
-SCAN_KERNEL(U16, uint16_t, u16, uint64_t)
-SCAN_KERNEL(U32, uint32_t, u32, uint64_t)
-SCAN_KERNEL(U64, uint64_t, u64, uint64_t)
-SCAN_KERNEL(F32, float, f32, double)
-SCAN_KERNEL(F64, double, f64, double)
-
-static const scan_kernel scan_kernels[] = {
-    [DOME_KIND_I8] = scan_i8,   [DOME_KIND_I16] = scan_i16, [DOME_KIND_I32] = scan_i32, [DOME_KIND_I64] = scan_i64,
-    [DOME_KIND_U8] = scan_u8,   [DOME_KIND_U16] = scan_u16, [DOME_KIND_U32] = scan_u32, [DOME_KIND_U64] = scan_u64,
-    [DOME_KIND_F32] = scan_f32, [DOME_KIND_F64] = scan_f64,
-};
+#define SCAN_KERNELS(NAME, op)                                                                                                   \
+    SCAN_KERNEL(NAME, op, int8_t, i8, uint64_t)                                                                                  \
+    SCAN_KERNEL(NAME, op, int16_t, i16, uint64_t)                                                                                \
+    SCAN_KERNEL(NAME, op, int32_t, i32, uint64_t)                                                                                \
+    SCAN_KERNEL(NAME, op, int64_t, i64, uint64_t)                                                                                \
+    SCAN_KERNEL(NAME, op, uint8_t, u8, uint64_t)                                                                                 \
+    SCAN_KERNEL(NAME, op, uint16_t, u16, uint64_t)                                                                               \
+    SCAN_KERNEL(NAME, op, uint32_t, u32, uint64_t)                                                                               \
+    SCAN_KERNEL(NAME, op, uint64_t, u64, uint64_t)                                                                               \
+    SCAN_KERNEL(NAME, op, float, f32, double)                                                                                    \
+    SCAN_KERNEL(NAME, op, double, f64, double)                                                                                   \
+    static const scan_kernel NAME##_kernels[] = {                                                                                \
+        [DOME_KIND_I8] = NAME##_i8,   [DOME_KIND_I16] = NAME##_i16, [DOME_KIND_I32] = NAME##_i32, [DOME_KIND_I64] = NAME##_i64,  \
+        [DOME_KIND_U8] = NAME##_u8,   [DOME_KIND_U16] = NAME##_u16, [DOME_KIND_U32] = NAME##_u32, [DOME_KIND_U64] = NAME##_u64,  \
+        [DOME_KIND_F32] = NAME##_f32, [DOME_KIND_F64] = NAME##_f64,                                                              \
+    };
+SCAN_KERNELS(scan, +)
+SCAN_KERNELS(product, *)
 
 /* A group of columns for which the blocks are scanned together. Either `exact` or `wrapped` is used, depending on the type. */
 enum { SCAN_COLUMNS = 64 };
@@ -175,6 +178,14 @@ static int scan_group(const scan *s)
     return status;
 }
 
+static int check_scan(const dvec *z, const dvec *x)
+{
+    int status = dvec__conforms(z, x, true, true);
+    if (status == DOME_OK && dome_type_kind_of(z->type) > DOME_KIND_F64)
+        status = dome__fail(z->env, DOME_ERR_TYPE, "elements of type %s cannot be scanned", dome_type_name(z->type));
+    return status == DOME_OK ? dvec__settle(x, NULL) : status;
+}
+
 dome_status dvec_scan(dvec *z, const dvec *x)
 {
     if (!z)
@@ -182,12 +193,8 @@ dome_status dvec_scan(dvec *z, const dvec *x)
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dvec__id(x));
 
-    int status = dvec__conforms(z, x, true, true);
     dome_type_kind kind = dome_type_kind_of(z->type);
-    if (status == DOME_OK && kind > DOME_KIND_F64)
-        status = dome__fail(z->env, DOME_ERR_TYPE, "elements of type %s cannot be scanned", dome_type_name(z->type));
-    if (status == DOME_OK)
-        status = dvec__settle(x, NULL);
+    int status = check_scan(z, x);
     if (status == DOME_OK) {
         dvec__complete(z);
         /* With many tasks the messages would become long, so fewer columns are scanned together. */
@@ -197,6 +204,132 @@ dome_status dvec_scan(dvec *z, const dvec *x)
             s.columns = MIN(columns, z->width - s.column);
             status = scan_group(&s);
         }
+        dvec__overwritten(z);
+    }
+    return dome__end(&op, status);
+}
+
+/* ---- products ----
+ *
+ * The product of all blocks before a block is formed from theirs, from left to right, by every task for itself. */
+
+/* A column's product of some rows: `real` or `wrapped`, depending on the type. */
+typedef union product {
+    double real;
+    uint64_t wrapped;
+} product;
+
+static product one(bool real)
+{
+    return real ? (product){.real = 1} : (product){.wrapped = 1};
+}
+
+/* Multiplies the rows of each block of this task. */
+static void multiply_blocks(const dvec *x, bool real, product *products)
+{
+    const scan_kernel kernel = product_kernels[dome_type_kind_of(x->type)];
+    const uint64_t block = dome_layout_block_size(x->layout);
+    dvec_span spans[2];
+    dvec__spans(x, spans);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t done = 0; done < spans[s].count; done += MIN(block, spans[s].count - done), products += x->width) {
+            for (uint64_t c = 0; c < x->width; c++)
+                products[c] = one(real);
+            kernel(NULL, (const char *)spans[s].data + done * DVEC_ELEMENT(x), MIN(block, spans[s].count - done), x->width,
+                   x->width, products, products);
+        }
+}
+
+/* Replaces the products of all blocks, which are in the order of ranks and of their runs, by those of all blocks before each. */
+static void multiply_before(const dvec *x, bool real, product *products)
+{
+    const uint64_t blocks = dome_layout_blocks(x->layout), width = x->width;
+    product *before = g_new(product, width), **place = g_new(product *, blocks), *at = products;
+    for (int r = 0; r < dome_layout_tasks(x->layout); r++) {
+        uint64_t first, count = dome_layout_run(x->layout, r, &first);
+        for (uint64_t k = 0; k < count; k++, at += width)
+            place[(first + k) % blocks] = at;
+    }
+    for (uint64_t c = 0; c < width; c++)
+        before[c] = one(real);
+    for (uint64_t b = 0; b < blocks; b++)
+        for (uint64_t c = 0; c < width; c++) {
+            const product here = place[b][c];
+            place[b][c] = before[c];
+            if (real)
+                before[c].real *= here.real;
+            else
+                before[c].wrapped *= here.wrapped;
+        }
+    g_free(before);
+    g_free(place);
+}
+
+/* Multiplies the rows of z's blocks with what lies before them. before: of all of x's blocks in the order of ranks and runs. */
+static void multiply_rows(dvec *z, const dvec *x, bool real, const product *before)
+{
+    const scan_kernel kernel = product_kernels[dome_type_kind_of(x->type)];
+    const uint64_t block = dome_layout_block_size(x->layout), element = DVEC_ELEMENT(x);
+    const bool same = x->distribution == z->distribution;
+    product *products = g_new(product, x->width);
+    dvec_span spans[2];
+    uint64_t at = 0;
+    dvec__spans(z, spans);
+    for (int r = 0; same && x->distribution != DOME_WHOLE && r < x->env->transport->rank; r++)
+        before += dome_layout_run(x->layout, r, NULL) * x->width;
+    for (int s = 0; s < 2; at += spans[s++].count)
+        for (uint64_t done = 0, rows; done < spans[s].count; done += rows) {
+            const uint64_t from = same ? at + done : spans[s].first + done;
+            const product *mine = same ? before : before + (spans[s].first + done) / block * x->width;
+            rows = MIN(block, spans[s].count - done);
+            for (uint64_t c = 0; c < x->width; c++)
+                products[c] = one(real);
+            kernel((char *)spans[s].data + done * element, x->data + from * element, rows, x->width, x->width, mine, products);
+            before += same ? x->width : 0;
+        }
+    g_free(products);
+}
+
+static int multiply_all(dvec *z, const dvec *x)
+{
+    dome_transport *t = x->env->transport;
+    const bool real = dome_type_kind_of(x->type) >= DOME_KIND_F32, alone = x->distribution == DOME_WHOLE || t->size == 1;
+    const uint64_t blocks = dome_layout_blocks(x->layout), mine = dome_layout_run(x->layout, x->layout_rank, NULL);
+    product *own = g_try_new(product, MAX(mine * x->width, 1)),
+            *all = alone ? own : g_try_new(product, MAX(blocks * x->width, 1));
+    int status = dvec__agree_memory(x, own && all, "the products of blocks");
+    if (status == DOME_OK) {
+        multiply_blocks(x, real, own);
+        if (!alone) {
+            uint64_t *counts = g_new(uint64_t, (gsize)t->size);
+            for (int r = 0; r < t->size; r++)
+                counts[r] = dome_layout_run(x->layout, r, NULL) * x->width;
+            status = dome__allgatherv(t, real ? DOME_F64 : DOME_U64, own, counts, all);
+            g_free(counts);
+        }
+        if (status != DOME_OK)
+            status = dome__fail_transport(x->env, status);
+    }
+    if (status == DOME_OK) {
+        multiply_before(x, real, all);
+        multiply_rows(z, x, real, all);
+    }
+    if (all != own)
+        g_free(all);
+    g_free(own);
+    return status;
+}
+
+dome_status dvec_cumprod(dvec *z, const dvec *x)
+{
+    if (!z)
+        return dome__null(__func__, "a vector");
+    dome_operation op;
+    dome__begin(&op, z->env, DOME_OP_DVEC_CUMPROD, z->object, dvec__id(x));
+    int status = check_scan(z, x);
+    if (status == DOME_OK) {
+        dvec__complete(z);
+        status = multiply_all(z, x);
         dvec__overwritten(z);
     }
     return dome__end(&op, status);

@@ -194,9 +194,12 @@ class Chain:
     def step(self):
         c, kind = self.chance, self.dtype.kind
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
-        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic"]
+        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
+                 "slice", "concatenate", "nonzero"]
+        if kind in "iuf":
+            exact += ["sort", "argsort", "searchsorted", "unique", "histogram", "by"]
         if kind in "iu":
-            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "bitnot", "reversed"] + BITS + list(SHIFTS)
+            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
             exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "reversed"] + WHOLE
         if self.stepwise:
@@ -370,6 +373,122 @@ class Chain:
             return result
 
         self.operation("scatter_add %d %d 5" % (z, x), z, compute)
+        self.lines.append("free 5")
+        self.judges.append(None)
+
+    def fresh(self, line, compute):
+        """The line makes vector 7, whose length follows from values."""
+        wanted = None if self.stepwise else compute()
+        self.lines += [line, "print 7", "free 7"]
+        self.description.append(line)
+
+        def look(text):
+            right = compute() if wanted is None else wanted
+            got = np.frombuffer(bytes.fromhex(text), dtype=right.dtype)
+            check(same(got, right.ravel()), "%s: %r instead of %r" % (line, got[:8], right.ravel()[:8]))
+
+        self.judges += [None, look, None]
+
+    def places(self, line, compute, t="i64"):
+        """The line writes positions into vector 5, which is freed."""
+        wanted = None if self.stepwise else compute()
+        self.lines += ["new 5 %s %d 1 %d" % (t, self.shape[0], self.distribution), line, "print 5", "free 5"]
+
+        def look(text):
+            right = (compute() if wanted is None else wanted).astype("i8")
+            got = np.frombuffer(bytes.fromhex(text), dtype="i8")
+            check(same(got, right), "%s: %r instead of %r" % (line, got[:8], right[:8]))
+
+        self.judges += [None, None, look, None]
+
+    def do_sort(self, z, x, y):
+        if self.shape[1] == 1:
+            self.operation("sort %d %d" % (z, x), z, lambda: np.sort(self.values[x], axis=0, kind="stable"))
+
+    def do_argsort(self, z, x, y):
+        if self.shape[1] == 1:
+            self.places("argsort 5 %d" % x, lambda: np.argsort(self.values[x][:, 0], kind="stable"))
+
+    def do_searchsorted(self, z, x, y):
+        if self.shape[1] == 1 and z != x:
+            self.do_sort(z, y, y)
+            right = self.chance.choice([0, 1])
+            self.places("searchsorted 5 %d %d %d" % (z, x, right),
+                        lambda: np.searchsorted(self.values[z][:, 0], self.values[x][:, 0], "right" if right else "left"), "u64")
+
+    def do_unique(self, z, x, y):
+        if self.shape[1] == 1:
+            self.fresh("unique 7 %d" % x, lambda: np.unique(self.values[x]))
+
+    def do_nonzero(self, z, x, y):
+        if self.shape[1] == 1:
+            self.fresh("nonzero 7 %d" % x, lambda: np.nonzero(self.values[x][:, 0])[0].astype("i8"))
+
+    def do_compress(self, z, x, y):
+        mask = random_values(self.chance, TYPES["u8"], (self.shape[0], 1), False) & self.chance.choice([1, 3])
+        self.lines += ["new 5 u8 %d 1 %d" % (self.shape[0], self.distribution), "set 5 %s" % mask.tobytes().hex()]
+        self.judges += [None, None]
+        self.fresh("compress 7 %d 5" % x, lambda: self.values[x][mask[:, 0] != 0])
+        self.lines.append("free 5")
+        self.judges.append(None)
+
+    def do_slice(self, z, x, y):
+        if self.shape[0]:
+            first, step = self.chance.randrange(self.shape[0]), self.chance.choice([1, 1, 2, 3, 7, -1, -2, -5])
+            count = len(range(first, self.shape[0] if step > 0 else -1, step))
+            count = self.chance.choice([count, self.chance.randint(0, count)])
+            self.fresh("slice 7 %d %d %d %d" % (x, first, count, step), lambda: self.values[x][[first + j * step for j in range(count)]])
+
+    def do_concatenate(self, z, x, y):
+        self.fresh("concatenate 7 %d %d" % (x, y), lambda: np.concatenate([self.values[x], self.values[y]]))
+
+    def do_cumprod(self, z, x, y):
+        if is_integer(self.type):
+            self.operation("cumprod %d %d" % (z, x), z, lambda: np.cumprod(self.values[x], axis=0, dtype=self.dtype))
+
+    def printed(self, line, compute, judge):
+        """The line prints numbers; judge(words, right)."""
+        wanted = None if self.stepwise else compute()
+        self.lines.append(line)
+        self.judges.append(lambda text: check(judge(text.split(), compute() if wanted is None else wanted), "%s: %s" % (line, text)))
+
+    def do_histogram(self, z, x, y):
+        bins, low = self.chance.randint(1, 40), self.chance.choice([-3.0, 0.0, -0.7, 1.5])
+        high = low + self.chance.choice([1.0, 0.3, 6.0, 100.0])
+        with_doubles = lambda: np.histogram(self.values[x].astype("f8"), bins, (low, high))[0].tolist()
+        self.printed("histogram %d %d %s %s" % (x, bins, low.hex(), high.hex()), with_doubles,
+                     lambda words, right: [int(word) for word in words] == right)
+
+    def do_by(self, z, x, y):
+        k, t = self.chance.randint(1, 30), self.chance.choice(["i8", "i32", "u32", "i64", "u64", "u16"])
+        label = np.array([self.chance.randrange(k) for _ in range(self.shape[0])], dtype="i8")
+        self.lines += ["new 5 %s %d 1 %d" % (t, self.shape[0], self.distribution), "set 5 %s" % label.astype(TYPES[t]).tobytes().hex()]
+        self.judges += [None, None]
+
+        def compute():
+            values, results = self.values[x], []
+            columns = [[values[label == j, c].tolist() for c in range(self.shape[1])] for j in range(k)]
+            for group in (group for groups in columns for group in groups):
+                finite = all(math.isfinite(a) for a in group)
+                size = sum(abs(a) for a in group) if finite else 0
+                total = float(sum(group)) if is_integer(self.type) else math.fsum(group) if finite else None
+                extremes = (math.nan, math.nan) if not group or any(a != a for a in group) else (float(min(group)), float(max(group)))
+                results.append((total, size, extremes))
+            return results, [int(np.sum(label == j)) for j in range(k)]
+
+        def judge(words, right):
+            results, counts = right
+            n = len(results)
+            numbers = [float.fromhex(word) for word in words[: 3 * n]]
+            equal = lambda a, b: a == b or (a != a and b != b)
+            for (total, size, extremes), got, low, high in zip(results, numbers, numbers[n:], numbers[2 * n:]):
+                if total is not None and abs(got - total) > (0 if is_integer(self.type) else 1e-12 * size + 1e-300):
+                    return False
+                if not equal(low, extremes[0]) or not equal(high, extremes[1]):
+                    return False
+            return [int(word) for word in words[3 * n:]] == counts
+
+        self.printed("by %d 5 %d" % (x, k), compute, judge)
         self.lines.append("free 5")
         self.judges.append(None)
 

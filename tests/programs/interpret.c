@@ -7,6 +7,10 @@
  *     OPERATION Z X [Y] [A]                    by the name behind "dvec_"; numbers of vectors, and a double as %a
  *     sum X, dot X Y, ...                      prints the result
  *     columns X                                prints each column's sum, then each smallest, then each largest value
+ *     unique K X, nonzero K X, compress K X M, slice K X FIRST COUNT STEP, concatenate K X Y
+ *                                              new vector number K
+ *     by X L K                                 prints the sums, then smallest and largest values by label, then the numbers
+ *     histogram X BINS LOW HIGH                prints the numbers of values
  *     print K                                  prints the values as hex
  *     free K
  */
@@ -125,6 +129,66 @@ static void columns(dome_env *env, const dvec *x)
     free(text);
 }
 
+/* Reductions by label. */
+static void by_label(dome_env *env, const dvec *x, const dvec *labels, uint64_t k)
+{
+    size_t results = (size_t)k * dvec_width(x), at = 0;
+    double *result = calloc(3 * results + 1, sizeof *result);
+    uint64_t *count = calloc((size_t)k + 1, sizeof *count);
+    char *text = calloc(3 * results + k + 1, 32);
+    dvec_sum_by(x, labels, k, result);
+    dvec_min_by(x, labels, k, result + results);
+    dvec_max_by(x, labels, k, result + 2 * results);
+    dvec_count_by(labels, k, count);
+    for (size_t j = 0; j < 3 * results; j++)
+        at += (size_t)sprintf(text + at, "%a ", result[j]);
+    for (size_t j = 0; j < k; j++)
+        at += (size_t)sprintf(text + at, "%" PRIu64 " ", count[j]);
+    dome_print(env, "%s\n", text);
+    free(result);
+    free(count);
+    free(text);
+}
+
+static void histogram(dome_env *env, const dvec *x, uint64_t bins, double low, double high)
+{
+    uint64_t *count = calloc((size_t)bins + 1, sizeof *count);
+    char *text = calloc((size_t)bins + 1, 24);
+    size_t at = 0;
+    dvec_histogram(x, bins, low, high, count);
+    for (size_t j = 0; j < bins; j++)
+        at += (size_t)sprintf(text + at, "%" PRIu64 " ", count[j]);
+    dome_print(env, "%s\n", text);
+    free(count);
+    free(text);
+}
+
+/* Calls of dome/arrays.h. Returns whether the line is one. */
+static bool arrays(dome_env *env, char *const word[], const int number[])
+{
+    const char *name = word[0];
+    dvec *x = v[number[1]], **z = &v[number[1]], *y = v[number[2]];
+    if (strcmp(name, "unique") == 0)
+        *z = dvec_unique(y, NULL);
+    else if (strcmp(name, "nonzero") == 0)
+        *z = dvec_nonzero(y, NULL);
+    else if (strcmp(name, "compress") == 0)
+        *z = dvec_compress(y, v[number[3]], NULL);
+    else if (strcmp(name, "slice") == 0)
+        *z = dvec_slice(y, (uint64_t)atoll(word[3]), (uint64_t)atoll(word[4]), atoll(word[5]), NULL);
+    else if (strcmp(name, "concatenate") == 0)
+        *z = dvec_concatenate(2, (const dvec *const[]){y, v[number[3]]}, NULL);
+    else if (strcmp(name, "searchsorted") == 0)
+        dvec_searchsorted(x, y, v[number[3]], atoi(word[4]));
+    else if (strcmp(name, "by") == 0)
+        by_label(env, x, y, (uint64_t)atoll(word[3]));
+    else if (strcmp(name, "histogram") == 0)
+        histogram(env, x, (uint64_t)atoll(word[2]), strtod(word[3], NULL), strtod(word[4], NULL));
+    else
+        return false;
+    return true;
+}
+
 static void interpret(dome_env *env, char *line)
 {
     char *word[6] = {0};
@@ -134,7 +198,7 @@ static void interpret(dome_env *env, char *line)
     if (words < 2)
         return;
     const char *name = word[0];
-    int number[6];
+    int number[6] = {0};
     for (int i = 1; i < words; i++)
         number[i] = atoi(word[i]) & (VECTORS - 1);
     dvec *x = v[number[1]];
@@ -176,7 +240,7 @@ static void interpret(dome_env *env, char *line)
         uint64_t position;
         (name[4] == 'i' ? dvec_argmin : dvec_argmax)(x, &position);
         dome_print(env, "%" PRIu64 "\n", position);
-    } else {
+    } else if (!arrays(env, word, number)) {
         CALL(binary, binary[i].call(x, v[number[2]], v[number[3]]))
         CALL(scalar, scalar[i].call(x, v[number[2]], strtod(word[3], NULL)))
         CALL(unary, unary[i].call(x, v[number[2]]))

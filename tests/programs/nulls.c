@@ -436,6 +436,56 @@ static void movement(dvec *x, dvec *index)
     REFUSES_AS("dvec_map", dvec_map_anywhere, x, kernel, NULL, 1, (dvec *[]){NULL});
 }
 
+static void arrays(dvec *x, dvec *index)
+{
+    dvec *mask = env ? dvec_new(env, NULL, DOME_U8, 5) : NULL, *place = env ? dvec_new(env, NULL, DOME_I64, 5) : NULL;
+    const dvec *const one[] = {x}, *const none[] = {NULL}, *const second[] = {x, NULL};
+    const double edges[] = {0, 1};
+    double result[1];
+    uint64_t counts[1];
+    UNARY(dvec_sort, x, x);
+    UNARY(dvec_argsort, place, x);
+    REFUSES(dvec_searchsorted, NULL, x, x, false);
+    REFUSES(dvec_searchsorted, place, NULL, x, false);
+    REFUSES(dvec_searchsorted, place, x, NULL, false);
+    REFUSES(dvec_unique, NULL, "v");
+    ALLOWS(dvec_unique, x, NULL);
+    REFUSES(dvec_compress, NULL, mask, "v");
+    REFUSES(dvec_compress, x, NULL, "v");
+    ALLOWS(dvec_compress, x, mask, NULL);
+    REFUSES(dvec_nonzero, NULL, "v");
+    ALLOWS(dvec_nonzero, x, NULL);
+    REFUSES(dvec_slice, NULL, 0, 1, 1, "v");
+    ALLOWS(dvec_slice, x, 0, 1, 1, NULL);
+    REFUSES(dvec_concatenate, 1, NULL, "v");
+    REFUSES(dvec_concatenate, 1, none, "v");
+    REFUSES(dvec_concatenate, 2, second, "v");
+    REFUSES(dvec_concatenate, 0, one, "v");
+    ALLOWS(dvec_concatenate, 1, one, NULL);
+    UNARY(dvec_cumprod, x, x);
+    if (env)
+        dvec_fill(index, 0);
+    REFUSES(dvec_sum_by, NULL, index, 1, result);
+    REFUSES(dvec_sum_by, x, NULL, 1, result);
+    REFUSES(dvec_sum_by, x, index, 1, NULL);
+    ALLOWS(dvec_sum_by, x, index, 1, result);
+    REFUSES(dvec_min_by, NULL, index, 1, result);
+    REFUSES(dvec_min_by, x, NULL, 1, result);
+    REFUSES(dvec_min_by, x, index, 1, NULL);
+    REFUSES(dvec_max_by, NULL, index, 1, result);
+    REFUSES(dvec_max_by, x, NULL, 1, result);
+    REFUSES(dvec_max_by, x, index, 1, NULL);
+    REFUSES(dvec_count_by, NULL, 1, counts);
+    REFUSES(dvec_count_by, index, 1, NULL);
+    REFUSES(dvec_histogram, NULL, 1, 0, 1, counts);
+    REFUSES(dvec_histogram, x, 1, 0, 1, NULL);
+    REFUSES_AS("dvec_histogram", dvec_histogram_edges, NULL, 1, edges, counts);
+    REFUSES_AS("dvec_histogram", dvec_histogram_edges, x, 1, NULL, counts);
+    REFUSES_AS("dvec_histogram", dvec_histogram_edges, x, 1, edges, NULL);
+    dvec_free(mask);
+    dvec_free(place);
+}
+
 static void loops(dvec *x)
 {
     dvec_run run;
@@ -552,6 +602,7 @@ int main(int argc, char **argv)
     element_wise(x, mask);
     reductions(x);
     movement(x, index);
+    arrays(x, index);
     loops(x);
     of_matrices(a, x);
     if (only_names)

@@ -1,0 +1,238 @@
+/* Places of values in a sorted vector. */
+#include "core/type_private.h"
+#include "objects/dvec_mail.h"
+#include "objects/dvec_ranges.h"
+#include "objects/dvec_sort.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
+
+#include <dome/arrays.h>
+#include <string.h>
+
+/* A table to search in. */
+typedef struct table {
+    const dvec *vector;
+    uint64_t *keys; /* of this task's elements, in the order of its memory */
+    bool right;     /* equal values lie before the place */
+    dvec_segment *segments;
+    uint64_t nsegments;
+    uint64_t *first; /* by segment: its first key */
+} table;
+
+/* The number of keys that lie before the place of a key. No key is UINT64_MAX in types that have larger values than it: a place
+ * to the right of the largest key is behind all. */
+static uint64_t place_in(const table *t, const uint64_t *keys, uint64_t count, uint64_t key)
+{
+    if (!t->right)
+        return dome__count_less(keys, count, 1, key);
+    return key == UINT64_MAX ? count : dome__count_less(keys, count, 1, key + 1);
+}
+
+/* The position of the first key that is less than the one before it, in one span; count if there is none. */
+static uint64_t first_descent(const uint64_t *keys, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++)
+        if (keys[i] < keys[i - 1])
+            return i;
+    return count;
+}
+
+/* What each task tells of its spans. */
+enum { FIRST_KEY, LAST_KEY, ALL_KEYS = 4, DESCENT = ALL_KEYS, TOLD };
+
+/* The index of the first element of the table that is less than the one before it, UINT64_MAX if there is none: as all tasks know
+ * it after the exchange. */
+static uint64_t find_descent(const table *t, const uint64_t *all)
+{
+    uint64_t lowest = UINT64_MAX;
+    for (uint64_t j = 0; j < t->nsegments; j++) {
+        const uint64_t *told = all + TOLD * (uint64_t)t->segments[j].rank;
+        lowest = MIN(lowest, told[DESCENT]);
+        if (j > 0 &&
+            t->first[j] < all[TOLD * (uint64_t)t->segments[j - 1].rank + 2 * (uint64_t)t->segments[j - 1].number + LAST_KEY])
+            lowest = MIN(lowest, t->segments[j].first);
+    }
+    return lowest;
+}
+
+/* Makes the keys, and finds whether the table is sorted. */
+static int open_table(table *t)
+{
+    const dvec *v = t->vector;
+    dome_env *env = v->env;
+    dvec_span spans[2];
+    uint64_t mine[TOLD] = {[DESCENT] = UINT64_MAX}, *all = NULL, descent, at = 0;
+    t->keys = dome__storage_raw(v->local * sizeof *t->keys, NULL);
+    int status = dvec__agree_memory(v, t->keys || v->local == 0, "the keys");
+    if (status != DOME_OK)
+        return status;
+    dome__to_keys(v->type, v->data, v->local, DOME_KEYS_EQUAL, t->keys, 1);
+    dvec__spans(v, spans);
+    for (int k = 0; k < 2; at += spans[k++].count) {
+        if (spans[k].count == 0)
+            continue;
+        const uint64_t bad = first_descent(t->keys + at, spans[k].count);
+        mine[2 * k + FIRST_KEY] = t->keys[at];
+        mine[2 * k + LAST_KEY] = t->keys[at + spans[k].count - 1];
+        if (bad < spans[k].count)
+            mine[DESCENT] = MIN(mine[DESCENT], spans[k].first + bad);
+    }
+    if (v->distribution == DOME_WHOLE) {
+        descent = mine[DESCENT];
+    } else {
+        all = g_new(uint64_t, TOLD * (gsize)env->transport->size);
+        t->segments = dvec__segments(v, &t->nsegments);
+        t->first = g_new(uint64_t, t->nsegments);
+        status = dome__allgather(env->transport, DOME_U64, mine, TOLD, all);
+        for (uint64_t j = 0; j < t->nsegments; j++)
+            t->first[j] = all[TOLD * (uint64_t)t->segments[j].rank + 2 * (uint64_t)t->segments[j].number + FIRST_KEY];
+        descent = status == DOME_OK ? find_descent(t, all) : 0;
+        g_free(all);
+        if (status != DOME_OK)
+            return dome__fail_transport(env, status);
+    }
+    if (descent != UINT64_MAX)
+        return dome__fail(env, DOME_ERR_ARGUMENT,
+                          "'%s' is not sorted: element %" G_GUINT64_FORMAT " is less than the one before it", dvec_name(v),
+                          descent);
+    return DOME_OK;
+}
+
+static void close_table(table *t)
+{
+    dome__storage_free(t->keys);
+    g_free(t->segments);
+    g_free(t->first);
+}
+
+/* The place of a key that this task's elements decide: `index` is any index of the span. */
+static uint64_t place_here(const table *t, uint64_t index, uint64_t key)
+{
+    dome_span spans[2] = {{0, 0}, {0, 0}};
+    dvec__spans_of(t->vector, t->vector->env->transport->rank, spans);
+    const bool second = index - spans[0].first >= spans[0].count;
+    return spans[second].first + place_in(t, t->keys + (second ? spans[0].count : 0), spans[second].count, key);
+}
+
+/* One batch of this task's values: to[i] becomes the place of keys[i]. */
+static int search_batch(const table *t, const uint64_t *keys, uint64_t count, uint64_t *to)
+{
+    const own_part own = dvec__own_part(t->vector);
+    dvec_mail m = {0};
+    uint64_t *which, *target = g_try_new(uint64_t, MAX(count, 1)), far = 0;
+    int status = dvec__agree_memory(t->vector, target != NULL, "a search");
+    if (status == DOME_OK)
+        status = dvec__mail_which(t->vector, count, &which);
+    else
+        which = NULL;
+    for (uint64_t i = 0; i < count && status == DOME_OK; i++) {
+        const uint64_t before = place_in(t, t->first, t->nsegments, keys[i]); /* spans that begin before the place */
+        target[i] = before > 0 ? t->segments[before - 1].first : 0;
+        if (before == 0)
+            to[i] = 0;
+        else if (dvec__is_own(&own, target[i]))
+            to[i] = place_here(t, target[i], keys[i]);
+        else
+            which[far++] = i;
+    }
+    if (status == DOME_OK)
+        status = dvec__mail_open(&m, t->vector, target, which, far, 2);
+    for (uint64_t i = 0; status == DOME_OK && i < m.total; i++) {
+        m.items[2 * i] = target[m.order[i]];
+        m.items[2 * i + 1] = keys[m.order[i]];
+    }
+    if (status == DOME_OK)
+        status = dvec__mail_send(&m, t->vector->env, DOME_U64, 2, m.items, m.in_items, false);
+    for (uint64_t i = 0; status == DOME_OK && i < m.in_total; i++)
+        m.in_items[i] = place_here(t, m.in_items[2 * i], m.in_items[2 * i + 1]);
+    if (status == DOME_OK)
+        status = dvec__mail_send(&m, t->vector->env, DOME_U64, 1, m.in_items, m.items, true);
+    for (uint64_t i = 0; status == DOME_OK && i < m.total; i++)
+        to[m.order[i]] = m.items[i];
+    dvec__mail_clear(&m);
+    g_free(which);
+    g_free(target);
+    return status;
+}
+
+/* Sets to[i] to the place of each of x's values that belong to z's elements. */
+static int search_all(const table *t, const dvec *z, const dvec *x, const uint64_t *keys, uint64_t *to)
+{
+    if (t->vector->distribution == DOME_WHOLE || t->vector->length == 0) {
+        for (uint64_t i = 0; i < z->local; i++)
+            to[i] = place_in(t, t->keys, t->vector->length, keys[i]);
+        return DOME_OK;
+    }
+    uint64_t batch = dvec__mail_batch(x), longest = 0;
+    int status = DOME_OK;
+    for (int r = 0; r < dome_layout_tasks(z->layout); r++)
+        longest = MAX(longest, dome_layout_local(z->layout, r));
+    for (uint64_t done = 0; done < longest && status == DOME_OK; done += MIN(batch, longest - done)) {
+        uint64_t begin = MIN(done, z->local);
+        status = search_batch(t, keys + begin, MIN(batch, z->local - begin), to + begin);
+    }
+    return status;
+}
+
+static int check_search(const dvec *index, const dvec *vector, const dvec *x)
+{
+    if (!x || !vector)
+        return dome__fail(index->env, DOME_ERR_ARGUMENT, "an operand is NULL");
+    int status = dvec__conforms(index, x, false, true);
+    if (status == DOME_OK)
+        status = dvec__check_values(x, vector);
+    if (status == DOME_OK)
+        status = dvec__check_order(x);
+    if (status == DOME_OK && index->type != DOME_I64 && index->type != DOME_U64)
+        status = dome__fail(index->env, DOME_ERR_TYPE, "'%s' has type %s, but positions are i64 or u64", dvec_name(index),
+                            dome_type_name(index->type));
+    if (status == DOME_OK)
+        status = dvec__settle(x, vector);
+    return status;
+}
+
+/* The keys of those values of x that belong to index's elements. */
+static void wanted_keys(const dvec *index, const dvec *x, uint64_t *keys)
+{
+    dvec_span spans[2];
+    dvec__spans(index, spans);
+    uint64_t at = 0;
+    for (int k = 0; k < 2; at += spans[k++].count) {
+        const uint64_t from = x->distribution == index->distribution ? at : spans[k].first;
+        dome__to_keys(x->type, x->data + from * DVEC_VALUE(x), spans[k].count, DOME_KEYS_EQUAL, keys + at, 1);
+    }
+}
+
+dome_status dvec_searchsorted(dvec *index, const dvec *sorted, const dvec *x, bool right)
+{
+    DOME_NEEDS(index, "a vector", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    table t = {.vector = sorted, .right = right};
+    uint64_t *keys = NULL, *places = NULL;
+    dome__begin_with(&op, index->env, DOME_OP_DVEC_SEARCHSORTED, index->object,
+                     (uint64_t[]){dvec__id(sorted), dvec__id(x), right}, 3);
+    int status = check_search(index, sorted, x);
+    if (status == DOME_OK)
+        status = open_table(&t);
+    if (status == DOME_OK) {
+        const uint64_t bytes = index->local * sizeof *keys;
+        keys = dome__storage_raw(bytes, NULL);
+        places = dome__storage_raw(bytes, NULL);
+        status = dvec__agree_memory(index, (keys && places) || bytes == 0, "a search");
+    }
+    if (status == DOME_OK) {
+        wanted_keys(index, x, keys);
+        status = search_all(&t, index, x, keys, places);
+    }
+    if (status == DOME_OK) {
+        dvec__complete(index);
+        if (index->local > 0)
+            memcpy(index->data, places, (size_t)(index->local * sizeof *places));
+        dvec__overwritten(index);
+    }
+    dome__storage_free(keys);
+    dome__storage_free(places);
+    close_table(&t);
+    return dome__end(&op, status);
+}
