@@ -57,14 +57,15 @@ static const struct {
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *);
-} unary[] = {{"copy", dvec_copy},   {"convert", dvec_convert}, {"neg", dvec_neg},     {"abs", dvec_abs},
-             {"sqrt", dvec_sqrt},   {"exp", dvec_exp},         {"log", dvec_log},     {"sin", dvec_sin},
-             {"cos", dvec_cos},     {"tan", dvec_tan},         {"asin", dvec_asin},   {"acos", dvec_acos},
-             {"atan", dvec_atan},   {"sinh", dvec_sinh},       {"cosh", dvec_cosh},   {"tanh", dvec_tanh},
-             {"exp2", dvec_exp2},   {"expm1", dvec_expm1},     {"log2", dvec_log2},   {"log10", dvec_log10},
-             {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},     {"erfc", dvec_erfc},
-             {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round}, {"trunc", dvec_trunc},
-             {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},     {"scan", dvec_scan}};
+} unary[] = {{"copy", dvec_copy},   {"convert", dvec_convert}, {"neg", dvec_neg},        {"abs", dvec_abs},
+             {"sqrt", dvec_sqrt},   {"exp", dvec_exp},         {"log", dvec_log},        {"sin", dvec_sin},
+             {"cos", dvec_cos},     {"tan", dvec_tan},         {"asin", dvec_asin},      {"acos", dvec_acos},
+             {"atan", dvec_atan},   {"sinh", dvec_sinh},       {"cosh", dvec_cosh},      {"tanh", dvec_tanh},
+             {"exp2", dvec_exp2},   {"expm1", dvec_expm1},     {"log2", dvec_log2},      {"log10", dvec_log10},
+             {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},        {"erfc", dvec_erfc},
+             {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round},    {"trunc", dvec_trunc},
+             {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},        {"scan", dvec_scan},
+             {"sort", dvec_sort},   {"argsort", dvec_argsort}, {"cumprod", dvec_cumprod}};
 
 static const struct {
     const char *name;
