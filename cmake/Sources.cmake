@@ -1,5 +1,5 @@
 # Each folder of src is one part of the library; a new file in it is part of the library.
-file(GLOB DOME_SOURCES CONFIGURE_DEPENDS src/core/*.c src/transport/*.c src/local/*.c src/kernels/*.c src/objects/*.c src/balance/*.c src/network/*.c src/trace/*.c src/supervision/*.c src/program/*.c)
+file(GLOB DOME_SOURCES CONFIGURE_DEPENDS src/core/*.c src/transport/*.c src/local/*.c src/kernels/*.c src/objects/*.c src/comm/*.c src/balance/*.c src/network/*.c src/trace/*.c src/supervision/*.c src/program/*.c)
 if(DOME_PVM)
     file(GLOB DOME_PVM_SOURCES CONFIGURE_DEPENDS src/pvm/*.c)
     list(APPEND DOME_SOURCES ${DOME_PVM_SOURCES})

@@ -4,6 +4,7 @@
 #define DOME_DOME_H
 
 #include <dome/arrays.h>
+#include <dome/comm.h>
 #include <dome/dscalar.h>
 #include <dome/dvec.h>
 #include <dome/env.h>

@@ -134,6 +134,9 @@ int dome__checkpoint_boundary(dome_env *env)
     if (status != DOME_OK)
         return status;
     c->next_check = words[2];
+    status = words[0] > 0 ? env->hooks->settled(env) : DOME_OK;
+    if (status != DOME_OK)
+        return status;
     if (words[0] > 0)
         dome__checkpoint_begin_writing(env, words[0], words[1] != 0);
     if (words[3]) {

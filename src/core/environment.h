@@ -15,6 +15,7 @@ typedef struct dome_registry dome_registry;             /* objects, their names 
 typedef struct dome_types dome_types;                   /* struct types: src/core/type.c */
 typedef struct dome_clock dome_clock;                   /* src/core/clock_private.h */
 typedef struct dome_errors dome_errors;                 /* src/core/fail.c */
+typedef struct dome_comm dome_comm;                     /* messages of the program: src/comm/messages.c */
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
 typedef struct dome_moved dome_moved;                   /* the data this task has moved to others: src/balance/migrate.h */
@@ -40,6 +41,7 @@ struct dome_env {
     dome_clock *clock;
     dome_errors *errors;
     dome_eval *eval;
+    dome_comm *comm;
 
     /* operation.c */
     dome_operation *operation;  /* the innermost current one; NULL in the program's own code */

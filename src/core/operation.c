@@ -145,6 +145,26 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     }
 }
 
+void dome__begin_alone(dome_operation *op, dome_env *env, dome_operation_code code)
+{
+    *op = (dome_operation){.env = env, .code = code, .outer = env->operation};
+    if (!env->stamp)
+        dome__called_late(env, dome__operation_name(code));
+    env->operation = op;
+    if (op->outer) {
+        if (op->outer->program)
+            refuse_inside(op);
+        return;
+    }
+    op->start_wait_ns = *env->wait_ns;
+    if (env->watch)
+        env->hooks->at(env, code, 0);
+    op->start_eval_ns = env->clock->eval_ns;
+    op->start_ns = dome__now_ns();
+    if (op->start_ns >= env->look_at)
+        env->hooks->look(env);
+}
+
 void dome__begin_next(dome_env *env, uint64_t decision)
 {
     const dome_operation *op = env->operation;

@@ -27,6 +27,23 @@
     X(CHECKPOINT, "dome_checkpoint", "", MOVES)                                                                                  \
     X(BARRIER, "dome_barrier", "", MOVES)                                                                                        \
     X(BCAST, "dome_bcast", "root:u count:u size_of_the_type:u", PLAIN)                                                           \
+    X(ALLREDUCE, "dome_allreduce", "type:n count:u reduction:n", PLAIN)                                                          \
+    X(REDUCE, "dome_reduce", "type:n count:u reduction:n root:u", PLAIN)                                                         \
+    X(SCAN, "dome_scan", "type:n count:u reduction:n", PLAIN)                                                                    \
+    X(ALLREDUCE_WITH, "dome_allreduce_with", "type:n count:u", PLAIN)                                                            \
+    X(REDUCE_WITH, "dome_reduce_with", "type:n count:u root:u", PLAIN)                                                           \
+    X(SCAN_WITH, "dome_scan_with", "type:n count:u", PLAIN)                                                                      \
+    X(GATHER, "dome_gather", "type:n count:u root:u", PLAIN)                                                                     \
+    X(ALLGATHER, "dome_allgather", "type:n count:u", PLAIN)                                                                      \
+    X(GATHERV, "dome_gatherv", "type:n counts:h root:u", PLAIN)                                                                  \
+    X(ALLGATHERV, "dome_allgatherv", "type:n counts:h", PLAIN)                                                                   \
+    X(ALLTOALL, "dome_alltoall", "type:n", PLAIN)                                                                                \
+    X(SEND, "dome_send", "", PLAIN)                                                                                              \
+    X(RECV, "dome_recv", "", PLAIN)                                                                                              \
+    X(ISEND, "dome_isend", "", PLAIN)                                                                                            \
+    X(IRECV, "dome_irecv", "", PLAIN)                                                                                            \
+    X(WAIT, "dome_wait", "", PLAIN)                                                                                              \
+    X(TEST, "dome_test", "", PLAIN)                                                                                              \
     X(BALANCE, "load balancing", "before:c decision_of_load_balancing:h", PLAIN)                                                 \
     X(RELAYOUT, "dome_env_relayout", "layout:h", PLAIN)                                                                          \
     X(TYPE_STRUCT, "dome_type_struct", "name:o fields:h", PLAIN)                                                                 \
@@ -239,6 +256,10 @@ static inline void dome__begin(dome_operation *op, dome_env *env, dome_operation
 {
     dome__begin_with(op, env, code, object, &word, 1);
 }
+
+/* dome__begin for an operation that this task may call alone: it has no number and no place in the history, and no data moves
+ * before it. */
+void dome__begin_alone(dome_operation *op, dome_env *env, dome_operation_code code);
 
 /* Words for dome__begin: of a double (all NaNs have the same word), and of a text (0 if none), which is kept for the report on
  * tasks that disagree. */

@@ -46,6 +46,11 @@ static void local_end_send(dome_transport *t, int dest)
         dome__local_end_send(t, dest);
 }
 
+static bool local_sent(dome_transport *t, int dest)
+{
+    return !is_near(t->provider, dest) || dome__local_sent(t, dest);
+}
+
 static int local_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                       uint64_t bytes)
 {
@@ -113,6 +118,7 @@ static const dome_transport_ops local_ops = {
     .send = local_send,
     .begin_send = local_begin_send,
     .end_send = local_end_send,
+    .sent = local_sent,
     .recv_head = local_recv_head,
     .recv_data = local_recv_data,
     .arrived = local_arrived,

@@ -115,6 +115,12 @@ void dome__local_end_send(dome_transport *t, int dest)
     settle(local, peer_of(local, dest));
 }
 
+bool dome__local_sent(dome_transport *t, int dest)
+{
+    const peer *q = peer_of(t->provider, dest);
+    return !q->offer || answered(q);
+}
+
 /* ---- reading ---- */
 
 static uint32_t waiting(const peer *q)

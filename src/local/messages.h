@@ -9,6 +9,9 @@ int dome__local_begin_send(dome_transport *transport, int dest, int channel, con
                            const void *data, uint64_t bytes);
 void dome__local_end_send(dome_transport *transport, int dest);
 
+/* Whether end_send would return at once. */
+bool dome__local_sent(dome_transport *transport, int dest);
+
 /* Whether recv_head would find a message. Takes in what has arrived from this rank, but for offered data. */
 bool dome__local_arrived(dome_transport *transport, int source, int channel);
 

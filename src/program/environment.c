@@ -2,6 +2,7 @@
 #include "balance/balance.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
+#include "comm/comm.h"
 #include "core/environment_variables.h"
 #include "core/terminal.h"
 #include "core/trail.h"
@@ -116,6 +117,8 @@ int dome_finalize(dome_env *env)
         if (env->options.profile)
             failed = dome__profile_print(env);
         if (!failed)
+            failed = dome__comm_finish(env);
+        if (!failed)
             failed = dome__barrier(env->transport);
         if (failed)
             dome__fail_transport(env, failed);
@@ -124,6 +127,7 @@ int dome_finalize(dome_env *env)
         fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome_error_message(env));
     dome__registry_clear(env);
     dome__eval_free(g_steal_pointer(&env->eval));
+    dome__comm_free(g_steal_pointer(&env->comm));
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);

@@ -2,6 +2,7 @@
 
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
+#include "comm/comm.h"
 #include "core/environment.h"
 #include "core/terminal.h"
 #include "objects/eval.h"
@@ -42,6 +43,11 @@ static void say(dome_env *env, const char *line)
 {
     dome__progress_hide(env);
     fprintf(stderr, "dome: %s\n", line);
+}
+
+static int settled(dome_env *env)
+{
+    return dome__comm_settled(env);
 }
 
 static void saved(dome_env *env, uint64_t number)
@@ -97,6 +103,7 @@ const dome_hooks dome__program_hooks = {
     .registered = registered,
     .look = dome__recording_look,
     .say = say,
+    .settled = settled,
     .saved = saved,
     .fail = fail,
     .restarting = dome__checkpoint_restarting,

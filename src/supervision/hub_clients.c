@@ -49,9 +49,6 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
     dome__hub_ask_trails(s);
 }
 
-/* Seconds without any data movement after which a waiting task counts as idle: on a slow link packets arrive one by one. */
-static const double STILL = 3;
-
 /* Tasks at the same operation number must have the same history; and when all tasks wait without progress, they must at least be
  * in the same operation. */
 static void compare(hub_state *s, const hub_client *c)
@@ -72,7 +69,7 @@ static void compare(hub_state *s, const hub_client *c)
             mismatch(s, other->rank < c->rank ? other : c, other->rank < c->rank ? c : other);
             return;
         }
-        all_idle &= other->idle >= 3 && s->now - other->moved_at >= STILL;
+        all_idle &= dome__hub_idle(s, other);
         if (other->sequence != c->sequence)
             elsewhere = other;
     }
@@ -110,9 +107,13 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
     c->waiting = beat->waiting;
     g_free(c->object);
     c->object = g_strdup(beat->object);
-    c->idle = c->waiting && c->beaten && beat->sequence == c->sequence && beat->progress == c->progress ? c->idle + 1 : 0;
+    c->idle =
+        c->waiting && c->beaten && beat->sequence == c->sequence && beat->progress == c->progress && beat->awaited == c->awaited
+            ? c->idle + 1
+            : 0;
     if (!c->idle)
         c->moved_at = s->now;
+    c->awaited = beat->awaited;
     c->sequence = beat->sequence;
     c->progress = beat->progress;
     c->beaten = true;
@@ -130,7 +131,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
         if (s->trace)
             dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
     }
-    if (!s->told && !s->noticed)
+    if (!s->told && !s->noticed && !dome__hub_find_deadlock(s, c))
         compare(s, c);
 }
 

@@ -30,7 +30,8 @@ typedef struct hub_client {
     uint64_t sequence, history, progress;
     char *operation; /* its name; NULL or "": the program's own code */
     bool waiting;
-    uint64_t loop; /* loop boundaries passed */
+    uint64_t loop;    /* loop boundaries passed */
+    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
     char *object;
     double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
     int idle;          /* number of consecutive beats in which it waited without progress */
@@ -198,6 +199,14 @@ void dome__hub_receive(hub_state *s, hub_client *c);
 
 /* Handles a connection that either side has closed. */
 void dome__hub_closed(hub_state *s, hub_client *c);
+
+/* ---- hub_waits.c ---- */
+
+/* Whether a task has waited for some time without any data movement. */
+bool dome__hub_idle(const hub_state *s, const hub_client *c);
+
+/* After a beat of c: notices tasks that wait for each other's messages; returns whether there are any. */
+bool dome__hub_find_deadlock(hub_state *s, const hub_client *c);
 
 /* ---- hub_process.c ---- */
 

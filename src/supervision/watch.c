@@ -383,6 +383,7 @@ static void send_beat(dome_watch *watch)
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
     beat->waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
+    beat->awaited = transport ? __atomic_load_n(&transport->awaited, __ATOMIC_RELAXED) : 0;
     beat->progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
     if (beat->waiting)
         beat->progress += moved(watch);

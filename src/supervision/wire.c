@@ -22,7 +22,7 @@ typedef struct field {
     size_t at;
 } field;
 
-enum { FIELDS_MOST = 12 };
+enum { FIELDS_MOST = 14 };
 
 #define FIELD(type, name)                                                                                                        \
     {                                                                                                                            \
@@ -34,7 +34,8 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host)},
     [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
                         FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
-                        FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop)},
+                        FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop),
+                        FIELD(U64, beat.awaited)},
     [DOME_WIRE_FAIL] = {FIELD(U32, fail.status), FIELD(TEXT, fail.line), FIELD(U32, fail.end), FIELD(U32, fail.disagree)},
     [DOME_WIRE_EXITING] = {FIELD(U32, status)},
     [DOME_WIRE_END] = {FIELD(U32, end.status), FIELD(TEXT, end.text)},

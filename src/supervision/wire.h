@@ -63,6 +63,7 @@ typedef struct dome_wire_beat {
     uint32_t load;       /* of the host, hundredths; UINT32_MAX: unknown */
     uint64_t checkpoint; /* number of the last one + 1 */
     uint64_t loop;       /* loop boundaries passed */
+    uint64_t awaited;    /* the message that dome_recv or dome_wait waits for: DOME_AWAITS */
 } dome_wire_beat;
 
 typedef struct dome_wire_fail {

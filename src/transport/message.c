@@ -158,7 +158,8 @@ static uint64_t piece_count(uint64_t element)
     return element >= PIECE_BYTES ? 1 : PIECE_BYTES / element;
 }
 
-static head head_of(const dome_transport *t, int channel, dome_type type, uint64_t count, dome_format format)
+static head head_of(const dome_transport *t, int channel, dome_type type, uint64_t count, dome_format format,
+                    const dome_stamp *stamp)
 {
     return (head){
         .magic = HEAD_MAGIC,
@@ -168,20 +169,21 @@ static head head_of(const dome_transport *t, int channel, dome_type type, uint64
         .channel = (uint8_t)channel,
         .element = dome_type_portable_size(type),
         .count = count,
-        .stamp = t->stamp,
+        .stamp = *stamp,
         .rank = (uint32_t)t->rank,
-        .flags = t->flag,
+        .flags = channel != DOME_CHANNEL_PROGRAM && t->flag,
     };
 }
 
-static int send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count, bool whole)
+static int send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count, bool whole,
+                const dome_stamp *stamp)
 {
     int status = check_peer(t, dest);
     if (status)
         return status;
     dome_format format = dome__format_with(t, dest);
     uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type);
-    head h = head_of(t, channel, type, count, format);
+    head h = head_of(t, channel, type, count, format, stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
     if (format == DOME_NATIVE || !count)
@@ -206,12 +208,12 @@ static int send(dome_transport *t, int dest, int channel, dome_type type, const 
 
 int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
 {
-    return send(t, dest, channel, type, data, count, true);
+    return send(t, dest, channel, type, data, count, true, &t->stamp);
 }
 
 int dome__begin_send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
 {
-    return send(t, dest, channel, type, data, count, false);
+    return send(t, dest, channel, type, data, count, false, &t->stamp);
 }
 
 void dome__end_send(dome_transport *t, int dest)
@@ -237,20 +239,40 @@ static char *describe(dome_transport *t, int rank, const dome_stamp *stamp)
                            stamp->operation, stamp->object);
 }
 
-/* Checks that the message with head h can be received as elements of `type`. The caller checks its length. */
-static int check_head(dome_transport *t, int source, int channel, dome_type type, dome_format format, const head *h,
-                      uint64_t bytes)
+/* Checks what holds for every message from this task: it may be damaged, or of another version. */
+static int check_frame(dome_transport *t, int source, int channel, dome_format format, const head *h)
 {
     if (h->magic != HEAD_MAGIC || h->version != HEAD_VERSION || h->channel != channel || h->rank != (uint32_t)source)
         return dome__transport_error(t, DOME_ERR_COMM, "task %d has sent data that is not a message of this version of Dome",
                                      source);
+    if (h->format != format)
+        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source, t->rank);
+    return DOME_OK;
+}
+
+/* Checks that `bytes` can be the data, or the first part, of the message with head h; element: bytes of one in its format. */
+static int check_length(dome_transport *t, int source, const head *h, uint64_t element, uint64_t bytes)
+{
+    if (!element || bytes % element || (bytes == 0) != (h->count == 0) || bytes / element > h->count)
+        return dome__transport_error(t, DOME_ERR_COMM,
+                                     "a message from task %d has %" PRIu64 " bytes instead of %" PRIu64 " elements of %" PRIu64,
+                                     source, bytes, h->count, element);
+    return DOME_OK;
+}
+
+/* Checks that the message with head h can be received as elements of `type`. The caller checks its length. */
+static int check_head(dome_transport *t, int source, int channel, dome_type type, dome_format format, const head *h,
+                      uint64_t bytes)
+{
+    int status = check_frame(t, source, channel, format, h);
+    if (status)
+        return status;
     if (!same_stamp(&h->stamp, &t->stamp)) {
         char *here = describe(t, t->rank, &t->stamp), *there = describe(t, source, &h->stamp);
         const char *hint = h->stamp.operation == t->stamp.operation && h->stamp.object == t->stamp.object
                                ? ", with other arguments or after other operations"
                                : "";
-        int status =
-            dome__transport_error(t, DOME_ERR_MISMATCH, "tasks disagree about the operation: %s; %s%s", here, there, hint);
+        status = dome__transport_error(t, DOME_ERR_MISMATCH, "tasks disagree about the operation: %s; %s%s", here, there, hint);
         g_free(here);
         g_free(there);
         return status;
@@ -259,29 +281,24 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
         return dome__transport_error(t, DOME_ERR_MISMATCH,
                                      "task %d sends elements of another type than the %s that task %d expects", source,
                                      dome_type_name(type), t->rank);
-    uint64_t element = dome_type_bytes(type, format);
-    if (h->format != format)
-        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source, t->rank);
-    if (bytes % element || (bytes == 0) != (h->count == 0) || bytes / element > h->count)
-        return dome__transport_error(t, DOME_ERR_COMM,
-                                     "a message from task %d has %" PRIu64 " bytes instead of %" PRIu64 " elements of %" PRIu64,
-                                     source, bytes, h->count, element);
+    status = check_length(t, source, h, dome_type_bytes(type, format), bytes);
     t->flag = t->flag || (h->flags & 1);
-    return DOME_OK;
+    return status;
 }
 
-/* Receives the data of the message whose head h has been checked, and of the messages that continue it. */
+/* Receives the data of the message whose head h has been checked, and of the messages that continue it. type NULL: in the form in
+ * which it travels. */
 static int take_elements(dome_transport *t, int source, int channel, dome_type type, char *data, const head *h, uint64_t bytes)
 {
     dome_format format = dome__format_with(t, source);
     if (format == DOME_NATIVE || !h->count) {
-        if (bytes / dome_type_size(type) == h->count)
+        if (!type || bytes / dome_type_size(type) == h->count)
             return take_data(t, source, channel, data, bytes);
         discard(t, source, channel, bytes);
         return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head states", source);
     }
-    uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type), capacity = bytes;
-    bool convert = !same_forms(type);
+    uint64_t element = h->element, size = type ? dome_type_size(type) : element, capacity = bytes;
+    bool convert = type && !same_forms(type);
     char *packed = convert ? g_try_malloc(capacity) : NULL;
     if (convert && !packed) {
         discard(t, source, channel, bytes);
@@ -302,8 +319,11 @@ static int take_elements(dome_transport *t, int source, int channel, dome_type t
         status = take_head(t, source, channel, &next, &bytes);
         if (status)
             break;
-        status = check_head(t, source, channel, type, format, &next, bytes);
-        if (!status && (next.count != h->count || bytes / element > h->count - done || bytes > capacity))
+        status = check_frame(t, source, channel, format, &next);
+        if (!status)
+            status = check_length(t, source, &next, element, bytes);
+        if (!status && (!same_stamp(&next.stamp, &h->stamp) || next.count != h->count || bytes / element > h->count - done ||
+                        bytes > capacity))
             status =
                 dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is incomplete: another one follows", source);
         if (status)
@@ -386,7 +406,7 @@ static int share(dome_transport *t, int from, dome_type type, const void *data, 
         given[0] = (dome_shared){NULL, data, bytes};
         return DOME_OK;
     }
-    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE);
+    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE, &t->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
     uint64_t start = begin_wait(t);
@@ -459,4 +479,48 @@ static void *allocate_zeroed(uint64_t bytes)
 int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, void **data, uint64_t *count)
 {
     return dome__recv_in(t, source, channel, type, allocate_zeroed, g_free, data, count);
+}
+
+/* ---- messages of the program ---- */
+
+int dome__letter_send(dome_transport *t, int dest, int tag, dome_type type, uint64_t hash, const void *data, uint64_t count,
+                      bool whole)
+{
+    return send(t, dest, DOME_CHANNEL_PROGRAM, type, data, count, whole, &(dome_stamp){.history = hash, .object = (uint64_t)tag});
+}
+
+int dome__letter_head(dome_transport *t, int source, dome_letter *letter)
+{
+    head h;
+    uint64_t bytes = 0;
+    int status = take_head(t, source, DOME_CHANNEL_PROGRAM, &h, &bytes);
+    if (status)
+        return status;
+    status = check_frame(t, source, DOME_CHANNEL_PROGRAM, dome__format_with(t, source), &h);
+    if (!status && h.format == DOME_PORTABLE)
+        status = check_length(t, source, &h, h.element, bytes);
+    *letter = (dome_letter){.tag = (int)h.stamp.object,
+                            .kind = (dome_type_kind)h.kind,
+                            .type = h.stamp.history,
+                            .element = h.element,
+                            .count = h.count,
+                            .bytes = bytes};
+    return status;
+}
+
+int dome__letter_data(dome_transport *t, int source, const dome_letter *letter, dome_type type, void *data)
+{
+    const head h = {
+        .stamp = {.history = letter->type, .object = (uint64_t)letter->tag}, .element = letter->element, .count = letter->count};
+    return take_elements(t, source, DOME_CHANNEL_PROGRAM, type, data, &h, letter->bytes);
+}
+
+bool dome__sent(dome_transport *t, int dest)
+{
+    return !(t->can & DOME_TRANSPORT_OFFER) || t->ops->sent(t, dest);
+}
+
+bool dome__letter_arrived(dome_transport *t, int source)
+{
+    return t->ops->arrived(t, source, DOME_CHANNEL_PROGRAM);
 }

@@ -38,4 +38,31 @@ int dome__recv_new(dome_transport *transport, int source, int channel, dome_type
 int dome__recv_in(dome_transport *transport, int source, int channel, dome_type type, void *(*allocate)(uint64_t bytes),
                   void (*release)(void *data), void **data, uint64_t *count);
 
+/* ---- messages of the program, outside of its history: the two tasks may be at different operations ---- */
+
+typedef struct dome_letter {
+    int tag;
+    dome_type_kind kind;
+    uint64_t type;    /* hash of the sender's type */
+    uint64_t element; /* portable size of an element */
+    uint64_t count;
+    uint64_t bytes; /* of the first part */
+} dome_letter;
+
+/* Sends elements on DOME_CHANNEL_PROGRAM. whole: as dome__send, else as dome__begin_send. */
+int dome__letter_send(dome_transport *transport, int dest, int tag, dome_type type, uint64_t hash, const void *data,
+                      uint64_t count, bool whole);
+
+/* Waits for the next one from a task. Must be followed by dome__letter_data. */
+int dome__letter_head(dome_transport *transport, int source, dome_letter *letter);
+
+/* Receives its elements; type NULL: in the form in which they travel (dome__format_with). */
+int dome__letter_data(dome_transport *transport, int source, const dome_letter *letter, dome_type type, void *data);
+
+/* Whether dome__end_send would return at once. */
+bool dome__sent(dome_transport *transport, int dest);
+
+/* Whether a letter of this task has arrived. Needs DOME_TRANSPORT_PROBE. */
+bool dome__letter_arrived(dome_transport *transport, int source);
+
 #endif

@@ -17,7 +17,14 @@
 
 typedef struct dome_transport dome_transport;
 
-enum { DOME_CHANNEL_COLLECTIVE, DOME_CHANNEL_DATA, DOME_CHANNEL_CONTROL, DOME_CHANNEL_RELAY, DOME_CHANNELS };
+enum {
+    DOME_CHANNEL_COLLECTIVE,
+    DOME_CHANNEL_DATA,
+    DOME_CHANNEL_CONTROL,
+    DOME_CHANNEL_RELAY,
+    DOME_CHANNEL_PROGRAM,
+    DOME_CHANNELS
+};
 
 /* The most tasks in a share. */
 enum { DOME_NEAR_MAX = 32 };
@@ -82,6 +89,9 @@ typedef struct dome_transport_ops {
                       uint64_t bytes);
     void (*end_send)(dome_transport *transport, int dest);
 
+    /* OFFER: whether end_send would return at once. */
+    bool (*sent)(dome_transport *transport, int dest);
+
     /* Waits for the next message from source and gives its head (exactly head_bytes, as sent) and the length of its data. Must
      * be followed by recv_data for the same message. */
     int (*recv_head)(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes);
@@ -108,6 +118,12 @@ typedef struct dome_transport_ops {
 /* ns: shorter waits do not interrupt a task's computing. */
 enum { DOME_LONG_WAIT = 100 * 1000 };
 
+/* A message that a task waits for in dome_recv or dome_wait, as one word: the rank of its sender, negative for any, and its tag.
+ */
+#define DOME_AWAITS(rank, tag)     ((uint64_t)1 << 63 | (uint64_t)((rank) < 0 ? 0 : (rank) + 1) << 32 | (uint32_t)(tag))
+#define DOME_AWAITED_RANK(awaited) ((int)((awaited) >> 32 & 0x7fffffff) - 1)
+#define DOME_AWAITED_TAG(awaited)  ((int)(uint32_t)(awaited))
+
 struct dome_transport {
     const dome_transport_ops *ops;
     void *provider;
@@ -120,6 +136,7 @@ struct dome_transport {
     uint64_t *waited_for;     /* the same by the rank waited for; NULL: not counted */
     uint64_t waits;           /* how often it waited for DOME_LONG_WAIT or longer */
     int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
+    uint64_t awaited;         /* the message of the program that this task waits for (DOME_AWAITS); 0: none; likewise */
     uint64_t wait_began;      /* when the wait began, ns; read by the watcher thread */
     uint64_t progress;        /* incremented when anything arrives; read by the watcher thread */
     uint64_t messages, bytes; /* sent so far */

@@ -24,6 +24,7 @@ WHERE = {
     "sum": "(dvec_sum of 'x'|the program's own code)",
     "wait": "dvec_sum of 'x'",
     "finalize": "dome_finalize",
+    "messages": "dome_recv",
     "move": "(load balancing|dome_barrier|the program's own code)",
     "neighbours": r"(load balancing|dvec_(halo of 'x'|map of 'y')|the program's own code)",
     "mixed": r"(dome_\w+( of 'tasks on host \S+')?|dvec_\w+ of '\w+'|the program's own code)",
@@ -38,7 +39,7 @@ def start(tasks, place, argument=None, rank=0, timeout=None, options=(), **more)
 
 def settle(place):
     """Marks are made just before a task is where it should be."""
-    if place in ("map", "wait", "finalize"):
+    if place in ("map", "wait", "finalize", "messages"):
         time.sleep(0.1)
     elif place == "neighbours":
         time.sleep(0.5)
@@ -62,7 +63,8 @@ def ended_by(number):
 
 
 def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None, road="best"):
-    with start(tasks, place, argument, options=["--dome-road", road]) as run:
+    waited_for = rank if place == "messages" else 0
+    with start(tasks, place, argument, waited_for, options=["--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         settle(place)
         since = time.monotonic()
@@ -337,6 +339,33 @@ def mistake(name, *options):
         return note
 
 
+# By tests/programs/worker.c: status and line.
+MESSAGES = {
+    "circle": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 5; "
+               r"task 1 on host \S+ is in dome_recv and waits for a message from task 0 with tag 5"),
+    "barrier": (2, r"tasks wait for each other: task 2 on host \S+ is in dome_recv and waits for a message from task [0-9] with tag 7; "
+                r"task [0-9] on host \S+ is in dome_barrier"),
+    "anyone": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from any task; .*"),
+    "request": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_wait and waits for a message from task 1 with tag 0; .*"),
+    "checkpoint": (2, r"dome_checkpoint: a message of task 2 to task 0 \(tag 4, 1 elements of f64\) has not been received, and no "
+                   r"checkpoint can contain it \(task \d on host \S+\)"),
+    "open": (2, r"dome_checkpoint: a request of task 2 to receive from task 0 \(tag 6\) has not been waited for, and no "
+             r"checkpoint can contain it \(task \d on host \S+\)"),
+    "forgotten": (0, r"dome_finalize: a message of task 2 to task 0 \(tag 4, 1 elements of f64\) has not been received"),
+}
+
+
+def messages(tasks, how):
+    directory = ["--dome-checkpoint-dir", "%MARKS%/checkpoints", "--dome-checkpoint-every", "1"] if how in ("checkpoint", "open") else []
+    status, line = MESSAGES[how]
+    with start(tasks, "messages", how, 2, options=directory) as run:
+        got = run.wait()
+        run.check_clean()
+        check(got == status, "it ended with status %d: %s" % (got, "; ".join(run.lines())))
+        only_line(run, line)
+        return "; ".join(run.lines())
+
+
 def aborts(tasks, rank):
     with start(tasks, "dome-abort", "no bread", rank) as run:
         note = is_over(run, run.began, TIMEOUT, 1)
@@ -353,6 +382,9 @@ DISAGREEMENTS = {
     "argument": ("dvec_fill of 'x'", "value", "2", "1"),
     "root": ("dome_bcast", "root", "1", "0"),
     "count": ("dome_bcast", "count", "2", "1"),
+    "reduction": ("dome_allreduce", "reduction", "'DOME_SUM'", "'DOME_MAX'"),
+    "type": ("dome_allgather", "type", "'f64'", "'i32'"),
+    "gather": ("dome_allgather", "dome_gather"),
     "scalar": ("dscalar_set_f64 of 's'", "value", "2", "1"),
     "more": ("dvec_sum of 'x'", "dome_barrier"),
     "more-deferred": ("dvec_sum of 'x'", "dvec_adds of 'x'"),
@@ -494,6 +526,10 @@ def all_cases():
         for how in "fault", "overflow", "handled":
             case("task %d, fault: %s" % (rank, how), faults, 4, rank, how)
         case("task %d calls dome_abort" % rank, aborts, 4, rank)
+    for how in MESSAGES:
+        case("messages: %s" % how, messages, 3, how)
+    for road in "vm", "pvm":
+        case("kill -9 task 1 that others receive from, road %s" % road, kill_rank, 3, "messages", 1, signal.SIGKILL, "receive", road)
     for how in list(DISAGREEMENTS) + ["value", "long-before"]:
         case("disagree: %s, 2 tasks" % how, disagree, 2, 1, how)
         case("disagree: %s, 4 tasks" % how, disagree, 4, 2, how)

@@ -85,6 +85,82 @@ static void of_environment(void)
     REFUSES(dome_error_clear, NULL);
 }
 
+static void combine(void *ctx, size_t count, void *inout, const void *in)
+{
+    (void)ctx, (void)count, (void)inout, (void)in;
+}
+
+static void of_collectives(void)
+{
+    int x = 0, y = 0;
+    size_t one = 1, none = 0;
+    REFUSES(dome_allreduce, NULL, DOME_I32, &x, 1, DOME_SUM);
+    REFUSES(dome_allreduce, env, NULL, &x, 1, DOME_SUM);
+    REFUSES(dome_allreduce, env, DOME_I32, NULL, 1, DOME_SUM);
+    ALLOWS(dome_allreduce, env, DOME_I32, NULL, 0, DOME_SUM);
+    REFUSES(dome_reduce, NULL, 0, DOME_I32, &x, 1, DOME_SUM);
+    REFUSES(dome_reduce, env, 0, NULL, &x, 1, DOME_SUM);
+    REFUSES(dome_reduce, env, 0, DOME_I32, NULL, 1, DOME_SUM);
+    REFUSES(dome_scan, NULL, DOME_I32, &x, 1, DOME_SUM);
+    REFUSES(dome_scan, env, NULL, &x, 1, DOME_SUM);
+    REFUSES(dome_scan, env, DOME_I32, NULL, 1, DOME_SUM);
+    REFUSES(dome_allreduce_with, NULL, DOME_I32, &x, 1, combine, NULL);
+    REFUSES(dome_allreduce_with, env, NULL, &x, 1, combine, NULL);
+    REFUSES(dome_allreduce_with, env, DOME_I32, NULL, 1, combine, NULL);
+    REFUSES(dome_allreduce_with, env, DOME_I32, &x, 1, NULL, NULL);
+    REFUSES(dome_reduce_with, NULL, 0, DOME_I32, &x, 1, combine, NULL);
+    REFUSES(dome_reduce_with, env, 0, DOME_I32, &x, 1, NULL, NULL);
+    REFUSES(dome_scan_with, NULL, DOME_I32, &x, 1, combine, NULL);
+    REFUSES(dome_scan_with, env, DOME_I32, &x, 1, NULL, NULL);
+    REFUSES(dome_gather, NULL, 0, DOME_I32, &x, 1, &y);
+    REFUSES(dome_gather, env, 0, NULL, &x, 1, &y);
+    REFUSES(dome_gather, env, 0, DOME_I32, NULL, 1, &y);
+    REFUSES(dome_gather, env, 0, DOME_I32, &x, 1, NULL);
+    REFUSES(dome_allgather, NULL, DOME_I32, &x, 1, &y);
+    REFUSES(dome_allgather, env, NULL, &x, 1, &y);
+    REFUSES(dome_allgather, env, DOME_I32, NULL, 1, &y);
+    REFUSES(dome_allgather, env, DOME_I32, &x, 1, NULL);
+    ALLOWS(dome_allgather, env, DOME_I32, NULL, 0, NULL);
+    REFUSES(dome_gatherv, NULL, 0, DOME_I32, &x, &one, &y);
+    REFUSES(dome_gatherv, env, 0, NULL, &x, &one, &y);
+    REFUSES(dome_gatherv, env, 0, DOME_I32, NULL, &one, &y);
+    REFUSES(dome_gatherv, env, 0, DOME_I32, &x, NULL, &y);
+    REFUSES(dome_gatherv, env, 0, DOME_I32, &x, &one, NULL);
+    REFUSES(dome_allgatherv, NULL, DOME_I32, &x, &one, &y);
+    REFUSES(dome_allgatherv, env, NULL, &x, &one, &y);
+    REFUSES(dome_allgatherv, env, DOME_I32, NULL, &one, &y);
+    REFUSES(dome_allgatherv, env, DOME_I32, &x, NULL, &y);
+    REFUSES(dome_allgatherv, env, DOME_I32, &x, &one, NULL);
+    REFUSES(dome_alltoall, NULL, DOME_I32, &x, &one, &y, &one);
+    REFUSES(dome_alltoall, env, NULL, &x, &one, &y, &one);
+    REFUSES(dome_alltoall, env, DOME_I32, NULL, &one, &y, &one);
+    REFUSES(dome_alltoall, env, DOME_I32, &x, NULL, &y, &one);
+    REFUSES(dome_alltoall, env, DOME_I32, &x, &one, NULL, &one);
+    REFUSES(dome_alltoall, env, DOME_I32, &x, &one, &y, NULL);
+    ALLOWS(dome_alltoall, env, DOME_I32, NULL, &none, NULL, &none);
+}
+
+static void of_messages(void)
+{
+    int x = 0;
+    REFUSES(dome_send, NULL, 0, 0, DOME_I32, &x, 1);
+    REFUSES(dome_send, env, 0, 0, NULL, &x, 1);
+    REFUSES(dome_send, env, 0, 0, DOME_I32, NULL, 1);
+    ALLOWS(dome_send, env, 0, 0, DOME_I32, NULL, 0);
+    REFUSES(dome_recv, NULL, 0, 0, DOME_I32, &x, 1, NULL);
+    REFUSES(dome_recv, env, 0, 0, NULL, &x, 1, NULL);
+    REFUSES(dome_recv, env, 0, 0, DOME_I32, NULL, 1, NULL);
+    ALLOWS(dome_recv, env, 0, 0, DOME_I32, NULL, 0, NULL);
+    REFUSES(dome_isend, NULL, 0, 0, DOME_I32, &x, 1);
+    REFUSES(dome_isend, env, 0, 0, NULL, &x, 1);
+    REFUSES(dome_isend, env, 0, 0, DOME_I32, NULL, 1);
+    REFUSES(dome_irecv, NULL, 0, 0, DOME_I32, &x, 1);
+    REFUSES(dome_irecv, env, 0, 0, NULL, &x, 1);
+    REFUSES(dome_irecv, env, 0, 0, DOME_I32, NULL, 1);
+    REFUSES(dome_wait, NULL, NULL);
+    REFUSES(dome_test, NULL);
+}
+
 static void of_types(void)
 {
     const dome_field field = {"a", DOME_F64, 0, 1}, nameless = {NULL, DOME_F64, 0, 1}, typeless = {"a", NULL, 0, 1};
@@ -594,6 +670,8 @@ int main(int argc, char **argv)
     dscalar *s = env ? dscalar_new(env, "scalar", DOME_I64) : NULL;
     dsparse *a = env ? dsparse_new(env, "matrix", 5, 5) : NULL;
     of_environment();
+    of_collectives();
+    of_messages();
     of_types();
     of_layouts();
     of_objects(x ? dvec_object(x) : NULL);

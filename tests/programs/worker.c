@@ -197,6 +197,15 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
     } else if (strcmp(how, "count") == 0) {
         double values[2] = {0};
         dome_bcast(env, 0, DOME_F64, values, other ? 1 : 2);
+    } else if (strcmp(how, "reduction") == 0) {
+        dome_allreduce(env, DOME_F64, &(double){1}, 1, other ? DOME_MAX : DOME_SUM);
+    } else if (strcmp(how, "type") == 0) {
+        dome_allgather(env, other ? DOME_I32 : DOME_F64, &(double){1}, 1, (double[16]){0});
+    } else if (strcmp(how, "gather") == 0) {
+        if (other)
+            dome_gather(env, 0, DOME_F64, &(double){1}, 1, (double[16]){0});
+        else
+            dome_allgather(env, DOME_F64, &(double){1}, 1, (double[16]){0});
     } else if (strcmp(how, "scalar") == 0) {
         dscalar_set_f64(s, other ? 1 : 2);
         dome_barrier(env);
@@ -256,6 +265,39 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
     }
 }
 
+/* Messages that do not come, or that nobody receives. */
+static void messages(dome_env *env, const char *how, bool other, int differs)
+{
+    int rank = dome_rank(env), size = dome_size(env);
+    double value = 0;
+    if (strcmp(how, "receive") == 0) { /* all wait for one, which does not send */
+        if (other)
+            sleep(60);
+        dome_recv(env, differs, 3, DOME_F64, &value, 1, NULL);
+    } else if (strcmp(how, "circle") == 0) { /* the first ones wait for each other while the rest computes */
+        if (rank >= differs)
+            compute(60);
+        dome_recv(env, (rank + 1) % differs, 5, DOME_F64, &value, 1, NULL);
+    } else if (strcmp(how, "barrier") == 0) { /* one is not in the barrier, where all others are */
+        if (other)
+            dome_recv(env, (rank + 1) % size, 7, DOME_F64, &value, 1, NULL);
+        dome_barrier(env);
+    } else if (strcmp(how, "anyone") == 0) {
+        dome_recv(env, DOME_ANY_RANK, DOME_ANY_TAG, DOME_F64, &value, 1, NULL);
+    } else if (strcmp(how, "request") == 0) {
+        dome_wait(dome_irecv(env, (rank + 1) % size, rank, DOME_F64, &value, 1), NULL);
+    } else if (strcmp(how, "checkpoint") == 0 || strcmp(how, "forgotten") == 0) {
+        if (other)
+            dome_send(env, 0, 4, DOME_F64, &value, 1);
+        dome_checkpoint(env);
+    } else if (strcmp(how, "open") == 0) {
+        dome_request *request = other ? dome_irecv(env, 0, 6, DOME_F64, &value, 1) : NULL;
+        dome_checkpoint(env);
+        if (other)
+            dome_wait(request, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 3 && strcmp(argv[3], "start") == 0 && getenv("DOME_JOIN")) {
@@ -288,7 +330,9 @@ int main(int argc, char **argv)
     if (strcmp(place, "finalize") != 0)
         dome_barrier(env);
     mark("there", rank);
-    if (strcmp(place, "own") == 0) {
+    if (strcmp(place, "messages") == 0) {
+        messages(env, argument, other, differs);
+    } else if (strcmp(place, "own") == 0) {
         compute(60);
     } else if (strcmp(place, "map") == 0) {
         double seconds = 60;
