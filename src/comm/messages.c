@@ -160,12 +160,12 @@ static stored *store(dome_env *env, int rank, const dome_letter *letter, uint64_
     return s;
 }
 
-int dome__comm_take(dome_env *env, int rank)
+int dome__comm_take(dome_env *env, int rank, uint64_t now)
 {
     dome_comm *c = env->comm;
     dome_transport *t = env->transport;
     dome_letter letter;
-    int status = dome__letter_head(t, rank, &letter);
+    int status = dome__letter_head(t, rank, &letter, now);
     if (status)
         return status;
     c->taken_from[rank]++;
@@ -229,7 +229,7 @@ static int begin_send(dome_env *env, dome_request *request, bool whole)
     }
     dome_comm *c = env->comm;
     int status = dome__letter_send(env->transport, request->rank, request->tag, request->type, request->hash, request->data,
-                                   request->count, whole);
+                                   request->count, whole, 0);
     c->sent_to[request->rank] += !status;
     return status;
 }
@@ -255,8 +255,8 @@ static dome_status nobody_sends(dome_env *env, dome_request *request)
     return DOME_OK;
 }
 
-/* Waits until a request to receive is done. */
-static int receive(dome_env *env, dome_request *request)
+/* Waits until a request to receive is done. now: the time. */
+static int receive(dome_env *env, dome_request *request, uint64_t now)
 {
     dome_transport *t = env->transport;
     int status = DOME_OK;
@@ -267,7 +267,8 @@ static int receive(dome_env *env, dome_request *request)
         int rank = request->rank;
         if (rank == DOME_ANY_RANK)
             rank = dome__wait_for_any(t, env->comm->others, env->size - 1, DOME_CHANNEL_PROGRAM);
-        status = dome__comm_take(env, rank);
+        status = dome__comm_take(env, rank, now);
+        now = 0;
     }
     __atomic_store_n(&t->awaited, 0, __ATOMIC_RELAXED);
     return status;
@@ -314,9 +315,9 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
         return dome__end(&op, status);
     dome_comm *c = dome__comm(env);
     if (dest != env->rank) {
-        int failed = dome__letter_send(env->transport, dest, tag, type, dome__type_hash(type), data, count, true);
+        int failed = dome__letter_send(env->transport, dest, tag, type, dome__type_hash(type), data, count, true, op.start_ns);
         c->sent_to[dest] += !failed;
-        return dome__end(&op, failed ? dome__fail_transport(env, failed) : DOME_OK);
+        return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->now);
     }
     dome_request request = {.env = env,
                             .rank = dest,
@@ -348,11 +349,12 @@ dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *
                             .count = count,
                             .link.data = &request};
     begin_receive(c, &request);
-    int failed = receive(env, &request);
+    env->transport->now = 0;
+    int failed = receive(env, &request, op.start_ns);
     g_queue_unlink(request.state == REQUEST_DONE ? &c->done : &c->receives, &request.link);
     status = conclude(env, &request, failed, received);
     g_free(request.text);
-    return dome__end(&op, status);
+    return dome__end_at(&op, status, env->transport->now);
 }
 
 dome_request *dome_isend(dome_env *env, int dest, int tag, dome_type type, const void *data, size_t count)
@@ -416,7 +418,7 @@ dome_status dome_wait(dome_request *request, dome_received *received)
     if (request->state == REQUEST_SENDS)
         dome__end_send(env->transport, request->rank);
     else if (request->state == REQUEST_RECEIVES)
-        failed = receive(env, request);
+        failed = receive(env, request, op.start_ns);
     g_queue_unlink(request->state == REQUEST_RECEIVES ? &c->receives : &c->done, &request->link);
     dome_status status = conclude(env, request, failed, received);
     request->state = REQUEST_ENDED;
@@ -431,7 +433,7 @@ static int take_arrived(dome_env *env)
     int status = DOME_OK;
     for (int k = 0; k < env->size - 1 && !status; k++)
         while (!status && dome__letter_arrived(env->transport, env->comm->others[k]))
-            status = dome__comm_take(env, env->comm->others[k]);
+            status = dome__comm_take(env, env->comm->others[k], 0);
     return status;
 }
 

@@ -44,8 +44,9 @@ struct dome_comm {
 /* The environment's; made when it is first needed. */
 dome_comm *dome__comm(dome_env *env);
 
-/* Takes the next message from another task, waiting for it if need be: into the first request that it fits, or a stored one. */
-int dome__comm_take(dome_env *env, int rank);
+/* Takes the next message from another task, waiting for it if need be: into the first request that it fits, or a stored one. now:
+ * as for dome__letter_head. */
+int dome__comm_take(dome_env *env, int rank, uint64_t now);
 
 /* "f64"; for a struct, whose type this task need not know, "a struct". */
 const char *dome__letter_type_name(const dome_letter *letter);

@@ -29,7 +29,7 @@ static int take_all(dome_env *env)
     int status = dome__alltoall(env->transport, DOME_U64, c->sent_to, 1, told);
     for (int r = 0; r < env->size && !status; r++)
         while (r != env->rank && c->taken_from[r] < told[r] && !status)
-            status = dome__comm_take(env, r);
+            status = dome__comm_take(env, r, 0);
     g_free(told);
     return status;
 }

@@ -12,6 +12,8 @@
 
 #include <glib.h>
 
+struct dome_operation;
+
 /* What one operation has cost. */
 typedef struct dome_clock_entry {
     uint64_t count;
@@ -25,6 +27,9 @@ struct dome_clock *dome__clock_new(void);
 void dome__clock_free(struct dome_clock *clock);
 void dome__clock_start(dome_env *env);
 uint64_t dome__clock_ran_ns(const dome_env *env); /* since then */
+
+/* dome__end at a time, by dome__now_ns, that the caller knows already; 0: it does not. */
+dome_status dome__end_at(struct dome_operation *op, dome_status status, uint64_t now);
 
 const dome_clock_entry *dome__clock_entry_of(const dome_env *env, uint32_t code);
 

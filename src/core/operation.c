@@ -174,7 +174,8 @@ void dome__begin_next(dome_env *env, uint64_t decision)
         env->hooks->at(env, op->code, id_of(op->object));
 }
 
-dome_status dome__end(dome_operation *op, dome_status status)
+/* now: the time, 0: not known yet. */
+static inline dome_status end(dome_operation *op, dome_status status, uint64_t now)
 {
     dome_env *env = op->env;
     env->operation = op->outer;
@@ -183,7 +184,8 @@ dome_status dome__end(dome_operation *op, dome_status status)
     dome_clock_entry *entry = &env->clock->entry[op->code];
     entry->count++;
     if (!dome__operation_has(op->code, DOME_OPERATION_DEFERRED)) {
-        uint64_t total = dome__since_ns(op->start_ns), wait = env->wait_ns ? *env->wait_ns - op->start_wait_ns : 0;
+        now = now ? now : dome__now_ns();
+        uint64_t total = now > op->start_ns ? now - op->start_ns : 0, wait = env->wait_ns ? *env->wait_ns - op->start_wait_ns : 0;
         uint64_t elsewhere = wait + env->clock->eval_ns - op->start_eval_ns, compute = total > elsewhere ? total - elsewhere : 0;
         entry->wait_ns += wait;
         entry->compute_ns += compute;
@@ -194,6 +196,16 @@ dome_status dome__end(dome_operation *op, dome_status status)
     if (env->watch)
         env->hooks->at(env, DOME_OP_NONE, 0);
     return status;
+}
+
+dome_status dome__end(dome_operation *op, dome_status status)
+{
+    return end(op, status, 0);
+}
+
+dome_status dome__end_at(dome_operation *op, dome_status status, uint64_t now)
+{
+    return end(op, status, now);
 }
 
 void dome__count_bytes(const dome_operation *op, uint64_t bytes)

@@ -55,6 +55,7 @@ typedef struct peer {
     shared_channel *out, *in;
     char *out_ring, *in_ring;
     uint32_t out_tail, in_head;
+    uint32_t out_head; /* how far the peer had read when this task last looked */
 
     /* a transfer that this task has offered and the peer has not answered; offer is NULL if there is none */
     uint32_t offered;

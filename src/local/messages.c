@@ -20,9 +20,14 @@ static peer *peer_of(const dome_local *local, int rank)
 
 /* ---- writing ---- */
 
-static uint32_t room(const dome_local *local, const peer *q)
+/* Looks at how far the peer has read only if less than `wanted` was free when last looked: the peer's processor writes there. */
+static uint32_t room(const dome_local *local, peer *q, uint32_t wanted)
 {
-    return local->ring - (q->out_tail - atomic_load_explicit(&q->out->head, memory_order_acquire));
+    uint32_t free = local->ring - (q->out_tail - q->out_head);
+    if (free >= wanted)
+        return free;
+    q->out_head = atomic_load_explicit(&q->out->head, memory_order_acquire);
+    return local->ring - (q->out_tail - q->out_head);
 }
 
 static void publish(const dome_local *local, peer *q)
@@ -37,11 +42,11 @@ static void write_ring(dome_local *local, peer *q, const void *data, uint64_t by
 {
     const char *from = data;
     while (bytes) {
-        uint32_t free = room(local, q);
+        uint32_t free = room(local, q, (uint32_t)MIN(bytes, local->ring / 4));
         if (!free) {
             publish(local, q);
             dome__pause w = {0};
-            for (; !(free = room(local, q)); dome__rest(local, &w, FOR_ROOM))
+            for (; !(free = room(local, q, 1)); dome__rest(local, &w, FOR_ROOM))
                 continue;
             dome__rested(local, &w);
         }

@@ -59,19 +59,28 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
     h->flags = dome__get_u32(bytes + 56);
 }
 
+/* Data of at most this many bytes is there with its head: waiting for it is not worth two looks at the clock. */
+enum { AT_ONCE = 1024 };
+
 /* Marks the task as waiting: the operation clock subtracts the time, and the watcher thread reports it. */
-static uint64_t begin_wait(dome_transport *t)
+static uint64_t begin_wait_at(dome_transport *t, uint64_t now)
 {
     __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
-    uint64_t start = dome__now_ns();
+    uint64_t start = now ? now : dome__now_ns();
     __atomic_store_n(&t->wait_began, start, __ATOMIC_RELAXED);
     return start;
+}
+
+static uint64_t begin_wait(dome_transport *t)
+{
+    return begin_wait_at(t, 0);
 }
 
 static void end_wait(dome_transport *t, int rank, uint64_t start)
 {
     __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
-    uint64_t took = dome__since_ns(start);
+    t->now = dome__now_ns();
+    uint64_t took = t->now > start ? t->now - start : 0;
     __atomic_store_n(&t->wait_ns, t->wait_ns + took, __ATOMIC_RELAXED);
     t->waits += took >= DOME_LONG_WAIT;
     if (t->waited_for)
@@ -80,9 +89,10 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
         t->waited(t, rank, start, took);
 }
 
-static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes, bool whole)
+static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes, bool whole,
+               uint64_t now)
 {
-    uint64_t start = begin_wait(t);
+    uint64_t start = begin_wait_at(t, now);
     int status = (whole || !(t->can & DOME_TRANSPORT_OFFER) ? t->ops->send : t->ops->begin_send)(t, dest, channel, head_bytes,
                                                                                                  HEAD_BYTES, data, bytes);
     end_wait(t, dest, start);
@@ -93,10 +103,10 @@ static int put(dome_transport *t, int dest, int channel, const uint8_t *head_byt
     return status;
 }
 
-static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes)
+static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes, uint64_t now)
 {
     uint8_t head_bytes[HEAD_BYTES];
-    uint64_t start = begin_wait(t);
+    uint64_t start = begin_wait_at(t, now);
     int status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
     end_wait(t, source, start);
     if (!status)
@@ -106,6 +116,8 @@ static int take_head(dome_transport *t, int source, int channel, head *h, uint64
 
 static int take_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
 {
+    if (bytes <= AT_ONCE)
+        return t->ops->recv_data(t, source, channel, data, bytes);
     uint64_t start = begin_wait(t);
     int status = t->ops->recv_data(t, source, channel, data, bytes);
     end_wait(t, source, start);
@@ -176,7 +188,7 @@ static head head_of(const dome_transport *t, int channel, dome_type type, uint64
 }
 
 static int send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count, bool whole,
-                const dome_stamp *stamp)
+                const dome_stamp *stamp, uint64_t now)
 {
     int status = check_peer(t, dest);
     if (status)
@@ -187,7 +199,7 @@ static int send(dome_transport *t, int dest, int channel, dome_type type, const 
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
     if (format == DOME_NATIVE || !count)
-        return put(t, dest, channel, head_bytes, data, count * element, whole);
+        return put(t, dest, channel, head_bytes, data, count * element, whole, now);
 
     /* The sizes of the parts depend on the portable form only: the receiver may be a machine that need not convert. */
     uint64_t piece = MIN(count, piece_count(element));
@@ -200,7 +212,7 @@ static int send(dome_transport *t, int dest, int channel, dome_type type, const 
         const char *from = (const char *)data + done * size;
         if (convert)
             dome_type_pack(type, format, packed, from, part);
-        status = put(t, dest, channel, head_bytes, convert ? packed : from, part * element, true);
+        status = put(t, dest, channel, head_bytes, convert ? packed : from, part * element, true, 0);
     }
     g_free(packed);
     return status;
@@ -208,12 +220,12 @@ static int send(dome_transport *t, int dest, int channel, dome_type type, const 
 
 int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
 {
-    return send(t, dest, channel, type, data, count, true, &t->stamp);
+    return send(t, dest, channel, type, data, count, true, &t->stamp, 0);
 }
 
 int dome__begin_send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
 {
-    return send(t, dest, channel, type, data, count, false, &t->stamp);
+    return send(t, dest, channel, type, data, count, false, &t->stamp, 0);
 }
 
 void dome__end_send(dome_transport *t, int dest)
@@ -316,7 +328,7 @@ static int take_elements(dome_transport *t, int source, int channel, dome_type t
         if (done == h->count)
             break;
         head next;
-        status = take_head(t, source, channel, &next, &bytes);
+        status = take_head(t, source, channel, &next, &bytes, 0);
         if (status)
             break;
         status = check_frame(t, source, channel, format, &next);
@@ -339,7 +351,7 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
     uint64_t bytes = 0;
     int status = check_peer(t, source);
     if (!status)
-        status = take_head(t, source, channel, &h, &bytes);
+        status = take_head(t, source, channel, &h, &bytes, 0);
     if (status)
         return status;
     status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
@@ -445,7 +457,7 @@ int dome__recv_in(dome_transport *t, int source, int channel, dome_type type, vo
     uint64_t bytes = 0;
     int status = check_peer(t, source);
     if (!status)
-        status = take_head(t, source, channel, &h, &bytes);
+        status = take_head(t, source, channel, &h, &bytes, 0);
     if (status)
         return status;
     status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
@@ -484,16 +496,17 @@ int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, v
 /* ---- messages of the program ---- */
 
 int dome__letter_send(dome_transport *t, int dest, int tag, dome_type type, uint64_t hash, const void *data, uint64_t count,
-                      bool whole)
+                      bool whole, uint64_t now)
 {
-    return send(t, dest, DOME_CHANNEL_PROGRAM, type, data, count, whole, &(dome_stamp){.history = hash, .object = (uint64_t)tag});
+    return send(t, dest, DOME_CHANNEL_PROGRAM, type, data, count, whole, &(dome_stamp){.history = hash, .object = (uint64_t)tag},
+                now);
 }
 
-int dome__letter_head(dome_transport *t, int source, dome_letter *letter)
+int dome__letter_head(dome_transport *t, int source, dome_letter *letter, uint64_t now)
 {
     head h;
     uint64_t bytes = 0;
-    int status = take_head(t, source, DOME_CHANNEL_PROGRAM, &h, &bytes);
+    int status = take_head(t, source, DOME_CHANNEL_PROGRAM, &h, &bytes, now);
     if (status)
         return status;
     status = check_frame(t, source, DOME_CHANNEL_PROGRAM, dome__format_with(t, source), &h);

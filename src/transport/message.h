@@ -49,12 +49,13 @@ typedef struct dome_letter {
     uint64_t bytes; /* of the first part */
 } dome_letter;
 
-/* Sends elements on DOME_CHANNEL_PROGRAM. whole: as dome__send, else as dome__begin_send. */
+/* Sends elements on DOME_CHANNEL_PROGRAM. whole: as dome__send, else as dome__begin_send. now: the clock's reading, 0: not known,
+ * here and below. */
 int dome__letter_send(dome_transport *transport, int dest, int tag, dome_type type, uint64_t hash, const void *data,
-                      uint64_t count, bool whole);
+                      uint64_t count, bool whole, uint64_t now);
 
 /* Waits for the next one from a task. Must be followed by dome__letter_data. */
-int dome__letter_head(dome_transport *transport, int source, dome_letter *letter);
+int dome__letter_head(dome_transport *transport, int source, dome_letter *letter, uint64_t now);
 
 /* Receives its elements; type NULL: in the form in which they travel (dome__format_with). */
 int dome__letter_data(dome_transport *transport, int source, const dome_letter *letter, dome_type type, void *data);

@@ -157,6 +157,7 @@ struct dome_transport {
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
     void *owner;                                                                        /* the dome_env */
     char reason[512];
+    uint64_t now; /* the clock's reading at the end of the last wait, ns: saves reading it again */
 };
 
 /* For providers. */
