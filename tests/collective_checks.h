@@ -3,6 +3,7 @@
 #ifndef DOME_TESTS_COLLECTIVE_CHECKS_H
 #define DOME_TESTS_COLLECTIVE_CHECKS_H
 
+#include "transport/ahead.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 #include "transport/relay.h"
@@ -364,6 +365,48 @@ static void check_relay(check *c, dome_relay_form form)
     g_free(counts);
 }
 
+/* Several all-reduces under way while the tasks do other things, finished in an order of each task's own. */
+static void check_ahead_round(check *c, int round)
+{
+    enum { MOST = 5 };
+    dome_transport *t = c->t;
+    const dome_stamp now = t->stamp;
+    const int many = 1 + round % MOST;
+    dome_ahead *a[MOST];
+    uint64_t counts[MOST];
+    for (int k = 0; k < many; k++) {
+        counts[k] = 1 + check_random(c) % (round == 7 ? 5000 : 100);
+        int64_t *mine = g_new(int64_t, counts[k]);
+        for (uint64_t i = 0; i < counts[k]; i++)
+            mine[i] = (t->rank + 1) * (int64_t)(i + 1) + k;
+        t->stamp.sequence++;
+        a[k] = dome__ahead_begin(t, DOME_I64, mine, counts[k], dome__combine_sum_i64, NULL);
+        g_free(mine);
+        if ((round + k) % 3 == 0)
+            check_status(c, dome__barrier(t));
+    }
+    if (round % 4 == 1)
+        check_pairs(c, 20);
+    for (int look = (t->rank * 7 + round) % 5; look > 0; look--) {
+        t->stamp.sequence++;
+        check_status(c, dome__ahead_drive(t));
+        sched_yield();
+    }
+    c->what = "all-reduce ahead";
+    const int64_t ranks = (int64_t)t->size * (t->size + 1) / 2;
+    for (int n = 0; n < many; n++) {
+        const int k = (n + t->rank + round) % many;
+        check_status(c, dome__ahead_finish(a[k]));
+        const int64_t *sum = dome__ahead_data(a[k]);
+        for (uint64_t i = 0; i < counts[k]; i++)
+            if (sum[i] != ranks * (int64_t)(i + 1) + (int64_t)t->size * k)
+                check_say(c, "another sum", i);
+        dome__ahead_free(a[k]);
+    }
+    t->stamp = now;
+    t->stamp.sequence += (uint64_t)many;
+}
+
 /* Runs all checks. Returns the number of failures that this task has found; each is a line on standard error. */
 static int check_collectives(dome_transport *t, const dome_type *types, size_t ntypes, uint64_t seed)
 {
@@ -401,6 +444,8 @@ static int check_collectives(dome_transport *t, const dome_type *types, size_t n
     if (!c.failures) {
         check_relay(&c, DOME_RELAY_BY_HOSTS);
         check_relay(&c, DOME_RELAY_NARROW);
+        for (int round = 0; round < 25; round++)
+            check_ahead_round(&c, round);
     }
     return c.failures;
 }

@@ -1,35 +1,7 @@
 /* All-reduce in a group of tasks, for short and long data. */
 #include "transport/collective_private.h"
 
-/* A task's role in an all-reduce over a power of two of groups in rank order. A group is one task, or, for as many groups at the
- * low end as there are excess ranks, a pair: the even rank of a pair sends its data to the odd one, which represents both and
- * returns the result. */
-typedef struct folded {
-    const dome_group *g;
-    int power, extra; /* number of groups; number of pairs among them */
-    int group;        /* this task's; -1: the other task of its pair represents it */
-} folded;
-
-static folded fold(const dome_group *g)
-{
-    folded f = {.g = g, .power = 1};
-    while (f.power <= g->count / 2)
-        f.power *= 2;
-    f.extra = g->count - f.power;
-    if (g->place >= 2 * f.extra)
-        f.group = g->place - f.extra;
-    else
-        f.group = g->place % 2 ? g->place / 2 : -1;
-    return f;
-}
-
-/* The rank that represents a group. */
-static int standing(const folded *f, int group)
-{
-    return member(f->g, group < f->extra ? 2 * group + 1 : group + f->extra);
-}
-
-static bool is_paired(const folded *f)
+static bool is_paired(const dome_folded *f)
 {
     return f->g->place < 2 * f->extra;
 }
@@ -48,12 +20,12 @@ static void combine_in_order(dome_type type, void *inout, void *in, uint64_t cou
 }
 
 /* Recursive doubling: each round exchanges all of the data with a group twice as far away. */
-static int doubling(dome_transport *t, const folded *f, dome_type type, void *data, void *theirs, uint64_t count,
+static int doubling(dome_transport *t, const dome_folded *f, dome_type type, void *data, void *theirs, uint64_t count,
                     dome_combine combine, void *ctx)
 {
     int status = DOME_OK;
     for (int bit = 1; bit < f->power && !status; bit *= 2) {
-        int other = f->group ^ bit, peer = standing(f, other);
+        int other = f->group ^ bit, peer = dome__standing(f, other);
         status = dome__trade(t, type, peer, data, count, peer, theirs, count);
         if (!status)
             combine_in_order(type, data, theirs, count, other < f->group, combine, ctx);
@@ -65,7 +37,7 @@ static int doubling(dome_transport *t, const folded *f, dome_type type, void *da
  * combines it with its peer's, until each group has one piece of the result; the second half gathers the pieces in reverse order.
  * This takes twice the rounds of `doubling`, but each task sends less than twice the data. (Rabenseifner 2004, "Optimization of
  * collective reduction operations", section 2.) */
-static int halving(dome_transport *t, const folded *f, dome_type type, void *data, void *theirs, uint64_t count,
+static int halving(dome_transport *t, const dome_folded *f, dome_type type, void *data, void *theirs, uint64_t count,
                    dome_combine combine, void *ctx)
 {
     struct {
@@ -74,7 +46,7 @@ static int halving(dome_transport *t, const folded *f, dome_type type, void *dat
     int depth = 0, status = DOME_OK;
     uint64_t first = 0, end = count;
     for (int bit = f->power / 2; bit && !status; bit /= 2, depth++) {
-        int other = f->group ^ bit, peer = standing(f, other);
+        int other = f->group ^ bit, peer = dome__standing(f, other);
         uint64_t middle = first + (end - first) / 2;
         bool low = other > f->group;
         level[depth].kept = low ? first : middle;
@@ -89,7 +61,7 @@ static int halving(dome_transport *t, const folded *f, dome_type type, void *dat
             combine_in_order(type, at(type, data, first), theirs, end - first, !low, combine, ctx);
     }
     for (int bit = 1; depth-- && !status; bit *= 2) {
-        int peer = standing(f, f->group ^ bit);
+        int peer = dome__standing(f, f->group ^ bit);
         status = dome__trade(t, type, peer, at(type, data, level[depth].kept), level[depth].kept_end - level[depth].kept, peer,
                              at(type, data, level[depth].given), level[depth].given_end - level[depth].given);
     }
@@ -99,7 +71,7 @@ static int halving(dome_transport *t, const folded *f, dome_type type, void *dat
 int dome__group_allreduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, bool is_long,
                           dome_combine combine, void *ctx)
 {
-    folded f = fold(g);
+    dome_folded f = dome__fold(g);
     if (f.group < 0) {
         int other = member(g, g->place + 1), status = put(t, other, type, data, count);
         return status ? status : take(t, other, type, data, count);

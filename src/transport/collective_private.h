@@ -6,6 +6,7 @@
  * collective_tree.c      short data in a group of tasks: few messages one after the other
  * collective_long.c      long data in a group: each byte is sent as few times as possible
  * collective_allreduce.c all-reduce in a group, of short and long data
+ * ahead.c                all-reduces that run while the program continues
  * collective_clusters.c  all of these over clusters of hosts: what crosses the slow links between them crosses once
  * links.c                what is known of the links, and what follows for these
  * combine.c              the usual combinations */
@@ -134,6 +135,34 @@ int dome__tree_gather(dome_transport *t, const dome_group *g, int root, dome_typ
 int dome__tree_allgather(dome_transport *t, const dome_group *g, dome_type type, const void *send, const pieces *p, char *recv);
 
 /* ---- collective_allreduce.c ---- */
+
+/* A task's role in an all-reduce over a power of two of groups in rank order. A group is one task, or, for as many groups at the
+ * low end as there are excess ranks, a pair: the even rank of a pair sends its data to the odd one, which represents both and
+ * returns the result. */
+typedef struct dome_folded {
+    const dome_group *g;
+    int power, extra; /* number of groups; number of pairs among them */
+    int group;        /* this task's; -1: the other task of its pair represents it */
+} dome_folded;
+
+static inline dome_folded dome__fold(const dome_group *g)
+{
+    dome_folded f = {.g = g, .power = 1};
+    while (f.power <= g->count / 2)
+        f.power *= 2;
+    f.extra = g->count - f.power;
+    if (g->place >= 2 * f.extra)
+        f.group = g->place - f.extra;
+    else
+        f.group = g->place % 2 ? g->place / 2 : -1;
+    return f;
+}
+
+/* The rank that represents a group. */
+static inline int dome__standing(const dome_folded *f, int group)
+{
+    return member(f->g, group < f->extra ? 2 * group + 1 : group + f->extra);
+}
 
 /* is_long: the pattern for long data, if there are enough tasks. Data is combined in the order of the group. */
 int dome__group_allreduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, bool is_long,

@@ -2,6 +2,7 @@
 
 #include "core/bytes.h"
 #include "core/time.h"
+#include "transport/ahead.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -107,7 +108,9 @@ static int take_head(dome_transport *t, int source, int channel, head *h, uint64
 {
     uint8_t head_bytes[HEAD_BYTES];
     uint64_t start = begin_wait_at(t, now);
-    int status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
+    int status = t->ahead ? dome__ahead_wait(t, source, channel) : DOME_OK;
+    if (!status)
+        status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
     end_wait(t, source, start);
     if (!status)
         decode(h, head_bytes);
@@ -372,6 +375,7 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
     uint64_t start = begin_wait(t);
     struct timespec nap = {.tv_nsec = NAP_NS};
     for (int turn = 0;; turn++) {
+        dome__ahead_look(t);
         for (int k = 0; k < count; k++)
             if (t->ops->arrived(t, ranks[k], channel)) {
                 end_wait(t, ranks[k], start);

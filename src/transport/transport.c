@@ -1,5 +1,7 @@
 #include "transport/transport.h"
 
+#include "transport/ahead.h"
+
 #include <glib.h>
 #include <stdio.h>
 
@@ -44,6 +46,7 @@ void dome__transport_free(dome_transport *transport)
         return;
     if (transport->ops && transport->ops->close)
         transport->ops->close(transport);
+    dome__ahead_line_free(transport);
     g_free(transport->data_format);
     g_free(transport->groups);
     g_free(transport->waited_for);

@@ -22,6 +22,7 @@ enum {
     DOME_CHANNEL_DATA,
     DOME_CHANNEL_CONTROL,
     DOME_CHANNEL_RELAY,
+    DOME_CHANNEL_AHEAD,
     DOME_CHANNEL_PROGRAM,
     DOME_CHANNELS
 };
@@ -148,6 +149,7 @@ struct dome_transport {
     dome_transport_links links;
     dome_clusters *clusters;             /* the groups of collectives, by `links`; NULL: all tasks are alike */
     uint64_t short_bytes[DOME_PATTERNS]; /* up to how many bytes collectives use the pattern for short data; 0: the default */
+    struct dome_ahead_line *ahead;       /* all-reduces that run while the program continues (ahead.h); NULL: none so far */
     uint64_t together;                   /* collectives so far in which each task waits for all others; the same on all tasks */
     bool asks;                           /* this task has a request to all tasks: the next all-reduce passes it on */
     bool asked;                          /* a task has made such a request in an all-reduce; after it the same on all tasks */

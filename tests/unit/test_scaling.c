@@ -1,6 +1,7 @@
 /* Messages and rounds of collectives for up to 1024 tasks, on one host each and several to a host. */
 #include "../collective_checks.h"
 #include "../collective_costs.h"
+#include "transport/ahead.h"
 
 static const sim_constants constants = {.latency = 1, .overhead = 0.1, .share = 0.01};
 
@@ -88,6 +89,35 @@ static void test_relay(void)
             g_assert_cmpint(sim_run(size, sizes[i][1], &constants, cost_allgather, NULL, &other), ==, 0);
             g_assert_cmpuint(3 * cost.all_messages, <, other.all_messages);
         }
+    }
+}
+
+static int cost_ahead(dome_transport *t, void *ctx)
+{
+    int64_t words[COST_WORDS];
+    (void)ctx;
+    for (int i = 0; i < COST_WORDS; i++)
+        words[i] = t->rank + i;
+    dome_ahead *a = dome__ahead_begin(t, DOME_I64, words, COST_WORDS, dome__combine_sum_i64, NULL);
+    int failed = dome__ahead_finish(a);
+    const int64_t *sum = dome__ahead_data(a);
+    for (int64_t i = 0; i < COST_WORDS && !failed; i++)
+        failed = sum[i] != (int64_t)t->size * (t->size - 1) / 2 + i * t->size;
+    dome__ahead_free(a);
+    dome__ahead_line_free(t);
+    return failed;
+}
+
+/* As many messages one after the other as in a blocking all-reduce: up to 2 more for the tasks of a host. */
+static void test_ahead(void)
+{
+    static const int sizes[][2] = {{2, 0}, {3, 0}, {17, 0}, {256, 0}, {12, 5}, {480, 32}, {7, 1}};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        sim_cost cost;
+        int size = sizes[i][0], hosts = sizes[i][1] > 1 ? sizes[i][1] : size;
+        g_assert_cmpint(sim_run(size, sizes[i][1], &constants, cost_ahead, NULL, &cost), ==, 0);
+        g_assert_cmpuint(cost.depth, <=,
+                         (hosts & (hosts - 1) ? 1 + cost_log2(hosts) : cost_log2(hosts)) + (hosts < size ? 2 : 0));
     }
 }
 
@@ -244,6 +274,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scaling/between_clusters", test_between_clusters);
     g_test_add_func("/scaling/ring_inside_cluster", test_ring_inside_cluster);
     g_test_add_func("/scaling/gain", test_gain);
+    g_test_add_func("/scaling/ahead", test_ahead);
     g_test_add_func("/scaling/narrow-relay", test_narrow_relay);
     return g_test_run();
 }
