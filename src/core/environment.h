@@ -17,6 +17,7 @@ typedef struct dome_clock dome_clock;                   /* src/core/clock_privat
 typedef struct dome_errors dome_errors;                 /* src/core/fail.c */
 typedef struct dome_comm dome_comm;                     /* messages of the program: src/comm/messages.c */
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
+typedef struct dome_futures dome_futures;               /* values that are being exchanged: src/objects/future.h */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
 typedef struct dome_moved dome_moved;                   /* the data this task has moved to others: src/balance/migrate.h */
 typedef struct dome_progress_state dome_progress_state; /* src/program/progress.h */
@@ -42,6 +43,7 @@ struct dome_env {
     dome_errors *errors;
     dome_eval *eval;
     dome_comm *comm;
+    dome_futures *futures; /* NULL: none so far */
 
     /* operation.c */
     dome_operation *operation;  /* the innermost current one; NULL in the program's own code */

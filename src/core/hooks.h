@@ -30,6 +30,10 @@ typedef struct dome_hooks {
     /* Called between operations, once the time is past env->look_at. */
     void (*look)(dome_env *env);
 
+    /* The operation has begun, while exchanges that the program does not wait for are under way or are to begin. Only called if
+     * env->futures is set. */
+    void (*ahead)(dome_env *env, uint32_t code);
+
     /* ---- reports ---- */
 
     /* Prints a line on standard error. */

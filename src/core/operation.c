@@ -142,6 +142,8 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
         op->start_ns = dome__now_ns();
         if (op->start_ns >= env->look_at)
             env->hooks->look(env);
+        if (env->futures)
+            env->hooks->ahead(env, code);
     }
 }
 

@@ -56,6 +56,19 @@
     X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f", PLAIN)                                                                      \
     X(DSCALAR_SET_C128, "dscalar_set_c128", "real:f imaginary:f", PLAIN)                                                         \
     X(DSCALAR_GET, "dscalar_get", "", PLAIN)                                                                                     \
+    X(DSCALAR_COPY, "dscalar_copy", "a:v", DEFERRED)                                                                             \
+    X(DSCALAR_ADD, "dscalar_add", "a:v b:v", DEFERRED)                                                                           \
+    X(DSCALAR_SUB, "dscalar_sub", "a:v b:v", DEFERRED)                                                                           \
+    X(DSCALAR_MUL, "dscalar_mul", "a:v b:v", DEFERRED)                                                                           \
+    X(DSCALAR_DIV, "dscalar_div", "a:v b:v", DEFERRED)                                                                           \
+    X(DSCALAR_MIN, "dscalar_min", "a:v b:v", DEFERRED)                                                                           \
+    X(DSCALAR_MAX, "dscalar_max", "a:v b:v", DEFERRED)                                                                           \
+    X(DSCALAR_NEG, "dscalar_neg", "a:v", DEFERRED)                                                                               \
+    X(DSCALAR_ABS, "dscalar_abs", "a:v", DEFERRED)                                                                               \
+    X(DSCALAR_SQRT, "dscalar_sqrt", "a:v", DEFERRED)                                                                             \
+    X(DSCALAR_ADDS, "dscalar_adds", "a:v value:f", DEFERRED)                                                                     \
+    X(DSCALAR_MULS, "dscalar_muls", "a:v value:f", DEFERRED)                                                                     \
+    X(DSCALAR_RDIVS, "dscalar_rdivs", "a:v value:f", DEFERRED)                                                                   \
     X(DVEC_NEW, "dvec_new", "name:o length:u type:n distribution:d width:u block:u", PLAIN)                                      \
     X(DVEC_CLONE, "dvec_clone", "name:o x:v", PLAIN)                                                                             \
     X(DVEC_FREE, "dvec_free", "", PLAIN)                                                                                         \
@@ -153,6 +166,10 @@
     X(DVEC_MULS_C128, "dvec_muls_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
     X(DVEC_DIVS_C128, "dvec_divs_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
     X(DVEC_AXPY_C128, "dvec_axpy_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
+    X(DVEC_AXPY_BY, "dvec_axpy_by", "x:v a:v", PLAIN)                                                                            \
+    X(DVEC_AYPX_BY, "dvec_aypx_by", "x:v a:v", PLAIN)                                                                            \
+    X(DVEC_AXPBY_BY, "dvec_axpby_by", "x:v a:v b:v", PLAIN)                                                                      \
+    X(DVEC_MULS_BY, "dvec_muls_by", "x:v a:v", PLAIN)                                                                            \
     X(DVEC_SUM, "dvec_sum", "", MOVES)                                                                                           \
     X(DVEC_PROD, "dvec_prod", "", MOVES)                                                                                         \
     X(DVEC_MIN_VALUE, "dvec_min_value", "", MOVES)                                                                               \
@@ -167,6 +184,11 @@
     X(DVEC_COLUMN_MAX_VALUES, "dvec_column_max_values", "field:n", MOVES)                                                        \
     X(DVEC_ARGMIN, "dvec_argmin", "", MOVES)                                                                                     \
     X(DVEC_ARGMAX, "dvec_argmax", "", MOVES)                                                                                     \
+    X(DVEC_SUM_INTO, "dvec_sum_into", "x:v", REDUCES)                                                                            \
+    X(DVEC_DOT_INTO, "dvec_dot_into", "x:v y:v", REDUCES)                                                                        \
+    X(DVEC_NORM2_INTO, "dvec_norm2_into", "x:v", REDUCES)                                                                        \
+    X(DVEC_MIN_VALUE_INTO, "dvec_min_value_into", "x:v", REDUCES)                                                                \
+    X(DVEC_MAX_VALUE_INTO, "dvec_max_value_into", "x:v", REDUCES)                                                                \
     X(DVEC_SCAN, "dvec_scan", "x:v", MOVES)                                                                                      \
     X(DVEC_ROLL, "dvec_roll", "x:v distance:i", MOVES)                                                                           \
     X(DVEC_SHIFT, "dvec_shift", "x:v distance:i value:h", MOVES)                                                                 \
@@ -219,6 +241,10 @@ enum {
         DOME_OPERATIONS, /* codes of structures' operations begin here */
     DOME_OPERATIONS_MAX = DOME_OPERATIONS + 64
 };
+
+/* A flag of the library's own operations beside those of structure.h: a reduction whose exchange begins later, with those of the
+ * reductions that follow. Data may move before it. */
+enum { DOME_OPERATION_BEGINS_LATER = 4, DOME_OPERATION_REDUCES = DOME_OPERATION_MOVES | DOME_OPERATION_BEGINS_LATER };
 
 /* The number of operations, the library's and registered ones. Another thread sees a registered one only once it is complete. */
 uint32_t dome__operation_count(void);

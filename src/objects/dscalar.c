@@ -1,19 +1,37 @@
-#include "core/environment.h"
+#include "objects/dscalar_private.h"
+
+#include "core/object_private.h"
 #include "core/type_private.h"
 
-#include <dome/dscalar.h>
 #include <dome/env.h>
 
 #include <math.h>
 #include <string.h>
 
-struct dscalar {
-    dome_object *object;
-    dome_env *env;
-    dome_type type;
-    bool saved;
-    char *value;
-};
+/* ---- values that are not known yet ---- */
+
+void dscalar__set_future(dscalar *s, dome_future *future)
+{
+    dome__future_unref(s->future);
+    s->future = future;
+    s->saved = false;
+}
+
+dome_future *dscalar__future(const dscalar *s)
+{
+    return s->future ? dome__future_ref(s->future) : dome__future_of(s->type, s->value);
+}
+
+dome_status dscalar__ask(const dscalar *s)
+{
+    dscalar *changes = dome_object_content(s->object);
+    if (!s->future)
+        return DOME_OK;
+    dome_future *future = g_steal_pointer(&changes->future);
+    dome_status status = dome__future_ask(s->env, future, s->value);
+    dome__future_unref(future);
+    return status;
+}
 
 /* ---- operation table ---- */
 
@@ -26,6 +44,19 @@ static dome_status scalar_describe(const dome_object *object, dome_object_info *
 {
     *info = (dome_object_info){.type = self(object)->type, .length = 1, .width = 1, .distribution = DOME_WHOLE};
     return DOME_OK;
+}
+
+/* Called on all tasks. */
+static dome_status scalar_sync(dome_object *object)
+{
+    dscalar *s = self(object);
+    return s->future && dome__future_peek(s->env, s->future, s->value) ? DOME_ERR_RANGE : DOME_OK;
+}
+
+static const char *why(const dome_object *object)
+{
+    const dscalar *s = self(object);
+    return s->future ? dome__future_peek(s->env, s->future, s->value) : NULL;
 }
 
 static dome_status scalar_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
@@ -60,7 +91,8 @@ static dome_status scalar_unpack(dome_object *object, uint64_t first, uint64_t c
     if (bytes != expected)
         return DOME_ERR_FORMAT;
     dome_type_unpack(self(object)->type, format, self(object)->value, buffer, count);
-    self(object)->saved = false;
+    if (count)
+        dscalar__set_future(self(object), NULL);
     return DOME_OK;
 }
 
@@ -87,6 +119,7 @@ static const void *scalar_values(const dome_object *object, uint64_t first, uint
 static void scalar_destroy(dome_object *object)
 {
     g_free(self(object)->value);
+    dome__future_unref(g_steal_pointer(&self(object)->future));
     dome__bury(dome_object_env(object), self(object));
 }
 
@@ -94,6 +127,7 @@ static const dome_object_ops scalar_ops = {
     .size = sizeof(dome_object_ops),
     .kind = "dscalar",
     .describe = scalar_describe,
+    .sync = scalar_sync,
     .packed_bytes = scalar_packed_bytes,
     .pack = scalar_pack,
     .unpack = scalar_unpack,
@@ -126,6 +160,7 @@ dscalar *dscalar_new(dome_env *env, const char *name, dome_type type)
         dome__end(&op, dome_error_status(env));
         return NULL;
     }
+    dome__object_defers(s->object, why);
     dome__end(&op, DOME_OK);
     return s;
 }
@@ -258,20 +293,27 @@ static int fail_reading(const dscalar *s, int status, const char *text)
     return status;
 }
 
-/* Reading a scalar that was freed ends the program, as in all operations. */
-static void check_reading(const dscalar *s)
+/* Before reading. Reading a scalar that was freed ends the program, as in all operations. A value that the program has not asked
+ * for yet is asked for by an operation of all tasks. */
+static dome_status begin_reading(const dscalar *s)
 {
     if (dome_object_id(s->object) & DOME_FREED) {
         dome__errors_end(s->env);
-        fail_reading(s, DOME_ERR_STATE, "it has been freed");
+        return fail_reading(s, DOME_ERR_STATE, "it has been freed");
     }
+    if (!s->future)
+        return DOME_OK;
+    if (dome__future_is_asked(s->future))
+        return dscalar__ask(s);
+    dome_operation op;
+    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 0);
+    return dome__end(&op, dscalar__ask(s));
 }
 
 /* The scalar's value as a number; false for a complex one with an imaginary part. */
 static bool load(const dscalar *s, number *x, bool *is_double)
 {
     *is_double = false;
-    check_reading(s);
     switch (s->type->kind) {
 #define LOAD_SIGNED(KIND, ctype)                                                                                                 \
     case DOME_KIND_##KIND: {                                                                                                     \
@@ -329,7 +371,7 @@ static int set_number(dscalar *s, const number *x, bool from_double, uint64_t wo
         return dome__end(&op, dome__fail(s->env, DOME_ERR_RANGE, "%s is not exact in type %s", text, s->type->name));
     }
     memcpy(s->value, value, s->type->size);
-    s->saved = false;
+    dscalar__set_future(s, NULL);
     return dome__end(&op, DOME_OK);
 }
 
@@ -379,7 +421,7 @@ dome_status dscalar_set_c128(dscalar *s, const double value[2])
         return dome__end(&op, dome__fail(s->env, DOME_ERR_RANGE, "%.17g + %.17g i is not exact in type %s", value[0], value[1],
                                          s->type->name));
     memcpy(s->value, stored, s->type->size);
-    s->saved = false;
+    dscalar__set_future(s, NULL);
     return dome__end(&op, DOME_OK);
 }
 
@@ -398,6 +440,8 @@ int64_t dscalar_get_i64(const dscalar *s)
     DOME_NEEDS(s, "the scalar", 0);
     number x;
     bool is_double;
+    if (begin_reading(s) != DOME_OK)
+        return 0;
     if (!load(s, &x, &is_double) || !x.is_integer || x.negative != ((int64_t)x.bits < 0)) {
         fail_number(s, "int64_t");
         return 0;
@@ -411,6 +455,8 @@ double dscalar_get_f64(const dscalar *s)
     number x;
     bool is_double;
     double value;
+    if (begin_reading(s) != DOME_OK)
+        return NAN;
     if (!load(s, &x, &is_double) || !as_f64(&x, is_double, &value)) {
         fail_number(s, "double");
         return NAN;
@@ -426,26 +472,30 @@ dome_status dscalar_set(dscalar *s, const void *value)
     if (!value)
         return dome__end(&op, dome__fail(s->env, DOME_ERR_ARGUMENT, "there is no value"));
     memcpy(s->value, value, s->type->size);
-    s->saved = false;
+    dscalar__set_future(s, NULL);
     return dome__end(&op, DOME_OK);
 }
 
 dome_status dscalar_get(const dscalar *s, void *value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
-    check_reading(s);
+    dome_status status = begin_reading(s);
     if (!value)
         return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
     memcpy(value, s->value, s->type->size);
-    return DOME_OK;
+    return status;
 }
 
 dome_status dscalar_get_c128(const dscalar *s, double value[2])
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
-    check_reading(s);
+    dome_status status = begin_reading(s);
     if (!value)
         return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
+    if (status != DOME_OK) {
+        value[0] = value[1] = NAN;
+        return status;
+    }
     number x;
     bool is_double;
     float single;

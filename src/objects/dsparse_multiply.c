@@ -4,6 +4,7 @@
 
 #include "core/layout.h"
 #include "transport/agree.h"
+#include "transport/ahead.h"
 #include "transport/transport.h"
 
 #include <string.h>
@@ -258,6 +259,7 @@ static void multiply_blocks(const product *p, bool far)
     for (uint64_t k = 0; k < p->a->blocks; y += p->a->block[k++].rows * p->width) {
         const dsparse_block *b = &p->a->block[k];
         const block_plan whole = {0}, *plan = p->plan ? &p->plan->block[k] : &whole;
+        dome__ahead_look(p->a->env->transport);
         if ((plan->at != NULL) != far)
             continue;
         if (!b->start)

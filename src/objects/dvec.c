@@ -6,6 +6,7 @@
 #include "objects/dvec_private.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
+#include "transport/ahead.h"
 #include "transport/transport.h"
 
 #include <stdlib.h>
@@ -792,6 +793,7 @@ static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *c
             }
             kernel(ctx, first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
             dome__block_clock_tick(&clock, first, count);
+            dome__ahead_look(out->env->transport);
         }
         position += spans[s].count;
     }

@@ -1,5 +1,6 @@
 /* The public reductions. Each task computes the contributions of its blocks; they are combined in a way that does not depend on
  * which task computed them: exact sums, products along a fixed tree, smallest keys. */
+#include "objects/dvec_reduce.h"
 #include "core/layout.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/eval.h"
@@ -130,24 +131,42 @@ static void visit_sum(void *ctx, const void *x, const void *y, uint64_t values, 
     v->kernel(x, y, values, block, v->scale, v->sums);
 }
 
+/* Stores the exact sum of this task's terms, or two of complex elements; returns the number. */
+static size_t sum_own(reduction *r, dome_terms terms, const double scale[2], dome_exact_sum sums[2])
+{
+    const size_t parts = is_complex(r->x) ? 2 : 1;
+    sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type), .sums = sums};
+    if (scale)
+        memcpy(v.scale, scale, sizeof v.scale);
+    for (size_t k = 0; k < parts; k++)
+        dome__exact_init(&sums[k]);
+    for_blocks(r, visit_sum, &v, terms, sums);
+    for (size_t k = 0; k < parts; k++)
+        dome__exact_shorten(&sums[k]);
+    return parts;
+}
+
+int dvec__sum_part(const dvec *x, const dvec *y, dome_terms terms, dome_exact_sum sums[2], dvec_part *part)
+{
+    reduction r = {.env = x->env};
+    int status = take(&r, x, y, NUMBERS);
+    if (status != DOME_OK)
+        return status;
+    sum_own(&r, terms, NULL, sums);
+    *part = (dvec_part){r.alone, r.failure};
+    dome__count_bytes(x->env->operation, r.lead->local * (DVEC_ELEMENT(x) + (y ? DVEC_ELEMENT(y) : 0)));
+    return status;
+}
+
 /* Stores the exact sum of all tasks' terms, or two of complex elements. */
 static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_exact_sum sums[2])
 {
-    const size_t parts = is_complex(r->x) ? 2 : 1;
     /* one additional word says whether a task has failed */
     struct {
         int64_t failed;
         dome_exact_sum sums[2];
     } all;
-    sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type), .sums = all.sums};
-    if (scale)
-        memcpy(v.scale, scale, sizeof v.scale);
-    for (size_t k = 0; k < parts; k++)
-        dome__exact_init(&all.sums[k]);
-    for_blocks(r, visit_sum, &v, terms, all.sums);
-    for (size_t k = 0; k < parts; k++)
-        dome__exact_shorten(&all.sums[k]);
-
+    const size_t parts = sum_own(r, terms, scale, all.sums);
     int status = DOME_OK;
     if (r->alone) {
         status = fail_alone(r);
@@ -593,18 +612,38 @@ static void combine_extremes(void *inout, const void *in, uint64_t count, void *
     a[3] |= b[3];
 }
 
-static int find_extreme(reduction *r, bool largest, dome_extreme *best)
+/* Of this task's values. */
+static int find_own_extreme(reduction *r, bool largest, dome_extreme *best)
 {
     if (r->x->length == 0)
         return dome__fail(r->env, DOME_ERR_ARGUMENT, "the vector is empty");
     extreme_visit v = {dome__extreme_kernel(r->x->type), dome_type_size(r->x->type), largest, DOME_EXTREME_NONE};
     for_blocks(r, visit_extreme, &v, DOME_TERMS, NULL);
     *best = v.best;
+    return DOME_OK;
+}
+
+int dvec__extreme_part(const dvec *x, bool largest, dome_extreme *best, dvec_part *part)
+{
+    reduction r = {.env = x->env};
+    int status = take(&r, x, NULL, REALS);
+    if (status == DOME_OK)
+        status = find_own_extreme(&r, largest, best);
+    *part = (dvec_part){r.alone, r.failure};
+    dome__count_bytes(x->env->operation, x->local * DVEC_ELEMENT(x));
+    return status;
+}
+
+static int find_extreme(reduction *r, bool largest, dome_extreme *best)
+{
+    int status = find_own_extreme(r, largest, best);
+    if (status != DOME_OK)
+        return status;
     if (r->alone)
         return fail_alone(r);
 
-    uint64_t word[EXTREME_WORDS] = {v.best.key, v.best.position, v.best.bits, r->failure != NULL};
-    int status = dome__allreduce(r->env->transport, DOME_U64, word, EXTREME_WORDS, combine_extremes, NULL);
+    uint64_t word[EXTREME_WORDS] = {best->key, best->position, best->bits, r->failure != NULL};
+    status = dome__allreduce(r->env->transport, DOME_U64, word, EXTREME_WORDS, combine_extremes, NULL);
     if (status != DOME_OK)
         return dome__fail_transport(r->env, status);
     if (word[3])

@@ -10,6 +10,7 @@
 #include "kernels/kernels.h"
 #include "objects/eval.h"
 #include "objects/failure.h"
+#include "objects/future.h"
 #include "program/hooks.h"
 #include "program/options.h"
 #include "program/profile.h"
@@ -109,8 +110,9 @@ int dome_finalize(dome_env *env)
     dome__begin(&op, env, DOME_OP_FINALIZE, NULL, 0);
     /* A failure of one task's deferred work is made a failure of all: either all tasks enter the barrier below, or none. */
     int known = dome_error_status(env);
+    int failed = dome__futures_complete(env);
     dome__eval_finish(env);
-    int failed = dome__failure_finish(env);
+    failed = failed ? failed : dome__failure_finish(env);
     dome__progress_end(env);
     dome__checkpoint_finish(env);
     if (!failed) {
@@ -128,6 +130,7 @@ int dome_finalize(dome_env *env)
     dome__registry_clear(env);
     dome__eval_free(g_steal_pointer(&env->eval));
     dome__comm_free(g_steal_pointer(&env->comm));
+    dome__futures_free(g_steal_pointer(&env->futures));
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);

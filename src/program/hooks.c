@@ -6,6 +6,7 @@
 #include "core/environment.h"
 #include "core/terminal.h"
 #include "objects/eval.h"
+#include "objects/future.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "supervision/watch.h"
@@ -32,6 +33,11 @@ static void at(dome_env *env, uint32_t code, uint64_t id)
 static void ended(dome_env *env, const dome_operation *op, uint64_t total, uint64_t wait)
 {
     dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
+}
+
+static void ahead(dome_env *env, uint32_t code)
+{
+    dome__futures_begin(env, code);
 }
 
 static void registered(dome_env *env, uint32_t code)
@@ -92,6 +98,7 @@ static void layout(dome_env *env, const dome_layout *layout)
 
 static void settle(dome_env *env)
 {
+    dome__futures_complete(env); /* a failure is found by those who ask for a value */
     dome__eval_run(env, NULL);
 }
 
@@ -102,6 +109,7 @@ const dome_hooks dome__program_hooks = {
     .ended = ended,
     .registered = registered,
     .look = dome__recording_look,
+    .ahead = ahead,
     .say = say,
     .settled = settled,
     .saved = saved,

@@ -23,6 +23,7 @@ WHERE = {
     "barrier": "(dome_barrier|the program's own code)",
     "sum": "(dvec_sum of 'x'|the program's own code)",
     "wait": "dvec_sum of 'x'",
+    "pending": "dscalar_get of 't'",
     "finalize": "dome_finalize",
     "messages": "dome_recv",
     "move": "(load balancing|dome_barrier|the program's own code)",
@@ -39,7 +40,7 @@ def start(tasks, place, argument=None, rank=0, timeout=None, options=(), **more)
 
 def settle(place):
     """Marks are made just before a task is where it should be."""
-    if place in ("map", "wait", "finalize", "messages"):
+    if place in ("map", "wait", "pending", "finalize", "messages"):
         time.sleep(0.1)
     elif place == "neighbours":
         time.sleep(0.5)
@@ -465,6 +466,10 @@ def all_cases():
             case("kill -9 task %d in %s" % (rank, place), kill_rank, 4, place, rank)
         case("kill -9 hub in %s" % place, kill_hub, 4, place)
         case("kill -9 daemon in %s" % place, kill_daemon, 4, place)
+    for rank in 0, 3:
+        case("kill -9 task %d in pending" % rank, kill_rank, 4, "pending", rank)
+    case("kill -9 task 1 in pending, road pvm", kill_rank, 4, "pending", 1, signal.SIGKILL, None, "pvm")
+    case("stop task 2 in pending", stop_rank, 4, "pending", 2, 4)
     for rank in 0, 1, 3:
         case("kill -9 task %d in help" % rank, kill_rank, 4, "help", rank)
     case("kill -9 task 2 in help, road pvm", kill_rank, 4, "help", 2, signal.SIGKILL, None, "pvm")

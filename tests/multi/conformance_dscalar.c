@@ -27,6 +27,32 @@ static dome_object *make(dome_env *env, const char *name, void *ctx)
     return dscalar_object(s);
 }
 
+/* The same with a value that is pending: a sum of ones, half of which another task may have. */
+static dome_object *make_pending(dome_env *env, const char *name, void *ctx)
+{
+    dvec *x = dvec_new(env, NULL, ctx, 1000);
+    dscalar *s = dscalar_new(env, name, ctx);
+    dvec_fill(x, 1);
+    if (!dome_is_restarting(env))
+        dvec_sum_into(s, x);
+    dvec_free(x);
+    return dscalar_object(s);
+}
+
+static bool check_pending(dome_object *object, void *ctx)
+{
+    (void)ctx;
+    return dscalar_get_f64(dome_object_content(object)) == 1000;
+}
+
+static void alter_pending(dome_object *object, void *ctx)
+{
+    dvec *x = dvec_new(dome_object_env(object), NULL, ctx, 300);
+    dvec_fill(x, 1);
+    dvec_sum_into(dome_object_content(object), x);
+    dvec_free(x);
+}
+
 static bool check(dome_object *object, void *ctx)
 {
     (void)ctx;
@@ -70,6 +96,14 @@ int main(int argc, char **argv)
         snprintf(what, sizeof what, "dscalar, %s", dome_type_name(types[t]));
         conformance c = {.what = what, .make = make, .check = check, .alter = alter, .ctx = (void *)types[t]};
         conformance_test(env, &c, keep, t);
+    }
+    const dome_type pending[] = {DOME_I64, DOME_F64, DOME_C64};
+    for (size_t t = 0; t < sizeof pending / sizeof pending[0]; t++) {
+        char what[64];
+        snprintf(what, sizeof what, "dscalar, pending, %s", dome_type_name(pending[t]));
+        conformance c = {
+            .what = what, .make = make_pending, .check = check_pending, .alter = alter_pending, .ctx = (void *)pending[t]};
+        conformance_test(env, &c, keep, count + t);
     }
     if (keep)
         dome_checkpoint(env);

@@ -278,7 +278,7 @@ static void of_objects(dome_object *o)
     REFUSES(dome_env_relayout, env, NULL);
 }
 
-static void of_scalars(dscalar *s)
+static void of_scalars(dscalar *s, dvec *x)
 {
     int64_t value = 0;
     double two[2];
@@ -297,6 +297,51 @@ static void of_scalars(dscalar *s)
     REFUSES(dscalar_set, s, NULL);
     REFUSES(dscalar_get, NULL, &value);
     REFUSES(dscalar_get, s, NULL);
+    REFUSES(dscalar_copy, NULL, s);
+    REFUSES(dscalar_copy, s, NULL);
+#define TWO_SCALARS(function)                                                                                                    \
+    REFUSES(function, NULL, s, s);                                                                                               \
+    REFUSES(function, s, NULL, s);                                                                                               \
+    REFUSES(function, s, s, NULL)
+#define ONE_SCALAR(function, ...)                                                                                                \
+    REFUSES(function, NULL, s __VA_ARGS__);                                                                                      \
+    REFUSES(function, s, NULL __VA_ARGS__)
+    TWO_SCALARS(dscalar_add);
+    TWO_SCALARS(dscalar_sub);
+    TWO_SCALARS(dscalar_mul);
+    TWO_SCALARS(dscalar_div);
+    TWO_SCALARS(dscalar_min);
+    TWO_SCALARS(dscalar_max);
+    ONE_SCALAR(dscalar_neg);
+    ONE_SCALAR(dscalar_abs);
+    ONE_SCALAR(dscalar_sqrt);
+    ONE_SCALAR(dscalar_adds, , 1);
+    ONE_SCALAR(dscalar_muls, , 1);
+    ONE_SCALAR(dscalar_rdivs, , 1);
+    REFUSES(dvec_sum_into, NULL, x);
+    REFUSES(dvec_sum_into, s, NULL);
+    REFUSES(dvec_dot_into, NULL, x, x);
+    REFUSES(dvec_dot_into, s, NULL, x);
+    REFUSES(dvec_dot_into, s, x, NULL);
+    REFUSES(dvec_norm2_into, NULL, x);
+    REFUSES(dvec_norm2_into, s, NULL);
+    REFUSES(dvec_min_value_into, NULL, x);
+    REFUSES(dvec_min_value_into, s, NULL);
+    REFUSES(dvec_max_value_into, NULL, x);
+    REFUSES(dvec_max_value_into, s, NULL);
+    REFUSES(dvec_axpy_by, NULL, s, x);
+    REFUSES(dvec_axpy_by, x, NULL, x);
+    REFUSES(dvec_axpy_by, x, s, NULL);
+    REFUSES(dvec_aypx_by, NULL, s, x);
+    REFUSES(dvec_aypx_by, x, NULL, x);
+    REFUSES(dvec_aypx_by, x, s, NULL);
+    REFUSES(dvec_axpby_by, NULL, s, x, s);
+    REFUSES(dvec_axpby_by, x, NULL, x, s);
+    REFUSES(dvec_axpby_by, x, s, NULL, s);
+    REFUSES(dvec_axpby_by, x, s, x, NULL);
+    REFUSES(dvec_muls_by, NULL, x, s);
+    REFUSES(dvec_muls_by, x, NULL, s);
+    REFUSES(dvec_muls_by, x, x, NULL);
     REFUSES(dscalar_type, NULL);
     REFUSES(dscalar_name, NULL);
     REFUSES(dscalar_object, NULL);
@@ -675,7 +720,7 @@ int main(int argc, char **argv)
     of_types();
     of_layouts();
     of_objects(x ? dvec_object(x) : NULL);
-    of_scalars(s);
+    of_scalars(s, x);
     of_vectors(x);
     element_wise(x, mask);
     reductions(x);

@@ -356,6 +356,15 @@ int main(int argc, char **argv)
         if (other)
             sleep(60);
         dvec_sum(x);
+    } else if (strcmp(place, "pending") == 0) { /* exchanges are under way, and one task does not come to the next */
+        dscalar *s = dscalar_new(env, "s", DOME_F64), *t = dscalar_new(env, "t", DOME_F64);
+        dvec_sum_into(t, x);
+        dome_barrier(env);
+        if (other)
+            sleep(60);
+        dvec_sum_into(s, x);
+        dscalar_add(t, t, s);
+        dscalar_get_f64(t);
     } else if (strcmp(place, "finalize") == 0) {
         if (other)
             sleep(60);
