@@ -34,6 +34,17 @@ for arguments in "" "--tolerance" "--tolerance 0 lund_a.mtx" "--tolerance x lund
     refused "arguments '$arguments'" 2 "cg: usage: cg"
 done
 
+# Pipelined: the same bits for any number of tasks, and as good a solution.
+for tasks in $counts; do
+    run "$tasks" cg_pipelined 40
+    well "cg_pipelined, $tasks tasks"
+    [ -f pipelined ] || cp out pipelined
+    same "cg_pipelined, $tasks tasks" pipelined out
+done
+awk '/^relative residual:/ { found = $3 + 0 < 1e-7 } END { exit !found }' pipelined || fail "cg_pipelined: $(cat pipelined)"
+run "$most" cg_pipelined 0
+refused "cg_pipelined 0" 2 "cg_pipelined: usage: cg_pipelined"
+
 banner="%%MatrixMarket matrix coordinate real"
 # bad DOME TWIN: what each says of a matrix
 bad() {
