@@ -283,7 +283,8 @@ static void check_sharing(void)
         messages[turn] = t->messages - before;
     }
     EXPECT(dome_size(env) == 1 || messages[1] > 0, "nothing is sent");
-    EXPECT(messages[1] == messages[2], "10 reductions take %d messages, one takes %d", (int)messages[2], (int)messages[1]);
+    EXPECT(messages[1] == messages[2] || env->balance, /* data may have moved */ "10 reductions take %d messages, one takes %d",
+           (int)messages[2], (int)messages[1]);
 
     enum { MANY = 50 };
     dscalar *many[MANY];
