@@ -290,7 +290,7 @@ void dome__ahead_free(dome_ahead *a)
 {
     if (!a)
         return;
-    if (a->transport->ahead && a->status != DOME_OK)
+    if (a->transport->ahead) /* it is still there if it has failed */
         g_queue_remove(a->transport->ahead->under_way, a);
     g_free(a->data);
     g_free(a->theirs);
