@@ -386,6 +386,7 @@ DISAGREEMENTS = {
     "reduction": ("dome_allreduce", "reduction", "'DOME_SUM'", "'DOME_MAX'"),
     "type": ("dome_allgather", "type", "'f64'", "'i32'"),
     "gather": ("dome_allgather", "dome_gather"),
+    "pending": ("dscalar_get of 's'", "dome_barrier"),
     "scalar": ("dscalar_set_f64 of 's'", "value", "2", "1"),
     "more": ("dvec_sum of 'x'", "dome_barrier"),
     "more-deferred": ("dvec_sum of 'x'", "dvec_adds of 'x'"),
