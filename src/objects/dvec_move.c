@@ -63,11 +63,17 @@ static piece next_message(piece **pieces, int *left, uint64_t limit)
     return message;
 }
 
+/* The most elements of one message. */
+static uint64_t message_elements(const dvec *x)
+{
+    return MAX(1, MESSAGE_BYTES / DVEC_ELEMENT(x));
+}
+
 /* One round of the exchange. Sends and receives alternate, so that at most one message is under way between two tasks. */
 static int trade(const dvec *x, int dest, piece *out, int nout, int source, piece *in, int nin, char *to)
 {
     dome_transport *t = x->env->transport;
-    uint64_t element = DVEC_ELEMENT(x), limit = MAX(1, MESSAGE_BYTES / element);
+    uint64_t element = DVEC_ELEMENT(x), limit = message_elements(x);
     int status = DOME_OK;
 
     while (status == DOME_OK && (nout > 0 || nin > 0)) {
@@ -155,6 +161,20 @@ static int fetch_in_rounds(const fetching *f)
     return status;
 }
 
+/* Whether what others want of this task is little enough to be on its way at once. Others may find that theirs is not: the
+ * messages between two tasks are the same. */
+static bool is_little(const fetching *f)
+{
+    const dome_transport *t = f->x->env->transport;
+    uint64_t left = message_elements(f->x);
+    piece pieces[PIECES];
+    for (int k = next_distance(f, 0); k < t->size; k = next_distance(f, k))
+        for (int i = 0, n = pieces_out(f, rank_after(t, k), pieces); i < n; left -= pieces[i++].count)
+            if (pieces[i].count > left)
+                return false;
+    return true;
+}
+
 /* All that others want is on its way before this task waits for the first of them: so a task that comes late finds everything
  * there, and no task waits for one that waits for a third. */
 static int fetch_at_once(const fetching *f)
@@ -169,10 +189,8 @@ static int fetch_at_once(const fetching *f)
             status = dome__begin_send(t, rank_after(t, k), DOME_CHANNEL_DATA, x->type, x->data + pieces[i].from * element,
                                       pieces[i].count * x->width);
     for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
-        int source = rank_after(t, t->size - k);
-        for (int i = 0, n = pieces_in(f, source, pieces); i < n && status == DOME_OK; i++)
-            status =
-                dome__recv(t, source, DOME_CHANNEL_DATA, x->type, f->to + pieces[i].to * element, pieces[i].count * x->width);
+        int source = rank_after(t, t->size - k), n = pieces_in(f, source, pieces);
+        status = trade(x, -1, NULL, 0, source, pieces, n, f->to);
     }
     for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k))
         if (pieces_out(f, rank_after(t, k), pieces) > 0)
@@ -180,15 +198,8 @@ static int fetch_at_once(const fetching *f)
     return status;
 }
 
-/* Whether so many elements fit into one message. */
-static bool is_little(const dvec *x, uint64_t elements)
-{
-    return elements <= MESSAGE_BYTES / MAX(DVEC_ELEMENT(x), 1);
-}
-
-/* near: each task wants at most so many elements on either side of its own, so not all tasks have to be looked at; 0: any
- * elements. */
-static int fetch(const dvec *x, dvec_wants wants, const void *ctx, uint64_t near, void *out)
+/* near: each task wants elements next to its own, so not all tasks have to be looked at. */
+static int fetch(const dvec *x, dvec_wants wants, const void *ctx, bool near, void *out)
 {
     enum { FEW = 4 }; /* so few are looked at in any case */
     const dome_transport *t = x->env->transport;
@@ -203,15 +214,15 @@ static int fetch(const dvec *x, dvec_wants wants, const void *ctx, uint64_t near
     if (x->distribution == DOME_WHOLE)
         return DOME_OK;
 
-    if (near > 0 && t->size > FEW)
+    if (near && t->size > FEW)
         f.nearest = MAX(ranks_near(x, wants, ctx, 1), ranks_near(x, wants, ctx, -1));
-    int status = near > 0 && is_little(x, near) ? fetch_at_once(&f) : fetch_in_rounds(&f);
+    int status = is_little(&f) ? fetch_at_once(&f) : fetch_in_rounds(&f);
     return status == DOME_OK ? DOME_OK : dome__fail_transport(x->env, status);
 }
 
 int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
 {
-    return fetch(x, wants, ctx, 0, out);
+    return fetch(x, wants, ctx, false, out);
 }
 
 /* ctx: a vector whose own elements are wanted. */
@@ -512,7 +523,7 @@ static int halo_fetch(dvec *x, const halo *h)
     for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
         elements += wants[w].count;
     status = halo_room(x, h, elements);
-    return status == DOME_OK ? fetch(x, wants_halo, h, MAX(h->below, h->above), x->lazy->halo) : status;
+    return status == DOME_OK ? fetch(x, wants_halo, h, true, x->lazy->halo) : status;
 }
 
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])

@@ -230,14 +230,27 @@ static int allgather_shared(dome_transport *t, dome_type type, const void *send,
     return status;
 }
 
-static int allgather_ring(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
+/* Few tasks, each on a host of its own, and data for which the kernel has room: each piece goes from its owner to all others. The
+ * tree passes pieces on through tasks that may be busy, and which that costs processor time; but it has fewer messages, which
+ * is better for very short pieces. */
+static bool goes_at_once(const dome_transport *t, dome_type type, uint64_t total)
+{
+    enum { MOST_TASKS = 32, LEAST_BYTES = 1 << 10, MOST_BYTES = 4 << 20 }; /* LEAST_BYTES: in a task's piece, on average */
+    const uint64_t element = dome_type_portable_size(type);
+    return !t->share_bytes && !t->clusters && t->size <= MOST_TASKS && total <= MOST_BYTES / element &&
+           total * element >= (uint64_t)t->size * LEAST_BYTES;
+}
+
+/* Each byte is sent to a task once. */
+static int allgather_long(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
 {
     uint64_t *first = g_new(uint64_t, t->size + 1);
     dome_group all = everybody(t);
     for (int r = 0; r <= t->size; r++)
         first[r] = r ? first[r - 1] + piece(p, r - 1) : 0;
     copy(type, at(type, recv, first[t->rank]), send, piece(p, t->rank));
-    int status = dome__long_ring(t, &all, -1, type, recv, first);
+    int status = goes_at_once(t, type, first[t->size]) ? dome__long_at_once(t, &all, type, recv, first)
+                                                       : dome__long_ring(t, &all, -1, type, recv, first);
     g_free(first);
     return status;
 }
@@ -249,10 +262,10 @@ static int allgather_pieces(dome_transport *t, dome_type type, const void *send,
     dome_group all = everybody(t);
     if (total && t->leaders.count == 1 && dome__host_shares(t, type, total))
         return allgather_shared(t, type, send, p, recv);
-    if (t->size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total))
+    if (t->size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total) && !goes_at_once(t, type, total))
         return t->clusters && total ? dome__clusters_allgather(t, type, send, p, recv)
                                     : dome__tree_allgather(t, &all, type, send, p, recv);
-    return allgather_ring(t, type, send, p, recv);
+    return allgather_long(t, type, send, p, recv);
 }
 
 int dome__allgather(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)

@@ -14,6 +14,24 @@ int dome__long_ring(dome_transport *t, const dome_group *g, int has_all, dome_ty
     return status;
 }
 
+int dome__long_at_once(dome_transport *t, const dome_group *g, dome_type type, char *data, const uint64_t *first)
+{
+    const int size = g->count, place = g->place;
+    const uint64_t own = first[place + 1] - first[place];
+    int status = DOME_OK;
+    for (int i = 1; i < size && own && !status; i++)
+        status =
+            dome__begin_send(t, member(g, (place + i) % size), DOME_CHANNEL_COLLECTIVE, type, at(type, data, first[place]), own);
+    for (int i = 1; i < size && !status; i++) {
+        const int source = (place + size - i) % size;
+        if (first[source + 1] > first[source])
+            status = take(t, member(g, source), type, at(type, data, first[source]), first[source + 1] - first[source]);
+    }
+    for (int i = 1; i < size && own && !status; i++)
+        dome__end_send(t, member(g, (place + i) % size));
+    return status;
+}
+
 /* Pieces are ordered by place relative to the root's, so that those of a subtree of the scatter are adjacent. */
 int dome__long_bcast(dome_transport *t, const dome_group *g, int root, dome_type type, char *data, uint64_t count)
 {

@@ -174,6 +174,9 @@ int dome__group_allreduce(dome_transport *t, const dome_group *g, dome_type type
  * i owns elements first[i] ... first[i + 1] - 1 of data, which are in place. The task at place `has_all` (-1: none) is sent
  * nothing. */
 int dome__long_ring(dome_transport *t, const dome_group *g, int has_all, dome_type type, char *data, const uint64_t *first);
+/* The same by sending the own piece to every other task before receiving the first one: no piece waits for a task that computes,
+ * or that has used up its share of a processor, on its way to a third. Needs memory for all pieces that are on their way. */
+int dome__long_at_once(dome_transport *t, const dome_group *g, dome_type type, char *data, const uint64_t *first);
 /* A scatter down the tree, then the ring. */
 int dome__long_bcast(dome_transport *t, const dome_group *g, int root, dome_type type, char *data, uint64_t count);
 /* Each task gets the combination of its elements, first[i] ... first[i + 1] - 1; the others are overwritten. In any order. */

@@ -263,6 +263,38 @@ static void test_narrow_relay(void)
     g_free(depth);
 }
 
+static int gather_kilobytes(dome_transport *t, void *ctx)
+{
+    const uint64_t count = *(const uint64_t *)ctx;
+    double *own = g_new(double, count), *all = g_new0(double, (uint64_t)t->size *count);
+    for (uint64_t i = 0; i < count; i++)
+        own[i] = t->rank;
+    int failed = dome__allgather(t, DOME_F64, own, count, all);
+    for (uint64_t i = 0; i < (uint64_t)t->size * count && !failed; i++)
+        failed = all[i] != (double)(i / count);
+    g_free(own);
+    g_free(all);
+    return failed;
+}
+
+/* Between hosts no piece of an all-gather waits in a third task, which may be busy, unless pieces are very short, or many. */
+static void test_at_once(void)
+{
+    const sim_constants k = {.latency = 30e-6, .overhead = 10e-6, .per_byte = 8e-9, .share = 1e-6};
+    const struct {
+        int tasks, hosts;
+        uint64_t count;
+        bool at_once;
+    } cases[] = {{6, 6, 128, true},     {6, 6, 3000, true},  {32, 32, 1000, true}, {6, 6, 127, false},
+                 {6, 6, 100000, false}, {6, 3, 3000, false}, {33, 33, 1000, false}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        sim_cost cost;
+        uint64_t count = cases[i].count;
+        g_assert_cmpint(sim_run(cases[i].tasks, cases[i].hosts, &k, gather_kilobytes, &count, &cost), ==, 0);
+        g_assert_true((cost.depth == 1) == cases[i].at_once);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -273,6 +305,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scaling/any_clusters", test_any_clusters);
     g_test_add_func("/scaling/between_clusters", test_between_clusters);
     g_test_add_func("/scaling/ring_inside_cluster", test_ring_inside_cluster);
+    g_test_add_func("/scaling/at_once", test_at_once);
     g_test_add_func("/scaling/gain", test_gain);
     g_test_add_func("/scaling/ahead", test_ahead);
     g_test_add_func("/scaling/narrow-relay", test_narrow_relay);
