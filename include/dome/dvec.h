@@ -17,13 +17,18 @@
  * - Element-wise functions may defer their work. The values are computed when something needs them:
  *   a reduction, a pointer, a file, the movement of data. Deferring changes no result: calls take
  *   effect in the order in which the program makes them.
- * - Operands of an element-wise function agree in type, length, width, block size and distribution;
- *   inputs may also be DOME_WHOLE, whatever the output is. dvec_copy also converts between
- *   distributions.
+ * - Operands of an element-wise function agree in length, width, block size and distribution; inputs
+ *   may also be DOME_WHOLE, whatever the output is. dvec_copy also converts between distributions.
+ * - Operands of another basic type than the output are first converted to the output's type, as
+ *   dvec_convert does, and the operation is done in that type (NumPy: dtype=z.dtype,
+ *   casting="unsafe"). So F64 = F32 + I64 adds in double precision, and F32 = F64 * F64 rounds both
+ *   factors before it multiplies. Complex to real is DOME_ERR_TYPE. dvec_copy, dvec_select,
+ *   comparisons, functions that need a type of their own (masks, parts of complex values) and struct
+ *   types need equal types.
  * - Integer arithmetic wraps around as unsigned arithmetic does. An integer divided by zero is
  *   DOME_ERR_RANGE (see below). min and max of floating-point values are NaN if an operand is NaN.
- *   Elements of struct types have no arithmetic; they can be copied, filled, moved, mapped, read
- *   and written.
+ *   Elements of struct types can be copied, filled, moved, mapped, read and written; their
+ *   arithmetic is what dome_type_set_ops (type.h) has given to the type.
  * - Results have the same bits for any number of tasks and any layout. + - * / and sqrt of real
  *   values are IEEE 754 operations, rounded once and never contracted; complex * and / consist of
  *   these (x / y by Smith's method); fmod and rounding to whole numbers are exact. All other
@@ -201,6 +206,9 @@ dome_status dvec_muls_c128(dvec *z, const dvec *x, const double a[2]);
 dome_status dvec_divs_c128(dvec *z, const dvec *x, const double a[2]);
 dome_status dvec_axpy_c128(dvec *y, const double a[2], const dvec *x);
 
+/* y = y + a * x for a struct type with `mul` and `add`; *a is a value of the type. */
+dome_status dvec_axpy_struct(dvec *y, const void *a, const dvec *x);
+
 dome_status dvec_neg(dvec *z, const dvec *x);
 dome_status dvec_abs(dvec *z, const dvec *x);  /* complex: the modulus as real + 0i */
 dome_status dvec_sqrt(dvec *z, const dvec *x); /* sqrt, exp, log, sin, cos: floating point and complex types */
@@ -332,6 +340,16 @@ dome_status dvec_sum_c128(const dvec *x, double result[2]);
 dome_status dvec_prod_c128(const dvec *x, double result[2]);
 dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
 
+/* The same for struct types with arithmetic (dome_type_set_ops): *result is a value of the type. Sums
+ * need `add`, which must be associative and commutative, up to rounding: each block is added in 64
+ * interleaved partial sums, which are then added in halves (j and j + 32, ...), and blocks as in
+ * dvec_reduce. The sum of no values is all bytes 0. Of values of which none is `less` than the other
+ * the first one is taken. dvec_argmin and dvec_argmax accept these types, too. On failure *result
+ * keeps its value. */
+dome_status dvec_sum_struct(const dvec *x, void *result);
+dome_status dvec_min_value_struct(const dvec *x, void *result);
+dome_status dvec_max_value_struct(const dvec *x, void *result);
+
 /* Reductions of each column: result[k] is the sum, the smallest or the largest of value k of all
  * elements, with the bits of the column as a vector of its own (NumPy: x.sum(axis=0); PETSc:
  * VecStrideSumAll). result has room for width numbers. For struct types, `field` names a field, or
@@ -343,13 +361,41 @@ dome_status dvec_column_sums(const dvec *x, const char *field, double result[]);
 dome_status dvec_column_min_values(const dvec *x, const char *field, double result[]);
 dome_status dvec_column_max_values(const dvec *x, const char *field, double result[]);
 
+/* ---- reductions of your own: collective ----
+ *
+ * A reduction is given by two functions, which must not call Dome functions. Each may use ctx, which
+ * belongs to this task alone.
+ *
+ * block reduces a block: sets *result from its `count` elements (count * width values at x, at least
+ * one element) with the global index `first` of the first one. combine sets *left to *left combined
+ * with *right, which stands behind it in the vector. combine must be associative, up to rounding; it
+ * need not commute.
+ *
+ * Blocks are combined along a fixed binary tree over their numbers, the right operand always being
+ * the part of the vector behind the left one. So block and combine are called with the same operands,
+ * and the result has the same bits, for any number of tasks and any layout.
+ * --dome-check-reductions finds functions that are not associative, or whose block does not agree
+ * with combine: they are called with three parts of each block, and with each three blocks that
+ * follow each other, in two orders. A difference of integers, or one of floating-point numbers beyond
+ * 2^-26 (F32: 2^-11) of the largest number involved, is DOME_ERR_RANGE. */
+typedef void (*dvec_reduce_kernel)(void *ctx, uint64_t first, size_t count, void *result, const void *x);
+typedef void (*dvec_combine)(void *ctx, void *left, const void *right);
+
+/* Reduces x to one value of `type`, which every task gets in *result (MPI: MPI_Op_create and
+ * MPI_Allreduce). block NULL: the values themselves are combined, one call for each; then type is
+ * x's type. type NULL: x's type. On failure *result keeps its value. DOME_ERR_ARGUMENT for an empty
+ * vector. */
+dome_status dvec_reduce(const dvec *x, dome_type type, dvec_reduce_kernel block, dvec_combine combine, void *ctx, void *result);
+
 /* ---- movement along the vector: collective ---- */
 
 /* Inclusive prefix sums: z[i] = x[0] + ... + x[i], separately for each of the width values. Real
  * and integer types; integers wrap around. Floating point: z[i] = P + s, where s is the sum from
  * the start of i's block up to i, added in order in double precision (for F32 too), and P is the
  * exact sum of the last s of all blocks before, rounded once. The result is rounded to the type. z
- * may be x. */
+ * may be x. Struct types with `add`, which must be associative up to rounding: z[i] = P + s, where s is
+ * added in order from the start of i's block, and P is the sum of the blocks before as the tree of
+ * dvec_reduce has it: for block b, one node for each bit of b, from the highest to the lowest. */
 dome_status dvec_scan(dvec *z, const dvec *x);
 
 /* z[i] = x[i - k], circular: elements that leave at one end enter at the other (NumPy's roll by k,

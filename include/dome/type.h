@@ -5,7 +5,7 @@
  * padding. For items of 4 and 8 bytes it is XDR (RFC 4506); items of 1 and 2 bytes keep their size,
  * where XDR widens them to 4.
  *
- * No function of this header is collective, except dome_type_struct. */
+ * No function of this header is collective, except dome_type_struct and dome_type_set_ops. */
 #ifndef DOME_TYPE_H
 #define DOME_TYPE_H
 
@@ -102,6 +102,30 @@ bool dome_type_equal(dome_type a, dome_type b);   /* same kind, and for structs 
 /* Copies the description of field `number` (0, 1, ...) of a struct type to *field. field_size is
  * sizeof(dome_field). DOME_ERR_ARGUMENT if there is no such field. The name belongs to the type. */
 dome_status dome_type_field(dome_type type, size_t number, dome_field *field, size_t field_size);
+
+/* The arithmetic of a struct type. Each function computes n values, which lie one after the other in
+ * memory, in a loop: n is 64 or more as a rule. z may be x or y, but not overlap one in part. A value
+ * of z depends on the values at the same place in x and y alone. The functions must not call Dome
+ * functions. NULL: the type has no such operation, and a call that needs it fails with a line that
+ * names it (DOME_ERR_TYPE). */
+typedef struct dome_type_ops {
+    size_t size;                                                  /* sizeof(dome_type_ops) */
+    void (*add)(void *z, const void *x, const void *y, size_t n); /* dvec_add, dvec_sum_struct, dvec_scan; with scale dvec_axpy */
+    void (*sub)(void *z, const void *x, const void *y, size_t n); /* dvec_sub */
+    void (*mul)(void *z, const void *x, const void *y, size_t n); /* dvec_mul; with add dvec_axpy_struct */
+    void (*div)(void *z, const void *x, const void *y, size_t n); /* dvec_div */
+    void (*neg)(void *z, const void *x, size_t n);                /* dvec_neg */
+    void (*scale)(void *z, const void *x, double a, size_t n);    /* dvec_muls, dvec_axpby, dvec_linear_combination */
+    void (*less)(uint8_t *z, const void *x, const void *y, size_t n); /* z = x < y, 0 or 1: dvec_lt, dvec_min, dvec_argmin, ... */
+    void (*equal)(uint8_t *z, const void *x, const void *y, size_t n); /* dvec_eq, dvec_ne */
+    void (*from_f64)(void *z, const double *x, size_t n);              /* dvec_convert from DOME_F64; dvec_fill */
+    void (*to_f64)(double *z, const void *x, size_t n);                /* dvec_convert to DOME_F64 */
+} dome_type_ops;
+
+/* Gives a struct type its arithmetic. ops is copied. A type's functions are set once; a second call
+ * with the same functions does nothing. Collective in order. DOME_ERR_ARGUMENT: a basic type, other
+ * functions than before, ops->size not set. */
+dome_status dome_type_set_ops(dome_env *env, dome_type type, const dome_type_ops *ops);
 
 /* The two forms of an element outside its vector. */
 typedef enum dome_format { DOME_NATIVE, DOME_PORTABLE } dome_format;

@@ -47,6 +47,7 @@
     X(BALANCE, "load balancing", "before:c decision_of_load_balancing:h", PLAIN)                                                 \
     X(RELAYOUT, "dome_env_relayout", "layout:h", PLAIN)                                                                          \
     X(TYPE_STRUCT, "dome_type_struct", "name:o fields:h", PLAIN)                                                                 \
+    X(TYPE_SET_OPS, "dome_type_set_ops", "type:n functions:h", PLAIN)                                                            \
     X(OBJECT_NEW, "dome_object_new", "name:o kind:n", PLAIN)                                                                     \
     X(OBJECT_FREE, "dome_object_free", "", PLAIN)                                                                                \
     X(OPERATION_REGISTER, "dome_operation_register", "name:n arguments:n flags:u", PLAIN)                                        \
@@ -160,6 +161,7 @@
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
     X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
     X(DVEC_LINEAR_COMBINATION, "dvec_linear_combination", "terms:u coefficients:h term:v", DEFERRED)                             \
+    X(DVEC_AXPY_STRUCT, "dvec_axpy_struct", "x:v a:h", DEFERRED)                                                                 \
     X(DVEC_FILL_C128, "dvec_fill_c128", "real:f imaginary:f", DEFERRED)                                                          \
     X(DVEC_ADDS_C128, "dvec_adds_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
     X(DVEC_SUBS_C128, "dvec_subs_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
@@ -182,6 +184,7 @@
     X(DVEC_COLUMN_SUMS, "dvec_column_sums", "field:n", MOVES)                                                                    \
     X(DVEC_COLUMN_MIN_VALUES, "dvec_column_min_values", "field:n", MOVES)                                                        \
     X(DVEC_COLUMN_MAX_VALUES, "dvec_column_max_values", "field:n", MOVES)                                                        \
+    X(DVEC_REDUCE, "dvec_reduce", "type:n by_blocks:u", MOVES)                                                                   \
     X(DVEC_ARGMIN, "dvec_argmin", "", MOVES)                                                                                     \
     X(DVEC_ARGMAX, "dvec_argmax", "", MOVES)                                                                                     \
     X(DVEC_SUM_INTO, "dvec_sum_into", "x:v", REDUCES)                                                                            \

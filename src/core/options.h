@@ -59,6 +59,7 @@ typedef struct dome_options {
     dome_topology topology;      /* --dome-topology ring|linear */
     const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
     bool check_pointers;         /* --dome-check-pointers */
+    bool check_reductions;       /* --dome-check-reductions */
     dome_evaluator evaluator;    /* --dome-evaluator */
     bool profile;                /* --dome-profile */
     dome_progress_mode progress; /* --dome-progress */

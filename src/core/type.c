@@ -133,6 +133,7 @@ static void type_free(void *type)
     for (size_t i = 0; i < desc->nfields; i++)
         g_free(dome__unconst(desc->fields[i].name));
     g_free(desc->fields);
+    g_free(desc->ops);
     g_free(dome__unconst(desc->name));
     g_free(desc);
 }
@@ -288,6 +289,44 @@ dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const d
         dome__fail(env, DOME_ERR_ARGUMENT, "dome_type_struct: fields of %zu bytes: give sizeof(dome_field)", field_size);
     g_free(known);
     return type;
+}
+
+/* ---- arithmetic ---- */
+
+/* Which functions there are: on other tasks they may have other addresses. */
+static uint64_t ops_word(const dome_type_ops *ops)
+{
+    uint64_t word = 0;
+    const char *at = (const char *)ops;
+    for (size_t k = offsetof(dome_type_ops, add); k < sizeof *ops; k += sizeof ops->add) {
+        void (*f)(void);
+        memcpy(&f, at + k, sizeof f);
+        word = word << 1 | (f != NULL);
+    }
+    return word;
+}
+
+dome_status dome_type_set_ops(dome_env *env, dome_type type, const dome_type_ops *ops)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(type, "the type", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(ops, "the table of functions", DOME_ERR_ARGUMENT);
+    dome_type_ops known;
+    if (!dome__sized_copy(&known, sizeof known, ops, ops->size, sizeof known))
+        return dome__fail(env, DOME_ERR_ARGUMENT, "dome_type_set_ops: a table of %zu bytes: set size to sizeof(dome_type_ops)",
+                          ops->size);
+    known.size = sizeof known;
+    dome_operation op;
+    dome__begin_with(&op, env, DOME_OP_TYPE_SET_OPS, NULL, (uint64_t[]){dome__type_word(env, type), ops_word(&known)}, 2);
+    struct dome_type_desc *own = g_hash_table_lookup(env->types->table, type->name);
+    dome_status status = DOME_OK;
+    if (own != type)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "%s is not a struct type of this environment", type->name);
+    else if (own->ops && memcmp(own->ops, &known, sizeof known) != 0)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has been given other functions before", type->name);
+    else if (!own->ops)
+        own->ops = g_memdup2(&known, sizeof known);
+    return dome__end(&op, status);
 }
 
 /* ---- conversion ---- */

@@ -12,6 +12,7 @@ struct dome_type_desc {
     bool dense; /* no padding */
     size_t nfields;
     dome_field *fields;
+    dome_type_ops *ops; /* of a struct type; NULL: no arithmetic */
 };
 
 /* The basic types by kind, for static initializers; dome_type_basic returns their addresses. */

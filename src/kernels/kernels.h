@@ -34,12 +34,13 @@
 typedef struct dome_kernel_args {
     void *out;
     const void *in[3];
-    double a;          /* the scalar operand; exact in integer types, rounded to float for F32 and C64 */
-    uint64_t seed;     /* random */
-    const void *value; /* fill_value: one value */
-    uint64_t first;    /* element number of the first value: index, random */
-    uint64_t width;    /* values per element */
-    size_t bytes;      /* of a value: fill_value, copy, select */
+    double a;                 /* the scalar operand; exact in integer types, rounded to float for F32 and C64 */
+    uint64_t seed;            /* random */
+    const void *value;        /* fill_value: one value */
+    uint64_t first;           /* element number of the first value: index, random */
+    uint64_t width;           /* values per element */
+    size_t bytes;             /* of a value: fill_value, copy, select, struct types */
+    const dome_type_ops *ops; /* of a struct type */
 } dome_kernel_args;
 
 /* Blocks of this many values are processed by loops of a length that the compiler knows. */

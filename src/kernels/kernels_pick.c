@@ -1,6 +1,7 @@
 /* Chooses the variant of the kernels: the one with the widest vectors that this processor supports. */
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
+#include "kernels/kernels_struct.h"
 
 #include <string.h>
 
@@ -103,7 +104,10 @@ const char *dome__kernels_name(void)
 
 dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from)
 {
-    return set()->kernel(code, type, from);
+    dome_kernel kernel = set()->kernel(code, type, from);
+    if (!kernel && (dome_type_kind_of(type) == DOME_KIND_STRUCT || (from && dome_type_kind_of(from) == DOME_KIND_STRUCT)))
+        kernel = dome__struct_kernel(code, type, from);
+    return kernel;
 }
 
 dome_kernel dome__pair_kernel(dome_operation_code first, dome_operation_code second, bool left, dome_type type)

@@ -1,7 +1,8 @@
-/* Linear combinations, and element-wise operations with a complex scalar: each is recorded as a chain of simpler operations,
- * which the evaluator runs in one pass. */
+/* Operands of other types, linear combinations, and element-wise operations with a complex or struct scalar: each is recorded as
+ * a chain of simpler operations, which the evaluator runs in one pass. */
 #include "core/type_private.h"
-#include "kernels/kernels.h"
+#include "kernels/kernels_struct.h"
+#include "objects/dvec_operands.h"
 #include "objects/eval.h"
 
 #include <string.h>
@@ -20,19 +21,60 @@ static int between_new(const dvec *z, dvec **between)
     return *between ? DOME_OK : dome_error_status(z->env);
 }
 
+/* ---- operands of other types ---- */
+
+static bool is_basic(dome_type type)
+{
+    return dome_type_kind_of(type) != DOME_KIND_STRUCT;
+}
+
+int dvec__operands_begin(dvec_operands *o, dvec *z, bool convert, const dvec *in[3])
+{
+    int status = DOME_OK;
+    o->count = 0;
+    for (int k = 0; k < 3 && status == DOME_OK; k++) {
+        const dvec *x = in[k];
+        if (!x)
+            continue;
+        const bool converts = convert && x->type != z->type && is_basic(z->type) && is_basic(x->type);
+        status = dvec__conforms(z, x, !converts, true);
+        if (status != DOME_OK || !converts)
+            continue;
+        if (!dome__kernel(DOME_OP_DVEC_CONVERT, z->type, x->type))
+            return dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type),
+                              dome_type_name(z->type));
+        dvec *value = NULL;
+        status = between_new(z, &value);
+        if (status != DOME_OK)
+            continue;
+        o->converted[o->count++] = value;
+        status = record(value, DOME_OP_DVEC_CONVERT, x, NULL, 0);
+        in[k] = value;
+    }
+    return status;
+}
+
+void dvec__operands_end(dvec_operands *o)
+{
+    for (int k = 0; k < o->count; k++)
+        dvec_free(o->converted[k]);
+}
+
 /* ---- linear combinations ---- */
 
 static int check_terms(const dvec *z, size_t n, const double coefficients[], const dvec *const x[])
 {
     if (n == 0 || !coefficients || !x)
         return dome__fail(z->env, DOME_ERR_ARGUMENT, "there are no terms");
-    if (dome_type_kind_of(z->type) == DOME_KIND_STRUCT)
-        return dome__fail(z->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(z->type));
+    const bool is_struct = !is_basic(z->type);
+    if (is_struct && !dome__kernel(DOME_OP_DVEC_AXPY, z->type, NULL))
+        return dome__fail(z->env, DOME_ERR_TYPE, "type %s has no function '%s' (dome_type_set_ops)", dome_type_name(z->type),
+                          dome__struct_lacks(DOME_OP_DVEC_AXPY, z->type));
     for (size_t k = 0; k < n; k++) {
         dome_status status = dvec__conforms(z, x[k], true, true);
         if (status != DOME_OK)
             return status;
-        if (!dome__exact_in(z->type, coefficients[k]))
+        if (!is_struct && !dome__exact_in(z->type, coefficients[k]))
             return dome__fail(z->env, DOME_ERR_RANGE, "%.17g is not a value of type %s", coefficients[k],
                               dome_type_name(z->type));
     }
@@ -176,6 +218,39 @@ dome_status dvec_axpy_c128(dvec *y, const double a[2], const dvec *x)
         status = record_fill(product, a);
     if (status == DOME_OK)
         status = record(product, DOME_OP_DVEC_MUL, x, product, 0);
+    if (status == DOME_OK)
+        status = record(y, DOME_OP_DVEC_ADD, y, product, 0);
+    dvec_free(product);
+    return dome__end(&op, status);
+}
+
+/* ---- struct scalars ---- */
+
+dome_status dvec_axpy_struct(dvec *y, const void *a, const dvec *x)
+{
+    DOME_NEEDS(y && x, "a vector", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(a, "the scalar", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, y->env, DOME_OP_DVEC_AXPY_STRUCT, y->object, (uint64_t[]){dvec__id(x), dome__value_word(y->type, a)},
+                     2);
+    dvec *product = NULL;
+    int status = dvec__conforms(y, x, true, true);
+    for (int k = 0; k < 2 && status == DOME_OK; k++) {
+        const dome_operation_code code = k ? DOME_OP_DVEC_ADD : DOME_OP_DVEC_MUL;
+        if (is_basic(y->type))
+            status = dome__fail(y->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(y->type));
+        else if (!dome__kernel(code, y->type, NULL))
+            status = dome__fail(y->env, DOME_ERR_TYPE, "type %s has no function '%s' (dome_type_set_ops)",
+                                dome_type_name(y->type), dome__struct_lacks(code, y->type));
+    }
+    if (status == DOME_OK)
+        status = between_new(y, &product);
+    if (status == DOME_OK) {
+        const dome_eval_op fill = {.code = DOME_OP_DVEC_FILL, .out = product, .value = g_memdup2(a, DVEC_VALUE(y))};
+        status = dome__eval_record(y->env, &fill);
+    }
+    if (status == DOME_OK)
+        status = record(product, DOME_OP_DVEC_MUL, product, x, 0);
     if (status == DOME_OK)
         status = record(y, DOME_OP_DVEC_ADD, y, product, 0);
     dvec_free(product);

@@ -1,7 +1,8 @@
 /* The public element-wise operations: each checks its operands and records itself. */
 #include "core/type_private.h"
 #include "kernels/elementwise.h"
-#include "kernels/kernels.h"
+#include "kernels/kernels_struct.h"
+#include "objects/dvec_operands.h"
 #include "objects/eval.h"
 
 #include <string.h>
@@ -21,8 +22,13 @@ static inline void begin(dome_operation *op, dome_operation_code code, const dve
     dome__begin_with(op, z->env, code, z->object, words, count);
 }
 
-static dome_status no_kernel(const dvec *x)
+static dome_status no_kernel(dome_operation_code code, const dvec *x)
 {
+    const bool is_struct = dome_type_kind_of(x->type) == DOME_KIND_STRUCT;
+    const char *function = is_struct ? dome__struct_lacks(code, x->type) : NULL;
+    if (function)
+        return dome__fail(x->env, DOME_ERR_TYPE, "type %s has no function '%s' (dome_type_set_ops)", dome_type_name(x->type),
+                          function);
     return dome__fail(x->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
 }
 
@@ -31,17 +37,23 @@ static dome_status record(const dome_eval_op *op)
 {
     dome_env *env = op->out->env;
     if (!op->value && !dome__kernel(op->code, op->out->type, op->in[0] ? op->in[0]->type : NULL))
-        return no_kernel(op->out);
+        return no_kernel(op->code, op->out);
     return dome__eval_record(env, op);
 }
 
-static dome_status check_scalar(const dvec *x, double a)
+static dome_status check_scalar(dome_operation_code code, const dvec *x, double a)
 {
     if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT)
-        return no_kernel(x);
+        return dome__kernel(code, x->type, NULL) ? DOME_OK : no_kernel(code, x);
     if (!dome__exact_in(x->type, a))
         return dome__fail(x->env, DOME_ERR_RANGE, "%.17g is not a value of type %s", a, dome_type_name(x->type));
     return DOME_OK;
+}
+
+/* Whether the operands are truth values, which conversion would change (0.5 is true). */
+static bool is_logical(dome_operation_code code)
+{
+    return code == DOME_OP_DVEC_AND || code == DOME_OP_DVEC_OR || code == DOME_OP_DVEC_XOR || code == DOME_OP_DVEC_NOT;
 }
 
 static bool is_integer(dome_type type)
@@ -57,11 +69,11 @@ static dome_status vectors(dome_operation_code code, dvec *z, const dvec *x, con
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
     begin(&op, code, z, work.in, NULL);
-    dome_status status = dvec__conforms(z, x, true, true);
-    if (status == DOME_OK && y)
-        status = dvec__conforms(z, y, true, true);
+    dvec_operands converted;
+    dome_status status = dvec__operands_begin(&converted, z, !is_logical(code), work.in);
     if (status == DOME_OK)
         status = record(&work);
+    dvec__operands_end(&converted);
     return dome__end(&op, status);
 }
 
@@ -73,13 +85,15 @@ static dome_status scalar(dome_operation_code code, dvec *z, const dvec *x, doub
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
     begin(&op, code, z, work.in, &a);
-    dome_status status = dvec__conforms(z, x, true, true);
+    dvec_operands converted;
+    dome_status status = dvec__operands_begin(&converted, z, !is_logical(code), work.in);
     if (status == DOME_OK)
-        status = check_scalar(x, a);
-    if (status == DOME_OK && (dome__elementwise[code].flags & DOME_DIVIDES) && a == 0 && is_integer(x->type))
+        status = check_scalar(code, z, a);
+    if (status == DOME_OK && (dome__elementwise[code].flags & DOME_DIVIDES) && a == 0 && is_integer(z->type))
         status = dome__fail(z->env, DOME_ERR_RANGE, "integers divided by zero");
     if (status == DOME_OK)
         status = record(&work);
+    dvec__operands_end(&converted);
     return dome__end(&op, status);
 }
 
@@ -101,9 +115,9 @@ static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, 
         status = dome__fail(env, DOME_ERR_TYPE, "'%s' is of type %s and '%s' of type %s", dome_object_name(x->object),
                             dome_type_name(x->type), dome_object_name(y->object), dome_type_name(y->type));
     if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
-        status = no_kernel(x);
+        status = no_kernel(code, x);
     if (status == DOME_OK && with_scalar)
-        status = check_scalar(x, a);
+        status = check_scalar(code, x, a);
     if (status == DOME_OK)
         status = dome__eval_record(env, &work);
     return dome__end(&op, status);
@@ -121,7 +135,7 @@ static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
     dome_type wanted = kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
     dome_status status = dvec__conforms(z, x, false, true);
     if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
-        status = no_kernel(x);
+        status = no_kernel(code, x);
     if (status == DOME_OK && z->type != wanted)
         status = dome__fail(z->env, DOME_ERR_TYPE, "'%s' must be of type %s, not %s", dome_object_name(z->object),
                             dome_type_name(wanted), dome_type_name(z->type));
@@ -139,7 +153,7 @@ dome_status dvec_fill(dvec *z, double value)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_FILL, .out = z, .scalar.f64 = value};
     begin(&op, DOME_OP_DVEC_FILL, z, work.in, &value);
-    dome_status status = check_scalar(z, value);
+    dome_status status = check_scalar(work.code, z, value);
     if (status == DOME_OK)
         status = record(&work);
     return dome__end(&op, status);

@@ -3,6 +3,8 @@
 #include "objects/dvec_reduce.h"
 #include "core/layout.h"
 #include "kernels/kernels_reduce.h"
+#include "objects/dvec_fold.h"
+#include "objects/dvec_struct.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -391,162 +393,37 @@ double dvec_norm2(const dvec *x)
     return end(&r, status) == DOME_OK ? norm : NAN;
 }
 
-/* ---- products ----
- *
- * Blocks are combined along a binary tree over their numbers: node (level, i) stands for those of the blocks i 2^level ... (i +
- * 1) 2^level - 1 that exist, and is the product of its two halves, or its left half if the right one is empty. A task computes
- * the largest nodes that lie in its spans; after an exchange every task computes the others. */
+/* ---- products ---- */
 
-typedef struct tree {
-    const reduction *r;
+typedef struct products {
     dome_product_kernel kernel;
+    uint64_t width;
     bool is_complex;
-    uint64_t blocks; /* of the vector */
-    int top;         /* level of the root */
-} tree;
+} products;
 
-static void block_product(const tree *t, uint64_t block, double product[2])
+static void block_product(void *ctx, uint64_t first, size_t count, void *product, const void *x)
 {
-    const dvec *x = t->r->x;
-    dome_span span = dome_layout_block(x->layout, block);
-    uint64_t place = dome_layout_position(x->layout, x->layout_rank, span.first);
-    product[1] = 0;
-    t->kernel(x->data + place * DVEC_ELEMENT(x), span.count * x->width, product);
+    const products *p = ctx;
+    double both[2] = {0};
+    (void)first;
+    p->kernel(x, count * p->width, both);
+    memcpy(product, both, p->is_complex ? sizeof both : sizeof *both);
 }
 
-static void node_product(const tree *t, int level, uint64_t first, double product[2])
+static void multiply(void *ctx, void *product, const void *factor)
 {
-    if (level == 0) {
-        block_product(t, first, product);
-        return;
-    }
-    uint64_t middle = first + ((uint64_t)1 << (level - 1));
-    node_product(t, level - 1, first, product);
-    if (middle < t->blocks) {
-        double right[2];
-        node_product(t, level - 1, middle, right);
-        dome__multiply(t->is_complex, product, right);
-    }
-}
-
-/* A node that lies in the spans of one task. */
-typedef struct node {
-    uint64_t first; /* block */
-    int level;
-    double product[2];
-} node;
-
-static gint node_order(gconstpointer a, gconstpointer b)
-{
-    uint64_t left = ((const node *)a)->first, right = ((const node *)b)->first;
-    return (left > right) - (left < right);
-}
-
-/* Appends the nodes that cover rank's blocks, in the order of its run. */
-static void append_nodes(const tree *t, GArray *nodes, int rank)
-{
-    dome_span ranges[2];
-    int count = dome__layout_block_ranges(t->r->x->layout, rank, ranges);
-    for (int s = 0; s < count; s++) {
-        uint64_t begin = ranges[s].first, stop = begin + ranges[s].count;
-        while (begin < stop) {
-            int level = 0;
-            while (level < t->top && begin % ((uint64_t)2 << level) == 0 &&
-                   (stop == t->blocks || begin + ((uint64_t)2 << level) <= stop))
-                level++;
-            node n = {.first = begin, .level = level};
-            g_array_append_val(nodes, n);
-            begin = MIN(begin + ((uint64_t)1 << level), stop);
-        }
-    }
-}
-
-/* Computes a node from the nodes below it, which are in the order of their blocks; *next is the first one not used yet. */
-static void upper_product(const tree *t, int level, uint64_t first, const node **next, double product[2])
-{
-    if ((*next)->level == level && (*next)->first == first) {
-        memcpy(product, (*next)->product, sizeof(*next)->product);
-        ++*next;
-        return;
-    }
-    uint64_t middle = first + ((uint64_t)1 << (level - 1));
-    upper_product(t, level - 1, first, next, product);
-    if (middle < t->blocks) {
-        double right[2];
-        upper_product(t, level - 1, middle, next, right);
-        dome__multiply(t->is_complex, product, right);
-    }
-}
-
-/* Gathers every task's nodes with their products, in the order of the ranks. A task sends its products and, as the last number,
- * whether it has failed; the number of nodes of each task follows from the layout. */
-static int exchange_nodes(const tree *t, GArray *nodes)
-{
-    const reduction *r = t->r;
-    const int size = r->env->transport->size, rank = r->env->transport->rank;
-    const unsigned parts = t->is_complex ? 2 : 1;
-    uint64_t *counts = g_new(uint64_t, size);
-    guint mine = 0, mine_end = 0;
-    for (int k = 0; k < size; k++) {
-        guint before = nodes->len;
-        append_nodes(t, nodes, k);
-        counts[k] = (uint64_t)parts * (nodes->len - before) + 1;
-        if (k == rank)
-            mine = before, mine_end = nodes->len;
-    }
-    double *send = g_new(double, counts[rank]), *recv = g_new(double, (gsize)parts * nodes->len + (gsize)size), *to = send;
-    for (guint k = mine; k < mine_end; k++) {
-        node *n = &g_array_index(nodes, node, k);
-        node_product(t, n->level, n->first, n->product);
-        memcpy(to, n->product, parts * sizeof *to);
-        to += parts;
-    }
-    *to = r->failure != NULL;
-
-    int status = dome__allgatherv(r->env->transport, DOME_F64, send, counts, recv);
-    if (status != DOME_OK) {
-        status = dome__fail_transport(r->env, status);
-    } else {
-        const double *from = recv;
-        bool failed = false;
-        guint k = 0;
-        for (int task = 0; task < size; task++) {
-            for (uint64_t count = counts[task]; count > 1; count -= parts, k++, from += parts)
-                memcpy(g_array_index(nodes, node, k).product, from, parts * sizeof *from);
-            failed |= *from++ != 0;
-        }
-        if (failed)
-            status = fail_together(r);
-    }
-    g_free(send);
-    g_free(recv);
-    g_free(counts);
-    return status;
+    dome__multiply(((const products *)ctx)->is_complex, product, factor);
 }
 
 static int multiply_up(reduction *r, double product[2])
 {
     const dvec *x = r->x;
-    tree t = {
-        .r = r, .kernel = dome__product_kernel(x->type), .is_complex = is_complex(x), .blocks = dome_layout_blocks(x->layout)};
+    products p = {dome__product_kernel(x->type), x->width, is_complex(x)};
+    const dvec_fold fold = {x, p.is_complex ? DOME_C128 : DOME_F64, block_product, multiply, &p, "the product", false};
     product[0] = 1;
     product[1] = 0;
-    prepare(r);
-    while (t.blocks > (uint64_t)1 << t.top)
-        t.top++;
-    if (r->alone) {
-        if (t.blocks)
-            node_product(&t, t.top, 0, product);
-        return fail_alone(r);
-    }
-    GArray *nodes = g_array_new(FALSE, TRUE, sizeof(node));
-    int status = exchange_nodes(&t, nodes);
-    if (status == DOME_OK && nodes->len) {
-        g_array_sort(nodes, node_order);
-        const node *next = &g_array_index(nodes, node, 0);
-        upper_product(&t, t.top, 0, &next, product);
-    }
-    g_array_free(nodes, TRUE);
+    int status = dvec__fold(&fold, product);
+    find_failure(r);
     return status;
 }
 
@@ -574,6 +451,59 @@ dome_status dvec_prod_c128(const dvec *x, double result[2])
     if (status == DOME_OK)
         memcpy(result, product, sizeof product);
     return end(&r, status);
+}
+
+/* ---- the program's own reductions ---- */
+
+/* A reduction without a function for blocks: the values are combined one after the other. */
+typedef struct by_value {
+    dvec_combine combine;
+    void *ctx;
+    uint64_t width, size;
+} by_value;
+
+static void reduce_values(void *ctx, uint64_t first, size_t count, void *result, const void *x)
+{
+    const by_value *v = ctx;
+    (void)first;
+    memcpy(result, x, v->size);
+    for (uint64_t k = 1; k < count * v->width; k++)
+        v->combine(v->ctx, result, (const char *)x + k * v->size);
+}
+
+static void combine_values(void *ctx, void *left, const void *right)
+{
+    const by_value *v = ctx;
+    v->combine(v->ctx, left, right);
+}
+
+dome_status dvec_reduce(const dvec *x, dome_type type, dvec_reduce_kernel block, dvec_combine combine, void *ctx, void *result)
+{
+    DOME_NEEDS(x, "the vector", DOME_ERR_ARGUMENT);
+    dome_env *env = x->env;
+    dome_operation op;
+    dome__begin_with(&op, env, DOME_OP_DVEC_REDUCE, x->object, (uint64_t[]){dome__type_word(env, type), block != NULL}, 2);
+    op.program = true;
+    by_value values = {combine, ctx, x->width, DVEC_VALUE(x)};
+    dvec_fold fold = {x, type ? type : x->type, block, combine, ctx, "combine", env->options.check_reductions};
+    int status = DOME_OK;
+    if (!combine || !result)
+        status =
+            dome__fail(env, DOME_ERR_ARGUMENT, "there is no %s", combine ? "place for the result" : "function that combines");
+    else if (x->length == 0)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "the vector is empty");
+    else if (!block && !dome_type_equal(fold.type, x->type))
+        status = dome__fail(env, DOME_ERR_TYPE, "elements of type %s need a function for blocks to give a result of type %s",
+                            dome_type_name(x->type), dome_type_name(fold.type));
+    if (!block) {
+        fold.block = reduce_values;
+        fold.combine = combine_values;
+        fold.ctx = &values;
+    }
+    if (status == DOME_OK)
+        status = dvec__fold(&fold, result);
+    dome__count_bytes(&op, x->local * DVEC_ELEMENT(x));
+    return dome__end(&op, status);
 }
 
 /* ---- smallest and largest ---- */
@@ -692,6 +622,10 @@ static dome_status extreme_position(dome_operation_code code, const dvec *x, boo
     dome_extreme best;
     if (!position)
         return dome__null(dome__operation_name(code), "the place for the position");
+    if (x && dome_type_kind_of(x->type) == DOME_KIND_STRUCT) {
+        *position = UINT64_MAX;
+        return dvec__struct_extreme(code, x, largest, position, NULL);
+    }
     int status = begin(&r, code, x, NULL, false, REALS);
     if (status == DOME_OK)
         status = end(&r, find_extreme(&r, largest, &best));

@@ -1,6 +1,6 @@
 /* Prefix sums and products. */
 #include "kernels/exact_sum.h"
-#include "objects/dvec_private.h"
+#include "objects/dvec_struct.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
@@ -190,6 +190,9 @@ dome_status dvec_scan(dvec *z, const dvec *x)
 {
     if (!z)
         return dome__null(__func__, "a vector");
+    if (dome_type_kind_of(z->type) == DOME_KIND_STRUCT)
+        return dvec__struct_scan(z, x);
+
     dome_operation op;
     dome__begin(&op, z->env, DOME_OP_DVEC_SCAN, z->object, dvec__id(x));
 

@@ -1,7 +1,7 @@
 /* One pass: recorded values are computed piece by piece, each piece by all operations while it is in the cache. Values that need
  * not be stored are kept in tiles, which are reused. */
+#include "core/type_private.h"
 #include "objects/eval_private.h"
-
 #include "trace/record.h"
 #include "transport/ahead.h"
 
@@ -95,6 +95,7 @@ static void make_step(work *w, int number, int k)
     s->args.value = node->value;
     s->args.width = node->width;
     s->args.bytes = dome_type_size(node->type);
+    s->args.ops = node->type->ops ? node->type->ops : node->from ? node->from->ops : NULL;
     s->args.seed = node->scalar;
     memcpy(&s->args.a, &node->scalar, sizeof s->args.a);
     if (node->value)

@@ -80,6 +80,9 @@ const dome_option_row dome__option_rows[] = {
      .page = "[generated code](#generated-code)"},
     {ROW("check-pointers", COMPUTING, FLAG, check_pointers),
      .help = "end with one line when the program uses a pointer to data that has moved"},
+    {ROW("check-reductions", COMPUTING, FLAG, check_reductions),
+     .help = "in reductions with functions of the program, combine in two orders; end with one line where the results differ in "
+             "more than rounding"},
 
     {ROW("output", OUTPUT, WORD, output), .argument = "rank0|all", .initial = "rank0",
      .help = "whose standard output is shown. `all`: that of every task, with the rank before each line of tasks other than 0"},

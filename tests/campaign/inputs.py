@@ -27,7 +27,7 @@ PIECES = [b"\n", b" ", b"%", b"\0", b"\xff\xfe", b"%00", b"T 0\n", b"T 999999\n"
 WORDS = ["", "0", "-1", "nan", "inf", "-inf", "1e400", "99999999999999999999", "2147483648", "4294967296", "0x10", " 1", "1 ", "+1", "1.5", "\u00fc", "%s%s%n",
          "a" * 100000, "auto", "../../..", "'", '"', "\\", "$(id)", "\n", "10s", "s", "1e-400s", "0.0000001", "86400"]
 OPTIONS = ["tasks", "transport", "road", "bind", "timeout", "output", "balance", "balance-every", "balance-phases", "balance-group", "topology", "kernels",
-           "checkpoint-dir", "checkpoint-every", "checkpoint-keep", "checkpoint-mtbf", "restart", "evaluator", "check-pointers", "progress", "trace", "profile",
+           "checkpoint-dir", "checkpoint-every", "checkpoint-keep", "checkpoint-mtbf", "restart", "evaluator", "check-pointers", "check-reductions", "progress", "trace", "profile",
            "version", "help", "", "x", "tasks=", "-"]
 
 

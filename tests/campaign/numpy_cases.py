@@ -203,7 +203,7 @@ class Chain:
         elif kind == "f":
             exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "reversed"] + WHOLE
         if self.stepwise:
-            exact.append("convert")
+            exact += ["convert", "mixed"]
             if kind == "f":
                 exact += ["min", "max", "pow", "scan", "atan2", "hypot"] + NEAR_FUNCTIONS
             elif kind == "c":
@@ -318,6 +318,20 @@ class Chain:
         if self.other[0] == "c" and self.type[0] != "c":
             return
         self.operation("convert %d 4" % z, z, lambda: converted(self.values[4], self.dtype))
+
+    def do_mixed(self, z, x, y):
+        """An operand of another type is converted to the output's."""
+        if self.other[0] == "c" and self.type[0] != "c":
+            return
+        name = self.chance.choice(["add", "sub", "mul"])
+        first = self.chance.random() < 0.5
+        loose = self.near if self.dtype.kind == "c" and name == "mul" else None
+
+        def compute():
+            other = converted(self.values[4], self.dtype)
+            return binary(name, other, self.values[x]) if first else binary(name, self.values[x], other)
+
+        self.operation("%s %d %d %d" % ((name, z, 4, x) if first else (name, z, x, 4)), z, compute, loose)
 
     def do_roll(self, z, x, y):
         k = self.chance.choice([0, 1, -1, self.chance.randint(-900, 900)])

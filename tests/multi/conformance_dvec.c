@@ -29,6 +29,28 @@ static dome_type outer_type(dome_env *env)
     return dome_type_struct(env, "outer", sizeof(outer), fields, 4, sizeof(dome_field));
 }
 
+/* A type that computes. */
+typedef struct counted {
+    int32_t count;
+    double total;
+} counted;
+
+static void add_counted(void *z, const void *x, const void *y, size_t n)
+{
+    const counted *a = x, *b = y;
+    for (size_t k = 0; k < n; k++)
+        ((counted *)z)[k] = (counted){a[k].count + b[k].count, a[k].total + b[k].total};
+}
+
+static dome_type counted_type(dome_env *env)
+{
+    const dome_field fields[] = {{"count", DOME_I32, offsetof(counted, count), 1},
+                                 {"total", DOME_F64, offsetof(counted, total), 1}};
+    dome_type type = dome_type_struct(env, "counted", sizeof(counted), fields, 2, sizeof(dome_field));
+    dome_type_set_ops(env, type, &(dome_type_ops){.size = sizeof(dome_type_ops), .add = add_counted});
+    return type;
+}
+
 typedef struct shape {
     dome_type type;
     size_t n;
@@ -105,7 +127,10 @@ static void alter_deferred(dome_object *object, void *ctx)
 {
     (void)ctx;
     dvec *x = dome_object_content(object);
-    dvec_adds(x, x, 1);
+    if (dome_type_kind_of(dvec_type(x)) == DOME_KIND_STRUCT)
+        dvec_add(x, x, x);
+    else
+        dvec_adds(x, x, 1);
 }
 
 static const char *const distributions[] = {"dynamic", "block", "whole"};
@@ -154,6 +179,8 @@ int main(int argc, char **argv)
     }
     shape deferred = {DOME_F64, 700, {.size = sizeof(dvec_options), .width = 2}};
     run(env, &deferred, true, keep, ++runs);
+    shape computes = {counted_type(env), 700, {.size = sizeof(dvec_options), .width = 2}};
+    run(env, &computes, true, keep, ++runs);
 
     if (!keep)
         pretend_mixed_formats(env);

@@ -1170,21 +1170,29 @@ static bool has_zero(const model *m)
     return false;
 }
 
+/* An operand's value as it takes part in an operation of the given type. */
+static value operand(dome_type_kind kind, const model *x, uint64_t i)
+{
+    return x->kind == kind ? load(x, i) : converted(kind, x->kind, load(x, i));
+}
+
 static void do_binary(model *z, const model *x, const model *y)
 {
     static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {BINARY_LIST(BINARY_CALL)};
     int op = (int)below(BINARIES);
-    if (is_integer(x->kind) && (op == DIV || op == FMOD) && has_zero(y))
+    if (is_integer(z->kind) && (op == DIV || op == FMOD) && (y->kind != z->kind || has_zero(y)))
         op = MUL;
+    if (is_integer(z->kind) && op == POW && (x->kind != z->kind || y->kind != z->kind))
+        op = ADD;
     if (is_integer(x->kind) && op == POW && is_signed(x->kind) && has_zero(x))
         op = ADD;
     LOG("%s = %s %s %s", z->name, binary_names[op], x->name, y->name);
-    if (!among(binary_kinds[op], x->kind)) {
+    if (!among(binary_kinds[op], z->kind)) {
         expect_i64(f[op](z->v, x->v, y->v), DOME_ERR_TYPE, DOME_ERR_TYPE, binary_names[op], x);
         return;
     }
     for (uint64_t i = 0; i < z->count; i++)
-        store(z, i, binary(op, x->kind, load(x, i), load(y, i)));
+        store(z, i, binary(op, z->kind, operand(z->kind, x, i), operand(z->kind, y, i)));
     must(f[op](z->v, x->v, y->v), binary_names[op]);
 }
 
@@ -1410,7 +1418,10 @@ static void run_chain(uint64_t length)
         case 1:
         case 2:
         case 3:
-            do_binary(z, x, y);
+            if (chance(20) && (is_complex(z->kind) || !is_complex(other.kind)))
+                do_binary(z, chance(50) ? x : &other, &other);
+            else
+                do_binary(z, x, y);
             break;
         case 4:
         case 5:

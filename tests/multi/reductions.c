@@ -334,7 +334,7 @@ static void test_errors(void)
     FAILED(DOME_ERR_ARGUMENT, "NULL");
     CHECK(dvec_sum_c128(x, NULL) == DOME_ERR_ARGUMENT);
     FAILED(DOME_ERR_ARGUMENT, "result");
-    CHECK(dvec_add(x, x, i) == DOME_ERR_TYPE);
+    CHECK(dvec_add(x, x, c) == DOME_ERR_TYPE);
     FAILED(DOME_ERR_TYPE, "dvec_add of 'x'");
     CHECK(dvec_add(x, x, shorter) == DOME_ERR_SHAPE);
     FAILED(DOME_ERR_SHAPE, "'shorter'");

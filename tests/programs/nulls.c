@@ -55,6 +55,11 @@ static void kernel(void *ctx, uint64_t first, size_t count, void *out, const voi
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
 }
 
+static void combine(void *ctx, void *left, const void *right)
+{
+    (void)ctx, (void)left, (void)right;
+}
+
 static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
 {
     (void)ctx, (void)index, (void)row;
@@ -164,6 +169,7 @@ static void of_messages(void)
 static void of_types(void)
 {
     const dome_field field = {"a", DOME_F64, 0, 1}, nameless = {NULL, DOME_F64, 0, 1}, typeless = {"a", NULL, 0, 1};
+    const dome_type_ops ops = {.size = sizeof ops};
     dome_field place;
     char packed[8] = "";
     double value = 0;
@@ -172,6 +178,9 @@ static void of_types(void)
     REFUSES(dome_type_struct, env, "t", 8, NULL, 1, sizeof(dome_field));
     REFUSES(dome_type_struct, env, "t", 8, &nameless, 1, sizeof(dome_field));
     REFUSES(dome_type_struct, env, "t", 8, &typeless, 1, sizeof(dome_field));
+    REFUSES(dome_type_set_ops, NULL, DOME_F64, &ops);
+    REFUSES(dome_type_set_ops, env, NULL, &ops);
+    REFUSES(dome_type_set_ops, env, DOME_F64, NULL);
     REFUSES(dome_type_name, NULL);
     REFUSES(dome_type_kind_of, NULL);
     REFUSES(dome_type_size, NULL);
@@ -404,6 +413,9 @@ static void element_wise(dvec *x, dvec *mask)
     REFUSES(dvec_axpy, NULL, 1, x);
     REFUSES(dvec_axpy, x, 1, NULL);
     UNARY(dvec_neg, x, x);
+    REFUSES(dvec_axpy_struct, NULL, "scalar", x);
+    REFUSES(dvec_axpy_struct, x, NULL, x);
+    REFUSES(dvec_axpy_struct, x, "scalar", NULL);
     REFUSES(dvec_axpby, NULL, 1, x, 1);
     REFUSES(dvec_axpby, x, 1, NULL, 1);
     REFUSES(dvec_linear_combination, NULL, 1, one, vectors);
@@ -499,6 +511,16 @@ static void reductions(const dvec *x)
     REFUSES(dvec_dots, 0, one, NULL, two);
     ALLOWS(dvec_dots, 1, one, NULL, two);
     ALLOWS(dvec_dots, 1, one, none, two);
+    REFUSES(dvec_sum_struct, NULL, two);
+    REFUSES(dvec_sum_struct, x, NULL);
+    REFUSES(dvec_min_value_struct, NULL, two);
+    REFUSES(dvec_min_value_struct, x, NULL);
+    REFUSES(dvec_max_value_struct, NULL, two);
+    REFUSES(dvec_max_value_struct, x, NULL);
+    REFUSES(dvec_reduce, NULL, NULL, NULL, combine, NULL, two);
+    REFUSES(dvec_reduce, x, NULL, NULL, NULL, NULL, two);
+    REFUSES(dvec_reduce, x, NULL, NULL, combine, NULL, NULL);
+    ALLOWS(dvec_reduce, x, NULL, NULL, combine, NULL, two);
     REFUSES(dvec_argmin, NULL, &position);
     REFUSES(dvec_argmin, x, NULL);
     REFUSES(dvec_argmax, NULL, &position);

@@ -143,7 +143,7 @@ static void test_all(void)
     clear(&p);
 
     p = parse(NULL, "prog --dome-balance ring --dome-balance-every=100 --dome-balance-phases 3 --dome-balance-group 4 "
-                    "--dome-topology linear --dome-check-pointers --dome-kernels avx2");
+                    "--dome-topology linear --dome-check-pointers --dome-check-reductions --dome-kernels avx2");
     g_assert_cmpstr(p.message, ==, NULL);
     g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_RING);
     g_assert_cmpuint(p.options.balance_every, ==, 100);
@@ -151,6 +151,7 @@ static void test_all(void)
     g_assert_cmpint(p.options.balance_group, ==, 4);
     g_assert_cmpint(p.options.topology, ==, DOME_LINEAR);
     g_assert_true(p.options.check_pointers);
+    g_assert_true(p.options.check_reductions);
     g_assert_cmpstr(p.options.kernels, ==, "avx2");
     clear(&p);
     p = parse("--dome-evaluator compiled", "prog --dome-evaluator plain");
