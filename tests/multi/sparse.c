@@ -534,6 +534,76 @@ static void test_failures(void)
     dome_error_clear(env);
 }
 
+enum { SHIFTED = 300 };
+
+/* One entry, so many columns to the right of the diagonal. */
+static void shifted_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    dsparse_row_add(row, (index + *(const uint64_t *)ctx) % SHIFTED, 1);
+}
+
+/* A product after the matrix was filled anew, with a vector of the same layout. */
+static void test_filled_anew(void)
+{
+    dsparse *a = dsparse_new(env, NULL, SHIFTED, SHIFTED);
+    dvec *x = dvec_new(env, NULL, DOME_F64, SHIFTED), *y = dvec_new(env, NULL, DOME_F64, SHIFTED);
+    dvec_iota(x);
+    for (uint64_t shift = 0; shift < SHIFTED; shift += 100) {
+        dvec_span spans[2];
+        EXPECT(dsparse_fill_rows(a, shifted_row, &shift) == DOME_OK && dsparse_multiply(y, a, x) == DOME_OK, "a product fails");
+        dvec_local(y, spans);
+        for (int s = 0; s < 2; s++)
+            for (uint64_t i = 0; i < spans[s].count; i++)
+                EXPECT(((double *)spans[s].data)[i] == (double)((spans[s].first + i + shift) % SHIFTED),
+                       "the product with entries at %d is that of earlier ones", (int)shift);
+    }
+    dvec_free(x);
+    dvec_free(y);
+    dsparse_free(a);
+}
+
+/* What balancing and checkpoints are told of this task's blocks: the entries as costs, and that all have changed. */
+static void expect_blocks(const dsparse *a, uint64_t entries, const char *after)
+{
+    dome_object *object = dsparse_object(a);
+    const dome_object_ops *ops = dome_object_operations(object);
+    dome_object_info info = {.size = sizeof info};
+    dome_object_describe(object, &info);
+    for (uint64_t b = 0; b < dome_layout_blocks(info.layout); b++) {
+        double cost;
+        bool changed;
+        if (dome_layout_owner(info.layout, b) != dome_rank(env))
+            continue;
+        const double rows = (double)dome_layout_block(info.layout, b).count;
+        EXPECT(ops->cost(object, b, 1, &cost) == DOME_OK && cost == rows * (double)(1 + entries), "a block costs %g", cost);
+        EXPECT(ops->changed(object, b, 1, &changed) == DOME_OK && changed, "a block is unchanged after %s", after);
+    }
+    ops->mark_saved(object);
+}
+
+static void full_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    (void)index;
+    for (uint64_t k = 0; k < *(const uint64_t *)ctx; k++)
+        dsparse_row_add(row, k, 2);
+}
+
+static void test_blocks(void)
+{
+    uint64_t entries = 7;
+    dsparse *a = dsparse_new(env, NULL, SHIFTED, entries);
+    dvec *d = dvec_new(env, NULL, DOME_F64, SHIFTED);
+    dvec_fill(d, 3);
+    dsparse_fill_rows(a, full_row, &entries);
+    expect_blocks(a, entries, "they were filled");
+    dsparse_scale(a, 2);
+    expect_blocks(a, entries, "they were scaled");
+    dsparse_scale_rows(a, d);
+    expect_blocks(a, entries, "their rows were scaled");
+    dvec_free(d);
+    dsparse_free(a);
+}
+
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
@@ -557,6 +627,8 @@ int main(int argc, char **argv)
         drop(&m);
         EXPECT(dome_object_count(env) == 0, "%zu objects are left", dome_object_count(env));
     }
+    test_filled_anew();
+    test_blocks();
     test_failures();
     test_formats();
     end_files();
