@@ -489,6 +489,35 @@ static void simulate_all(const int *tasks, const options *o)
                wanted);
 }
 
+/* Writes the results to these files, if they are named. Returns the exit status. */
+static int simulate_into(const int *tasks, const options *times, const char *csv_path, const char *plot_path, int plot_tasks)
+{
+    if (plot_path && !can_draw(plot_path))
+        return 1;
+    int status = 0;
+    plot p = {.tasks = plot_tasks};
+    for (int k = 0; k < KINDS; k++)
+        p.data[k] = g_string_new(NULL);
+    options o = {times->seconds, times->every, csv_path ? fopen(csv_path, "w") : NULL, plot_path ? &p : NULL};
+    if (csv_path && !o.csv) {
+        fprintf(stderr, "balance_sim: %s: %s\n", csv_path, g_strerror(errno));
+        return 1;
+    }
+    if (o.csv)
+        fputs("policy,case,tasks,seconds,phase,efficiency\n", o.csv);
+    simulate_all(tasks, &o);
+    if (o.csv && fclose(o.csv) != 0) {
+        fprintf(stderr, "balance_sim: %s: %s\n", csv_path, g_strerror(errno));
+        status = 1;
+    }
+    const policy names[] = {{"none", 0}, {"global", 0}, {"ring", 0}, {"groups", 0}};
+    if (plot_path && draw(&p, plot_path, names, (int)G_N_ELEMENTS(names), times->seconds) != 0)
+        status = 1;
+    for (int k = 0; k < KINDS; k++)
+        g_string_free(p.data[k], TRUE);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     double seconds = 300, every = 0;
@@ -518,7 +547,7 @@ int main(int argc, char **argv)
         compare_histories(histories, (uint32_t)seed, each);
         return 0;
     }
-    int *tasks = parse_list(list ? list : "4,6,64,1000,100000"), status = 0;
+    int *tasks = parse_list(list ? list : "4,6,64,1000,100000");
     bool plotted = !plot_path;
     for (int i = 0; tasks && tasks[i]; i++)
         plotted |= tasks[i] == plot_tasks;
@@ -530,28 +559,7 @@ int main(int argc, char **argv)
                            : "--seconds wants up to 1e6, and --every no negative number");
         return 2;
     }
-    if (plot_path && !can_draw(plot_path))
-        return 1;
-    plot p = {.tasks = plot_tasks};
-    for (int k = 0; k < KINDS; k++)
-        p.data[k] = g_string_new(NULL);
-    options o = {seconds, every, csv_path ? fopen(csv_path, "w") : NULL, plot_path ? &p : NULL};
-    if (csv_path && !o.csv) {
-        fprintf(stderr, "balance_sim: %s: %s\n", csv_path, g_strerror(errno));
-        return 1;
-    }
-    if (o.csv)
-        fputs("policy,case,tasks,seconds,phase,efficiency\n", o.csv);
-    simulate_all(tasks, &o);
-    if (o.csv && fclose(o.csv) != 0) {
-        fprintf(stderr, "balance_sim: %s: %s\n", csv_path, g_strerror(errno));
-        status = 1;
-    }
-    const policy names[] = {{"none", 0}, {"global", 0}, {"ring", 0}, {"groups", 0}};
-    if (plot_path && draw(&p, plot_path, names, (int)G_N_ELEMENTS(names), seconds) != 0)
-        status = 1;
-    for (int k = 0; k < KINDS; k++)
-        g_string_free(p.data[k], TRUE);
+    int status = simulate_into(tasks, &(options){seconds, every, NULL, NULL}, csv_path, plot_path, plot_tasks);
     g_free(tasks);
     g_free(list);
     g_free(csv_path);
