@@ -736,21 +736,26 @@ static double heavy_start(size_t first)
     return first < N / 8 ? 30 : 1;
 }
 
-/* The largest part of all cost that one task has; 1 / size would be best. */
-static double largest_part(void)
+/* The largest part of all cost that one task has of vectors of a length; 1 / size would be best. */
+static double largest_part_of(size_t n, double (*cost_from)(size_t first))
 {
-    const dome_layout *layout = dome_env_layout(env, N, 0);
+    const dome_layout *layout = dome_env_layout(env, n, 0);
     double cost[size], all = 0, most = 0;
     for (int r = 0; r < size; r++)
         cost[r] = 0;
     for (uint64_t b = 0; b < BLOCKS; b++) {
-        double c = relative_cost((size_t)b * (N / BLOCKS));
+        double c = cost_from((size_t)b * (n / BLOCKS));
         cost[dome_layout_owner(layout, b)] += c;
         all += c;
     }
     for (int r = 0; r < size; r++)
         most = MAX(most, cost[r]);
     return most / all;
+}
+
+static double largest_part(void)
+{
+    return largest_part_of(N, relative_cost);
 }
 
 /* A costly region comes to be spread over more tasks. */
@@ -767,6 +772,42 @@ static void case_uneven(const char *word)
         part += largest_part() / 20;
     }
     EXPECT(part < 1.6 / size, "a task has %.2f of the cost", part);
+}
+
+static double heavy_end(size_t first)
+{
+    return first >= N / 2 - N / 16 ? 30 : 1;
+}
+
+static void start_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    (void)ctx, (void)count, (void)out, (void)in;
+    compute(heavy_start(first));
+}
+
+static void end_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    (void)ctx, (void)count, (void)out, (void)in;
+    compute(heavy_end(first));
+}
+
+/* Maps alone: the costs of blocks travel ahead, those of one length after those of the other. */
+static void case_apart(const char *word)
+{
+    (void)word;
+    dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N / 2);
+    double start = 0, end = 0;
+    uint64_t together = env->transport->together;
+    for (step = 0; step < 200; step++) {
+        dvec_map(x, start_kernel, NULL, 0, NULL);
+        dvec_map(y, end_kernel, NULL, 0, NULL);
+        watch_ways();
+        start += step < 180 ? 0 : largest_part_of(N, heavy_start) / 20;
+        end += step < 180 ? 0 : largest_part_of(N / 2, heavy_end) / 20;
+    }
+    EXPECT(env->transport->together == together, "tasks have waited for each other");
+    EXPECT(start < 1.6 / size && end < 1.6 / size, "a task has %.2f of the cost of one length, one has %.2f of the other", start,
+           end);
 }
 
 /* Work on vectors that may not move says nothing about the blocks of those that may. */
@@ -985,7 +1026,7 @@ static const struct {
              {"jump", case_jump},       {"regain", case_regain},         {"few", case_few},     {"nothing", case_nothing},
              {"idle", case_idle},       {"later", case_later},           {"halo", case_halo},   {"deferred", case_deferred},
              {"failing", case_failing}, {"uneven", case_uneven},         {"fixed", case_fixed}, {"lists", case_lists},
-             {"ledger", case_ledger},   {"neighbours", case_neighbours}, {"saves", case_saves}};
+             {"ledger", case_ledger},   {"neighbours", case_neighbours}, {"saves", case_saves}, {"apart", case_apart}};
 
 /* Words after the name: "ring" or "linear", when data may go to neighbours only, then the case's own. */
 int main(int argc, char **argv)

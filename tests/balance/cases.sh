@@ -90,6 +90,8 @@ failing      | 1 | --dome-check-pointers
 uneven       | 4 |
 uneven ring  | 5 | --dome-balance ring
 uneven linear| 5 | --dome-balance ring --dome-topology linear
+apart        | 4 |
+apart ring   | 5 | --dome-balance ring
 fixed        | 4 |
 fixed ring   | 5 | --dome-balance ring
 lists        | 4 |
