@@ -7,7 +7,8 @@
 
 enum {
     EXACT = 10,       /* hosts for which all rings are compared */
-    STARTS = 32,      /* hosts from which nearest neighbours begin */
+    STARTS = 32,      /* hosts from which nearest neighbours begin: */
+    MANY = 128,       /* with more hosts fewer, since each start takes the square of their number */
     LONGEST_PART = 3, /* hosts that Or-opt moves together */
     MOST_ROUNDS = 200 /* of improving; each makes the ring shorter, so this is never reached by rings of some hundred hosts */
 };
@@ -174,6 +175,8 @@ static bool improve_by_moving(const tour *t, int *order)
 static void find_good(tour *t)
 {
     int *order = g_new(int, t->n), starts = MIN(t->n, STARTS);
+    if (t->n > MANY)
+        starts = MAX(STARTS * MANY / t->n * MANY / t->n, 1);
     double least = INFINITY;
     for (int s = 0; s < starts; s++) {
         nearest_neighbours(t, (int)((gint64)s * t->n / starts), order);
