@@ -128,13 +128,6 @@ static run run_at(const uint64_t *counts, int ranks, uint64_t place)
     return r;
 }
 
-static dome_reach reach(const dome_moving *moving, int a, int b)
-{
-    if (moving->host && moving->host[a] == moving->host[b])
-        return DOME_REACH_HOST;
-    return moving->cluster && moving->cluster[a] != moving->cluster[b] ? DOME_REACH_FAR : DOME_REACH_CLUSTER;
-}
-
 /* Adds to the time of a rank; the times of the rank that is busy longest are `longest`. */
 static void add_busy(double (*busy)[DOME_REACHES], int rank, dome_reach reach, double seconds, double *longest)
 {
@@ -158,7 +151,7 @@ double dome__moving_seconds(const dome_load *load, const dome_division *division
         for (uint64_t left = load->blocks, n; left > 0; left -= n) {
             n = MIN(MIN(was.left, is.left), left);
             if (was.owner != is.owner) {
-                dome_reach far = reach(moving, was.owner, is.owner);
+                dome_reach far = dome__reach(moving->host, moving->cluster, was.owner, is.owner);
                 add_busy(busy, was.owner, far, (double)n * moving->each[far], longest);
                 add_busy(busy, is.owner, far, (double)n * moving->each[far], longest);
             }

@@ -6,10 +6,7 @@
 
 dome_reach dome__transport_reach(const dome_transport *transport, int a, int b)
 {
-    const dome_transport_links *l = &transport->links;
-    if (a == b || (l->host && l->host[a] == l->host[b]))
-        return DOME_REACH_HOST;
-    return l->cluster && l->cluster[a] != l->cluster[b] ? DOME_REACH_FAR : DOME_REACH_CLUSTER;
+    return dome__reach(transport->links.host, transport->links.cluster, a, b);
 }
 
 /* ---- clusters ---- */

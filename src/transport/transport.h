@@ -58,6 +58,14 @@ typedef struct dome_transport_links {
     double crowded[DOME_REACHES];   /* bytes/s of a pair while all pairs send; 0: not known */
 } dome_transport_links;
 
+/* How far apart two ranks are by such numbers; DOME_REACH_CLUSTER if nothing is known. */
+static inline dome_reach dome__reach(const int *host, const int *cluster, int a, int b)
+{
+    if (a == b || (host && host[a] == host[b]))
+        return DOME_REACH_HOST;
+    return cluster && cluster[a] != cluster[b] ? DOME_REACH_FAR : DOME_REACH_CLUSTER;
+}
+
 /* Collectives that have a pattern for short data and one for long data. */
 typedef enum dome_pattern { DOME_PATTERN_BCAST, DOME_PATTERN_ALLREDUCE, DOME_PATTERN_GATHER, DOME_PATTERNS } dome_pattern;
 
@@ -176,7 +184,7 @@ int dome__transport_error(dome_transport *transport, int status, const char *for
 void dome__transport_set_links(dome_transport *transport, const dome_transport_links *links);
 void dome__transport_free_links(dome_transport *transport);
 
-/* How far apart two ranks are by `links`; DOME_REACH_CLUSTER if that is not known. */
+/* dome__reach by `links`. */
 dome_reach dome__transport_reach(const dome_transport *transport, int a, int b);
 
 /* The transport of a program of one process; `open` needs no members. */
