@@ -306,6 +306,38 @@ static void test_tour_of_many(void)
     g_rand_free(rand);
 }
 
+/* The ring's time after the hosts in places first ... first + length - 1 have moved to behind the next `far` hosts, reversed or
+ * not. */
+static double seconds_moved(const dome_network *network, const int *order, int first, int length, int far, bool reversed)
+{
+    int n = network->hosts, moved[MOST], at = 0;
+    for (int i = 0; i < far; i++)
+        moved[at++] = order[(first + length + i) % n];
+    for (int i = 0; i < length; i++)
+        moved[at++] = order[(first + (reversed ? length - 1 - i : i)) % n];
+    for (int i = length + far; i < n; i++)
+        moved[at++] = order[(first + i) % n];
+    return dome__network_tour_seconds(network, moved);
+}
+
+/* Neither reversing a part nor moving up to three hosts makes the ring shorter. */
+static void test_tour_is_settled(void)
+{
+    GRand *rand = g_rand_new_with_seed(10);
+    for (int k = 0; k < TRIALS / 10; k++) {
+        int hosts = g_rand_int_range(rand, 11, 21), order[MOST];
+        dome_network *network = any_network(rand, hosts);
+        double seconds = dome__network_tour(network, order);
+        for (int first = 0; first < hosts; first++)
+            for (int length = 1; length < hosts; length++)
+                for (int far = 0; far < (length <= 3 ? hosts - length : 1); far++)
+                    for (int reversed = 0; reversed < 2; reversed++)
+                        g_assert_cmpfloat(seconds_moved(network, order, first, length, far, reversed), >=, seconds * (1 - 1e-9));
+        dome__network_free(network);
+    }
+    g_rand_free(rand);
+}
+
 /* The ring enters and leaves each cluster once. */
 static void test_tour_by_clusters(void)
 {
@@ -777,6 +809,7 @@ int main(int argc, char **argv)
     g_test_add_func("/network/wrong", test_wrong);
     g_test_add_func("/network/tour/best", test_tour_best);
     g_test_add_func("/network/tour/many", test_tour_of_many);
+    g_test_add_func("/network/tour/settled", test_tour_is_settled);
     g_test_add_func("/network/tour/clusters", test_tour_by_clusters);
     g_test_add_func("/network/order", test_order_of_hosts);
     g_test_add_func("/network/file/text", test_text);
