@@ -69,8 +69,8 @@ for i in 1 2 3; do
         sleep "$delay"
     done
     say "$fault $host"
-    since=$(now)
     "$lab" $fault $host
+    since=$(now)
     for k in 1 2; do
         wait "${programs[k - 1]}"
         status=$?

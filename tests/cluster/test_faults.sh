@@ -11,8 +11,8 @@ case_of() {
     local fault=$1 host=$2 name=$1.$2 i
     say "$fault $host, programs in ${places[*]}"
     start_each "$name" "${places[@]}"
-    since=$(now)
     "$lab" "$fault" "$host"
+    since=$(now)
     for i in "${!places[@]}"; do
         wait "${programs[i]}"
         status=$?

@@ -10,8 +10,8 @@ for fault in kill cut stop; do
     name=$fault.h1
     say "$fault h1, programs in ${places[*]}"
     start_each "$name" "${places[@]}"
-    since=$(now)
     "$lab" $fault h1
+    since=$(now)
     until_true no_tasks h2 h3 || fail "$name: tasks are left: $(tasks h2 h3)"
     in_time "$name, tasks of the other hosts"
     clean "$name" h2 h3

@@ -26,8 +26,8 @@ for fault in kill cut stop; do
     say "$fault h2"
     vm_start h1 h2 h3
     start_own $name sum
-    since=$(now)
     "$lab" $fault h2
+    since=$(now)
     wait $program
     status=$?
     in_time $name
@@ -51,8 +51,8 @@ for fault in kill cut; do
     8*) host=h3 ;;
     *) host=h2 ;;
     esac
-    since=$(now)
     "$lab" $fault $host
+    since=$(now)
     until_true no_tasks || fail "$name: tasks are left: $(tasks)"
     in_time "$name, all tasks"
     until_true vm_shows "dome: task [0-9] on host $host is lost.*was in dvec_sum of 'x'" ||
