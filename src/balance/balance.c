@@ -167,7 +167,14 @@ static void watch_waiting(const dome_env *env, dome_balance *b)
 
 moment dome__balance_moment(const dome_env *env)
 {
-    return (moment){env->sequence, dome__now_ns(), dome__clock_away_ns(env), env->transport->waits, dome__processor_ns()};
+    const uint64_t away = dome__clock_away_ns(env);
+    return (moment){.sequence = env->sequence,
+                    .ns = dome__now_ns(),
+                    .wait_ns = away,
+                    .waits = env->transport->waits,
+                    .processor_ns = dome__processor_ns(),
+                    .wanted_ns = dome__processor_wanted_ns(),
+                    .helped_ns = away - *env->wait_ns};
 }
 
 /* Measurements begin at `from`, which may be in the past. */

@@ -30,7 +30,7 @@ typedef struct domain {
 
 /* A point of the program, and this task's clocks there. */
 typedef struct moment {
-    uint64_t sequence, ns, wait_ns, waits, processor_ns;
+    uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns;
 } moment;
 
 struct dome_balance {
@@ -122,6 +122,12 @@ static inline double dome__said(const hearing *h, int rank, int what)
 
 /* At once, in an all-gather or by the relay. Collective. Fails by dome__fail. */
 int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h);
+
+/* The time for which this task had a processor or would have used one, between two moments. Messages take processor time, too,
+ * and a task whose share is small is stopped for long while it sends or receives one: by the clock around the call it waited for
+ * others, who wait for it. Where waiting tasks sleep in the kernel, its clocks show the difference. polls: while a task waits,
+ * it uses its processor; then the call's clock is all there is. */
+double dome__busy_seconds(const moment *from, const moment *to, bool polls);
 
 /* Ahead: gives this task's numbers; fetches those of all, and waits for them if it must. Between the two the live domains stay as
  * they are (no survey). Fail by dome__fail. */

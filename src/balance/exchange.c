@@ -31,6 +31,15 @@ static void say_domains(dome_env *env, const dome_balance *b, double *says)
     }
 }
 
+double dome__busy_seconds(const moment *from, const moment *to, bool polls)
+{
+    const double elapsed = MAX((double)(int64_t)(to->ns - from->ns) * 1e-9, 0);
+    const double own = MAX(elapsed - (double)(int64_t)(to->wait_ns - from->wait_ns) * 1e-9, 0);
+    const int64_t ran = (int64_t)(to->processor_ns - from->processor_ns), wanted = (int64_t)(to->wanted_ns - from->wanted_ns);
+    const double ready = (double)(ran + wanted - (int64_t)(to->helped_ns - from->helped_ns)) * 1e-9;
+    return polls ? own : CLAMP(ready, own, elapsed);
+}
+
 /* This task's numbers, `each` of them; there is room for `more`. g_free. */
 static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t more)
 {
@@ -38,11 +47,10 @@ static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t mo
     const moment *left = &b->left;
     b->left = dome__balance_moment(env);
     double elapsed = (double)(int64_t)(left->ns - b->start.ns) * 1e-9;
-    double waited = (double)(left->wait_ns - b->start.wait_ns) * 1e-9;
     if (b->processor == 0)
         b->processor = dome__processor_speed();
     double *mine = g_new0(double, (gsize)each + more);
-    mine[SAYS_BUSY] = MAX(elapsed - waited, 0);
+    mine[SAYS_BUSY] = dome__busy_seconds(&b->start, left, env->transport->can & DOME_TRANSPORT_SHARE);
     mine[SAYS_ELAPSED] = MAX(elapsed, 0);
     mine[SAYS_FAILED] = !ok;
     mine[SAYS_PHASE] = b->phase_seconds;

@@ -46,6 +46,8 @@ uint64_t dome__clock_helped_blocks(const dome_env *env);
 uint64_t dome__clock_away_ns(const dome_env *env);
 
 uint64_t dome__processor_ns(void); /* processor time of this thread */
+uint64_t
+dome__processor_wanted_ns(void); /* time in which it could have run, but others did, or a limit stopped it; 0: not known */
 
 /* Speed of the processor while it runs this thread: steps of a fixed computation per nanosecond of processor time. Takes about a
  * millisecond. */

@@ -1,4 +1,5 @@
 /* Balancing policies as functions of numbers. */
+#include "balance/balance_private.h"
 #include "balance/policy.h"
 
 #include <glib.h>
@@ -914,6 +915,23 @@ static void trials(void)
     g_assert_cmpint(raised, <=, 16);
 }
 
+/* A task that was stopped while it handled messages was busy, though the calls' clock says that it waited. */
+static void stopped_in_messages(void)
+{
+    const moment from = {.ns = 1000000000, .wait_ns = 50, .processor_ns = 70, .wanted_ns = 90};
+    moment to = {.ns = 3000000000, .wait_ns = 50 + 1800000000, .processor_ns = 70 + 300000000, .wanted_ns = 90 + 1200000000};
+    g_assert_cmpfloat_with_epsilon(dome__busy_seconds(&from, &to, false), 1.5, 1e-9);
+    g_assert_cmpfloat_with_epsilon(dome__busy_seconds(&from, &to, true), 0.2, 1e-9);
+    to.helped_ns = 100000000; /* blocks of others */
+    g_assert_cmpfloat_with_epsilon(dome__busy_seconds(&from, &to, false), 1.4, 1e-9);
+    to.wanted_ns = from.wanted_ns; /* not known: what it computed, and the processor time of messages */
+    g_assert_cmpfloat_with_epsilon(dome__busy_seconds(&from, &to, false), 0.2, 1e-9);
+    to.wanted_ns = 90 + UINT64_C(9000000000); /* no longer than time has passed */
+    g_assert_cmpfloat_with_epsilon(dome__busy_seconds(&from, &to, false), 2, 1e-9);
+    to.ns = 0; /* a clock that jumped */
+    g_assert_cmpfloat(dome__busy_seconds(&from, &to, false), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -951,5 +969,6 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/bounds-count", bounds_count);
     g_test_add_func("/policy/waits-now-and-then", waits_now_and_then);
     g_test_add_func("/policy/trials", trials);
+    g_test_add_func("/policy/stopped-in-messages", stopped_in_messages);
     return g_test_run();
 }
