@@ -55,7 +55,7 @@ static void kernel(void *ctx, uint64_t first, size_t count, void *out, const voi
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
 }
 
-static void combine(void *ctx, void *left, const void *right)
+static void join(void *ctx, void *left, const void *right)
 {
     (void)ctx, (void)left, (void)right;
 }
@@ -517,10 +517,10 @@ static void reductions(const dvec *x)
     REFUSES(dvec_min_value_struct, x, NULL);
     REFUSES(dvec_max_value_struct, NULL, two);
     REFUSES(dvec_max_value_struct, x, NULL);
-    REFUSES(dvec_reduce, NULL, NULL, NULL, combine, NULL, two);
+    REFUSES(dvec_reduce, NULL, NULL, NULL, join, NULL, two);
     REFUSES(dvec_reduce, x, NULL, NULL, NULL, NULL, two);
-    REFUSES(dvec_reduce, x, NULL, NULL, combine, NULL, NULL);
-    ALLOWS(dvec_reduce, x, NULL, NULL, combine, NULL, two);
+    REFUSES(dvec_reduce, x, NULL, NULL, join, NULL, NULL);
+    ALLOWS(dvec_reduce, x, NULL, NULL, join, NULL, two);
     REFUSES(dvec_argmin, NULL, &position);
     REFUSES(dvec_argmin, x, NULL);
     REFUSES(dvec_argmax, NULL, &position);
