@@ -23,8 +23,8 @@
  *   dvec_convert does, and the operation is done in that type (NumPy: dtype=z.dtype,
  *   casting="unsafe"). So F64 = F32 + I64 adds in double precision, and F32 = F64 * F64 rounds both
  *   factors before it multiplies. Complex to real is DOME_ERR_TYPE. dvec_copy, dvec_select,
- *   comparisons, functions that need a type of their own (masks, parts of complex values) and struct
- *   types need equal types.
+ *   comparisons, functions that need a type of their own (masks, parts of complex values), those with
+ *   a complex scalar and struct types need equal types.
  * - Integer arithmetic wraps around as unsigned arithmetic does. An integer divided by zero is
  *   DOME_ERR_RANGE (see below). min and max of floating-point values are NaN if an operand is NaN.
  *   Elements of struct types can be copied, filled, moved, mapped, read and written; their

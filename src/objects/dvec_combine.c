@@ -28,27 +28,32 @@ static bool is_basic(dome_type type)
     return dome_type_kind_of(type) != DOME_KIND_STRUCT;
 }
 
+/* Whether x can take part in an operation with z, and has to be converted to z's type before. */
+static int check_operand(const dvec *z, bool convert, const dvec *x, bool *converts)
+{
+    *converts = convert && x && x->type != z->type && is_basic(z->type) && is_basic(x->type);
+    int status = dvec__conforms(z, x, !*converts, true);
+    if (status == DOME_OK && *converts && !dome__kernel(DOME_OP_DVEC_CONVERT, z->type, x->type))
+        status =
+            dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type), dome_type_name(z->type));
+    return status;
+}
+
 int dvec__operands_begin(dvec_operands *o, dvec *z, bool convert, const dvec *in[3])
 {
     int status = DOME_OK;
     o->count = 0;
     for (int k = 0; k < 3 && status == DOME_OK; k++) {
-        const dvec *x = in[k];
-        if (!x)
-            continue;
-        const bool converts = convert && x->type != z->type && is_basic(z->type) && is_basic(x->type);
-        status = dvec__conforms(z, x, !converts, true);
-        if (status != DOME_OK || !converts)
-            continue;
-        if (!dome__kernel(DOME_OP_DVEC_CONVERT, z->type, x->type))
-            return dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type),
-                              dome_type_name(z->type));
+        bool converts = false;
         dvec *value = NULL;
-        status = between_new(z, &value);
-        if (status != DOME_OK)
+        if (in[k])
+            status = check_operand(z, convert, in[k], &converts);
+        if (status == DOME_OK && converts)
+            status = between_new(z, &value);
+        if (!value)
             continue;
         o->converted[o->count++] = value;
-        status = record(value, DOME_OP_DVEC_CONVERT, x, NULL, 0);
+        status = record(value, DOME_OP_DVEC_CONVERT, in[k], NULL, 0);
         in[k] = value;
     }
     return status;
@@ -71,7 +76,8 @@ static int check_terms(const dvec *z, size_t n, const double coefficients[], con
         return dome__fail(z->env, DOME_ERR_TYPE, "type %s has no function '%s' (dome_type_set_ops)", dome_type_name(z->type),
                           dome__struct_lacks(DOME_OP_DVEC_AXPY, z->type));
     for (size_t k = 0; k < n; k++) {
-        dome_status status = dvec__conforms(z, x[k], true, true);
+        bool converts;
+        dome_status status = check_operand(z, true, x[k], &converts);
         if (status != DOME_OK)
             return status;
         if (!is_struct && !dome__exact_in(z->type, coefficients[k]))
@@ -79,6 +85,17 @@ static int check_terms(const dvec *z, size_t n, const double coefficients[], con
                               dome_type_name(z->type));
     }
     return DOME_OK;
+}
+
+static int record_term(dvec *sum, dome_operation_code code, double coefficient, const dvec *x)
+{
+    const dvec *in[3] = {x};
+    dvec_operands converted;
+    int status = dvec__operands_begin(&converted, sum, true, in);
+    if (status == DOME_OK)
+        status = record(sum, code, in[0], NULL, coefficient);
+    dvec__operands_end(&converted);
+    return status;
 }
 
 /* z = the sum of coefficients[k] * x[k], in this order. */
@@ -92,9 +109,9 @@ static int combine(dvec *z, size_t n, const double coefficients[], const dvec *c
     if (read_later)
         status = between_new(z, &sum);
     if (status == DOME_OK)
-        status = record(sum, DOME_OP_DVEC_MULS, x[0], NULL, coefficients[0]);
+        status = record_term(sum, DOME_OP_DVEC_MULS, coefficients[0], x[0]);
     for (size_t k = 1; status == DOME_OK && k < n; k++)
-        status = record(sum, DOME_OP_DVEC_AXPY, x[k], NULL, coefficients[k]);
+        status = record_term(sum, DOME_OP_DVEC_AXPY, coefficients[k], x[k]);
     if (read_later && status == DOME_OK)
         status = record(z, DOME_OP_DVEC_COPY, sum, NULL, 0);
     if (read_later)
