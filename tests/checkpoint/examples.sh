@@ -44,4 +44,5 @@ run self heat --rows 50 --columns 20 --steps 27
 same "heat's file" heat.npy again.npy
 check particles 5 2 --particles 600 --steps 25
 check cg 10 3 "$matrix"
+check cg_pipelined 20 2 30
 finish
