@@ -110,12 +110,49 @@ static const char *file(const char *place, const char *name, const char *what)
     return path;
 }
 
+/* Particles go around the ring of tasks, and once more in a request; each task adds its part to sums that no task rounds. */
+static void messages(dome_env *env)
+{
+    enum { COUNT = 3000, SUMS = 50 };
+    static particle p[COUNT];
+    static double values[COUNT], sums[SUMS];
+    static int64_t big[SUMS];
+    int rank = dome_rank(env), size = dome_size(env), next = (rank + 1) % size, before = (rank + size - 1) % size;
+    dome_type type = describe(env);
+    const void *in[] = {values};
+    for (int i = 0; i < COUNT && rank == 0; i++)
+        values[i] = 1.0 / (i + 3);
+    if (rank == 0)
+        make_particles(NULL, 0, COUNT, p, in);
+    for (int turn = 0; turn < 2; turn++) {
+        dome_received got = {0};
+        if (rank == 0)
+            dome_send(env, next, turn, type, p, COUNT);
+        if (turn == 0)
+            dome_recv(env, before, turn, type, p, COUNT, &got);
+        else
+            dome_wait(dome_irecv(env, before, turn, type, p, COUNT), &got);
+        if (rank != 0)
+            dome_wait(dome_isend(env, next, turn, type, p, got.count), NULL);
+    }
+    for (int i = rank; i < 1000; i += size)
+        for (int k = 0; k < SUMS; k++) {
+            sums[k] += (i - 300) * (k + 0.125);
+            big[k] += ((int64_t)i << 40) - k;
+        }
+    dome_allreduce(env, DOME_F64, sums, SUMS, DOME_SUM);
+    dome_allreduce(env, DOME_I64, big, SUMS, DOME_SUM);
+    dome_print(env, "messages %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", hash_particles(p, COUNT), hash_f64(sums, SUMS),
+               hash_i64(big, SUMS));
+}
+
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     if (argc != 3)
         dome_abort(env, "portable PLACE NAME");
     const char *place = argv[1], *name = argv[2];
+    messages(env);
 
     dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N), *z = dvec_new(env, "z", DOME_F64, N);
     dvec *f = dvec_new(env, "f", DOME_F32, N), *index = dvec_new(env, "index", DOME_I64, N);
