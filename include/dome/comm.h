@@ -46,14 +46,14 @@ typedef enum dome_reduction {
 } dome_reduction;
 
 /* A reduction of one's own, for any type: inout[i] = inout[i] (op) in[i], for count elements. inout
- * holds what lower ranks gave. Calls go from the left in rank order, ((0 op 1) op 2) op ..., so the
- * function need be neither commutative nor associative. It may get the elements in several parts,
- * and calls no Dome function. Every task gives the same function. */
+ * holds what lower ranks gave. Calls go from the left in rank order, ((0 op 1) op 2) op ..., so
+ * the function need be neither commutative nor associative. It may get the elements in several
+ * parts, and calls no Dome function. Every task gives the same function. */
 typedef void (*dome_combine_function)(void *ctx, size_t count, void *inout, const void *in);
 
 /* data: this task's elements before, the result afterwards: on every task (allreduce), on task
- * `root` (reduce; elsewhere data is unchanged), of this task and all lower ranks (scan, inclusive).
- * Struct types and other combinations: the functions named _with. */
+ * `root` (reduce; elsewhere data is unchanged), of this task and all lower ranks (scan,
+ * inclusive). Struct types and other combinations: the functions named _with. */
 dome_status dome_allreduce(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_reduce(dome_env *env, int root, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_scan(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
@@ -74,31 +74,36 @@ dome_status dome_gatherv(dome_env *env, int root, dome_type type, const void *se
 dome_status dome_allgatherv(dome_env *env, dome_type type, const void *send, const size_t *counts, void *recv);
 
 /* Sends send_counts[r] elements to each task r, itself included, and receives recv_counts[r]
- * elements from each. Both buffers hold the parts one after the other, in rank order. The counts are
- * this task's own; what one task sends another must expect: else DOME_ERR_MISMATCH on all tasks, in
- * a line that names both, before data is sent. */
+ * elements from each. Both buffers hold the parts one after the other, in rank order. The counts
+ * are this task's own; what one task sends another must expect: else DOME_ERR_MISMATCH on all
+ * tasks, in a line that names both, before data is sent. */
 dome_status dome_alltoall(dome_env *env, dome_type type, const void *send, const size_t *send_counts, void *recv,
                           const size_t *recv_counts);
 
 /* ---- messages ----
  *
- * From one task to another, each alone: messages are outside of the program's common order of calls,
- * and tasks may send and receive in any pattern. A message has a tag, 0 ... INT_MAX. Messages of one
- * task to another with the same tag are received in the order in which they were sent.
+ * From one task to another, each alone: messages are outside of the program's common order of
+ * calls, and tasks may send and receive in any pattern. A message has a tag, 0 ... INT_MAX.
+ * Messages of one task to another with the same tag are received in the order in which they were
+ * sent.
  *
- * dome_send does not wait for the dome_recv: the library keeps messages until they are received, so
- * tasks that send to each other and then receive do not block each other (it may wait while the
+ * dome_send does not wait for the dome_recv: the library keeps messages until they are received,
+ * so tasks that send to each other and then receive do not block each other (it may wait while the
  * receiver computes and has much to take in). A task may send to itself.
  *
- * A wait that cannot end is found: if the task that is waited for is lost, or if tasks wait for each
- * other (in dome_recv, or one in a collective that the other has not come to), the program ends with
- * one line that names them and the tags. That needs some seconds; a message from oneself that has
- * not been sent is found at once.
+ * Any operation on objects may wait for all tasks, because data may move then (docs/balancing.md).
+ * So a task must not wait for a message that is sent only after an operation which this task has
+ * yet to call.
+ *
+ * A wait that cannot end is found: if the task that is waited for is lost, or if tasks wait for
+ * each other (in dome_recv, or one in a collective that the other has not come to), the program
+ * ends with one line that names them and the tags. That needs some seconds; a message from oneself
+ * that has not been sent is found at once.
  *
  * Errors, found by the task that calls: DOME_ERR_ARGUMENT: no such task, a tag below 0.
- * DOME_ERR_TYPE: the message has elements of another type than is to be received. DOME_ERR_SHAPE: it
- * has more elements than fit. In the latter two cases nothing has been received: the message stays
- * and can be received by another call. DOME_ERR_STATE, DOME_ERR_MEMORY.
+ * DOME_ERR_TYPE: the message has elements of another type than is to be received. DOME_ERR_SHAPE:
+ * it has more elements than fit. In the latter two cases nothing has been received: the message
+ * stays and can be received by another call. DOME_ERR_STATE, DOME_ERR_MEMORY.
  *
  * Messages are no part of a checkpoint. When dome_checkpoint writes one while a message is under
  * way, or a request has not ended, it fails with DOME_ERR_STATE on all tasks and names sender and
@@ -124,8 +129,9 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
 dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *data, size_t count, dome_received *received);
 
 /* The same in two steps, between which the task can do other work; dome_wait ends each request, once,
- * and frees it. The buffer must not be touched before. A message that arrives goes to the request that
- * began first of those it fits. A request that fails is reported by dome_wait. NULL on failure. */
+ * and frees it. The buffer must not be touched before. A message goes to the request for its
+ * sender and tag that began first. dome_wait reports a request that has failed. What has not ended
+ * at dome_finalize is named there. NULL on failure. */
 typedef struct dome_request dome_request;
 dome_request *dome_isend(dome_env *env, int dest, int tag, dome_type type, const void *data, size_t count);
 dome_request *dome_irecv(dome_env *env, int source, int tag, dome_type type, void *data, size_t count);
