@@ -1,0 +1,53 @@
+/* A wave in a cube: the three-dimensional wave equation by an explicit scheme, with edges fixed at 0. An element of a vector is a
+ * plane of the cube; each step needs the planes next to a task's own.
+ *
+ *     wave [SIDE [STEPS]] [--dome-tasks N]
+ */
+#include "wave_cube.h"
+
+#include <dome/dome.h>
+#include <stdlib.h>
+
+static void pluck(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    const size_t n = *(const size_t *)ctx;
+    (void)in;
+    for (size_t i = 0; i < count; i++)
+        wave_pluck((double *)out + i * n * n, first + i, n);
+}
+
+static void step(dvec *old, dvec *u, size_t n)
+{
+    dvec_halo_span from[2];
+    dvec_span to[2];
+    dvec_halo(u, 1, 1, true, from);
+    dvec_local(old, to);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < to[s].count; i++) {
+            const double *plane = (const double *)from[s].local.data + i * n * n;
+            const double *below = i > 0 ? plane - n * n : from[s].below;
+            const double *above = i + 1 < to[s].count ? plane + n * n : from[s].above;
+            if (to[s].first + i > 0 && to[s].first + i + 1 < n)
+                wave_step((double *)to[s].data + i * n * n, below, plane, above, n);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    long side = argc > 1 ? atol(argv[1]) : 96, steps = argc > 2 ? atol(argv[2]) : 200;
+    if (side < 3 || side > 2000 || steps < 0)
+        dome_abort(env, "usage: wave [SIDE [STEPS]] with a side of 3 to 2000");
+    size_t n = (size_t)side;
+    dvec *u = dvec_new_with(env, "u", DOME_F64, n, DVEC_OPTIONS(.width = n * n)), *old = dvec_new_like(u, "old");
+    dvec_map(u, pluck, &n, 0, NULL);
+    dvec_copy(old, u);
+    for (long s = 0; s < steps; s++) {
+        step(old, u, n);
+        dvec *swap = old;
+        old = u;
+        u = swap;
+    }
+    dome_print(env, "after %ld steps: sum of squares %.9g, largest %.9g\n", steps, dvec_dot(u, u), dvec_max_value(u));
+    return dome_finalize(env);
+}
