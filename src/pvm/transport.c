@@ -15,9 +15,9 @@
  * first starts with the number of data bytes and the head. */
 enum { PIECE = 32 << 20, IN_PLACE = 2048, MOST_HEAD = 128, TAG = 0x446f10, NUMBERS = 1 << 20 };
 
-/* PVM gives each direct connection room for 32 KiB in the kernel, so a send of more waits until the receiver reads, even if the
- * receiver computes for long. Longer messages than NARROW get as much room as they need, up to MOST_ROOM; the kernel may
- * allow less (net.core.wmem_max). */
+/* PVM gives each direct connection room for 32 KiB in the kernel, at both ends, so a send of more waits until the receiver reads,
+ * even if the receiver computes for long, and packets are dropped and sent again. Longer messages than NARROW get as much room as
+ * they need, up to MOST_ROOM; the kernel may allow less (net.core.wmem_max, rmem_max). */
 enum { NARROW = 16 << 10, MOST_ROOM = 4 << 20 };
 
 typedef struct provider {
@@ -118,7 +118,7 @@ static int failed(dome_transport *t, int rank, const char *what, int code)
 }
 
 /* Gives all connections room for a message of so many bytes. Not only that of the receiver: which one it is libpvm does not
- * tell. The first message to a task begins before there is a connection, and is sent without. */
+ * tell. The first message to a task begins before there is a connection, and is sent without. A failure does no harm. */
 static void make_room(provider *p, uint64_t bytes)
 {
     const int want = (int)MIN(bytes + bytes / 4, (uint64_t)MOST_ROOM);
@@ -130,6 +130,7 @@ static void make_room(provider *p, uint64_t bytes)
         if (*have >= want)
             continue;
         setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &want, sizeof want);
+        setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &want, sizeof want);
         *have = want;
     }
 }
