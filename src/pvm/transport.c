@@ -17,8 +17,8 @@ enum { PIECE = 32 << 20, IN_PLACE = 2048, MOST_HEAD = 128, TAG = 0x446f10, NUMBE
 
 /* PVM gives each direct connection room for 32 KiB in the kernel, at both ends, so a send of more waits until the receiver reads,
  * even if the receiver computes for long, and packets are dropped and sent again. Longer messages than NARROW get as much room as
- * they need, up to MOST_ROOM; the kernel may allow less (net.core.wmem_max, rmem_max). */
-enum { NARROW = 16 << 10, MOST_ROOM = 4 << 20 };
+ * they need, up to about MOST_ROOM; the kernel may allow less (net.core.wmem_max, rmem_max). */
+enum { NARROW = 16 << 10, LEAST_ROOM = 64 << 10, MOST_ROOM = 4 << 20 };
 
 typedef struct provider {
     int *tids;
@@ -121,7 +121,7 @@ static int failed(dome_transport *t, int rank, const char *what, int code)
  * tell. The first message to a task begins before there is a connection, and is sent without. A failure does no harm. */
 static void make_room(provider *p, uint64_t bytes)
 {
-    const int want = (int)MIN(bytes + bytes / 4, (uint64_t)MOST_ROOM);
+    const int want = bytes < MOST_ROOM ? MAX((int)(bytes + bytes / 4), LEAST_ROOM) : MOST_ROOM;
     int *fds, n = pvm_getfds(&fds);
     for (int i = 1; i < n; i++) { /* the first leads to the daemon */
         if ((guint)fds[i] >= p->room->len)
