@@ -166,8 +166,9 @@ static bool write_file(const char *path, const char *text)
     return good;
 }
 
-/* The names of the files in the folder; the least recently written ones beyond the limit are removed. */
-static GPtrArray *list_files(int folder)
+/* The names of the files in the folder; the least recently written ones beyond the limit are removed, but not `keep` (may be
+ * NULL): the clock may have been set back since the others were written. */
+static GPtrArray *list_files(int folder, const char *keep)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     DIR *dir = dome__folder_list(folder);
@@ -177,11 +178,13 @@ static GPtrArray *list_files(int folder)
     if (dir)
         closedir(dir);
     while (names->len > MOST_FILES) {
-        guint oldest = 0;
+        guint oldest = names->len;
         time_t when = 0;
         for (guint i = 0; i < names->len; i++) {
             struct stat s = {0};
-            if (fstatat(folder, names->pdata[i], &s, AT_SYMLINK_NOFOLLOW) < 0 || i == 0 || s.st_mtime < when) {
+            if (g_strcmp0(names->pdata[i], keep) == 0)
+                continue;
+            if (fstatat(folder, names->pdata[i], &s, AT_SYMLINK_NOFOLLOW) < 0 || oldest == names->len || s.st_mtime < when) {
                 oldest = i;
                 when = s.st_mtime;
             }
@@ -202,7 +205,7 @@ char *dome__network_write(const dome_network *network, char **message)
         if (!write_file(path, text))
             why = g_strdup_printf("%s: %s", path, dome__file_error(errno));
         else
-            g_ptr_array_unref(list_files(folder));
+            g_ptr_array_unref(list_files(folder, name));
         g_free(text);
         close(folder);
     }
@@ -249,7 +252,7 @@ static dome_network *better_of(dome_network *one, dome_network *other)
 static dome_network *read_best(const char *parent, int folder, int hosts, char *const *names, char **note)
 {
     char *exact = file_name(hosts, names);
-    GPtrArray *files = list_files(folder);
+    GPtrArray *files = list_files(folder, NULL);
     dome_network *best = NULL;
     for (int only = 1; only >= 0 && !best; only--)
         for (guint i = 0; i < files->len; i++) {
