@@ -84,11 +84,11 @@ static int local_recv_data(dome_transport *t, int source, int channel, void *dat
 static bool local_arrived(dome_transport *t, int source, int channel)
 {
     dome_local *local = t->provider;
-    if (source >= 0 && is_near(local, source))
-        return dome__local_arrived(t, source, channel);
-    if (source < 0)
+    if (source < 0) {
         dome__take_in(local, true);
-    return (source >= 0 || !local->alone) && dome__base_arrived(local, source, channel);
+        return dome__base_arrived(local, source, channel);
+    }
+    return is_near(local, source) ? dome__local_arrived(t, source, channel) : dome__base_arrived(local, source, channel);
 }
 
 static void local_free(dome_local *local)

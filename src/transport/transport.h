@@ -107,7 +107,7 @@ typedef struct dome_transport_ops {
     int (*recv_data)(dome_transport *transport, int source, int channel, void *data, uint64_t bytes);
 
     /* PROBE: receives pending data without blocking, and returns whether recv_head would find a message. source < 0: only
-     * receives, from all tasks and on all channels, for a task that waits: others may wait until it has. */
+     * receives, what tasks of this host offer included. */
     bool (*arrived)(dome_transport *transport, int source, int channel);
 
     /* LISTEN, for tasks that also wait for other events (src/local): the descriptors that become readable when data arrives; *fds
