@@ -5,7 +5,7 @@
 in_lab 4 "$@"
 heat=$DOME_BUILD_DIR/examples/heat
 [ -x "$heat" ] || skip "the examples are not built"
-size=(--rows 150 --columns 150 --steps 3000)
+size=(--rows 150 --columns 150 --steps 5000)
 saved=$work/saved
 pieces=$saved/ckpt-*.dckpt
 every=(--dome-checkpoint-every 20 --dome-timeout 4)
