@@ -154,7 +154,7 @@ static int find_cuts(sorting *s)
     uint64_t ntargets = s->nsegments - 1;
     target *targets = g_new0(target, ntargets);
     uint64_t *counts = g_new(uint64_t, 2 * CANDIDATES * ntargets);
-    bool exact = false;
+    bool exact = ntargets == 0;
     int status = DOME_OK;
     for (uint64_t j = 0; j < ntargets; j++) {
         targets[j].position = s->segments[j + 1].first;
