@@ -64,6 +64,7 @@ typedef struct sim {
     int (*work)(dome_transport *transport, void *ctx);
     void *ctx;
     bool moved;    /* a task has made progress in this round */
+    bool polled;   /* a task has looked for a message that was not there, and may look again */
     int *host;     /* by rank */
     GArray **uses; /* of links between clusters, ascending, by the sender's host; of one medium: in both directions */
     uint64_t far_messages, far_bytes;
@@ -193,13 +194,23 @@ static int sim_recv_data(dome_transport *t, int source, int channel, void *data,
     return DOME_OK;
 }
 
+static bool sim_has(const sim_task *task, int source, int channel)
+{
+    for (const GList *l = task->inbox->head; l; l = l->next)
+        if (((const sim_message *)l->data)->source == source && ((const sim_message *)l->data)->channel == channel)
+            return true;
+    return false;
+}
+
+/* Lets the other tasks run if there is nothing yet: the caller may ask until there is. */
 static bool sim_arrived(dome_transport *t, int source, int channel)
 {
     sim_task *task = t->provider;
-    for (GList *l = task->inbox->head; l; l = l->next)
-        if (((sim_message *)l->data)->source == source && ((sim_message *)l->data)->channel == channel)
-            return true;
-    return false;
+    if (sim_has(task, source, channel))
+        return true;
+    task->sim->polled = true;
+    sim_yield(task);
+    return sim_has(task, source, channel);
 }
 
 static int sim_share(dome_transport *t, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
@@ -318,7 +329,7 @@ static void sim_tell(sim *s)
 static int sim_run(int size, int hosts, const sim_constants *constants, int (*work)(dome_transport *, void *), void *ctx,
                    sim_cost *cost)
 {
-    enum { STACK = 96 << 10 };
+    enum { STACK = 96 << 10, IDLE_TURNS = 1000 };
     sim s = {.size = size, .constants = constants, .work = work, .ctx = ctx};
     s.tasks = g_new0(sim_task, size);
     for (int r = 0; r < size; r++) {
@@ -339,8 +350,9 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
     for (int i = 0; i < size; i++)
         s.uses[i] = g_array_new(FALSE, FALSE, sizeof(sim_use));
     sim_tell(&s);
-    for (s.moved = true; left && s.moved;) {
-        s.moved = false;
+    /* Without a message in a turn of all tasks nothing would ever change, unless a task looked whether there is one. */
+    for (int idle = 0; left && idle < (s.polled ? IDLE_TURNS : 1); idle = s.moved ? 0 : idle + 1) {
+        s.moved = s.polled = false;
         left = 0;
         for (int r = 0; r < size; r++) {
             if (s.tasks[r].done)

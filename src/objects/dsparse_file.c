@@ -68,8 +68,9 @@ static void choose_part(part *p)
         before += r < env->rank && p->file->seen[r];
         seers += p->file->seen[r];
     }
-    p->first = p->header->bytes + (uint64_t)((unsigned __int128)bytes * before / seers);
-    p->end = p->file->seen[env->rank] ? p->header->bytes + (uint64_t)((unsigned __int128)bytes * (before + 1) / seers) : p->first;
+    p->first = p->header->bytes + bytes / seers * before + bytes % seers * before / seers;
+    before += p->file->seen[env->rank];
+    p->end = p->header->bytes + bytes / seers * before + bytes % seers * before / seers;
 }
 
 static bool keep(part *p, const dsparse_triplet *t, int count)
