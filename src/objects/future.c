@@ -36,7 +36,7 @@ struct dome_future {
     dome_type type;
     bool asked;
     bool known; /* value is set: the program has asked, or a checkpoint needed it before */
-    char value[16];
+    _Alignas(double _Complex) char value[16];
 
     /* of a reduction, until known */
     dome_future_kind kind;
