@@ -153,7 +153,7 @@ static bool read_value(reader *in, word w, bool integer, double *value)
     memcpy(copy, w.start, w.length);
     copy[w.length] = 0;
     *value = strtod(copy, NULL);
-    if (!isfinite(*value) || (integer && fabs(*value) > 0x1p53))
+    if (!isfinite(*value) || (integer && fabs(*value) >= 0x1p53))
         return fail(in, "value is too large: %.*s", SHOWN(w));
     return true;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Text is read and written in pieces of this many bytes; a line is shorter. */
-static const size_t PIECE_BYTES = 1 << 18;
+static const size_t PIECE_BYTES = DOME_MM_LONGEST;
 
 /* ---- reading ---- */
 

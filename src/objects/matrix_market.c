@@ -138,7 +138,7 @@ static bool read_value(word w, bool integer, double *value, char **message)
     memcpy(copy, w.start, w.length);
     copy[w.length] = 0;
     *value = g_ascii_strtod(copy, NULL);
-    if (isinf(*value) || (integer && fabs(*value) > 0x1p53))
+    if (isinf(*value) || (integer && fabs(*value) >= 0x1p53)) /* 2^53 may have been 2^53 + 1 */
         return fail(message, "the value is too large for a double: %.*s", SHOWN(w));
     return true;
 }
@@ -215,9 +215,11 @@ bool dome__mm_header(dome_mm_header *h, const char *text, size_t bytes, uint64_t
     *message = NULL;
     for (size_t at = 0;;) {
         const char *newline = at < bytes ? memchr(text + at, '\n', bytes - at) : NULL;
-        if (!newline && bytes < file_bytes)
+        if (!newline && bytes < file_bytes && bytes - at < DOME_MM_LONGEST)
             return false;
         size_t length = newline ? (size_t)(newline - text) - at : bytes - at;
+        if (length >= DOME_MM_LONGEST)
+            return fail(message, "has a line of more than %d bytes before its entries", DOME_MM_LONGEST);
         if (length == 0 && !newline)
             return h->lines ? fail(message, "ends before the line of sizes") : fail(message, "is empty");
         const char *line = text + at;

@@ -21,6 +21,9 @@ typedef struct dome_mm_header {
     uint64_t bytes, lines;           /* of the header: the entries begin after them */
 } dome_mm_header;
 
+/* A line has fewer bytes than this. A longer one shows, before all of it is read, that the file is something else. */
+enum { DOME_MM_LONGEST = 1 << 18 };
+
 /* Parses the banner, comments and sizes with which a file of file_bytes bytes begins. text: its first `bytes` bytes. False
  * without a message: more of the file is needed. */
 bool dome__mm_header(dome_mm_header *header, const char *text, size_t bytes, uint64_t file_bytes, char **message);

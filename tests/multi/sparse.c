@@ -422,9 +422,10 @@ static void expect_bad_file(const char *text, const char *message)
     dome_error_clear(env);
 }
 
-static void test_formats(void)
+/* all: every task sees the files. */
+static void test_formats(bool all)
 {
-    stand(round_number % 2);
+    stand(all);
     expect_file(BANNER "real general\n%c\n\n3 3 4\n3 3 -2.5e1\n\n1 3 +.5\r\n2 2 4\n% c\n1 1 1.",
                 (double[]){1, 0, .5, 0, 4, 0, 0, 0, -25}, false);
     expect_file("%%matrixmarket MATRIX Coordinate Real Symmetric\n3 3 3\n3 1 7\n2 2 5\n1 1 1\n",
@@ -434,6 +435,8 @@ static void test_formats(void)
     expect_file(BANNER "real general\n3 3 4\n1 2 0.5\n1 1 inf\n1 2 .25\n3 3 -nan\n",
                 (double[]){INFINITY, .75, 0, 0, 0, 0, 0, 0, NAN}, false);
     expect_file(BANNER "real general\n3 3 0", (double[9]){0}, true);
+    expect_file(BANNER "integer general\r\n3 3 2\r\n1 1 -9007199254740991\r\n2 2 +9007199254740991\r\n",
+                (double[]){1 - 0x1p53, 0, 0, 0, 0x1p53 - 1, 0, 0, 0, 0}, true);
     expect_bad_file("", "'A.mtx' is empty");
     expect_bad_file("3 3 0\n", "does not begin with %%MatrixMarket");
     expect_bad_file(BANNER "complex general\n3 3 0\n", "has complex values; a dsparse has real ones");
@@ -447,6 +450,7 @@ static void test_formats(void)
                     "'A.mtx', line 6: the value is not a number: 0x1");
     expect_bad_file(BANNER "real general\n3 3 3\n1 x 1\n4 1 1\n0 1 1\n", "'A.mtx', line 3: column is not a whole number: x");
     expect_bad_file(BANNER "integer general\n3 3 1\n1 1 1.5\n", "line 3: the value is not a whole number: 1.5");
+    expect_bad_file(BANNER "integer general\n3 3 1\n1 1 -9007199254740993\n", "line 3: the value is too large for a double");
     expect_bad_file(BANNER "real symmetric\n3 3 1\n1 2 1\n", "line 3: row 1, column 2 lies above the diagonal");
     expect_bad_file(BANNER "real skew-symmetric\n3 3 1\n2 2 1\n", "line 3: row 2, column 2 lies on the diagonal");
     expect_bad_file(BANNER "real general\n3 3 2\n1 1 1\n         \n", "'A.mtx' has 1 entries, but promises 2");
@@ -455,6 +459,7 @@ static void test_formats(void)
     expect_bad_file(text, "'A.mtx', line 3: the line has more than 262144 bytes");
     text[strlen(BANNER "real general\n3 3 1\n")] = '%'; /* a comment of that length is as bad */
     expect_bad_file(text, "'A.mtx', line 3: the line has more than 262144 bytes");
+    expect_bad_file(line, "'A.mtx' has a line of more than 262144 bytes before its entries");
     g_free(line);
     g_free(text);
     EXPECT(!dsparse_read(env, NULL, "none.mtx") && dome_error_status(env) == DOME_ERR_IO, "a file that is not there");
@@ -630,7 +635,8 @@ int main(int argc, char **argv)
     test_filled_anew();
     test_blocks();
     test_failures();
-    test_formats();
+    test_formats(false);
+    test_formats(true);
     end_files();
     dome_print(env, "ok sparse: seed %llu, %d rounds, %d tasks\n", (unsigned long long)seed, rounds, dome_size(env));
     return dome_finalize(env);
