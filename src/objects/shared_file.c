@@ -191,6 +191,8 @@ int dome__shared_find(dome_shared_file *f)
     if (t->rank == 0) {
         if (fstat(f->fd, &s) < 0)
             dome__shared_note_errno(f, "examined");
+        else if ((uint64_t)s.st_size != f->bytes)
+            dome__shared_note(f, DOME_ERR_IO, "'%s' changes while it is %s", f->path, f->writing ? "written" : "read");
         else
             memcpy(words,
                    (uint64_t[]){(uint64_t)s.st_ino, (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec,
