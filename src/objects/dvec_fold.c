@@ -23,12 +23,12 @@ typedef struct tree {
     int top;         /* level of the root */
     int most;        /* level up to which a task combines its own nodes */
     GArray *nodes;
-    char *results, *work; /* work: two results for each level, and some for the check */
+    char *results, *work; /* work: two results for each level up to the root's, and some for the check */
     size_t bytes;         /* of a result */
     dome_failure *failure;
 } tree;
 
-enum { ALIGNMENT = 64, CHECKED = 3, LEVELS = 64 };
+enum { ALIGNMENT = 64, CHECKED = 3 };
 
 static char *results_new(const tree *t, uint64_t count)
 {
@@ -36,6 +36,12 @@ static char *results_new(const tree *t, uint64_t count)
     if (count > (SIZE_MAX - ALIGNMENT) / t->bytes || posix_memalign(&memory, ALIGNMENT, MAX(count, 1) * t->bytes))
         return NULL;
     return memset(memory, 0, MAX(count, 1) * t->bytes);
+}
+
+/* The tree's levels. There is memory for results of these alone, because a program's results may be long. */
+static size_t levels(const tree *t)
+{
+    return (size_t)t->top + 1;
 }
 
 static char *result_of(const tree *t, unsigned k)
@@ -60,7 +66,7 @@ static void note_failure(tree *t, uint64_t block, const char *about, char *text)
 static char *check_three(tree *t, uint64_t block, const char *about, const void *const part[3])
 {
     const dvec_fold *f = t->f;
-    char *left = t->work + 2 * LEVELS * t->bytes, *right = left + t->bytes, *end = right + t->bytes;
+    char *left = t->work + 2 * levels(t) * t->bytes, *right = left + t->bytes, *end = right + t->bytes;
     memcpy(left, part[0], t->bytes);
     f->combine(f->ctx, left, part[1]);
     f->combine(f->ctx, left, part[2]);
@@ -274,9 +280,9 @@ static int tree_new(tree *t, const dvec_fold *f, bool all)
         t->top++;
     t->most = all ? 0 : t->top;
     t->nodes = g_array_new(FALSE, TRUE, sizeof(node));
-    /* At any time a task has at most two nodes of each level in each of its two spans. */
-    t->results = results_new(t, all ? local : MIN(local, 4 * LEVELS));
-    t->work = results_new(t, 2 * LEVELS + CHECKED);
+    /* At any time a task has at most two nodes of each level in each of its two spans, and one that it has just added. */
+    t->results = results_new(t, all ? local : MIN(local, 4 * levels(t) + 1));
+    t->work = results_new(t, 2 * levels(t) + CHECKED);
     return dvec__agree_memory(x, t->results && t->work, "the results of blocks");
 }
 
@@ -315,7 +321,7 @@ int dvec__fold_prefixes(const dvec_fold *f, dvec_prefix each, void *ctx)
     if (status == DOME_OK)
         status = gather_nodes(&t);
     /* whole[d]: the nodes that cover the blocks so far, the largest first; until[d]: the first d + 1 of them combined */
-    char *whole = t.work, *until = t.work + LEVELS * t.bytes;
+    char *whole = t.work, *until = t.work + levels(&t) * t.bytes;
     for (uint64_t b = 0; b < t.blocks && status == DOME_OK; b++) {
         each(ctx, b, depth ? until + (size_t)(depth - 1) * t.bytes : NULL);
         memcpy(whole + (size_t)depth++ * t.bytes, result_of(&t, g_array_index(t.nodes, node, b).result), t.bytes);
