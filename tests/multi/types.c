@@ -316,13 +316,29 @@ static void point_to(double *z, const void *x, size_t n)
         z[k] = ((const point *)x)[k].x;
 }
 
+static void point_div(void *z, const void *x, const void *y, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const point a = ((const point *)x)[k], b = ((const point *)y)[k];
+        ((point *)z)[k] = (point){a.x / b.x, a.n - b.n, a.y / b.y};
+    }
+}
+
+static void point_equal(uint8_t *z, const void *x, const void *y, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        z[k] = ((const point *)x)[k].n == ((const point *)y)[k].n;
+}
+
 static const dome_type_ops point_ops = {.size = sizeof(dome_type_ops),
                                         .add = point_add,
                                         .sub = point_sub,
                                         .mul = point_mul,
+                                        .div = point_div,
                                         .neg = point_neg,
                                         .scale = point_scale,
                                         .less = point_less,
+                                        .equal = point_equal,
                                         .from_f64 = point_from,
                                         .to_f64 = point_to};
 
@@ -524,6 +540,79 @@ static void test_points(uint64_t n, uint64_t width, dome_distribution distributi
     dvec_free(mask);
 }
 
+/* What stands at k in the vectors of test_points_compared. */
+static const point middle = {3, 2, 5};
+
+static point fifth_at(uint64_t k)
+{
+    point p = point_at(k);
+    p.n = (int32_t)(k % 5);
+    return p;
+}
+
+static point quotient_at(uint64_t k)
+{
+    point p = fifth_at(k);
+    point_div(&p, &p, &middle, 1);
+    return p;
+}
+
+static point halved_at(uint64_t k)
+{
+    point p = fifth_at(k), twice;
+    point_scale(&p, &p, -0.5, 1);
+    point_scale(&twice, &middle, 2, 1);
+    point_add(&p, &p, &twice, 1);
+    return p;
+}
+
+static point chosen_at(uint64_t k)
+{
+    return fifth_at(k).n < middle.n ? fifth_at(k) : middle;
+}
+
+static point largest_at(uint64_t k)
+{
+    return fifth_at(k).n > middle.n ? fifth_at(k) : middle;
+}
+
+/* Of 0 ... 4, one is equal to the number compared with, two are less and two are greater. */
+static void test_points_compared(void)
+{
+    typedef dome_status (*comparison)(dvec *, const dvec *, const dvec *);
+    static const comparison compare[] = {dvec_lt, dvec_le, dvec_gt, dvec_ge, dvec_eq, dvec_ne};
+    static const char holds[][6] = {"11000", "11100", "00011", "00111", "00100", "11011"};
+    const uint64_t n = 5003;
+    dvec *p = dvec_new(env, NULL, point_type("point"), n), *q = dvec_new_like(p, NULL), *z = dvec_new_like(p, NULL);
+    dvec *mask = dvec_new(env, NULL, DOME_U8, n);
+    dvec_span span[2];
+    CHECK(dvec_local(p, span) == DOME_OK);
+    for (int s = 0; s < 2; s++)
+        for (size_t j = 0; j < span[s].count; j++)
+            ((point *)span[s].data)[j] = fifth_at(span[s].first + j);
+    CHECK(dvec_fill_value(q, &middle) == DOME_OK);
+    for (size_t c = 0; c < sizeof compare / sizeof *compare; c++) {
+        CHECK(compare[c](mask, p, q) == DOME_OK && dvec_local_const(mask, span) == DOME_OK);
+        for (int s = 0; s < 2; s++)
+            for (size_t j = 0; j < span[s].count; j++)
+                CHECK(((const uint8_t *)span[s].data)[j] == holds[c][(span[s].first + j) % 5] - '0');
+    }
+    CHECK(dvec_div(z, p, q) == DOME_OK);
+    check_points(z, quotient_at, "division");
+    CHECK(dvec_copy(z, p) == DOME_OK && dvec_axpby(z, 2, q, -0.5) == DOME_OK);
+    check_points(z, halved_at, "axpby");
+    CHECK(dvec_lt(mask, p, q) == DOME_OK && dvec_select(z, mask, p, q) == DOME_OK);
+    check_points(z, chosen_at, "select");
+    CHECK(dvec_min(z, p, q) == DOME_OK);
+    check_points(z, chosen_at, "the smaller one");
+    CHECK(dvec_copy(z, p) == DOME_OK && dvec_max(z, z, q) == DOME_OK);
+    check_points(z, largest_at, "the larger one");
+    dvec_free(p);
+    dvec_free(q);
+    dvec_free(z);
+    dvec_free(mask);
+}
+
 static void test_type_errors(void)
 {
     dome_type bare = point_type("bare"), some = point_type("some");
@@ -648,6 +737,7 @@ int main(int argc, char **argv)
         for (int d = DOME_DYNAMIC; d <= DOME_WHOLE; d++)
             test_points(points[k], 1 + k % 2, (dome_distribution)d);
     test_points(50000, 1, DOME_DYNAMIC);
+    test_points_compared();
     test_type_errors();
     test_mixed();
     free(scanned);
