@@ -619,7 +619,6 @@ int main(int argc, char **argv)
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     begin_files();
-    make_file("");
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
