@@ -21,9 +21,9 @@ extern "C" {
 
 /* ---- sorting and searching ---- */
 
-/* z = x's values in ascending order (NumPy: sort). Of zeros, -0 comes before +0; NaN are in the order of their bits. z has the
- * type and the layout of x, and may be x. Each task sorts its part, and one exchange brings every value to its task; a task needs
- * memory for 16 bytes for each of its values. */
+/* z = x's values in ascending order (NumPy: sort). Of zeros, -0 comes before +0; of NaN, those with the sign set come last. z has
+ * the type and the layout of x, and may be x. Each task sorts its part, and one exchange brings every value to its task; a task
+ * needs memory for 16 bytes for each of its values. */
 dome_status dvec_sort(dvec *z, const dvec *x);
 
 /* index = the positions of x's values in ascending order: dvec_gather(z, x, index) sorts (NumPy: argsort). Positions of equal
@@ -87,7 +87,7 @@ dome_status dvec_count_by(const dvec *labels, uint64_t k, uint64_t counts[]);
 /* Counts all values of x by bin (NumPy: histogram). Bin j holds the values from edge j, included, to edge j + 1, excluded but for
  * the last bin. The edges are low + j * ((high - low) / bins), the last one is high. Values outside and NaN are not counted.
  * Values of all types are compared as doubles. dvec_histogram_edges: bins + 1 edges that do not descend. DOME_ERR_ARGUMENT: no
- * bins, edges that descend or are NaN; low and high that are not finite or do not ascend. */
+ * bins, edges that descend or are NaN; low and high that do not ascend, are not finite, or whose difference is not. */
 dome_status dvec_histogram(const dvec *x, uint64_t bins, double low, double high, uint64_t counts[]);
 dome_status dvec_histogram_edges(const dvec *x, uint64_t bins, const double edges[], uint64_t counts[]);
 

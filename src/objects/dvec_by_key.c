@@ -13,6 +13,7 @@
 #include "transport/transport.h"
 
 #include <dome/arrays.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +35,15 @@ struct by_label {
     uint64_t *best; /* by label and column: for extremes, how good the best value is, and what is known */
     bool largest;
 };
+
+static void to_doubles(dome_type type, const void *values, uint64_t count, double *to)
+{
+    const dome_kernel_args args = {.out = to, .in = {values}, .width = 1, .bytes = sizeof *to};
+    if (type == DOME_F64)
+        memcpy(to, values, (size_t)count * sizeof *to);
+    else
+        dome__kernel(DOME_OP_DVEC_CONVERT, DOME_F64, type)(&args, count);
+}
 
 /* ---- labels ---- */
 
@@ -271,41 +281,11 @@ static void best_of_block(by_label *b, const uint64_t *label, const void *values
 
 static double value_of_key(dome_type type, uint64_t key)
 {
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        float f32;
-        double f64;
-    } value = {0};
-    dome__from_keys(type, &key, 1, 1, &value);
-    switch (dome_type_kind_of(type)) {
-    case DOME_KIND_I8:
-        return value.i8;
-    case DOME_KIND_I16:
-        return value.i16;
-    case DOME_KIND_I32:
-        return value.i32;
-    case DOME_KIND_I64:
-        return (double)value.i64;
-    case DOME_KIND_U8:
-        return value.u8;
-    case DOME_KIND_U16:
-        return value.u16;
-    case DOME_KIND_U32:
-        return value.u32;
-    case DOME_KIND_U64:
-        return (double)value.u64;
-    case DOME_KIND_F32:
-        return (double)value.f32;
-    default:
-        return value.f64;
-    }
+    _Alignas(uint64_t) char bits[sizeof(uint64_t)];
+    double value;
+    dome__from_keys(type, &key, 1, 1, bits);
+    to_doubles(type, bits, 1, &value);
+    return value;
 }
 
 static int extremes_by(by_label *b, double result[])
@@ -399,7 +379,7 @@ dome_status dvec_count_by(const dvec *labels, uint64_t k, uint64_t counts[])
 typedef struct histogram {
     const double *edge;
     uint64_t bins, *counts;
-    double per_unit; /* bins per unit of the values, for edges at equal distances; else 0 */
+    double per_unit; /* bins per unit of the values, for edges at equal distances that are not too close; else 0 */
 } histogram;
 
 /* The bin of a value between the first and the last edge. */
@@ -429,17 +409,10 @@ static void count_values(histogram *h, const dvec *x)
 {
     enum { PIECE = 512 };
     double piece[PIECE];
-    dome_kernel convert = x->type == DOME_F64 ? NULL : dome__kernel(DOME_OP_DVEC_CONVERT, DOME_F64, x->type);
     const uint64_t nvalues = x->local * x->width;
     for (uint64_t done = 0, count; done < nvalues; done += count) {
-        const char *from = x->data + done * DVEC_VALUE(x);
         count = MIN(PIECE, nvalues - done);
-        if (convert) {
-            const dome_kernel_args args = {.out = piece, .in = {from}, .width = 1, .bytes = sizeof *piece};
-            convert(&args, count);
-        } else {
-            memcpy(piece, from, count * sizeof *piece);
-        }
+        to_doubles(x->type, x->data + done * DVEC_VALUE(x), count, piece);
         for (uint64_t i = 0; i < count; i++)
             if (piece[i] >= h->edge[0] && piece[i] <= h->edge[h->bins])
                 h->counts[bin_of(h, piece[i])]++;
@@ -505,19 +478,22 @@ dome_status dvec_histogram(const dvec *x, uint64_t bins, double low, double high
                      (uint64_t[]){bins, dome__hash_double(dome__hash_double(0, low), high)}, 2);
     int status = DOME_OK;
     double *edge = NULL;
-    if (!(isfinite(low) && isfinite(high) && low < high))
-        status =
-            dome__fail(x->env, DOME_ERR_ARGUMENT, "a histogram from %g to %g: the limits must be finite and ascend", low, high);
+    if (!(isfinite(low) && isfinite(high) && low < high && isfinite(high - low)))
+        status = dome__fail(x->env, DOME_ERR_ARGUMENT,
+                            "a histogram from %g to %g: the limits must ascend, and they and their difference must be finite",
+                            low, high);
     if (status == DOME_OK) {
         edge = bins < PTRDIFF_MAX / sizeof *edge - 1 ? g_try_new(double, bins + 1) : NULL;
         status = dvec__agree_memory(x, edge != NULL, "the edges");
     }
     if (status == DOME_OK) {
-        const double step = (high - low) / (double)bins;
+        /* steps of at least this length are much longer than what rounding moves the edges by */
+        const double step = (high - low) / (double)bins,
+                     long_enough = fmax(DBL_MIN, 64 * DBL_EPSILON * fmax(fabs(low), fabs(high)));
         for (uint64_t k = 0; k < bins; k++)
-            edge[k] = low + (double)k * step;
+            edge[k] = fmin(low + (double)k * step, high);
         edge[bins] = high;
-        histogram h = {.edge = edge, .bins = bins, .per_unit = (double)bins / (high - low)};
+        histogram h = {.edge = edge, .bins = bins, .per_unit = step > long_enough ? (double)bins / (high - low) : 0};
         status = histogram_of(x, &h, counts);
     }
     g_free(edge);

@@ -37,6 +37,7 @@ typedef struct model {
     dvec *v;
     dome_type type;
     size_t n, width, size; /* size: of an element */
+    uint64_t block;
     char *data;
 } model;
 
@@ -128,10 +129,10 @@ static void put(model *m)
         memcpy(spans[s].data, m->data + spans[s].first * m->size, spans[s].count * m->size);
 }
 
-static model make(dome_type type, size_t n, size_t width, dome_distribution distribution, unsigned few)
+static model make(dome_type type, size_t n, size_t width, dome_distribution distribution, unsigned few, uint64_t block)
 {
-    model m = {.type = type, .n = n, .width = width, .size = width * dome_type_size(type)};
-    m.v = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.distribution = distribution, .width = width));
+    model m = {.type = type, .n = n, .width = width, .size = width * dome_type_size(type), .block = block};
+    m.v = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
     m.data = malloc(n * m.size + 1);
     for (size_t i = 0; i < n * width; i++)
         random_value(type, few, m.data + i * dome_type_size(type));
@@ -145,15 +146,28 @@ static void drop(model *m)
     free(m->data);
 }
 
-static void relayout(uint64_t n)
+static void relayout(uint64_t n, uint64_t block)
 {
-    uint64_t block = dome_block_size(n), blocks = (n + block - 1) / block, left = blocks, counts[16];
+    uint64_t blocks = (n + block - 1) / block, left = blocks, counts[16];
     int tasks = dome_size(env);
     for (int r = 0; r < tasks; r++)
         left -= counts[r] = r + 1 < tasks ? draw(2) ? draw(left + 1) : MIN(left, blocks / (uint64_t)tasks) : left;
     dome_layout *layout = dome_layout_new(n, block, tasks, blocks ? draw(blocks) : 0, counts);
     EXPECT(layout && dome_env_relayout(env, layout) == DOME_OK, "no other layout");
     dome_layout_unref(layout);
+}
+
+/* A vector for results of x's length. */
+static dvec *output(const model *x, dome_type type)
+{
+    dome_distribution distribution = dvec_distribution(x->v);
+    if (distribution == DOME_WHOLE)
+        distribution = (dome_distribution)draw(3);
+    dvec *z =
+        dvec_new_with(env, NULL, type, x->n, DVEC_OPTIONS(.distribution = distribution, .width = x->width, .block = x->block));
+    if (draw(3) == 0)
+        relayout(x->n, x->block);
+    return z;
 }
 
 /* Whether a vector has n elements with these bytes. */
@@ -193,11 +207,10 @@ static uint64_t *order_of(const model *m)
 static void test_sort(model *x)
 {
     uint64_t *order = order_of(x);
-    dvec *index =
-        dvec_new_with(env, NULL, draw(2) ? DOME_I64 : DOME_U64, x->n, DVEC_OPTIONS(.distribution = dvec_distribution(x->v)));
+    dvec *index = output(x, draw(2) ? DOME_I64 : DOME_U64);
     EXPECT(dvec_argsort(index, x->v) == DOME_OK, "argsort fails");
     check(index, x->n, sizeof *order, (char *)order, "argsort");
-    dvec *z = draw(2) ? x->v : dvec_new_like(x->v, NULL);
+    dvec *z = draw(2) ? x->v : output(x, x->type);
     EXPECT(dvec_sort(z, x->v) == DOME_OK, "sort fails");
     model sorted = *x;
     const void *all = dvec_allgather(z);
@@ -244,7 +257,8 @@ static void test_unique(model *x)
 static void test_searchsorted(model *x)
 {
     dome_distribution distribution = (dome_distribution)draw(3);
-    model t = make(x->type, draw(3) ? draw(700) : draw(4), 1, distribution, (unsigned)draw(2) * 20);
+    size_t n = draw(3) ? draw(700) : draw(4);
+    model t = make(x->type, n, 1, distribution, (unsigned)draw(2) * 20, draw(3) ? dome_block_size(n) : 4);
     uint64_t *order = order_of(&t), *place = malloc((x->n + 1) * sizeof *place);
     bool right = draw(2);
     char *sorted = malloc(t.n * t.size + 1);
@@ -253,7 +267,7 @@ static void test_searchsorted(model *x)
     free(t.data);
     t.data = sorted;
     if (distribution == DOME_DYNAMIC)
-        relayout(t.n);
+        relayout(t.n, t.block);
     put(&t);
     for (size_t i = 0; i < x->n; i++) {
         place[i] = 0;
@@ -265,7 +279,7 @@ static void test_searchsorted(model *x)
                 high = middle;
         }
     }
-    dvec *index = dvec_new_with(env, NULL, DOME_I64, x->n, DVEC_OPTIONS(.distribution = dvec_distribution(x->v)));
+    dvec *index = output(x, DOME_I64);
     EXPECT(dvec_searchsorted(index, t.v, x->v, right) == DOME_OK, "searchsorted fails");
     check(index, x->n, sizeof *place, (char *)place, "searchsorted");
     dvec_free(index);
@@ -276,7 +290,7 @@ static void test_searchsorted(model *x)
 
 static void test_compress(model *x)
 {
-    model mask = make(DOME_U8, x->n, 1, draw(2) ? dvec_distribution(x->v) : DOME_WHOLE, draw(2) ? 2 : 5);
+    model mask = make(DOME_U8, x->n, 1, draw(2) ? dvec_distribution(x->v) : DOME_WHOLE, draw(2) ? 2 : 5, x->block);
     char *wanted = malloc(x->n * x->size + 1);
     int64_t *positions = malloc((x->n + 1) * sizeof *positions);
     size_t n = 0, nonzero = 0;
@@ -319,9 +333,9 @@ static void test_slice(model *x)
 
 static void test_concatenate(model *x)
 {
-    model y = make(x->type, draw(500), x->width, (dome_distribution)draw(3), 0);
+    model y = make(x->type, draw(500), x->width, (dome_distribution)draw(3), 0, draw(2) ? 2 : 64);
     if (dvec_distribution(y.v) == DOME_DYNAMIC)
-        relayout(y.n);
+        relayout(y.n, y.block);
     const model *parts[] = {x, &y, x, &y, &y};
     const dvec *vectors[5];
     size_t n = 1 + draw(5), bytes = 0, elements = 0;
@@ -342,7 +356,7 @@ static void test_concatenate(model *x)
 /* The running product as the header defines it. */
 static void test_cumprod(model *x)
 {
-    uint64_t block = dome_block_size(x->n), *wrapped = calloc(x->width, 2 * sizeof *wrapped), bits = 0;
+    uint64_t *wrapped = calloc(x->width, 2 * sizeof *wrapped), bits = 0;
     double *real = calloc(x->width, 2 * sizeof *real);
     char *wanted = malloc(x->n * x->size + 1);
     for (size_t c = 0; c < x->width; c++)
@@ -350,7 +364,7 @@ static void test_cumprod(model *x)
     for (size_t i = 0; i < x->n; i++)
         for (size_t c = 0; c < x->width; c++) {
             value v = get(x, i * x->width + c);
-            if (i % block == 0) {
+            if (i % x->block == 0) {
                 if (i > 0) {
                     wrapped[2 * c] *= wrapped[2 * c + 1];
                     real[2 * c] *= real[2 * c + 1];
@@ -369,7 +383,7 @@ static void test_cumprod(model *x)
                 memcpy(wanted + (i * x->width + c) * dome_type_size(x->type), x->type == DOME_F64 ? (void *)&d : (void *)&f,
                        dome_type_size(x->type));
         }
-    dvec *z = draw(2) ? x->v : dvec_new_like(x->v, NULL);
+    dvec *z = draw(2) ? x->v : output(x, x->type);
     EXPECT(dvec_cumprod(z, x->v) == DOME_OK, "cumprod fails");
     model got = *x, model = *x;
     got.data = malloc(x->n * x->size + 1);
@@ -391,7 +405,7 @@ static void test_cumprod(model *x)
 /* The sum by the header's rule. */
 static double sum_of(const model *x, const model *labels, uint64_t label, size_t c)
 {
-    const uint64_t block = dome_block_size(x->n);
+    const uint64_t block = x->block;
     reference_sum sum;
     double part = 0;
     memset(&sum, 0, sizeof sum);
@@ -419,7 +433,7 @@ static void test_by_label(model *x)
 {
     const dome_type types[] = {DOME_I8, DOME_U16, DOME_I32, DOME_I64, DOME_U64};
     const uint64_t k = 1 + draw(draw(2) ? 4 : 40);
-    model labels = make(types[draw(5)], x->n, 1, draw(2) ? dvec_distribution(x->v) : DOME_WHOLE, 1);
+    model labels = make(types[draw(5)], x->n, 1, draw(2) ? dvec_distribution(x->v) : DOME_WHOLE, 1, x->block);
     for (size_t i = 0; i < x->n; i++) { /* a small number in any integer type */
         uint64_t label = draw(k);
         for (size_t b = 0; b < labels.size; b++)
@@ -437,12 +451,14 @@ static void test_by_label(model *x)
             uint64_t count = 0, at = j * x->width + c;
             double least = NAN, most = NAN, sum = sum_of(x, &labels, j, c);
             value best = {0}, worst = {0};
-            bool nan = false;
+            bool nan = false, plus = false, minus = false; /* plus, minus: a zero with this sign */
             for (size_t i = 0; i < x->n; i++) {
                 value label = get(&labels, i), v = get(x, i * x->width + c);
                 if ((label.wide ? label.u : (uint64_t)label.i) != j)
                     continue;
                 nan = nan || isnan(v.d);
+                plus = plus || (v.d == 0 && !signbit(v.d));
+                minus = minus || (v.d == 0 && signbit(v.d));
                 best = count == 0 || compare(v, best) < 0 ? v : best;
                 worst = count == 0 || compare(v, worst) > 0 ? v : worst;
                 count++;
@@ -453,6 +469,8 @@ static void test_by_label(model *x)
             }
             EXPECT(same(result[at], sum), "sum_by %zu: %a instead of %a", (size_t)at, result[at], sum);
             EXPECT(same(low[at], least) && same(high[at], most), "min_by or max_by %zu: %a, %a", (size_t)at, low[at], high[at]);
+            EXPECT(least != 0 || !!signbit(low[at]) == minus, "min_by %zu: zero has the wrong sign", (size_t)at);
+            EXPECT(most != 0 || !!signbit(high[at]) == !plus, "max_by %zu: zero has the wrong sign", (size_t)at);
             EXPECT(counts[j] == count, "count_by %zu: %zu instead of %zu", (size_t)j, (size_t)counts[j], (size_t)count);
         }
     drop(&labels);
@@ -460,12 +478,12 @@ static void test_by_label(model *x)
     free(counts);
 }
 
-static void test_histogram(model *x)
+/* Counts x's values between low and high, or, if high is not above low, between edges at random distances. */
+static void check_histogram(const model *x, uint64_t bins, double low, double high)
 {
-    const uint64_t bins = 1 + draw(30);
-    double edges[32], low = -(double)draw(100) / 7, high = low + 0.5 + (double)draw(1000) / 3;
+    double edges[32];
     uint64_t counts[31], wanted[31] = {0};
-    bool even = draw(2);
+    bool even = high > low;
     for (uint64_t j = 0; j <= bins; j++)
         edges[j] = even ? j < bins ? low + (double)j * ((high - low) / (double)bins) : high
                    : j  ? edges[j - 1] + (double)draw(9)
@@ -486,6 +504,33 @@ static void test_histogram(model *x)
                (size_t)wanted[j]);
 }
 
+static void test_histogram(model *x)
+{
+    const double low = -(double)draw(100) / 7;
+    check_histogram(x, 1 + draw(30), low, draw(2) ? low + 0.5 + (double)draw(1000) / 3 : low);
+}
+
+/* Between limits so close that several edges are the same number, and so small that steps have few digits. */
+static void test_narrow_histograms(void)
+{
+    model x = make(DOME_F64, 400, 1, DOME_DYNAMIC, 0, 2);
+    double value;
+    for (uint64_t i = 0; i < x.n; i++) {
+        value = 1 + (double)(i % 8) * 0x1p-52;
+        memcpy(x.data + i * x.size, &value, sizeof value);
+    }
+    put(&x);
+    check_histogram(&x, 30, 1, 1 + 7 * 0x1p-52);
+    for (uint64_t i = 0; i < x.n; i++) {
+        value = (double)i * 0x1p-1074;
+        memcpy(x.data + i * x.size, &value, sizeof value);
+    }
+    put(&x);
+    check_histogram(&x, 30, 0, 300 * 0x1p-1074);
+    check_histogram(&x, 7, 0x1p-1074, 1e-310);
+    drop(&x);
+}
+
 /* ---- failures: on every task, with the same message ---- */
 
 static void expect_failure(dome_status expected, const char *word)
@@ -496,13 +541,14 @@ static void expect_failure(dome_status expected, const char *word)
 
 static void test_failures(void)
 {
-    model x = make(DOME_F64, 1000, 1, DOME_DYNAMIC, 0), rows = make(DOME_F64, 1000, 3, DOME_DYNAMIC, 0);
-    model labels = make(DOME_I32, 1000, 1, DOME_DYNAMIC, 1), z = make(DOME_F64, 999, 1, DOME_DYNAMIC, 0);
+    const uint64_t block = dome_block_size(1000);
+    model x = make(DOME_F64, 1000, 1, DOME_DYNAMIC, 0, block), rows = make(DOME_F64, 1000, 3, DOME_DYNAMIC, 0, block);
+    model labels = make(DOME_I32, 1000, 1, DOME_DYNAMIC, 1, block), z = make(DOME_F64, 999, 1, DOME_DYNAMIC, 0, block);
     dvec *index = dvec_new(env, NULL, DOME_I64, 1000), *phase = dvec_new(env, NULL, DOME_C128, 1000);
     double sums[8], edges[] = {0, 2, 1};
     uint64_t counts[4];
     dome_set_errors_return(env);
-    relayout(1000);
+    relayout(1000, block);
     dvec_sort(x.v, z.v);
     expect_failure(DOME_ERR_SHAPE, "999");
     dvec_sort(phase, phase);
@@ -539,7 +585,9 @@ static void test_failures(void)
     dvec_max_by(x.v, x.v, 4, sums);
     expect_failure(DOME_ERR_TYPE, "labels must be of integer type");
     dvec_histogram(x.v, 3, 1, 1, counts);
-    expect_failure(DOME_ERR_ARGUMENT, "must be finite and ascend");
+    expect_failure(DOME_ERR_ARGUMENT, "must ascend");
+    dvec_histogram(x.v, 3, -1e308, 1e308, counts);
+    expect_failure(DOME_ERR_ARGUMENT, "their difference must be finite");
     dvec_histogram_edges(x.v, 2, edges, counts);
     expect_failure(DOME_ERR_ARGUMENT, "edge 2, 1, is not at least");
     dvec_free(index);
@@ -556,10 +604,11 @@ static model any_vector(size_t width)
                                DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_F64};
     const size_t lengths[] = {0, 1, 2, 7, 255, 256, 257, 511, 512, 1024, 2500};
     size_t n = draw(3) ? lengths[draw(sizeof lengths / sizeof *lengths)] : draw(900);
+    uint64_t block = draw(3) ? dome_block_size(n) : UINT64_C(1) << draw(9);
     model x = make(types[draw(sizeof types / sizeof *types)], n, width, draw(2) ? DOME_DYNAMIC : (dome_distribution)draw(3),
-                   draw(2) ? (unsigned)(1 + draw(40)) : 0);
+                   draw(2) ? (unsigned)(1 + draw(40)) : 0, block);
     if (draw(3))
-        relayout(n);
+        relayout(n, block);
     return x;
 }
 
@@ -581,6 +630,7 @@ int main(int argc, char **argv)
         drop(&x);
         drop(&rows);
     }
+    test_narrow_histograms();
     test_failures();
     return dome_finalize(env);
 }
