@@ -117,7 +117,7 @@ static void find_partners(dvec_mail *m, const dome_env *env)
         in_at += m->in_counts[r];
         m->npartners += r != env->rank && (m->counts[r] > 0 || m->in_counts[r] > 0);
     }
-    m->partners = g_new(dvec_partner, m->npartners);
+    m->partners = g_new(dvec_partner, m->npartners + 1); /* not NULL: found, even if there are none */
     m->npartners = 0;
     for (int k = 1; k < m->size; k++) {
         const dvec_partner *p = &by_rank[(unsigned)(env->rank + k) % (unsigned)m->size];

@@ -20,8 +20,8 @@ typedef struct table {
     uint64_t *first; /* by segment: its first key */
 } table;
 
-/* The number of keys that lie before the place of a key. No key is UINT64_MAX in types that have larger values than it: a place
- * to the right of the largest key is behind all. */
+/* The number of keys that lie before the place of a key. Nothing is larger than UINT64_MAX, so to the right of that key there is
+ * none. */
 static uint64_t place_in(const table *t, const uint64_t *keys, uint64_t count, uint64_t key)
 {
     if (!t->right)
@@ -184,9 +184,8 @@ static int check_search(const dvec *index, const dvec *vector, const dvec *x)
         status = dvec__check_values(x, vector);
     if (status == DOME_OK)
         status = dvec__check_order(x);
-    if (status == DOME_OK && index->type != DOME_I64 && index->type != DOME_U64)
-        status = dome__fail(index->env, DOME_ERR_TYPE, "'%s' has type %s, but positions are i64 or u64", dvec_name(index),
-                            dome_type_name(index->type));
+    if (status == DOME_OK)
+        status = dvec__check_positions(index);
     if (status == DOME_OK)
         status = dvec__settle(x, vector);
     return status;

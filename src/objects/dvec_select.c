@@ -176,7 +176,7 @@ dvec *dvec_nonzero(const dvec *x, const char *name)
 
 /* ---- different values ---- */
 
-/* What a task tells of its spans: for each whether it has items, and its last key. */
+/* What a task tells of its spans: the last key of each. */
 enum { LAST_KEYS = 2 };
 
 /* The last key before each of this task's spans; before[k] is not set where nothing lies before. */

@@ -2,9 +2,9 @@
  *
  * Each task sorts its own items. All tasks then find the item at the first position of each task's span, digit by digit: they add
  * up how many items lie below each candidate. So each task knows which of its items belong to which span, one exchange brings
- * them there, and the spans merge what they get. (Exact splitting: P. J. Varman et al., Merging multiple lists on hierarchical-
- * memory multiprocessors, J. Parallel and Distributed Computing 12, 1991. That its candidates come from the bits of the key and
- * not from a sample bounds the number of rounds for any values.) */
+ * them there, and each task merges what it gets. (Exact splitting: P. J. Varman et al., Merging multiple lists on hierarchical-
+ * memory multiprocessors, J. Parallel and Distributed Computing 12, 1991. Candidates come from the bits of the key, not from a
+ * sample, so the number of rounds has a bound that does not depend on the values.) */
 #include "objects/dvec_sort.h"
 
 #include "core/type_private.h"
@@ -36,6 +36,14 @@ int dvec__check_order(const dvec *x)
     if (x->width != 1)
         return dome__fail(x->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but must have width 1", dvec_name(x),
                           x->width);
+    return DOME_OK;
+}
+
+int dvec__check_positions(const dvec *index)
+{
+    if (index->type != DOME_I64 && index->type != DOME_U64)
+        return dome__fail(index->env, DOME_ERR_TYPE, "'%s' has type %s, but positions are i64 or u64", dvec_name(index),
+                          dome_type_name(index->type));
     return DOME_OK;
 }
 
@@ -204,7 +212,7 @@ static void order_by_rank(sorting *s, uint64_t *counts)
     g_free(places);
 }
 
-/* Items in order within the items that have arrived, or that have been merged. */
+/* A sorted part of the items that have arrived or been merged. */
 typedef struct run {
     const uint64_t *items;
     uint64_t count;
@@ -351,9 +359,8 @@ dome_status dvec_argsort(dvec *index, const dvec *x)
     int status = dvec__conforms(index, x, false, true);
     if (status == DOME_OK)
         status = dvec__check_order(x);
-    if (status == DOME_OK && index->type != DOME_I64 && index->type != DOME_U64)
-        status = dome__fail(index->env, DOME_ERR_TYPE, "'%s' has type %s, but positions are i64 or u64", dvec_name(index),
-                            dome_type_name(index->type));
+    if (status == DOME_OK)
+        status = dvec__check_positions(index);
     if (status == DOME_OK)
         status = dvec__settle(x, NULL);
     if (status == DOME_OK)

@@ -19,4 +19,7 @@ void dvec__sorted_clear(dvec_sorted *sorted);
 /* 0 if values of x can be sorted: they have an order, and x has width 1. */
 int dvec__check_order(const dvec *x);
 
+/* 0 if positions of elements can be written to `index`. */
+int dvec__check_positions(const dvec *index);
+
 #endif
