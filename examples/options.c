@@ -3,7 +3,7 @@
  *     options [PATHS [ROUNDS]] [--dome-tasks N]
  *
  * Each round follows as many paths. A path's random numbers depend on the round and on the path alone, so the price has the same
- * bits for any number of tasks.
+ * bits for any number of tasks. The program can be restarted: three scalars are its state.
  */
 #include <dome/dome.h>
 #include <math.h>
@@ -32,15 +32,19 @@ int main(int argc, char **argv)
     long paths = argc > 1 ? atol(argv[1]) : 100000, rounds = argc > 2 ? atol(argv[2]) : 10;
     if (paths < 1 || rounds < 1)
         dome_abort(env, "usage: options [PATHS [ROUNDS]]");
-    dvec *random = dvec_new_with(env, "random", DOME_F64, (uint64_t)paths, DVEC_OPTIONS(.width = DATES));
-    dvec *payoff = dvec_new(env, "payoff", DOME_F64, (uint64_t)paths);
-    double sum = 0, squares = 0, n = (double)paths * (double)rounds;
-    for (long round = 0; round < rounds; round++) {
+    dvec *random = dvec_new_with(env, NULL, DOME_F64, (uint64_t)paths, DVEC_OPTIONS(.width = DATES));
+    dvec *payoff = dvec_new(env, NULL, DOME_F64, (uint64_t)paths);
+    dscalar *sum = dscalar_new(env, "sum", DOME_F64), *squares = dscalar_new(env, "squares", DOME_F64);
+    dscalar *done = dscalar_new(env, "rounds", DOME_I64);
+    for (int64_t round = dscalar_get_i64(done); round < rounds; round++) {
         dvec_random(random, (uint64_t)round);
         dvec_map(payoff, follow, NULL, 1, &random);
-        sum += dvec_sum(payoff);
-        squares += dvec_dot(payoff, payoff);
+        dscalar_set_f64(sum, dscalar_get_f64(sum) + dvec_sum(payoff));
+        dscalar_set_f64(squares, dscalar_get_f64(squares) + dvec_dot(payoff, payoff));
+        dscalar_set_i64(done, round + 1);
+        dome_checkpoint(env);
     }
-    dome_print(env, "price %.6f, standard error %.6f\n", sum / n, sqrt((squares / n - sum / n * (sum / n)) / n));
+    double n = (double)paths * (double)rounds, price = dscalar_get_f64(sum) / n;
+    dome_print(env, "price %.6f, standard error %.6f\n", price, sqrt((dscalar_get_f64(squares) / n - price * price) / n));
     return dome_finalize(env);
 }

@@ -1,5 +1,5 @@
 /* Ranks of pages (Page, Brin, Motwani, Winograd: The PageRank citation ranking, 1999) on a random graph: a reader follows one of
- * the LINKS links of a page, or goes to any page. Prints the pages that are read most.
+ * the LINKS links of a page, or goes to any page. Prints the pages that are read most. The program can be restarted.
  *
  *     pagerank [PAGES [STEPS]] [--dome-tasks N]
  */
@@ -26,16 +26,20 @@ int main(int argc, char **argv)
     if (n < SHOWN || steps < 0)
         dome_abort(env, "usage: pagerank [PAGES [STEPS]] with at least %d pages", SHOWN);
     double pages = (double)n;
-    dsparse *from = dsparse_new(env, "links", (uint64_t)n, (uint64_t)n);
-    dvec *rank = dvec_new(env, "rank", DOME_F64, (uint64_t)n), *next = dvec_new_like(rank, "next");
-    dvec *order = dvec_new(env, "order", DOME_I64, (uint64_t)n);
+    dsparse *from = dsparse_new(env, NULL, (uint64_t)n, (uint64_t)n);
+    dvec *rank = dvec_new(env, "rank", DOME_F64, (uint64_t)n), *next = dvec_new_like(rank, NULL);
+    dvec *order = dvec_new(env, NULL, DOME_I64, (uint64_t)n);
+    dscalar *done = dscalar_new(env, "steps", DOME_I64);
     dsparse_fill_rows(from, links, &pages);
     dsparse_transpose(from, from);
-    dvec_fill(rank, 1 / pages);
-    for (long step = 0; step < steps; step++) {
+    if (!dome_is_restarting(env))
+        dvec_fill(rank, 1 / pages);
+    for (int64_t step = dscalar_get_i64(done); step < steps; step++) {
         dsparse_multiply(next, from, rank);
         dvec_muls(next, next, 0.85);
         dvec_adds(rank, next, 0.15 / pages);
+        dscalar_set_i64(done, step + 1);
+        dome_checkpoint(env);
     }
     dvec_neg(next, rank);
     dvec_argsort(order, next);

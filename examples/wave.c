@@ -1,5 +1,5 @@
 /* A wave in a cube: the three-dimensional wave equation by an explicit scheme, with edges fixed at 0. An element of a vector is a
- * plane of the cube; each step needs the planes next to a task's own.
+ * plane of the cube; each step needs the planes next to a task's own. The program can be restarted.
  *
  *     wave [SIDE [STEPS]] [--dome-tasks N]
  */
@@ -20,7 +20,7 @@ static void step(dvec *old, dvec *u, size_t n)
 {
     dvec_halo_span from[2];
     dvec_span to[2];
-    dvec_halo(u, 1, 1, true, from);
+    dvec_halo(u, 1, 1, false, from);
     dvec_local(old, to);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < to[s].count; i++) {
@@ -40,14 +40,17 @@ int main(int argc, char **argv)
         dome_abort(env, "usage: wave [SIDE [STEPS]] with a side of 3 to 2000");
     size_t n = (size_t)side;
     dvec *u = dvec_new_with(env, "u", DOME_F64, n, DVEC_OPTIONS(.width = n * n)), *old = dvec_new_like(u, "old");
-    dvec_map(u, pluck, &n, 0, NULL);
-    dvec_copy(old, u);
-    for (long s = 0; s < steps; s++) {
-        step(old, u, n);
-        dvec *swap = old;
-        old = u;
-        u = swap;
+    dscalar *done = dscalar_new(env, "steps", DOME_I64);
+    if (!dome_is_restarting(env)) {
+        dvec_map(u, pluck, &n, 0, NULL);
+        dvec_copy(old, u);
     }
+    for (int64_t s = dscalar_get_i64(done); s < steps; s++) {
+        step(s % 2 ? u : old, s % 2 ? old : u, n); /* they take turns */
+        dscalar_set_i64(done, s + 1);
+        dome_checkpoint(env);
+    }
+    u = steps % 2 ? old : u;
     dome_print(env, "after %ld steps: sum of squares %.9g, largest %.9g\n", steps, dvec_dot(u, u), dvec_max_value(u));
     return dome_finalize(env);
 }

@@ -1,5 +1,5 @@
-/* The wave equation in a cube of n * n * n cells, a plane of n * n cells at a time: what wave.c and its sequential
- * twin share. */
+/* The wave equation in a cube of n * n * n cells, a plane of n * n cells at a time: what wave.c, its
+ * sequential twin and bench/programs/wave.c share. */
 #ifndef WAVE_CUBE_H
 #define WAVE_CUBE_H
 
