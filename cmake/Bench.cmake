@@ -79,6 +79,7 @@ foreach(source IN LISTS program_sources)
     target_link_libraries(bench_program_${name} PRIVATE dome m)
     add_dependencies(shares bench_program_${name})
 endforeach()
+target_sources(bench_program_wave PRIVATE examples/wave_cube.c)
 
 # bench/cases: what bench/run runs. case*.c and hand*.c are shared; mpi_*, petsc_* need what their names say; pvm_* are written for PVM by
 # hand; *.py are run as they are; all others are Dome programs.

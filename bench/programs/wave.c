@@ -1,33 +1,16 @@
 /* A wave in a cube: the three-dimensional wave equation, explicit scheme, edges fixed at 0. An element is a plane of the cube;
- * each step needs the planes next to the own ones. The energy is summed every EVERY steps. */
+ * each step needs the planes next to the own ones. The energy is summed every EVERY steps. The example wave, to be measured. */
+#include "../../examples/wave_cube.h"
 #include "program.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { EVERY = 50 };
 
 static void pluck(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
-    size_t n = *(const size_t *)ctx;
-    double *u = out;
+    const size_t n = *(const size_t *)ctx;
     (void)in;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < n; j++)
-            for (size_t k = 0; k < n; k++) {
-                double x = (double)(first + i) / (double)n - 0.5, y = (double)j / (double)n - 0.4,
-                       z = (double)k / (double)n - 0.6;
-                double edge = first + i > 0 && first + i + 1 < n && j > 0 && j + 1 < n && k > 0 && k + 1 < n;
-                u[(i * n + j) * n + k] = edge * exp(-60 * (x * x + y * y + z * z));
-            }
-}
-
-/* old becomes the plane after u's: below and above are u's neighbours. */
-static void step_plane(double *restrict old, const double *below, const double *u, const double *above, size_t n)
-{
-    for (size_t j = 1; j + 1 < n; j++)
-        for (size_t k = j * n + 1; k + 1 < (j + 1) * n; k++)
-            old[k] = 2 * u[k] - old[k] + 0.2 * (below[k] + above[k] + u[k - n] + u[k + n] + u[k - 1] + u[k + 1] - 6 * u[k]);
+        wave_pluck((double *)out + i * n * n, first + i, n);
 }
 
 static void step(dvec *old, dvec *u, size_t n)
@@ -41,8 +24,8 @@ static void step(dvec *old, dvec *u, size_t n)
             const double *plane = (const double *)from[s].local.data + i * n * n;
             size_t index = (size_t)to[s].first + i;
             if (index > 0 && index + 1 < n)
-                step_plane((double *)to[s].data + i * n * n, i > 0 ? plane - n * n : from[s].below, plane,
-                           i + 1 < to[s].count ? plane + n * n : from[s].above, n);
+                wave_step((double *)to[s].data + i * n * n, i > 0 ? plane - n * n : from[s].below, plane,
+                          i + 1 < to[s].count ? plane + n * n : from[s].above, n);
         }
 }
 
