@@ -63,9 +63,13 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
 /* Data of at most this many bytes is there with its head: waiting for it is not worth two looks at the clock. */
 enum { AT_ONCE = 1024 };
 
-/* Marks the task as waiting: the operation clock subtracts the time, and the watcher thread reports it. */
+/* Marks the task as waiting: the operation clock subtracts the time, and the watcher thread reports it. While a task waits,
+ * all-reduces that run ahead send and receive, too: these waits are part of the outer one. Returns when the wait began, 0: it is
+ * part of another. */
 static uint64_t begin_wait_at(dome_transport *t, uint64_t now)
 {
+    if (t->waiting)
+        return 0;
     __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
     uint64_t start = now ? now : dome__now_ns();
     __atomic_store_n(&t->wait_began, start, __ATOMIC_RELAXED);
@@ -79,6 +83,8 @@ static uint64_t begin_wait(dome_transport *t)
 
 static void end_wait(dome_transport *t, int rank, uint64_t start)
 {
+    if (!start)
+        return;
     __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
     t->now = dome__now_ns();
     uint64_t took = t->now > start ? t->now - start : 0;
