@@ -14,9 +14,10 @@
  *   result is pending, too. The value counts from the call on: x and y may change afterwards.
  * - The first call that needs the value asks for it: it is collective, waits for the exchange if
  *   that has not ended, and ends the pending state of the scalar. Such calls are the get functions,
- *   and vector operations with the scalar as a coefficient (dvec_axpy_by, ...). So all tasks call
- *   dscalar_get_f64 of a pending scalar, not one alone; tasks that do not are found
- *   (DOME_ERR_MISMATCH). Setting a pending scalar forgets the value.
+ *   vector operations with the scalar as a coefficient (dvec_axpy_by, ...), and arithmetic that
+ *   would be the 64th of a chain of recorded operations. So all tasks call dscalar_get_f64 of a
+ *   pending scalar, not one alone; tasks that do not are found (DOME_ERR_MISMATCH). Setting a
+ *   pending scalar forgets the value.
  * - The exchange begins with the next operation that is neither such a reduction nor scalar
  *   arithmetic nor an element-wise function: reductions that follow each other share one message
  *   (PETSc: VecDotBegin ... VecDotEnd, PetscCommSplitReductionBegin; MPI: MPI_Iallreduce). It runs
@@ -85,7 +86,8 @@ dome_status dvec_max_value_into(dscalar *s, const dvec *x);
  * s = a op b, for scalars of one type, as the functions of dvec.h compute it for elements; s may be
  * an operand. Pending if an operand is pending; else computed at once. An integer divided by zero is
  * DOME_ERR_RANGE, reported when the value is asked for. `value` must be exact in an integer type
- * (DOME_ERR_RANGE). DOME_ERR_TYPE: the types differ, or the operation is not defined for them. */
+ * (DOME_ERR_RANGE). DOME_ERR_TYPE: the types differ, or the operation is not defined for them;
+ * structs can only be copied. */
 dome_status dscalar_copy(dscalar *s, const dscalar *a);
 dome_status dscalar_add(dscalar *s, const dscalar *a, const dscalar *b);
 dome_status dscalar_sub(dscalar *s, const dscalar *a, const dscalar *b);
@@ -103,7 +105,8 @@ dome_status dscalar_rdivs(dscalar *s, const dscalar *a, double value); /* value 
 /* ---- scalars as coefficients of vectors: they ask for pending values ----
  *
  * As dvec_axpy, dvec_axpby and dvec_muls, with a coefficient of a floating-point or complex type
- * (complex: for complex vectors). DOME_ERR_TYPE: an integer or struct coefficient. */
+ * (complex: for complex vectors). DOME_ERR_TYPE: an integer or struct coefficient.
+ * DOME_ERR_ARGUMENT: x is y in dvec_aypx_by or dvec_axpby_by, and a coefficient is complex. */
 dome_status dvec_axpy_by(dvec *y, const dscalar *a, const dvec *x);                    /* y = y + a x */
 dome_status dvec_aypx_by(dvec *y, const dscalar *a, const dvec *x);                    /* y = x + a y (PETSc: VecAYPX) */
 dome_status dvec_axpby_by(dvec *y, const dscalar *a, const dvec *x, const dscalar *b); /* y = a x + b y */

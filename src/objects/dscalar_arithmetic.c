@@ -25,7 +25,8 @@ static dome_status compute(dome_operation_code code, dome_operation_code kernel,
     dome_status status = check_operand(s, a);
     if (status == DOME_OK && b)
         status = check_operand(s, b);
-    if (status == DOME_OK && !dome__kernel(kernel, s->type, s->type))
+    const bool is_struct = dome_type_kind_of(s->type) == DOME_KIND_STRUCT; /* its functions compute elements of vectors alone */
+    if (status == DOME_OK && (is_struct || !dome__kernel(kernel, s->type, s->type)))
         status = dome__fail(s->env, DOME_ERR_TYPE, "not defined for type %s", dome_type_name(s->type));
     if (status == DOME_OK && value && !dome__exact_in(s->type, *value))
         status = dome__fail(s->env, DOME_ERR_RANGE, "%.17g is not a value of type %s", *value, dome_type_name(s->type));

@@ -1,6 +1,7 @@
 /* Reductions of vectors into scalars, and scalars as coefficients of vectors. */
 #include "core/type_private.h"
 #include "objects/dscalar_private.h"
+#include "objects/dvec_operands.h"
 #include "objects/dvec_reduce.h"
 
 #include <string.h>
@@ -153,9 +154,18 @@ static dome_status combine(dvec *y, const coefficient *a, const dvec *x, const c
     if (!a->is_complex && !b->is_complex)
         return dvec_axpby(y, a->value[0], x, b->value[0]);
     if (x == y)
-        return dome__fail(y->env, DOME_ERR_ARGUMENT, "'%s' is both vectors", dvec_name(y));
-    dome_status status = scale(y, y, b);
-    return status == DOME_OK ? add(y, a, x) : status;
+        return dome__fail(y->env, DOME_ERR_ARGUMENT, "'%s' is both vectors, and a coefficient is complex", dvec_name(y));
+    if (!is_complex(y->type))
+        return dome__fail(y->env, DOME_ERR_TYPE, "a complex scalar and elements of type %s", dome_type_name(y->type));
+    dvec_operands operands; /* checked before y changes */
+    const dvec *in[3] = {x};
+    dome_status status = dvec__operands_begin(&operands, y, true, in);
+    if (status == DOME_OK)
+        status = scale(y, y, b);
+    if (status == DOME_OK)
+        status = add(y, a, in[0]);
+    dvec__operands_end(&operands);
+    return status;
 }
 
 dome_status dvec_axpy_by(dvec *y, const dscalar *a, const dvec *x)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A message of more is not sent before its receiver takes it. */
+/* A message of so many is not sent before its receiver takes it. */
 enum { MOST_WORDS = (16 << 10) / sizeof(int64_t) };
 
 /* Operations that can be recorded one upon the other before their value is asked for. */
@@ -214,6 +214,19 @@ static bool is_integer(dome_type type)
     return dome_type_kind_of(type) <= DOME_KIND_U64;
 }
 
+/* Stores a sum as a value of an integer type; false if it is out of its range. */
+static bool put_whole(const dome_exact_sum *sum, dome_type type, void *value)
+{
+    int64_t whole;
+    if (dome__exact_i64(sum, &whole))
+        return dome__future_put_integer(type, (uint64_t)whole, false, value);
+    dome_exact_sum less = *sum; /* 2^63 ... 2^64 - 1: fits into U64 alone */
+    dome__exact_add_i64(&less, INT64_MIN, 0);
+    dome__exact_shorten(&less);
+    return dome__exact_i64(&less, &whole) && whole >= 0 &&
+           dome__future_put_integer(type, (uint64_t)whole + ((uint64_t)1 << 63), true, value);
+}
+
 /* Sets the value from the words of all tasks. Returns NULL, or why there is none. */
 static char *value_of_words(dome_future *f, const int64_t *words)
 {
@@ -237,11 +250,10 @@ static char *value_of_words(dome_future *f, const int64_t *words)
     memcpy(sums, words, (is_complex && f->kind == DOME_FUTURE_SUM ? 2 : 1) * sizeof *sums);
     dome__exact_shorten(&sums[0]);
     const double re = dome__exact_round(&sums[0]);
-    int64_t whole;
     if (f->kind == DOME_FUTURE_NORM) {
         dome__future_put_real(f->type, sqrt(re), 0, f->value);
     } else if (is_integer(f->type)) {
-        if (!dome__exact_i64(&sums[0], &whole) || !dome__future_put_integer(f->type, (uint64_t)whole, false, f->value))
+        if (!put_whole(&sums[0], f->type, f->value))
             return g_strdup_printf("the result, about %.17g, does not fit into type %s", re, dome_type_name(f->type));
     } else {
         if (is_complex)
@@ -312,7 +324,7 @@ dome_future *dome__future_reduce(dome_env *env, const dome_future_part *part)
         f->words = g_memdup2(part->words, part->count * sizeof *part->words);
         return f;
     }
-    if (env->futures && env->futures->open && env->futures->open->words->len + part->count >= MOST_WORDS)
+    if (env->futures && env->futures->open && env->futures->open->words->len + 1 + part->count >= MOST_WORDS)
         begin_exchange(env);
     f->batch = open_batch(env);
     f->batch->refs++;
