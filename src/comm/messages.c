@@ -9,6 +9,7 @@
 #include "core/type_private.h"
 #include "core/unconst.h"
 #include "transport/agree.h"
+#include "transport/ahead.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -427,10 +428,12 @@ dome_status dome_wait(dome_request *request, dome_received *received)
     return dome__end(&op, status);
 }
 
-/* Takes in all messages that have arrived, whoever waits for them: a task that only tests must not keep others from sending. */
+/* Takes in all messages that have arrived, whoever waits for them, and gets all-reduces on that run ahead: a task that only tests
+ * must not keep others waiting. */
 static int take_arrived(dome_env *env)
 {
     int status = DOME_OK;
+    dome__ahead_look(env->transport);
     for (int k = 0; k < env->size - 1 && !status; k++)
         while (!status && dome__letter_arrived(env->transport, env->comm->others[k]))
             status = dome__comm_take(env, env->comm->others[k], 0);
