@@ -133,15 +133,19 @@ static void look_in_store(dome_comm *c, dome_request *request)
     }
 }
 
-/* The oldest request that wants a message; it leaves the list. */
-static dome_request *first_that_wants(dome_comm *c, int rank, int tag)
+/* The oldest request that wants a message and that it fits; older ones, which it does not fit, have failed. All of them leave the
+ * list: a request that stayed there would get a later message of the same sender and tag. */
+static dome_request *first_that_fits(dome_comm *c, int rank, const dome_letter *letter)
 {
-    for (GList *link = c->receives.head; link; link = link->next)
-        if (wants(link->data, rank, tag)) {
-            g_queue_unlink(&c->receives, link);
-            g_queue_push_tail_link(&c->done, link);
+    for (GList *link = c->receives.head, *next; link; link = next) {
+        next = link->next;
+        if (!wants(link->data, rank, letter->tag))
+            continue;
+        g_queue_unlink(&c->receives, link);
+        g_queue_push_tail_link(&c->done, link);
+        if (fits(link->data, rank, letter))
             return link->data;
-        }
+    }
     return NULL;
 }
 
@@ -170,11 +174,11 @@ int dome__comm_take(dome_env *env, int rank, uint64_t now)
     if (status)
         return status;
     c->taken_from[rank]++;
-    dome_request *request = first_that_wants(c, rank, letter.tag);
-    if (request && fits(request, rank, &letter)) {
+    dome_request *request = first_that_fits(c, rank, &letter);
+    if (request) {
         status = dome__letter_data(t, rank, &letter, request->type, request->data);
         note_received(request, rank, &letter);
-        finish(request, status ? DOME_ERR_COMM : DOME_OK, status ? g_strdup(t->reason) : NULL);
+        finish(request, (dome_status)status, status ? g_strdup(t->reason) : NULL);
         return DOME_OK;
     }
     const bool native = dome__format_with(t, rank) == DOME_NATIVE;
@@ -212,11 +216,11 @@ static void send_to_self(dome_env *env, const dome_request *request)
                                 .element = dome_type_portable_size(request->type),
                                 .count = request->count,
                                 .bytes = bytes};
-    dome_request *receive = first_that_wants(c, env->rank, request->tag);
+    dome_request *receive = first_that_fits(c, env->rank, &letter);
     stored *s = store(env, env->rank, &letter, bytes);
     if (bytes)
         memcpy(s->data, request->data, bytes);
-    if (receive && fits(receive, env->rank, &letter))
+    if (receive)
         unstore(c, s, receive);
 }
 
@@ -266,8 +270,10 @@ static int receive(dome_env *env, dome_request *request, uint64_t now)
     __atomic_store_n(&t->awaited, DOME_AWAITS(request->rank, request->tag), __ATOMIC_RELAXED);
     while (request->state != REQUEST_DONE && !status) {
         int rank = request->rank;
-        if (rank == DOME_ANY_RANK)
+        if (rank == DOME_ANY_RANK) {
             rank = dome__wait_for_any(t, env->comm->others, env->size - 1, DOME_CHANNEL_PROGRAM);
+            now = t->now; /* the time until then has been counted */
+        }
         status = dome__comm_take(env, rank, now);
         now = 0;
     }
@@ -453,6 +459,8 @@ bool dome_test(dome_request *request)
     int failed = DOME_OK;
     if (request->state == REQUEST_RECEIVES || (request->state == REQUEST_SENDS && !dome__sent(env->transport, request->rank)))
         failed = take_arrived(env);
+    if (!failed && request->state == REQUEST_RECEIVES && env->size > 1) /* its sender may wait until other data has been read */
+        env->transport->ops->arrived(env->transport, -1, DOME_CHANNEL_PROGRAM);
     bool done = request->state == REQUEST_DONE || (request->state == REQUEST_SENDS && dome__sent(env->transport, request->rank));
     dome__end(&op, failed ? dome__fail_transport(env, failed) : DOME_OK);
     return done;

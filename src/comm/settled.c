@@ -5,6 +5,7 @@
 #include "transport/collective.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { TEXT = 320 };
 
@@ -62,7 +63,7 @@ static bool describe(dome_env *env, char text[TEXT])
 static int first_text(dome_env *env, char text[TEXT])
 {
     dome_transport *t = env->transport;
-    text[0] = 0;
+    memset(text, 0, TEXT); /* all of it is sent */
     bool open;
     int status = any_open(env, &open);
     if (status || !open)

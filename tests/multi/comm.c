@@ -1,5 +1,8 @@
 /* Collectives and messages of programs, on random data, compared with what each task computes by itself: the values that a task
  * gives are known to all. Arguments: a seed and a number of rounds. */
+#include "core/clock.h"
+#include "core/operation.h"
+#include "core/time.h"
 #include "mixed_formats.h"
 #include "reference_sum.h"
 
@@ -537,15 +540,20 @@ static void check_special(void)
     dome_wait(send, NULL);
     dome_wait(receive, &got);
     EXPECT(y[0] == 7 && got.count == 1, "a request of oneself");
-    if (rank > 0)
+    if (rank > 0) {
+        g_usleep(2000); /* the other waits */
         dome_send(env, 0, rank, DOME_F64, x, 2);
+    }
     bool *seen = g_new0(bool, size);
+    const dome_clock_entry *clock = dome__clock_entry_of(env, DOME_OP_RECV);
+    const uint64_t waited = clock->wait_ns, began = dome__now_ns();
     for (int r = 1; r < size && rank == 0; r++) {
         dome_recv(env, DOME_ANY_RANK, DOME_ANY_TAG, DOME_F64, y, 2, &got);
         EXPECT(y[0] == got.rank + 0.5 && got.tag == got.rank && !seen[got.rank], "from any task: %d", got.rank);
         seen[got.rank] = true;
     }
     g_free(seen);
+    EXPECT(clock->wait_ns - waited <= dome__now_ns() - began, "it waited for longer than it took");
     dome_barrier(env); /* a message from any task may be one of the next round */
 }
 
@@ -613,6 +621,14 @@ static void check_errors(void)
     dome_wait(send, NULL);
     FAILS(dome_wait(send, NULL), DOME_ERR_STATE, "waited for already");
     FAILS(dome_test(receive), DOME_ERR_STATE, "waited for already");
+    dome_recv(env, before, 2, DOME_F64, y, 3, NULL);
+    dome_request *small = dome_irecv(env, before, 2, DOME_F64, y, 1), *large = dome_irecv(env, before, 2, DOME_F64, y, 3);
+    dome_send(env, next, 2, DOME_F64, x, 2);
+    dome_send(env, next, 2, DOME_F64, x, 3);
+    dome_received got;
+    dome_wait(large, &got); /* it gets the message that does not fit the other */
+    EXPECT(got.count == 2 && !dome_error_status(env), "the second request got %d elements", (int)got.count);
+    FAILS(dome_wait(small, NULL), DOME_ERR_SHAPE, "room for 1");
     dome_recv(env, before, 2, DOME_F64, y, 3, NULL);
     size_t *counts = g_new0(size_t, size), *wrong = g_new0(size_t, size);
     wrong[size - 1] = rank == 0;
