@@ -182,7 +182,7 @@ void dome__recording_close(dome_env *env, int exit_status, const char *failure)
         return;
     env->look_at = NEVER;
     dome__trace_local_stop(g_steal_pointer(&r->local), failure);
-    dome__trace_sink_close(g_steal_pointer(&r->sink), exit_status);
+    dome__trace_sink_close(g_steal_pointer(&r->sink), exit_status, env->supervised);
     dome__demand_close(g_steal_pointer(&r->demand), exit_status);
     dome__trace_free(g_steal_pointer(&env->trace));
     env->recorder = NULL;

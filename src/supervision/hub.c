@@ -264,7 +264,7 @@ static void close_state(hub_state *s, int status)
     g_ptr_array_free(s->polled, TRUE);
     g_free(s->noticed);
     g_clear_pointer(&s->trails, g_ptr_array_unref);
-    dome__trace_sink_close(s->trace, status);
+    dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
     dome__demand_close(s->demand, status);
     g_free(s->line);
     g_free(s->silent);

@@ -233,7 +233,7 @@ void dome__demand_close(dome_demand *demand, int exit_status)
 {
     if (!demand)
         return;
-    dome__trace_sink_close(demand->sink, exit_status);
+    dome__trace_sink_close(demand->sink, exit_status, false);
     close_all(demand);
     g_free(demand->lent);
     g_free(demand);

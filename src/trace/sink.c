@@ -1,6 +1,5 @@
 #include "trace/sink.h"
 
-#include "core/environment_variables.h"
 #include "core/time.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
@@ -178,7 +177,8 @@ void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
     give(sink, text);
 }
 
-static void close_sink(dome_trace_sink *sink, int exit_status)
+/* continues: the program may be restarted, which needs PATH.partial. */
+static void close_sink(dome_trace_sink *sink, bool continues)
 {
     g_async_queue_push(sink->queue, g_string_new(NULL));
     if (sink->running && !g_async_queue_timeout_pop(sink->done, PATIENCE * G_USEC_PER_SEC)) {
@@ -197,8 +197,7 @@ static void close_sink(dome_trace_sink *sink, int exit_status)
         fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
     else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
         fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
-    else if (sink->json && !(exit_status && g_getenv(DOME_VARIABLE_SUPERVISED))) /* otherwise the trace may continue after a
-                                                                                  * restart */
+    else if (sink->json && !continues)
         unlink(sink->path);
     g_free(message);
     g_async_queue_unref(sink->queue);
@@ -208,18 +207,18 @@ static void close_sink(dome_trace_sink *sink, int exit_status)
     g_free(sink);
 }
 
-void dome__trace_sink_close(dome_trace_sink *sink, int exit_status)
+void dome__trace_sink_close(dome_trace_sink *sink, int exit_status, bool supervised)
 {
     if (!sink)
         return;
     GString *last = g_string_new(NULL);
     g_string_append_printf(last, "T -\nZ %" PRIu64 " %d\n", dome__now_ns(), exit_status);
     give(sink, last);
-    close_sink(sink, exit_status);
+    close_sink(sink, exit_status && supervised);
 }
 
 void dome__trace_sink_leave(dome_trace_sink *sink)
 {
     if (sink)
-        close_sink(sink, 0);
+        close_sink(sink, false);
 }

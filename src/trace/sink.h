@@ -35,7 +35,7 @@ void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, s
 void dome__trace_sink_failure(dome_trace_sink *sink, const char *line);
 
 /* Closes the sink at the end of the program: writes what is left, and prints a message on standard error if something could not
- * be written. */
-void dome__trace_sink_close(dome_trace_sink *sink, int exit_status);
+ * be written. supervised: a program that has failed may be restarted, and the trace continue; PATH.partial is kept for that. */
+void dome__trace_sink_close(dome_trace_sink *sink, int exit_status, bool supervised);
 
 #endif

@@ -2,6 +2,7 @@
 
     restarts.py [PART-OF-A-NAME]"""
 
+import json
 import os
 import re
 import shutil
@@ -267,6 +268,18 @@ def from_checkpoint():
         check(not os.path.exists(place), "%s is left" % place)
 
 
+def one_trace():
+    """The trace of both runs is one file, also if it is converted at the end of each."""
+    with start(1, 3, "steps", STEPS, own=True, options=["--dome-trace", "%MARKS%/both.json"]) as run:
+        there(run, 3)
+        again(run, 3, kill_rank(1))
+        over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
+        with open(run.marks + "/both.json") as f:
+            starts = json.load(f)["otherData"]["starts"]
+        check(starts == "2", "the trace has %s starts" % starts)
+        check(not os.path.exists(run.marks + "/both.json.partial"), "a part is left")
+
+
 def option_of_dome_run():
     """dome run heeds the option, too, and there is one supervisor."""
     with Run([DOME, "run", "-n", "3", WORKER, "%MARKS%", "0", "steps", str(STEPS), "--dome-restarts", "1"]) as run:
@@ -336,6 +349,7 @@ def all_cases():
     case("own option, SIGTERM by kill", ended_by_user, signal.SIGTERM, "kill", own=True)
     case("own option, one task", one_task, own=True)
     case("own option with dome run", option_of_dome_run)
+    case("own option, one trace", one_trace)
     return cases
 
 
