@@ -2,12 +2,13 @@
 #include "supervision/hub_private.h"
 #include "transport/transport.h"
 
-/* Seconds without any data movement after which a waiting task counts as idle: on a slow link packets arrive one by one. */
+/* Seconds without any data movement after which a waiting task counts as idle: on a slow link packets arrive one by one. If it
+ * has not been heard for as long, it may be lost, and what it waited for may have arrived. */
 static const double STILL = 3;
 
 bool dome__hub_idle(const hub_state *s, const hub_client *c)
 {
-    return c->idle >= 3 && s->now - c->moved_at >= STILL;
+    return c->idle >= 3 && s->now - c->moved_at >= STILL && s->now - c->heard < STILL;
 }
 
 static bool is_task(const hub_client *c)

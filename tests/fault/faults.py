@@ -178,6 +178,18 @@ def stop_rank(tasks, place, rank, timeout, road="best"):
         return note
 
 
+def stop_receiver():
+    """A task is stopped in dome_recv, before the message comes, and the other then waits for its answer. Neither waits in vain."""
+    with start(2, "messages", "answer", 1, timeout=8) as run:
+        run.wait_marks("waits", 1)
+        time.sleep(5)  # it counts as idle
+        os.kill(run.rank(1), signal.SIGSTOP)
+        status = run.wait()
+        run.check_clean()
+        check(status == 1, "it ended with status %d: %s" % (status, "; ".join(run.lines())))
+        only_line(run, r"task 1 on host \S+ is lost: nothing heard from it for [\d.]+ s \(.*\); the program was in dome_recv")
+
+
 def stop_hub(tasks, place, timeout):
     """The tasks end; the hub, which somebody has stopped, ends when it is let go on."""
     with start(tasks, place, timeout=timeout) as run:
@@ -344,6 +356,8 @@ def mistake(name, *options):
 MESSAGES = {
     "circle": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 5; "
                r"task 1 on host \S+ is in dome_recv and waits for a message from task 0 with tag 5"),
+    "ahead": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 5; "
+              r"task 1 on host \S+ is in dome_recv and waits for a message from task 0 with tag 5"),
     "barrier": (2, r"tasks wait for each other: task 2 on host \S+ is in dome_recv and waits for a message from task [0-9] with tag 7; "
                 r"task [0-9] on host \S+ is in dome_barrier"),
     "ahead": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 8; .*"),
@@ -535,6 +549,7 @@ def all_cases():
         case("task %d calls dome_abort" % rank, aborts, 4, rank)
     for how in MESSAGES:
         case("messages: %s" % how, messages, 3, how)
+    case("messages: a receiver is stopped", stop_receiver)
     for road in "vm", "pvm":
         case("kill -9 task 1 that others receive from, road %s" % road, kill_rank, 3, "messages", 1, signal.SIGKILL, "receive", road)
     for how in list(DISAGREEMENTS) + ["value", "long-before"]:

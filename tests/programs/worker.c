@@ -271,7 +271,7 @@ static void disagree(dome_env *env, bool other, const char *how, dvec *x, dvec *
 }
 
 /* Messages that do not come, or that nobody receives. */
-static void messages(dome_env *env, const char *how, bool other, int differs)
+static void messages(dome_env *env, const char *how, bool other, int differs, dvec *x)
 {
     int rank = dome_rank(env), size = dome_size(env);
     double value = 0;
@@ -283,6 +283,24 @@ static void messages(dome_env *env, const char *how, bool other, int differs)
         if (rank >= differs)
             compute(60);
         dome_recv(env, (rank + 1) % differs, 5, DOME_F64, &value, 1, NULL);
+    } else if (strcmp(how, "ahead") == 0) { /* the same; a sum goes on meanwhile, up to where one has computed */
+        if (rank >= differs)
+            compute(1);
+        dvec_sum_into(dscalar_new(env, "s", DOME_F64), x);
+        dscalar_set_f64(dscalar_new(env, "t", DOME_F64), 0);
+        if (rank >= differs)
+            compute(60);
+        dome_recv(env, (rank + 1) % differs, 5, DOME_F64, &value, 1, NULL);
+    } else if (strcmp(how, "answer") == 0) { /* one waits long for a message, and the others then for its answer */
+        if (other)
+            mark("waits", rank);
+        else
+            compute(6);
+        for (int turn = 0; turn < 2; turn++)
+            if (other == (turn == 0))
+                dome_recv(env, 1 - rank, 8, DOME_F64, &value, 1, NULL);
+            else
+                dome_send(env, 1 - rank, 8, DOME_F64, &value, 1);
     } else if (strcmp(how, "barrier") == 0) { /* one is not in the barrier, where all others are */
         if (other)
             dome_recv(env, (rank + 1) % size, 7, DOME_F64, &value, 1, NULL);
@@ -344,7 +362,7 @@ int main(int argc, char **argv)
         dome_barrier(env);
     mark("there", rank);
     if (strcmp(place, "messages") == 0) {
-        messages(env, argument, other, differs);
+        messages(env, argument, other, differs, x);
     } else if (strcmp(place, "own") == 0) {
         compute(60);
     } else if (strcmp(place, "map") == 0) {
