@@ -174,13 +174,10 @@ static void advance(dome_ahead *a, guint limit, bool wait)
 }
 
 /* An all-reduce never overtakes one that began before it, so the messages between two tasks are in the order of the all-reduces
- * and need no number. A task that drives while it waits for something else goes on to wait: the steps end only their own waits.
- */
+ * and need no number. */
 static int drive(dome_transport *t, bool wait)
 {
     struct dome_ahead_line *line = t->ahead;
-    const int waiting = t->waiting;
-    const uint64_t wait_began = t->wait_began;
     guint limit = line->steps->len;
     int status = DOME_OK;
     line->driving = true;
@@ -195,8 +192,6 @@ static int drive(dome_transport *t, bool wait)
         g_queue_pop_head(line->under_way);
     line->driving = false;
     line->looked_ns = dome__now_ns();
-    __atomic_store_n(&t->wait_began, wait_began, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->waiting, waiting, __ATOMIC_RELAXED);
     return status;
 }
 

@@ -360,7 +360,7 @@ MESSAGES = {
               r"task 1 on host \S+ is in dome_recv and waits for a message from task 0 with tag 5"),
     "barrier": (2, r"tasks wait for each other: task 2 on host \S+ is in dome_recv and waits for a message from task [0-9] with tag 7; "
                 r"task [0-9] on host \S+ is in dome_barrier"),
-    "ahead": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 8; .*"),
+    "meanwhile": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 8; .*"),
     "anyone": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from any task; .*"),
     "request": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_wait and waits for a message from task 1 with tag 0; .*"),
     "checkpoint": (2, r"dome_checkpoint: a message of task 2 to task 0 \(tag 4, 1 elements of f64\) has not been received, and no "

@@ -305,9 +305,8 @@ static void messages(dome_env *env, const char *how, bool other, int differs, dv
         if (other)
             dome_recv(env, (rank + 1) % size, 7, DOME_F64, &value, 1, NULL);
         dome_barrier(env);
-    } else if (strcmp(how, "ahead") == 0) { /* while the others wait, they pass on what rank 0 gives to a sum late */
+    } else if (strcmp(how, "meanwhile") == 0) { /* while the others wait, they pass on what rank 0 gives to a sum late */
         dscalar *s = dscalar_new(env, NULL, DOME_F64);
-        dvec *x = dvec_new(env, NULL, DOME_F64, 1000);
         dvec_sum_into(s, x);
         if (rank == 0)
             compute(1);
