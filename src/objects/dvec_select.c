@@ -17,6 +17,22 @@ static int selected_room(const dvec *x, uint64_t bytes, char **room)
     return dvec__agree_memory(x, *room || bytes == 0, "the selected elements");
 }
 
+/* A new vector of what this task has selected: counts[k] elements of span k, one after the other at `elements`. type: NULL for
+ * x's. NULL on failure, with its status. */
+static dvec *new_selection(const dvec *x, dome_type type, const char *name, uint64_t counts[2], void *elements, int *status)
+{
+    dome_span *ranges = dvec__new_ranges(x->env);
+    uint64_t total = 0;
+    dvec *z = NULL;
+    *status = dvec__number(x, counts, ranges, &total);
+    if (*status == DOME_OK) {
+        z = dvec__assemble(x, type, name, total, ranges, elements);
+        *status = z ? DOME_OK : (int)dome_error_status(x->env);
+    }
+    g_free(ranges);
+    return z;
+}
+
 /* ---- where a mask is true, and positions of values that are not 0 ---- */
 
 static const uint8_t *mask_of(const dvec *x, const dvec *mask, const dvec_span *spans, int number)
@@ -62,9 +78,8 @@ dvec *dvec_compress(const dvec *x, const dvec *mask, const char *name)
     dvec *z = NULL;
     dome__begin_with(&op, x->env, DOME_OP_DVEC_COMPRESS, x->object, (uint64_t[]){dome__text_word(x->env, name), dvec__id(mask)},
                      2);
-    dome_span *ranges = dvec__new_ranges(x->env);
     dvec_span spans[2];
-    uint64_t mine[2] = {0, 0}, total = 0;
+    uint64_t mine[2] = {0, 0};
     char *elements = NULL;
     int status = check_mask(x, mask);
     if (status == DOME_OK) {
@@ -79,14 +94,9 @@ dvec *dvec_compress(const dvec *x, const dvec *mask, const char *name)
         char *to = elements;
         for (int k = 0; k < 2; k++)
             to = take_true(mask_of(x, mask, spans, k), spans[k].count, DVEC_ELEMENT(x), spans[k].data, to);
-        status = dvec__number(x, mine, ranges, &total);
-    }
-    if (status == DOME_OK) {
-        z = dvec__assemble(x, NULL, name, total, ranges, elements);
-        status = z ? DOME_OK : dome_error_status(x->env);
+        z = new_selection(x, NULL, name, mine, elements, &status);
     }
     dome__storage_free(elements);
-    g_free(ranges);
     dome__end(&op, status);
     return z;
 }
@@ -139,9 +149,8 @@ dvec *dvec_nonzero(const dvec *x, const char *name)
     dome_operation op;
     dvec *z = NULL;
     dome__begin_with(&op, x->env, DOME_OP_DVEC_NONZERO, x->object, (uint64_t[]){dome__text_word(x->env, name), dvec__id(x)}, 2);
-    dome_span *ranges = dvec__new_ranges(x->env);
     dvec_span spans[2];
-    uint64_t mine[2] = {0, 0}, total = 0;
+    uint64_t mine[2] = {0, 0};
     char *positions = NULL;
     int status = DOME_OK;
     if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT)
@@ -162,14 +171,9 @@ dvec *dvec_nonzero(const dvec *x, const char *name)
         for (int k = 0; k < 2; to += mine[k++])
             if (mine[k] > 0)
                 find_nonzero(x, &spans[k], to);
-        status = dvec__number(x, mine, ranges, &total);
-    }
-    if (status == DOME_OK) {
-        z = dvec__assemble(x, DOME_I64, name, total, ranges, positions);
-        status = z ? DOME_OK : dome_error_status(x->env);
+        z = new_selection(x, DOME_I64, name, mine, positions, &status);
     }
     dome__storage_free(positions);
-    g_free(ranges);
     dome__end(&op, status);
     return z;
 }
@@ -232,9 +236,8 @@ dvec *dvec_unique(const dvec *x, const char *name)
     dome_operation op;
     dvec *z = NULL;
     dome__begin_with(&op, x->env, DOME_OP_DVEC_UNIQUE, x->object, (uint64_t[]){dome__text_word(x->env, name), dvec__id(x)}, 2);
-    dome_span *ranges = dvec__new_ranges(x->env);
     dvec_sorted sorted = {0};
-    uint64_t left[2] = {0, 0}, total = 0;
+    uint64_t left[2] = {0, 0};
     int status = dvec__check_order(x);
     if (status == DOME_OK)
         status = dvec__settle(x, NULL);
@@ -242,15 +245,11 @@ dvec *dvec_unique(const dvec *x, const char *name)
         status = dvec__sort(x, x, DOME_KEYS_EQUAL, 1, &sorted);
     if (status == DOME_OK)
         status = keep_first(x, sorted.items, left);
-    if (status == DOME_OK)
-        status = dvec__number(x, left, ranges, &total);
     if (status == DOME_OK) {
         dome__from_keys(x->type, sorted.items, 1, left[0] + left[1], sorted.other);
-        z = dvec__assemble(x, NULL, name, total, ranges, sorted.other);
-        status = z ? DOME_OK : dome_error_status(x->env);
+        z = new_selection(x, NULL, name, left, sorted.other, &status);
     }
     dvec__sorted_clear(&sorted);
-    g_free(ranges);
     dome__end(&op, status);
     return z;
 }

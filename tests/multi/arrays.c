@@ -1,5 +1,6 @@
 /* Sorting, searching, selecting and reductions by label compared with a sequential model that shares no code with the library, on
  * random layouts. Every task holds the whole model. Arguments: a seed and a number of rounds. */
+#include "draw.h"
 #include "mixed_formats.h"
 #include "reference_sum.h"
 
@@ -10,18 +11,7 @@
 #include <string.h>
 
 static dome_env *env;
-static uint64_t state;
 static int round_number;
-
-/* Equal on all tasks. */
-static uint64_t draw(uint64_t below)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
-}
 
 #define EXPECT(condition, ...)                                                                                                   \
     do {                                                                                                                         \
@@ -621,7 +611,7 @@ int main(int argc, char **argv)
     static void (*const of_rows[])(model *) = {test_compress, test_slice,    test_concatenate,
                                                test_cumprod,  test_by_label, test_histogram};
     for (round_number = 0; round_number < rounds; round_number++) {
-        state = seed * 1000003 + (uint64_t)round_number;
+        draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
         model x = any_vector(1), rows = any_vector(1 + draw(3));

@@ -1,28 +1,12 @@
 /* Reductions: known values, hard cases, errors; on layouts of all kinds. */
+#include "checked.h"
+
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dome_env *env;
-static unsigned checks;
-
-#define CHECK(condition)                                                                                                         \
-    do {                                                                                                                         \
-        checks++;                                                                                                                \
-        if (!(condition))                                                                                                        \
-            dome_abort(env, "line %d: %s does not hold (%s)", __LINE__, #condition, dome_error_message(env));                    \
-    } while (0)
-
-/* Checks that the last call has failed in this way. */
-#define FAILED(status, word)                                                                                                     \
-    do {                                                                                                                         \
-        CHECK(dome_error_status(env) == (status));                                                                               \
-        CHECK(strstr(dome_error_message(env), (word)));                                                                          \
-        dome_error_clear(env);                                                                                                   \
-    } while (0)
 
 static bool same(double a, double b)
 {
@@ -56,27 +40,6 @@ static void set(dvec *x, double (*f)(uint64_t i))
             else
                 ((uint64_t *)span[s].data)[j] = (uint64_t)value;
         }
-}
-
-/* Layouts to try: even, turned around the ring, all on one task, every other task empty. */
-enum { LAYOUTS = 4 };
-
-static void relayout(uint64_t n, int which)
-{
-    int size = dome_size(env);
-    uint64_t block = dome_block_size(n), blocks = (n + block - 1) / block;
-    uint64_t *counts = calloc((size_t)size, sizeof *counts), left = blocks;
-    for (int r = 0; r < size; r++) {
-        uint64_t share = which == 2 ? 0 : which == 3 ? (r % 2 ? 0 : 2 * blocks / (uint64_t)size) : blocks / (uint64_t)size;
-        counts[r] = share < left ? share : left;
-        left -= counts[r];
-    }
-    counts[size - 1] += left;
-    dome_layout *layout = dome_layout_new(n, block, size, which == 0 || !blocks ? 0 : blocks / 2, counts);
-    CHECK(layout);
-    CHECK(dome_env_relayout(env, layout) == DOME_OK);
-    dome_layout_unref(layout);
-    free(counts);
 }
 
 /* ---- sums that must come out exactly ---- */
@@ -114,7 +77,7 @@ static void test_sums(void)
     dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N);
     double tenths = 0;
     for (int k = 0; k < LAYOUTS; k++) {
-        relayout(N, k);
+        relayout(N, dome_block_size(N), k);
         set(x, cancelling);
         CHECK(dvec_sum(x) == 1);
         set(x, ramp);
@@ -170,7 +133,7 @@ static void test_integers(void)
     enum { N = 3000 };
     dvec *x = dvec_new(env, "x", DOME_I64, N), *u = dvec_new(env, "u", DOME_U64, N);
     for (int k = 0; k < LAYOUTS; k++) {
-        relayout(N, k);
+        relayout(N, dome_block_size(N), k);
         set(x, extremes);
         /* 1000 times (-2^63 + 2^63 - 1024 + ... - 1) */
         CHECK(dvec_sum_i64(x) == -1000 * INT64_C(1025) + 1000 * (INT64_C(0x7ffffffffffffc00) - INT64_MAX + 1023));
@@ -209,7 +172,7 @@ static void test_norm(void)
     dvec *x = dvec_new(env, "x", DOME_F64, N), *c = dvec_new(env, "c", DOME_C128, N);
     static const int exponents[] = {1020, 600, 480, 0, -480, -600, -1000, -1074};
     for (int k = 0; k < LAYOUTS; k++) {
-        relayout(N, k);
+        relayout(N, dome_block_size(N), k);
         for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
             set(x, three_four);
             dvec_muls(x, x, ldexp(1, exponents[e]));
@@ -247,7 +210,7 @@ static void test_products(void)
     double first = 0, part[2], unit[2] = {0};
     const float i[2] = {0, 1}; /* its powers go round */
     for (int k = 0; k < LAYOUTS; k++) {
-        relayout(N, k);
+        relayout(N, dome_block_size(N), k);
         set(x, near_one);
         double product = dvec_prod(x);
         if (k == 0)
@@ -307,7 +270,7 @@ static void test_shapes(void)
     set(x, ramp);
     dvec_iota(w);
     for (int k = 0; k < LAYOUTS; k++) {
-        relayout(N, k);
+        relayout(N, dome_block_size(N), k);
         CHECK(dvec_dot(x, w) == dvec_dot(x, x) && dvec_dot(w, x) == dvec_dot(x, x) && dvec_dot(w, w) == dvec_dot(x, x));
     }
     dvec_free(x);
@@ -379,7 +342,7 @@ static void test_errors(void)
 
     /* Element 777 is divided by zero; only its owner sees that, but every task gets the failure, in every kind of reduction. */
     for (int k = 0; k < LAYOUTS; k++) {
-        relayout(N, k);
+        relayout(N, dome_block_size(N), k);
         for (int how = 0; how < 5; how++) {
             double pair[2];
             dvec_iota(i);

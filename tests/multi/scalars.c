@@ -1,6 +1,7 @@
 /* Scalars whose values are pending: compared with the reductions that wait, bit by bit, while other work goes on. Arguments: a
  * seed and a number of rounds. */
 #include "core/environment.h"
+#include "draw.h"
 #include "transport/transport.h"
 
 #include <dome/dome.h>
@@ -10,18 +11,7 @@
 #include <string.h>
 
 static dome_env *env;
-static uint64_t state;
 static int round_number;
-
-/* Equal on all tasks. */
-static uint64_t draw(uint64_t below)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
-}
 
 #define EXPECT(condition, ...)                                                                                                   \
     do {                                                                                                                         \
@@ -365,7 +355,7 @@ static void check_sharing(void)
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
-    state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    draw_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const int rounds = argc > 2 ? atoi(argv[2]) : 30;
     for (int k = 0; k < SCALARS; k++)
         s[k] = dscalar_new(env, NULL, DOME_F64);
