@@ -375,7 +375,7 @@ static void check_ahead_round(check *c, int round)
     dome_ahead *a[MOST];
     uint64_t counts[MOST];
     for (int k = 0; k < many; k++) {
-        counts[k] = 1 + check_random(c) % (round == 7 ? 2000 : 100); /* shorter than what waits for its receiver */
+        counts[k] = 1 + check_random(c) % (round == 7 ? 5000 : 100);
         int64_t *mine = g_new(int64_t, counts[k]);
         for (uint64_t i = 0; i < counts[k]; i++)
             mine[i] = (t->rank + 1) * (int64_t)(i + 1) + k;

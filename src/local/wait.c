@@ -128,15 +128,18 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
     }
     w->turns = UINT_MAX;
     if (!w->armed) {
-        /* Other tasks may wait for space in a ring that this task must empty, or for their offers to be read. */
+        /* Other tasks may wait for space in a ring that this task must empty, or for their offers to be read. What they write
+         * after this look must find `sleeping` set: the caller checks its own condition once more before the sleep, but not
+         * these. */
+        w->bell = atomic_load(&local->own->bell);
+        atomic_store(&local->own->sleeping, (uint32_t)kind);
+        atomic_thread_fence(memory_order_seq_cst);
         bool left = dome__take_in(local, kind == FOR_ROOM || w->waited);
         w->waited = left;
         if (!local->alone)
             dome__base_arrived(local, -1, 0);
-        w->bell = atomic_load(&local->own->bell);
-        atomic_store(&local->own->sleeping, (uint32_t)kind);
-        atomic_thread_fence(memory_order_seq_cst);
-        w->armed = true; /* the caller checks its condition once more before the sleep */
+        /* Not if a task rang meanwhile, or if a wait within the look has ended. */
+        w->armed = atomic_load(&local->own->sleeping) != AWAKE;
         return;
     }
     w->slept = true;

@@ -15,8 +15,7 @@
 typedef struct dome_ahead dome_ahead;
 
 /* Begins an all-reduce of count elements, which are copied. All tasks call it in the same operation. combine must commute; it is
- * called, with ctx, until the all-reduce is complete. The elements have less than 16 KiB: a longer message to a task of the same
- * host waits until it is read, which a task in a share does not do. */
+ * called, with ctx, until the all-reduce is complete. */
 dome_ahead *dome__ahead_begin(dome_transport *transport, dome_type type, const void *data, uint64_t count, dome_combine combine,
                               void *ctx);
 

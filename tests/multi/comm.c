@@ -581,6 +581,31 @@ static void check_long(void)
     g_free(got);
 }
 
+/* Long messages to tasks that stand in a barrier: their memory is read while they wait, whenever the message comes. */
+static void check_long_to_waiting(int rounds)
+{
+    enum { LONG = 5000 };
+    double *data = g_new(double, LONG);
+    for (int i = 0; i < LONG; i++)
+        data[i] = rank + i;
+    for (int round = 0; round < rounds; round++) {
+        int sender = (int)draw((uint64_t)size), to = (sender + 1) % size;
+        uint64_t pause = draw(50000), begin = dome__now_ns();
+        while (rank == sender && dome__now_ns() - begin < pause)
+            continue;
+        if (rank == sender && size > 1)
+            dome_send(env, to, round, DOME_F64, data, LONG);
+        dome_barrier(env);
+        if (rank != to || size == 1)
+            continue;
+        double *got = g_new0(double, LONG);
+        dome_recv(env, sender, round, DOME_F64, got, LONG, NULL);
+        EXPECT(got[0] == sender && got[LONG - 1] == sender + LONG - 1, "the message that arrived in a barrier, round %d", round);
+        g_free(got);
+    }
+    g_free(data);
+}
+
 /* ---- errors ---- */
 
 #define FAILS(call, expected, text)                                                                                              \
@@ -660,6 +685,7 @@ int main(int argc, char **argv)
         check_special();
         if (round < 2) /* the formats are the same, and are not */
             check_long();
+        check_long_to_waiting(200);
     }
     check_errors();
     dome_print(env, "ok comm on %d tasks\n", size);
