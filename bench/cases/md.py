@@ -3,16 +3,16 @@
     md.py TASKS [SECONDS]"""
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
+
+from turns import EXAMPLES, print_times
 
 tasks = int(sys.argv[1])
 budget = float(sys.argv[2]) if len(sys.argv) > 2 else 3
 source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 data = os.path.join(source, "examples", "data", "lj-melt-4000.data")
-md = os.path.join(os.environ["DOME_BENCH_BUILD"], "examples", "md")
+md = os.path.join(EXAMPLES, "md")
 script = """units lj
 atom_style atomic
 read_data %s
@@ -38,14 +38,4 @@ with tempfile.TemporaryDirectory(prefix="dome-md.") as directory:
             rivals["lammps"][:0] = ["mpirun", "--oversubscribe", "-n", str(tasks)]
             if os.geteuid() == 0:
                 rivals["lammps"].insert(1, "--allow-run-as-root")
-    times = {name: [] for name in rivals}
-    begin = time.perf_counter()
-    while len(times["md"]) < 2 or (time.perf_counter() - begin < 2 * budget and len(times["md"]) < 9):
-        for name, command in rivals.items():
-            start = time.perf_counter()
-            done = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-            if done.returncode:
-                sys.exit("%s: status %d\n%s%s" % (name, done.returncode, done.stdout, done.stderr))
-            times[name].append(time.perf_counter() - start)
-for name, t in times.items():
-    print(name, *("%.6g" % s for s in t))
+    print_times(rivals, budget, directory)
