@@ -4,7 +4,8 @@
 #ifndef DOME_SRC_ELEMENTWISE_H
 #define DOME_SRC_ELEMENTWISE_H
 
-#include "core/operation.h"
+#include <dome/structure.h>
+#include <stdbool.h>
 
 /* The operands, which determine the public function; dvec_elementwise.c makes it from this table unless the form is OWN:
  * UNARY    z = f(x)           BINARY           z = f(x, y)           SCALAR  z = f(x, a)
@@ -120,13 +121,25 @@ enum {
     X(IOTA, iota, OWN, 0, NULL, NULL)                                                                                            \
     X(RANDOM, random, OWN, 0, NULL, NULL)
 
+/* The operations of this table by number, 0: none. The kernels' tables are in this order: an operation that is not element-wise
+ * leaves them as they are, and compiling them takes minutes. */
+enum {
+#define DOME_ELEMENTWISE_ENUM(code, name, form, flags, failure, expression) DOME_ELEMENTWISE_##code,
+    DOME_ELEMENTWISE_NONE,
+    DOME_ELEMENTWISE_LIST(DOME_ELEMENTWISE_ENUM)
+#undef DOME_ELEMENTWISE_ENUM
+        DOME_ELEMENTWISE_NUMBERS
+};
+
 typedef struct dome_elementwise {
     dome_elementwise_form form;
+    uint32_t number;
     unsigned flags;
     const char *failure, *expression;
 } dome_elementwise;
 
-extern const dome_elementwise dome__elementwise[DOME_OPERATIONS] __attribute__((visibility("hidden")));
+/* By dome_operation_code, of the library's own operations. */
+extern const dome_elementwise dome__elementwise[] __attribute__((visibility("hidden")));
 
 /* Whether the kernel is chosen by the type of the inputs, because the output has another type. */
 static inline bool dome__elementwise_by_input(dome_operation_code code)

@@ -1,5 +1,6 @@
 #include "kernels/kernels.h"
 
+#include "kernels/elementwise.h"
 #include "kernels/kernels_variant.h"
 #include "kernels/random.h"
 
@@ -560,7 +561,7 @@ static uint64_t select_bytes(const dome_kernel_args *args, uint64_t count)
 
 /* ---- tables ---- */
 
-#define ENTRY(CODE, op, K, s)                [DOME_OP_DVEC_##CODE][DOME_KIND_##K] = op##_##s,
+#define ENTRY(CODE, op, K, s)                [DOME_ELEMENTWISE_##CODE][DOME_KIND_##K] = op##_##s,
 #define ENTRIES(CODE, op, K, t)              ENTRY(CODE, op, K, t) ENTRY(CODE##S, op##s, K, t)
 #define ENTER_FILL                           ENTRY
 #define ENTER_MADE                           ENTRY
@@ -577,7 +578,7 @@ static uint64_t select_bytes(const dome_kernel_args *args, uint64_t count)
 #define ENTER_FLOAT_KERNELS(K, s, T, f)      FLOAT_KERNELS(ENTER, K, s, T, f)
 #define ENTER_COMPLEX_KERNELS(K, s, P, f)    COMPLEX_KERNELS(ENTER, K, s, P, f)
 
-static const dome_kernel by_type[DOME_OPERATIONS][DOME_KIND_STRUCT] = {SIGNED_LIST(ENTER_INTEGER_KERNELS) UNSIGNED_LIST(
+static const dome_kernel by_type[DOME_ELEMENTWISE_NUMBERS][DOME_KIND_STRUCT] = {SIGNED_LIST(ENTER_INTEGER_KERNELS) UNSIGNED_LIST(
     ENTER_INTEGER_KERNELS) FLOAT_LIST(ENTER_FLOAT_KERNELS) COMPLEX_LIST(ENTER_COMPLEX_KERNELS) MASK_KERNELS(ENTER)};
 
 #define CONVERT_INTEGER_ROW(K, s, T, U, L) ROW_FROM_REAL(K, s)
@@ -587,13 +588,13 @@ static const dome_kernel by_type[DOME_OPERATIONS][DOME_KIND_STRUCT] = {SIGNED_LI
 static const dome_kernel converts[DOME_KIND_STRUCT][DOME_KIND_STRUCT] = {SIGNED_LIST(CONVERT_INTEGER_ROW) UNSIGNED_LIST(
     CONVERT_INTEGER_ROW) FLOAT_LIST(CONVERT_FLOAT_ROW) COMPLEX_LIST(CONVERT_COMPLEX_ROW)};
 
-dome_kernel DOME_VARIANT_OF(dome__kernel)(dome_operation_code code, dome_type type, dome_type from)
+dome_kernel DOME_VARIANT_OF(dome__kernel)(uint32_t number, dome_type type, dome_type from)
 {
     dome_type_kind kind = dome_type_kind_of(type);
-    switch (code) {
-    case DOME_OP_DVEC_COPY:
+    switch (number) {
+    case DOME_ELEMENTWISE_COPY:
         return copy_bytes;
-    case DOME_OP_DVEC_SELECT:
+    case DOME_ELEMENTWISE_SELECT:
         if (kind == DOME_KIND_STRUCT)
             return select_bytes;
         switch (dome_type_size(type)) {
@@ -608,11 +609,11 @@ dome_kernel DOME_VARIANT_OF(dome__kernel)(dome_operation_code code, dome_type ty
         default:
             return select_bytes;
         }
-    case DOME_OP_DVEC_CONVERT:
+    case DOME_ELEMENTWISE_CONVERT:
         if (kind == DOME_KIND_STRUCT || dome_type_kind_of(from) == DOME_KIND_STRUCT)
             return NULL;
         return converts[kind][dome_type_kind_of(from)];
     default:
-        return kind == DOME_KIND_STRUCT ? NULL : by_type[code][kind];
+        return kind == DOME_KIND_STRUCT ? NULL : by_type[number][kind];
     }
 }

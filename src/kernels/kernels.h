@@ -16,9 +16,8 @@
 #ifndef DOME_SRC_KERNELS_H
 #define DOME_SRC_KERNELS_H
 
-#include "core/operation.h"
-
-#include <dome/type.h>
+#include <dome/structure.h>
+#include <stdbool.h>
 
 /* A product that is rounded before it is added. -ffp-contract=off should ensure that, but gcc from 12 on still turns (a b - c d,
  * a d + c b) into fused operations where it vectorizes for processors that have them. */

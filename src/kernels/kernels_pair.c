@@ -1,6 +1,7 @@
 /* Two operations in one loop, for a first one whose result only the second reads: its values stay in registers. */
 #include "kernels/kernels.h"
 
+#include "kernels/elementwise.h"
 #include "kernels/kernels_variant.h"
 
 #include <math.h>
@@ -38,12 +39,12 @@ FIRST_LIST(PAIRS, f64, double, )
 enum { ADD, SUB_LEFT, SUB_RIGHT, MUL, SECONDS };
 
 #define ROW(CODE, first, s, T, value)                                                                                            \
-    case DOME_OP_DVEC_##CODE: {                                                                                                  \
+    case DOME_ELEMENTWISE_##CODE: {                                                                                              \
         static const dome_kernel row[SECONDS] = {first##_add_##s, first##_sub_left_##s, first##_sub_right_##s, first##_mul_##s}; \
         return row[place];                                                                                                       \
     }
 
-static dome_kernel kernel_f32(dome_operation_code first, int place)
+static dome_kernel kernel_f32(uint32_t first, int place)
 {
     switch (first) {
         FIRST_LIST(ROW, f32, float, f)
@@ -52,7 +53,7 @@ static dome_kernel kernel_f32(dome_operation_code first, int place)
     }
 }
 
-static dome_kernel kernel_f64(dome_operation_code first, int place)
+static dome_kernel kernel_f64(uint32_t first, int place)
 {
     switch (first) {
         FIRST_LIST(ROW, f64, double, )
@@ -61,17 +62,17 @@ static dome_kernel kernel_f64(dome_operation_code first, int place)
     }
 }
 
-dome_kernel DOME_VARIANT_OF(dome__pair_kernel)(dome_operation_code first, dome_operation_code second, bool left, dome_type type)
+dome_kernel DOME_VARIANT_OF(dome__pair_kernel)(uint32_t first, uint32_t second, bool left, dome_type type)
 {
     int place;
     switch (second) {
-    case DOME_OP_DVEC_ADD:
+    case DOME_ELEMENTWISE_ADD:
         place = ADD;
         break;
-    case DOME_OP_DVEC_SUB:
+    case DOME_ELEMENTWISE_SUB:
         place = left ? SUB_LEFT : SUB_RIGHT;
         break;
-    case DOME_OP_DVEC_MUL:
+    case DOME_ELEMENTWISE_MUL:
         place = MUL;
         break;
     default:

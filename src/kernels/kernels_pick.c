@@ -1,13 +1,15 @@
 /* Chooses the variant of the kernels: the one with the widest vectors that this processor supports. */
 #include "kernels/kernels.h"
+
+#include "kernels/elementwise.h"
 #include "kernels/kernels_reduce.h"
 #include "kernels/kernels_struct.h"
 
 #include <string.h>
 
 #define DECLARE(v)                                                                                                               \
-    dome_kernel dome__kernel_##v(dome_operation_code code, dome_type type, dome_type from);                                      \
-    dome_kernel dome__pair_kernel_##v(dome_operation_code first, dome_operation_code second, bool left, dome_type type);         \
+    dome_kernel dome__kernel_##v(uint32_t number, dome_type type, dome_type from);                                               \
+    dome_kernel dome__pair_kernel_##v(uint32_t first, uint32_t second, bool left, dome_type type);                               \
     dome_sum_kernel dome__sum_kernel_##v(dome_terms terms, dome_type type);                                                      \
     dome_parts_kernel dome__parts_kernel_##v(dome_terms terms, dome_type type);                                                  \
     dome_product_kernel dome__product_kernel_##v(dome_type type);                                                                \
@@ -17,8 +19,8 @@
 typedef struct kernel_set {
     const char *name;
     bool (*usable)(void);
-    dome_kernel (*kernel)(dome_operation_code code, dome_type type, dome_type from);
-    dome_kernel (*pair)(dome_operation_code first, dome_operation_code second, bool left, dome_type type);
+    dome_kernel (*kernel)(uint32_t number, dome_type type, dome_type from);
+    dome_kernel (*pair)(uint32_t first, uint32_t second, bool left, dome_type type);
     dome_sum_kernel (*sum)(dome_terms terms, dome_type type);
     dome_parts_kernel (*parts)(dome_terms terms, dome_type type);
     dome_product_kernel (*product)(dome_type type);
@@ -104,7 +106,7 @@ const char *dome__kernels_name(void)
 
 dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from)
 {
-    dome_kernel kernel = set()->kernel(code, type, from);
+    dome_kernel kernel = set()->kernel(dome__elementwise[code].number, type, from);
     if (!kernel && (dome_type_kind_of(type) == DOME_KIND_STRUCT || (from && dome_type_kind_of(from) == DOME_KIND_STRUCT)))
         kernel = dome__struct_kernel(code, type, from);
     return kernel;
@@ -112,7 +114,7 @@ dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type fro
 
 dome_kernel dome__pair_kernel(dome_operation_code first, dome_operation_code second, bool left, dome_type type)
 {
-    return set()->pair(first, second, left, type);
+    return set()->pair(dome__elementwise[first].number, dome__elementwise[second].number, left, type);
 }
 
 dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type)

@@ -1,7 +1,8 @@
 /* Kernels for struct types: calls of the functions that the program has given to the type (dome_type_set_ops). */
 #include "kernels/kernels_struct.h"
+
+#include "core/operation.h"
 #include "core/type_private.h"
-#include "kernels/kernels.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "objects/eval_compile.h"
 
+#include "core/operation.h"
 #include "core/unconst.h"
 #include "kernels/code_cache.h"
 #include "kernels/compiler.h"
@@ -51,7 +52,7 @@ struct dome_chains {
 /* Messages to the user, each printed once. */
 typedef enum tell { NOT_KEPT, NO_CODE } tell;
 
-G_STATIC_ASSERT(DOME_OPERATIONS <= UINT8_MAX); /* chain_step.code */
+G_STATIC_ASSERT(DOME_OP_DVEC_RANDOM <= UINT8_MAX); /* chain_step.code: the last element-wise operation */
 
 /* ---- the table ---- */
 

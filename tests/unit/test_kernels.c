@@ -1,4 +1,5 @@
 #include "../reference_sum.h"
+#include "core/operation.h"
 #include "kernels/elementwise.h"
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
