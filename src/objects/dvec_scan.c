@@ -214,7 +214,8 @@ dome_status dvec_scan(dvec *z, const dvec *x)
 
 /* ---- products ----
  *
- * The product of all blocks before a block is formed from theirs, from left to right, by every task for itself. */
+ * The product of all blocks before a block is formed from theirs, from left to right, by every task for itself: another order
+ * would give other bits, and one number in a block costs a task less than waiting for the tasks before it. */
 
 /* A column's product of some rows: `real` or `wrapped`, depending on the type. */
 typedef union product {
@@ -243,38 +244,42 @@ static void multiply_blocks(const dvec *x, bool real, product *products)
         }
 }
 
-/* Replaces the products of all blocks, which are in the order of ranks and of their runs, by those of all blocks before each. */
-static void multiply_before(const dvec *x, bool real, product *products)
+/* Replaces the products of blocks that follow each other by those of all blocks before each, and `before` by that of all blocks
+ * until their end. */
+static void multiply_run(bool real, product *products, uint64_t count, uint64_t width, product *before)
 {
-    const uint64_t blocks = dome_layout_blocks(x->layout), width = x->width;
-    product *before = g_new(product, width), **place = g_new(product *, blocks), *at = products;
-    for (int r = 0; r < dome_layout_tasks(x->layout); r++) {
-        uint64_t first, count = dome_layout_run(x->layout, r, &first);
-        for (uint64_t k = 0; k < count; k++, at += width)
-            place[(first + k) % blocks] = at;
-    }
-    for (uint64_t c = 0; c < width; c++)
-        before[c] = one(real);
-    for (uint64_t b = 0; b < blocks; b++)
+    for (uint64_t b = 0; b < count; b++, products += width)
         for (uint64_t c = 0; c < width; c++) {
-            const product here = place[b][c];
-            place[b][c] = before[c];
+            const product here = products[c];
+            products[c] = before[c];
             if (real)
                 before[c].real *= here.real;
             else
                 before[c].wrapped *= here.wrapped;
         }
-    g_free(before);
-    g_free(place);
 }
 
-/* Multiplies the rows of z's blocks with what lies before them. before: of all of x's blocks in the order of ranks and runs. */
-static void multiply_rows(dvec *z, const dvec *x, bool real, const product *before)
+/* Replaces the products of all blocks, which are in the order of ranks and of their runs, by those of all blocks before each.
+ * That order is the vector's but for its beginning: rank 0's first block. before: room for an element. */
+static void multiply_before(const dvec *x, bool real, product *products, product *before)
+{
+    const uint64_t blocks = dome_layout_blocks(x->layout), width = x->width;
+    uint64_t first;
+    dome_layout_run(x->layout, 0, &first);
+    const uint64_t to_end = blocks - first;
+    for (uint64_t c = 0; c < width; c++)
+        before[c] = one(real);
+    multiply_run(real, products + to_end * width, first, width, before);
+    multiply_run(real, products, to_end, width, before);
+}
+
+/* Multiplies the rows of z's blocks with what lies before them. before: of all of x's blocks in the order of ranks and runs.
+ * products: room for an element. */
+static void multiply_rows(dvec *z, const dvec *x, bool real, const product *before, product *products)
 {
     const scan_kernel kernel = product_kernels[dome_type_kind_of(x->type)];
     const uint64_t block = dome_layout_block_size(x->layout), element = DVEC_ELEMENT(x);
     const bool same = x->distribution == z->distribution;
-    product *products = g_new(product, x->width);
     dvec_span spans[2];
     uint64_t at = 0;
     dvec__spans(z, spans);
@@ -290,7 +295,6 @@ static void multiply_rows(dvec *z, const dvec *x, bool real, const product *befo
             kernel((char *)spans[s].data + done * element, x->data + from * element, rows, x->width, x->width, mine, products);
             before += same ? x->width : 0;
         }
-    g_free(products);
 }
 
 static int multiply_all(dvec *z, const dvec *x)
@@ -299,8 +303,8 @@ static int multiply_all(dvec *z, const dvec *x)
     const bool real = dome_type_kind_of(x->type) >= DOME_KIND_F32, alone = x->distribution == DOME_WHOLE || t->size == 1;
     const uint64_t blocks = dome_layout_blocks(x->layout), mine = dome_layout_run(x->layout, x->layout_rank, NULL);
     product *own = g_try_new(product, MAX(mine * x->width, 1)),
-            *all = alone ? own : g_try_new(product, MAX(blocks * x->width, 1));
-    int status = dvec__agree_memory(x, own && all, "the products of blocks");
+            *all = alone ? own : g_try_new(product, MAX(blocks * x->width, 1)), *one_more = g_try_new(product, MAX(x->width, 1));
+    int status = dvec__agree_memory(x, own && all && one_more, "the products of blocks");
     if (status == DOME_OK) {
         multiply_blocks(x, real, own);
         if (!alone) {
@@ -314,9 +318,10 @@ static int multiply_all(dvec *z, const dvec *x)
             status = dome__fail_transport(x->env, status);
     }
     if (status == DOME_OK) {
-        multiply_before(x, real, all);
-        multiply_rows(z, x, real, all);
+        multiply_before(x, real, all, one_more);
+        multiply_rows(z, x, real, all, one_more);
     }
+    g_free(one_more);
     if (all != own)
         g_free(all);
     g_free(own);
