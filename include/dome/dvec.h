@@ -341,11 +341,10 @@ dome_status dvec_prod_c128(const dvec *x, double result[2]);
 dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2]);
 
 /* The same for struct types with arithmetic (dome_type_set_ops): *result is a value of the type. Sums
- * need `add`, which must be associative and commutative, up to rounding: each block is added in 64
- * interleaved partial sums, which are then added in halves (j and j + 32, ...), and blocks as in
- * dvec_reduce. The sum of no values is all bytes 0. Of values of which none is `less` than the other
- * the first one is taken. dvec_argmin and dvec_argmax accept these types, too. On failure *result
- * keeps its value. */
+ * need `add`, which must be associative and commutative, up to rounding: each block is summed by the
+ * type's `sum` or, if it has none, added in 64 interleaved partial sums, which are then added in halves
+ * (j and j + 32, ...), and blocks as in dvec_reduce. The sum of no values is all bytes 0. Of values of which none is `less` than
+ * the other the first one is taken. dvec_argmin and dvec_argmax accept these types, too. On failure *result keeps its value. */
 dome_status dvec_sum_struct(const dvec *x, void *result);
 dome_status dvec_min_value_struct(const dvec *x, void *result);
 dome_status dvec_max_value_struct(const dvec *x, void *result);

@@ -103,7 +103,7 @@ bool dome_type_equal(dome_type a, dome_type b);   /* same kind, and for structs 
  * sizeof(dome_field). DOME_ERR_ARGUMENT if there is no such field. The name belongs to the type. */
 dome_status dome_type_field(dome_type type, size_t number, dome_field *field, size_t field_size);
 
-/* The arithmetic of a struct type. Each function computes n values, which lie one after the other in
+/* The arithmetic of a struct type. Each function but `sum` computes n values, which lie one after the other in
  * memory, in a loop: n is 64 or more as a rule. z may be x or y, but not overlap one in part. A value
  * of z depends on the values at the same place in x and y alone. The functions must not call Dome
  * functions. NULL: the type has no such operation, and a call that needs it fails with a line that
@@ -120,6 +120,9 @@ typedef struct dome_type_ops {
     void (*equal)(uint8_t *z, const void *x, const void *y, size_t n); /* dvec_eq, dvec_ne */
     void (*from_f64)(void *z, const double *x, size_t n);              /* dvec_convert from DOME_F64; dvec_fill */
     void (*to_f64)(double *z, const void *x, size_t n);                /* dvec_convert to DOME_F64 */
+    /* *z = x[0] + x[1] + ... + x[n - 1], n > 0: what dvec_sum_struct does with a block. Only together with add, which gives the
+     * same up to rounding; without it a block is summed by calls of add, which read and write each partial sum. */
+    void (*sum)(void *z, const void *x, size_t n);
 } dome_type_ops;
 
 /* Gives a struct type its arithmetic. ops is copied. A type's functions are set once; a second call

@@ -322,6 +322,8 @@ dome_status dome_type_set_ops(dome_env *env, dome_type type, const dome_type_ops
     dome_status status = DOME_OK;
     if (own != type)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "%s is not a struct type of this environment", type->name);
+    else if (known.sum && !known.add)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has the function 'sum' and not 'add'", type->name);
     else if (own->ops && memcmp(own->ops, &known, sizeof known) != 0)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "struct type '%s' has been given other functions before", type->name);
     else if (!own->ops)

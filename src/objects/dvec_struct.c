@@ -34,10 +34,19 @@ static void sum_block(void *ctx, uint64_t first, size_t count, void *result, con
 {
     const sums *s = ctx;
     const uint64_t values = count * s->width;
-    uint64_t lanes = MIN(values, LANES);
+    uint64_t lanes = MIN(values, LANES), done = lanes;
     (void)first;
-    memcpy(s->lanes, x, lanes * s->bytes);
-    for (uint64_t done = lanes, n; done < values; done += n) {
+    if (s->ops->sum) {
+        s->ops->sum(result, x, values);
+        return;
+    }
+    if (values >= 2 * LANES) {
+        s->ops->add(s->lanes, x, (const char *)x + lanes * s->bytes, LANES);
+        done = 2 * LANES;
+    } else {
+        memcpy(s->lanes, x, lanes * s->bytes);
+    }
+    for (uint64_t n; done < values; done += n) {
         n = MIN(values - done, LANES);
         s->ops->add(s->lanes, s->lanes, (const char *)x + done * s->bytes, n);
     }
