@@ -5,6 +5,7 @@
 #include "core/type_private.h"
 
 #include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE = 64, PIECE_BYTES = 8192 };
@@ -34,19 +35,29 @@ static uint64_t struct_scale(const dome_kernel_args *args, uint64_t count)
     return count;
 }
 
+/* Room for one large value; memory of g_malloc is aligned for basic types only. */
+static void *large_value(size_t bytes)
+{
+    enum { ALIGNMENT = 64 };
+    void *memory = NULL;
+    if (posix_memalign(&memory, ALIGNMENT, bytes))
+        g_error("no memory for a value of %zu bytes", bytes);
+    return memory;
+}
+
 /* The output holds y already (DOME_ACCUMULATES). */
 static uint64_t struct_axpy(const dome_kernel_args *args, uint64_t count)
 {
     _Alignas(64) char piece[PIECE_BYTES];
     const uint64_t fit = PIECE_BYTES / args->bytes, most = fit ? fit : 1;
-    char *product = fit ? piece : g_malloc(args->bytes), *y = args->out;
+    char *product = fit ? piece : large_value(args->bytes), *y = args->out;
     for (uint64_t done = 0, n; done < count; done += n) {
         n = MIN(most, count - done);
         args->ops->scale(product, (const char *)args->in[0] + done * args->bytes, args->a, n);
         args->ops->add(y + done * args->bytes, y + done * args->bytes, product, n);
     }
     if (!fit)
-        g_free(product);
+        free(product);
     return count;
 }
 
