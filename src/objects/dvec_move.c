@@ -69,23 +69,27 @@ static uint64_t message_elements(const dvec *x)
     return MAX(1, MESSAGE_BYTES / DVEC_ELEMENT(x));
 }
 
-/* One round of the exchange. Sends and receives alternate, so that at most one message is under way between two tasks. */
+/* One round of the exchange. Sends and receives alternate, so that at most one message is under way between two tasks: a task
+ * waits for the end of one that it has sent only after it has received one. */
 static int trade(const dvec *x, int dest, piece *out, int nout, int source, piece *in, int nin, char *to)
 {
     dome_transport *t = x->env->transport;
     uint64_t element = DVEC_ELEMENT(x), limit = message_elements(x);
     int status = DOME_OK;
+    const bool sends = nout > 0;
 
     while (status == DOME_OK && (nout > 0 || nin > 0)) {
         if (nout > 0) {
             piece m = next_message(&out, &nout, limit);
-            status = dome__send(t, dest, DOME_CHANNEL_DATA, x->type, x->data + m.from * element, m.count * x->width);
+            status = dome__begin_send(t, dest, DOME_CHANNEL_DATA, x->type, x->data + m.from * element, m.count * x->width);
         }
         if (status == DOME_OK && nin > 0) {
             piece m = next_message(&in, &nin, limit);
             status = dome__recv(t, source, DOME_CHANNEL_DATA, x->type, to + m.to * element, m.count * x->width);
         }
     }
+    if (sends && status == DOME_OK)
+        dome__end_send(t, dest);
     return status;
 }
 
@@ -175,22 +179,52 @@ static bool is_little(const fetching *f)
     return true;
 }
 
-/* All that others want is on its way before this task waits for the first of them: so a task that comes late finds everything
- * there, and no task waits for one that waits for a third. */
+/* How many of some pieces can be sent to one task before anything is received: up to the first that may stay in its sender's
+ * memory until it is read (src/local). A message after it would wait for that, and two tasks with more such pieces for each other
+ * would both wait. */
+static int group_of(const dvec *x, const piece *pieces, int n)
+{
+    enum { MAY_STAY = 16 << 10 };
+    int k = 0;
+    while (k < n && pieces[k].count * DVEC_ELEMENT(x) < MAY_STAY)
+        k++;
+    return MIN(k + 1, n);
+}
+
+static int begin_pieces(const dvec *x, int dest, const piece *pieces, int n)
+{
+    int status = DOME_OK;
+    for (int i = 0; i < n && status == DOME_OK; i++)
+        status = dome__begin_send(x->env->transport, dest, DOME_CHANNEL_DATA, x->type, x->data + pieces[i].from * DVEC_ELEMENT(x),
+                                  pieces[i].count * x->width);
+    return status;
+}
+
+/* All that others want, but for what follows a long piece, is on its way before this task waits for the first of them: so a task
+ * that comes late finds everything there, and no task waits for one that waits for a third. */
 static int fetch_at_once(const fetching *f)
 {
     dome_transport *t = f->x->env->transport;
     const dvec *x = f->x;
-    uint64_t element = DVEC_ELEMENT(x);
-    piece pieces[PIECES];
+    piece pieces[PIECES], incoming[PIECES];
     int status = DOME_OK;
-    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k))
-        for (int i = 0, n = pieces_out(f, rank_after(t, k), pieces); i < n && status == DOME_OK; i++)
-            status = dome__begin_send(t, rank_after(t, k), DOME_CHANNEL_DATA, x->type, x->data + pieces[i].from * element,
-                                      pieces[i].count * x->width);
     for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
-        int source = rank_after(t, t->size - k), n = pieces_in(f, source, pieces);
-        status = trade(x, -1, NULL, 0, source, pieces, n, f->to);
+        int n = pieces_out(f, rank_after(t, k), pieces);
+        status = begin_pieces(x, rank_after(t, k), pieces, group_of(x, pieces, n));
+    }
+    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
+        int dest = rank_after(t, k), source = rank_after(t, t->size - k);
+        int nout = pieces_out(f, dest, pieces), nin = pieces_in(f, source, incoming), sent = group_of(x, pieces, nout), got = 0;
+        while (status == DOME_OK && (got < nin || sent < nout)) {
+            int n = group_of(x, incoming + got, nin - got);
+            status = trade(x, -1, NULL, 0, source, incoming + got, n, f->to);
+            got += n;
+            if (status == DOME_OK) {
+                n = group_of(x, pieces + sent, nout - sent);
+                status = begin_pieces(x, dest, pieces + sent, n);
+                sent += n;
+            }
+        }
     }
     for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k))
         if (pieces_out(f, rank_after(t, k), pieces) > 0)
