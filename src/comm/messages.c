@@ -165,28 +165,41 @@ static stored *store(dome_env *env, int rank, const dome_letter *letter, uint64_
     return s;
 }
 
-int dome__comm_take(dome_env *env, int rank, uint64_t now)
+/* Receives the elements of a message: into the request, or, if it is NULL, into the store. */
+static int take_data(dome_env *env, int rank, const dome_letter *letter, dome_request *request)
 {
-    dome_comm *c = env->comm;
     dome_transport *t = env->transport;
-    dome_letter letter;
-    int status = dome__letter_head(t, rank, &letter, now);
-    if (status)
-        return status;
-    c->taken_from[rank]++;
-    dome_request *request = first_that_fits(c, rank, &letter);
     if (request) {
-        status = dome__letter_data(t, rank, &letter, request->type, request->data);
-        note_received(request, rank, &letter);
+        int status = dome__letter_data(t, rank, letter, request->type, request->data);
+        note_received(request, rank, letter);
         finish(request, (dome_status)status, status ? g_strdup(t->reason) : NULL);
         return DOME_OK;
     }
     const bool native = dome__format_with(t, rank) == DOME_NATIVE;
-    stored *s = store(env, rank, &letter, native ? letter.bytes : letter.count * letter.element);
-    return dome__letter_data(t, rank, &letter, NULL, s->data);
+    stored *s = store(env, rank, letter, native ? letter->bytes : letter->count * letter->element);
+    return dome__letter_data(t, rank, letter, NULL, s->data);
+}
+
+int dome__comm_take(dome_env *env, int rank, uint64_t now)
+{
+    dome_letter letter;
+    int status = dome__letter_head(env->transport, rank, &letter, now);
+    if (status)
+        return status;
+    env->comm->taken_from[rank]++;
+    return take_data(env, rank, &letter, first_that_fits(env->comm, rank, &letter));
 }
 
 /* ---- requests ---- */
+
+static uint64_t hash_of(dome_comm *c, dome_type type)
+{
+    if (c->type != type) {
+        c->hash = dome__type_hash(type);
+        c->type = type;
+    }
+    return c->hash;
+}
 
 static dome_request *request_new(dome_env *env, bool to_send, int rank, int tag, dome_type type, void *data, size_t count)
 {
@@ -198,7 +211,7 @@ static dome_request *request_new(dome_env *env, bool to_send, int rank, int tag,
                               .rank = rank,
                               .tag = tag,
                               .type = type,
-                              .hash = dome__type_hash(type),
+                              .hash = hash_of(c, type),
                               .data = data,
                               .count = count,
                               .link.data = request};
@@ -281,6 +294,26 @@ static int receive(dome_env *env, dome_request *request, uint64_t now)
     return status;
 }
 
+/* The same for a request that is in no list, because there is no other one, to receive from one other task. */
+static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
+{
+    dome_transport *t = env->transport;
+    const int rank = request->rank;
+    int status = DOME_OK;
+    __atomic_store_n(&t->awaited, DOME_AWAITS(rank, request->tag), __ATOMIC_RELAXED);
+    for (; request->state != REQUEST_DONE && !status; now = 0) {
+        dome_letter letter;
+        status = dome__letter_head(t, rank, &letter, now);
+        if (status)
+            break;
+        env->comm->taken_from[rank]++;
+        const bool good = wants(request, rank, letter.tag) && fits(request, rank, &letter);
+        status = take_data(env, rank, &letter, good ? request : NULL);
+    }
+    __atomic_store_n(&t->awaited, 0, __ATOMIC_RELAXED);
+    return status;
+}
+
 /* Reports how a request went; the request has left the lists. */
 static dome_status conclude(dome_env *env, dome_request *request, int status, dome_received *received)
 {
@@ -316,23 +349,28 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
 {
     NEEDS_MESSAGE(env, type, data, count, DOME_ERR_ARGUMENT);
     dome_operation op;
-    dome__begin_alone(&op, env, DOME_OP_SEND);
+    dome__enter_alone(&op, env, DOME_OP_SEND);
     dome_status status = check(env, true, dest, tag, type, count);
-    if (status)
+    if (status) {
+        dome__clock_alone(&op);
         return dome__end(&op, status);
+    }
     dome_comm *c = dome__comm(env);
+    const uint64_t hash = hash_of(c, type);
+    if (dest != env->rank && dome__letter_at_once(env->transport, dest, tag, type, hash, data, count)) {
+        c->sent_to[dest]++;
+        dome__clock_alone(&op); /* after the message has left: its receiver does not wait for that */
+        return dome__end_at(&op, DOME_OK, op.start_ns);
+    }
+    dome__clock_alone(&op);
     if (dest != env->rank) {
-        int failed = dome__letter_send(env->transport, dest, tag, type, dome__type_hash(type), data, count, true, op.start_ns);
+        env->transport->now = 0;
+        int failed = dome__letter_send(env->transport, dest, tag, type, hash, data, count, true, op.start_ns);
         c->sent_to[dest] += !failed;
         return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->now);
     }
-    dome_request request = {.env = env,
-                            .rank = dest,
-                            .tag = tag,
-                            .type = type,
-                            .hash = dome__type_hash(type),
-                            .data = dome__unconst(data),
-                            .count = count};
+    dome_request request = {
+        .env = env, .rank = dest, .tag = tag, .type = type, .hash = hash, .data = dome__unconst(data), .count = count};
     send_to_self(env, &request);
     return dome__end(&op, DOME_OK);
 }
@@ -351,14 +389,21 @@ dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *
                             .rank = source,
                             .tag = tag,
                             .type = type,
-                            .hash = dome__type_hash(type),
+                            .hash = hash_of(c, type),
                             .data = data,
                             .count = count,
                             .link.data = &request};
-    begin_receive(c, &request);
     env->transport->now = 0;
-    int failed = receive(env, &request, op.start_ns);
-    g_queue_unlink(request.state == REQUEST_DONE ? &c->done : &c->receives, &request.link);
+    int failed;
+    if (!c->receives.length && source >= 0 && source != env->rank) {
+        if (c->stored.length)
+            look_in_store(c, &request);
+        failed = receive_alone(env, &request, op.start_ns);
+    } else {
+        begin_receive(c, &request);
+        failed = receive(env, &request, op.start_ns);
+        g_queue_unlink(request.state == REQUEST_DONE ? &c->done : &c->receives, &request.link);
+    }
     status = conclude(env, &request, failed, received);
     g_free(request.text);
     return dome__end_at(&op, status, env->transport->now);

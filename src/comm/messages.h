@@ -39,6 +39,8 @@ struct dome_comm {
     GQueue stored;   /* messages, in the order of arrival */
     uint64_t *sent_to, *taken_from; /* by rank */
     int *others;                    /* all other ranks */
+    dome_type type;                 /* of the last message, */
+    uint64_t hash;                  /* and its hash */
 };
 
 /* The environment's; made when it is first needed. */

@@ -147,24 +147,34 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     }
 }
 
-void dome__begin_alone(dome_operation *op, dome_env *env, dome_operation_code code)
+void dome__enter_alone(dome_operation *op, dome_env *env, dome_operation_code code)
 {
     *op = (dome_operation){.env = env, .code = code, .outer = env->operation};
     if (!env->stamp)
         dome__called_late(env, dome__operation_name(code));
     env->operation = op;
-    if (op->outer) {
-        if (op->outer->program)
-            refuse_inside(op);
+    if (op->outer && op->outer->program)
+        refuse_inside(op);
+}
+
+void dome__clock_alone(dome_operation *op)
+{
+    dome_env *env = op->env;
+    if (op->outer)
         return;
-    }
     op->start_wait_ns = *env->wait_ns;
     if (env->watch)
-        env->hooks->at(env, code, 0);
+        env->hooks->at(env, op->code, 0);
     op->start_eval_ns = env->clock->eval_ns;
     op->start_ns = dome__now_ns();
     if (op->start_ns >= env->look_at)
         env->hooks->look(env);
+}
+
+void dome__begin_alone(dome_operation *op, dome_env *env, dome_operation_code code)
+{
+    dome__enter_alone(op, env, code);
+    dome__clock_alone(op);
 }
 
 void dome__begin_next(dome_env *env, uint64_t decision)

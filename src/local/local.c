@@ -40,6 +40,12 @@ static int local_begin_send(dome_transport *t, int dest, int channel, const void
     return local->base->ops->send(local->base, dest, channel, head, head_bytes, data, bytes);
 }
 
+static bool local_send_at_once(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                               uint64_t bytes)
+{
+    return is_near(t->provider, dest) && dome__local_send_at_once(t, dest, channel, head, head_bytes, data, bytes);
+}
+
 static void local_end_send(dome_transport *t, int dest)
 {
     if (is_near(t->provider, dest))
@@ -114,8 +120,9 @@ static void local_close(dome_transport *t)
 static const dome_transport_ops local_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "local",
-    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE | DOME_TRANSPORT_PROBE,
+    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE | DOME_TRANSPORT_PROBE | DOME_TRANSPORT_AT_ONCE,
     .send = local_send,
+    .send_at_once = local_send_at_once,
     .begin_send = local_begin_send,
     .end_send = local_end_send,
     .sent = local_sent,

@@ -6,9 +6,10 @@
 
 #include <glib.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/types.h>
 
-enum { LINE = 128, HEAD_MAX = 96 };
+enum { LINE = 128, HEAD_MAX = 96, CELL_HEAD = 64, CELL_BYTES = 32 };
 
 /* ---- in shared memory: 32-bit atomics, which all machines support ---- */
 
@@ -20,13 +21,32 @@ typedef struct shared_task {
     _Alignas(LINE) atomic_uint done; /* number of shares whose data this task no longer reads */
 } shared_task;
 
-/* From one task to another. Byte counts wrap at 2^32, which a ring's size divides. */
+/* From one task to another. Byte counts wrap at 2^32, which a ring's size divides.
+ *
+ * A short message whose receiver has taken all earlier ones goes into the cell: the receiver finds it in the line of memory at
+ * which it looks anyway, where a message in the ring costs it two more. While the cell is full, messages go through the ring, so
+ * the one in the cell is the oldest. */
 typedef struct shared_channel {
     _Alignas(LINE) atomic_uint tail; /* bytes written */
     atomic_uint answered;            /* number of the other task's offered transfers that were answered */
     atomic_uint refused;             /* number of the last of them that could not be read and must be sent through the ring */
+
+    /* the cell: what stands in it changes only while it is empty */
+    atomic_uint put;        /* messages that have been in it */
+    uint32_t taken, read;   /* of the other direction: messages taken from the cell, bytes read, when this one was written */
+    uint8_t channel, bytes; /* of the message */
+    uint8_t head_bytes;     /* of its head; SAME_HEAD: its head is that of the one before */
+    uint8_t data[CELL_BYTES];
+    _Alignas(LINE / 2) uint8_t cell_head[CELL_HEAD];
+
     _Alignas(LINE) atomic_uint head; /* bytes read by the other task */
+    atomic_uint emptied;             /* messages that it has taken from the cell */
 } shared_channel;
+
+enum { SAME_HEAD = 255 };
+
+_Static_assert(offsetof(shared_channel, cell_head) == LINE / 2,
+               "a message in the cell with the head of the one before is in one line");
 
 /* At the start of the memory. It is followed by a shared_task for each task, a shared_channel for each pair (from, to), their
  * rings, and the slots of shares. */
@@ -55,7 +75,12 @@ typedef struct peer {
     shared_channel *out, *in;
     char *out_ring, *in_ring;
     uint32_t out_tail, in_head;
-    uint32_t out_head; /* how far the peer had read when this task last looked */
+    uint32_t out_head;     /* how far the peer had read when this task last looked */
+    uint32_t put, emptied; /* messages put into the outgoing cell, and taken from it when this task last looked */
+    uint32_t taken;        /* messages taken from the incoming cell */
+    bool heard;            /* the peer has sent something through the ring since this task last looked */
+    uint8_t put_head[CELL_HEAD], put_head_bytes;    /* the head of the last message in the outgoing cell */
+    uint8_t taken_head[HEAD_MAX], taken_head_bytes; /* of the incoming one */
 
     /* a transfer that this task has offered and the peer has not answered; offer is NULL if there is none */
     uint32_t offered;
@@ -66,8 +91,10 @@ typedef struct peer {
     bool framed;       /* frame and head have been read */
     bool direct;       /* recv_head has returned its head, and recv_data will read its data */
     bool through_ring; /* its data is in the ring */
+    bool in_cell;      /* its data has been taken from the cell */
     frame frame;
-    uint8_t head[HEAD_MAX];
+    const uint8_t *head; /* ring_head or taken_head */
+    uint8_t ring_head[HEAD_MAX], cell_data[CELL_BYTES];
     message *part;    /* a message being buffered */
     GQueue *messages; /* buffered messages of all channels, in order of arrival */
 } peer;

@@ -89,6 +89,53 @@ static void settle(dome_local *local, peer *q)
     }
 }
 
+/* Whether the peer is known to have taken all messages: then the cell is empty, and a message in it overtakes none. A peer that
+ * answers by messages in the cell tells that with them. Otherwise this task looks where the peer writes, but only after news from
+ * it: in a stream of messages to a peer that does not answer, each look would cost as much as the message. */
+static bool all_taken(peer *q)
+{
+    if (q->out_tail == q->out_head && q->put == q->emptied)
+        return true;
+    if (!q->heard)
+        return false;
+    q->heard = false;
+    q->out_head = atomic_load_explicit(&q->out->head, memory_order_acquire);
+    q->emptied = atomic_load_explicit(&q->out->emptied, memory_order_acquire);
+    return q->out_tail == q->out_head && q->put == q->emptied;
+}
+
+static void put_in_cell(dome_local *local, peer *q, int channel, const void *head, size_t head_bytes, const void *data,
+                        uint64_t bytes)
+{
+    shared_channel *c = q->out;
+    const bool same = head_bytes == q->put_head_bytes && memcmp(head, q->put_head, head_bytes) == 0;
+    if (!same) {
+        memcpy(c->cell_head, head, head_bytes);
+        memcpy(q->put_head, head, head_bytes);
+        q->put_head_bytes = (uint8_t)head_bytes;
+    }
+    c->taken = q->taken;
+    c->read = q->in_head;
+    c->channel = (uint8_t)channel;
+    c->bytes = (uint8_t)bytes;
+    c->head_bytes = same ? SAME_HEAD : (uint8_t)head_bytes;
+    if (bytes)
+        memcpy(c->data, data, bytes);
+    atomic_store_explicit(&c->put, ++q->put, memory_order_release);
+    dome__ring(local, local->place_of[q->rank], FOR_WORD);
+}
+
+bool dome__local_send_at_once(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                              uint64_t bytes)
+{
+    dome_local *local = t->provider;
+    peer *q = peer_of(local, dest);
+    if (bytes > CELL_BYTES || head_bytes > CELL_HEAD || q->offer || !all_taken(q))
+        return false;
+    put_in_cell(local, q, channel, head, head_bytes, data, bytes);
+    return true;
+}
+
 int dome__local_begin_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                            uint64_t bytes)
 {
@@ -97,6 +144,8 @@ int dome__local_begin_send(dome_transport *t, int dest, int channel, const void 
     if (head_bytes > HEAD_MAX)
         return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
     settle(local, q); /* the data of a refused offer must follow its head directly */
+    if (dome__local_send_at_once(t, dest, channel, head, head_bytes, data, bytes))
+        return DOME_OK;
     frame f = {.channel = (uint32_t)channel, .head_bytes = (uint32_t)head_bytes, .bytes = bytes};
     bool offer = local->road == DOME_ROAD_VM && bytes >= OFFER_BYTES;
     if (offer)
@@ -147,19 +196,45 @@ static void release(const dome_local *local, peer *q)
     dome__ring(local, local->place_of[q->rank], FOR_ROOM);
 }
 
+/* Takes the message out of the cell. Its sender waits for no room there, so nobody needs to be woken. */
+static void take_from_cell(dome_transport *t, peer *q)
+{
+    const shared_channel *c = q->in;
+    if (c->head_bytes != SAME_HEAD) {
+        q->taken_head_bytes = MIN(c->head_bytes, CELL_HEAD);
+        memcpy(q->taken_head, c->cell_head, CELL_HEAD);
+    }
+    q->frame = (frame){.channel = c->channel, .head_bytes = q->taken_head_bytes, .bytes = MIN(c->bytes, CELL_BYTES)};
+    memcpy(q->cell_data, c->data, CELL_BYTES);
+    if ((int32_t)(c->read - q->out_head) > 0) /* this task may have looked since the peer wrote */
+        q->out_head = c->read;
+    if ((int32_t)(c->taken - q->emptied) > 0)
+        q->emptied = c->taken;
+    q->head = q->taken_head;
+    q->framed = q->through_ring = q->in_cell = true;
+    atomic_store_explicit(&q->in->emptied, ++q->taken, memory_order_release);
+    dome__transport_progress(t);
+}
+
 /* Reads frame and head of the next message, if they have arrived. */
 static bool parse(dome_transport *t, dome_local *local, peer *q)
 {
-    uint32_t there = waiting(q);
+    uint32_t there = waiting(q); /* before the look at the cell: a message there is older */
+    if (atomic_load_explicit(&q->in->put, memory_order_acquire) != q->taken) {
+        take_from_cell(t, q);
+        return true;
+    }
     if (there < sizeof q->frame)
         return false;
     copy_out(local, q, q->in_head, &q->frame, sizeof q->frame);
     uint32_t whole = (uint32_t)sizeof q->frame + MIN(q->frame.head_bytes, HEAD_MAX);
     if (there < whole)
         return false;
-    copy_out(local, q, q->in_head + (uint32_t)sizeof q->frame, q->head, whole - (uint32_t)sizeof q->frame);
+    copy_out(local, q, q->in_head + (uint32_t)sizeof q->frame, q->ring_head, whole - (uint32_t)sizeof q->frame);
+    q->head = q->ring_head;
     q->in_head += whole;
-    q->framed = true;
+    q->framed = q->heard = true;
+    q->in_cell = false;
     q->through_ring = !q->frame.address;
     if (!q->through_ring || !q->frame.bytes)
         release(local, q);
@@ -167,9 +242,13 @@ static bool parse(dome_transport *t, dome_local *local, peer *q)
     return true;
 }
 
-/* Reads the data available in the ring, at most `bytes`. Returns the number of bytes read. */
+/* Reads the data available in the ring, at most `bytes`, or that of a message from the cell. Returns the number of bytes read. */
 static uint64_t read_ring(dome_local *local, peer *q, void *to, uint64_t bytes)
 {
+    if (q->in_cell) {
+        memcpy(to, q->cell_data, bytes);
+        return bytes;
+    }
     uint32_t there = waiting(q);
     uint64_t done = 0;
     while (there && done < bytes) {

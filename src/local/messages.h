@@ -9,6 +9,10 @@ int dome__local_begin_send(dome_transport *transport, int dest, int channel, con
                            const void *data, uint64_t bytes);
 void dome__local_end_send(dome_transport *transport, int dest);
 
+/* Sends a short message if the peer has taken all earlier ones; otherwise does nothing and returns false. */
+bool dome__local_send_at_once(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes,
+                              const void *data, uint64_t bytes);
+
 /* Whether end_send would return at once. */
 bool dome__local_sent(dome_transport *transport, int dest);
 

@@ -19,7 +19,8 @@ void dome__end_send(dome_transport *transport, int dest);
 
 int dome__recv(dome_transport *transport, int source, int channel, dome_type type, void *data, uint64_t count);
 
-/* Waits until a message from one of these ranks has arrived, and returns the rank. Needs DOME_TRANSPORT_PROBE. */
+/* Waits until a message from one of these ranks has arrived, and returns the rank: of several, the first after the one that the
+ * last call returned. Needs DOME_TRANSPORT_PROBE. */
 int dome__wait_for_any(dome_transport *transport, const int *ranks, int count, int channel);
 
 /* A share (transport.h) among the tasks of the group `near`: like messages of each task to each, with the same checks. Task i of
@@ -53,6 +54,10 @@ typedef struct dome_letter {
  * here and below. */
 int dome__letter_send(dome_transport *transport, int dest, int tag, dome_type type, uint64_t hash, const void *data,
                       uint64_t count, bool whole, uint64_t now);
+
+/* Sends elements to another task if that needs no waiting; otherwise does nothing and returns false. Does not read the clock. */
+bool dome__letter_at_once(dome_transport *transport, int dest, int tag, dome_type type, uint64_t hash, const void *data,
+                          uint64_t count);
 
 /* Waits for the next one from a task. Must be followed by dome__letter_data. */
 int dome__letter_head(dome_transport *transport, int source, dome_letter *letter, uint64_t now);

@@ -73,10 +73,11 @@ typedef struct dome_clusters dome_clusters;
 
 /* What a transport can do beyond the required slots. */
 typedef enum dome_transport_can {
-    DOME_TRANSPORT_OFFER = 1,  /* begin_send and end_send: a send may have to wait for the receiver */
-    DOME_TRANSPORT_LISTEN = 2, /* descriptors, and PROBE: a task can wait for messages and other events at once */
-    DOME_TRANSPORT_SHARE = 4,  /* share: tasks share memory */
-    DOME_TRANSPORT_PROBE = 8   /* arrived: a task can look for messages without waiting */
+    DOME_TRANSPORT_OFFER = 1,   /* begin_send and end_send: a send may have to wait for the receiver */
+    DOME_TRANSPORT_LISTEN = 2,  /* descriptors, and PROBE: a task can wait for messages and other events at once */
+    DOME_TRANSPORT_SHARE = 4,   /* share: tasks share memory */
+    DOME_TRANSPORT_PROBE = 8,   /* arrived: a task can look for messages without waiting */
+    DOME_TRANSPORT_AT_ONCE = 16 /* send_at_once: some messages leave without any waiting */
 } dome_transport_can;
 
 typedef struct dome_transport_ops {
@@ -92,6 +93,10 @@ typedef struct dome_transport_ops {
      * for the receiver, but receives arriving messages meanwhile: two tasks that send to each other do not deadlock. */
     int (*send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                 uint64_t bytes);
+
+    /* AT_ONCE: sends a message as `send` does if that needs no waiting and is quick; otherwise does nothing and returns false. */
+    bool (*send_at_once)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                         uint64_t bytes);
 
     /* OFFER: send in two steps. The data must not change until end_send, or the next begin_send to the same task, returns. */
     int (*begin_send)(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
@@ -168,6 +173,7 @@ struct dome_transport {
     void *owner;                                                                        /* the dome_env */
     char reason[512];
     uint64_t now; /* the clock's reading at the end of the last wait, ns: saves reading it again */
+    int served;   /* the rank that dome__wait_for_any returned last */
 };
 
 /* For providers. */

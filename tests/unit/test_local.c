@@ -68,9 +68,14 @@ static uint8_t content(int from, int to, uint64_t number, uint64_t i)
     return (uint8_t)((uint64_t)from * 31 + (uint64_t)to * 17 + number * 7 + i * 13 + (i >> 8));
 }
 
+enum { TALK = 1000 }; /* messages with such numbers are short as a rule */
+
 static uint64_t length_of(int from, int to, uint64_t number)
 {
     static const uint64_t lengths[] = {0, 1, 60, 4000, 16383, 16384, 70000, 262144, 300003};
+    static const uint64_t talk[] = {0, 1, 8, 31, 32, 33, 1, 200, 5000, 20000, 8, 1};
+    if (number >= TALK)
+        return talk[(number + (uint64_t)from) % G_N_ELEMENTS(talk)];
     return lengths[((uint64_t)from * 5 + (uint64_t)to * 3 + number) % G_N_ELEMENTS(lengths)];
 }
 
@@ -167,9 +172,56 @@ static int in_front(dome_transport *t)
     return failed;
 }
 
+/* Short messages among some long ones, answered or not, are received in the order sent on each channel, and in the other order of
+ * channels. Which tasks talk in a step and how much, all tasks draw alike. */
+static int talking(dome_transport *t)
+{
+    uint64_t state = 1;
+    for (uint64_t step = 0; step < 1500; step++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t drawn = state >> 33;
+        const bool usual = drawn % 4 != 0; /* tasks 0 and 1 */
+        const int from = (int)(drawn / 4 % (usual ? 2 : (uint64_t)t->size));
+        const int to = usual ? 1 - from : (from + 1 + (int)(drawn / 256 % (uint64_t)(t->size - 1))) % t->size;
+        const uint64_t first = TALK + drawn / 16 % 997, end = first + (drawn / 8192 % 3 ? 1 : 5);
+        for (uint64_t number = first; number < end && t->rank == from; number++)
+            if (give(t, to, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number))
+                return 1;
+        for (uint64_t odd = 0; odd < 2 && t->rank == to; odd++)
+            for (uint64_t number = first + (first % 2 != odd); number < end; number += 2)
+                if (take(t, from, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number))
+                    return 1;
+    }
+    return 0;
+}
+
+/* Task 0 gets messages from any of the others, of which all have sent several: each is served in turn. */
+static int fair(dome_transport *t)
+{
+    enum { EACH = 4 };
+    uint8_t word = 1;
+    int failed = 0, others[8];
+    for (int k = 0; k < EACH && t->rank && !failed; k++)
+        failed = dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+    if (t->rank)
+        return failed || dome__send(t, 0, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1);
+    for (int r = 1; r < t->size && !failed; r++) {
+        others[r - 1] = r;
+        failed = dome__recv(t, r, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1);
+    }
+    for (int k = 0, before = 0; k < EACH * (t->size - 1) && !failed; k++) {
+        const int rank = dome__wait_for_any(t, others, t->size - 1, DOME_CHANNEL_DATA), wanted = before % (t->size - 1) + 1;
+        if (rank != wanted)
+            fprintf(stderr, "task %d is served after task %d\n", rank, before);
+        failed = rank != wanted || dome__recv(t, rank, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+        before = rank;
+    }
+    return failed;
+}
+
 static void test_messages(const void *data)
 {
-    static int (*const checks[])(dome_transport *) = {crossing, around, refusing, in_front};
+    static int (*const checks[])(dome_transport *) = {crossing, around, refusing, in_front, talking, fair};
     static const char *const hosts[] = {"aaa", "aabb", "aaaaa", "aabbb"};
     for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(hosts) : 2); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(checks); k++) {
