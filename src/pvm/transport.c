@@ -3,6 +3,7 @@
 #include "core/bytes.h"
 #include "core/unconst.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <pthread.h>
 #include <pvm3.h>
@@ -15,6 +16,9 @@
  * first starts with the number of data bytes and the head. */
 enum { PIECE = 32 << 20, IN_PLACE = 2048, MOST_HEAD = 128, TAG = 0x446f10, NUMBERS = 1 << 20 };
 
+/* The first bytes of a PVM message are unpacked by one call, which is all of most. */
+enum { FRONT = 512 };
+
 /* PVM gives each direct connection room for 32 KiB in the kernel, at both ends, so a send of more waits until the receiver reads,
  * even if the receiver computes for long, and packets are dropped and sent again. Longer messages than NARROW get as much room as
  * they need, up to about MOST_ROOM; the kernel may allow less (net.core.wmem_max, rmem_max). */
@@ -25,9 +29,12 @@ typedef struct provider {
     int context;
     uint32_t *sent, *taken; /* number of PVM messages so far, by rank and channel */
     int context_before;     /* context of the user's own PVM calls, to be restored */
-    uint64_t left;          /* unread bytes of the message that recv_head began */
-    int in_buffer;          /* those of them in the current PVM message */
-    GArray *room;           /* bytes for which each connection to another task has been given room, by descriptor (int) */
+    int errno_before;
+    uint64_t left;             /* unread bytes of the message that recv_head began */
+    int in_buffer;             /* those of them in the current PVM message */
+    int front_bytes, front_at; /* the first bytes of that message; how many of them have been taken */
+    uint8_t front[FRONT];
+    GArray *room; /* bytes for which each connection to another task has been given room, by descriptor (int) */
 } provider;
 
 /* State of dome__pvm_enter and dome__pvm_leave. Only one thread uses PVM. */
@@ -68,7 +75,8 @@ void dome__pvm_enter(void)
         take_buffers();
 }
 
-void dome__pvm_leave(void)
+/* none: no SIGPIPE has come, so none needs to be taken away. */
+static void leave_pvm(bool none)
 {
     if (--entered > 0)
         return;
@@ -77,22 +85,32 @@ void dome__pvm_leave(void)
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
-    if (!sigismember(&mask_before, SIGPIPE))
+    if (!none && !sigismember(&mask_before, SIGPIPE))
         while (sigtimedwait(&pipe, NULL, &(struct timespec){0}) == SIGPIPE)
             continue;
     pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+void dome__pvm_leave(void)
+{
+    leave_pvm(false);
 }
 
 static void enter(provider *p)
 {
     dome__pvm_enter();
     p->context_before = pvm_setcontext(p->context);
+    p->errno_before = errno;
+    errno = 0;
 }
 
+/* If no call of the kernel has failed, none has written to a closed connection. PVM's library never clears errno. */
 static void leave(provider *p)
 {
+    const bool none = errno == 0;
     pvm_setcontext(p->context_before);
-    dome__pvm_leave();
+    leave_pvm(none);
+    errno = p->errno_before;
 }
 
 /* Messages may overtake each other while PVM sets up the direct route between two tasks: one is sent through the daemons, the
@@ -141,12 +159,17 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
     provider *p = t->provider;
     const char *at = data;
     uint64_t left = bytes;
-    uint8_t front[sizeof bytes + MOST_HEAD]; /* packed at once: PVM writes each piece that is packed in place by itself */
-    int code = 0;
+    uint8_t front[FRONT]; /* packed by one call: PVM writes each piece that is packed in place by itself */
+    int code = 0, in_front = (int)(sizeof bytes + head_bytes);
     if (head_bytes > MOST_HEAD)
         return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
     dome__put_u64(front, bytes);
     memcpy(front + sizeof bytes, head, head_bytes);
+    if (bytes > 0 && bytes <= FRONT - sizeof bytes - MOST_HEAD) {
+        memcpy(front + in_front, data, bytes);
+        in_front += (int)bytes;
+        left = 0;
+    }
     enter(p);
     if (bytes > NARROW)
         make_room(p, bytes);
@@ -154,8 +177,8 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
         int piece = (int)MIN(left, (uint64_t)PIECE);
         pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
         if (first)
-            pvm_pkbyte((char *)front, (int)(sizeof bytes + head_bytes), 1);
-        if (piece)
+            code = pvm_pkbyte((char *)front, in_front, 1);
+        if (code >= 0 && piece)
             code = pvm_pkbyte(dome__unconst(at), piece, 1);
         if (code >= 0)
             code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
@@ -175,6 +198,10 @@ static int next_piece(dome_transport *t, int source, int channel)
     int buffer = pvm_recv(p->tids[source], next_tag(p->taken, source, channel)), bytes = 0, tag, from;
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &from);
+    p->front_at = 0;
+    p->front_bytes = MIN(bytes, FRONT);
+    if (p->front_bytes > 0 && pvm_upkbyte((char *)p->front, p->front_bytes, 1) < 0)
+        p->front_bytes = bytes = 0;
     leave(p);
     if (buffer < 0)
         return failed(t, source, "receive from", buffer);
@@ -188,9 +215,14 @@ static bool unpack(provider *p, void *to, int bytes)
 {
     if (p->in_buffer < bytes)
         return false;
-    int before = pvm_setrbuf(own_receive), code = pvm_upkbyte(to, bytes, 1);
-    pvm_setrbuf(before);
+    const int n = MIN(bytes, p->front_bytes - p->front_at);
+    memcpy(to, p->front + p->front_at, (size_t)n);
+    p->front_at += n;
     p->in_buffer -= bytes;
+    if (n == bytes)
+        return true;
+    int before = pvm_setrbuf(own_receive), code = pvm_upkbyte((char *)to + n, bytes - n, 1);
+    pvm_setrbuf(before);
     return code >= 0;
 }
 
