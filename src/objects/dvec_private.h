@@ -25,6 +25,10 @@ typedef struct dvec_lazy {
     uint64_t halo_below, halo_above;
     bool halo_periodic;
     dome_layout *halo_layout;
+
+    uint64_t
+        *mail; /* by rank: how many items the last exchange by index sent to each task, and then how many came (dvec_mail.c) */
+    bool mail_steady; /* as many as the one before, on all tasks */
 } dvec_lazy;
 
 struct dvec {

@@ -1,0 +1,117 @@
+/* Long pieces of a vector are read out of their owner's memory into their place, also where a task wants several of one other
+ * task, and that one of it: with two tasks; with others the values alone are looked at. Exchanges by index that repeat the one
+ * before take fewer messages, and notice where a single task asks for others. */
+#include "checked.h"
+#include "core/environment.h"
+#include "transport/transport.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static char *places[64]; /* where data was read to */
+static int reads;
+
+/* In the place of the C library's. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
+                         unsigned long nthere, unsigned long flags)
+{
+    if (reads < 64)
+        places[reads++] = here->iov_base;
+    return syscall(SYS_process_vm_readv, pid, here, nhere, there, nthere, flags);
+}
+
+static bool was_read_to(const void *place)
+{
+    for (int k = 0; k < reads; k++)
+        if (places[k] == (const char *)place)
+            return true;
+    return false;
+}
+
+/* A halo on both sides: between two tasks, two long pieces each way. */
+static void test_halo(dvec *x, uint64_t width)
+{
+    dvec_halo_span spans[2];
+    const uint64_t n = dvec_length(x);
+    reads = 0;
+    CHECK(dvec_halo(x, width, width, true, spans) == DOME_OK);
+    for (int s = 0; s < 2; s++) {
+        if (!spans[s].local.count)
+            continue;
+        const double *below = spans[s].below, *above = spans[s].above;
+        const uint64_t first = spans[s].local.first, end = first + spans[s].local.count;
+        for (uint64_t k = 0; k < width; k++) {
+            CHECK(below[k] == (double)((first + n - width + k) % n));
+            CHECK(above[k] == (double)((end + k) % n));
+        }
+        if (dome_size(env) == 2 && reads > 0)
+            CHECK(was_read_to(below) && was_read_to(above));
+    }
+}
+
+/* z = x[index], and how many messages that took. The index of element i is i + step, around; the last element's is `last`. */
+static uint64_t gather(dvec *z, const dvec *x, dvec *index, uint64_t step, uint64_t last)
+{
+    const uint64_t n = dvec_length(x);
+    dvec_span spans[2];
+    CHECK(dvec_local(index, spans) == DOME_OK);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t k = 0; k < spans[s].count; k++) {
+            const uint64_t i = spans[s].first + k;
+            ((int64_t *)spans[s].data)[k] = (int64_t)(i == n - 1 ? last : (i + step) % n);
+        }
+    const uint64_t before = env->transport->messages;
+    CHECK(dvec_gather(z, x, index) == DOME_OK);
+    const uint64_t messages = env->transport->messages - before;
+    CHECK(dvec_local_const(z, spans) == DOME_OK);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t k = 0; k < spans[s].count; k++) {
+            const uint64_t i = spans[s].first + k;
+            CHECK(((const double *)spans[s].data)[k] == (double)(i == n - 1 ? last : (i + step) % n));
+        }
+    return messages;
+}
+
+static void test_repeated(void)
+{
+    const uint64_t n = 7000, block = dome_block_size(n);
+    dvec *x = dvec_new(env, NULL, DOME_F64, n), *z = dvec_new_like(x, NULL), *index = dvec_new(env, NULL, DOME_I64, n);
+    CHECK(dvec_iota(x) == DOME_OK);
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+        relayout(n, block, layout);
+        gather(z, x, index, 3000, 5);
+        const uint64_t second = gather(z, x, index, 3000, 5), third = gather(z, x, index, 3000, 5);
+        if (dome_size(env) > 2 && layout != 2)
+            CHECK(third < second);
+        CHECK(gather(z, x, index, 3000, 5) == third);
+        gather(z, x, index, 3000, 4000); /* asked for by one task, of another one than before */
+        gather(z, x, index, 3000, 5);
+        gather(z, x, index, 100, 6999);
+        gather(z, x, index, 100, 0);
+        gather(z, x, index, 100, 0);
+        gather(z, x, index, 100, 3500);
+    }
+    dvec_free(index);
+    dvec_free(z);
+    dvec_free(x);
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t n = 1 << 16;
+    char **words = calloc((size_t)argc + 3, sizeof *words); /* messages are counted: none of load balancing */
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    words[argc++] = "--dome-balance";
+    words[argc++] = "none";
+    env = dome_init(&argc, &words);
+    dome_set_errors_return(env);
+    dvec *x = dvec_new(env, "x", DOME_F64, n);
+    CHECK(dvec_iota(x) == DOME_OK);
+    for (int round = 0; round < 20; round++)
+        test_halo(x, 4096 + (uint64_t)round);
+    test_repeated();
+    dome_print(env, "exchanges: %u checks\n", checks);
+    return dome_finalize(env);
+}
