@@ -222,5 +222,7 @@ dome_status dome__end_at(dome_operation *op, dome_status status, uint64_t now)
 
 void dome__count_bytes(const dome_operation *op, uint64_t bytes)
 {
+    while (op->outer)
+        op = op->outer;
     op->env->clock->entry[op->code].bytes += bytes;
 }
