@@ -53,15 +53,21 @@ typedef void (*dome_combine_function)(void *ctx, size_t count, void *inout, cons
 
 /* data: this task's elements before, the result afterwards: on every task (allreduce), on task
  * `root` (reduce; elsewhere data is unchanged), of this task and all lower ranks (scan,
- * inclusive). Struct types and other combinations: the functions named _with. */
+ * inclusive), of all lower ranks alone (exscan, exclusive). Task 0, below which there is none, gets
+ * from exscan what changes no other value: 0; 1 for DOME_PROD and DOME_AND; all bits set for
+ * DOME_BITAND; the type's largest value or infinity for DOME_MIN, its smallest or -infinity for
+ * DOME_MAX; from dome_exscan_with what it had. Struct types and other combinations: the functions
+ * named _with. */
 dome_status dome_allreduce(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_reduce(dome_env *env, int root, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_scan(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
+dome_status dome_exscan(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_allreduce_with(dome_env *env, dome_type type, void *data, size_t count, dome_combine_function combine,
                                 void *ctx);
 dome_status dome_reduce_with(dome_env *env, int root, dome_type type, void *data, size_t count, dome_combine_function combine,
                              void *ctx);
 dome_status dome_scan_with(dome_env *env, dome_type type, void *data, size_t count, dome_combine_function combine, void *ctx);
+dome_status dome_exscan_with(dome_env *env, dome_type type, void *data, size_t count, dome_combine_function combine, void *ctx);
 
 /* Each task gives `count` elements of send; recv gets dome_size(env) * count elements, in rank
  * order. gather: on task `root`; elsewhere recv may be NULL. */
@@ -72,6 +78,12 @@ dome_status dome_allgather(dome_env *env, dome_type type, const void *send, size
  * dome_size(env) entries, equal on all tasks (dome_allgather tells them). */
 dome_status dome_gatherv(dome_env *env, int root, dome_type type, const void *send, const size_t *counts, void *recv);
 dome_status dome_allgatherv(dome_env *env, dome_type type, const void *send, const size_t *counts, void *recv);
+
+/* The inverse: task `root` gives each task, itself included, `count` elements of send, or counts[r]
+ * elements to task r; its parts for the tasks are contiguous, in rank order. recv gets this task's.
+ * Elsewhere send is not looked at and may be NULL. counts as in dome_gatherv. */
+dome_status dome_scatter(dome_env *env, int root, dome_type type, const void *send, size_t count, void *recv);
+dome_status dome_scatterv(dome_env *env, int root, dome_type type, const void *send, const size_t *counts, void *recv);
 
 /* Sends send_counts[r] elements to each task r, itself included, and receives recv_counts[r]
  * elements from each. Both buffers hold the parts one after the other, in rank order. The counts

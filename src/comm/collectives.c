@@ -30,11 +30,14 @@ static dome_status check_count(dome_env *env, dome_type type, uint64_t count)
 static dome_status check_reduction(dome_env *env, dome_type type, dome_reduction reduction)
 {
     const char *name = dome__reduction_name(reduction);
+    const dome_operation *op = env->operation;
+    while (op->outer)
+        op = op->outer;
     if (!name)
         return dome__fail(env, DOME_ERR_ARGUMENT, "there is no reduction %d", (int)reduction);
     if (!dome__reduction_loop(reduction, type) && !dome__reduction_is_exact(reduction, type))
         return dome__fail(env, DOME_ERR_TYPE, "the type %s has no %s; a function of your own can combine it (%s_with)",
-                          dome_type_name(type), name, dome__operation_name(env->operation->code));
+                          dome_type_name(type), name, dome__operation_name(op->code));
     return DOME_OK;
 }
 
@@ -220,6 +223,54 @@ dome_status dome_allgatherv(dome_env *env, dome_type type, const void *send, con
     NEEDS_DATA(env, type, send, counts[env->rank]);
     DOME_NEEDS(recv || sum_of(env, counts) == 0, "the place of the result", DOME_ERR_ARGUMENT);
     return gather(env, DOME_OP_ALLGATHERV, 0, type, send, 0, counts, recv);
+}
+
+/* ---- scatter ---- */
+
+/* counts NULL: `count` for each task. */
+static dome_status scatter(dome_env *env, dome_operation_code code, int root, dome_type type, const void *send, size_t count,
+                           const size_t *counts, void *recv)
+{
+    dome_transport *t = env->transport;
+    dome_operation op;
+    uint64_t words[3] = {dome__type_word(env, type), counts ? 0 : count, (uint64_t)root}, total = 0;
+    for (int r = 0; counts && r < env->size; r++)
+        words[1] = dome__hash(words[1], counts[r]);
+    dome__begin_with(&op, env, code, NULL, words, G_N_ELEMENTS(words));
+    dome_status status = check_root(env, root);
+    if (!status && !counts)
+        status = check_count(env, type, count);
+    uint64_t *list = counts ? copy_counts(env, type, counts, &total) : NULL;
+    if (!status && counts && !list)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "the counts add up to more than memory can have");
+    if (!status) {
+        uint64_t *out = g_new0(uint64_t, env->size), *in = g_new0(uint64_t, env->size);
+        for (int r = 0; r < env->size && env->rank == root; r++)
+            out[r] = list ? list[r] : count;
+        in[root] = list ? list[env->rank] : count;
+        int failed = dome__alltoallv(t, type, send, out, recv, in);
+        status = failed ? dome__fail_transport(env, failed) : DOME_OK;
+        g_free(out);
+        g_free(in);
+    }
+    g_free(list);
+    return dome__end(&op, status);
+}
+
+dome_status dome_scatter(dome_env *env, int root, dome_type type, const void *send, size_t count, void *recv)
+{
+    NEEDS_DATA(env, type, recv, count);
+    DOME_NEEDS(send || count == 0 || env->rank != root, "the place of all elements", DOME_ERR_ARGUMENT);
+    return scatter(env, DOME_OP_SCATTER, root, type, send, count, NULL, recv);
+}
+
+dome_status dome_scatterv(dome_env *env, int root, dome_type type, const void *send, const size_t *counts, void *recv)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(counts, "the list of counts", DOME_ERR_ARGUMENT);
+    NEEDS_DATA(env, type, recv, counts[env->rank]);
+    DOME_NEEDS(send || env->rank != root || sum_of(env, counts) == 0, "the place of all elements", DOME_ERR_ARGUMENT);
+    return scatter(env, DOME_OP_SCATTERV, root, type, send, 0, counts, recv);
 }
 
 /* ---- all to all ---- */

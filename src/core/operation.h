@@ -30,13 +30,17 @@
     X(ALLREDUCE, "dome_allreduce", "type:n count:u reduction:n", PLAIN)                                                          \
     X(REDUCE, "dome_reduce", "type:n count:u reduction:n root:u", PLAIN)                                                         \
     X(SCAN, "dome_scan", "type:n count:u reduction:n", PLAIN)                                                                    \
+    X(EXSCAN, "dome_exscan", "type:n count:u reduction:n", PLAIN)                                                                \
     X(ALLREDUCE_WITH, "dome_allreduce_with", "type:n count:u", PLAIN)                                                            \
     X(REDUCE_WITH, "dome_reduce_with", "type:n count:u root:u", PLAIN)                                                           \
     X(SCAN_WITH, "dome_scan_with", "type:n count:u", PLAIN)                                                                      \
+    X(EXSCAN_WITH, "dome_exscan_with", "type:n count:u", PLAIN)                                                                  \
     X(GATHER, "dome_gather", "type:n count:u root:u", PLAIN)                                                                     \
     X(ALLGATHER, "dome_allgather", "type:n count:u", PLAIN)                                                                      \
     X(GATHERV, "dome_gatherv", "type:n counts:h root:u", PLAIN)                                                                  \
     X(ALLGATHERV, "dome_allgatherv", "type:n counts:h", PLAIN)                                                                   \
+    X(SCATTER, "dome_scatter", "type:n count:u root:u", PLAIN)                                                                   \
+    X(SCATTERV, "dome_scatterv", "type:n counts:h root:u", PLAIN)                                                                \
     X(ALLTOALL, "dome_alltoall", "type:n", PLAIN)                                                                                \
     X(SEND, "dome_send", "", PLAIN)                                                                                              \
     X(RECV, "dome_recv", "", PLAIN)                                                                                              \
@@ -198,6 +202,7 @@
     X(DVEC_GATHER, "dvec_gather", "x:v index:v", MOVES)                                                                          \
     X(DVEC_SCATTER, "dvec_scatter", "x:v index:v", MOVES)                                                                        \
     X(DVEC_SCATTER_ADD, "dvec_scatter_add", "x:v index:v", MOVES)                                                                \
+    X(DVEC_EXSCAN, "dvec_exscan", "x:v", MOVES)                                                                                  \
     X(DVEC_CUMPROD, "dvec_cumprod", "x:v", MOVES)                                                                                \
     X(DVEC_SORT, "dvec_sort", "x:v", MOVES)                                                                                      \
     X(DVEC_ARGSORT, "dvec_argsort", "x:v", MOVES)                                                                                \
@@ -212,6 +217,8 @@
     X(DVEC_MAX_BY, "dvec_max_by", "labels:v k:u", MOVES)                                                                         \
     X(DVEC_COUNT_BY, "dvec_count_by", "k:u", MOVES)                                                                              \
     X(DVEC_HISTOGRAM, "dvec_histogram", "bins:u edges:h", MOVES)                                                                 \
+    X(DVEC_MATMUL, "dvec_matmul", "a:v b:v", MOVES)                                                                              \
+    X(DVEC_TRANSPOSE_MATMUL, "dvec_transpose_matmul", "b:v", MOVES)                                                              \
     X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
     X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
@@ -307,7 +314,7 @@ void dome__begin_next(dome_env *env, uint64_t decision);
 /* Leaves the operation: adds its computing time (waiting excluded) to the clock. Returns status. */
 dome_status dome__end(dome_operation *op, dome_status status);
 
-/* Counts bytes of vectors that an operation has read or written, for the profile. */
+/* Counts bytes of vectors that an operation has read or written, for the profile: as the outermost one's. */
 void dome__count_bytes(const dome_operation *op, uint64_t bytes);
 
 /* What an environment knows of errors. */

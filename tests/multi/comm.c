@@ -287,6 +287,22 @@ static void free_given(char **given)
     g_free(given);
 }
 
+/* Whether task 0's result of an exclusive scan is what leaves other elements as they are. */
+static bool is_neutral(dome_type type, dome_reduction reduction, char *neutral, char *given, uint64_t count)
+{
+    if (type == DOME_C64 || type == DOME_C128) { /* a product with 1 + 0i is not the factor where that is infinite */
+        for (uint64_t i = 0; i < count; i++)
+            if (part(type, neutral, (int)(2 * i)) != (reduction == DOME_PROD) || part(type, neutral, (int)(2 * i + 1)) != 0)
+                return false;
+        return true;
+    }
+    char *both = fold(type, reduction, (char *[]){neutral, given}, 2, count), *one = fold(type, reduction, &given, 1, count);
+    bool right = same_values(type, both, one, count);
+    g_free(both);
+    g_free(one);
+    return right;
+}
+
 static void check_reduction(dome_type type, dome_reduction reduction, uint64_t count)
 {
     uint64_t stream = draw(1 << 30) * 64;
@@ -303,6 +319,12 @@ static void check_reduction(dome_type type, dome_reduction reduction, uint64_t c
     memcpy(mine, given[rank], count * dome_type_size(type));
     dome_scan(env, type, mine, count, reduction);
     EXPECT(same_values(type, mine, lower, count), "scan %d of %d %s", (int)reduction, (int)count, name);
+    memcpy(mine, given[rank], count * dome_type_size(type));
+    dome_exscan(env, type, mine, count, reduction);
+    char *below = rank > 0 ? fold(type, reduction, given, rank, count) : NULL;
+    EXPECT(below ? same_values(type, mine, below, count) : is_neutral(type, reduction, mine, given[0], count),
+           "exscan %d of %d %s", (int)reduction, (int)count, name);
+    g_free(below);
     free_given(given);
     g_free(mine);
     g_free(whole);
@@ -341,9 +363,11 @@ static void check_own_function(uint64_t count)
     uint64_t stream = draw(1 << 30) * 64;
     int calls = 0, ignored = 0, root = (int)draw((uint64_t)size);
     char **given = all_given(type, stream, count), *mine = make(type, stream + (uint64_t)rank, count);
-    char *whole = make(type, stream, count), *lower = make(type, stream, count);
+    char *whole = make(type, stream, count), *lower = make(type, stream, count), *below = make(type, stream, count);
     for (int r = 1; r < size; r++) {
         compose(&ignored, count, whole, given[r]);
+        if (r < rank)
+            compose(&ignored, count, below, given[r]);
         if (r <= rank)
             compose(&ignored, count, lower, given[r]);
     }
@@ -355,6 +379,10 @@ static void check_own_function(uint64_t count)
     memcpy(mine, given[rank], count * sizeof(affine));
     dome_scan_with(env, type, mine, count, compose, &calls);
     EXPECT(same(type, mine, lower, count), "scan_with of %d", (int)count);
+    memcpy(mine, given[rank], count * sizeof(affine));
+    dome_exscan_with(env, type, mine, count, compose, &calls);
+    EXPECT(same(type, mine, below, count), "exscan_with of %d", (int)count); /* task 0 keeps its own */
+    g_free(below);
     EXPECT(calls > 0 || size == 1 || count < (uint64_t)size, "the function has not been called");
     free_given(given);
     g_free(mine);
@@ -393,6 +421,34 @@ static void check_gather(dome_type type, uint64_t most)
     g_free(counts);
     g_free(mine);
     g_free(got);
+}
+
+/* ---- scatter ---- */
+
+static void check_scatter(dome_type type, uint64_t most)
+{
+    uint64_t stream = draw(1 << 30) * 64, count = draw(most), total = 0;
+    int root = (int)draw((uint64_t)size);
+    size_t *counts = g_new0(size_t, size), bytes = dome_type_size(type);
+    for (int varies = 0; varies < 2; varies++) {
+        for (int r = 0; r < size; r++)
+            total += counts[r] = varies ? draw(3) ? draw(most) : 0 : count;
+        char *all = g_malloc0((total + 1) * bytes), *at = all, *got = g_malloc0((counts[rank] + 1) * bytes);
+        for (int r = 0; r < size; at += counts[r++] * bytes) {
+            char *theirs = make(type, stream + (uint64_t)r, counts[r]);
+            memcpy(at, theirs, counts[r] * bytes);
+            g_free(theirs);
+        }
+        varies ? dome_scatterv(env, root, type, rank == root ? all : NULL, counts, got)
+               : dome_scatter(env, root, type, rank == root ? all : NULL, count, got);
+        char *wanted = make(type, stream + (uint64_t)rank, counts[rank]);
+        EXPECT(same(type, got, wanted, counts[rank]), "scatter from task %d, %d %s", root, (int)counts[rank],
+               dome_type_name(type));
+        g_free(wanted);
+        g_free(all);
+        g_free(got);
+    }
+    g_free(counts);
 }
 
 static void check_alltoall(dome_type type, uint64_t most)
@@ -629,6 +685,9 @@ static void check_errors(void)
     FAILS(dome_reduce(env, size, DOME_F64, x, 3, DOME_SUM), DOME_ERR_ARGUMENT, "there is no task");
     FAILS(dome_gather(env, -1, DOME_F64, x, 3, y), DOME_ERR_ARGUMENT, "there is no task -1");
     FAILS(dome_scan(env, DOME_F64, x, SIZE_MAX / 2, DOME_SUM), DOME_ERR_ARGUMENT, "more than memory");
+    FAILS(dome_exscan(env, types[12], &a, 1, DOME_MIN), DOME_ERR_TYPE, "(dome_exscan_with)");
+    FAILS(dome_scatter(env, size, DOME_F64, x, 1, y), DOME_ERR_ARGUMENT, "there is no task");
+    FAILS(dome_scatter(env, 0, DOME_F64, x, SIZE_MAX / 2, y), DOME_ERR_ARGUMENT, "more than memory");
     FAILS(dome_send(env, size, 0, DOME_F64, x, 1), DOME_ERR_ARGUMENT, "there is no task");
     FAILS(dome_send(env, DOME_ANY_RANK, 0, DOME_F64, x, 1), DOME_ERR_ARGUMENT, "there is no task -1");
     FAILS(dome_recv(env, -2, 0, DOME_F64, x, 1, NULL), DOME_ERR_ARGUMENT, "there is no task -2");
@@ -678,6 +737,7 @@ int main(int argc, char **argv)
         check_own_function(3000 + draw(3000));
         for (int k = 0; k < 13; k++) {
             check_gather(types[k], draw(2) ? 40 : 4000);
+            check_scatter(types[k], draw(2) ? 40 : 4000);
             check_alltoall(types[k], draw(2) ? 40 : 4000);
         }
         check_messages(60);

@@ -109,6 +109,9 @@ static void of_collectives(void)
     REFUSES(dome_scan, NULL, DOME_I32, &x, 1, DOME_SUM);
     REFUSES(dome_scan, env, NULL, &x, 1, DOME_SUM);
     REFUSES(dome_scan, env, DOME_I32, NULL, 1, DOME_SUM);
+    REFUSES(dome_exscan, NULL, DOME_I32, &x, 1, DOME_SUM);
+    REFUSES(dome_exscan, env, NULL, &x, 1, DOME_SUM);
+    REFUSES(dome_exscan, env, DOME_I32, NULL, 1, DOME_SUM);
     REFUSES(dome_allreduce_with, NULL, DOME_I32, &x, 1, combine, NULL);
     REFUSES(dome_allreduce_with, env, NULL, &x, 1, combine, NULL);
     REFUSES(dome_allreduce_with, env, DOME_I32, NULL, 1, combine, NULL);
@@ -117,6 +120,10 @@ static void of_collectives(void)
     REFUSES(dome_reduce_with, env, 0, DOME_I32, &x, 1, NULL, NULL);
     REFUSES(dome_scan_with, NULL, DOME_I32, &x, 1, combine, NULL);
     REFUSES(dome_scan_with, env, DOME_I32, &x, 1, NULL, NULL);
+    REFUSES(dome_exscan_with, NULL, DOME_I32, &x, 1, combine, NULL);
+    REFUSES(dome_exscan_with, env, NULL, &x, 1, combine, NULL);
+    REFUSES(dome_exscan_with, env, DOME_I32, NULL, 1, combine, NULL);
+    REFUSES(dome_exscan_with, env, DOME_I32, &x, 1, NULL, NULL);
     REFUSES(dome_gather, NULL, 0, DOME_I32, &x, 1, &y);
     REFUSES(dome_gather, env, 0, NULL, &x, 1, &y);
     REFUSES(dome_gather, env, 0, DOME_I32, NULL, 1, &y);
@@ -131,6 +138,15 @@ static void of_collectives(void)
     REFUSES(dome_gatherv, env, 0, DOME_I32, NULL, &one, &y);
     REFUSES(dome_gatherv, env, 0, DOME_I32, &x, NULL, &y);
     REFUSES(dome_gatherv, env, 0, DOME_I32, &x, &one, NULL);
+    REFUSES(dome_scatter, NULL, 0, DOME_I32, &x, 1, &y);
+    REFUSES(dome_scatter, env, 0, NULL, &x, 1, &y);
+    REFUSES(dome_scatter, env, 0, DOME_I32, NULL, 1, &y);
+    REFUSES(dome_scatter, env, 0, DOME_I32, &x, 1, NULL);
+    REFUSES(dome_scatterv, NULL, 0, DOME_I32, &x, &one, &y);
+    REFUSES(dome_scatterv, env, 0, NULL, &x, &one, &y);
+    REFUSES(dome_scatterv, env, 0, DOME_I32, NULL, &one, &y);
+    REFUSES(dome_scatterv, env, 0, DOME_I32, &x, NULL, &y);
+    REFUSES(dome_scatterv, env, 0, DOME_I32, &x, &one, NULL);
     REFUSES(dome_allgatherv, NULL, DOME_I32, &x, &one, &y);
     REFUSES(dome_allgatherv, env, NULL, &x, &one, &y);
     REFUSES(dome_allgatherv, env, DOME_I32, NULL, &one, &y);
