@@ -1,15 +1,20 @@
-/* Operations on vectors that change the order or the number of elements: sorting, searching, selecting, slices, and reductions by
- * label.
+/* Operations on vectors as whole arrays: sorting, searching, selecting, slices, running
+ * products, reductions by label.
  *
- * dvec.h has the conventions. All functions here are collective, and need the values of the vectors that they read. Results have
- * the same bits for any number of tasks and any layout.
+ * dvec.h has the conventions. All functions here are collective, and need the values of the vectors
+ * that they read. Results have the same bits for any number of tasks and any layout.
  *
- * Order: of real and integer types (others: DOME_ERR_TYPE). Zeros of both signs are equal, and so are all NaN, which come last as
- * in NumPy. Vectors that are sorted or searched have width 1 (DOME_ERR_SHAPE).
+ * Order: all types but structs have one (structs: DOME_ERR_TYPE). Zeros of both signs are equal,
+ * and so are all NaN, which come last as in NumPy. Complex values are in order of their real parts,
+ * and where these are equal, of their imaginary parts. Complex values of which a part is NaN come
+ * last: first those with a real part that is a number, in its order, then those with such an
+ * imaginary part, then those of which both parts are NaN (NumPy: sort). Vectors that are sorted or
+ * searched have width 1 (DOME_ERR_SHAPE).
  *
- * Functions that return a vector make a new one called `name`, as dvec_new does: with the distribution of their first vector and
- * a block size that depends on the length. Where the length follows from values, all tasks find the same. env owns the vector.
- * NULL on failure, with the errors of dvec_new and those named below. */
+ * Functions that return a vector make a new one called `name`, as dvec_new does: with the
+ * distribution of their first vector and a block size that depends on the length. Where the length
+ * follows from values, all tasks find the same. env owns the vector. NULL on failure, with the
+ * errors of dvec_new and those named below. */
 #ifndef DOME_ARRAYS_H
 #define DOME_ARRAYS_H
 
@@ -21,73 +26,83 @@ extern "C" {
 
 /* ---- sorting and searching ---- */
 
-/* z = x's values in ascending order (NumPy: sort). Of zeros, -0 comes before +0; of NaN, those with the sign set come last. z has
- * the type and the layout of x, and may be x. Each task sorts its part, and one exchange brings every value to its task; a task
- * needs memory for 16 bytes for each of its values. */
+/* z = x's values in ascending order (NumPy: sort). Of real zeros, -0 comes before +0; of real NaN,
+ * those with the sign set come last. Complex values that are equal keep their order. z has the type
+ * and the layout of x, and may be x. Each task sorts its part, and one exchange brings every value
+ * to its task; a task needs memory for 16 bytes for each of its values, for complex ones 48. */
 dome_status dvec_sort(dvec *z, const dvec *x);
 
-/* index = the positions of x's values in ascending order: dvec_gather(z, x, index) sorts (NumPy: argsort). Positions of equal
- * values ascend: the order is stable. index has the length and layout of x and type DOME_I64 or DOME_U64. A task needs memory for
- * 32 bytes for each of its values. */
+/* index = the positions of x's values in ascending order: dvec_gather(z, x, index) sorts (NumPy:
+ * argsort). Positions of equal values ascend: the order is stable. index has the length and layout
+ * of x and type DOME_I64 or DOME_U64. A task needs memory for 32 bytes for each of its values, for
+ * values of type DOME_C128 48. */
 dome_status dvec_argsort(dvec *index, const dvec *x);
 
-/* index[i] = the number of elements of `sorted` that are less than x[i]; with `right` set, less than or equal to it (NumPy:
- * searchsorted). sorted has any length, and x's type; index is as in dvec_argsort. DOME_ERR_ARGUMENT if an element of `sorted` is
- * less than the one before it. */
+/* index[i] = the number of elements of `sorted` that are less than x[i]; with `right` set, less
+ * than or equal to it (NumPy: searchsorted). sorted has any length, and x's type; index is as in
+ * dvec_argsort. DOME_ERR_ARGUMENT if an element of `sorted` is less than the one before it. */
 dome_status dvec_searchsorted(dvec *index, const dvec *sorted, const dvec *x, bool right);
 
 /* ---- selecting: new vectors ---- */
 
-/* The different values of x in ascending order (NumPy: unique). A zero is +0, and there is at most one NaN. */
+/* The different values of x in ascending order (NumPy: unique). A zero is +0, and there is at most
+ * one NaN; of complex values with a part that is NaN the first in order is left. */
 dvec *dvec_unique(const dvec *x, const char *name);
 
-/* The elements of x where mask is not 0, in order (NumPy: compress, x[mask]). mask has type DOME_U8, width 1 and the layout of x;
- * it may be DOME_WHOLE. x has any type and width. */
+/* The elements of x where mask is not 0, in order (NumPy: compress, x[mask]). mask has type
+ * DOME_U8, width 1 and the layout of x; it may be DOME_WHOLE. x has any type and width. */
 dvec *dvec_compress(const dvec *x, const dvec *mask, const char *name);
 
-/* The positions of all values of x that are not 0, in ascending order, as DOME_I64 (NumPy: nonzero). NaN is not 0. Width 1, not
- * for struct types. */
+/* The positions of all values of x that are not 0, in ascending order, as DOME_I64 (NumPy:
+ * nonzero). NaN is not 0. Width 1, not for struct types. */
 dvec *dvec_nonzero(const dvec *x, const char *name);
 
-/* The `count` elements x[first], x[first + step], ... (NumPy: x[first::step]). step may be negative. DOME_ERR_RANGE unless all of
- * them lie in x; DOME_ERR_ARGUMENT for a step of 0. Any type and width. */
+/* The `count` elements x[first], x[first + step], ... (NumPy: x[first::step]). step may be
+ * negative. DOME_ERR_RANGE unless all of them lie in x; DOME_ERR_ARGUMENT for a step of 0. Any type
+ * and width. */
 dvec *dvec_slice(const dvec *x, uint64_t first, uint64_t count, int64_t step, const char *name);
 
-/* The elements of x[0], then those of x[1], ..., x[n - 1] (NumPy: concatenate). They agree in type and width; n is at least 1. */
+/* The elements of x[0], then those of x[1], ..., x[n - 1] (NumPy: concatenate). They agree in type
+ * and width; n is at least 1. */
 dvec *dvec_concatenate(size_t n, const dvec *const x[], const char *name);
 
 /* ---- running products ---- */
 
-/* z[i] = x[0] * ... * x[i], separately for each of the width values (NumPy: cumprod). Real and integer types; integers wrap
- * around. Floating point: z[i] = P * s, where s is the product from the start of i's block up to i, formed in order in double
- * precision (for F32 too), and P the product of the last s of all blocks before, from left to right. So a product may overflow or
- * underflow where a loop's would not, if those of single blocks do. The result is rounded to the type. z may be x. */
+/* z[i] = x[0] * ... * x[i], separately for each of the width values (NumPy: cumprod). Real and
+ * integer types; integers wrap around. Floating point: z[i] = P * s, where s is the product from
+ * the start of i's block up to i, formed in order in double precision (for F32 too), and P the
+ * product of the last s of all blocks before, from left to right. So a product may overflow or
+ * underflow where a loop's would not, if those of single blocks do. The result is rounded to the
+ * type. z may be x. */
 dome_status dvec_cumprod(dvec *z, const dvec *x);
 
 /* ---- reductions by label ----
  *
- * labels[i] says to which of k groups element i of x belongs: an integer in 0 ... k - 1 (else DOME_ERR_RANGE; the line names the
- * first). labels has width 1, and the length and layout of x, or is DOME_WHOLE. x is real or integer. Results stand by label,
- * then by column: result[j * width + c] is that of column c of the elements with label j. Every task gets all results, and needs
+ * labels[i] says to which of k groups element i of x belongs: an integer in 0 ... k - 1 (else
+ * DOME_ERR_RANGE; the line names the first). labels has width 1, and the length and layout of x, or
+ * is DOME_WHOLE. x is real or integer. Results stand by label, then by column: result[j * width +
+ * c] is that of column c of the elements with label j. Every task gets all results, and needs
  * memory for them: for a sum 600 bytes. For millions of labels use dvec_scatter_add. */
 
-/* Sums by label (NumPy: bincount with weights, add.at; pandas: groupby.sum). Within a block the values with one label are added
- * in order in double precision; the sums of blocks are added exactly and rounded once. Integer sums are exact, then rounded. 0
- * for a label without elements. */
+/* Sums by label (NumPy: bincount with weights, add.at; pandas: groupby.sum). Within a block the
+ * values with one label are added in order in double precision; the sums of blocks are added
+ * exactly and rounded once. Integer sums are exact, then rounded. 0 for a label without elements. */
 dome_status dvec_sum_by(const dvec *x, const dvec *labels, uint64_t k, double sums[]);
 
-/* The smallest and the largest value by label. NaN if any of the values is NaN, and for a label without elements. -0 is less than
- * +0. */
+/* The smallest and the largest value by label. NaN if any of the values is NaN, and for a label
+ * without elements. -0 is less than +0. */
 dome_status dvec_min_by(const dvec *x, const dvec *labels, uint64_t k, double smallest[]);
 dome_status dvec_max_by(const dvec *x, const dvec *labels, uint64_t k, double largest[]);
 
 /* The number of elements with each label (NumPy: bincount). counts has room for k numbers. */
 dome_status dvec_count_by(const dvec *labels, uint64_t k, uint64_t counts[]);
 
-/* Counts all values of x by bin (NumPy: histogram). Bin j holds the values from edge j, included, to edge j + 1, excluded but for
- * the last bin. The edges are low + j * ((high - low) / bins), the last one is high. Values outside and NaN are not counted.
- * Values of all types are compared as doubles. dvec_histogram_edges: bins + 1 edges that do not descend. DOME_ERR_ARGUMENT: no
- * bins, edges that descend or are NaN; low and high that do not ascend, are not finite, or whose difference is not. */
+/* Counts all values of x by bin (NumPy: histogram). Bin j holds the values from edge j, included,
+ * to edge j + 1, excluded but for the last bin. The edges are low + j * ((high - low) / bins), the
+ * last one is high. Values outside and NaN are not counted. Values of all types are compared as
+ * doubles. dvec_histogram_edges: bins + 1 edges that do not descend. DOME_ERR_ARGUMENT: no bins,
+ * edges that descend or are NaN; low and high that do not ascend, are not finite, or whose
+ * difference is not. */
 dome_status dvec_histogram(const dvec *x, uint64_t bins, double low, double high, uint64_t counts[]);
 dome_status dvec_histogram_edges(const dvec *x, uint64_t bins, const double edges[], uint64_t counts[]);
 

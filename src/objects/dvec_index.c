@@ -226,6 +226,12 @@ static int gather_all(const dvec *z, const dvec *x, const taken *indices, char *
     return status;
 }
 
+int dvec__gather_at(const dvec *z, const dvec *x, const uint64_t *at, char *out)
+{
+    const taken indices = {.at = at, .near = x->distribution == DOME_WHOLE || x->env->transport->size == 1};
+    return gather_all(z, x, &indices, out);
+}
+
 static int check_gather(const dvec *z, const dvec *x, const dvec *index)
 {
     if (!x || !index)

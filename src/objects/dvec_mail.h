@@ -17,7 +17,7 @@ typedef struct dvec_mail {
     uint64_t *in_counts;          /* items that come */
     uint64_t *scaled, *in_scaled; /* the same in values: times the number of values per item */
     uint64_t total, in_total;
-    uint64_t *items, *in_items;   /* one or two words per item */
+    uint64_t *items, *in_items;   /* some words per item */
     uint64_t *order;              /* local number of each item sent */
     char *elements, *in_elements; /* in the direction in which they travel */
     dvec_partner *partners;       /* by distance around the ring; only `begin` and `finish` look at them */
@@ -49,6 +49,10 @@ int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t value
 int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back);
 
 void dvec__mail_clear(dvec_mail *m);
+
+/* Sets out[i] = x[at[i]], where at[i] belongs to local element i of z. x must be settled, z must be whole only if x is, and out
+ * must not overlap x's memory. Collective, unless x is DOME_WHOLE. */
+int dvec__gather_at(const dvec *z, const dvec *x, const uint64_t *at, char *out);
 
 /* This task's part of a vector, for looking up elements. */
 typedef struct own_part {

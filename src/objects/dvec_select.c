@@ -180,18 +180,19 @@ dvec *dvec_nonzero(const dvec *x, const char *name)
 
 /* ---- different values ---- */
 
-/* What a task tells of its spans: the last key of each. */
-enum { LAST_KEYS = 2 };
+/* What a task tells of its spans: the last key of each, of two words. */
+enum { KEY_WORDS = 2, LAST_KEYS = 2 * KEY_WORDS };
 
 /* The last key before each of this task's spans; before[k] is not set where nothing lies before. */
-static int keys_before(const dvec *x, const dvec_span *spans, const uint64_t *keys, uint64_t before[2], bool any[2])
+static int keys_before(const dvec *x, const dvec_span *spans, const uint64_t *keys, uint64_t before[2][KEY_WORDS], bool any[2])
 {
     dome_transport *t = x->env->transport;
-    uint64_t mine[LAST_KEYS] = {0, 0}, *all = g_new(uint64_t, LAST_KEYS * (gsize)t->size), nsegments, at = 0;
+    const uint64_t words = (uint64_t)dome__item_of(x->type, false).words;
+    uint64_t mine[LAST_KEYS] = {0}, *all = g_new(uint64_t, LAST_KEYS * (gsize)t->size), nsegments, at = 0;
     for (int k = 0; k < 2; k++) {
         at += spans[k].count;
         if (spans[k].count > 0)
-            mine[k] = keys[at - 1];
+            memcpy(mine + k * KEY_WORDS, keys + (at - 1) * words, (size_t)words * sizeof *keys);
     }
     dvec_segment *segments = dvec__segments(x, &nsegments);
     int status = dome__allgather(t, DOME_U64, mine, LAST_KEYS, all);
@@ -199,18 +200,19 @@ static int keys_before(const dvec *x, const dvec_span *spans, const uint64_t *ke
         if (segments[j].rank == t->rank) {
             const dvec_segment *last = &segments[j - 1];
             any[segments[j].number] = true;
-            before[segments[j].number] = all[LAST_KEYS * (uint64_t)last->rank + (uint64_t)last->number];
+            memcpy(before[segments[j].number], all + LAST_KEYS * last->rank + KEY_WORDS * last->number, sizeof *before);
         }
     g_free(segments);
     g_free(all);
     return status == DOME_OK ? DOME_OK : dome__fail_transport(x->env, status);
 }
 
-/* Keeps the first of equal keys of each span, in place. Sets how many are left of each. */
+/* Keeps the first of equal keys of each span, in place; all keys of NaN are equal here. Sets how many are left of each. */
 static int keep_first(const dvec *x, uint64_t *keys, uint64_t left[2])
 {
+    const uint64_t words = (uint64_t)dome__item_of(x->type, false).words, nan = dome__nan_key(x->type);
     dvec_span spans[2];
-    uint64_t before[2] = {0, 0}, at = 0, to = 0;
+    uint64_t before[2][KEY_WORDS] = {{0}}, at = 0, to = 0;
     bool any[2] = {false, false};
     int status = DOME_OK;
     dvec__spans(x, spans);
@@ -219,11 +221,13 @@ static int keep_first(const dvec *x, uint64_t *keys, uint64_t left[2])
     for (int k = 0; k < 2; k++) {
         left[k] = to;
         for (uint64_t i = 0; i < spans[k].count; i++) {
-            const uint64_t key = keys[at++];
-            if (!any[k] || key != before[k])
-                keys[to++] = key;
+            const uint64_t *key = keys + words * at++;
+            const bool equal = any[k] && ((nan && key[0] >= nan && before[k][0] >= nan) ||
+                                          memcmp(key, before[k], (size_t)words * sizeof *key) == 0);
+            memcpy(before[k], key, (size_t)words * sizeof *key);
             any[k] = true;
-            before[k] = key;
+            if (!equal)
+                memmove(keys + words * to++, key, (size_t)words * sizeof *key);
         }
         left[k] = to - left[k];
     }
@@ -242,11 +246,11 @@ dvec *dvec_unique(const dvec *x, const char *name)
     if (status == DOME_OK)
         status = dvec__settle(x, NULL);
     if (status == DOME_OK)
-        status = dvec__sort(x, x, DOME_KEYS_EQUAL, 1, &sorted);
+        status = dvec__sort(x, x, DOME_KEYS_EQUAL, false, &sorted);
     if (status == DOME_OK)
         status = keep_first(x, sorted.items, left);
     if (status == DOME_OK) {
-        dome__from_keys(x->type, sorted.items, 1, left[0] + left[1], sorted.other);
+        dome__from_keys(x->type, sorted.items, dome__item_of(x->type, false).words, left[0] + left[1], sorted.other);
         z = new_selection(x, NULL, name, left, sorted.other, &status);
     }
     dvec__sorted_clear(&sorted);

@@ -8,6 +8,7 @@
 #include "objects/dvec_sort.h"
 
 #include "core/type_private.h"
+#include "objects/dvec_mail.h"
 #include "objects/dvec_ranges.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -19,7 +20,8 @@
 /* The sorting of one vector. */
 typedef struct sorting {
     const dvec *x;
-    int words, bits; /* bits of a key */
+    dome_item form;
+    int bits; /* of a key */
     uint64_t *items, *other;
     uint64_t count;
     dome_span spans[2]; /* this task's, of x and of the result */
@@ -30,7 +32,7 @@ typedef struct sorting {
 
 int dvec__check_order(const dvec *x)
 {
-    if (!dome__has_keys(x->type))
+    if (!dome__has_order(x->type))
         return dome__fail(x->env, DOME_ERR_TYPE, "'%s' has type %s, whose values have no order", dvec_name(x),
                           dome_type_name(x->type));
     if (x->width != 1)
@@ -62,17 +64,18 @@ static void load_items(sorting *s, dome_keys how)
     int nspans = dvec__spans(s->x, spans);
     uint64_t *to = s->items;
     for (int k = nspans - 1; k >= 0; k--) { /* a second span begins at index 0 */
-        dome__to_keys(s->x->type, spans[k].data, spans[k].count, how, to, s->words);
-        for (uint64_t i = 0; i < spans[k].count && s->words == 2; i++)
-            to[2 * i + 1] = spans[k].first + i;
-        to += spans[k].count * (uint64_t)s->words;
+        const uint64_t words = (uint64_t)s->form.words;
+        dome__to_keys(s->x->type, spans[k].data, spans[k].count, how, to, s->form.words);
+        for (uint64_t i = 0; i < spans[k].count && s->form.words > s->form.key; i++)
+            to[words * i + (uint64_t)s->form.key] = spans[k].first + i;
+        to += spans[k].count * words;
     }
     s->count = s->x->local;
 }
 
 static void sort_items(sorting *s)
 {
-    uint64_t *sorted = dome__sort_keys(s->items, s->other, s->count, s->words);
+    uint64_t *sorted = dome__sort_keys(s->items, s->other, s->count, s->form);
     if (sorted != s->items) {
         s->other = s->items;
         s->items = sorted;
@@ -84,7 +87,7 @@ static void sort_items(sorting *s)
 /* The search for the key at one position of the sorted vector. */
 typedef struct target {
     uint64_t position;
-    uint64_t key;       /* the highest candidate so far below which lie at most `position` items */
+    uint64_t key[2];    /* the highest candidate so far below which lie at most `position` items */
     uint64_t less;      /* how many: of all tasks */
     uint64_t low, high; /* among this task's items: the first one not below the key, the end of the range to search */
 } target;
@@ -94,11 +97,16 @@ enum { ROUND_BITS = 4, CANDIDATES = (1 << ROUND_BITS) - 1 };
 /* Determines ROUND_BITS more bits of the keys of all targets. counts: room for CANDIDATES numbers for each. */
 static int next_bits(const sorting *s, target *targets, uint64_t ntargets, int shift, uint64_t *counts)
 {
+    const int word = s->form.key - 1 - shift / 64;
+    shift %= 64;
     for (uint64_t j = 0; j < ntargets; j++) {
         const target *t = &targets[j];
-        for (uint64_t c = 0; c < CANDIDATES; c++)
-            counts[j * CANDIDATES + c] = t->low + dome__count_less(s->items + t->low * (uint64_t)s->words, t->high - t->low,
-                                                                   s->words, t->key + ((c + 1) << shift));
+        for (uint64_t c = 0; c < CANDIDATES; c++) {
+            uint64_t key[2] = {t->key[0], t->key[1]};
+            key[word] += (c + 1) << shift;
+            counts[j * CANDIDATES + c] =
+                t->low + dome__count_less(s->items + t->low * (uint64_t)s->form.words, t->high - t->low, s->form, key, false);
+        }
     }
     uint64_t *mine = counts + ntargets * CANDIDATES;
     memcpy(mine, counts, ntargets * CANDIDATES * sizeof *counts);
@@ -108,7 +116,7 @@ static int next_bits(const sorting *s, target *targets, uint64_t ntargets, int s
         uint64_t digit = 0;
         while (digit < CANDIDATES && counts[j * CANDIDATES + digit] <= t->position)
             digit++;
-        t->key += digit << shift;
+        t->key[word] += digit << shift;
         if (digit < CANDIDATES)
             t->high = mine[j * CANDIDATES + digit];
         if (digit > 0) {
@@ -122,11 +130,11 @@ static int next_bits(const sorting *s, target *targets, uint64_t ntargets, int s
 /* The number of this task's items with the key of a target, by span. All keys below bits are determined. */
 static void count_equal(const sorting *s, const target *t, uint64_t counts[2])
 {
-    const uint64_t words = (uint64_t)s->words, *from = s->items + t->low * words;
+    const uint64_t words = (uint64_t)s->form.words, key = (uint64_t)s->form.key, *from = s->items + t->low * words;
     uint64_t low = 0, count = 0;
-    while (t->low + count < s->count && from[count * words] == t->key) {
+    while (t->low + count < s->count && memcmp(from + count * words, t->key, (size_t)key * sizeof *from) == 0) {
         /* indices ascend here, so those of the second span, which begins at 0, come first */
-        low += words == 2 && s->spans[1].count > 0 && from[count * words + 1] < s->spans[1].count;
+        low += words > key && s->spans[1].count > 0 && from[count * words + key] < s->spans[1].count;
         count++;
     }
     counts[0] = count - low;
@@ -190,7 +198,7 @@ static int find_cuts(sorting *s)
 /* Puts the items in order of the ranks that get them, for each rank those of its first span first. counts: by rank and span. */
 static void order_by_rank(sorting *s, uint64_t *counts)
 {
-    uint64_t at = 0, words = (uint64_t)s->words, *places = g_new0(uint64_t, 2 * (gsize)s->x->env->transport->size);
+    uint64_t at = 0, words = (uint64_t)s->form.words, *places = g_new0(uint64_t, 2 * (gsize)s->x->env->transport->size);
     bool ordered = true;
     for (uint64_t k = 0; k < s->nsegments; k++) {
         const dvec_segment *to = &s->segments[k];
@@ -219,14 +227,14 @@ typedef struct run {
 } run;
 
 /* Merges pairs of neighbouring runs into `to`. Returns their number. */
-static int merge_pairs(run *runs, int nruns, uint64_t *to, int words)
+static int merge_pairs(run *runs, int nruns, uint64_t *to, dome_item form)
 {
     int merged = 0;
     for (int k = 0; k < nruns; k += 2) {
         const run a = runs[k], b = k + 1 < nruns ? runs[k + 1] : (run){runs[k].items, 0};
-        dome__merge_keys(to, a.items, a.count, b.items, b.count, words);
+        dome__merge_keys(to, a.items, a.count, b.items, b.count, form);
         runs[merged++] = (run){to, a.count + b.count};
-        to += (a.count + b.count) * (uint64_t)words;
+        to += (a.count + b.count) * (uint64_t)form.words;
     }
     return merged;
 }
@@ -241,12 +249,12 @@ static void merge_spans(sorting *s, const uint64_t *counts)
     for (int p = 0; p < 2 * size; p++) {
         if (counts[p] > 0)
             runs[p % 2][nruns[p % 2]++] = (run){from, counts[p]};
-        from += counts[p] * (uint64_t)s->words;
+        from += counts[p] * (uint64_t)s->form.words;
     }
     bool moved = nruns[1] == 0; /* the items of two spans arrive mixed, so a pass at least puts them in their places */
     while (nruns[0] > 1 || nruns[1] > 1 || !moved) {
-        nruns[0] = merge_pairs(runs[0], nruns[0], s->other, s->words);
-        nruns[1] = merge_pairs(runs[1], nruns[1], s->other + s->spans[0].count * (uint64_t)s->words, s->words);
+        nruns[0] = merge_pairs(runs[0], nruns[0], s->other, s->form);
+        nruns[1] = merge_pairs(runs[1], nruns[1], s->other + s->spans[0].count * (uint64_t)s->form.words, s->form);
         uint64_t *items = s->items;
         s->items = s->other;
         s->other = items;
@@ -265,8 +273,8 @@ static int exchange(sorting *s)
     order_by_rank(s, out);
     int status = dome__alltoall(t, DOME_U64, out, 2, in);
     for (gsize r = 0; r < size; r++) {
-        sent[r] = (out[2 * r] + out[2 * r + 1]) * (uint64_t)s->words;
-        received[r] = (in[2 * r] + in[2 * r + 1]) * (uint64_t)s->words;
+        sent[r] = (out[2 * r] + out[2 * r + 1]) * (uint64_t)s->form.words;
+        received[r] = (in[2 * r] + in[2 * r + 1]) * (uint64_t)s->form.words;
     }
     if (status == DOME_OK)
         status = dome__alltoallv(t, DOME_U64, s->items, sent, s->other, received);
@@ -288,7 +296,7 @@ static void take_part(sorting *s, const dvec *z)
 {
     dvec_span spans[2];
     int nspans = dvec__spans(z, spans);
-    uint64_t at = 0, words = (uint64_t)s->words, *items = s->items;
+    uint64_t at = 0, words = (uint64_t)s->form.words, *items = s->items;
     if (nspans == 0 || (nspans == 1 && spans[0].first == 0))
         return;
     for (int k = 0; k < nspans; at += spans[k++].count)
@@ -297,10 +305,10 @@ static void take_part(sorting *s, const dvec *z)
     s->other = items;
 }
 
-int dvec__sort(const dvec *x, const dvec *z, dome_keys how, int words, dvec_sorted *sorted)
+int dvec__sort(const dvec *x, const dvec *z, dome_keys how, bool indexed, dvec_sorted *sorted)
 {
-    sorting s = {.x = x, .words = words, .bits = 8 * (int)DVEC_VALUE(x)};
-    const uint64_t bytes = x->local * (uint64_t)words * sizeof *s.items;
+    sorting s = {.x = x, .form = dome__item_of(x->type, indexed), .bits = 8 * (int)DVEC_VALUE(x)};
+    const uint64_t bytes = x->local * (uint64_t)s.form.words * sizeof *s.items;
     s.items = dome__storage_raw(bytes, NULL);
     s.other = dome__storage_raw(bytes, NULL);
     int status = dvec__agree_memory(x, (s.items && s.other) || x->local == 0, "sorting");
@@ -327,11 +335,48 @@ int dvec__sort(const dvec *x, const dvec *z, dome_keys how, int words, dvec_sort
 
 /* ---- public functions ---- */
 
+/* Copies the indices of sorted items to `to`. */
+static void take_indices(const dvec *x, const uint64_t *items, uint64_t count, uint64_t *to)
+{
+    const dome_item form = dome__item_of(x->type, true);
+    for (uint64_t i = 0; i < count; i++)
+        to[i] = items[i * (uint64_t)form.words + (uint64_t)form.key];
+}
+
+/* z = x's values in order. Different complex values may have equal keys, so they are fetched by their indices. */
+static int sort_complex(dvec *z, const dvec *x)
+{
+    dvec_sorted sorted = {0};
+    int status = dvec__sort(x, z, DOME_KEYS_EQUAL, true, &sorted);
+    if (status == DOME_OK) {
+        take_indices(x, sorted.items, z->local, sorted.other);
+        status = dvec__gather_at(z, x, sorted.other, (char *)sorted.items);
+    }
+    if (status == DOME_OK) {
+        dvec__complete(z);
+        if (z->local > 0)
+            memcpy(z->data, sorted.items, (size_t)(z->local * DVEC_VALUE(z)));
+    }
+    dvec__sorted_clear(&sorted);
+    return status;
+}
+
+static int sort_real(dvec *z, const dvec *x)
+{
+    dvec_sorted sorted = {0};
+    int status = dvec__sort(x, z, DOME_KEYS_EACH, false, &sorted);
+    if (status == DOME_OK) {
+        dvec__complete(z);
+        dome__from_keys(z->type, sorted.items, 1, z->local, z->data);
+    }
+    dvec__sorted_clear(&sorted);
+    return status;
+}
+
 dome_status dvec_sort(dvec *z, const dvec *x)
 {
     DOME_NEEDS(z, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
-    dvec_sorted sorted = {0};
     dome__begin(&op, z->env, DOME_OP_DVEC_SORT, z->object, dvec__id(x));
     int status = dvec__conforms(z, x, true, true);
     if (status == DOME_OK)
@@ -339,14 +384,11 @@ dome_status dvec_sort(dvec *z, const dvec *x)
     if (status == DOME_OK)
         status = dvec__settle(x, NULL);
     if (status == DOME_OK)
-        status = dvec__sort(x, z, DOME_KEYS_EACH, 1, &sorted);
+        status = dome__has_keys(x->type) ? sort_real(z, x) : sort_complex(z, x);
     if (status == DOME_OK) {
-        dvec__complete(z);
-        dome__from_keys(z->type, sorted.items, 1, z->local, z->data);
         dvec__overwritten(z);
         dome__count_bytes(&op, 2 * x->local * DVEC_VALUE(x));
     }
-    dvec__sorted_clear(&sorted);
     return dome__end(&op, status);
 }
 
@@ -364,14 +406,12 @@ dome_status dvec_argsort(dvec *index, const dvec *x)
     if (status == DOME_OK)
         status = dvec__settle(x, NULL);
     if (status == DOME_OK)
-        status = dvec__sort(x, index, DOME_KEYS_EQUAL, 2, &sorted);
+        status = dvec__sort(x, index, DOME_KEYS_EQUAL, true, &sorted);
     if (status == DOME_OK) {
         dvec__complete(index);
-        uint64_t *to = (uint64_t *)(void *)index->data;
-        for (uint64_t i = 0; i < index->local; i++)
-            to[i] = sorted.items[2 * i + 1];
+        take_indices(x, sorted.items, index->local, (uint64_t *)(void *)index->data);
         dvec__overwritten(index);
-        dome__count_bytes(&op, x->local * (DVEC_VALUE(x) + sizeof *to));
+        dome__count_bytes(&op, x->local * (DVEC_VALUE(x) + sizeof(uint64_t)));
     }
     dvec__sorted_clear(&sorted);
     return dome__end(&op, status);

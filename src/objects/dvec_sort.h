@@ -11,9 +11,9 @@ typedef struct dvec_sorted {
 } dvec_sorted;
 
 /* Sorts x's values: this task gets the items at the positions of its elements of z, which has x's length, and its layout unless x
- * or z is whole. words: 2 for keys with the indices of their elements. x must be settled. Collective. The caller clears `sorted`,
+ * or z is whole. indexed: keys with the indices of their elements. x must be settled. Collective. The caller clears `sorted`,
  * also after a failure. */
-int dvec__sort(const dvec *x, const dvec *z, dome_keys how, int words, dvec_sorted *sorted);
+int dvec__sort(const dvec *x, const dvec *z, dome_keys how, bool indexed, dvec_sorted *sorted);
 void dvec__sorted_clear(dvec_sorted *sorted);
 
 /* 0 if values of x can be sorted: they have an order, and x has width 1. */

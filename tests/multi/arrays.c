@@ -1,282 +1,8 @@
-/* Sorting, searching, selecting and reductions by label compared with a sequential model that shares no code with the library, on
- * random layouts. Every task holds the whole model. Arguments: a seed and a number of rounds. */
-#include "draw.h"
+/* Selecting, slices, running products, and reductions by label compared with a sequential model (models.h). Arguments: a
+ * seed and a number of rounds. */
 #include "mixed_formats.h"
+#include "models.h"
 #include "reference_sum.h"
-
-#include <dome/dome.h>
-#include <dome/structure.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static dome_env *env;
-static int round_number;
-
-#define EXPECT(condition, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
-            dome_abort(env, "arrays, round %d: %s (%s)", round_number, text_, dome_error_message(env));                          \
-        }                                                                                                                        \
-    } while (0)
-
-/* ---- vectors with their models ---- */
-
-typedef struct model {
-    dvec *v;
-    dome_type type;
-    size_t n, width, size; /* size: of an element */
-    uint64_t block;
-    char *data;
-} model;
-
-static bool is_real(dome_type type)
-{
-    return type == DOME_F32 || type == DOME_F64;
-}
-
-/* A value of the model as the widest number of its kind: integers by their sign. */
-typedef struct value {
-    bool real;
-    double d;
-    int64_t i;
-    uint64_t u;
-    bool wide; /* u counts */
-} value;
-
-static value get(const model *m, size_t at)
-{
-    const void *p = m->data + at * dome_type_size(m->type);
-    switch (dome_type_kind_of(m->type)) {
-#define GET(KIND, T)                                                                                                             \
-    case DOME_KIND_##KIND: {                                                                                                     \
-        T t;                                                                                                                     \
-        memcpy(&t, p, sizeof t);                                                                                                 \
-        return (value){.i = (int64_t)t, .d = (double)t};                                                                         \
-    }
-        GET(I8, int8_t)
-        GET(I16, int16_t)
-        GET(I32, int32_t)
-        GET(I64, int64_t)
-        GET(U8, uint8_t)
-        GET(U16, uint16_t)
-        GET(U32, uint32_t)
-    case DOME_KIND_U64: {
-        uint64_t t;
-        memcpy(&t, p, sizeof t);
-        return (value){.u = t, .wide = true, .d = (double)t};
-    }
-    case DOME_KIND_F32: {
-        float t;
-        memcpy(&t, p, sizeof t);
-        return (value){.real = true, .d = (double)t};
-    }
-    default: {
-        double t;
-        memcpy(&t, p, sizeof t);
-        return (value){.real = true, .d = t};
-    }
-    }
-}
-
-/* NaN last. */
-static int compare(value a, value b)
-{
-    if (a.real) {
-        if (isnan(a.d) || isnan(b.d))
-            return !!isnan(a.d) - !!isnan(b.d);
-        return (a.d > b.d) - (a.d < b.d);
-    }
-    if (a.wide)
-        return (a.u > b.u) - (a.u < b.u);
-    return (a.i > b.i) - (a.i < b.i);
-}
-
-static void random_value(dome_type type, unsigned few, char *to)
-{
-    const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 5e-324, -1e300};
-    memset(to, 0, dome_type_size(type));
-    if (is_real(type)) {
-        double d = few ? (double)draw(few) - few / 2 : ((double)draw(2000001) - 1000000) * (draw(2) ? 1e-7 : 1e9) / 3;
-        if (draw(12) == 0)
-            d = special[draw(sizeof special / sizeof *special)];
-        float f = (float)d;
-        memcpy(to, type == DOME_F64 ? (void *)&d : (void *)&f, dome_type_size(type));
-    } else if (few) {
-        to[dome_type_size(type) > 2 ? draw(3) : 0] = (char)draw(few); /* in this or a higher byte */
-    } else {
-        for (size_t i = 0; i < dome_type_size(type); i++)
-            to[i] = (char)draw(256);
-    }
-}
-
-static void put(model *m)
-{
-    dvec_span spans[2];
-    EXPECT(dvec_local(m->v, spans) == DOME_OK, "dvec_local fails");
-    for (int s = 0; s < 2; s++)
-        memcpy(spans[s].data, m->data + spans[s].first * m->size, spans[s].count * m->size);
-}
-
-static model make(dome_type type, size_t n, size_t width, dome_distribution distribution, unsigned few, uint64_t block)
-{
-    model m = {.type = type, .n = n, .width = width, .size = width * dome_type_size(type), .block = block};
-    m.v = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
-    m.data = malloc(n * m.size + 1);
-    for (size_t i = 0; i < n * width; i++)
-        random_value(type, few, m.data + i * dome_type_size(type));
-    put(&m);
-    return m;
-}
-
-static void drop(model *m)
-{
-    dvec_free(m->v);
-    free(m->data);
-}
-
-static void relayout(uint64_t n, uint64_t block)
-{
-    uint64_t blocks = (n + block - 1) / block, left = blocks, counts[16];
-    int tasks = dome_size(env);
-    for (int r = 0; r < tasks; r++)
-        left -= counts[r] = r + 1 < tasks ? draw(2) ? draw(left + 1) : MIN(left, blocks / (uint64_t)tasks) : left;
-    dome_layout *layout = dome_layout_new(n, block, tasks, blocks ? draw(blocks) : 0, counts);
-    EXPECT(layout && dome_env_relayout(env, layout) == DOME_OK, "no other layout");
-    dome_layout_unref(layout);
-}
-
-/* A vector for results of x's length. */
-static dvec *output(const model *x, dome_type type)
-{
-    dome_distribution distribution = dvec_distribution(x->v);
-    if (distribution == DOME_WHOLE)
-        distribution = (dome_distribution)draw(3);
-    dvec *z =
-        dvec_new_with(env, NULL, type, x->n, DVEC_OPTIONS(.distribution = distribution, .width = x->width, .block = x->block));
-    if (draw(3) == 0)
-        relayout(x->n, x->block);
-    return z;
-}
-
-/* Whether a vector has n elements with these bytes. */
-static void check(const dvec *v, size_t n, size_t size, const char *data, const char *what)
-{
-    dvec_span spans[2];
-    EXPECT(v, "%s: no vector", what);
-    EXPECT(dvec_length(v) == n, "%s: %zu elements instead of %zu", what, (size_t)dvec_length(v), n);
-    EXPECT(dvec_local_const(v, spans) == DOME_OK, "%s: dvec_local_const fails", what);
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < spans[s].count; i++)
-            EXPECT(memcmp((char *)spans[s].data + i * size, data + (spans[s].first + i) * size, size) == 0,
-                   "%s: element %zu of %zu is wrong", what, (size_t)spans[s].first + i, n);
-}
-
-static const model *sorting;
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
-    const int order = compare(get(sorting, i), get(sorting, j));
-    return order ? order : (i > j) - (i < j);
-}
-
-static uint64_t *order_of(const model *m)
-{
-    uint64_t *order = malloc((m->n + 1) * sizeof *order);
-    for (size_t i = 0; i < m->n; i++)
-        order[i] = i;
-    sorting = m;
-    qsort(order, m->n, sizeof *order, by_value);
-    return order;
-}
-
-/* ---- the operations ---- */
-
-static void test_sort(model *x)
-{
-    uint64_t *order = order_of(x);
-    dvec *index = output(x, draw(2) ? DOME_I64 : DOME_U64);
-    EXPECT(dvec_argsort(index, x->v) == DOME_OK, "argsort fails");
-    check(index, x->n, sizeof *order, (char *)order, "argsort");
-    dvec *z = draw(2) ? x->v : output(x, x->type);
-    EXPECT(dvec_sort(z, x->v) == DOME_OK, "sort fails");
-    model sorted = *x;
-    const void *all = dvec_allgather(z);
-    sorted.data = malloc(x->n * x->size + 1);
-    memcpy(sorted.data, all, x->n * x->size);
-    for (size_t i = 0; i < x->n; i++) {
-        EXPECT(compare(get(&sorted, i), get(x, order[i])) == 0, "sort: element %zu is wrong", i);
-        EXPECT(i == 0 || !is_real(x->type) || get(&sorted, i).d != 0 || get(&sorted, i - 1).d != 0 ||
-                   !signbit(get(&sorted, i).d) || signbit(get(&sorted, i - 1).d),
-               "sort: -0 after +0");
-    }
-    if (z != x->v)
-        dvec_free(z);
-    else
-        put(x);
-    dvec_free(index);
-    free(sorted.data);
-    free(order);
-}
-
-static void test_unique(model *x)
-{
-    uint64_t *order = order_of(x);
-    char *values = malloc(x->n * x->size + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < x->n; i++)
-        if (i == 0 || compare(get(x, order[i]), get(x, order[i - 1])) != 0)
-            memcpy(values + n++ * x->size, x->data + order[i] * x->size, x->size);
-    dvec *z = dvec_unique(x->v, NULL);
-    EXPECT(z && dvec_length(z) == n, "unique: %zu values", (size_t)dvec_length(z));
-    model got = {.type = x->type, .n = n, .width = 1, .size = x->size}, wanted = got;
-    const void *all = dvec_allgather(z);
-    got.data = malloc(n * x->size + 1);
-    memcpy(got.data, all, n * x->size);
-    wanted.data = values;
-    for (size_t i = 0; i < n; i++)
-        EXPECT(compare(get(&got, i), get(&wanted, i)) == 0, "unique: value %zu is wrong", i);
-    dvec_free(z);
-    free(got.data);
-    free(values);
-    free(order);
-}
-
-static void test_searchsorted(model *x)
-{
-    dome_distribution distribution = (dome_distribution)draw(3);
-    size_t n = draw(3) ? draw(700) : draw(4);
-    model t = make(x->type, n, 1, distribution, (unsigned)draw(2) * 20, draw(3) ? dome_block_size(n) : 4);
-    uint64_t *order = order_of(&t), *place = malloc((x->n + 1) * sizeof *place);
-    bool right = draw(2);
-    char *sorted = malloc(t.n * t.size + 1);
-    for (size_t i = 0; i < t.n; i++)
-        memcpy(sorted + i * t.size, t.data + order[i] * t.size, t.size);
-    free(t.data);
-    t.data = sorted;
-    if (distribution == DOME_DYNAMIC)
-        relayout(t.n, t.block);
-    put(&t);
-    for (size_t i = 0; i < x->n; i++) {
-        place[i] = 0;
-        for (size_t low = 0, high = t.n; low < high;) {
-            size_t middle = (low + high) / 2;
-            if (compare(get(&t, middle), get(x, i)) < (right ? 1 : 0))
-                place[i] = low = middle + 1;
-            else
-                high = middle;
-        }
-    }
-    dvec *index = output(x, DOME_I64);
-    EXPECT(dvec_searchsorted(index, t.v, x->v, right) == DOME_OK, "searchsorted fails");
-    check(index, x->n, sizeof *place, (char *)place, "searchsorted");
-    dvec_free(index);
-    drop(&t);
-    free(order);
-    free(place);
-}
 
 static void test_compress(model *x)
 {
@@ -521,37 +247,16 @@ static void test_narrow_histograms(void)
     drop(&x);
 }
 
-/* ---- failures: on every task, with the same message ---- */
-
-static void expect_failure(dome_status expected, const char *word)
-{
-    EXPECT(dome_error_status(env) == expected && strstr(dome_error_message(env), word), "no failure with '%s'", word);
-    dome_error_clear(env);
-}
-
 static void test_failures(void)
 {
     const uint64_t block = dome_block_size(1000);
     model x = make(DOME_F64, 1000, 1, DOME_DYNAMIC, 0, block), rows = make(DOME_F64, 1000, 3, DOME_DYNAMIC, 0, block);
-    model labels = make(DOME_I32, 1000, 1, DOME_DYNAMIC, 1, block), z = make(DOME_F64, 999, 1, DOME_DYNAMIC, 0, block);
-    dvec *index = dvec_new(env, NULL, DOME_I64, 1000), *phase = dvec_new(env, NULL, DOME_C128, 1000);
+    model labels = make(DOME_I32, 1000, 1, DOME_DYNAMIC, 1, block);
+    dvec *index = dvec_new(env, NULL, DOME_I64, 1000), *phases = dvec_new(env, NULL, DOME_C128, 1000);
     double sums[8], edges[] = {0, 2, 1};
     uint64_t counts[4];
     dome_set_errors_return(env);
     relayout(1000, block);
-    dvec_sort(x.v, z.v);
-    expect_failure(DOME_ERR_SHAPE, "999");
-    dvec_sort(phase, phase);
-    expect_failure(DOME_ERR_TYPE, "have no order");
-    dvec_sort(rows.v, rows.v);
-    expect_failure(DOME_ERR_SHAPE, "width");
-    dvec_argsort(x.v, x.v);
-    expect_failure(DOME_ERR_TYPE, "positions are i64 or u64");
-    dvec_iota(x.v);
-    double low = -1;
-    dvec_set(x.v, 700, &low);
-    dvec_searchsorted(index, x.v, x.v, false);
-    expect_failure(DOME_ERR_ARGUMENT, "is not sorted: element 700 is less");
     dvec_compress(x.v, index, NULL);
     expect_failure(DOME_ERR_TYPE, "must be u8");
     dvec_nonzero(rows.v, NULL);
@@ -581,25 +286,10 @@ static void test_failures(void)
     dvec_histogram_edges(x.v, 2, edges, counts);
     expect_failure(DOME_ERR_ARGUMENT, "edge 2, 1, is not at least");
     dvec_free(index);
-    dvec_free(phase);
+    dvec_free(phases);
     drop(&x);
     drop(&rows);
     drop(&labels);
-    drop(&z);
-}
-
-static model any_vector(size_t width)
-{
-    const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8, DOME_U16,
-                               DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_F64};
-    const size_t lengths[] = {0, 1, 2, 7, 255, 256, 257, 511, 512, 1024, 2500};
-    size_t n = draw(3) ? lengths[draw(sizeof lengths / sizeof *lengths)] : draw(900);
-    uint64_t block = draw(3) ? dome_block_size(n) : UINT64_C(1) << draw(9);
-    model x = make(types[draw(sizeof types / sizeof *types)], n, width, draw(2) ? DOME_DYNAMIC : (dome_distribution)draw(3),
-                   draw(2) ? (unsigned)(1 + draw(40)) : 0, block);
-    if (draw(3))
-        relayout(n, block);
-    return x;
 }
 
 int main(int argc, char **argv)
@@ -607,18 +297,17 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 60;
-    static void (*const of_values[])(model *) = {test_sort, test_unique, test_searchsorted};
-    static void (*const of_rows[])(model *) = {test_compress, test_slice,    test_concatenate,
-                                               test_cumprod,  test_by_label, test_histogram};
+    const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8, DOME_U16,
+                               DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_F64};
+    static void (*const tests[])(model *) = {test_compress, test_slice,    test_concatenate,
+                                             test_cumprod,  test_by_label, test_histogram};
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
-        model x = any_vector(1), rows = any_vector(1 + draw(3));
-        of_values[round_number % 3](&x);
-        of_rows[round_number % 6](&rows);
+        model x = any_vector(types, sizeof types / sizeof *types, 1 + draw(3));
+        tests[round_number % 6](&x);
         drop(&x);
-        drop(&rows);
     }
     test_narrow_histograms();
     test_failures();
