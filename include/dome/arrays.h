@@ -1,4 +1,4 @@
-/* Operations on vectors as whole arrays: sorting, searching, selecting, slices, running
+/* Operations on vectors as whole arrays: sorting, searching, selecting, slices, running sums and
  * products, reductions by label.
  *
  * dvec.h has the conventions. All functions here are collective, and need the values of the vectors
@@ -66,7 +66,12 @@ dvec *dvec_slice(const dvec *x, uint64_t first, uint64_t count, int64_t step, co
  * and width; n is at least 1. */
 dvec *dvec_concatenate(size_t n, const dvec *const x[], const char *name);
 
-/* ---- running products ---- */
+/* ---- running sums and products ---- */
+
+/* Exclusive prefix sums: z[0] = 0, and z[i] is what dvec_scan gives element i - 1, to the bit (MPI:
+ * MPI_Exscan; Thrust: exclusive_scan). Of counts these are the places where each element's part
+ * begins. Types as for dvec_scan; of a struct type all bytes of z[0] are 0. z may be x. */
+dome_status dvec_exscan(dvec *z, const dvec *x);
 
 /* z[i] = x[0] * ... * x[i], separately for each of the width values (NumPy: cumprod). Real and
  * integer types; integers wrap around. Floating point: z[i] = P * s, where s is the product from

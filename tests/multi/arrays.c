@@ -1,4 +1,4 @@
-/* Selecting, slices, running products, and reductions by label compared with a sequential model (models.h). Arguments: a
+/* Selecting, slices, running sums and products, and reductions by label compared with a sequential model (models.h). Arguments: a
  * seed and a number of rounds. */
 #include "mixed_formats.h"
 #include "models.h"
@@ -66,6 +66,23 @@ static void test_concatenate(model *x)
     check(z, elements, x->size, wanted, "concatenate");
     dvec_free(z);
     drop(&y);
+    free(wanted);
+}
+
+/* dvec_scan's sums, one element later. */
+static void test_exscan(model *x)
+{
+    dvec *sums = output(x, x->type), *z = draw(2) ? x->v : output(x, x->type);
+    char *wanted = calloc(x->n + 1, x->size);
+    EXPECT(dvec_scan(sums, x->v) == DOME_OK, "scan fails");
+    memcpy(wanted + x->size, dvec_allgather(sums), x->n * x->size);
+    EXPECT(dvec_exscan(z, x->v) == DOME_OK, "exscan fails");
+    check(z, x->n, x->size, wanted, "exscan");
+    if (z != x->v)
+        dvec_free(z);
+    else
+        put(x);
+    dvec_free(sums);
     free(wanted);
 }
 
@@ -257,6 +274,10 @@ static void test_failures(void)
     uint64_t counts[4];
     dome_set_errors_return(env);
     relayout(1000, block);
+    dvec_exscan(phases, phases);
+    expect_failure(DOME_ERR_TYPE, "dvec_exscan of");
+    dvec_exscan(x.v, rows.v);
+    expect_failure(DOME_ERR_SHAPE, "width");
     dvec_compress(x.v, index, NULL);
     expect_failure(DOME_ERR_TYPE, "must be u8");
     dvec_nonzero(rows.v, NULL);
@@ -296,17 +317,17 @@ int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    int rounds = argc > 2 ? atoi(argv[2]) : 60;
+    int rounds = argc > 2 ? atoi(argv[2]) : 70;
     const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8, DOME_U16,
                                DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_F64};
-    static void (*const tests[])(model *) = {test_compress, test_slice,    test_concatenate,
+    static void (*const tests[])(model *) = {test_compress, test_slice,    test_concatenate, test_exscan,
                                              test_cumprod,  test_by_label, test_histogram};
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
         model x = any_vector(types, sizeof types / sizeof *types, 1 + draw(3));
-        tests[round_number % 6](&x);
+        tests[round_number % 7](&x);
         drop(&x);
     }
     test_narrow_histograms();

@@ -621,6 +621,7 @@ static void arrays(dvec *x, dvec *index)
     REFUSES(dvec_concatenate, 2, second, "v");
     REFUSES(dvec_concatenate, 0, one, "v");
     ALLOWS(dvec_concatenate, 1, one, NULL);
+    UNARY(dvec_exscan, x, x);
     UNARY(dvec_cumprod, x, x);
     if (env)
         dvec_fill(index, 0);
