@@ -1,9 +1,11 @@
-# Finds a BLAS with the C interface (cblas.h): target CBLAS::CBLAS, variable CBLAS_FOUND.
+# Finds a BLAS with the C interface (cblas.h), OpenBLAS before the reference: target CBLAS::CBLAS, variable CBLAS_FOUND.
+# CBLAS_SONAME: the name by which the loader finds the library; empty if it is not a shared one.
 include(CheckCSourceCompiles)
 include(FindPackageHandleStandardArgs)
 
 find_package(PkgConfig QUIET)
 set(works "")
+set(CBLAS_SONAME "")
 foreach(package openblas cblas blas-netlib blas)
     pkg_check_modules(CBLAS_${package} QUIET IMPORTED_TARGET ${package})
     if(TARGET PkgConfig::CBLAS_${package})
@@ -16,6 +18,12 @@ foreach(package openblas cblas blas-netlib blas)
             set(works ${package})
             break()
         endif()
+    endif()
+endforeach()
+foreach(library IN LISTS CBLAS_${works}_LINK_LIBRARIES)
+    execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers ERROR_QUIET)
+    if(NOT CBLAS_SONAME AND headers MATCHES "SONAME +([^ \n]*blas[^ \n]*)")
+        set(CBLAS_SONAME ${CMAKE_MATCH_1})
     endif()
 endforeach()
 

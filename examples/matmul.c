@@ -4,39 +4,13 @@
  *     matmul --generate N A.npy B.npy    writes two N x N matrices of random numbers
  *
  * The local products are made block by block, each of 64 rows of A, or 256 if there are many, whichever task owns them, so C
- * has the same bits for any number of tasks. (BLAS has its own rules about bits: equal libraries on equal processors with equal
- * numbers of threads. The plain loop, which stands in where BLAS is missing, has none.) */
-#ifdef HAVE_CBLAS
-#include <cblas.h>
-#endif
+ * has the same bits for any number of tasks. (BLAS has its own rules about bits: equal libraries on equal processors.) */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct factor {
-    const double *b;
-    size_t inner, columns;
-};
-
-static void multiply_rows(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const struct factor *f = ctx;
-    const double *a = in[0];
-    double *c = out;
-    (void)first;
-#ifdef HAVE_CBLAS
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)count, (int)f->columns, (int)f->inner, 1, a, (int)f->inner, f->b,
-                (int)f->columns, 0, c, (int)f->columns);
-#else
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < f->inner; k++)
-            for (size_t j = 0; j < f->columns; j++)
-                c[i * f->columns + j] = (k ? c[i * f->columns + j] : 0) + a[i * f->inner + k] * f->b[k * f->columns + j];
-#endif
-}
 
 static int fail(dome_env *env, int status, const char *text)
 {
@@ -75,8 +49,6 @@ int main(int argc, char **argv)
         return fail(env, 1, "the matrices must be of doubles (float64)");
     if (dvec_width(a) != dvec_length(b))
         return fail(env, 1, "A has not as many columns as B has rows");
-    if (dvec_width(a) > INT_MAX || dvec_width(b) > INT_MAX)
-        return fail(env, 1, "rows are too long for BLAS");
     size_t block = dvec_length(a) > 7 * 256 ? 256 : 64; /* BLAS looks at all of B for each block */
     if (block > 64) {
         dvec *blocks = dvec_new_with(env, "A in blocks", DOME_F64, dvec_length(a),
@@ -86,9 +58,7 @@ int main(int argc, char **argv)
         a = blocks;
     }
     dvec *c = dvec_new_with(env, "C", DOME_F64, dvec_length(a), DVEC_OPTIONS(.width = dvec_width(b), .block = block));
-
-    struct factor factor = {dvec_allgather(b), dvec_width(a), dvec_width(b)};
-    dvec_map(c, multiply_rows, &factor, 1, &a);
+    dvec_matmul(c, a, b);
 
     dvec_write(c, argv[3]);
     double norm = dvec_norm2(c);

@@ -3,7 +3,7 @@
  *     matmul [N [SECONDS]]
  *
  *     blas     one call of dgemm
- *     dome     as examples/matmul.c: rows of A and C in blocks of 256, a dvec_map that calls dgemm for each
+ *     dome     dvec_matmul as in examples/matmul.c: rows of A and C in blocks of 256, a call of dgemm for each
  *     narrow   the same in blocks of 64 rows: B is made ready for each of them */
 #include "case.h"
 
@@ -17,18 +17,6 @@
 static void product(size_t rows, size_t n, const double *a, const double *b, double *c)
 {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)n, (int)n, 1, a, (int)n, b, (int)n, 0, c, (int)n);
-}
-
-struct factor {
-    const double *b;
-    size_t n;
-};
-
-static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const struct factor *f = ctx;
-    (void)first;
-    product(count, f->n, in[0], f->b, out);
 }
 
 static dvec *matrix(dome_env *env, const char *name, size_t n, size_t block, uint64_t seed)
@@ -48,7 +36,6 @@ int main(int argc, char **argv)
     dvec *narrow_a = matrix(env, "narrow a", n, 64, 1), *narrow_c = matrix(env, "narrow c", n, 64, 0);
     dvec *b = dvec_new_with(env, "b", DOME_F64, n, DVEC_OPTIONS(.distribution = DOME_WHOLE, .width = n));
     dvec_random(b, 2);
-    struct factor f = {dvec_allgather(b), n};
     double *plain = case_array(n * n);
     dvec_span span[2];
     dvec_local_const(a, span);
@@ -57,11 +44,11 @@ int main(int argc, char **argv)
     int turns = case_turns(6e-11 * (double)n * (double)n * (double)n * 3, budget);
     for (int turn = -1; turn < turns; turn++) {
         double t[4] = {case_now()};
-        product(n, n, whole, f.b, plain);
+        product(n, n, whole, dvec_allgather(b), plain);
         t[1] = case_now();
-        dvec_map(c, kernel, &f, 1, &a);
+        dvec_matmul(c, a, b);
         t[2] = case_now();
-        dvec_map(narrow_c, kernel, &f, 1, &narrow_a);
+        dvec_matmul(narrow_c, narrow_a, b);
         t[3] = case_now();
         for (int k = 0; k < 3 && turn >= 0; k++)
             case_note(&times, ((const char *const[]){"blas", "dome", "narrow"})[k], turn, t[k + 1] - t[k]);

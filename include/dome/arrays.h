@@ -1,5 +1,5 @@
 /* Operations on vectors as whole arrays: sorting, searching, selecting, slices, running sums and
- * products, reductions by label.
+ * products, reductions by label, products of matrices.
  *
  * dvec.h has the conventions. All functions here are collective, and need the values of the vectors
  * that they read. Results have the same bits for any number of tasks and any layout.
@@ -110,6 +110,38 @@ dome_status dvec_count_by(const dvec *labels, uint64_t k, uint64_t counts[]);
  * difference is not. */
 dome_status dvec_histogram(const dvec *x, uint64_t bins, double low, double high, uint64_t counts[]);
 dome_status dvec_histogram_edges(const dvec *x, uint64_t bins, const double edges[], uint64_t counts[]);
+
+/* ---- products of matrices ----
+ *
+ * A vector of n elements of width k is a matrix of n rows and k columns. Types: DOME_F32 and
+ * DOME_F64, the same for all matrices of a product (DOME_ERR_TYPE). DOME_ERR_SHAPE: the numbers of
+ * rows and columns do not fit together.
+ *
+ * If the library was built with a BLAS, and finds it when the first product is computed, that
+ * computes the product of each block of rows by one call, and on one thread: the tasks are the
+ * parallelism. So the bits depend on the BLAS and on the kind of processor, as a program's own calls
+ * would, and on the block size, but not on the number of tasks or on the layout. If the tasks'
+ * libraries or kinds of processors differ, or there is no BLAS, plain loops compute the products on
+ * all tasks: each value is then the sum of its products in order, from 0 on.
+ *
+ * A BLAS reads all of the second factor for each block. Blocks of some hundred rows (.block = 256 in
+ * DVEC_OPTIONS of the first factor and of the result) use it better than the few that short vectors
+ * have. */
+
+/* C = A B (NumPy: A @ B, matmul; PETSc: MatMatMult, MatMult; BLAS: gemm, gemv). A has n elements of
+ * width k, B k elements of width m, and C n elements of width m: with m = 1, B and C are vectors of
+ * numbers. C agrees with A in layout, unless A is DOME_WHOLE, and is neither A nor B
+ * (DOME_ERR_ARGUMENT). B has any distribution: every task needs memory for all of it, and the call
+ * brings it there unless it is DOME_WHOLE. */
+dome_status dvec_matmul(dvec *c, const dvec *a, const dvec *b);
+
+/* result = A^T B, on every task (NumPy: A.T @ B; PETSc: MatTransposeMatMult). A has n elements of
+ * width k, B n elements of width m; they agree in layout, or one is DOME_WHOLE. result[i * m + j] is
+ * the product of A's column i and B's column j; of A and A it is symmetric to the bit. Products of
+ * blocks are computed in double precision, for DOME_F32 too, and added exactly; their sum is rounded
+ * once. NaN on failure. A task needs memory for 600 bytes for each value, for 10 MB at most or for
+ * one row. */
+dome_status dvec_transpose_matmul(const dvec *a, const dvec *b, double result[]);
 
 #ifdef __cplusplus
 }

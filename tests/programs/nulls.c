@@ -642,6 +642,13 @@ static void arrays(dvec *x, dvec *index)
     REFUSES_AS("dvec_histogram", dvec_histogram_edges, NULL, 1, edges, counts);
     REFUSES_AS("dvec_histogram", dvec_histogram_edges, x, 1, NULL, counts);
     REFUSES_AS("dvec_histogram", dvec_histogram_edges, x, 1, edges, NULL);
+    REFUSES(dvec_matmul, NULL, x, x);
+    REFUSES(dvec_matmul, place, NULL, x);
+    REFUSES(dvec_matmul, place, x, NULL);
+    REFUSES(dvec_transpose_matmul, NULL, x, result);
+    REFUSES(dvec_transpose_matmul, x, NULL, result);
+    REFUSES(dvec_transpose_matmul, x, x, NULL);
+    ALLOWS(dvec_transpose_matmul, x, x, result);
     dvec_free(mask);
     dvec_free(place);
 }

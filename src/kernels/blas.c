@@ -1,0 +1,226 @@
+#include "kernels/blas.h"
+
+#include <glib.h>
+#include <limits.h>
+#include <string.h>
+
+/* ---- the library ---- */
+
+#ifdef DOME_WITH_BLAS
+#include <cblas.h>
+#include <dlfcn.h>
+
+static struct {
+    bool looked;
+    char *name;
+    __typeof__(&cblas_sgemm) sgemm;
+    __typeof__(&cblas_dgemm) dgemm;
+    __typeof__(&cblas_sgemv) sgemv;
+    __typeof__(&cblas_dgemv) dgemv;
+    int (*threads)(void); /* of OpenBLAS */
+    void (*set_threads)(int);
+} blas;
+
+/* Sets *function, a pointer to a function, to the library's; to NULL if it has none. */
+static bool find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found;
+}
+
+static char *text_of(const char *(*function)(void))
+{
+    return g_strdup(function ? function() : "");
+}
+
+const char *dome__blas_name(void)
+{
+    if (blas.looked)
+        return blas.name;
+    blas.looked = true;
+    void *library = dlopen(DOME_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!library || !find(library, "cblas_sgemm", &blas.sgemm) || !find(library, "cblas_dgemm", &blas.dgemm) ||
+        !find(library, "cblas_sgemv", &blas.sgemv) || !find(library, "cblas_dgemv", &blas.dgemv))
+        return NULL;
+    const char *(*version)(void), *(*kernels)(void);
+    find(library, "openblas_get_config", &version);
+    find(library, "openblas_get_corename", &kernels);
+    if (!find(library, "openblas_get_num_threads", &blas.threads) ||
+        !find(library, "openblas_set_num_threads", &blas.set_threads))
+        blas.set_threads = NULL;
+    char *first = text_of(version), *second = text_of(kernels);
+    blas.name = g_strjoin(" ", DOME_BLAS_LIBRARY, first, second, NULL);
+    g_free(first);
+    g_free(second);
+    return blas.name;
+}
+
+int dome__blas_begin(void)
+{
+    const int before = blas.set_threads ? blas.threads() : 1;
+    if (before != 1)
+        blas.set_threads(1);
+    return before;
+}
+
+void dome__blas_end(int before)
+{
+    if (before != 1)
+        blas.set_threads(before);
+}
+
+/* The C interface counts in int. */
+static bool fits(uint64_t a, uint64_t b, uint64_t c)
+{
+    return MAX(MAX(a, b), c) <= INT_MAX;
+}
+
+/* A matrix with one column is a vector; not every BLAS writes over a NaN that is there before. */
+#define BY_BLAS(T, gemm, gemv)                                                                                                   \
+    static void gemm##_rows(int rows, int inner, int columns, const T *a, const T *b, T *c)                                      \
+    {                                                                                                                            \
+        if (columns > 1) {                                                                                                       \
+            blas.gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, 1, a, inner, b, columns, 0, c, columns);  \
+        } else {                                                                                                                 \
+            memset(c, 0, (size_t)rows * sizeof *c);                                                                              \
+            blas.gemv(CblasRowMajor, CblasNoTrans, rows, inner, 1, a, inner, b, 1, 0, c, 1);                                     \
+        }                                                                                                                        \
+    }
+BY_BLAS(float, sgemm, sgemv)
+BY_BLAS(double, dgemm, dgemv)
+
+static bool multiply_by_blas(dome_type type, uint64_t rows, uint64_t inner, uint64_t columns, const void *a, const void *b,
+                             void *c)
+{
+    if (!fits(rows, inner, columns))
+        return false;
+    if (type == DOME_F64)
+        dgemm_rows((int)rows, (int)inner, (int)columns, a, b, c);
+    else
+        sgemm_rows((int)rows, (int)inner, (int)columns, a, b, c);
+    return true;
+}
+
+static bool transposed_by_blas(uint64_t rows, uint64_t inner, uint64_t columns, const double *a, uint64_t stride, const double *b,
+                               double *c)
+{
+    if (!fits(rows, stride, columns))
+        return false;
+    if (columns > 1) {
+        blas.dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)inner, (int)columns, (int)rows, 1, a, (int)stride, b,
+                   (int)columns, 0, c, (int)columns);
+    } else {
+        memset(c, 0, (size_t)inner * sizeof *c);
+        blas.dgemv(CblasRowMajor, CblasTrans, (int)rows, (int)inner, 1, a, (int)stride, b, 1, 0, c, 1);
+    }
+    return true;
+}
+
+#else
+
+const char *dome__blas_name(void)
+{
+    return NULL;
+}
+
+int dome__blas_begin(void)
+{
+    return 1;
+}
+
+void dome__blas_end(int before)
+{
+    (void)before;
+}
+
+static bool multiply_by_blas(dome_type type, uint64_t rows, uint64_t inner, uint64_t columns, const void *a, const void *b,
+                             void *c)
+{
+    (void)type, (void)rows, (void)inner, (void)columns, (void)a, (void)b, (void)c;
+    return false;
+}
+
+static bool transposed_by_blas(uint64_t rows, uint64_t inner, uint64_t columns, const double *a, uint64_t stride, const double *b,
+                               double *c)
+{
+    (void)rows, (void)inner, (void)columns, (void)a, (void)stride, (void)b, (void)c;
+    return false;
+}
+
+#endif
+
+/* ---- plain loops ---- */
+
+/* The part of B that stays in the cache while all rows of A are multiplied with it. */
+enum { TILE_ROWS = 64, TILE_COLUMNS = 512 };
+
+/* Sums of four rows at a time do not wait for each other. */
+#define LOOPS(T, suffix)                                                                                                         \
+    static void multiply_vector_##suffix(uint64_t rows, uint64_t inner, const T *a, const T *x, T *y)                            \
+    {                                                                                                                            \
+        uint64_t i = 0;                                                                                                          \
+        for (; i + 4 <= rows; i += 4, a += 4 * inner) {                                                                          \
+            T sum[4] = {0};                                                                                                      \
+            for (uint64_t k = 0; k < inner; k++)                                                                                 \
+                for (uint64_t r = 0; r < 4; r++)                                                                                 \
+                    sum[r] += a[r * inner + k] * x[k];                                                                           \
+            memcpy(y + i, sum, sizeof sum);                                                                                      \
+        }                                                                                                                        \
+        for (; i < rows; i++, a += inner) {                                                                                      \
+            y[i] = 0;                                                                                                            \
+            for (uint64_t k = 0; k < inner; k++)                                                                                 \
+                y[i] += a[k] * x[k];                                                                                             \
+        }                                                                                                                        \
+    }                                                                                                                            \
+    static void multiply_##suffix(uint64_t rows, uint64_t inner, uint64_t columns, const T *a, const T *b, T *c)                 \
+    {                                                                                                                            \
+        if (columns == 1) {                                                                                                      \
+            multiply_vector_##suffix(rows, inner, a, b, c);                                                                      \
+            return;                                                                                                              \
+        }                                                                                                                        \
+        memset(c, 0, (size_t)(rows * columns) * sizeof *c);                                                                      \
+        for (uint64_t left = 0; left < columns; left += TILE_COLUMNS)                                                            \
+            for (uint64_t top = 0; top < inner; top += TILE_ROWS)                                                                \
+                for (uint64_t i = 0; i < rows; i++) {                                                                            \
+                    const uint64_t count = MIN(TILE_COLUMNS, columns - left), bottom = MIN(top + TILE_ROWS, inner);              \
+                    T *to = c + i * columns + left;                                                                              \
+                    for (uint64_t k = top; k < bottom; k++)                                                                      \
+                        add_multiple_##suffix(to, a[i * inner + k], b + k * columns + left, count);                              \
+                }                                                                                                                \
+    }
+#define ADD_MULTIPLE(T, suffix)                                                                                                  \
+    static inline void add_multiple_##suffix(T *restrict to, T factor, const T *restrict from, uint64_t count)                   \
+    {                                                                                                                            \
+        for (uint64_t j = 0; j < count; j++)                                                                                     \
+            to[j] += factor * from[j];                                                                                           \
+    }
+ADD_MULTIPLE(float, f32)
+ADD_MULTIPLE(double, f64)
+LOOPS(float, f32)
+LOOPS(double, f64)
+
+void dome__multiply(dome_type type, bool by_blas, uint64_t rows, uint64_t inner, uint64_t columns, const void *a, const void *b,
+                    void *c)
+{
+    if (rows == 0 || (by_blas && multiply_by_blas(type, rows, inner, columns, a, b, c)))
+        return;
+    if (type == DOME_F64)
+        multiply_f64(rows, inner, columns, a, b, c);
+    else
+        multiply_f32(rows, inner, columns, a, b, c);
+}
+
+void dome__multiply_transposed(bool by_blas, uint64_t rows, uint64_t inner, uint64_t columns, const double *a, uint64_t stride,
+                               const double *b, double *c)
+{
+    if (by_blas && transposed_by_blas(rows, inner, columns, a, stride, b, c))
+        return;
+    memset(c, 0, (size_t)(inner * columns) * sizeof *c);
+    for (uint64_t r = 0; r < rows; r++, a += stride, b += columns) {
+        if (columns == 1)
+            add_multiple_f64(c, *b, a, inner);
+        for (uint64_t i = 0; i < inner && columns > 1; i++)
+            add_multiple_f64(c + i * columns, a[i], b, columns);
+    }
+}

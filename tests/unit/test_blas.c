@@ -1,0 +1,101 @@
+#include "draw.h"
+#include "kernels/blas.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+
+static double *random_matrix(uint64_t values)
+{
+    double *x = g_new(double, values + 1);
+    for (uint64_t k = 0; k < values; k++)
+        x[k] = (double)draw(2000001) / 1000 - 1000;
+    return x;
+}
+
+static float *in_single(const double *x, uint64_t values)
+{
+    float *narrow = g_new(float, values + 1);
+    for (uint64_t k = 0; k < values; k++)
+        narrow[k] = (float)x[k];
+    return narrow;
+}
+
+/* Sums in order, from 0 on. */
+static void check_product(bool by_blas, uint64_t rows, uint64_t inner, uint64_t columns)
+{
+    double *a = random_matrix(rows * inner), *b = random_matrix(inner * columns), *c = random_matrix(rows * columns);
+    float *narrow_a = in_single(a, rows * inner), *narrow_b = in_single(b, inner * columns),
+          *narrow_c = in_single(c, rows * columns);
+    c[0] = (double)NAN;
+    narrow_c[0] = (float)NAN;
+    dome__multiply(DOME_F64, by_blas, rows, inner, columns, a, b, c);
+    dome__multiply(DOME_F32, by_blas, rows, inner, columns, narrow_a, narrow_b, narrow_c);
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t j = 0; j < columns; j++) {
+            double sum = 0;
+            float narrow = 0;
+            for (uint64_t k = 0; k < inner; k++) {
+                sum += a[i * inner + k] * b[k * columns + j];
+                narrow += narrow_a[i * inner + k] * narrow_b[k * columns + j];
+            }
+            const double error = fabs(sum - c[i * columns + j]),
+                         narrow_error = fabs((double)narrow - (double)narrow_c[i * columns + j]);
+            g_assert_cmpfloat(error, <=, by_blas ? (double)inner * 1e6 * 1e-14 : 0);
+            g_assert_cmpfloat(narrow_error, <=, by_blas ? (double)inner * 1e6 * 1e-5 : 0);
+        }
+    g_free(a);
+    g_free(b);
+    g_free(c);
+    g_free(narrow_a);
+    g_free(narrow_b);
+    g_free(narrow_c);
+}
+
+/* Of some columns of A, beside which others lie. */
+static void check_transposed(bool by_blas, uint64_t rows, uint64_t inner, uint64_t columns)
+{
+    const uint64_t stride = inner + 3;
+    double *a = random_matrix(rows * stride), *b = random_matrix(rows * columns), *c = random_matrix(inner * columns);
+    c[0] = (double)NAN;
+    dome__multiply_transposed(by_blas, rows, inner, columns, a + 2, stride, b, c);
+    for (uint64_t i = 0; i < inner; i++)
+        for (uint64_t j = 0; j < columns; j++) {
+            double sum = 0;
+            for (uint64_t r = 0; r < rows; r++)
+                sum += a[r * stride + 2 + i] * b[r * columns + j];
+            g_assert_cmpfloat(fabs(sum - c[i * columns + j]), <=, by_blas ? (double)rows * 1e6 * 1e-14 : 0);
+        }
+    g_free(a);
+    g_free(b);
+    g_free(c);
+}
+
+static void test_products(const void *by_blas)
+{
+    const uint64_t sizes[] = {1, 2, 3, 4, 7, 63, 64, 65, 130};
+    if (by_blas && !dome__blas_name()) {
+        g_test_skip("there is no BLAS");
+        return;
+    }
+    const int before = dome__blas_begin();
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        for (size_t k = 0; k < G_N_ELEMENTS(sizes); k++)
+            for (size_t j = 0; j < 3; j++) {
+                check_product(by_blas, sizes[i], sizes[k], sizes[(i + k + j) % G_N_ELEMENTS(sizes)]);
+                check_transposed(by_blas, sizes[i], sizes[k], sizes[(i + k + j) % G_N_ELEMENTS(sizes)]);
+            }
+    for (uint64_t columns = 511; columns < 514; columns++)
+        check_product(by_blas, 5, 65, columns);
+    check_product(by_blas, 3, 2, 1100);
+    dome__blas_end(before);
+}
+
+int main(int argc, char **argv)
+{
+    static const char with_blas[] = "BLAS";
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/blas/plain", NULL, test_products);
+    g_test_add_data_func("/blas/library", with_blas, test_products);
+    return g_test_run();
+}
