@@ -118,6 +118,8 @@ def random_values(chance, dtype, shape, special):
 
 
 def same(got, wanted):
+    if got.dtype.kind == "c" and wanted.dtype == got.dtype:  # where a NaN stands counts
+        got, wanted = (np.ascontiguousarray(a).view("f%d" % (a.dtype.itemsize // 2)) for a in (got, wanted))
     return got.shape == wanted.shape and bool(np.all((got == wanted) | ((got != got) & (wanted != wanted))))
 
 
@@ -129,6 +131,23 @@ def near(got, wanted, t, scale=None):
     other = np.isnan(got) & np.isnan(wanted) if got.dtype.kind == "c" else ((got == wanted) | (np.isnan(got) & np.isnan(wanted)))
     loose = got.dtype.kind == "c"
     return bool(np.all(np.where(finite, close, other | loose)))
+
+
+def exact_sum(values):
+    """Of numbers that need not be finite."""
+    values = [float(a) for a in values]
+    special = [a for a in values if not math.isfinite(a)]
+    return sum(special) if special else math.fsum(values)
+
+
+def equal(got, wanted):
+    return got == wanted or (got != got and wanted != wanted)
+
+
+def close(got, wanted, size):
+    """size: of the numbers that were added, without their signs."""
+    both = math.isfinite(got) and math.isfinite(wanted)
+    return abs(got - wanted) <= 1e-12 * size + 1e-300 if both else equal(got, wanted)
 
 
 class Chain:
@@ -196,16 +215,17 @@ class Chain:
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
         exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
                  "slice", "concatenate", "nonzero"]
+        exact += ["sort", "argsort", "searchsorted", "unique"]
         if kind in "iuf":
-            exact += ["sort", "argsort", "searchsorted", "unique", "histogram", "by"]
+            exact += ["histogram", "by"]
         if kind in "iu":
-            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
+            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "exscan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
             exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "reversed"] + WHOLE
         if self.stepwise:
             exact += ["convert", "mixed"]
             if kind == "f":
-                exact += ["min", "max", "pow", "scan", "atan2", "hypot"] + NEAR_FUNCTIONS
+                exact += ["min", "max", "pow", "scan", "exscan", "matmul", "transpose_matmul", "atan2", "hypot"] + NEAR_FUNCTIONS
             elif kind == "c":
                 exact += ["mul", "div", "abs", "sqrt", "exp", "axpy", "conj", "sinh", "tanh", "reversed"]
         name = c.choice(exact)
@@ -483,9 +503,8 @@ class Chain:
             values, results = self.values[x], []
             columns = [[values[label == j, c].tolist() for c in range(self.shape[1])] for j in range(k)]
             for group in (group for groups in columns for group in groups):
-                finite = all(math.isfinite(a) for a in group)
-                size = sum(abs(a) for a in group) if finite else 0
-                total = float(sum(group)) if is_integer(self.type) else math.fsum(group) if finite else None
+                size = sum(abs(a) for a in group)
+                total = float(sum(group)) if is_integer(self.type) else exact_sum(group)
                 extremes = (math.nan, math.nan) if not group or any(a != a for a in group) else (float(min(group)), float(max(group)))
                 results.append((total, size, extremes))
             return results, [int(np.sum(label == j)) for j in range(k)]
@@ -494,9 +513,8 @@ class Chain:
             results, counts = right
             n = len(results)
             numbers = [float.fromhex(word) for word in words[: 3 * n]]
-            equal = lambda a, b: a == b or (a != a and b != b)
             for (total, size, extremes), got, low, high in zip(results, numbers, numbers[n:], numbers[2 * n:]):
-                if total is not None and abs(got - total) > (0 if is_integer(self.type) else 1e-12 * size + 1e-300):
+                if not close(got, total, 0 if is_integer(self.type) else size):
                     return False
                 if not equal(low, extremes[0]) or not equal(high, extremes[1]):
                     return False
@@ -520,9 +538,60 @@ class Chain:
             return np.cumsum(before[0], axis=0).astype(self.dtype)
 
         def judge(got, wanted):
-            return near(got, wanted, self.type, np.cumsum(np.abs(before[0]), axis=0)) or not np.all(np.isfinite(wanted))
+            return near(got, wanted, self.type, np.cumsum(np.abs(before[0]), axis=0))
 
         self.operation("scan %d %d" % (z, x), z, compute, judge)
+
+    def do_exscan(self, z, x, y):
+        def later(sums):
+            return np.concatenate([np.zeros((1, self.shape[1]), dtype=sums.dtype), sums[:-1]]) if self.shape[0] else sums
+
+        if is_integer(self.type):
+            def compute():
+                sums = np.cumsum(self.values[x].astype(object), axis=0) if self.shape[0] else self.values[x]
+                return wrapped(later(sums), self.dtype)
+
+            self.operation("exscan %d %d" % (z, x), z, compute)
+            return
+        before = [None]
+
+        def compute():
+            before[0] = self.values[x].astype("f8")
+            return later(np.cumsum(before[0], axis=0)).astype(self.dtype)
+
+        def judge(got, wanted):
+            return near(got, wanted, self.type, later(np.cumsum(np.abs(before[0]), axis=0)))
+
+        self.operation("exscan %d %d" % (z, x), z, compute, judge)
+
+    def do_matmul(self, z, x, y):
+        """The other matrix has the distribution that chance gives it."""
+        columns = self.chance.choice([1, 1, 2, 5, 40])
+        other = random_values(self.chance, self.dtype, (self.shape[1], columns), self.special)
+        line = "matmul 7 %d 5" % x
+        self.lines += ["new 5 %s %d %d %d" % (self.type, *other.shape, self.chance.randrange(3)), "set 5 %s" % other.tobytes().hex(),
+                       "new 7 %s %d %d %d" % (self.type, self.shape[0], columns, self.distribution), line, "print 7", "free 5", "free 7"]
+        self.description.append(line)
+
+        def look(text):
+            left = self.values[x]
+            got, wanted = np.frombuffer(bytes.fromhex(text), dtype=self.dtype).reshape(self.shape[0], columns), left @ other
+            scale = np.abs(left.astype("f8")) @ np.abs(other.astype("f8"))
+            if self.type == "f32":  # whether numbers overflow that are added depends on their order
+                finite = np.isfinite(got) & np.isfinite(wanted)
+                got, wanted, scale = (np.where(finite, a, 0) for a in (got, wanted, scale))
+            check(near(got, wanted, self.type, scale), "%s: %r instead of %r" % (line, got[:3], wanted[:3]))
+
+        self.judges += [None, None, None, None, look, None, None]
+
+    def do_transpose_matmul(self, z, x, y):
+        def compute():
+            left, right = self.values[x].astype("f8"), self.values[y].astype("f8")
+            products = [(left[:, i] * right[:, j]).tolist() for i in range(self.shape[1]) for j in range(self.shape[1])]
+            return [(exact_sum(each), sum(abs(a) for a in each)) for each in products]
+
+        self.printed("transpose_matmul %d %d" % (x, y), compute,
+                     lambda words, right: len(words) == len(right) and all(close(float.fromhex(word), *two) for word, two in zip(words, right)))
 
     # ---- reductions ----
 
@@ -549,32 +618,22 @@ class Chain:
 
             self.reduced("columns 0", columns)
         elif self.dtype.kind == "f":
-            def close(text, wanted, size):
-                got = float.fromhex(text)
-                return got == wanted or (got != got and wanted != wanted) or abs(got - wanted) <= 1e-12 * size + 1e-300 or not math.isfinite(wanted)
-
-            def fsum(values):
-                try:
-                    return math.fsum(values)
-                except (ValueError, OverflowError):
-                    return math.nan
-
-            self.reduced("sum 0", lambda text: close(text, fsum(x().astype("f8")), float(np.sum(np.abs(x().astype("f8"))))))
-            self.reduced("dot 0 1", lambda text: close(text, fsum(x().astype("f8") * self.values[1].ravel().astype("f8")),
+            self.reduced("sum 0", lambda text: close(float.fromhex(text), exact_sum(x().astype("f8")), float(np.sum(np.abs(x().astype("f8"))))))
+            self.reduced("dot 0 1", lambda text: close(float.fromhex(text), exact_sum(x().astype("f8") * self.values[1].ravel().astype("f8")),
                                                        float(np.sum(np.abs(x().astype("f8") * self.values[1].ravel().astype("f8"))))))
-            self.reduced("norm2 0", lambda text: close(text, float(np.linalg.norm(x().astype("f8"))), float(np.linalg.norm(x().astype("f8")))))
+            self.reduced("norm2 0", lambda text: close(float.fromhex(text), float(np.linalg.norm(x().astype("f8"))), float(np.linalg.norm(x().astype("f8")))))
             magnitudes = lambda: np.abs(x().astype("f8"))
-            self.reduced("norm1 0", lambda text: close(text, fsum(magnitudes()), float(np.sum(magnitudes()))))
-            self.reduced("norm_inf 0", lambda text: close(text, float(magnitudes().max()), 0))
+            self.reduced("norm1 0", lambda text: close(float.fromhex(text), exact_sum(magnitudes()), float(np.sum(magnitudes()))))
+            self.reduced("norm_inf 0", lambda text: close(float.fromhex(text), float(magnitudes().max()), 0))
 
             def columns(text):
                 rows, got = self.values[0].astype("f8").T, text.split()
-                wanted = [fsum(row) for row in rows] + [float(row.min()) for row in rows] + [float(row.max()) for row in rows]
+                wanted = [exact_sum(row) for row in rows] + [float(row.min()) for row in rows] + [float(row.max()) for row in rows]
                 sizes = [float(np.sum(np.abs(row))) for row in rows] + [0.0] * (2 * len(rows))
-                return len(got) == len(wanted) and all(close(*three) for three in zip(got, wanted, sizes))
+                return len(got) == len(wanted) and all(close(float.fromhex(word), *two) for word, *two in zip(got, wanted, sizes))
 
             self.reduced("columns 0", columns)
-            self.reduced("min_value 0", lambda text: close(text, float(x().min()), 0))
+            self.reduced("min_value 0", lambda text: close(float.fromhex(text), float(x().min()), 0))
         if self.dtype.kind != "c":
             self.reduced("argmin 0", lambda text: int(text) == int(np.argmin(x())))
             self.reduced("argmax 0", lambda text: int(text) == int(np.argmax(x())))

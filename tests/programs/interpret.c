@@ -11,6 +11,7 @@
  *                                              new vector number K
  *     by X L K                                 prints the sums, then smallest and largest values by label, then the numbers
  *     histogram X BINS LOW HIGH                prints the numbers of values
+ *     transpose_matmul X Y                     prints the values of the product
  *     print K                                  prints the values as hex
  *     free K
  */
@@ -36,13 +37,13 @@ static dome_type type_named(const char *name)
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *, const dvec *);
-} binary[] = {{"add", dvec_add},       {"sub", dvec_sub},        {"mul", dvec_mul},       {"div", dvec_div},
-              {"min", dvec_min},       {"max", dvec_max},        {"pow", dvec_pow},       {"eq", dvec_eq},
-              {"ne", dvec_ne},         {"lt", dvec_lt},          {"le", dvec_le},         {"gt", dvec_gt},
-              {"ge", dvec_ge},         {"and", dvec_and},        {"or", dvec_or},         {"xor", dvec_xor},
-              {"fmod", dvec_fmod},     {"atan2", dvec_atan2},    {"hypot", dvec_hypot},   {"bitand", dvec_bitand},
-              {"bitor", dvec_bitor},   {"bitxor", dvec_bitxor},  {"lshift", dvec_lshift}, {"rshift", dvec_rshift},
-              {"gather", dvec_gather}, {"scatter", dvec_scatter}};
+} binary[] = {{"add", dvec_add},       {"sub", dvec_sub},         {"mul", dvec_mul},       {"div", dvec_div},
+              {"min", dvec_min},       {"max", dvec_max},         {"pow", dvec_pow},       {"eq", dvec_eq},
+              {"ne", dvec_ne},         {"lt", dvec_lt},           {"le", dvec_le},         {"gt", dvec_gt},
+              {"ge", dvec_ge},         {"and", dvec_and},         {"or", dvec_or},         {"xor", dvec_xor},
+              {"fmod", dvec_fmod},     {"atan2", dvec_atan2},     {"hypot", dvec_hypot},   {"bitand", dvec_bitand},
+              {"bitor", dvec_bitor},   {"bitxor", dvec_bitxor},   {"lshift", dvec_lshift}, {"rshift", dvec_rshift},
+              {"gather", dvec_gather}, {"scatter", dvec_scatter}, {"matmul", dvec_matmul}};
 
 static const struct {
     const char *name;
@@ -57,15 +58,15 @@ static const struct {
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *);
-} unary[] = {{"copy", dvec_copy},   {"convert", dvec_convert}, {"neg", dvec_neg},        {"abs", dvec_abs},
-             {"sqrt", dvec_sqrt},   {"exp", dvec_exp},         {"log", dvec_log},        {"sin", dvec_sin},
-             {"cos", dvec_cos},     {"tan", dvec_tan},         {"asin", dvec_asin},      {"acos", dvec_acos},
-             {"atan", dvec_atan},   {"sinh", dvec_sinh},       {"cosh", dvec_cosh},      {"tanh", dvec_tanh},
-             {"exp2", dvec_exp2},   {"expm1", dvec_expm1},     {"log2", dvec_log2},      {"log10", dvec_log10},
-             {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},        {"erfc", dvec_erfc},
-             {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round},    {"trunc", dvec_trunc},
-             {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},        {"scan", dvec_scan},
-             {"sort", dvec_sort},   {"argsort", dvec_argsort}, {"cumprod", dvec_cumprod}};
+} unary[] = {{"copy", dvec_copy},   {"convert", dvec_convert}, {"neg", dvec_neg},         {"abs", dvec_abs},
+             {"sqrt", dvec_sqrt},   {"exp", dvec_exp},         {"log", dvec_log},         {"sin", dvec_sin},
+             {"cos", dvec_cos},     {"tan", dvec_tan},         {"asin", dvec_asin},       {"acos", dvec_acos},
+             {"atan", dvec_atan},   {"sinh", dvec_sinh},       {"cosh", dvec_cosh},       {"tanh", dvec_tanh},
+             {"exp2", dvec_exp2},   {"expm1", dvec_expm1},     {"log2", dvec_log2},       {"log10", dvec_log10},
+             {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},         {"erfc", dvec_erfc},
+             {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round},     {"trunc", dvec_trunc},
+             {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},         {"scan", dvec_scan},
+             {"sort", dvec_sort},   {"argsort", dvec_argsort}, {"cumprod", dvec_cumprod}, {"exscan", dvec_exscan}};
 
 static const struct {
     const char *name;
@@ -164,6 +165,19 @@ static void histogram(dome_env *env, const dvec *x, uint64_t bins, double low, d
     free(text);
 }
 
+static void transposed_product(dome_env *env, const dvec *x, const dvec *y)
+{
+    size_t values = dvec_width(x) * dvec_width(y), at = 0;
+    double *result = calloc(values, sizeof *result);
+    char *text = calloc(values, 32);
+    dvec_transpose_matmul(x, y, result);
+    for (size_t k = 0; k < values; k++)
+        at += (size_t)sprintf(text + at, "%a ", result[k]);
+    dome_print(env, "%s\n", text);
+    free(result);
+    free(text);
+}
+
 /* Calls of dome/arrays.h. Returns whether the line is one. */
 static bool arrays(dome_env *env, char *const word[], const int number[])
 {
@@ -185,6 +199,8 @@ static bool arrays(dome_env *env, char *const word[], const int number[])
         by_label(env, x, y, (uint64_t)atoll(word[3]));
     else if (strcmp(name, "histogram") == 0)
         histogram(env, x, (uint64_t)atoll(word[2]), strtod(word[3], NULL), strtod(word[4], NULL));
+    else if (strcmp(name, "transpose_matmul") == 0)
+        transposed_product(env, x, y);
     else
         return false;
     return true;
