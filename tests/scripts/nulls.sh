@@ -11,19 +11,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# Declarations: comments and macros taken out, names that stand before a bracket at the beginning of a statement.
-python3 - "$DOME_SOURCE_DIR"/include/dome/*.h >"$dir/declared" <<'PYTHON'
-import re, sys
-names = set()
-for path in sys.argv[1:]:
-    with open(path) as file:
-        text = file.read()
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    text = re.sub(r"\\\n", " ", text)
-    text = re.sub(r"(?m)^\s*#.*$", "", text)
-    names.update(re.findall(r"(?m)^[A-Za-z_][\w \t]*?[ *]+((?:dome|dvec|dscalar|dsparse)_\w+)\(", text))
-print("\n".join(sorted(names)))
-PYTHON
+python3 "$DOME_SOURCE_DIR/tests/scripts/declared.py" "$DOME_SOURCE_DIR"/include/dome/*.h >"$dir/declared"
 [ "$(wc -l <"$dir/declared")" -gt 150 ] || fail "the headers declare only $(wc -l <"$dir/declared") functions"
 "$program" names | sort -u >"$dir/called" || fail "names: status $?"
 missing=$(comm -23 "$dir/declared" "$dir/called" | tr '\n' ' ')

@@ -58,6 +58,13 @@ done
 for test in $(named '(unit|multi|start|fault|security|cluster|balance|checkpoint|trace|scripts)\.[a-z0-9_]+'); do
     ls "tests/${test%%.*}/${test#*.}".* >/dev/null 2>&1 || fail "documents name the test $test, which is not there"
 done
+# docs/compared.md has every function that a program calls in its table, in backquotes. What a program asks types and layouts, and
+# what structures of one's own call, is not in it.
+calls=$(sed -n 's/^|//p' docs/compared.md)
+for function in $(python3 tests/scripts/declared.py include/dome/{env,dvec,dscalar,sparse,arrays,comm,map}.h); do
+    grep -qF "\`$function\`" <<<"$calls" || fail "the table of docs/compared.md lacks $function"
+done
+
 dome=$DOME_BUILD_DIR/tools/dome
 if [ -x "$dome" ]; then
     options=$("$dome" run --dome-help | grep -oE '^ +--dome-[a-z-]+' | tr -d ' ')
