@@ -44,8 +44,9 @@
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
  *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_write, and dvec_copy to another
  *   distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add,
- *   dvec_map, dsparse_multiply, dsparse_scale_rows, the functions of arrays.h and the loops of map.h,
- *   for their inputs; dvec_scatter and dvec_scatter_add also for their output.
+ *   dvec_map, dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the
+ *   functions of arrays.h and the loops of map.h, for their inputs; dvec_scatter and dvec_scatter_add
+ *   also for their output.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -458,11 +459,11 @@ typedef struct dvec_span {
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may
  * move: a reduction, dvec_map, dvec_map_runs, dvec_map_anywhere, the macros of map.h, dvec_scan,
  * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, the functions of arrays.h,
- * dsparse_multiply, dome_checkpoint, dome_barrier, dome_env_relayout. Calls that return pointers
- * never move data, so a program can hold pointers to several vectors. The rule is the same for all
- * distributions, although DOME_BLOCK and DOME_WHOLE vectors do not move, so that the program can
- * change the distribution later. --dome-check-pointers finds programs that use a pointer for too
- * long, whatever the distribution.
+ * dsparse_multiply, dsparse_multiply_transposed, dome_checkpoint, dome_barrier, dome_env_relayout.
+ * Calls that return pointers never move data, so a program can hold pointers to several vectors. The
+ * rule is the same for all distributions, although DOME_BLOCK and DOME_WHOLE vectors do not move, so
+ * that the program can change the distribution later. --dome-check-pointers finds programs that use
+ * a pointer for too long, whatever the distribution.
  *
  * A checkpoint contains what the program wrote through a pointer to a DOME_BLOCK or DOME_WHOLE
  * vector even if the pointer was no longer valid: after the first dvec_local each checkpoint

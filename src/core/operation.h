@@ -228,18 +228,24 @@
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \
-    X(DSPARSE_NEW, "dsparse_new", "name:o rows:u columns:u", PLAIN)                                                              \
+    X(DSPARSE_NEW, "dsparse_new", "name:o type:n rows:u columns:u", PLAIN)                                                       \
     X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \
+    X(DSPARSE_ASSEMBLE_C128, "dsparse_assemble_c128", "", PLAIN)                                                                 \
     X(DSPARSE_FILL_ROWS, "dsparse_fill_rows", "", PLAIN)                                                                         \
     X(DSPARSE_ENTRIES, "dsparse_entries", "", PLAIN)                                                                             \
     X(DSPARSE_GET_ROW, "dsparse_get_row", "", PLAIN)                                                                             \
+    X(DSPARSE_GET_ROW_C128, "dsparse_get_row_c128", "", PLAIN)                                                                   \
     X(DSPARSE_MULTIPLY, "dsparse_multiply", "y:v x:v", MOVES)                                                                    \
+    X(DSPARSE_MULTIPLY_TRANSPOSED, "dsparse_multiply_transposed", "y:v x:v", MOVES)                                              \
     X(DSPARSE_DIAGONAL, "dsparse_diagonal", "d:v", PLAIN)                                                                        \
     X(DSPARSE_SCALE, "dsparse_scale", "factor:f", PLAIN)                                                                         \
+    X(DSPARSE_SCALE_C128, "dsparse_scale_c128", "real:f imaginary:f", PLAIN)                                                     \
     X(DSPARSE_SCALE_ROWS, "dsparse_scale_rows", "d:v", PLAIN)                                                                    \
     X(DSPARSE_NORM_FROBENIUS, "dsparse_norm_frobenius", "", PLAIN)                                                               \
     X(DSPARSE_NORM_INF, "dsparse_norm_inf", "", PLAIN)                                                                           \
     X(DSPARSE_TRANSPOSE, "dsparse_transpose", "a:v", PLAIN)                                                                      \
+    X(DSPARSE_SLICE, "dsparse_slice", "name:o first:u count:u step:i", PLAIN)                                                    \
+    X(DSPARSE_SUBMATRIX, "dsparse_submatrix", "name:o rows:v", PLAIN)                                                            \
     X(DSPARSE_READ, "dsparse_read", "name:o file:n", PLAIN)                                                                      \
     X(DSPARSE_WRITE, "dsparse_write", "file:n", PLAIN)                                                                           \
     X(DSPARSE_IS_SYMMETRIC, "dsparse_is_symmetric", "", PLAIN)

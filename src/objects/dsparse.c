@@ -2,6 +2,7 @@
 #include "objects/dsparse_private.h"
 
 #include "core/layout.h"
+#include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
@@ -10,21 +11,38 @@
 
 /* ---- blocks ---- */
 
-bool dsparse__block_alloc(dsparse_block *b, uint32_t rows, uint32_t entries)
+uint64_t dsparse__block_bytes(const dsparse *a, uint64_t rows, uint64_t entries)
 {
-    uint64_t bytes = (uint64_t)entries * (sizeof *b->value + sizeof *b->column) + ((uint64_t)rows + 1) * sizeof *b->start;
-    double *value = bytes <= PTRDIFF_MAX ? g_try_malloc((gsize)bytes) : NULL;
-    if (!value)
-        return false;
-    uint32_t *column = (uint32_t *)(void *)(value + entries);
-    *b = (dsparse_block){.rows = rows, .changed = true, .value = value, .column = column, .start = column + entries};
-    return true;
+    return entries * dome_type_size(a->type) + (entries + rows + 1 + DSPARSE_AHEAD) * sizeof(uint32_t);
+}
+
+void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uint32_t entries, void *memory)
+{
+    uint32_t *column = (uint32_t *)(void *)((char *)memory + entries * (uint64_t)dome_type_size(a->type));
+    *b = (dsparse_block){.rows = rows, .changed = true, .value = memory, .column = column, .start = column + entries};
+}
+
+static void block_clear(dsparse_block *b)
+{
+    if (!b->stored)
+        g_free(b->value);
+}
+
+void dsparse__block_ready(dsparse_block *b)
+{
+    enum { NEAR = 1 << 14 };
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint64_t k = 0, entries = dsparse__block_entries(b); k < entries; k++) {
+        least = MIN(least, b->column[k]);
+        most = MAX(most, b->column[k]);
+    }
+    b->scattered = least < most && most - least > NEAR;
 }
 
 void dsparse__blocks_free(dsparse_block *block, uint64_t count)
 {
     for (uint64_t k = 0; block && k < count; k++)
-        g_free(block[k].value);
+        block_clear(&block[k]);
     g_free(block);
 }
 
@@ -44,11 +62,13 @@ dsparse_block *dsparse__blocks_new(const dsparse *a)
     return blocks_for(a, a->layout, a->blocks);
 }
 
-void dsparse__replace(dsparse *a, dsparse_block *block)
+void dsparse__replace(dsparse *a, dsparse_block *block, void *store)
 {
     dsparse__plan_forget(a);
     dsparse__blocks_free(a->block, a->blocks);
     a->block = block;
+    dome__storage_free(a->store);
+    a->store = store;
 }
 
 /* ---- operation table ---- */
@@ -58,8 +78,7 @@ static dsparse *self(const dome_object *object)
     return dome_object_content(object);
 }
 
-/* The block with a number, or NULL if another task owns it. */
-static dsparse_block *find(const dsparse *a, uint64_t number)
+dsparse_block *dsparse__block(const dsparse *a, uint64_t number)
 {
     if (number >= dome_layout_blocks(a->layout))
         return NULL;
@@ -77,7 +96,7 @@ static dome_status mat_describe(const dome_object *object, dome_object_info *inf
 static dome_status mat_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost)
 {
     for (uint64_t k = 0; k < count; k++) {
-        const dsparse_block *b = find(self(object), first + k);
+        const dsparse_block *b = dsparse__block(self(object), first + k);
         if (!b)
             return DOME_ERR_ARGUMENT;
         cost[k] = (double)b->rows + (double)dsparse__block_entries(b);
@@ -85,11 +104,32 @@ static dome_status mat_cost(const dome_object *object, uint64_t first, uint64_t 
     return DOME_OK;
 }
 
-/* A block travels as the number of columns (U64), the number of entries up to the end of each row (U32), the columns (U32), and
- * the values (F64). All have one size in both formats. */
-static uint64_t bytes_of(uint64_t rows, uint64_t entries)
+/* A block travels as a head (U64: the number of columns, and above TYPE_SHIFT a code of the type of values, 0 for F64), the
+ * number of entries up to the end of each row (U32), the columns (U32), and the values. All have one size in both formats. */
+enum { TYPE_SHIFT = 56 };
+
+static uint64_t type_code(const dsparse *a)
 {
-    return sizeof(uint64_t) + rows * sizeof(uint32_t) + entries * (sizeof(uint32_t) + sizeof(double));
+    switch ((int)a->kind) {
+    case DOME_KIND_F32:
+        return 1;
+    case DOME_KIND_C64:
+        return 2;
+    case DOME_KIND_C128:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t head_word(const dsparse *a)
+{
+    return a->columns | type_code(a) << TYPE_SHIFT;
+}
+
+static uint64_t bytes_of(const dsparse *a, uint64_t rows, uint64_t entries)
+{
+    return sizeof(uint64_t) + rows * sizeof(uint32_t) + entries * (sizeof(uint32_t) + dome_type_size(a->type));
 }
 
 static dome_status mat_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
@@ -98,10 +138,10 @@ static dome_status mat_packed_bytes(const dome_object *object, uint64_t first, u
     (void)format;
     *bytes = 0;
     for (uint64_t k = 0; k < count; k++) {
-        const dsparse_block *b = find(self(object), first + k);
+        const dsparse_block *b = dsparse__block(self(object), first + k);
         if (!b)
             return DOME_ERR_ARGUMENT;
-        *bytes += bytes_of(b->rows, dsparse__block_entries(b));
+        *bytes += bytes_of(self(object), b->rows, dsparse__block_entries(b));
     }
     return DOME_OK;
 }
@@ -114,7 +154,8 @@ static char *put(char *to, dome_type type, dome_format format, const void *from,
 
 static char *put_block(char *to, const dsparse *a, const dsparse_block *b, dome_format format)
 {
-    to = put(to, DOME_U64, format, &a->columns, 1);
+    const uint64_t head = head_word(a);
+    to = put(to, DOME_U64, format, &head, 1);
     if (!b->start) {
         memset(to, 0, b->rows * sizeof(uint32_t));
         return to + b->rows * sizeof(uint32_t);
@@ -122,7 +163,7 @@ static char *put_block(char *to, const dsparse *a, const dsparse_block *b, dome_
     uint64_t entries = dsparse__block_entries(b);
     to = put(to, DOME_U32, format, b->start + 1, b->rows);
     to = put(to, DOME_U32, format, b->column, entries);
-    return put(to, DOME_F64, format, b->value, entries);
+    return put(to, a->type, format, b->value, entries);
 }
 
 static dome_status mat_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
@@ -134,7 +175,7 @@ static dome_status mat_pack(const dome_object *object, uint64_t first, uint64_t 
         return DOME_ERR_ARGUMENT;
     char *to = buffer;
     for (uint64_t k = 0; k < count; k++)
-        to = put_block(to, self(object), find(self(object), first + k), format);
+        to = put_block(to, self(object), dsparse__block(self(object), first + k), format);
     return DOME_OK;
 }
 
@@ -152,34 +193,39 @@ static bool in_order(const dsparse *a, const dsparse_block *b)
 /* Takes one block from the bytes between *from and end. */
 static dome_status get_block(dsparse *a, dsparse_block *b, dome_format format, const char **from, const char *end)
 {
-    uint64_t head = bytes_of(b->rows, 0), columns;
+    uint64_t head = bytes_of(a, b->rows, 0), first;
     uint32_t last = 0;
     if ((uint64_t)(end - *from) < head)
         return DOME_ERR_FORMAT;
-    dome_type_unpack(DOME_U64, format, &columns, *from, 1);
-    if (columns != a->columns)
+    dome_type_unpack(DOME_U64, format, &first, *from, 1);
+    if (first >> TYPE_SHIFT != type_code(a))
+        return DOME_ERR_TYPE;
+    if (first != head_word(a))
         return DOME_ERR_SHAPE;
     if (b->rows > 0)
         dome_type_unpack(DOME_U32, format, &last, *from + head - sizeof last, 1);
-    if (((uint64_t)(end - *from) - head) / (sizeof(uint32_t) + sizeof(double)) < last)
+    if (((uint64_t)(end - *from) - head) / (sizeof(uint32_t) + dome_type_size(a->type)) < last)
         return DOME_ERR_FORMAT;
     dsparse_block taken;
-    if (!dsparse__block_alloc(&taken, b->rows, last))
+    void *memory = g_try_malloc((gsize)dsparse__block_bytes(a, b->rows, last));
+    if (!memory)
         return DOME_ERR_MEMORY;
+    dsparse__block_place(a, &taken, b->rows, last, memory);
     taken.start[0] = 0;
-    dome_type_unpack(DOME_U32, format, taken.start + 1, *from + sizeof columns, b->rows);
+    dome_type_unpack(DOME_U32, format, taken.start + 1, *from + sizeof first, b->rows);
     dome_type_unpack(DOME_U32, format, taken.column, *from + head, last);
-    dome_type_unpack(DOME_F64, format, taken.value, *from + head + (uint64_t)last * sizeof(uint32_t), last);
-    *from += bytes_of(b->rows, last);
+    dome_type_unpack(a->type, format, taken.value, *from + head + (uint64_t)last * sizeof(uint32_t), last);
+    *from += bytes_of(a, b->rows, last);
     bool good = true;
     for (uint32_t i = 0; i < b->rows && good; i++)
         good = taken.start[i] <= taken.start[i + 1] && taken.start[i + 1] <= last;
     if (!good || !in_order(a, &taken)) {
-        g_free(taken.value);
+        block_clear(&taken);
         return DOME_ERR_FORMAT;
     }
-    g_free(b->value);
+    block_clear(b);
     *b = taken;
+    dsparse__block_ready(b);
     return DOME_OK;
 }
 
@@ -190,7 +236,7 @@ static dome_status mat_unpack(dome_object *object, uint64_t first, uint64_t coun
     const char *from = buffer, *end = bytes > 0 ? from + bytes : from;
     dsparse__plan_forget(a);
     for (uint64_t k = 0; k < count; k++) {
-        dsparse_block *b = find(a, first + k);
+        dsparse_block *b = dsparse__block(a, first + k);
         dome_status status = b ? get_block(a, b, format, &from, end) : DOME_ERR_ARGUMENT;
         if (status != DOME_OK)
             return status;
@@ -212,7 +258,7 @@ static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
     if (!dome_layout_equal(layout, a->layout)) /* on all tasks alike: they must agree on whether there is a plan */
         dsparse__plan_forget(a);
     for (uint64_t k = 0; k < count; k++) {
-        dsparse_block *stays = find(a, dome__layout_block_at(layout, rank, k));
+        dsparse_block *stays = dsparse__block(a, dome__layout_block_at(layout, rank, k));
         if (stays) {
             block[k] = *stays;
             stays->value = NULL;
@@ -230,7 +276,7 @@ static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
 static dome_status mat_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
 {
     for (uint64_t k = 0; k < count; k++) {
-        const dsparse_block *b = find(self(object), first + k);
+        const dsparse_block *b = dsparse__block(self(object), first + k);
         if (!b)
             return DOME_ERR_ARGUMENT;
         changed[k] = b->changed;
@@ -251,6 +297,7 @@ static void mat_destroy(dome_object *object)
     dsparse *a = self(object);
     dsparse__plan_forget(a);
     dsparse__blocks_free(a->block, a->blocks);
+    dome__storage_free(a->store);
     dome_layout_unref(a->layout);
     dome__bury(a->env, a);
 }
@@ -274,10 +321,15 @@ static const dome_object_ops mat_ops = {
 /* Rows are counted with 32 bits in a block. */
 #define ROWS_MAX (UINT64_C(1) << 50)
 
-static dome_status check_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns)
+static dome_status check_new(dome_env *env, const char *name, dome_type type, uint64_t rows, uint64_t columns)
 {
     if (!name || !*name)
         name = "the matrix";
+    if (!type)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "the type of %s is NULL", name);
+    if (type != DOME_F32 && type != DOME_F64 && type != DOME_C64 && type != DOME_C128)
+        return dome__fail(env, DOME_ERR_TYPE, "%s cannot have values of type %s; a matrix has f32, f64, c64 or c128", name,
+                          dome_type_name(type));
     if (rows > ROWS_MAX)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have %" G_GUINT64_FORMAT " rows, more than 2^50", name, rows);
     if (columns > DSPARSE_COLUMNS_MAX)
@@ -285,18 +337,20 @@ static dome_status check_new(dome_env *env, const char *name, uint64_t rows, uin
     return DOME_OK;
 }
 
-dsparse *dsparse_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns)
+static dsparse *new_matrix(dome_env *env, const char *name, dome_type type, uint64_t rows, uint64_t columns)
 {
-    DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
-    uint64_t words[] = {dome__text_word(env, name), rows, columns};
+    uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type), rows, columns};
     dome__begin_with(&op, env, DOME_OP_DSPARSE_NEW, NULL, words, G_N_ELEMENTS(words));
-    dome_status status = check_new(env, name, rows, columns);
+    dome_status status = check_new(env, name, type, rows, columns);
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
 
     dsparse *a = g_new0(dsparse, 1);
     a->env = env;
+    a->type = type;
+    a->kind = dome_type_kind_of(type);
+    a->parts = type == DOME_C64 || type == DOME_C128 ? 2 : 1;
     a->rows = rows;
     a->columns = columns;
     a->layout = dome_layout_ref(dome_env_layout(env, rows, 0));
@@ -322,6 +376,18 @@ dsparse *dsparse_new(dome_env *env, const char *name, uint64_t rows, uint64_t co
     return a;
 }
 
+dsparse *dsparse_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    return new_matrix(env, name, DOME_F64, rows, columns);
+}
+
+dsparse *dsparse_new_of(dome_env *env, const char *name, dome_type type, uint64_t rows, uint64_t columns)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    return new_matrix(env, name, type, rows, columns);
+}
+
 void dsparse_free(dsparse *a)
 {
     if (a)
@@ -338,6 +404,12 @@ const char *dsparse_name(const dsparse *a)
 {
     DOME_NEEDS(a, "the matrix", NULL);
     return dome_object_name(a->object);
+}
+
+dome_type dsparse_type(const dsparse *a)
+{
+    DOME_NEEDS(a, "the matrix", NULL);
+    return a->type;
 }
 
 uint64_t dsparse_rows(const dsparse *a)
@@ -375,13 +447,43 @@ uint64_t dsparse_entries(const dsparse *a)
 }
 
 /* One task may read a row: only a failure counts as an operation. */
-static dome_status fail_row(const dsparse *a, dome_status status, uint64_t row, const char *why)
+static dome_status fail_row(const dsparse *a, dome_operation_code code, dome_status status, uint64_t row, const char *why)
 {
-    dome_operation op = {.env = a->env, .code = DOME_OP_DSPARSE_GET_ROW, .object = a->object, .outer = a->env->operation};
+    dome_operation op = {.env = a->env, .code = code, .object = a->object, .outer = a->env->operation};
     a->env->operation = &op;
     dome__fail(a->env, status, "row %" G_GUINT64_FORMAT " %s", row, why);
     a->env->operation = op.outer;
     return status;
+}
+
+/* Sets value[0 ... parts - 1] of each entry. */
+static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t row, size_t room, uint64_t column[],
+                           double value[], unsigned parts, size_t *count)
+{
+    if (dome_object_id(a->object) & DOME_FREED) {
+        dome__errors_end(a->env);
+        return fail_row(a, code, DOME_ERR_STATE, row, "cannot be read: the matrix has been freed");
+    }
+    if (a->parts > parts)
+        return fail_row(a, code, DOME_ERR_TYPE, row, "has complex values, for which there is dsparse_get_row_c128");
+    if (row >= a->rows)
+        return fail_row(a, code, DOME_ERR_RANGE, row, "does not exist: the matrix has fewer rows");
+    uint64_t number = row / dome_layout_block_size(a->layout);
+    const dsparse_block *b = dsparse__block(a, number);
+    if (!b)
+        return fail_row(a, code, DOME_ERR_RANGE, row, "belongs to another task");
+    if (!b->start)
+        return DOME_OK;
+    const uint32_t *start = b->start + (row - dome_layout_block(a->layout, number).first);
+    *count = start[1] - start[0];
+    for (size_t k = 0; k < MIN(room, *count); k++) {
+        const dsparse_c128 v = dsparse__value(a, b->value, start[0] + k);
+        column[k] = b->column[start[0] + k];
+        value[parts * k] = v.re;
+        if (parts > 1)
+            value[parts * k + 1] = v.im;
+    }
+    return DOME_OK;
 }
 
 dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[], size_t *count)
@@ -393,23 +495,38 @@ dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_
         DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
         DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    if (dome_object_id(a->object) & DOME_FREED) {
-        dome__errors_end(a->env);
-        return fail_row(a, DOME_ERR_STATE, row, "cannot be read: the matrix has been freed");
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW, row, room, column, value, 1, count);
+}
+
+dome_status dsparse_get_row_c128(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[][2], size_t *count)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(count, "the place for the count", DOME_ERR_ARGUMENT);
+    *count = 0;
+    if (room > 0) {
+        DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
+        DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    if (row >= a->rows)
-        return fail_row(a, DOME_ERR_RANGE, row, "does not exist: the matrix has fewer rows");
-    uint64_t number = row / dome_layout_block_size(a->layout);
-    const dsparse_block *b = find(a, number);
-    if (!b)
-        return fail_row(a, DOME_ERR_RANGE, row, "belongs to another task");
-    if (!b->start)
-        return DOME_OK;
-    const uint32_t *start = b->start + (row - dome_layout_block(a->layout, number).first);
-    *count = start[1] - start[0];
-    for (size_t k = 0; k < MIN(room, *count); k++) {
-        column[k] = b->column[start[0] + k];
-        value[k] = b->value[start[0] + k];
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW_C128, row, room, column, room > 0 ? value[0] : NULL, 2, count);
+}
+
+/* ---- for the other files ---- */
+
+dome_status dsparse__check_complex(const dsparse *a)
+{
+    return a->parts > 1 ? DOME_OK
+                        : dome__fail(a->env, DOME_ERR_TYPE, "the matrix has values of type %s, which are not complex",
+                                     dome_type_name(a->type));
+}
+
+void dsparse__visit_rows(const dsparse *a, dsparse_visitor visit, void *ctx)
+{
+    uint64_t local = 0;
+    for (uint64_t k = 0; k < a->blocks; k++) {
+        dsparse_block *b = &a->block[k];
+        uint64_t first = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, k)).first;
+        for (uint32_t i = 0; b->start && i < b->rows; i++)
+            visit(ctx, a, b, i, first + i, local + i);
+        local += b->rows;
     }
-    return DOME_OK;
 }

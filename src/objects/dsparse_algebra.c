@@ -9,21 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Calls `visit` for each of this task's rows, in the order of its memory. local: the row's position there. */
-typedef void (*row_visitor)(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local);
-
-static void visit_rows(const dsparse *a, row_visitor visit, void *ctx)
-{
-    uint64_t local = 0;
-    for (uint64_t k = 0; k < a->blocks; k++) {
-        dsparse_block *b = &a->block[k];
-        uint64_t first = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, k)).first;
-        for (uint32_t i = 0; b->start && i < b->rows; i++)
-            visit(ctx, b, i, first + i, local + i);
-        local += b->rows;
-    }
-}
-
 static void changed(const dsparse *a)
 {
     for (uint64_t k = 0; k < a->blocks; k++)
@@ -42,23 +27,22 @@ static dome_status check_values(const dsparse *a, const dvec *v)
 }
 
 /* Makes v's values known to be overwritten, all 0. */
-static double *zeros(dvec *v)
+static void *zeros(dvec *v)
 {
     dvec__complete(v);
     if (v->local > 0)
-        memset(v->data, 0, (size_t)v->local * sizeof(double));
+        memset(v->data, 0, (size_t)(v->local * DVEC_ELEMENT(v)));
     dvec__overwritten(v);
-    return (double *)(void *)v->data;
+    return v->data;
 }
 
 /* ---- diagonal and scaling ---- */
 
-static void take_diagonal(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+static void take_diagonal(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
-    double *diagonal = ctx;
     for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
         if (b->column[k] == index)
-            diagonal[local] = b->value[k];
+            dsparse__set_value(a, ctx, local, dsparse__value(a, b->value, k));
 }
 
 dome_status dsparse_diagonal(dvec *d, const dsparse *a)
@@ -68,8 +52,47 @@ dome_status dsparse_diagonal(dvec *d, const dsparse *a)
     dome__begin(&op, a->env, DOME_OP_DSPARSE_DIAGONAL, a->object, dvec__id(d));
     dome_status status = check_values(a, d);
     if (status == DOME_OK)
-        visit_rows(a, take_diagonal, zeros(d));
+        dsparse__visit_rows(a, take_diagonal, zeros(d));
     return dome__end(&op, status);
+}
+
+/* x y in the arithmetic of a type whose parts are `single` or double. */
+static dsparse_c128 times(dsparse_c128 x, dsparse_c128 y, bool single)
+{
+    if (single) {
+        const float a = (float)x.re, b = (float)x.im, c = (float)y.re, d = (float)y.im;
+        return (dsparse_c128){a * c - b * d, a * d + b * c};
+    }
+    return (dsparse_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+
+/* Multiplies entries from ... end - 1 by a value, which is real unless `complex`. */
+static void scale(const dsparse *a, dsparse_block *b, uint64_t from, uint64_t end, dsparse_c128 factor, bool complex)
+{
+    const bool single = dsparse__single(a);
+    if (a->kind == DOME_KIND_F64) {
+        for (uint64_t k = from; k < end; k++)
+            ((double *)b->value)[k] *= factor.re;
+        return;
+    }
+    for (uint64_t k = from; k < end; k++) {
+        const dsparse_c128 v = dsparse__value(a, b->value, k);
+        dsparse_c128 scaled;
+        if (complex)
+            scaled = times(v, factor, single);
+        else if (single)
+            scaled = (dsparse_c128){(float)v.re * (float)factor.re, (float)v.im * (float)factor.re};
+        else
+            scaled = (dsparse_c128){v.re * factor.re, v.im * factor.re};
+        dsparse__set_value(a, b->value, k, scaled);
+    }
+}
+
+static void scale_all(const dsparse *a, dsparse_c128 factor, bool complex)
+{
+    for (uint64_t b = 0; b < a->blocks; b++)
+        scale(a, &a->block[b], 0, dsparse__block_entries(&a->block[b]), factor, complex);
+    changed(a);
 }
 
 dome_status dsparse_scale(dsparse *a, double factor)
@@ -77,19 +100,27 @@ dome_status dsparse_scale(dsparse *a, double factor)
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, a->env, DOME_OP_DSPARSE_SCALE, a->object, dome__double_word(factor));
-    for (uint64_t b = 0; b < a->blocks; b++)
-        for (uint64_t k = 0, entries = dsparse__block_entries(&a->block[b]); k < entries; k++)
-            a->block[b].value[k] *= factor;
-    changed(a);
+    scale_all(a, (dsparse_c128){factor, 0}, false);
     return dome__end(&op, DOME_OK);
 }
 
-static void scale_row(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+dome_status dsparse_scale_c128(dsparse *a, const double factor[2])
 {
-    const double *factor = ctx;
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(factor, "the factor", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_SCALE_C128, a->object,
+                     (uint64_t[]){dome__double_word(factor[0]), dome__double_word(factor[1])}, 2);
+    dome_status status = dsparse__check_complex(a);
+    if (status == DOME_OK)
+        scale_all(a, (dsparse_c128){factor[0], factor[1]}, true);
+    return dome__end(&op, status);
+}
+
+static void scale_row(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+{
     (void)index;
-    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
-        b->value[k] *= factor[local];
+    scale(a, b, b->start[row], b->start[row + 1], dsparse__value(a, ctx, local), a->parts > 1);
 }
 
 dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
@@ -101,7 +132,7 @@ dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
     if (status == DOME_OK)
         status = dvec__settle_read(d);
     if (status == DOME_OK) {
-        visit_rows(a, scale_row, d->data);
+        dsparse__visit_rows(a, scale_row, d->data);
         changed(a);
     }
     return dome__end(&op, status);
@@ -109,29 +140,33 @@ dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
 
 /* ---- norms ---- */
 
-static void add_squares(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+static void add_squares(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
     double *sum = ctx;
     (void)index;
-    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
-        sum[local] += b->value[k] * b->value[k];
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++) {
+        const dsparse_c128 v = dsparse__value(a, b->value, k);
+        sum[local] += a->parts > 1 ? v.re * v.re + v.im * v.im : v.re * v.re;
+    }
 }
 
-static void add_magnitudes(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+static void add_magnitudes(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
     double *sum = ctx;
     (void)index;
-    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
-        sum[local] += fabs(b->value[k]);
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++) {
+        const dsparse_c128 v = dsparse__value(a, b->value, k);
+        sum[local] += a->parts > 1 ? hypot(v.re, v.im) : fabs(v.re);
+    }
 }
 
 /* A number made of one number for each row. NaN after a failure. */
-static double of_rows(const dsparse *a, row_visitor visit, double (*combine)(const dvec *x))
+static double of_rows(const dsparse *a, dsparse_visitor visit, double (*combine)(const dvec *x))
 {
     double result = NAN;
     dvec *v = dvec_new(a->env, NULL, DOME_F64, a->rows);
     if (v) {
-        visit_rows(a, visit, zeros(v));
+        dsparse__visit_rows(a, visit, zeros(v));
         result = combine(v);
     }
     dvec_free(v);
@@ -160,12 +195,14 @@ double dsparse_norm_inf(const dsparse *a)
 
 /* ---- transpose ---- */
 
-static void add_turned(void *ctx, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
+static void add_turned(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
-    dsparse_triplet **to = ctx;
+    dsparse_triplet_c128 **to = ctx;
     (void)local;
-    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
-        *(*to)++ = (dsparse_triplet){.row = b->column[k], .column = index, .value = b->value[k]};
+    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++) {
+        const dsparse_c128 v = dsparse__value(a, b->value, k);
+        *(*to)++ = (dsparse_triplet_c128){.row = b->column[k], .column = index, .value = {v.re, v.im}};
+    }
 }
 
 static dome_status check_transpose(const dsparse *t, const dsparse *a)
@@ -174,6 +211,9 @@ static dome_status check_transpose(const dsparse *t, const dsparse *a)
         return dome__fail(t->env, DOME_ERR_ARGUMENT, "the matrix to transpose is NULL");
     if (a->env != t->env)
         return dome__fail(t->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dsparse_name(a));
+    if (t->type != a->type)
+        return dome__fail(t->env, DOME_ERR_TYPE, "it has values of type %s, but '%s' %s", dome_type_name(t->type),
+                          dsparse_name(a), dome_type_name(a->type));
     if (t->rows != a->columns || t->columns != a->rows)
         return dome__fail(t->env, DOME_ERR_SHAPE,
                           "it has %" G_GUINT64_FORMAT " rows and %" G_GUINT64_FORMAT " columns, but '%s' %" G_GUINT64_FORMAT
@@ -192,13 +232,11 @@ dome_status dsparse_transpose(dsparse *t, const dsparse *a)
         uint64_t count = 0;
         for (uint64_t k = 0; k < a->blocks; k++)
             count += dsparse__block_entries(&a->block[k]);
-        dsparse_triplet *turned = g_try_malloc_n((gsize)count + 1, sizeof *turned), *end = turned;
-        char *text = turned ? NULL : g_strdup_printf("no memory for the entries of '%s'", dsparse_name(a));
-        status = dvec__agree(t->env, turned ? DOME_OK : DOME_ERR_MEMORY, text);
-        g_free(text);
+        dsparse_triplet_c128 *turned = g_try_malloc_n((gsize)count + 1, sizeof *turned), *end = turned;
+        status = dsparse__agree_memory(a, turned != NULL);
         if (status == DOME_OK) {
-            visit_rows(a, add_turned, &end);
-            status = dsparse_assemble(t, (size_t)count, turned);
+            dsparse__visit_rows(a, add_turned, &end);
+            status = dsparse__assemble(t, (size_t)count, turned);
         }
         g_free(turned);
     }
@@ -206,15 +244,17 @@ dome_status dsparse_transpose(dsparse *t, const dsparse *a)
 }
 
 /* Whether two rows have equal values; a missing entry is 0. */
-static bool equal_rows(const dsparse_block *p, const dsparse_block *q, uint32_t row)
+static bool equal_rows(const dsparse *a, const dsparse_block *p, const dsparse_block *q, uint32_t row)
 {
+    const dsparse_c128 zero = {0, 0};
     uint32_t i = p->start ? p->start[row] : 0, i_end = p->start ? p->start[row + 1] : 0;
     uint32_t j = q->start ? q->start[row] : 0, j_end = q->start ? q->start[row + 1] : 0;
     while (i < i_end || j < j_end) {
         bool here = i < i_end && (j == j_end || p->column[i] <= q->column[j]);
         bool there = j < j_end && (i == i_end || q->column[j] <= p->column[i]);
-        double x = here ? p->value[i++] : 0, y = there ? q->value[j++] : 0;
-        if (!(x == y))
+        const dsparse_c128 x = here ? dsparse__value(a, p->value, i++) : zero,
+                           y = there ? dsparse__value(a, q->value, j++) : zero;
+        if (!(x.re == y.re && x.im == y.im))
             return false;
     }
     return true;
@@ -224,7 +264,7 @@ static bool equal_blocks(const dsparse *a, const dsparse *b)
 {
     for (uint64_t k = 0; k < a->blocks; k++)
         for (uint32_t i = 0; i < a->block[k].rows; i++)
-            if (!equal_rows(&a->block[k], &b->block[k], i))
+            if (!equal_rows(a, &a->block[k], &b->block[k], i))
                 return false;
     return true;
 }
@@ -237,7 +277,7 @@ bool dsparse_is_symmetric(const dsparse *a)
     dome_status status = DOME_OK;
     bool symmetric = a->rows == a->columns;
     if (symmetric) {
-        dsparse *t = dsparse_new(a->env, NULL, a->rows, a->columns);
+        dsparse *t = dsparse_new_of(a->env, NULL, a->type, a->rows, a->columns);
         status = t ? dsparse_transpose(t, a) : dome_error_status(a->env);
         uint64_t differs = status == DOME_OK && !equal_blocks(a, t);
         if (status == DOME_OK) {

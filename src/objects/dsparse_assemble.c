@@ -12,88 +12,134 @@
 
 /* ---- from entries to blocks ---- */
 
+/* Entries on their way into a matrix, of the rows of one task, row by row. Each has 1 + parts words: its column, and its value as
+ * doubles, which have been rounded to the matrix's type. */
+typedef union word {
+    uint64_t number;
+    double value;
+} word;
+
+/* The functions with this are compiled for each number of words. */
+#define FOR_EACH_WIDTH static inline __attribute__((always_inline))
+
 /* A number that ascends with the value: -NaN, ..., -0, +0, ..., NaN. */
-static uint64_t order_of(double value)
+static uint64_t order_of(word w)
 {
-    uint64_t bits, sign = UINT64_C(1) << 63;
-    memcpy(&bits, &value, sizeof bits);
-    return bits & sign ? ~bits : bits | sign;
+    const uint64_t sign = UINT64_C(1) << 63;
+    return w.number & sign ? ~w.number : w.number | sign;
 }
 
-static int compare(const void *x, const void *y)
+FOR_EACH_WIDTH int compare(const word *a, const word *b, unsigned words)
 {
-    const dsparse_entry *a = x, *b = y;
-    if (a->column != b->column)
-        return a->column < b->column ? -1 : 1;
-    uint64_t p = order_of(a->value), q = order_of(b->value);
-    return (p > q) - (p < q);
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    for (unsigned k = 1; k < words; k++) {
+        uint64_t p = order_of(a[k]), q = order_of(b[k]);
+        if (p != q)
+            return p < q ? -1 : 1;
+    }
+    return 0;
 }
 
-static void sort(dsparse_entry *entries, uint64_t count)
+static int compare_real(const void *x, const void *y)
+{
+    return compare(x, y, 2);
+}
+
+static int compare_complex(const void *x, const void *y)
+{
+    return compare(x, y, 3);
+}
+
+FOR_EACH_WIDTH void copy(word *to, const word *from, unsigned words)
+{
+    for (unsigned k = 0; k < words; k++)
+        to[k] = from[k];
+}
+
+FOR_EACH_WIDTH void sort(word *entries, uint64_t count, unsigned words)
 {
     enum { FEW = 24 };
     uint64_t ready = 1;
-    while (ready < count && compare(&entries[ready - 1], &entries[ready]) <= 0)
+    while (ready < count && compare(entries + (ready - 1) * words, entries + ready * words, words) <= 0)
         ready++;
     if (ready >= count)
         return;
     if (count > FEW) {
-        qsort(entries, (size_t)count, sizeof *entries, compare);
+        qsort(entries, (size_t)count, words * sizeof *entries, words == 2 ? compare_real : compare_complex);
         return;
     }
     for (uint64_t k = ready; k < count; k++) {
-        dsparse_entry e = entries[k];
+        word e[3];
         uint64_t to = k;
-        for (; to > 0 && compare(&entries[to - 1], &e) > 0; to--)
-            entries[to] = entries[to - 1];
-        entries[to] = e;
+        copy(e, entries + k * words, words);
+        for (; to > 0 && compare(entries + (to - 1) * words, e, words) > 0; to--)
+            copy(entries + to * words, entries + (to - 1) * words, words);
+        copy(entries + to * words, e, words);
     }
 }
 
-/* Sorts a row and adds what belongs to one place. Returns the number of entries that are left. */
-static uint64_t compress(dsparse_entry *entries, uint64_t count)
+/* gcc drops a conversion to float and back where it vectorizes, but not one through memory. */
+static double rounded(double value, bool single)
 {
-    uint64_t last = 0;
+    if (!single)
+        return value;
+    const volatile float narrow = (float)value;
+    return narrow;
+}
+
+/* Sorts a row and adds what belongs to one place; a sum of two floats in double, rounded, is their sum in float. Returns the
+ * number of entries that are left. */
+FOR_EACH_WIDTH uint64_t compress(word *entries, uint64_t count, unsigned words, bool single)
+{
+    word *last = entries;
     if (count == 0)
         return 0;
-    sort(entries, count);
-    for (uint64_t k = 1; k < count; k++)
-        if (entries[k].column == entries[last].column)
-            entries[last].value += entries[k].value;
-        else
-            entries[++last] = entries[k];
-    return last + 1;
+    sort(entries, count, words);
+    for (uint64_t k = 1; k < count; k++) {
+        const word *e = entries + k * words;
+        if (e->number != last->number) {
+            last += words;
+            copy(last, e, words);
+        } else {
+            for (unsigned part = 1; part < words; part++)
+                last[part].value = rounded(last[part].value + e[part].value, single);
+        }
+    }
+    return (uint64_t)(last - entries) / words + 1;
 }
 
-/* Fills one block from the entries of its rows. Returns a status; DOME_ERR_RANGE: there are too many. */
-static dome_status take_block(dsparse_block *b, const uint64_t *start, dsparse_entry *entries)
+/* Sorts and adds the entries of a block's rows, and sets how many each row keeps. Returns how many that are in all. */
+static uint64_t compress_block(const dsparse *a, const dsparse_block *b, const uint64_t *start, word *entries, uint32_t *kept)
 {
+    const unsigned words = 1 + a->parts;
+    const bool single = dsparse__single(a);
     uint64_t total = 0;
-    uint32_t *kept = g_try_new(uint32_t, b->rows + 1);
-    dome_status status = kept ? DOME_OK : DOME_ERR_MEMORY;
-    for (uint32_t i = 0; i < b->rows && status == DOME_OK; i++) {
-        uint64_t count = compress(entries + start[i], start[i + 1] - start[i]);
+    for (uint32_t i = 0; i < b->rows; i++) {
+        word *row = entries + start[i] * words;
+        const uint64_t given = start[i + 1] - start[i];
+        uint64_t count = words == 2 ? compress(row, given, 2, single) : compress(row, given, 3, single);
         total += count;
         kept[i] = (uint32_t)count;
-        if (total > UINT32_MAX)
-            status = DOME_ERR_RANGE;
     }
-    if (status == DOME_OK && total > 0) {
-        if (!dsparse__block_alloc(b, b->rows, (uint32_t)total))
-            status = DOME_ERR_MEMORY;
-        uint32_t at = 0;
-        for (uint32_t i = 0; i < b->rows && status == DOME_OK; i++) {
-            b->start[i] = at;
-            for (uint32_t k = 0; k < kept[i]; k++, at++) {
-                b->column[at] = (uint32_t)entries[start[i] + k].column;
-                b->value[at] = entries[start[i] + k].value;
-            }
+    return total;
+}
+
+/* Fills a block that has its arrays. */
+static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start, const word *entries, const uint32_t *kept)
+{
+    const unsigned words = 1 + a->parts;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < b->rows; i++) {
+        const word *e = entries + start[i] * words;
+        b->start[i] = at;
+        for (uint32_t k = 0; k < kept[i]; k++, at++, e += words) {
+            b->column[at] = (uint32_t)e[0].number;
+            dsparse__set_value(a, b->value, at, (dsparse_c128){e[1].value, words > 2 ? e[2].value : 0});
         }
-        if (status == DOME_OK)
-            b->start[b->rows] = at;
     }
-    g_free(kept);
-    return status;
+    b->start[b->rows] = at;
+    dsparse__block_ready(b);
 }
 
 static char *no_memory(const dsparse *a)
@@ -101,48 +147,133 @@ static char *no_memory(const dsparse *a)
     return g_strdup_printf("no memory for the entries of '%s'", dsparse_name(a));
 }
 
-dome_status dsparse__take(dsparse *a, const uint64_t *start, dsparse_entry *entries, dome_status status, char *text)
+dome_status dsparse__agree_memory(const dsparse *a, bool have)
 {
-    uint64_t row = 0;
-    dsparse_block *block = status == DOME_OK ? dsparse__blocks_new(a) : NULL;
-    if (status == DOME_OK && !block)
-        status = DOME_ERR_MEMORY;
+    char *text = have ? NULL : no_memory(a);
+    dome_status status = dvec__agree(a->env, have ? DOME_OK : DOME_ERR_MEMORY, text);
+    g_free(text);
+    return status;
+}
+
+/* Places the arrays of all blocks in one store: all values, then all columns, then all starts, so that a product reads each from
+ * end to end. NULL without memory. */
+static void *place_blocks(const dsparse *a, dsparse_block *block, const uint64_t *total)
+{
+    uint64_t rows = 0, entries = 0;
+    for (uint64_t k = 0; k < a->blocks; k++) {
+        entries += total[k];
+        rows += total[k] > 0 ? block[k].rows + UINT64_C(1) : 0;
+    }
+    const uint64_t bytes = dsparse__block_bytes(a, rows, entries);
+    char *value = bytes <= PTRDIFF_MAX ? dome__storage_raw(bytes, NULL) : NULL;
+    if (!value)
+        return NULL;
+    uint32_t *column = (uint32_t *)(void *)(value + entries * dome_type_size(a->type)), *start = column + entries;
+    void *const store = value;
+    for (uint64_t k = 0; k < a->blocks; k++) {
+        if (total[k] == 0)
+            continue;
+        block[k] = (dsparse_block){
+            .rows = block[k].rows, .changed = true, .stored = true, .value = value, .column = column, .start = start};
+        value += total[k] * dome_type_size(a->type);
+        column += total[k];
+        start += block[k].rows + 1;
+    }
+    return store;
+}
+
+/* Blocks of this task's rows, in one store. start, entries: by local row, where its entries begin, and the end. *text: set where
+ * a failure needs one. */
+static dome_status make_blocks(const dsparse *a, const uint64_t *start, word *entries, dsparse_block **made, void **store,
+                               char **text)
+{
+    uint64_t *total = dvec__try_array(a->blocks, sizeof *total), in_all = 0, row = 0;
+    uint32_t *kept = dvec__try_array(dome_layout_local(a->layout, a->env->rank), sizeof *kept);
+    dsparse_block *block = *made = dsparse__blocks_new(a);
+    dome_status status = total && kept && block ? DOME_OK : DOME_ERR_MEMORY;
     for (uint64_t k = 0; k < a->blocks && status == DOME_OK; row += block[k++].rows) {
-        status = take_block(&block[k], start + row, entries);
-        if (status == DOME_ERR_RANGE) {
+        total[k] = compress_block(a, &block[k], start + row, entries, kept + row);
+        in_all += total[k];
+        if (total[k] > UINT32_MAX) {
             dome_span rows = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, k));
-            text =
+            status = DOME_ERR_RANGE;
+            *text =
                 g_strdup_printf("rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", a block, have more than 2^32 - 1 entries",
                                 rows.first, rows.first + rows.count - 1);
         }
     }
+    if (status == DOME_OK && in_all > 0) {
+        *store = place_blocks(a, block, total);
+        status = *store ? DOME_OK : DOME_ERR_MEMORY;
+        row = 0;
+        for (uint64_t k = 0; k < a->blocks && status == DOME_OK; row += block[k++].rows) {
+            if (total[k] == 0)
+                continue;
+            fill_block(a, &block[k], start + row, entries, kept + row);
+        }
+    }
+    g_free(total);
+    g_free(kept);
+    return status;
+}
+
+/* Sorts and adds the entries of each local row, and replaces a's content on all tasks or none. start: by local row, where its
+ * entries begin, and the end. text: a failure that this task has found before (with its status), freed here; else NULL. */
+static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_status status, char *text)
+{
+    dsparse_block *block = NULL;
+    void *store = NULL;
+    if (status == DOME_OK)
+        status = make_blocks(a, start, entries, &block, &store, &text);
     if (status == DOME_ERR_MEMORY && !text)
         text = no_memory(a);
     status = dvec__agree(a->env, status, text);
     g_free(text);
-    if (status == DOME_OK)
-        dsparse__replace(a, block);
-    else
+    if (status == DOME_OK) {
+        dsparse__replace(a, block, store);
+    } else {
         dsparse__blocks_free(block, block ? a->blocks : 0);
+        dome__storage_free(store);
+    }
     return status;
 }
 
 /* ---- triplets ---- */
 
+/* What a task is given: triplets of real values, or of parts. */
+typedef struct given {
+    size_t count;
+    const dsparse_triplet *real; /* NULL: */
+    const dsparse_triplet_c128 *parts;
+} given;
+
+static inline uint64_t row_of(const given *g, size_t k)
+{
+    return g->real ? g->real[k].row : g->parts[k].row;
+}
+
+static inline uint64_t column_of(const given *g, size_t k)
+{
+    return g->real ? g->real[k].column : g->parts[k].column;
+}
+
 /* Triplets on their way to the tasks that own their rows. */
 typedef struct parcel {
-    uint64_t *counts, *in_counts; /* by rank: triplets to send and to receive; doubled for the places */
+    uint64_t *counts, *in_counts; /* by rank: triplets to send and to receive */
+    uint64_t *scaled, *in_scaled; /* the same in values */
     uint64_t *place, *in_place;   /* row and column of each */
-    double *value, *in_value;
+    double *value, *in_value;     /* a->parts of each */
     uint64_t in_total;
     uint64_t *start; /* by local row */
-    dsparse_entry *entries;
+    word *entries;
 } parcel;
 
 static void parcel_clear(parcel *p)
 {
     g_free(p->counts);
     g_free(p->in_counts);
+    g_free(p->scaled);
+    g_free(p->in_scaled);
     g_free(p->place);
     g_free(p->in_place);
     g_free(p->value);
@@ -151,27 +282,37 @@ static void parcel_clear(parcel *p)
     g_free(p->entries);
 }
 
+static void parcel_open(parcel *p, const dsparse *a)
+{
+    gsize size = (gsize)a->env->size;
+    p->counts = g_new0(uint64_t, size);
+    p->in_counts = g_new0(uint64_t, size);
+    p->scaled = g_new0(uint64_t, size);
+    p->in_scaled = g_new0(uint64_t, size);
+}
+
 static int owner_of(const dsparse *a, uint64_t row)
 {
     return dome_layout_owner(a->layout, row / dome_layout_block_size(a->layout));
 }
 
 /* All tasks agree on whether all triplets lie in the matrix. */
-static dome_status check_triplets(const dsparse *a, size_t n, const dsparse_triplet triplets[])
+static dome_status check_triplets(const dsparse *a, const given *g)
 {
     char *text = NULL;
     dome_status status = DOME_OK;
-    if (n > 0 && !triplets) {
+    if (g->count > 0 && !g->real && !g->parts) {
         status = DOME_ERR_ARGUMENT;
-        text = g_strdup_printf("there are no triplets, but %zu are to be taken", n);
+        text = g_strdup_printf("there are no triplets, but %zu are to be taken", g->count);
     }
-    for (size_t k = 0; k < n && status == DOME_OK; k++) {
-        bool row = triplets[k].row >= a->rows;
-        if (row || triplets[k].column >= a->columns) {
+    for (size_t k = 0; k < g->count && status == DOME_OK; k++) {
+        const uint64_t row = row_of(g, k), column = column_of(g, k);
+        const bool by_row = row >= a->rows;
+        if (by_row || column >= a->columns) {
             status = DOME_ERR_RANGE;
             text = g_strdup_printf("triplet %zu is in %s %" G_GUINT64_FORMAT ", but '%s' has %" G_GUINT64_FORMAT " %s", k,
-                                   row ? "row" : "column", row ? triplets[k].row : triplets[k].column, dsparse_name(a),
-                                   row ? a->rows : a->columns, row ? "rows" : "columns");
+                                   by_row ? "row" : "column", by_row ? row : column, dsparse_name(a),
+                                   by_row ? a->rows : a->columns, by_row ? "rows" : "columns");
         }
     }
     status = dvec__agree(a->env, status, text);
@@ -179,70 +320,119 @@ static dome_status check_triplets(const dsparse *a, size_t n, const dsparse_trip
     return status;
 }
 
-static dome_status agree_memory(const dsparse *a, bool have)
+/* Where each rank's part begins. */
+static uint64_t *places_of(const uint64_t *counts, int size)
 {
-    char *text = have ? NULL : no_memory(a);
-    dome_status status = dvec__agree(a->env, have ? DOME_OK : DOME_ERR_MEMORY, text);
-    g_free(text);
-    return status;
+    uint64_t *at = g_new0(uint64_t, (gsize)size);
+    for (int r = 1; r < size; r++)
+        at[r] = at[r - 1] + counts[r - 1];
+    return at;
 }
 
 /* Puts the triplets in the order of the tasks that own their rows. */
-static dome_status sort_by_owner(parcel *p, const dsparse *a, size_t n, const dsparse_triplet triplets[])
+static dome_status sort_by_owner(parcel *p, const dsparse *a, const given *g)
 {
-    gsize size = (gsize)a->env->size;
-    p->counts = g_new0(uint64_t, size);
-    p->in_counts = g_new0(uint64_t, size);
-    p->place = g_try_new(uint64_t, 2 * n + 1);
-    p->value = g_try_new(double, n + 1);
-    dome_status status = agree_memory(a, p->place && p->value);
+    const bool single = dsparse__single(a);
+    const size_t n = g->count, parts = a->parts;
+    parcel_open(p, a);
+    p->place = dvec__try_array(n, 2 * sizeof *p->place);
+    p->value = dvec__try_array(n, parts * sizeof *p->value);
+    dome_status status = dsparse__agree_memory(a, p->place && p->value);
     if (status != DOME_OK)
         return status;
-    uint64_t *at = g_new0(uint64_t, size);
     for (size_t k = 0; k < n; k++)
-        p->counts[owner_of(a, triplets[k].row)]++;
-    for (gsize r = 1; r < size; r++)
-        at[r] = at[r - 1] + p->counts[r - 1];
+        p->counts[owner_of(a, row_of(g, k))]++;
+    uint64_t *at = places_of(p->counts, a->env->size);
     for (size_t k = 0; k < n; k++) {
-        uint64_t to = at[owner_of(a, triplets[k].row)]++;
-        p->place[2 * to] = triplets[k].row;
-        p->place[2 * to + 1] = triplets[k].column;
-        p->value[to] = triplets[k].value;
+        uint64_t to = at[owner_of(a, row_of(g, k))]++;
+        p->place[2 * to] = row_of(g, k);
+        p->place[2 * to + 1] = column_of(g, k);
+        p->value[parts * to] = rounded(g->real ? g->real[k].value : g->parts[k].value[0], single);
+        if (parts > 1)
+            p->value[parts * to + 1] = g->real ? 0 : rounded(g->parts[k].value[1], single);
     }
     g_free(at);
     return DOME_OK;
 }
 
-static dome_status send_triplets(parcel *p, const dsparse *a)
+/* Tells the owners how many triplets come. */
+static int send_counts(parcel *p, dome_transport *t)
 {
-    dome_transport *t = a->env->transport;
     int failed = dome__alltoall(t, DOME_U64, p->counts, 1, p->in_counts);
     for (int r = 0; r < t->size; r++)
         p->in_total += p->in_counts[r];
+    return failed;
+}
+
+/* Sends so many values of each triplet. */
+static int send_values(parcel *p, dome_transport *t, dome_type type, uint64_t values, const void *send, void *recv)
+{
+    for (int r = 0; r < t->size; r++) {
+        p->scaled[r] = values * p->counts[r];
+        p->in_scaled[r] = values * p->in_counts[r];
+    }
+    return dome__alltoallv(t, type, send, p->scaled, recv, p->in_scaled);
+}
+
+static dome_status send_triplets(parcel *p, const dsparse *a)
+{
+    dome_transport *t = a->env->transport;
+    int failed = send_counts(p, t);
     p->in_place = dvec__try_array(p->in_total, 2 * sizeof *p->in_place);
-    p->in_value = dvec__try_array(p->in_total, sizeof *p->in_value);
-    dome_status status = failed ? DOME_OK : agree_memory(a, p->in_place && p->in_value);
+    p->in_value = dvec__try_array(p->in_total, a->parts * sizeof *p->in_value);
+    dome_status status = failed ? DOME_OK : dsparse__agree_memory(a, p->in_place && p->in_value);
     if (status != DOME_OK)
         return status;
     if (!failed)
-        failed = dome__alltoallv(t, DOME_F64, p->value, p->counts, p->in_value, p->in_counts);
-    for (int r = 0; r < t->size; r++) {
-        p->counts[r] *= 2;
-        p->in_counts[r] *= 2;
-    }
+        failed = send_values(p, t, DOME_F64, a->parts, p->value, p->in_value);
     if (!failed)
-        failed = dome__alltoallv(t, DOME_U64, p->place, p->counts, p->in_place, p->in_counts);
+        failed = send_values(p, t, DOME_U64, 2, p->place, p->in_place);
     return failed ? dome__fail_transport(a->env, failed) : DOME_OK;
+}
+
+dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t pairs[], uint64_t *in_total, uint64_t **received)
+{
+    dome_transport *t = a->env->transport;
+    parcel p = {0};
+    parcel_open(&p, a);
+    *received = NULL;
+    p.place = dvec__try_array(n, 2 * sizeof *p.place);
+    dome_status status = dsparse__agree_memory(a, p.place != NULL);
+    if (status == DOME_OK) {
+        for (uint64_t k = 0; k < n; k++)
+            p.counts[owner_of(a, pairs[2 * k])]++;
+        uint64_t *at = places_of(p.counts, t->size);
+        for (uint64_t k = 0; k < n; k++) {
+            uint64_t to = at[owner_of(a, pairs[2 * k])]++;
+            p.place[2 * to] = pairs[2 * k];
+            p.place[2 * to + 1] = pairs[2 * k + 1];
+        }
+        g_free(at);
+        int failed = send_counts(&p, t);
+        p.in_place = dvec__try_array(p.in_total, 2 * sizeof *p.in_place);
+        status = failed ? (dome_status)dome__fail_transport(a->env, failed) : dsparse__agree_memory(a, p.in_place != NULL);
+    }
+    if (status == DOME_OK) {
+        int failed = send_values(&p, t, DOME_U64, 2, p.place, p.in_place);
+        status = failed ? dome__fail_transport(a->env, failed) : DOME_OK;
+    }
+    if (status == DOME_OK) {
+        *in_total = p.in_total;
+        *received = g_steal_pointer(&p.in_place);
+    }
+    parcel_clear(&p);
+    return status;
 }
 
 /* Puts the triplets received in the order of the local rows. */
 static dome_status sort_by_row(parcel *p, const dsparse *a)
 {
-    uint64_t local = dome_layout_local(a->layout, a->env->rank);
+    const uint64_t local = dome_layout_local(a->layout, a->env->rank);
+    const unsigned parts = a->parts, words = 1 + parts;
     g_clear_pointer(&p->place, g_free);
     g_clear_pointer(&p->value, g_free);
     p->start = dvec__try_array(local + 1, sizeof *p->start);
-    p->entries = dvec__try_array(p->in_total, sizeof *p->entries);
+    p->entries = dvec__try_array(p->in_total, words * sizeof *p->entries);
     if (!p->start || !p->entries)
         return DOME_ERR_MEMORY;
     memset(p->start, 0, (size_t)(local + 1) * sizeof *p->start);
@@ -253,11 +443,34 @@ static dome_status sort_by_row(parcel *p, const dsparse *a)
     }
     for (uint64_t i = 0; i < local; i++)
         p->start[i + 1] += p->start[i];
-    for (uint64_t k = 0; k < p->in_total; k++)
-        p->entries[p->start[p->in_place[2 * k]]++] = (dsparse_entry){p->in_place[2 * k + 1], p->in_value[k]};
+    for (uint64_t k = 0; k < p->in_total; k++) {
+        word *e = p->entries + words * p->start[p->in_place[2 * k]]++;
+        e[0].number = p->in_place[2 * k + 1];
+        for (unsigned part = 0; part < parts; part++)
+            e[1 + part].value = p->in_value[parts * k + part];
+    }
     memmove(p->start + 1, p->start, (size_t)local * sizeof *p->start); /* placing has moved each to the end of its row */
     p->start[0] = 0;
     return DOME_OK;
+}
+
+static dome_status assemble(dsparse *a, const given *g)
+{
+    parcel p = {0};
+    dome_status status = check_triplets(a, g);
+    if (status == DOME_OK)
+        status = sort_by_owner(&p, a, g);
+    if (status == DOME_OK)
+        status = send_triplets(&p, a);
+    if (status == DOME_OK)
+        status = take(a, p.start, p.entries, sort_by_row(&p, a), NULL);
+    parcel_clear(&p);
+    return status;
+}
+
+dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    return assemble(a, &(given){n, NULL, triplets});
 }
 
 dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[])
@@ -265,15 +478,17 @@ dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplet
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE, a->object, NULL, 0);
-    parcel p = {0};
-    dome_status status = check_triplets(a, n, triplets);
+    return dome__end(&op, assemble(a, &(given){n, triplets, NULL}));
+}
+
+dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_C128, a->object, NULL, 0);
+    dome_status status = dsparse__check_complex(a);
     if (status == DOME_OK)
-        status = sort_by_owner(&p, a, n, triplets);
-    if (status == DOME_OK)
-        status = send_triplets(&p, a);
-    if (status == DOME_OK)
-        status = dsparse__take(a, p.start, p.entries, sort_by_row(&p, a), NULL);
-    parcel_clear(&p);
+        status = dsparse__assemble(a, n, triplets);
     return dome__end(&op, status);
 }
 
@@ -283,34 +498,64 @@ struct dsparse_row {
     const dsparse *a;
     uint64_t index;
     uint64_t count, room; /* entries of all rows so far */
-    dsparse_entry *entries;
+    unsigned words;
+    bool single;
+    word *entries;
     dome_status status;
     char *text;
 };
 
-void dsparse_row_add(dsparse_row *row, uint64_t column, double value)
+/* Adds an entry and returns it, or NULL after a failure. The caller sets the value. */
+static inline word *new_entry(dsparse_row *row, uint64_t column)
 {
-    DOME_NEEDS(row, "the row");
     if (row->status != DOME_OK)
-        return;
+        return NULL;
     if (column >= row->a->columns) {
         row->status = DOME_ERR_RANGE;
         row->text = g_strdup_printf("row %" G_GUINT64_FORMAT " has an entry in column %" G_GUINT64_FORMAT
                                     ", but '%s' has %" G_GUINT64_FORMAT " columns",
                                     row->index, column, dsparse_name(row->a), row->a->columns);
-        return;
+        return NULL;
     }
     if (row->count == row->room) {
         uint64_t room = row->room > 0 ? 2 * row->room : 1024;
-        dsparse_entry *more = g_try_realloc_n(row->entries, (gsize)room, sizeof *more);
+        word *more = g_try_realloc_n(row->entries, (gsize)room, row->words * sizeof *more);
         if (!more) {
             row->status = DOME_ERR_MEMORY;
-            return;
+            return NULL;
         }
         row->entries = more;
         row->room = room;
     }
-    row->entries[row->count++] = (dsparse_entry){column, value};
+    word *e = row->entries + row->words * row->count++;
+    e->number = column;
+    return e;
+}
+
+void dsparse_row_add(dsparse_row *row, uint64_t column, double value)
+{
+    DOME_NEEDS(row, "the row");
+    word *e = new_entry(row, column);
+    if (!e)
+        return;
+    e[1].value = rounded(value, row->single);
+    if (row->words > 2)
+        e[2].value = 0;
+}
+
+void dsparse_row_add_c128(dsparse_row *row, uint64_t column, const double value[2])
+{
+    DOME_NEEDS(row, "the row");
+    DOME_NEEDS(value, "the value");
+    if (row->status == DOME_OK && row->a->parts < 2) {
+        row->status = DOME_ERR_TYPE;
+        row->text = g_strdup_printf("row %" G_GUINT64_FORMAT " has a complex entry, but '%s' has values of type %s", row->index,
+                                    dsparse_name(row->a), dome_type_name(row->a->type));
+        return;
+    }
+    word *e = new_entry(row, column);
+    for (unsigned part = 0; e && part < 2; part++)
+        e[1 + part].value = rounded(value[part], row->single);
 }
 
 /* Calls the function for this task's rows, and sets where the entries of each begin. */
@@ -332,7 +577,7 @@ dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *c
     DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_FILL_ROWS, a->object, NULL, 0);
-    dsparse_row row = {.a = a};
+    dsparse_row row = {.a = a, .words = 1 + a->parts, .single = dsparse__single(a)};
     uint64_t *start = dvec__try_array(dome_layout_local(a->layout, a->env->rank) + 1, sizeof *start);
     if (start) {
         start[0] = 0;
@@ -342,7 +587,7 @@ dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *c
     } else {
         row.status = DOME_ERR_MEMORY;
     }
-    dome_status status = dsparse__take(a, start, row.entries, row.status, row.text);
+    dome_status status = take(a, start, row.entries, row.status, row.text);
     g_free(start);
     g_free(row.entries);
     return dome__end(&op, status);

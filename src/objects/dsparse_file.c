@@ -24,7 +24,7 @@ typedef struct part {
     uint64_t first, end;
     uint64_t lines;   /* parsed so far */
     uint64_t entries; /* of the file, without mirrored ones */
-    dsparse_triplet *triplets;
+    dsparse_triplet_c128 *triplets;
     size_t count, room;
     char *message; /* what is wrong with the last line */
 } part;
@@ -73,11 +73,11 @@ static void choose_part(part *p)
     p->end = p->header->bytes + bytes / seers * before + bytes % seers * before / seers;
 }
 
-static bool keep(part *p, const dsparse_triplet *t, int count)
+static bool keep(part *p, const dsparse_triplet_c128 *t, int count)
 {
     if (p->room - p->count < 2) {
         size_t room = p->room ? 2 * p->room : 4096;
-        dsparse_triplet *more = g_try_realloc_n(p->triplets, room, sizeof *more);
+        dsparse_triplet_c128 *more = g_try_realloc_n(p->triplets, room, sizeof *more);
         if (!more) {
             dome__shared_note(p->file, DOME_ERR_MEMORY, "no memory for the entries of '%s'", p->file->path);
             return false;
@@ -93,7 +93,7 @@ static bool keep(part *p, const dsparse_triplet *t, int count)
 
 static bool take_line(part *p, const char *line, size_t bytes)
 {
-    dsparse_triplet t[2];
+    dsparse_triplet_c128 t[2];
     int count;
     p->lines++;
     return dome__mm_line(p->header, line, bytes, t, &count, &p->message) && keep(p, t, count);
@@ -186,7 +186,7 @@ static int read_entries(dsparse *a, dome_shared_file *f, const dome_mm_header *h
         status = check_parts(&p);
     }
     if (!status)
-        status = (int)dsparse_assemble(a, p.count, p.triplets);
+        status = (int)dsparse__assemble(a, p.count, p.triplets);
     g_free(p.triplets);
     g_free(p.message);
     return status;
@@ -212,7 +212,8 @@ dsparse *dsparse_read(dome_env *env, const char *name, const char *path)
     if (!status)
         status = share_header(env, &header);
     if (!status) {
-        a = dsparse_new(env, name, header.rows, header.columns);
+        dome_type type = header.field == DOME_MM_COMPLEX ? DOME_C128 : DOME_F64;
+        a = dsparse_new_of(env, name, type, header.rows, header.columns);
         status = a ? read_entries(a, &f, &header) : (int)dome_error_status(env);
     }
     if (status && a) {
@@ -248,7 +249,8 @@ static bool print_block(text *t, const dsparse_block *b, uint64_t first)
     bool good = true;
     for (uint32_t i = 0; b->start && i < b->rows && good; i++)
         for (uint32_t k = b->start[i]; k < b->start[i + 1] && good; k++) {
-            t->filled += dome__mm_print(t->buffer + t->filled, first + i, b->column[k], b->value[k]);
+            const dsparse_c128 v = dsparse__value(t->a, b->value, k);
+            t->filled += dome__mm_print(t->buffer + t->filled, first + i, b->column[k], (double[]){v.re, v.im}, t->a->parts);
             good = t->filled + DOME_MM_LINE <= PIECE_BYTES || flush(t);
         }
     return good;
@@ -326,7 +328,7 @@ static int write_file(text *t, dome_shared_file *f)
     int status = place(a, runs, offset, &bytes, &entries);
     if (status)
         return status;
-    char *banner = dome__mm_banner(a->rows, a->columns, entries);
+    char *banner = dome__mm_banner(a->parts > 1, a->rows, a->columns, entries);
     size_t before = strlen(banner);
     if (a->env->rank == 0 && dome__shared_make(f, before + bytes))
         dome__shared_write(f, 0, banner, before);

@@ -1,30 +1,42 @@
-/* Products of sparse matrices with vectors, and the plan of what to fetch for them. */
+/* Products of sparse matrices with vectors, and the plans of what to exchange for them. */
 #include "objects/dsparse_private.h"
 #include "objects/dvec_mail.h"
 
 #include "core/layout.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
+#include "transport/collective.h"
 #include "transport/transport.h"
 
 #include <string.h>
 
-/* How a block finds its elements of x. If its columns lie in one span of this task's part, column c is at position c - shift of
- * this part (modulo 2^64); else `at` has a number for each entry: a position in this task's part, or the length of that plus a
- * position among the elements fetched. */
+/* How a block finds its elements of the vector by columns: x, or y of a transposed product. If its columns lie in one span of
+ * this task's part, column c is at position c - shift of this part (modulo 2^64); else `at` has a number for each entry: a
+ * position in this task's part, or the length of that plus a position among the elements that are exchanged. */
 typedef struct block_plan {
     uint32_t *at;
     uint64_t shift;
 } block_plan;
 
-/* What a product needs to know of the places of x's elements. It holds for the matrix's entries and these layouts. */
+/* Rows of which a transposed product takes the entries in one step: blocks of this task, or products that another one has sent.
+ */
+typedef struct turn {
+    uint64_t row; /* the first one */
+    bool own;
+    uint64_t from, end;
+} turn;
+
+/* What a product needs to know of the places of elements. It holds for the matrix's entries and these layouts. */
 struct dsparse_plan {
     dome_layout *rows, *columns; /* own references */
     dome_distribution distribution;
     uint64_t width;
-    uint64_t blocks, own; /* blocks of the matrix and elements of x that this task has */
+    uint64_t blocks, own; /* blocks of the matrix and elements of the vector by columns that this task has */
     block_plan *block;
-    dvec_mail mail; /* elements that are fetched, from whom; in_items: positions of those that others need */
+    dvec_mail mail; /* x: elements that are fetched, from whom; in_items: positions of those that others need.
+                     * y: products that go to others; in_items: positions to which those of others are added */
+    turn *turns;    /* of a transposed product, by rows */
+    uint64_t nturns;
 };
 
 static void plan_free(dsparse_plan *plan)
@@ -32,6 +44,7 @@ static void plan_free(dsparse_plan *plan)
     for (uint64_t k = 0; plan->block && k < plan->blocks; k++)
         g_free(plan->block[k].at);
     g_free(plan->block);
+    g_free(plan->turns);
     dvec__mail_clear(&plan->mail);
     dome_layout_unref(plan->rows);
     dome_layout_unref(plan->columns);
@@ -41,6 +54,7 @@ static void plan_free(dsparse_plan *plan)
 void dsparse__plan_forget(dsparse *a)
 {
     g_clear_pointer(&a->plan, plan_free);
+    g_clear_pointer(&a->transposed, plan_free);
 }
 
 static bool same_layout(const dome_layout *a, const dome_layout *b)
@@ -50,9 +64,9 @@ static bool same_layout(const dome_layout *a, const dome_layout *b)
 
 /* Whether the plan holds for this product. All tasks find the same: layouts are the same on all tasks, and all tasks change and
  * move a matrix together. */
-static bool plan_holds(const dsparse_plan *plan, const dsparse *a, const dvec *x)
+static bool plan_holds(const dsparse_plan *plan, const dsparse *a, const dvec *v)
 {
-    return plan && plan->width == x->width && plan->distribution == x->distribution && same_layout(plan->columns, x->layout) &&
+    return plan && plan->width == v->width && plan->distribution == v->distribution && same_layout(plan->columns, v->layout) &&
            same_layout(plan->rows, a->layout);
 }
 
@@ -90,24 +104,29 @@ static void find_needed(needed *n, const dsparse *a, const own_part *own)
     }
 }
 
-/* Tells the owners which elements this task needs. indices, which: room for n->count numbers. */
-static dome_status ask(dsparse_plan *plan, const needed *n, const dvec *x, uint64_t *indices, uint64_t *which)
+static void list_needed(const needed *n, uint64_t *indices)
+{
+    for (uint64_t w = 0, at = 0; w < n->words; w++)
+        for (uint64_t bits = n->bits[w]; bits; bits &= bits - 1, at++)
+            indices[at] = 64 * w + (uint64_t)__builtin_ctzll(bits);
+}
+
+/* Tells the owners of these elements of v which ones are exchanged. Sets which[i] to the place of element i among those
+ * exchanged. */
+static dome_status ask(dsparse_plan *plan, const dvec *v, uint64_t count, const uint64_t *indices, uint64_t *which)
 {
     dvec_mail *m = &plan->mail;
-    for (uint64_t w = 0, at = 0; w < n->words; w++)
-        for (uint64_t bits = n->bits[w]; bits; bits &= bits - 1, at++) {
-            indices[at] = 64 * w + (uint64_t)__builtin_ctzll(bits);
-            which[at] = at;
-        }
-    dome_status status = dvec__mail_open(m, x, indices, which, n->count, 1);
+    for (uint64_t k = 0; k < count; k++)
+        which[k] = k;
+    dome_status status = dvec__mail_open(m, v, indices, which, count, 1);
     for (uint64_t k = 0; status == DOME_OK && k < m->total; k++)
         m->items[k] = indices[m->order[k]];
     if (status == DOME_OK)
-        status = dvec__mail_send(m, x->env, DOME_U64, 1, m->items, m->in_items, false);
+        status = dvec__mail_send(m, v->env, DOME_U64, 1, m->items, m->in_items, false);
     for (uint64_t k = 0; status == DOME_OK && k < m->in_total; k++)
-        m->in_items[k] = dome_layout_position(x->layout, x->layout_rank, m->in_items[k]);
+        m->in_items[k] = dome_layout_position(v->layout, v->layout_rank, m->in_items[k]);
     for (uint64_t k = 0; status == DOME_OK && k < m->total; k++)
-        which[m->order[k]] = k; /* from now on the place of a needed column among those fetched */
+        which[m->order[k]] = k;
     return status;
 }
 
@@ -128,7 +147,7 @@ static bool in_one_span(const dsparse_block *b, const own_part *own, uint64_t *s
     return false;
 }
 
-/* Finds for all entries where their elements of x lie. False without memory. */
+/* Finds for all entries where their elements lie: by column, or, with n NULL, entry by entry. False without memory. */
 static bool place_entries(dsparse_plan *plan, const dsparse *a, const needed *n, const own_part *own, const uint64_t *place)
 {
     for (uint64_t b = 0; b < a->blocks; b++) {
@@ -136,13 +155,15 @@ static bool place_entries(dsparse_plan *plan, const dsparse *a, const needed *n,
         uint64_t entries = dsparse__block_entries(block);
         if (in_one_span(block, own, &plan->block[b].shift))
             continue;
-        uint32_t *at = plan->block[b].at = g_try_new(uint32_t, (gsize)entries);
+        uint32_t *at = plan->block[b].at = g_try_new0(uint32_t, (gsize)entries + DSPARSE_AHEAD);
         if (!at)
             return false;
         for (uint64_t k = 0; k < entries; k++) {
             uint64_t column = block->column[k];
-            at[k] = (uint32_t)(dvec__is_own(own, column) ? dvec__own_place(own, column)
-                                                         : plan->own + place[needed_number(n, column)]);
+            if (dvec__is_own(own, column))
+                at[k] = (uint32_t)dvec__own_place(own, column);
+            else
+                at[k] = (uint32_t)(plan->own + (n ? place[needed_number(n, column)] : *place++));
         }
     }
     return true;
@@ -156,120 +177,262 @@ static dome_status agree_memory(const dsparse *a, bool have)
     return status;
 }
 
+static dsparse_plan *new_plan(const dsparse *a, const dvec *v)
+{
+    dsparse_plan *plan = g_new0(dsparse_plan, 1);
+    *plan = (dsparse_plan){.rows = dome_layout_ref(a->layout),
+                           .columns = dome_layout_ref(v->layout),
+                           .distribution = v->distribution,
+                           .width = v->width,
+                           .blocks = a->blocks,
+                           .own = v->local,
+                           .block = g_try_new0(block_plan, (gsize)a->blocks + 1)};
+    return plan;
+}
+
+/* Keeps a plan that is complete. */
+static dome_status keep_plan(dsparse_plan **kept, dsparse_plan *plan, dome_status status)
+{
+    g_clear_pointer(&plan->mail.items, g_free);
+    g_clear_pointer(&plan->mail.order, g_free);
+    if (status == DOME_OK)
+        *kept = plan;
+    else
+        plan_free(plan);
+    return status;
+}
+
 static dome_status make_plan(dsparse *a, const dvec *x)
 {
     const own_part own = dvec__own_part(x);
     needed n = {0};
-    dsparse__plan_forget(a);
-    dsparse_plan *plan = g_new0(dsparse_plan, 1);
-    *plan = (dsparse_plan){.rows = dome_layout_ref(a->layout),
-                           .columns = dome_layout_ref(x->layout),
-                           .distribution = x->distribution,
-                           .width = x->width,
-                           .blocks = a->blocks,
-                           .own = x->local,
-                           .block = g_try_new0(block_plan, (gsize)a->blocks + 1)};
+    g_clear_pointer(&a->plan, plan_free);
+    dsparse_plan *plan = new_plan(a, x);
     find_needed(&n, a, &own);
     uint64_t *indices = g_try_new(uint64_t, (gsize)n.count + 1), *which = g_try_new(uint64_t, (gsize)n.count + 1);
     dome_status status = agree_memory(a, plan->block && n.bits && n.before && indices && which);
-    if (status == DOME_OK)
-        status = ask(plan, &n, x, indices, which);
+    if (status == DOME_OK) {
+        list_needed(&n, indices);
+        status = ask(plan, x, n.count, indices, which);
+    }
     if (status == DOME_OK)
         status = agree_memory(a, place_entries(plan, a, &n, &own, which));
     g_free(n.bits);
     g_free(n.before);
     g_free(indices);
     g_free(which);
-    g_clear_pointer(&plan->mail.items, g_free);
-    g_clear_pointer(&plan->mail.order, g_free);
-    if (status == DOME_OK)
-        a->plan = plan;
-    else
-        plan_free(plan);
+    return keep_plan(&a->plan, plan, status);
+}
+
+/* ---- the plan of a transposed product ---- */
+
+/* Entries of columns that other tasks own, up to each block and in all. */
+static uint64_t count_far(const dsparse *a, const own_part *own, uint64_t blocks)
+{
+    uint64_t count = 0;
+    for (uint64_t b = 0; b < blocks; b++)
+        for (uint64_t k = 0, entries = dsparse__block_entries(&a->block[b]); k < entries; k++)
+            count += !dvec__is_own(own, a->block[b].column[k]);
+    return count;
+}
+
+static void list_far(const dsparse *a, const own_part *own, uint64_t *indices)
+{
+    for (uint64_t b = 0; b < a->blocks; b++)
+        for (uint64_t k = 0, entries = dsparse__block_entries(&a->block[b]); k < entries; k++)
+            if (!dvec__is_own(own, a->block[b].column[k]))
+                *indices++ = a->block[b].column[k];
+}
+
+/* How many of a rank's blocks are in the first span of its rows. */
+static uint64_t first_blocks(const dsparse *a, int rank)
+{
+    dome_span ranges[2];
+    dome__layout_block_ranges(a->layout, rank, ranges);
+    return ranges[0].count;
+}
+
+static int by_row(const void *x, const void *y)
+{
+    const turn *a = x, *b = y;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The order in which entries are taken is that of their rows, as in a row of the transpose. A task whose rows pass the end of the
+ * matrix tells how many of the products it sends are those of its first span. far: of this task's first span. */
+static dome_status order_turns(dsparse_plan *plan, const dsparse *a, uint64_t far)
+{
+    const int size = a->env->size, rank = a->env->rank;
+    const dvec_mail *m = &plan->mail;
+    uint64_t *firsts = g_new0(uint64_t, (gsize)size), *in_firsts = g_new0(uint64_t, (gsize)size), from = 0, in_from = 0;
+    for (int r = 0; r < size; from += m->counts[r++])
+        for (uint64_t k = from; k < from + m->counts[r]; k++)
+            firsts[r] += m->order[k] < far;
+    int failed = dome__alltoall(a->env->transport, DOME_U64, firsts, 1, in_firsts);
+    plan->turns = g_new0(turn, 2 * (gsize)size);
+    for (int r = 0; r < size && !failed; in_from += m->in_counts[r++]) {
+        dome_span spans[2];
+        const int nspans = dome_layout_spans(a->layout, r, spans);
+        const uint64_t middle = r == rank ? first_blocks(a, r) : in_from + in_firsts[r];
+        const uint64_t ends[3] = {r == rank ? 0 : in_from, middle, r == rank ? a->blocks : in_from + m->in_counts[r]};
+        for (int s = 0; s < nspans; s++)
+            if (ends[s + 1] > ends[s])
+                plan->turns[plan->nturns++] = (turn){spans[s].first, r == rank, ends[s], ends[s + 1]};
+    }
+    qsort(plan->turns, (size_t)plan->nturns, sizeof *plan->turns, by_row);
+    g_free(firsts);
+    g_free(in_firsts);
+    return failed ? dome__fail_transport(a->env, failed) : DOME_OK;
+}
+
+static dome_status check_far(const dsparse *a, const dsparse_plan *plan, uint64_t far)
+{
+    char *text = NULL;
+    if (plan->own > UINT32_MAX - MIN(far, UINT32_MAX))
+        text = g_strdup_printf("a task has %" G_GUINT64_FORMAT
+                               " entries in columns of others, too many to send their products; dsparse_transpose helps",
+                               far);
+    dome_status status = dvec__agree(a->env, text ? DOME_ERR_RANGE : DOME_OK, text);
+    g_free(text);
     return status;
+}
+
+static dome_status make_transposed_plan(dsparse *a, const dvec *y)
+{
+    const own_part own = dvec__own_part(y);
+    g_clear_pointer(&a->transposed, plan_free);
+    dsparse_plan *plan = new_plan(a, y);
+    const uint64_t far = count_far(a, &own, a->blocks);
+    uint64_t *indices = dvec__try_array(far, sizeof *indices), *which = dvec__try_array(far, sizeof *which);
+    dome_status status = check_far(a, plan, far);
+    if (status == DOME_OK)
+        status = agree_memory(a, plan->block && indices && which);
+    if (status == DOME_OK) {
+        list_far(a, &own, indices);
+        status = ask(plan, y, far, indices, which);
+    }
+    if (status == DOME_OK)
+        status = order_turns(plan, a, count_far(a, &own, first_blocks(a, a->env->rank)));
+    if (status == DOME_OK)
+        status = agree_memory(a, place_entries(plan, a, NULL, &own, which));
+    g_free(indices);
+    g_free(which);
+    return keep_plan(&a->transposed, plan, status);
+}
+
+/* ---- loops ---- */
+
+/* The address of element number -shift, which may lie outside of the array, so it is computed as a number. Columns can then be
+ * used as they are. */
+static const void *column_zero(const void *x, uint64_t shift, size_t size)
+{
+    return (const void *)((uintptr_t)x - (uintptr_t)(shift * size));
+}
+
+#define SET_REAL_PRODUCT(z, v, x)    ((z) = (v) * (x))
+#define ADD_REAL(z, v)               ((z) += (v))
+#define SET_COMPLEX_PRODUCT(z, v, x) ((z).re = (v).re * (x).re - (v).im * (x).im, (z).im = (v).re * (x).im + (v).im * (x).re)
+#define ADD_COMPLEX(z, v)            ((z).re += (v).re, (z).im += (v).im)
+
+#define VALUE       float
+#define NAME(f)     f##_f32
+#define SET_PRODUCT SET_REAL_PRODUCT
+#define ADD         ADD_REAL
+#include "objects/dsparse_loops.h"
+
+#define VALUE       double
+#define NAME(f)     f##_f64
+#define SET_PRODUCT SET_REAL_PRODUCT
+#define ADD         ADD_REAL
+#include "objects/dsparse_loops.h"
+
+#define VALUE       dsparse_c64
+#define NAME(f)     f##_c64
+#define SET_PRODUCT SET_COMPLEX_PRODUCT
+#define ADD         ADD_COMPLEX
+#include "objects/dsparse_loops.h"
+
+#define VALUE       dsparse_c128
+#define NAME(f)     f##_c128
+#define SET_PRODUCT SET_COMPLEX_PRODUCT
+#define ADD         ADD_COMPLEX
+#include "objects/dsparse_loops.h"
+
+/* By type; dsparse_loops.h describes them. */
+typedef struct loops {
+    void (*near)(const dsparse_block *b, void *y, const void *x);
+    void (*far)(const dsparse_block *b, void *y, const void *x, const void *fetched, const uint32_t *at, uint64_t own);
+    void (*wide)(const dsparse_block *b, void *y, const void *x, const void *fetched, const block_plan *plan, uint64_t own,
+                 uint64_t width);
+    void (*scatter)(const dsparse_block *b, void *y, const void *x, const block_plan *plan, uint64_t own, uint64_t width);
+    void (*products)(const dsparse_block *b, void *to, const void *x, const block_plan *plan, uint64_t own, uint64_t width);
+    void (*add)(void *y, const void *products, const uint64_t *place, uint64_t count, uint64_t width);
+} loops;
+
+static const loops *loops_of(const dsparse *a)
+{
+#define LOOPS(s)                                                                                                                 \
+    {                                                                                                                            \
+        near_##s, far_##s, wide_##s, scatter_##s, products_##s, add_##s                                                          \
+    }
+    static const loops f32 = LOOPS(f32), f64 = LOOPS(f64), c64 = LOOPS(c64), c128 = LOOPS(c128);
+#undef LOOPS
+    switch ((int)a->kind) {
+    case DOME_KIND_F32:
+        return &f32;
+    case DOME_KIND_C64:
+        return &c64;
+    case DOME_KIND_C128:
+        return &c128;
+    default:
+        return &f64;
+    }
 }
 
 /* ---- the product ---- */
 
-/* y = rows of b times x, whose element for column 0 would lie at x. */
-static void multiply_near(const dsparse_block *b, double *restrict y, const double *restrict x)
-{
-    const double *restrict value = b->value;
-    const uint32_t *restrict column = b->column, *restrict start = b->start;
-    size_t k = 0;
-    for (uint32_t i = 0; i < b->rows; i++) {
-        double sum = 0;
-        for (size_t end = start[i + 1]; k < end; k++)
-            sum += value[k] * x[column[k]];
-        y[i] = sum;
-    }
-}
-
-/* The address of x's element number -shift, which may lie outside of x, so it is computed as a number. Columns can then be used
- * as they are. */
-static const double *column_zero(const double *x, uint64_t shift)
-{
-    return (const double *)((uintptr_t)x - (uintptr_t)(shift * sizeof *x));
-}
-
-/* The same where entry k is x[at[k]], or, from `own` on, among the elements fetched. */
-static void multiply_far(const dsparse_block *b, double *restrict y, const double *x, const double *fetched, const uint32_t *at,
-                         uint64_t own)
-{
-    const double *restrict value = b->value;
-    const uint32_t *restrict start = b->start;
-    const double *const base[2] = {x, column_zero(fetched, own)}; /* a table, as a branch could not be predicted */
-    size_t k = 0;
-    for (uint32_t i = 0; i < b->rows; i++) {
-        double sum = 0;
-        for (size_t end = start[i + 1]; k < end; k++)
-            sum += value[k] * base[at[k] >= own][at[k]];
-        y[i] = sum;
-    }
-}
-
-/* The same for several vectors at once; at: NULL, or as in multiply_far. */
-static void multiply_wide(const dsparse_block *b, double *y, const double *x, const double *fetched, const block_plan *plan,
-                          uint64_t own, uint64_t width)
-{
-    for (uint32_t i = 0; i < b->rows; i++, y += width) {
-        memset(y, 0, (size_t)width * sizeof *y);
-        for (uint32_t k = b->start[i]; k < b->start[i + 1]; k++) {
-            uint64_t place = plan->at ? plan->at[k] : b->column[k] - plan->shift;
-            const double *from = place < own ? x + place * width : fetched + (place - own) * width;
-            for (uint64_t j = 0; j < width; j++)
-                y[j] += b->value[k] * from[j];
-        }
-    }
-}
-
 typedef struct product {
     const dsparse *a;
-    const double *x;
-    double *y;
-    uint64_t width, own;
-    const dsparse_plan *plan; /* NULL: this task has all of x, in order */
+    const loops *loops;
+    const char *x;
+    char *y;
+    uint64_t size, width; /* size: of a value */
+    uint64_t own;
+    const dsparse_plan *plan; /* NULL: this task has all of the vector by columns, in order */
 } product;
+
+static product product_of(const dsparse *a, dvec *y, const dvec *x, const dvec *by_columns, const dsparse_plan *plan)
+{
+    return (product){.a = a,
+                     .loops = loops_of(a),
+                     .x = x->data,
+                     .y = y->data,
+                     .size = dome_type_size(a->type),
+                     .width = x->width,
+                     .own = plan ? plan->own : by_columns->length,
+                     .plan = plan};
+}
 
 /* Computes the blocks that need elements of `at`, or the others. */
 static void multiply_blocks(const product *p, bool far)
 {
-    double *y = p->y;
-    const double *fetched = p->plan ? (const double *)(const void *)p->plan->mail.elements : NULL;
-    for (uint64_t k = 0; k < p->a->blocks; y += p->a->block[k++].rows * p->width) {
+    char *y = p->y;
+    const char *fetched = p->plan ? p->plan->mail.elements : NULL;
+    const uint64_t element = p->size * p->width;
+    for (uint64_t k = 0; k < p->a->blocks; y += p->a->block[k++].rows * element) {
         const dsparse_block *b = &p->a->block[k];
         const block_plan whole = {0}, *plan = p->plan ? &p->plan->block[k] : &whole;
         dome__ahead_look(p->a->env->transport);
         if ((plan->at != NULL) != far)
             continue;
         if (!b->start)
-            memset(y, 0, (size_t)(b->rows * p->width) * sizeof *y);
+            memset(y, 0, (size_t)(b->rows * element));
         else if (p->width != 1)
-            multiply_wide(b, y, p->x, fetched, plan, p->own, p->width);
+            p->loops->wide(b, y, p->x, fetched, plan, p->own, p->width);
         else if (plan->at)
-            multiply_far(b, y, p->x, fetched, plan->at, p->own);
+            p->loops->far(b, y, p->x, fetched, plan->at, p->own);
         else
-            multiply_near(b, y, column_zero(p->x, plan->shift));
+            p->loops->near(b, y, column_zero(p->x, plan->shift, p->size));
     }
 }
 
@@ -277,18 +440,17 @@ static void multiply_blocks(const product *p, bool far)
 static dome_status exchange_and_multiply(const product *p, dsparse_plan *plan, dome_env *env)
 {
     dvec_mail *m = &plan->mail;
-    double *out = (double *)(void *)m->in_elements;
-    uint64_t width = p->width;
-    if (width == 1)
+    const uint64_t element = p->size * p->width;
+    if (element == sizeof(double))
         for (uint64_t k = 0; k < m->in_total; k++)
-            out[k] = p->x[m->in_items[k]];
+            ((double *)(void *)m->in_elements)[k] = ((const double *)(const void *)p->x)[m->in_items[k]];
     else
         for (uint64_t k = 0; k < m->in_total; k++)
-            memcpy(out + k * width, p->x + m->in_items[k] * width, (size_t)width * sizeof *out);
-    int status = dvec__mail_begin(m, env, DOME_F64, width, out, true);
+            memcpy(m->in_elements + k * element, p->x + m->in_items[k] * element, (size_t)element);
+    int status = dvec__mail_begin(m, env, p->a->type, p->width, m->in_elements, true);
     if (status == DOME_OK) {
         multiply_blocks(p, false);
-        status = dvec__mail_finish(m, env, DOME_F64, width, m->elements, true);
+        status = dvec__mail_finish(m, env, p->a->type, p->width, m->elements, true);
     }
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
@@ -296,13 +458,61 @@ static dome_status exchange_and_multiply(const product *p, dsparse_plan *plan, d
     return DOME_OK;
 }
 
-static dome_status check_vector(const dsparse *a, const dvec *v, uint64_t length, const char *what)
+/* ---- the transposed product ---- */
+
+/* Takes blocks from ... end - 1 of this task: adds the products of entries that have an element of `at` to y, or puts the others
+ * where they leave from. */
+static void turn_blocks(const product *p, uint64_t from, uint64_t end, bool far)
+{
+    const uint64_t element = p->size * p->width;
+    const char *x = p->x;
+    for (uint64_t k = 0; k < end; x += p->a->block[k++].rows * element) {
+        const dsparse_block *b = &p->a->block[k];
+        const block_plan whole = {0}, *plan = p->plan ? &p->plan->block[k] : &whole;
+        if (k < from || !b->start)
+            continue;
+        dome__ahead_look(p->a->env->transport);
+        if (!far)
+            p->loops->scatter(b, p->y, x, plan, p->own, p->width);
+        else if (plan->at)
+            p->loops->products(b, p->plan->mail.elements, x, plan, p->own, p->width);
+    }
+}
+
+static dome_status exchange_and_turn(const product *p, dsparse_plan *plan, dome_env *env)
+{
+    dvec_mail *m = &plan->mail;
+    turn_blocks(p, 0, p->a->blocks, true);
+    int status = dvec__mail_begin(m, env, p->a->type, p->width, m->elements, false);
+    uint64_t done = 0;
+    while (status == DOME_OK && done < plan->nturns && plan->turns[done].own) { /* while the products of others arrive */
+        turn_blocks(p, plan->turns[done].from, plan->turns[done].end, false);
+        done++;
+    }
+    if (status == DOME_OK)
+        status = dvec__mail_finish(m, env, p->a->type, p->width, m->in_elements, false);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    for (; done < plan->nturns; done++) {
+        const turn *t = &plan->turns[done];
+        if (t->own)
+            turn_blocks(p, t->from, t->end, false);
+        else
+            p->loops->add(p->y, m->in_elements + t->from * p->size * p->width, m->in_items + t->from, t->end - t->from, p->width);
+    }
+    return DOME_OK;
+}
+
+/* ---- checks ---- */
+
+dome_status dsparse__check_vector(const dsparse *a, const dvec *v, uint64_t length, const char *what)
 {
     dome_env *env = a->env;
     if (v->env != env)
         return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(v));
-    if (v->type != DOME_F64)
-        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but the matrix has f64", dvec_name(v), dome_type_name(v->type));
+    if (v->type != a->type)
+        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but the matrix has %s", dvec_name(v), dome_type_name(v->type),
+                          dome_type_name(a->type));
     if (v->length != length)
         return dome__fail(env, DOME_ERR_SHAPE,
                           "'%s' has %" G_GUINT64_FORMAT " elements, but the matrix has %" G_GUINT64_FORMAT " %s", dvec_name(v),
@@ -312,7 +522,7 @@ static dome_status check_vector(const dsparse *a, const dvec *v, uint64_t length
 
 dome_status dsparse__check_by_row(const dsparse *a, const dvec *y)
 {
-    dome_status status = check_vector(a, y, a->rows, "rows");
+    dome_status status = dsparse__check_vector(a, y, a->rows, "rows");
     if (status == DOME_OK && y->distribution != DOME_DYNAMIC)
         status = dome__fail(a->env, DOME_ERR_LAYOUT, "'%s' is %s, but the rows are DOME_DYNAMIC", dvec_name(y),
                             dome__distribution_name(y->distribution));
@@ -324,28 +534,29 @@ dome_status dsparse__check_by_row(const dsparse *a, const dvec *y)
     return status;
 }
 
-static dome_status check(const dvec *y, const dsparse *a, const dvec *x)
+/* by_rows, by_columns: y and x in the order of the product. */
+static dome_status check(const dvec *y, const dsparse *a, const dvec *x, const dvec *by_rows, const dvec *by_columns)
 {
     if (!y || !x)
         return dome__fail(a->env, DOME_ERR_ARGUMENT, "a vector is NULL");
     if (y == x)
         return dome__fail(a->env, DOME_ERR_ARGUMENT, "'%s' is both the vector to multiply and the result", dvec_name(x));
-    dome_status status = dsparse__check_by_row(a, y);
+    dome_status status = dsparse__check_by_row(a, by_rows);
     if (status == DOME_OK)
-        status = check_vector(a, x, a->columns, "columns");
+        status = dsparse__check_vector(a, by_columns, a->columns, "columns");
     if (status == DOME_OK && x->width != y->width)
         status = dome__fail(a->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT,
                             dvec_name(x), x->width, dvec_name(y), y->width);
     return status;
 }
 
-/* Whether this task alone can do the product: it has all of x, in order. The same on all tasks. */
-static bool all_here(const dvec *x)
+/* Whether this task alone can do the product: it has all of v, in order. The same on all tasks. */
+static bool all_here(const dvec *v)
 {
     uint64_t start = 0;
-    if (x->distribution != DOME_WHOLE && x->env->size == 1)
-        dome_layout_run(x->layout, 0, &start);
-    return x->distribution == DOME_WHOLE || (x->env->size == 1 && start == 0);
+    if (v->distribution != DOME_WHOLE && v->env->size == 1)
+        dome_layout_run(v->layout, 0, &start);
+    return v->distribution == DOME_WHOLE || (v->env->size == 1 && start == 0);
 }
 
 dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x)
@@ -353,7 +564,7 @@ dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x)
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_MULTIPLY, a->object, (uint64_t[]){dvec__id(y), dvec__id(x)}, 2);
-    dome_status status = check(y, a, x);
+    dome_status status = check(y, a, x, y, x);
     if (status == DOME_OK)
         status = dvec__settle_read(x);
     bool near = status == DOME_OK && all_here(x);
@@ -361,13 +572,39 @@ dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x)
         status = make_plan(a, x);
     if (status == DOME_OK) {
         dvec__complete(y);
-        product p = {.a = a, .x = (const double *)(const void *)x->data, .y = (double *)(void *)y->data, .width = x->width};
-        p.own = near ? x->length : a->plan->own;
-        p.plan = near ? NULL : a->plan;
+        const product p = product_of(a, y, x, x, near ? NULL : a->plan);
         if (near)
             multiply_blocks(&p, false);
         else
             status = exchange_and_multiply(&p, a->plan, a->env);
+        dvec__overwritten(y);
+    }
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_multiply_transposed(dvec *y, dsparse *a, const dvec *x)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_MULTIPLY_TRANSPOSED, a->object, (uint64_t[]){dvec__id(y), dvec__id(x)}, 2);
+    dome_status status = check(y, a, x, x, y);
+    if (status == DOME_OK && y->distribution == DOME_WHOLE)
+        status =
+            dome__fail(a->env, DOME_ERR_LAYOUT, "'%s' is DOME_WHOLE, but each task computes a part of the result", dvec_name(y));
+    if (status == DOME_OK)
+        status = dvec__settle_read(x);
+    bool near = status == DOME_OK && a->env->size == 1 && all_here(x) && all_here(y);
+    if (status == DOME_OK && !near && !plan_holds(a->transposed, a, y))
+        status = make_transposed_plan(a, y);
+    if (status == DOME_OK) {
+        dvec__complete(y);
+        const product p = product_of(a, y, x, y, near ? NULL : a->transposed);
+        if (y->local > 0)
+            memset(y->data, 0, (size_t)(y->local * DVEC_ELEMENT(y)));
+        if (near)
+            turn_blocks(&p, 0, a->blocks, false);
+        else
+            status = exchange_and_turn(&p, a->transposed, a->env);
         dvec__overwritten(y);
     }
     return dome__end(&op, status);

@@ -6,12 +6,14 @@
 
 #include <dome/sparse.h>
 
-/* The rows of one block, in one allocation that begins at `value`; without entries the pointers may be NULL. Entries of row i:
+/* The rows of one block. Memory of its own begins at `value`; without entries the pointers may be NULL. Entries of row i:
  * start[i] ... start[i + 1] - 1. */
 typedef struct dsparse_block {
     uint32_t rows;
-    bool changed; /* since the last mark_saved */
-    double *value;
+    bool changed;     /* since the last mark_saved */
+    bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
+    bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */
+    void *value;      /* of the matrix's type */
     uint32_t *column; /* ascending in each row */
     uint32_t *start;  /* rows + 1 numbers */
 } dsparse_block;
@@ -21,11 +23,16 @@ typedef struct dsparse_plan dsparse_plan;
 struct dsparse {
     dome_object *object;
     dome_env *env;
+    dome_type type; /* DOME_F32, DOME_F64, DOME_C64 or DOME_C128 */
+    dome_type_kind kind;
+    unsigned parts; /* 2 of a complex value, otherwise 1 */
     uint64_t rows, columns;
     dome_layout *layout;
-    uint64_t blocks;      /* this task's */
-    dsparse_block *block; /* in the order of the layout's run */
-    dsparse_plan *plan;   /* of the last product; NULL: none */
+    uint64_t blocks;          /* this task's */
+    dsparse_block *block;     /* in the order of the layout's run */
+    void *store;              /* dome__storage of the blocks that were filled last: large pages */
+    dsparse_plan *plan;       /* of the last product; NULL: none */
+    dsparse_plan *transposed; /* of the last transposed one */
 };
 
 /* A matrix has at most this many columns, so that a column's number has 32 bits. */
@@ -36,8 +43,65 @@ static inline uint64_t dsparse__block_entries(const dsparse_block *b)
     return b->start ? b->start[b->rows] : 0;
 }
 
-/* Allocates the arrays of a block and sets rows; false without memory. The caller fills the arrays. */
-bool dsparse__block_alloc(dsparse_block *b, uint32_t rows, uint32_t entries);
+/* Complex values in memory. C's own operators for them depend on compiler and flags. */
+typedef struct dsparse_c64 {
+    float re, im;
+} dsparse_c64;
+
+typedef struct dsparse_c128 {
+    double re, im;
+} dsparse_c128;
+
+/* The parts of a value in an array of the matrix's type; the imaginary part of a real one is 0. */
+static inline dsparse_c128 dsparse__value(const dsparse *a, const void *values, uint64_t k)
+{
+    switch ((int)a->kind) {
+    case DOME_KIND_F32:
+        return (dsparse_c128){((const float *)values)[k], 0};
+    case DOME_KIND_C64:
+        return (dsparse_c128){((const dsparse_c64 *)values)[k].re, ((const dsparse_c64 *)values)[k].im};
+    case DOME_KIND_C128:
+        return ((const dsparse_c128 *)values)[k];
+    default:
+        return (dsparse_c128){((const double *)values)[k], 0};
+    }
+}
+
+/* Sets a value, rounded to float where the type has floats. */
+static inline void dsparse__set_value(const dsparse *a, void *values, uint64_t k, dsparse_c128 v)
+{
+    switch ((int)a->kind) {
+    case DOME_KIND_F32:
+        ((float *)values)[k] = (float)v.re;
+        return;
+    case DOME_KIND_C64:
+        ((dsparse_c64 *)values)[k] = (dsparse_c64){(float)v.re, (float)v.im};
+        return;
+    case DOME_KIND_C128:
+        ((dsparse_c128 *)values)[k] = v;
+        return;
+    default:
+        ((double *)values)[k] = v.re;
+        return;
+    }
+}
+
+/* Whether the parts of a value are floats. */
+static inline bool dsparse__single(const dsparse *a)
+{
+    return a->kind == DOME_KIND_F32 || a->kind == DOME_KIND_C64;
+}
+
+/* Products ask for elements of x so many entries before they need them: columns may be read, not used, so far behind the last
+ * one. */
+enum { DSPARSE_AHEAD = 24 };
+
+/* Bytes of a block's arrays, and a block with arrays in so much memory of its own, which the caller fills. */
+uint64_t dsparse__block_bytes(const dsparse *a, uint64_t rows, uint64_t entries);
+void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uint32_t entries, void *memory);
+
+/* To be called when the arrays of a block are complete. */
+void dsparse__block_ready(dsparse_block *b);
 
 /* Frees the arrays of `count` blocks, and the blocks. */
 void dsparse__blocks_free(dsparse_block *block, uint64_t count);
@@ -45,23 +109,38 @@ void dsparse__blocks_free(dsparse_block *block, uint64_t count);
 /* a->blocks blocks for this task's part, without entries; NULL without memory. */
 dsparse_block *dsparse__blocks_new(const dsparse *a);
 
-/* Entries on their way into a matrix: of the rows of one task, row by row. */
-typedef struct dsparse_entry {
-    uint64_t column;
-    double value;
-} dsparse_entry;
+/* The block with a number, or NULL if another task owns it. */
+dsparse_block *dsparse__block(const dsparse *a, uint64_t number);
 
-/* Sorts and adds the entries of each local row, and replaces a's content on all tasks or none. start: by local row, where its
- * entries begin, and the end. text: a failure that this task has found before (with its status), freed here; else NULL. */
-dome_status dsparse__take(dsparse *a, const uint64_t *start, dsparse_entry *entries, dome_status status, char *text);
+/* Makes `block` the content of a, which owns it and its store from now on. */
+void dsparse__replace(dsparse *a, dsparse_block *block, void *store);
 
-/* Makes `block` the content of a, which owns it from now on. */
-void dsparse__replace(dsparse *a, dsparse_block *block);
+/* Calls `visit` for each of this task's rows that may have entries, in the order of its memory. local: the row's position there.
+ */
+typedef void (*dsparse_visitor)(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local);
+void dsparse__visit_rows(const dsparse *a, dsparse_visitor visit, void *ctx);
+
+/* dsparse_assemble with parts, for any type; the imaginary parts must be 0 of a real one. */
+dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[]);
+
+/* Sends pairs of numbers, of which the first is a row of a, to the tasks that own the rows, ordered by the rank that has sent
+ * them. *received: to be freed with g_free. Fails on all tasks or none. */
+dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t pairs[], uint64_t *in_total,
+                                    uint64_t **received);
+
+/* Fails on all tasks unless all have the memory that they need for entries. */
+dome_status dsparse__agree_memory(const dsparse *a, bool have);
+
+/* Fails unless the values are complex. */
+dome_status dsparse__check_complex(const dsparse *a);
+
+/* Whether v belongs to a's environment, and has its type and so many elements: rows or columns, as `what` says. */
+dome_status dsparse__check_vector(const dsparse *a, const dvec *v, uint64_t length, const char *what);
 
 /* Whether y has an element for each row, in the same blocks; else fails. */
 dome_status dsparse__check_by_row(const dsparse *a, const dvec *y);
 
-/* Forgets the plan of the last product. */
+/* Forgets the plans of the last products. */
 void dsparse__plan_forget(dsparse *a);
 
 /* The id for the program's history; 0 for NULL. dome__begin refuses the operation if a was freed. */

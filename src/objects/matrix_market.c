@@ -153,16 +153,21 @@ static bool read_field(dome_mm_header *h, word field, word symmetry, char **mess
         h->field = DOME_MM_INTEGER;
     else if (word_is(field, "pattern"))
         h->field = DOME_MM_PATTERN;
+    else if (word_is(field, "complex"))
+        h->field = DOME_MM_COMPLEX;
     else
-        return fail(message, "has %.*s values; a dsparse has real ones", SHOWN(field));
+        return fail(message, "has %.*s values; a dsparse has real or complex ones", SHOWN(field));
     if (word_is(symmetry, "general"))
         h->symmetry = DOME_MM_GENERAL;
     else if (word_is(symmetry, "symmetric"))
         h->symmetry = DOME_MM_SYMMETRIC;
     else if (word_is(symmetry, "skew-symmetric") && h->field != DOME_MM_PATTERN)
         h->symmetry = DOME_MM_SKEW;
+    else if (word_is(symmetry, "hermitian") && h->field == DOME_MM_COMPLEX)
+        h->symmetry = DOME_MM_HERMITIAN;
     else
-        return fail(message, "is stored as %.*s; real matrices are general, symmetric or skew-symmetric", SHOWN(symmetry));
+        return fail(message, "is stored as %.*s; %s matrices are general, symmetric or skew-symmetric%s", SHOWN(symmetry),
+                    h->field == DOME_MM_COMPLEX ? "complex" : "real", h->field == DOME_MM_COMPLEX ? ", or hermitian" : "");
     return true;
 }
 
@@ -181,10 +186,16 @@ static bool read_banner(dome_mm_header *h, const char *line, size_t bytes, char 
     return read_field(h, w[3], w[4], message);
 }
 
-/* The shortest line of an entry: "1 1 1" or "1 1", and a newline that the last line may lack. */
+/* Numbers in the line of an entry. */
+static int words_of(const dome_mm_header *h)
+{
+    return h->field == DOME_MM_PATTERN ? 2 : h->field == DOME_MM_COMPLEX ? 4 : 3;
+}
+
+/* The shortest line of an entry: "1 1 1 1", "1 1 1" or "1 1", and a newline that the last line may lack. */
 static uint64_t most_entries(const dome_mm_header *h, uint64_t bytes)
 {
-    return (bytes + 1) / (h->field == DOME_MM_PATTERN ? 4 : 6);
+    return (bytes + 1) / (2 * (uint64_t)words_of(h));
 }
 
 static bool read_sizes(dome_mm_header *h, const char *line, size_t bytes, uint64_t rest, char **message)
@@ -236,45 +247,68 @@ bool dome__mm_header(dome_mm_header *h, const char *text, size_t bytes, uint64_t
 
 /* ---- entries ---- */
 
-bool dome__mm_line(const dome_mm_header *h, const char *line, size_t bytes, dsparse_triplet out[2], int *count, char **message)
+/* Storage of one half only: what it says of an entry, and the mirrored one. */
+static bool mirror(const dome_mm_header *h, const dsparse_triplet_c128 *t, dsparse_triplet_c128 *other, char **message)
 {
-    word w[3];
-    dsparse_triplet t = {.value = 1};
-    int wanted = h->field == DOME_MM_PATTERN ? 2 : 3;
+    const bool diagonal = t->row == t->column;
+    const bool skew = h->symmetry == DOME_MM_SKEW;
+    if (t->row < t->column)
+        return fail(message, "row %" PRIu64 ", column %" PRIu64 " lies above the diagonal of a symmetric matrix", t->row + 1,
+                    t->column + 1);
+    if (skew && diagonal)
+        return fail(message, "row %" PRIu64 ", column %" PRIu64 " lies on the diagonal of a skew-symmetric matrix", t->row + 1,
+                    t->column + 1);
+    if (h->symmetry == DOME_MM_HERMITIAN && diagonal && t->value[1] != 0)
+        return fail(message, "row %" PRIu64 ", column %" PRIu64 " of a hermitian matrix is not real", t->row + 1, t->column + 1);
+    *other = (dsparse_triplet_c128){t->column, t->row, {skew ? -t->value[0] : t->value[0], t->value[1]}};
+    if (h->symmetry != DOME_MM_SYMMETRIC)
+        other->value[1] = -t->value[1];
+    return true;
+}
+
+bool dome__mm_line(const dome_mm_header *h, const char *line, size_t bytes, dsparse_triplet_c128 out[2], int *count,
+                   char **message)
+{
+    static const char *const values[] = {"", ", value", ", real part, imaginary part"};
+    word w[4];
+    dsparse_triplet_c128 t = {.value = {1, 0}};
+    int wanted = words_of(h);
     *count = 0;
     if (is_comment(line, bytes))
         return true;
-    if (split(line, bytes, w, 3) != wanted)
-        return fail(message, "an entry has %d numbers: row, column%s", wanted, wanted == 3 ? ", value" : "");
-    if (!read_index(w[0], "row", h->rows, &t.row, message) || !read_index(w[1], "column", h->columns, &t.column, message) ||
-        (wanted == 3 && !read_value(w[2], h->field == DOME_MM_INTEGER, &t.value, message)))
+    if (split(line, bytes, w, 4) != wanted)
+        return fail(message, "an entry has %d numbers: row, column%s", wanted, values[wanted - 2]);
+    if (!read_index(w[0], "row", h->rows, &t.row, message) || !read_index(w[1], "column", h->columns, &t.column, message))
         return false;
-    if (h->symmetry != DOME_MM_GENERAL && t.row < t.column)
-        return fail(message, "row %" PRIu64 ", column %" PRIu64 " lies above the diagonal of a symmetric matrix", t.row + 1,
-                    t.column + 1);
-    if (h->symmetry == DOME_MM_SKEW && t.row == t.column)
-        return fail(message, "row %" PRIu64 ", column %" PRIu64 " lies on the diagonal of a skew-symmetric matrix", t.row + 1,
-                    t.column + 1);
+    for (int k = 2; k < wanted; k++)
+        if (!read_value(w[k], h->field == DOME_MM_INTEGER, &t.value[k - 2], message))
+            return false;
+    if (h->symmetry != DOME_MM_GENERAL && !mirror(h, &t, &out[1], message))
+        return false;
     out[(*count)++] = t;
-    if (h->symmetry != DOME_MM_GENERAL && t.row != t.column)
-        out[(*count)++] = (dsparse_triplet){t.column, t.row, h->symmetry == DOME_MM_SKEW ? -t.value : t.value};
+    *count += h->symmetry != DOME_MM_GENERAL && t.row != t.column;
     return true;
 }
 
 /* ---- writing ---- */
 
-char *dome__mm_banner(uint64_t rows, uint64_t columns, uint64_t entries)
+char *dome__mm_banner(bool complex, uint64_t rows, uint64_t columns, uint64_t entries)
 {
-    return g_strdup_printf("%%%%MatrixMarket matrix coordinate real general\n%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", rows,
-                           columns, entries);
+    return g_strdup_printf("%%%%MatrixMarket matrix coordinate %s general\n%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+                           complex ? "complex" : "real", rows, columns, entries);
 }
 
-size_t dome__mm_print(char line[DOME_MM_LINE], uint64_t row, uint64_t column, double value)
+size_t dome__mm_print(char line[DOME_MM_LINE], uint64_t row, uint64_t column, const double value[], unsigned parts)
 {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    if (isnan(value))
-        memcpy(text, "nan", 4);
-    else
-        g_ascii_formatd(text, sizeof text, "%.17g", value);
-    return (size_t)g_snprintf(line, DOME_MM_LINE, "%" PRIu64 " %" PRIu64 " %s\n", row + 1, column + 1, text);
+    size_t bytes = (size_t)g_snprintf(line, DOME_MM_LINE, "%" PRIu64 " %" PRIu64, row + 1, column + 1);
+    for (unsigned part = 0; part < parts; part++) {
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+        if (isnan(value[part]))
+            memcpy(text, "nan", 4);
+        else
+            g_ascii_formatd(text, sizeof text, "%.17g", value[part]);
+        bytes += (size_t)g_snprintf(line + bytes, DOME_MM_LINE - bytes, " %s", text);
+    }
+    line[bytes++] = '\n';
+    return bytes;
 }

@@ -1,7 +1,8 @@
 /* Sparse matrices in Matrix Market coordinate format (Boisvert, Pozo and Remington, "The Matrix Market Exchange Formats", NISTIR
  * 5935, 1996; https://math.nist.gov/MatrixMarket/formats.html), as pure functions on memory. No function here opens a file.
  *
- * Values are real, integer or pattern (every entry is 1); storage is general, symmetric or skew-symmetric. Functions that fail
+ * Values are real, integer, complex or pattern (every entry is 1); storage is general, symmetric, skew-symmetric or, of complex
+ * values, hermitian. Functions that fail
  * return false and set *message, a text to follow "'FILE' " or "line N: ", g_free'd by the caller. */
 #ifndef DOME_SRC_MATRIX_MARKET_H
 #define DOME_SRC_MATRIX_MARKET_H
@@ -11,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum dome_mm_field { DOME_MM_REAL, DOME_MM_INTEGER, DOME_MM_PATTERN } dome_mm_field;
-typedef enum dome_mm_symmetry { DOME_MM_GENERAL, DOME_MM_SYMMETRIC, DOME_MM_SKEW } dome_mm_symmetry;
+typedef enum dome_mm_field { DOME_MM_REAL, DOME_MM_INTEGER, DOME_MM_PATTERN, DOME_MM_COMPLEX } dome_mm_field;
+typedef enum dome_mm_symmetry { DOME_MM_GENERAL, DOME_MM_SYMMETRIC, DOME_MM_SKEW, DOME_MM_HERMITIAN } dome_mm_symmetry;
 
 typedef struct dome_mm_header {
     dome_mm_field field;
@@ -30,14 +31,15 @@ bool dome__mm_header(dome_mm_header *header, const char *text, size_t bytes, uin
 
 /* Parses one line of entries, without its newline: *count is 0 (empty or a comment), 1, or 2 with the mirrored entry of symmetric
  * storage. */
-bool dome__mm_line(const dome_mm_header *header, const char *line, size_t bytes, dsparse_triplet out[2], int *count,
+bool dome__mm_line(const dome_mm_header *header, const char *line, size_t bytes, dsparse_triplet_c128 out[2], int *count,
                    char **message);
 
 enum { DOME_MM_LINE = 96 }; /* bytes that dome__mm_print writes at most */
 
-/* Writes the header of a general matrix of real values, g_free'd by the caller; and one entry as a line, returning its bytes.
+/* Writes the header of a general matrix of real or complex values, g_free'd by the caller; and one entry with so many parts as a
+ * line, returning its bytes.
  * Values are read back exactly. */
-char *dome__mm_banner(uint64_t rows, uint64_t columns, uint64_t entries);
-size_t dome__mm_print(char line[DOME_MM_LINE], uint64_t row, uint64_t column, double value);
+char *dome__mm_banner(bool complex, uint64_t rows, uint64_t columns, uint64_t entries);
+size_t dome__mm_print(char line[DOME_MM_LINE], uint64_t row, uint64_t column, const double value[], unsigned parts);
 
 #endif

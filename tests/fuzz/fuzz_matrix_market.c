@@ -25,14 +25,14 @@ static int64_t read_lines(const char *text, size_t bytes, const mm_matrix *m)
     require(good == (message == NULL));
     for (size_t at = good ? (size_t)h.bytes : bytes, end; good && at < bytes; at = end + 1) {
         const char *newline = memchr(text + at, '\n', bytes - at);
-        dsparse_triplet t[2];
+        dsparse_triplet_c128 t[2];
         int count;
         end = newline ? (size_t)(newline - text) : bytes;
         good = dome__mm_line(&h, text + at, end - at, t, &count, &message);
         require(good == (message == NULL));
         for (int k = 0; k < count && good; k++) {
             require(t[k].row < h.rows && t[k].column < h.columns);
-            require(!m || mm_at(m, t[k].row, t[k].column) == t[k].value);
+            require(!m || mm_at(m, t[k].row, t[k].column) == t[k].value[0]);
         }
         entries += good ? count : 0;
         lines += good && count > 0;

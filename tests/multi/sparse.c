@@ -22,33 +22,119 @@ static int round_number;
         }                                                                                                                        \
     } while (0)
 
-/* ---- the model ---- */
+/* ---- values of any type, as parts ---- */
 
-typedef struct model {
-    dsparse *a;
-    uint64_t rows, columns;
-    size_t given; /* triplets, in random order and with many of one place */
-    dsparse_triplet *triplet;
-    size_t entries; /* what they add up to, row by row */
-    dsparse_triplet *entry;
-} model;
+typedef struct value {
+    double re, im;
+} value;
 
-static double random_value(void)
+static bool is_single(dome_type type)
+{
+    return type == DOME_F32 || type == DOME_C64;
+}
+
+static bool is_complex(dome_type type)
+{
+    return type == DOME_C64 || type == DOME_C128;
+}
+
+/* gcc drops a conversion to float and back where it vectorizes, but not one through memory. */
+static double rounded(dome_type type, double x)
+{
+    const volatile float narrow = (float)x;
+    return is_single(type) ? narrow : x;
+}
+
+static value plus(dome_type type, value a, value b)
+{
+    return (value){rounded(type, a.re + b.re), rounded(type, a.im + b.im)};
+}
+
+static value times(dome_type type, value a, value b)
+{
+    if (!is_complex(type))
+        return (value){rounded(type, a.re * b.re), 0};
+    double ac = rounded(type, a.re * b.re), bd = rounded(type, a.im * b.im);
+    double ad = rounded(type, a.re * b.im), bc = rounded(type, a.im * b.re);
+    return (value){rounded(type, ac - bd), rounded(type, ad + bc)};
+}
+
+static void put_value(dome_type type, void *to, uint64_t k, value v)
+{
+    if (type == DOME_F64)
+        ((double *)to)[k] = v.re;
+    else if (type == DOME_F32)
+        ((float *)to)[k] = (float)v.re;
+    else if (type == DOME_C128)
+        memcpy((double *)to + 2 * k, &v, sizeof v);
+    else
+        memcpy((float *)to + 2 * k, (float[]){(float)v.re, (float)v.im}, 2 * sizeof(float));
+}
+
+static value get_value(dome_type type, const void *from, uint64_t k)
+{
+    if (type == DOME_F64)
+        return (value){((const double *)from)[k], 0};
+    if (type == DOME_F32)
+        return (value){((const float *)from)[k], 0};
+    if (type == DOME_C128)
+        return (value){((const double *)from)[2 * k], ((const double *)from)[2 * k + 1]};
+    return (value){((const float *)from)[2 * k], ((const float *)from)[2 * k + 1]};
+}
+
+static bool same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static bool same_value(value a, value b)
+{
+    return same(a.re, b.re) && same(a.im, b.im);
+}
+
+static double random_number(void)
 {
     static const double special[] = {0.0, -0.0, 1e300, -1e300, 0x1p-1074, 1};
     return draw(12) ? ((double)draw(2000001) - 1000000) * (draw(2) ? 1e-7 : 1e9) / 3 : special[draw(6)];
 }
 
+static value random_value(dome_type type)
+{
+    double re = random_number(), im = is_complex(type) ? random_number() : 0;
+    return (value){rounded(type, re), rounded(type, im)};
+}
+
+/* ---- the model ---- */
+
+typedef struct entry {
+    uint64_t row, column;
+    value value;
+} entry;
+
+typedef struct model {
+    dsparse *a;
+    dome_type type;
+    uint64_t rows, columns;
+    size_t given; /* entries, in random order and with many of one place */
+    entry *triplet;
+    size_t entries; /* what they add up to, row by row */
+    entry *entry;
+} model;
+
+static int compare_part(double a, double b)
+{
+    return a != b ? (a < b ? -1 : 1) : !!signbit(b) - !!signbit(a);
+}
+
 static int compare(const void *x, const void *y)
 {
-    const dsparse_triplet *a = x, *b = y;
+    const entry *a = x, *b = y;
     if (a->row != b->row)
         return a->row < b->row ? -1 : 1;
     if (a->column != b->column)
         return a->column < b->column ? -1 : 1;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
-    return !!signbit(b->value) - !!signbit(a->value);
+    int by_real = compare_part(a->value.re, b->value.re);
+    return by_real ? by_real : compare_part(a->value.im, b->value.im);
 }
 
 static uint64_t random_length(void)
@@ -61,24 +147,26 @@ static void draw_model(model *m)
 {
     uint64_t most = draw(5) ? 4 * m->rows : m->rows * (1 + draw(40)), band = draw(3) ? 0 : 3;
     m->given = m->rows && m->columns ? draw(MIN(most, 20000) + 1) : 0;
-    m->triplet = g_new0(dsparse_triplet, m->given + 1);
+    m->triplet = g_new0(entry, m->given + 1);
     for (size_t k = 0; k < m->given; k++) {
         uint64_t row = draw(m->rows), column = band ? row + draw(band) : draw(m->columns);
         column = MIN(column, m->columns - 1);
-        m->triplet[k] = (dsparse_triplet){row, column, random_value()};
+        m->triplet[k] = (entry){row, column, random_value(m->type)};
         if (k > 0 && draw(8) == 0) {
             m->triplet[k].row = m->triplet[k - 1].row;
             m->triplet[k].column = m->triplet[k - 1].column;
+            if (draw(2))
+                m->triplet[k].value.re = m->triplet[k - 1].value.re;
         }
     }
-    m->entry = g_new0(dsparse_triplet, m->given + 1);
+    m->entry = g_new0(entry, m->given + 1);
     memcpy(m->entry, m->triplet, m->given * sizeof *m->triplet);
     qsort(m->entry, m->given, sizeof *m->entry, compare);
     m->entries = 0;
     for (size_t k = 0; k < m->given; k++) {
-        dsparse_triplet *last = &m->entry[m->entries - (m->entries > 0)];
+        entry *last = &m->entry[m->entries - (m->entries > 0)];
         if (m->entries > 0 && last->row == m->entry[k].row && last->column == m->entry[k].column)
-            last->value += m->entry[k].value;
+            last->value = plus(m->type, last->value, m->entry[k].value);
         else
             m->entry[m->entries++] = m->entry[k];
     }
@@ -87,29 +175,46 @@ static void draw_model(model *m)
 /* Every triplet is given by one task, which differs from call to call. */
 static void assemble(const model *m)
 {
-    dsparse_triplet *mine = g_new0(dsparse_triplet, m->given + 1);
+    dsparse_triplet *real = g_new0(dsparse_triplet, m->given + 1);
+    dsparse_triplet_c128 *parts = g_new0(dsparse_triplet_c128, m->given + 1);
     size_t count = 0;
     for (size_t k = 0; k < m->given; k++)
-        if ((int)draw((uint64_t)dome_size(env)) == dome_rank(env))
-            mine[count++] = m->triplet[k];
-    EXPECT(dsparse_assemble(m->a, count, mine) == DOME_OK, "dsparse_assemble fails");
-    g_free(mine);
+        if ((int)draw((uint64_t)dome_size(env)) == dome_rank(env)) {
+            const entry *e = &m->triplet[k];
+            real[count] = (dsparse_triplet){e->row, e->column, e->value.re};
+            parts[count++] = (dsparse_triplet_c128){e->row, e->column, {e->value.re, e->value.im}};
+        }
+    EXPECT((is_complex(m->type) ? dsparse_assemble_c128(m->a, count, parts) : dsparse_assemble(m->a, count, real)) == DOME_OK,
+           "dsparse_assemble fails");
+    g_free(real);
+    g_free(parts);
 }
 
 static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
 {
     const model *m = ctx;
-    for (size_t k = 0; k < m->given; k++)
-        if (m->triplet[k].row == index)
-            dsparse_row_add(row, m->triplet[k].column, m->triplet[k].value);
+    for (size_t k = 0; k < m->given; k++) {
+        const entry *e = &m->triplet[k];
+        if (e->row == index && is_complex(m->type) && (e->value.im != 0 || signbit(e->value.im)))
+            dsparse_row_add_c128(row, e->column, (double[]){e->value.re, e->value.im});
+        else if (e->row == index)
+            dsparse_row_add(row, e->column, e->value.re);
+    }
+}
+
+static dome_type random_type(void)
+{
+    return draw(2) ? DOME_F64 : (dome_type[]){DOME_F32, DOME_C64, DOME_C128}[draw(3)];
 }
 
 static model make(void)
 {
-    model m = {.rows = random_length(), .columns = random_length()};
+    model m = {.type = random_type(), .rows = random_length(), .columns = random_length()};
     if (draw(3) == 0)
         m.columns = m.rows;
-    m.a = dsparse_new(env, draw(2) ? "A" : NULL, m.rows, m.columns);
+    const char *name = draw(2) ? "A" : NULL;
+    m.a = m.type == DOME_F64 ? dsparse_new(env, name, m.rows, m.columns) : dsparse_new_of(env, name, m.type, m.rows, m.columns);
+    EXPECT(dsparse_type(m.a) == m.type, "the type is %s", dome_type_name(dsparse_type(m.a)));
     draw_model(&m);
     if (m.given < 1000 && draw(3) == 0)
         EXPECT(dsparse_fill_rows(m.a, fill_row, &m) == DOME_OK, "dsparse_fill_rows fails");
@@ -148,11 +253,6 @@ static void relayout(uint64_t n)
     dome_layout_unref(layout);
 }
 
-static bool same(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
 static int spans_of(const model *m, dome_span spans[2])
 {
     dome_object_info info = {.size = sizeof info};
@@ -165,72 +265,97 @@ static void check(const model *m, const char *when)
 {
     dome_span spans[2];
     uint64_t *column = g_new(uint64_t, m->columns + 1);
-    double *value = g_new(double, m->columns + 1);
+    double *real = g_new(double, m->columns + 1), (*parts)[2] = g_malloc((m->columns + 1) * sizeof *parts);
     int nspans = spans_of(m, spans);
     for (int s = 0; s < nspans; s++) {
         size_t k = 0, count;
         while (k < m->entries && m->entry[k].row < spans[s].first)
             k++;
         for (uint64_t i = spans[s].first; i < spans[s].first + spans[s].count; i++) {
-            EXPECT(dsparse_get_row(m->a, i, m->columns, column, value, &count) == DOME_OK, "dsparse_get_row fails");
-            for (size_t j = 0; j < count; j++, k++)
+            bool by_parts = is_complex(m->type) || i % 2;
+            EXPECT((by_parts ? dsparse_get_row_c128(m->a, i, m->columns, column, parts, &count)
+                             : dsparse_get_row(m->a, i, m->columns, column, real, &count)) == DOME_OK,
+                   "dsparse_get_row fails");
+            for (size_t j = 0; j < count; j++, k++) {
+                value v = by_parts ? (value){parts[j][0], parts[j][1]} : (value){real[j], 0};
                 EXPECT(k < m->entries && m->entry[k].row == i && m->entry[k].column == column[j] &&
-                           same(m->entry[k].value, value[j]),
-                       "%s: entry %zu of row %d of %d x %d is wrong", when, j, (int)i, (int)m->rows, (int)m->columns);
+                           same_value(m->entry[k].value, v),
+                       "%s: entry %zu of row %d of %d x %d %s is %a %a", when, j, (int)i, (int)m->rows, (int)m->columns,
+                       dome_type_name(m->type), v.re, v.im);
+            }
             EXPECT(k == m->entries || m->entry[k].row > i, "%s: row %d lacks entries", when, (int)i);
         }
     }
     g_free(column);
-    g_free(value);
+    g_free(real);
+    g_free(parts);
     EXPECT(dsparse_entries(m->a) == m->entries, "%s: there are %d entries instead of %zu", when, (int)dsparse_entries(m->a),
            m->entries);
 }
 
 /* ---- vectors ---- */
 
-static dvec *random_vector(uint64_t n, size_t width, dome_distribution distribution, uint64_t block, double **values)
+static dvec *random_vector(dome_type type, uint64_t n, size_t width, dome_distribution distribution, uint64_t block,
+                           value **values)
 {
-    dvec *x = dvec_new_with(env, NULL, DOME_F64, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
+    dvec *x = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.distribution = distribution, .width = width, .block = block));
     dvec_span spans[2];
-    *values = g_new(double, n *width + 1);
+    *values = g_new(value, n * width + 1);
     for (uint64_t i = 0; i < n * width; i++)
-        (*values)[i] = random_value();
+        (*values)[i] = random_value(type);
     dvec_local(x, spans);
     for (int s = 0; s < 2; s++)
-        memcpy(spans[s].data, *values + spans[s].first * width, spans[s].count * width * sizeof **values);
+        for (uint64_t k = 0; k < spans[s].count * width; k++)
+            put_value(type, spans[s].data, k, (*values)[spans[s].first * width + k]);
     return x;
 }
 
-static void expect_vector(const dvec *y, const double *values, const char *what)
+static void expect_vector(const dvec *y, const value *values, const char *what)
 {
     dvec_span spans[2];
     dvec_local_const(y, spans);
     for (int s = 0; s < 2; s++)
-        for (uint64_t i = 0; i < spans[s].count * dvec_width(y); i++)
-            EXPECT(same(((double *)spans[s].data)[i], values[spans[s].first * dvec_width(y) + i]),
-                   "%s: element %d is %a instead of %a", what, (int)(spans[s].first + i / dvec_width(y)),
-                   ((double *)spans[s].data)[i], values[spans[s].first * dvec_width(y) + i]);
+        for (uint64_t i = 0; i < spans[s].count * dvec_width(y); i++) {
+            value v = get_value(dvec_type(y), spans[s].data, i), expected = values[spans[s].first * dvec_width(y) + i];
+            EXPECT(same_value(v, expected), "%s: element %d is %a %a instead of %a %a", what,
+                   (int)(spans[s].first + i / dvec_width(y)), v.re, v.im, expected.re, expected.im);
+        }
 }
 
-static void test_multiply(model *m)
+/* y += A x or A^T x; the entries are in the order in which both add. */
+static void model_product(const model *m, bool transposed, size_t width, const value *x, value *y)
+{
+    for (size_t k = 0; k < m->entries; k++) {
+        const entry *e = &m->entry[k];
+        uint64_t from = transposed ? e->row : e->column, to = transposed ? e->column : e->row;
+        for (size_t j = 0; j < width; j++)
+            y[to * width + j] = plus(m->type, y[to * width + j], times(m->type, e->value, x[from * width + j]));
+    }
+}
+
+static void test_product(model *m, bool transposed)
 {
     size_t width = draw(3) ? 1 : 1 + draw(4);
-    double *x_values, *y_values = g_new0(double, m->rows *width + 1);
-    dvec *x = random_vector(m->columns, width, draw(2) ? DOME_DYNAMIC : draw(3), draw(4) ? 0 : 1u << draw(4), &x_values);
-    dvec *y = dvec_new_with(env, NULL, DOME_F64, m->rows, DVEC_OPTIONS(.width = width));
-    for (size_t k = 0; k < m->entries; k++)
-        for (size_t j = 0; j < width; j++)
-            y_values[m->entry[k].row * width + j] += m->entry[k].value * x_values[m->entry[k].column * width + j];
+    uint64_t rows = transposed ? m->columns : m->rows, columns = transposed ? m->rows : m->columns;
+    dome_distribution other = draw(2) ? DOME_DYNAMIC : draw(transposed ? 2 : 3);
+    uint64_t block = draw(4) ? 0 : 1u << draw(4);
+    value *x_values, *y_values = g_new0(value, rows * width + 1);
+    dvec *x = random_vector(m->type, columns, width, transposed ? DOME_DYNAMIC : other, transposed ? 0 : block, &x_values);
+    dvec *y = transposed
+                  ? dvec_new_with(env, NULL, m->type, rows, DVEC_OPTIONS(.distribution = other, .width = width, .block = block))
+                  : dvec_new_with(env, NULL, m->type, rows, DVEC_OPTIONS(.width = width));
+    dome_status (*multiply)(dvec *, dsparse *, const dvec *) = transposed ? dsparse_multiply_transposed : dsparse_multiply;
+    model_product(m, transposed, width, x_values, y_values);
     dvec_fill(y, 7);
-    EXPECT(dsparse_multiply(y, m->a, x) == DOME_OK, "dsparse_multiply fails");
-    expect_vector(y, y_values, "the product");
+    EXPECT(multiply(y, m->a, x) == DOME_OK, "a product fails: %s", dome_error_message(env));
+    expect_vector(y, y_values, transposed ? "the transposed product" : "the product");
     for (int k = 0; k < 3; k++) { /* again with the same plan, and with others */
         if (draw(2))
             relayout(m->rows);
         if (draw(2))
             relayout(m->columns);
-        EXPECT(dsparse_multiply(y, m->a, x) == DOME_OK, "dsparse_multiply fails");
-        expect_vector(y, y_values, "another product");
+        EXPECT(multiply(y, m->a, x) == DOME_OK, "a product fails: %s", dome_error_message(env));
+        expect_vector(y, y_values, transposed ? "another transposed product" : "another product");
     }
     expect_vector(x, x_values, "what was multiplied");
     dvec_free(x);
@@ -239,18 +364,36 @@ static void test_multiply(model *m)
     g_free(y_values);
 }
 
+static void test_multiply(model *m)
+{
+    test_product(m, false);
+}
+
+static void test_multiply_transposed(model *m)
+{
+    test_product(m, true);
+    if (draw(2))
+        test_product(m, draw(2));
+}
+
 static void test_diagonal(model *m)
 {
-    double *values = g_new0(double, m->rows + 1), *factors, factor = random_value();
-    dvec *d = dvec_new(env, NULL, DOME_F64, m->rows);
-    EXPECT(dsparse_scale(m->a, factor) == DOME_OK, "dsparse_scale fails");
-    dvec *f = random_vector(m->rows, 1, DOME_DYNAMIC, 0, &factors);
+    value *values = g_new0(value, m->rows + 1), *factors, factor = random_value(m->type);
+    bool complex = is_complex(m->type) && draw(2);
+    dvec *d = dvec_new(env, NULL, m->type, m->rows);
+    EXPECT((complex ? dsparse_scale_c128(m->a, (double[]){factor.re, factor.im}) : dsparse_scale(m->a, factor.re)) == DOME_OK,
+           "dsparse_scale fails");
+    dvec *f = random_vector(m->type, m->rows, 1, DOME_DYNAMIC, 0, &factors);
     EXPECT(dsparse_scale_rows(m->a, f) == DOME_OK, "dsparse_scale_rows fails");
     for (size_t k = 0; k < m->entries; k++) {
-        m->entry[k].value *= factor;
-        m->entry[k].value *= factors[m->entry[k].row];
+        value *v = &m->entry[k].value;
+        if (complex)
+            *v = times(m->type, *v, factor);
+        else
+            *v = (value){rounded(m->type, v->re * factor.re), is_complex(m->type) ? rounded(m->type, v->im * factor.re) : 0};
+        *v = times(m->type, *v, factors[m->entry[k].row]);
         if (m->entry[k].row == m->entry[k].column)
-            values[m->entry[k].row] = m->entry[k].value;
+            values[m->entry[k].row] = *v;
     }
     dvec_fill(d, 7);
     EXPECT(dsparse_diagonal(d, m->a) == DOME_OK, "dsparse_diagonal fails");
@@ -268,8 +411,9 @@ static void test_norms(model *m)
     dvec *v = dvec_new(env, NULL, DOME_F64, m->rows);
     dvec_span spans[2];
     for (size_t k = 0; k < m->entries; k++) {
-        squares[m->entry[k].row] += m->entry[k].value * m->entry[k].value;
-        magnitudes[m->entry[k].row] += fabs(m->entry[k].value);
+        value e = m->entry[k].value;
+        squares[m->entry[k].row] += is_complex(m->type) ? e.re * e.re + e.im * e.im : e.re * e.re;
+        magnitudes[m->entry[k].row] += is_complex(m->type) ? hypot(e.re, e.im) : fabs(e.re);
     }
     for (uint64_t i = 0; i < m->rows; i++)
         most = isnan(most) || most >= magnitudes[i] ? most : magnitudes[i];
@@ -286,10 +430,11 @@ static void test_norms(model *m)
 
 static void test_transpose(model *m)
 {
-    model t = {.rows = m->columns, .columns = m->rows, .entries = m->entries, .entry = g_new(dsparse_triplet, m->entries + 1)};
-    t.a = dsparse_new(env, NULL, t.rows, t.columns);
+    model t = {
+        .type = m->type, .rows = m->columns, .columns = m->rows, .entries = m->entries, .entry = g_new(entry, m->entries + 1)};
+    t.a = dsparse_new_of(env, NULL, t.type, t.rows, t.columns);
     for (size_t k = 0; k < m->entries; k++)
-        t.entry[k] = (dsparse_triplet){m->entry[k].column, m->entry[k].row, m->entry[k].value};
+        t.entry[k] = (entry){m->entry[k].column, m->entry[k].row, m->entry[k].value};
     qsort(t.entry, t.entries, sizeof *t.entry, compare);
     EXPECT(dsparse_transpose(t.a, m->a) == DOME_OK, "dsparse_transpose fails");
     check(&t, "the transpose");
@@ -304,16 +449,73 @@ static void test_transpose(model *m)
     drop(&t);
 }
 
+/* ---- some of the rows ---- */
+
+/* Row i of z is row rows[i] of m. */
+static void check_rows(const model *m, dsparse *z, uint64_t count, const uint64_t *rows, const char *what)
+{
+    EXPECT(z && dsparse_rows(z) == count && dsparse_columns(z) == m->columns && dsparse_type(z) == m->type, "%s: %s", what,
+           dome_error_message(env));
+    GArray *entries = g_array_new(FALSE, FALSE, sizeof(entry));
+    for (uint64_t i = 0; i < count; i++)
+        for (size_t k = 0; k < m->entries; k++)
+            if (m->entry[k].row == rows[i]) {
+                entry e = {i, m->entry[k].column, m->entry[k].value};
+                g_array_append_val(entries, e);
+            }
+    model expected = {.a = z, .type = m->type, .rows = count, .columns = m->columns, .entries = entries->len};
+    expected.entry = (entry *)(void *)entries->data;
+    check(&expected, what);
+    g_array_free(entries, TRUE);
+    dsparse_free(z);
+}
+
+static void test_slice(model *m)
+{
+    int64_t step = draw(2) ? 1 : (int64_t)draw(5) + 1;
+    uint64_t count = m->rows ? draw(m->rows / (uint64_t)step + 1) : 0, most = count ? (count - 1) * (uint64_t)step : 0;
+    uint64_t first = m->rows ? draw(m->rows - most) : 0, *rows = g_new(uint64_t, count + 1);
+    if (draw(2)) {
+        first += most;
+        step = -step;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        rows[i] = first + i * (uint64_t)step;
+    check_rows(m, dsparse_slice(m->a, first, count, step, draw(2) ? "slice" : NULL), count, rows, "a slice");
+    g_free(rows);
+}
+
+static void test_submatrix(model *m)
+{
+    uint64_t count = m->rows ? MIN(random_length(), 600) : 0, *rows = g_new(uint64_t, count + 1);
+    dome_distribution distribution = draw(3) ? DOME_DYNAMIC : DOME_WHOLE;
+    dvec *numbers = dvec_new_with(env, NULL, draw(2) ? DOME_I64 : DOME_U32, count, DVEC_OPTIONS(.distribution = distribution));
+    dvec_span spans[2];
+    for (uint64_t i = 0; i < count; i++)
+        rows[i] = draw(m->rows);
+    dvec_local(numbers, spans);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t i = 0; i < spans[s].count; i++)
+            if (dvec_type(numbers) == DOME_I64)
+                ((int64_t *)spans[s].data)[i] = (int64_t)rows[spans[s].first + i];
+            else
+                ((uint32_t *)spans[s].data)[i] = (uint32_t)rows[spans[s].first + i];
+    check_rows(m, dsparse_submatrix(m->a, numbers, draw(2) ? "rows" : NULL), count, rows, "a submatrix");
+    dvec_free(numbers);
+    g_free(rows);
+}
+
 static bool is_symmetric(const model *m)
 {
     if (m->rows != m->columns)
         return false;
     for (size_t k = 0; k < m->entries; k++) {
-        const dsparse_triplet *e = &m->entry[k];
+        const entry *e = &m->entry[k];
         size_t j = 0;
         while (j < m->entries && (m->entry[j].row != e->column || m->entry[j].column != e->row))
             j++;
-        if (e->value != (j < m->entries ? m->entry[j].value : 0))
+        value other = j < m->entries ? m->entry[j].value : (value){0, 0};
+        if (e->value.re != other.re || e->value.im != other.im)
             return false;
     }
     return true;
@@ -360,13 +562,19 @@ static void make_file(const char *text)
 static void check_text(const model *m)
 {
     char *text, *line;
-    GString *expected = g_string_new("%%MatrixMarket matrix coordinate real general\n");
+    GString *expected = g_string_new("%%MatrixMarket matrix coordinate ");
+    g_string_append(expected, is_complex(m->type) ? "complex general\n" : "real general\n");
     g_string_append_printf(expected, "%d %d %d\n", (int)m->rows, (int)m->columns, (int)m->entries);
     for (size_t k = 0; k < m->entries; k++) {
-        const dsparse_triplet *e = &m->entry[k];
-        line = g_strdup_printf(isnan(e->value) ? "%d %d nan\n" : "%d %d %.17g\n", (int)e->row + 1, (int)e->column + 1, e->value);
-        g_string_append(expected, line);
-        g_free(line);
+        const entry *e = &m->entry[k];
+        const double parts[] = {e->value.re, e->value.im};
+        g_string_append_printf(expected, "%d %d", (int)e->row + 1, (int)e->column + 1);
+        for (int part = 0; part < (is_complex(m->type) ? 2 : 1); part++) {
+            line = isnan(parts[part]) ? g_strdup(" nan") : g_strdup_printf(" %.17g", parts[part]);
+            g_string_append(expected, line);
+            g_free(line);
+        }
+        g_string_append_c(expected, '\n');
     }
     EXPECT(g_file_get_contents("A.mtx", &text, NULL, NULL), "A.mtx");
     EXPECT(strcmp(text, expected->str) == 0, "the text of a matrix is wrong");
@@ -384,6 +592,7 @@ static void test_file(model *m)
     m->a = dsparse_read(env, draw(2) ? "A" : NULL, "A.mtx");
     EXPECT(m->a && dsparse_rows(m->a) == m->rows && dsparse_columns(m->a) == m->columns, "dsparse_read fails: %s",
            dome_error_message(env));
+    m->type = is_complex(m->type) ? DOME_C128 : DOME_F64;
     check(m, "a matrix from a file");
     EXPECT(m->entries > 1000 || dsparse_is_symmetric(m->a) == is_symmetric(m), "dsparse_is_symmetric is wrong");
 }
@@ -408,6 +617,30 @@ static void expect_file(const char *text, const double values[9], bool symmetric
                 row[column[k]] = value[k];
             for (int j = 0; j < 3; j++)
                 EXPECT(same(row[j], values[3 * i + (uint64_t)j]), "%s: row %d, column %d is %g", text, (int)i, j, row[j]);
+        }
+    EXPECT(dsparse_is_symmetric(a) == symmetric, "%s: symmetry is not seen", text);
+    dsparse_free(a);
+}
+
+/* The same with complex values. */
+static void expect_complex_file(const char *text, const double values[9][2], bool symmetric)
+{
+    make_file(text);
+    dsparse *a = dsparse_read(env, NULL, "A.mtx");
+    EXPECT(a && dsparse_type(a) == DOME_C128, "%s is not read: %s", text, dome_error_message(env));
+    dome_span spans[2];
+    int nspans = spans_of(&(model){.a = a}, spans);
+    for (int s = 0; s < nspans; s++)
+        for (uint64_t i = spans[s].first; i < spans[s].first + spans[s].count; i++) {
+            uint64_t column[3];
+            double value[3][2], row[3][2] = {{0}};
+            size_t count;
+            EXPECT(dsparse_get_row_c128(a, i, 3, column, value, &count) == DOME_OK, "dsparse_get_row_c128 fails");
+            for (size_t k = 0; k < count; k++)
+                memcpy(row[column[k]], value[k], sizeof value[k]);
+            for (size_t j = 0; j < 3; j++)
+                EXPECT(row[j][0] == values[3 * i + j][0] && row[j][1] == values[3 * i + j][1], "%s: row %d, column %d is %g %g",
+                       text, (int)i, (int)j, row[j][0], row[j][1]);
         }
     EXPECT(dsparse_is_symmetric(a) == symmetric, "%s: symmetry is not seen", text);
     dsparse_free(a);
@@ -439,7 +672,21 @@ static void test_formats(bool all)
                 (double[]){1 - 0x1p53, 0, 0, 0, 0x1p53 - 1, 0, 0, 0, 0}, true);
     expect_bad_file("", "'A.mtx' is empty");
     expect_bad_file("3 3 0\n", "does not begin with %%MatrixMarket");
-    expect_bad_file(BANNER "complex general\n3 3 0\n", "has complex values; a dsparse has real ones");
+    expect_complex_file(BANNER "complex general\n3 3 3\n1 1 1 -2\n3 2 .5 0\n1 1 1 3\n",
+                        (double[9][2]){{2, 1}, {0}, {0}, {0}, {0}, {0}, {0}, {.5, 0}, {0}}, false);
+    expect_complex_file(BANNER "complex symmetric\n3 3 2\n2 2 1 4\n3 1 5 6\n",
+                        (double[9][2]){{0}, {0}, {5, 6}, {0}, {1, 4}, {0}, {5, 6}, {0}, {0}}, true);
+    expect_complex_file(BANNER "complex skew-symmetric\n3 3 1\n3 1 5 6\n",
+                        (double[9][2]){{0}, {0}, {-5, -6}, {0}, {0}, {0}, {5, 6}, {0}, {0}}, false);
+    expect_complex_file(BANNER "complex hermitian\n3 3 2\n2 2 1 0\n3 1 5 6\n",
+                        (double[9][2]){{0}, {0}, {5, -6}, {0}, {1, 0}, {0}, {5, 6}, {0}, {0}}, false);
+    expect_bad_file(BANNER "quaternion general\n3 3 0\n", "has quaternion values; a dsparse has real or complex ones");
+    expect_bad_file(BANNER "complex general\n3 3 1\n1 1 1.000\n",
+                    "line 3: an entry has 4 numbers: row, column, real part, imaginary part");
+    expect_bad_file(BANNER "complex general\n3 3 1\n1 1 1 x\n", "line 3: the value is not a number: x");
+    expect_bad_file(BANNER "complex hermitian\n3 3 1\n2 2 1 1\n", "line 3: row 2, column 2 of a hermitian matrix is not real");
+    expect_bad_file(BANNER "complex triangular\n3 3 0\n", "is stored as triangular; complex matrices are general");
+    expect_bad_file(BANNER "complex general\n3 3 4\n1 1 1 1\n1 1 1 1\n1 1 1 1\n", "more than the rest of the file can hold");
     expect_bad_file(BANNER "real hermitian\n3 3 0\n", "is stored as hermitian");
     expect_bad_file("%%MatrixMarket matrix array real general\n3 3\n", "holds a matrix in array format");
     expect_bad_file(BANNER "real general\n% only a comment\n", "ends before the line of sizes");
@@ -500,6 +747,61 @@ static void good_row(void *ctx, uint64_t index, dsparse_row *row)
 {
     (void)ctx;
     dsparse_row_add(row, index % 5, 2);
+}
+
+static void complex_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    (void)ctx;
+    dsparse_row_add(row, 0, 1);
+    if (index == 3)
+        dsparse_row_add_c128(row, 1, (double[]){1, 1});
+}
+
+/* What is refused because of the values' type, and rows that do not exist. */
+static void test_refusals(void)
+{
+    dsparse *a = dsparse_new(env, "A", 300, 5), *c = dsparse_new_of(env, "C", DOME_C64, 5, 300);
+    dvec *x = dvec_new(env, "x", DOME_F64, 300), *y = dvec_new(env, "y", DOME_F64, 5), *i = dvec_new(env, "i", DOME_I32, 5);
+    dvec *whole = dvec_new_with(env, "whole", DOME_F64, 5, DVEC_OPTIONS(.distribution = DOME_WHOLE));
+    dvec *wide = dvec_new_with(env, "wide", DOME_I64, 5, DVEC_OPTIONS(.width = 2));
+    dvec *block = dvec_new_with(env, "block", DOME_I64, 5, DVEC_OPTIONS(.distribution = DOME_BLOCK));
+    dvec *small = dvec_new_with(env, "small", DOME_I64, 600, DVEC_OPTIONS(.block = 1));
+    const dsparse_triplet_c128 triplet = {0, 0, {1, 1}};
+    size_t count;
+    EXPECT(!dsparse_new_of(env, "I", DOME_I32, 5, 5), "a matrix of integers");
+    expect_failure(dome_error_status(env), DOME_ERR_TYPE, "I cannot have values of type i32; a matrix has f32, f64, c64 or c128");
+    expect_failure(dsparse_assemble_c128(a, 1, &triplet), DOME_ERR_TYPE,
+                   "dsparse_assemble_c128 of 'A': the matrix has values of type f64, which are not complex");
+    expect_failure(dsparse_scale_c128(a, (double[]){1, 1}), DOME_ERR_TYPE, "has values of type f64, which are not complex");
+    expect_failure(dsparse_fill_rows(a, complex_row, NULL), DOME_ERR_TYPE,
+                   "row 3 has a complex entry, but 'A' has values of type f64");
+    EXPECT(dsparse_get_row(c, 0, 0, NULL, NULL, &count) == DOME_ERR_TYPE, "a complex row is read as a real one");
+    expect_failure(dome_error_status(env), DOME_ERR_TYPE, "has complex values, for which there is dsparse_get_row_c128");
+    expect_failure(dsparse_multiply(y, c, x), DOME_ERR_TYPE, "'y' has type f64, but the matrix has c64");
+    expect_failure(dsparse_transpose(c, a), DOME_ERR_TYPE, "it has values of type c64, but 'A' f64");
+    expect_failure(dsparse_multiply_transposed(x, a, y), DOME_ERR_SHAPE, "'y' has 5 elements, but the matrix has 300 rows");
+    expect_failure(dsparse_multiply_transposed(whole, a, x), DOME_ERR_LAYOUT, "'whole' is DOME_WHOLE");
+    EXPECT(!dsparse_slice(a, 10, 30, 10, NULL), "a slice beyond the end");
+    expect_failure(dome_error_status(env), DOME_ERR_RANGE, "30 rows from 10 on, 10 apart, do not lie in its 300 rows");
+    EXPECT(!dsparse_slice(a, 10, 2, 0, NULL), "a step of 0");
+    expect_failure(dome_error_status(env), DOME_ERR_ARGUMENT, "a step of 0");
+    dvec_iota(i);
+    dvec_rsubs(i, i, 2); /* 2 ... -2 */
+    EXPECT(!dsparse_submatrix(a, i, NULL), "a row before the first one");
+    expect_failure(dome_error_status(env), DOME_ERR_RANGE, "of 'i' is outside the 300 rows of 'A'");
+    EXPECT(!dsparse_submatrix(a, y, NULL), "rows by doubles");
+    expect_failure(dome_error_status(env), DOME_ERR_TYPE, "'y' has type f64, but numbers of rows must be of integer type");
+    EXPECT(!dsparse_submatrix(a, wide, NULL), "rows by pairs");
+    expect_failure(dome_error_status(env), DOME_ERR_SHAPE, "'wide' has width 2 instead of 1");
+    EXPECT(!dsparse_submatrix(a, block, NULL), "rows that stay");
+    expect_failure(dome_error_status(env), DOME_ERR_LAYOUT, "'block' is DOME_BLOCK");
+    EXPECT(!dsparse_submatrix(a, small, NULL), "rows in other blocks");
+    expect_failure(dome_error_status(env), DOME_ERR_SHAPE, "'small' has blocks of 1 elements, but so many rows have blocks of 2");
+    dsparse_free(a);
+    dsparse_free(c);
+    for (int k = 0; k < 7; k++)
+        dvec_free((dvec *[]){x, y, i, whole, wide, block, small}[k]);
+    dome_error_clear(env);
 }
 
 static void test_failures(void)
@@ -609,13 +911,70 @@ static void test_blocks(void)
     dsparse_free(a);
 }
 
+/* ---- rows of different lengths in blocks of many rows ---- */
+
+enum { MANY = 20000, LONGEST = 12 };
+
+/* The entries of a row in ascending order of columns. */
+static int uneven_entries(uint64_t index, uint64_t column[], double value[])
+{
+    uint64_t state = index * 0x9e3779b97f4a7c15u;
+    state ^= state >> 31;
+    const int count = (int)(state % 16) < LONGEST ? (int)(state % 16) : 0;
+    const uint64_t first = state / 16 % 64 == 0 ? MANY - LONGEST
+                           : index < MANY / 2   ? state / 1024 % (MANY - LONGEST)
+                                                : index - LONGEST;
+    for (int k = 0; k < count; k++) {
+        column[k] = first + (uint64_t)k;
+        value[k] = (double)(state % 1000003 + (uint64_t)k * 71) / 7 - 70000;
+    }
+    return count;
+}
+
+static void uneven_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    uint64_t column[LONGEST];
+    double value[LONGEST];
+    (void)ctx;
+    for (int k = uneven_entries(index, column, value); k-- > 0;)
+        dsparse_row_add(row, column[k], value[k]);
+}
+
+static void test_uneven(void)
+{
+    dsparse *a = dsparse_new(env, NULL, MANY, MANY);
+    dvec *x = dvec_new(env, NULL, DOME_F64, MANY), *y = dvec_new(env, NULL, DOME_F64, MANY);
+    EXPECT(dsparse_fill_rows(a, uneven_row, NULL) == DOME_OK, "dsparse_fill_rows fails");
+    dvec_iota(x);
+    dvec_divs(x, x, 3);
+    for (int k = 0; k < 5; k++) {
+        dvec_span spans[2];
+        EXPECT(dsparse_multiply(y, a, x) == DOME_OK, "a product fails");
+        dvec_local(y, spans);
+        for (int s = 0; s < 2; s++)
+            for (uint64_t i = 0; i < spans[s].count; i++) {
+                uint64_t column[LONGEST];
+                double value[LONGEST], sum = 0, got = ((double *)spans[s].data)[i];
+                int count = uneven_entries(spans[s].first + i, column, value);
+                for (int e = 0; e < count; e++)
+                    sum += value[e] * ((double)column[e] / 3);
+                EXPECT(same(got, sum), "row %d of many is %a instead of %a", (int)(spans[s].first + i), got, sum);
+            }
+        relayout(MANY);
+    }
+    dvec_free(x);
+    dvec_free(y);
+    dsparse_free(a);
+}
+
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 120;
-    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_refill,    test_move,
-                                             test_diagonal, test_norms,    test_transpose, test_file};
+    static void (*const tests[])(model *) = {test_multiply, test_multiply, test_multiply_transposed, test_refill, test_move,
+                                             test_diagonal, test_norms,    test_transpose,           test_file,   test_slice,
+                                             test_submatrix};
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
     begin_files();
@@ -633,7 +992,9 @@ int main(int argc, char **argv)
     }
     test_filled_anew();
     test_blocks();
+    test_uneven();
     test_failures();
+    test_refusals();
     test_formats(false);
     test_formats(true);
     end_files();

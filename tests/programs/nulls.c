@@ -699,11 +699,11 @@ static void of_vectors(dvec *x)
     REFUSES_AS("dvec_read", dvec_read_with, env, "v", NULL, NULL);
 }
 
-static void of_matrices(dsparse *a, dvec *x)
+static void of_matrices(dsparse *a, dsparse *c, dvec *x)
 {
     size_t count;
     uint64_t column[5];
-    double value[5];
+    double value[5], parts[5][2];
     REFUSES(dsparse_new, NULL, "a", 5, 5);
     ALLOWS(dsparse_free, NULL);
     REFUSES(dsparse_env, NULL);
@@ -739,6 +739,25 @@ static void of_matrices(dsparse *a, dvec *x)
     REFUSES(dsparse_read, env, "A", NULL);
     REFUSES(dsparse_write, NULL, "x.mtx");
     REFUSES(dsparse_write, a, NULL);
+    REFUSES(dsparse_new_of, NULL, "a", DOME_F64, 5, 5);
+    REFUSES_AS("dsparse_new", dsparse_new_of, env, "b", NULL, 5, 5);
+    REFUSES(dsparse_type, NULL);
+    REFUSES(dsparse_assemble_c128, NULL, 0, NULL);
+    REFUSES(dsparse_assemble_c128, c, 1, NULL);
+    ALLOWS(dsparse_assemble_c128, c, 0, NULL);
+    REFUSES(dsparse_row_add_c128, NULL, 0, parts[0]);
+    REFUSES(dsparse_get_row_c128, NULL, 0, 5, column, parts, &count);
+    REFUSES(dsparse_get_row_c128, c, 0, 5, NULL, parts, &count);
+    REFUSES(dsparse_get_row_c128, c, 0, 5, column, NULL, &count);
+    REFUSES(dsparse_get_row_c128, c, 0, 5, column, parts, NULL);
+    REFUSES(dsparse_multiply_transposed, NULL, a, x);
+    REFUSES(dsparse_multiply_transposed, x, NULL, x);
+    REFUSES(dsparse_multiply_transposed, x, a, NULL);
+    REFUSES(dsparse_slice, NULL, 0, 1, 1, NULL);
+    REFUSES(dsparse_submatrix, NULL, x, NULL);
+    REFUSES(dsparse_submatrix, a, NULL, NULL);
+    REFUSES(dsparse_scale_c128, NULL, parts[0]);
+    REFUSES(dsparse_scale_c128, c, NULL);
 }
 
 int main(int argc, char **argv)
@@ -760,6 +779,7 @@ int main(int argc, char **argv)
     dvec *index = env ? dvec_new(env, "index", DOME_I32, 5) : NULL;
     dscalar *s = env ? dscalar_new(env, "scalar", DOME_I64) : NULL;
     dsparse *a = env ? dsparse_new(env, "matrix", 5, 5) : NULL;
+    dsparse *c = env ? dsparse_new_of(env, "complex", DOME_C128, 5, 5) : NULL;
     of_environment();
     of_collectives();
     of_messages();
@@ -773,7 +793,7 @@ int main(int argc, char **argv)
     movement(x, index);
     arrays(x, index);
     loops(x);
-    of_matrices(a, x);
+    of_matrices(a, c, x);
     if (only_names)
         return 0;
     if (failures == 0)
