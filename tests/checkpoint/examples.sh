@@ -47,6 +47,7 @@ check cg 10 3 "$matrix"
 check cg_pipelined 20 2 30
 check kmeans 3 2 1000 8
 check pagerank 4 1 1000 9
+check laplace 7 3 40 30
 check options 2 1 500 5
 check wave 5 1 12 9 # an odd number of boundaries, so that the vectors have changed places
 finish

@@ -12,6 +12,7 @@ examples_run="inner_product::
 matmul:--generate 300 A.npy B.npy:A.npy B.npy
 matmul:A.npy B.npy C.npy:C.npy
 cg:lund_a.mtx:
+laplace:20 30:
 heat:--rows 70 --columns 40 --steps 40:heat.npy heat.pgm
 lists::
 particles:--particles 600 --steps 30:
