@@ -39,6 +39,10 @@ double hand_sum(size_t n, const double *x);
 double hand_squares(size_t n, const double *x);
 void hand_axpy(size_t n, double *restrict y, double a, const double *restrict x);
 
+/* y = A x for compressed rows: those of row i are entries start[i] ... start[i + 1] - 1. */
+void hand_rows(int rows, double *restrict y, const int *restrict start, const int *restrict column, const double *restrict value,
+               const double *restrict x);
+
 /* Of conjugate gradients. A row of A p of the 5-point Poisson matrix, from the rows of p below, at and above, NULL where there is
  * none; x += alpha p, r -= alpha q and the sum of r r; p = r + beta p. */
 void hand_stencil(size_t m, double *restrict q, const double *below, const double *p, const double *above);

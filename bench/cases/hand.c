@@ -80,3 +80,14 @@ void hand_cg_turn(size_t n, double *restrict p, double beta, const double *restr
     for (size_t i = 0; i < n; i++)
         p[i] = r[i] + beta * p[i];
 }
+
+void hand_rows(int rows, double *restrict y, const int *restrict start, const int *restrict column, const double *restrict value,
+               const double *restrict x)
+{
+    for (int i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int k = start[i]; k < start[i + 1]; k++)
+            sum += value[k] * x[column[k]];
+        y[i] = sum;
+    }
+}
