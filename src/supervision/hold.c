@@ -1,0 +1,122 @@
+#include "supervision/hold.h"
+
+#include <glib.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+struct dome_hold {
+    atomic_uint_fast64_t passed;
+    atomic_bool ordered; /* there is an order that this task has not carried out */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+
+    /* under the mutex */
+    uint64_t order, target; /* target 0: not known yet */
+    int size;
+    char *members;
+};
+
+dome_hold *dome__hold_new(void)
+{
+    dome_hold *h = g_new0(dome_hold, 1);
+    pthread_mutex_init(&h->mutex, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&h->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return h;
+}
+
+void dome__hold_free(dome_hold *h)
+{
+    if (!h)
+        return;
+    pthread_cond_destroy(&h->changed);
+    pthread_mutex_destroy(&h->mutex);
+    g_free(h->members);
+    g_free(h);
+}
+
+/* ---- the watcher ---- */
+
+uint64_t dome__hold_order(dome_hold *h, uint64_t order)
+{
+    pthread_mutex_lock(&h->mutex);
+    h->order = order;
+    h->target = 0;
+    pthread_mutex_unlock(&h->mutex);
+    atomic_store(&h->ordered, true);
+    return atomic_load(&h->passed);
+}
+
+void dome__hold_target(dome_hold *h, uint64_t order, uint64_t loop, int size)
+{
+    pthread_mutex_lock(&h->mutex);
+    if (order == h->order) {
+        h->target = loop;
+        h->size = size;
+        pthread_cond_broadcast(&h->changed);
+    }
+    pthread_mutex_unlock(&h->mutex);
+}
+
+void dome__hold_members(dome_hold *h, const char *ids)
+{
+    pthread_mutex_lock(&h->mutex);
+    g_free(h->members);
+    h->members = g_strdup(ids);
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->mutex);
+}
+
+/* ---- the main thread ---- */
+
+int dome__hold_pass(dome_hold *h, uint64_t *order)
+{
+    const uint64_t loop = atomic_fetch_add(&h->passed, 1) + 1;
+    if (!atomic_load(&h->ordered))
+        return 0;
+    int size = 0;
+    pthread_mutex_lock(&h->mutex);
+    while (h->target == 0)
+        pthread_cond_wait(&h->changed, &h->mutex);
+    /* Later than the target if the program tried to change by its own wish there, and could not. */
+    if (loop >= h->target) {
+        size = h->size;
+        *order = h->order;
+        atomic_store(&h->ordered, false);
+    }
+    pthread_mutex_unlock(&h->mutex);
+    return size;
+}
+
+uint64_t dome__hold_passed(const dome_hold *h)
+{
+    return atomic_load_explicit(&h->passed, memory_order_relaxed);
+}
+
+static bool read_members(const dome_hold *h, int *ids, int n)
+{
+    char **words = g_strsplit(h->members, " ", 0);
+    bool all = (int)g_strv_length(words) == n;
+    for (int i = 0; all && i < n; i++)
+        ids[i] = (int)g_ascii_strtoll(words[i], NULL, 10);
+    g_strfreev(words);
+    return all;
+}
+
+bool dome__hold_wait_members(dome_hold *h, int *ids, int n, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)seconds + 1;
+    pthread_mutex_lock(&h->mutex);
+    int late = 0;
+    while (!h->members && !late)
+        late = pthread_cond_timedwait(&h->changed, &h->mutex, &until);
+    bool good = h->members && read_members(h, ids, n);
+    pthread_mutex_unlock(&h->mutex);
+    return good;
+}

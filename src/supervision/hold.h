@@ -1,0 +1,40 @@
+/* A task's side of an order to change the number of tasks (view.h): its watcher hears the order, its main thread holds at a loop
+ * boundary until it is known at which boundary all tasks change. Counting boundaries costs an atomic addition.
+ *
+ * The two threads do, without a lock:   the main thread   counts a boundary, then looks whether there is an order
+ *                                       the watcher       notes the order, then reads the count
+ * So if the main thread has not seen the order, the answer counts that boundary, and the target lies after it. */
+#ifndef DOME_SRC_HOLD_H
+#define DOME_SRC_HOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct dome_hold dome_hold;
+
+dome_hold *dome__hold_new(void);
+void dome__hold_free(dome_hold *hold);
+
+/* ---- the watcher ---- */
+
+/* Notes an order; returns how many boundaries the task has passed or entered. */
+uint64_t dome__hold_order(dome_hold *hold, uint64_t order);
+
+/* All tasks change at boundary `loop` to `size` tasks. */
+void dome__hold_target(dome_hold *hold, uint64_t order, uint64_t loop, int size);
+
+/* The ids of the tasks that have come back into this view, separated by blanks, by rank. */
+void dome__hold_members(dome_hold *hold, const char *ids);
+
+/* ---- the main thread ---- */
+
+/* Counts a boundary. Returns the number of tasks to change to here, with the number of the order; 0: none. After an order it
+ * waits until the target is known; the hub tells it as soon as all watchers have answered, or ends the program. */
+int dome__hold_pass(dome_hold *hold, uint64_t *order);
+
+uint64_t dome__hold_passed(const dome_hold *hold);
+
+/* Waits for the ids of n tasks; false if they do not come within so many seconds. */
+bool dome__hold_wait_members(dome_hold *hold, int *ids, int n, double seconds);
+
+#endif

@@ -1,0 +1,90 @@
+/* Views: a view is the list of members of a program with a number. A program that changes its number of tasks enters the next
+ * view. This is the hub's side as a state machine: messages go in, each returns at most one thing to do. It knows neither
+ * connections nor time.
+ *
+ *     STEADY    all tasks compute
+ *     ASKING    a user wants another number of tasks. Every task was told to hold at its next loop boundary, and answers how many
+ *               it has passed
+ *     ORDERED   all have answered: no task has passed the boundary after the highest answer, so all can change there
+ *     ENTERING  tasks have announced that they go over into the next view. Those that stay become the program anew by exec, and
+ *               come back; others leave, or are started
+ *
+ * A program that asks by itself (dome_resize) needs no order: its tasks know, and the first announcement leads to ENTERING from
+ * any state. The loss of a task ends the whole, as it does at any other time, unless the task has announced and is to come back.
+ */
+#ifndef DOME_SRC_VIEW_H
+#define DOME_SRC_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum dome_view_phase { DOME_VIEW_STEADY, DOME_VIEW_ASKING, DOME_VIEW_ORDERED, DOME_VIEW_ENTERING } dome_view_phase;
+
+typedef struct dome_view_task {
+    bool answered;  /* to the present order */
+    uint64_t loop;  /* its answer */
+    bool announced; /* it goes over into the next view, or leaves */
+    bool here;      /* it has come into the next view */
+    int id;         /* its launcher's id there */
+} dome_view_task;
+
+typedef struct dome_view {
+    uint32_t number; /* of the present view, from 0 */
+    int size;        /* its tasks; 0: the program is still starting */
+    int least, most; /* --dome-min, --dome-max; most 0: no limit */
+    dome_view_phase phase;
+    bool asked;            /* a user waits for an answer */
+    uint64_t order;        /* number of the last order, from 1 */
+    int wanted;            /* tasks, by that order */
+    int next;              /* ENTERING: tasks of the next view */
+    dome_view_task *tasks; /* by rank, of both views */
+} dome_view;
+
+typedef enum dome_view_deed {
+    DOME_VIEW_NOTHING,
+    DOME_VIEW_HOLD,    /* tell all tasks to hold at their next boundary: order */
+    DOME_VIEW_TARGET,  /* tell all tasks at which boundary to change, and to how many tasks: order, loop, size */
+    DOME_VIEW_MEMBERS, /* tell task 0 the ids of the tasks that have come back */
+    DOME_VIEW_DONE,    /* answer the user: text */
+    DOME_VIEW_REFUSED, /* answer the user: text */
+    DOME_VIEW_WRONG    /* the message fits nothing: its sender is not of this view */
+} dome_view_deed;
+
+typedef struct dome_view_act {
+    dome_view_deed deed;
+    uint64_t order, loop;
+    int size;
+    char *text; /* g_free'd by the caller */
+} dome_view_act;
+
+void dome__view_init(dome_view *view);
+void dome__view_clear(dome_view *view);
+
+/* A user wants `tasks` tasks. */
+dome_view_act dome__view_ask(dome_view *view, int tasks);
+
+/* A task holds at its next boundary, and has passed (or entered) so many. */
+dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_t loop);
+
+/* The program cannot change, and goes on as it was. Order 0: its own wish. */
+dome_view_act dome__view_refuse(dome_view *view, uint64_t order, const char *why);
+
+/* A task goes over into view `number` of `size` tasks. */
+dome_view_act dome__view_announce(dome_view *view, int rank, uint32_t number, int size);
+
+/* A task greets from view `number`. */
+dome_view_act dome__view_greet(dome_view *view, int rank, uint32_t number, int id);
+
+/* All tasks of view `number` have joined, as task 0 says. */
+dome_view_act dome__view_stands(dome_view *view, uint32_t number, int size, int least, int most);
+
+/* The program has ended, or is about to. */
+dome_view_act dome__view_end(dome_view *view);
+
+/* Whether a task is between two views: its process goes on, without a connection. */
+bool dome__view_away(const dome_view *view, int rank);
+
+/* How many tasks come back into the next view. */
+int dome__view_staying(const dome_view *view);
+
+#endif

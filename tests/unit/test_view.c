@@ -1,0 +1,561 @@
+/* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, wishes of the
+ * program, and losses at any point. */
+#include "supervision/hold.h"
+#include "supervision/order.h"
+#include "supervision/view.h"
+
+#include <glib.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- a program as a model ---- */
+
+enum { TASKS = 3, LOOPS = 3, QUEUE = 6, NO_WISH = 99 };
+
+typedef enum word { HOLD, TARGET, MEMBERS, HELD, CHANGE, GREET, STANDS, CLOSED } word;
+
+typedef struct letter {
+    uint8_t word, view, size;
+    uint8_t order, loop;
+} letter;
+
+typedef struct queue {
+    letter letters[QUEUE];
+    uint8_t count;
+} queue;
+
+/* ABSENT: not started. MEETS: at the boundary where all change. AWAY: between two views. */
+typedef enum place { ABSENT, RUNS, MEETS, AWAY, COMES, WAITS, DONE, DEAD } place;
+
+typedef struct task {
+    uint8_t place, view, passed, before;  /* boundaries passed in this view, and in those before */
+    uint8_t ordered, order, target, told; /* by an order: told tasks */
+    uint8_t size;                         /* to which it changes */
+    uint8_t welcomed;
+    queue in, out; /* from and to the hub */
+} task;
+
+typedef struct model {
+    task tasks[TASKS];
+    uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
+    uint8_t asked, answered, over;
+    dome_view view;
+    dome_view_task of_view[TASKS];
+} model;
+
+static uint64_t states, ends, changes;
+
+static void put(queue *q, letter l)
+{
+    g_assert_cmpint(q->count, <, QUEUE);
+    q->letters[q->count++] = l;
+}
+
+static letter take(queue *q)
+{
+    letter l = q->letters[0];
+    memmove(q->letters, q->letters + 1, (QUEUE - 1) * sizeof l);
+    memset(&q->letters[--q->count], 0, sizeof l);
+    return l;
+}
+
+static bool is_there(const task *t)
+{
+    return t->place == RUNS || t->place == MEETS || t->place == WAITS || t->place == COMES;
+}
+
+static void act(model *m, dome_view_act a)
+{
+    for (int r = 0; r < TASKS; r++) {
+        task *t = &m->tasks[r];
+        const bool hears = (is_there(t) || t->place == DONE) && t->view == m->view.number;
+        if (a.deed == DOME_VIEW_HOLD && hears)
+            put(&t->in, (letter){.word = HOLD, .order = (uint8_t)a.order});
+        if (a.deed == DOME_VIEW_TARGET && hears)
+            put(&t->in, (letter){.word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)a.size});
+    }
+    if (a.deed == DOME_VIEW_MEMBERS)
+        put(&m->tasks[0].in, (letter){.word = MEMBERS});
+    if (a.deed == DOME_VIEW_DONE || a.deed == DOME_VIEW_REFUSED) {
+        g_assert_nonnull(a.text);
+        m->answered++;
+    }
+    g_free(a.text);
+}
+
+static void is_lost(model *m)
+{
+    m->over = 1;
+    act(m, dome__view_end(&m->view));
+}
+
+/* ---- what a task does ---- */
+
+static void pass(model *m, task *t)
+{
+    t->passed++;
+    const bool wishes = t->before + t->passed == m->wish_at && !m->wished;
+    if (wishes)
+        t->size = m->wish;
+    if (wishes) {
+        t->place = MEETS;
+    } else if (t->ordered && t->target > 0 && t->passed >= t->target) {
+        t->place = MEETS;
+        t->size = t->told;
+        t->ordered = 0;
+    } else if (t->before + t->passed == LOOPS) {
+        t->place = DONE;
+    }
+}
+
+/* Whether it is at a boundary and waits there for the target of an order: it has counted this boundary before it saw the order,
+ * or will count it. */
+static bool holds(const model *m, const task *t)
+{
+    const bool wishes = t->before + t->passed + 1 == m->wish_at && !m->wished;
+    return t->ordered && t->target == 0 && !wishes;
+}
+
+static void hear(task *t)
+{
+    letter l = take(&t->in);
+    if (l.word == HOLD) {
+        t->ordered = 1;
+        t->order = l.order;
+        t->target = 0;
+        put(&t->out, (letter){.word = HELD, .order = l.order, .loop = t->passed});
+    } else if (l.word == TARGET && l.order == t->order) {
+        t->target = l.loop;
+        t->told = l.size;
+    } else if (l.word == MEMBERS) {
+        t->place = WAITS;
+    }
+}
+
+/* All have met: they go over into the next view together. */
+static void go_over(model *m)
+{
+    int size = 0, passed = -1, view = -1;
+    for (int r = 0; r < TASKS; r++) {
+        const task *t = &m->tasks[r];
+        if (t->place == ABSENT)
+            continue;
+        g_assert_cmpint(t->place, ==, MEETS);
+        g_assert_true(size == 0 || (size == t->size && passed == t->passed && view == t->view)); /* at one boundary */
+        size = t->size;
+        passed = t->passed;
+        view = t->view;
+    }
+    g_assert_cmpint(size, >, 0);
+    changes++;
+    m->wished = m->wished || m->tasks[0].before + m->tasks[0].passed == m->wish_at;
+    for (int r = 0; r < TASKS; r++) {
+        task *t = &m->tasks[r];
+        if (t->place == ABSENT)
+            continue;
+        put(&t->out, (letter){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size});
+        t->place = AWAY;
+        t->in = (queue){0};
+        put(&t->out, (letter){.word = CLOSED});
+        if (r < size) { /* its next connection */
+            t->view = (uint8_t)(view + 1);
+            t->before = (uint8_t)(t->before + t->passed);
+            t->passed = t->ordered = t->order = t->target = t->told = t->size = t->welcomed = 0;
+        }
+    }
+}
+
+/* The newcomers begin when task 0 knows who has come back. */
+static void start_others(model *m)
+{
+    for (int r = 0; r < m->view.next; r++)
+        if (m->tasks[r].place == ABSENT) {
+            m->tasks[r] = (task){.place = COMES, .view = m->tasks[0].view, .before = m->tasks[0].before};
+            put(&m->tasks[r].out, (letter){.word = GREET, .view = m->tasks[0].view});
+        }
+}
+
+/* ---- what the hub does ---- */
+
+static void hub_hears(model *m, int rank)
+{
+    task *t = &m->tasks[rank];
+    letter l = take(&t->out);
+    dome_view_act a = {0};
+    switch (l.word) {
+    case HELD:
+        a = dome__view_held(&m->view, rank, l.order, l.loop);
+        break;
+    case CHANGE:
+        a = dome__view_announce(&m->view, rank, l.view, l.size);
+        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        break;
+    case GREET:
+        a = dome__view_greet(&m->view, rank, l.view, rank + 1);
+        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        t->welcomed = 1;
+        break;
+    case STANDS:
+        a = dome__view_stands(&m->view, l.view, l.size, 1, TASKS);
+        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        break;
+    case CLOSED:
+        if (t->place == AWAY && !dome__view_away(&m->view, rank)) {
+            t->place = ABSENT; /* it leaves */
+        } else if (t->place == DEAD && t->view < m->view.number) {
+            t->place = ABSENT; /* it is not needed any more */
+        } else if (t->place == DEAD && !dome__view_away(&m->view, rank)) {
+            is_lost(m);
+        } else if (t->place == AWAY) {
+            t->place = COMES;
+            put(&t->out, (letter){.word = GREET, .view = t->view});
+        }
+        break;
+    default:
+        g_assert_not_reached();
+    }
+    act(m, a);
+}
+
+/* ---- all orders ---- */
+
+static bool all_welcomed(const model *m)
+{
+    for (int r = 0; r < m->view.next; r++)
+        if (!m->tasks[r].welcomed)
+            return false;
+    return true;
+}
+
+static bool all_meet(const model *m)
+{
+    int there = 0;
+    for (int r = 0; r < TASKS; r++) {
+        const task *t = &m->tasks[r];
+        if (t->place != ABSENT && t->place != MEETS)
+            return false;
+        there += t->place == MEETS;
+    }
+    return there > 0;
+}
+
+static bool is_finished(const model *m)
+{
+    for (int r = 0; r < TASKS; r++)
+        if (m->tasks[r].place != DONE && m->tasks[r].place != ABSENT)
+            return false;
+    return true;
+}
+
+enum { EVENTS_OF_TASK = 6 };
+
+/* Does event `number` if it can happen now. */
+static bool step(model *m, int number)
+{
+    const int rank = number / EVENTS_OF_TASK;
+    if (m->over)
+        return false;
+    if (rank >= TASKS) {
+        switch (number - TASKS * EVENTS_OF_TASK) {
+        case 0:
+        case 1: /* a user asks for one task more or less */
+            if (m->asks == 0)
+                return false;
+            m->asks--;
+            m->asked++;
+            act(m, dome__view_ask(&m->view, m->view.size + (number % 2 ? 1 : -1)));
+            return true;
+        case 2:
+            if (!all_meet(m))
+                return false;
+            go_over(m);
+            return true;
+        default:
+            return false;
+        }
+    }
+    task *t = &m->tasks[rank];
+    switch (number % EVENTS_OF_TASK) {
+    case 0:
+        if (t->place != RUNS || holds(m, t))
+            return false;
+        pass(m, t);
+        return true;
+    case 1:
+        if (t->in.count == 0 || t->place == DEAD) /* in dome_finalize its watcher still hears */
+            return false;
+        hear(t);
+        if (t->place == WAITS)
+            start_others(m);
+        return true;
+    case 2:
+        if (t->out.count == 0)
+            return false;
+        hub_hears(m, rank);
+        return true;
+    case 3: /* a loss */
+        if (m->losses == 0 || (!is_there(t) && t->place != AWAY))
+            return false;
+        m->losses--;
+        if (t->place != AWAY) /* else its connection is closing already */
+            put(&t->out, (letter){.word = CLOSED});
+        else if (rank >= (m->view.phase == DOME_VIEW_ENTERING ? m->view.next : TASKS))
+            return false; /* it was leaving */
+        t->place = DEAD;
+        t->in = (queue){0};
+        return true;
+    case 4: /* the hub finds that a process has ended between two views */
+        if (t->place != DEAD || t->out.count > 0 || !dome__view_away(&m->view, rank))
+            return false;
+        is_lost(m);
+        return true;
+    case 5: /* task 0 knows that all have joined */
+        if (rank != 0 || t->place != WAITS || !all_welcomed(m))
+            return false;
+        put(&t->out, (letter){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next});
+        for (int r = 0; r < m->view.next; r++)
+            if (m->tasks[r].place != DEAD)
+                m->tasks[r].place = m->tasks[r].before == LOOPS ? DONE : RUNS;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void check_end(model *m)
+{
+    ends++;
+    if (!m->over && !is_finished(m)) {
+        for (int r = 0; r < TASKS; r++) {
+            const task *t = &m->tasks[r];
+            g_test_message("task %d: place %d view %d passed %d before %d ordered %d target %d size %d in %d out %d", r, t->place,
+                           t->view, t->passed, t->before, t->ordered, t->target, t->size, t->in.count, t->out.count);
+        }
+        g_test_message("phase %d next %d size %d", m->view.phase, m->view.next, m->view.size);
+    }
+    if (!m->over) {
+        g_assert_true(is_finished(m)); /* else it hangs */
+        g_assert_cmpint(m->view.phase, !=, DOME_VIEW_ENTERING);
+        act(m, dome__view_end(&m->view));
+    }
+    g_assert_cmpint(m->answered, ==, m->asked); /* each user once */
+}
+
+static void explore(const model *from, GHashTable *seen)
+{
+    bool any = false;
+    for (int number = 0; number < TASKS * EVENTS_OF_TASK + 3; number++) {
+        model m;
+        memcpy(&m, from, sizeof m);
+        m.view.tasks = g_memdup2(from->of_view, sizeof from->of_view);
+        bool done = step(&m, number);
+        if (done && m.view.tasks) { /* an array for as many as it may become */
+            const int count = m.view.phase == DOME_VIEW_ENTERING ? MAX(m.view.size, m.view.next) : m.view.size;
+            memset(m.of_view, 0, sizeof m.of_view);
+            memcpy(m.of_view, m.view.tasks, (size_t)count * sizeof *m.of_view);
+        }
+        dome__view_clear(&m.view);
+        if (!done)
+            continue;
+        any = true;
+        GBytes *key = g_bytes_new(&m, sizeof m);
+        if (g_hash_table_add(seen, key)) {
+            states++;
+            explore(&m, seen);
+        }
+    }
+    if (!any) {
+        model m;
+        memcpy(&m, from, sizeof m);
+        m.view.tasks = NULL;
+        check_end(&m);
+    }
+}
+
+static void run(int size, int asks, int losses, int wish_at, int wish)
+{
+    model m;
+    memset(&m, 0, sizeof m);
+    dome__view_init(&m.view);
+    act(&m, dome__view_stands(&m.view, 0, size, 1, TASKS));
+    m.asks = (uint8_t)asks;
+    m.losses = (uint8_t)losses;
+    m.wish_at = (uint8_t)wish_at;
+    m.wish = (uint8_t)wish;
+    for (int r = 0; r < size; r++)
+        m.tasks[r].place = RUNS;
+    GHashTable *seen = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
+    states = ends = changes = 0;
+    explore(&m, seen);
+    g_hash_table_unref(seen);
+    g_test_message("%d tasks, %d orders, %d losses: %" G_GUINT64_FORMAT " states, %" G_GUINT64_FORMAT " ends", size, asks, losses,
+                   states, ends);
+    g_assert_cmpuint(ends, >, 0);
+    if (asks > 0 || wish_at != NO_WISH)
+        g_assert_cmpuint(changes, >, 0);
+}
+
+static void test_orders(void)
+{
+    run(1, 1, 0, NO_WISH, 0);
+    run(2, 1, 0, NO_WISH, 0);
+    run(1, 2, 0, NO_WISH, 0);
+    run(3, 1, 0, NO_WISH, 0);
+}
+
+static void test_wishes(void)
+{
+    run(2, 0, 0, 2, 3);
+    run(2, 0, 0, 1, 1);
+    run(2, 1, 0, 2, 3);
+    run(2, 1, 0, 1, 1);
+}
+
+static void test_losses(void)
+{
+    run(2, 1, 1, NO_WISH, 0);
+    run(2, 1, 2, NO_WISH, 0);
+    run(2, 0, 2, 1, 3);
+    run(1, 1, 2, NO_WISH, 0);
+}
+
+/* ---- answers to users ---- */
+
+static void expect(dome_view *v, int tasks, const char *text)
+{
+    dome_view_act a = dome__view_ask(v, tasks);
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
+    g_assert_cmpstr(a.text, ==, text);
+    g_free(a.text);
+}
+
+static void test_refusals(void)
+{
+    dome_view v;
+    dome__view_init(&v);
+    expect(&v, 2, "the program is still starting");
+    dome__view_stands(&v, 0, 3, 2, 4);
+    expect(&v, 3, "the program has 3 tasks already");
+    expect(&v, 1, "1 task would be fewer than its least number, 2");
+    expect(&v, -5, "0 tasks would be fewer than its least number, 2");
+    expect(&v, 5, "5 tasks would be more than its greatest number, 4");
+    dome_view_act a = dome__view_ask(&v, 4);
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
+    expect(&v, 2, "the program is about to change already");
+    for (int r = 0; r < 3; r++)
+        a = dome__view_held(&v, r, 1, (uint64_t)(10 + r));
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
+    g_assert_cmpuint(a.loop, ==, 13);
+    g_assert_cmpint(a.size, ==, 4);
+    a = dome__view_refuse(&v, 1, "no memory");
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
+    g_assert_cmpstr(a.text, ==, "no memory");
+    g_free(a.text);
+    g_assert_cmpint(dome__view_ask(&v, 2).deed, ==, DOME_VIEW_HOLD); /* it goes on as it was */
+    dome__view_clear(&v);
+}
+
+/* A task that was thought dead and wakes up belongs to no view. */
+static void test_fenced(void)
+{
+    dome_view v;
+    dome__view_init(&v);
+    dome__view_stands(&v, 0, 2, 1, 0);
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(dome__view_announce(&v, 0, 2, 3).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(dome__view_announce(&v, 0, 0, 3).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_announce(&v, 5, 1, 3).deed, ==, DOME_VIEW_WRONG);
+    dome__view_announce(&v, 0, 1, 3);
+    g_assert_cmpint(dome__view_announce(&v, 1, 1, 2).deed, ==, DOME_VIEW_WRONG); /* tasks that disagree */
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);    /* it has not announced */
+    g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).deed, ==, DOME_VIEW_WRONG);
+    g_assert_true(dome__view_away(&v, 0));
+    g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it is there already */
+    g_assert_cmpint(dome__view_stands(&v, 1, 2, 1, 0).deed, ==, DOME_VIEW_WRONG);
+    dome__view_clear(&v);
+}
+
+static void test_order_lines(void)
+{
+    int change = 0;
+    g_assert_true(dome__order_parse("grow 3", &change));
+    g_assert_cmpint(change, ==, 3);
+    g_assert_true(dome__order_parse("shrink 12", &change));
+    g_assert_cmpint(change, ==, -12);
+    static const char *const bad[] = {"",       "grow",   "grow ", "grow 0", "grow -1", "grow 1x", "grow 99999999999",
+                                      "shrink", "move 1", "Grow 1"};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
+        g_assert_false(dome__order_parse(bad[i], &change));
+}
+
+/* ---- the tasks' side, with real threads ---- */
+
+typedef struct walker {
+    dome_hold *hold;
+    uint64_t met; /* the boundary at which it was told to change */
+    int size;
+} walker;
+
+static void *walk(void *argument)
+{
+    walker *w = argument;
+    uint64_t order = 0;
+    while (!(w->size = dome__hold_pass(w->hold, &order)))
+        ;
+    w->met = dome__hold_passed(w->hold);
+    return NULL;
+}
+
+/* Tasks that run as fast as they can change at one boundary, whenever the order comes. */
+static void test_hold(void)
+{
+    enum { WALKERS = 3, ROUNDS = 300 };
+    for (int round = 0; round < ROUNDS; round++) {
+        walker w[WALKERS] = {0};
+        pthread_t thread[WALKERS];
+        uint64_t most = 0;
+        for (int i = 0; i < WALKERS; i++)
+            w[i].hold = dome__hold_new();
+        for (int i = 0; i < WALKERS; i++)
+            g_assert_cmpint(pthread_create(&thread[i], NULL, walk, &w[i]), ==, 0);
+        for (int i = 0; i < WALKERS; i++)
+            most = MAX(most, dome__hold_order(w[i].hold, 1));
+        for (int i = 0; i < WALKERS; i++)
+            dome__hold_target(w[i].hold, 1, most + 1, 5);
+        for (int i = 0; i < WALKERS; i++) {
+            pthread_join(thread[i], NULL);
+            g_assert_cmpuint(w[i].met, ==, most + 1);
+            g_assert_cmpint(w[i].size, ==, 5);
+            dome__hold_free(w[i].hold);
+        }
+    }
+}
+
+static void test_members(void)
+{
+    dome_hold *h = dome__hold_new();
+    int ids[3];
+    g_assert_false(dome__hold_wait_members(h, ids, 3, 0));
+    dome__hold_members(h, "4 5 -6");
+    g_assert_true(dome__hold_wait_members(h, ids, 3, 0));
+    g_assert_cmpint(ids[0], ==, 4);
+    g_assert_cmpint(ids[2], ==, -6);
+    g_assert_false(dome__hold_wait_members(h, ids, 2, 0));
+    dome__hold_free(h);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/view/orders", test_orders);
+    g_test_add_func("/view/wishes", test_wishes);
+    g_test_add_func("/view/losses", test_losses);
+    g_test_add_func("/view/refusals", test_refusals);
+    g_test_add_func("/view/fenced", test_fenced);
+    g_test_add_func("/view/order_lines", test_order_lines);
+    g_test_add_func("/view/hold", test_hold);
+    g_test_add_func("/view/members", test_members);
+    return g_test_run();
+}
