@@ -21,6 +21,8 @@ int dome__command_ckpt(int argc, char **argv); /* built with checkpoints only */
 int dome__command_view(int argc, char **argv);
 
 int dome__command_ps(int argc, char **argv);
+int dome__command_grow(int argc, char **argv);
+int dome__command_shrink(int argc, char **argv);
 int dome__command_hosts(int argc, char **argv);  /* built with PVM only */
 int dome__command_doctor(int argc, char **argv); /* likewise */
 int dome__command_net(int argc, char **argv);    /* likewise */

@@ -71,6 +71,8 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 static const dome_command commands[] = {
     {"run", dome__command_run, "run a program on several tasks"},
     {"ps", dome__command_ps, "list running programs"},
+    {"grow", dome__command_grow, "add tasks to a running program"},
+    {"shrink", dome__command_shrink, "take tasks away from a running program"},
 #ifdef DOME_WITH_PVM
     {"hosts", dome__command_hosts, "list, add and remove hosts of your PVM virtual machine"},
     {"net", dome__command_net, "show how fast the links between hosts are, and which hosts are close"},

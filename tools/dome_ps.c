@@ -70,7 +70,7 @@ static void print_program(const dome_report *s, bool brief)
     char *time = duration(s->seconds), *since = duration(s->checkpoint_seconds), checkpoint[64] = "none";
     char *command = s->command ? g_strjoinv(" ", s->command) : g_strdup(""),
          *shown = plain(command[0] ? command : "(it has ended)");
-    char *host = plain(s->host);
+    char *host = plain(s->host), *view = s->view ? g_strdup_printf("view %" PRIu32 ", ", s->view) : g_strdup("");
     guint hosts = count_hosts(s);
     if (s->checkpoint >= 0)
         snprintf(checkpoint, sizeof checkpoint, "%" PRId64 ", %s ago", s->checkpoint, since);
@@ -78,13 +78,14 @@ static void print_program(const dome_report *s, bool brief)
         printf("%7d  %5u  %5u  %11s  %-18s  %-7s  %-8s  %s\n", s->pid, s->tasks->len, hosts, time, checkpoint, s->machine, host,
                shown);
     else {
-        printf("%d%s%s: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, last checkpoint: %s\n", s->pid,
+        printf("%d%s%s: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, %slast checkpoint: %s\n", s->pid,
                is_here(s) ? "" : " on ", is_here(s) ? "" : host, shown, s->tasks->len, s->tasks->len == 1 ? "" : "s", hosts,
-               hosts == 1 ? "" : "s", strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, checkpoint);
+               hosts == 1 ? "" : "s", strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, view, checkpoint);
         print_tasks(s);
     }
     g_free(host);
     g_free(shown);
+    g_free(view);
     g_free(command);
     g_free(since);
     g_free(time);
@@ -121,6 +122,7 @@ static void print_json(GPtrArray *all)
         json_member("machine", s->machine);
         json_member("trace", s->trace);
         json_number("seconds", s->seconds);
+        printf(", \"view\": %" PRIu32, s->view);
         fputs(", \"checkpoint\": ", stdout);
         if (s->checkpoint < 0)
             fputs("null", stdout);

@@ -20,7 +20,7 @@
 /* The data needed to start the program. */
 typedef struct program {
     char *path, **argv;
-    int tasks;
+    int tasks, least, most; /* 0: not given */
     char *hosts_path, *address;
     char **hosts; /* NULL: none requested */
     char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
@@ -28,6 +28,12 @@ typedef struct program {
     const dome_launcher *launcher; /* NULL: no launcher can start tasks */
     dome_restarts restarts;
 } program;
+
+static void add_option(GString *text, const char *name, int value)
+{
+    if (value)
+        g_string_append_printf(text, " --dome-%s %d", name, value);
+}
 
 /* Becomes the hub, with the program as its child; or, if a single task needs no hub, the program itself. */
 static void start(program *p, const dome_attempt *attempt) __attribute__((noreturn));
@@ -40,7 +46,7 @@ static void start(program *p, const dome_attempt *attempt)
     int tasks = p->tasks;
     if (attempt)
         argv = dome__restarts_attempt(&p->restarts, attempt);
-    if (!o->help && !o->version && tasks != 1 && g_strcmp0(o->transport, "self") != 0) {
+    if (!o->help && !o->version && (tasks != 1 || p->most > 1) && g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
         if (!p->launcher)
             message = g_strdup("this library was built without PVM: only --dome-transport self is there");
@@ -57,15 +63,18 @@ static void start(program *p, const dome_attempt *attempt)
             dome__command_fail(1, "%s", message);
         }
         if (!tasks && launch.machine.directory && !p->hosts)
-            tasks = (int)g_get_num_processors();
+            tasks = CLAMP((int)g_get_num_processors(), MAX(p->least, 1), p->most ? p->most : G_MAXINT);
         g_setenv(DOME_VARIABLE_HUB, launch.hub, TRUE);
         if (p->slots)
             g_setenv(DOME_VARIABLE_SLOTS, p->slots, TRUE);
         dome__launch_fork(&launch);
     }
-    if (tasks) {
-        char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", tasks);
-        g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
+    if (tasks || p->least || p->most) {
+        GString *text = g_string_new(before);
+        add_option(text, "tasks", tasks);
+        add_option(text, "min", p->least);
+        add_option(text, "max", p->most);
+        g_setenv(DOME_VARIABLE_OPTIONS, text->str, TRUE);
     }
     execv(p->path, argv);
     dome__command_fail(126, "run: %s cannot be run: %s", p->path, g_strerror(errno));
@@ -216,6 +225,8 @@ int dome__command_run(int argc, char **argv)
     const GOptionEntry entries[] = {
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
          "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
+        {"min", 0, 0, G_OPTION_ARG_INT, &p.least, "The least number of tasks to which dome shrink may bring the program", "N"},
+        {"max", 0, 0, G_OPTION_ARG_INT, &p.most, "The greatest number of tasks to which dome grow may bring the program", "N"},
         {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
          "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
@@ -243,6 +254,8 @@ int dome__command_run(int argc, char **argv)
         dome__command_fail(2, "run: no program given; see dome run --help");
     if (p.tasks < 0)
         dome__command_fail(2, "run: -n %d: give the number of tasks, 1 or more", p.tasks);
+    if (p.least < 0 || p.most < 0)
+        dome__command_fail(2, "run: --min and --max take numbers of tasks, 1 or more");
     if (restarts < 0)
         dome__command_fail(2, "run: --restarts %d: give how often the program may be started again, 0 or more", restarts);
     p.argv = argv;
@@ -256,6 +269,10 @@ int dome__command_run(int argc, char **argv)
         dome__command_fail(2, "%s", message);
     if (!p.tasks)
         p.tasks = p.options.tasks;
+    if (!p.least)
+        p.least = p.options.least;
+    if (!p.most)
+        p.most = p.options.most;
     if (!restarts)
         restarts = p.options.restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))

@@ -73,6 +73,24 @@ dome_status dome_checkpoint(dome_env *env);
  * until the first dome_checkpoint. Not collective; the same on all tasks. */
 bool dome_is_restarting(const dome_env *env);
 
+/* Changes the number of tasks to `tasks` at the next loop boundary (dome_checkpoint). Collective;
+ * `tasks` is the same everywhere. A later call before that boundary replaces the wish.
+ *
+ * At the boundary the program starts anew with that number of tasks, as after a restart:
+ * dome_checkpoint does not return, dome_is_restarting is true, and named objects get their values as
+ * they are made, from memory. Tasks that stay keep their process; those with the highest ranks leave
+ * with status 0. Users do the same with `dome grow` and `dome shrink` (docs/elastic.md).
+ *
+ * DOME_ERR_ARGUMENT: not within --dome-min and --dome-max. DOME_ERR_STATE: this program cannot
+ * change (tasks on several hosts, one task without a hub, started from the PVM console). If it turns
+ * out at the boundary that it cannot (no named objects, no memory), rank 0 prints a line, and the
+ * program goes on with the tasks that it has. */
+dome_status dome_resize(dome_env *env, int tasks);
+
+/* How often the program has changed its number of tasks since it was started, by dome_resize or by
+ * a user: the number of its view. Not collective; the same on all tasks. */
+uint64_t dome_epoch(const dome_env *env);
+
 /* Waits until every task has called it. Collective; data may move. */
 dome_status dome_barrier(dome_env *env);
 

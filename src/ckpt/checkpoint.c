@@ -8,6 +8,7 @@
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "ckpt/image.h"
 #include "core/environment_variables.h"
 #include "transport/collective.h"
 
@@ -104,15 +105,11 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     return status;
 }
 
-int dome__checkpoint_start(dome_env *env, const char *program)
+static int start_in_directory(dome_env *env, const dome_checkpoint_view *view)
 {
-    if (!env->options.checkpoint_dir)
-        return DOME_OK;
-    dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
-    c->program = g_path_get_basename(program);
+    dome_checkpoints *c = env->checkpoints;
     c->full = true;
     c->last = c->checked = dome_wtime();
-    dome__ckpt_capture_init(&c->capture);
     int status = agree_directory(env, c);
     char *message = NULL;
     if (status != DOME_OK)
@@ -139,9 +136,25 @@ int dome__checkpoint_start(dome_env *env, const char *program)
     if (env->transport->rank == 0)
         dome__checkpoint_catch_signals();
     if (status == DOME_OK)
-        status = dome__checkpoint_open(env);
+        status = view->first ? dome__checkpoint_open(env) : dome__checkpoint_open_image(env, view->image);
     c->next_check = c->checked_loop = c->loop;
     return status;
+}
+
+int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view)
+{
+    if (!env->options.checkpoint_dir && view->first)
+        return DOME_OK;
+    dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
+    c->program = g_path_get_basename(program);
+    dome__ckpt_capture_init(&c->capture);
+    return env->options.checkpoint_dir ? start_in_directory(env, view) : dome__checkpoint_open_image(env, view->image);
+}
+
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    return c ? dome__image_write(env, c->program, c->loop, fd, why) : dome__image_write(env, program, loop, fd, why);
 }
 
 /* ---- the end ---- */
@@ -160,7 +173,7 @@ void dome__checkpoint_free(dome_env *env)
     dome__ckpt_background_free(c->background);
     dome__ckpt_link_close(&c->link);
     dome__groups_free(&c->pieces);
-    if (env->transport->rank == 0) {
+    if (env->transport->rank == 0 && c->directory) {
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
@@ -178,6 +191,13 @@ void dome__checkpoint_free(dome_env *env)
     env->checkpoints = NULL;
 }
 
+void dome__checkpoint_leave(dome_env *env)
+{
+    if (env->checkpoints)
+        env->checkpoints->in_memory = false; /* the directory is needed */
+    dome__checkpoint_free(env);
+}
+
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
 {
     const dome_checkpoints *c = env->checkpoints;
@@ -190,11 +210,12 @@ bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
 
 bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
 {
-    if (env->checkpoints) {
+    const bool writes = env->checkpoints && env->checkpoints->directory;
+    if (writes) {
         *report = env->checkpoints->report;
         report->cost = env->checkpoints->cost;
     }
-    return env->checkpoints != NULL;
+    return writes;
 }
 
 #else
@@ -205,9 +226,9 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
     return false;
 }
 
-int dome__checkpoint_start(dome_env *env, const char *program)
+int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view)
 {
-    (void)program;
+    (void)program, (void)view;
     if (!env->options.checkpoint_dir)
         return DOME_OK;
     return dome__fail(env, DOME_ERR_OPTION, "--dome-checkpoint-dir: this library was built without checkpoints");
@@ -227,6 +248,19 @@ void dome__checkpoint_finish(dome_env *env)
 void dome__checkpoint_free(dome_env *env)
 {
     (void)env;
+}
+
+void dome__checkpoint_leave(dome_env *env)
+{
+    (void)env;
+}
+
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why)
+{
+    (void)env, (void)program, (void)loop, (void)fd;
+    g_free(*why);
+    *why = g_strdup("this library was built without checkpoints, whose format carries a program's state");
+    return DOME_OK;
 }
 
 int dome__checkpoint_restore(dome_env *env, dome_object *object)

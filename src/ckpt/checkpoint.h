@@ -9,9 +9,22 @@
  * memory file system, and passes its name in DOME_VARIABLE_MEMORY. */
 #define DOME_CHECKPOINT_MEMORY "memory:"
 
+/* For a program that enters another view (supervision/view.h). */
+typedef struct dome_checkpoint_view {
+    bool first; /* it does not */
+    int image;  /* task 0: the descriptor of the state, taken by dome__checkpoint_start; -1 on other tasks */
+} dome_checkpoint_view;
+
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
  * dome__fail. */
-int dome__checkpoint_start(dome_env *env, const char *program);
+int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view);
+
+/* Before this task leaves the view: finishes, and leaves the directory as a program does that is to go on. */
+void dome__checkpoint_leave(dome_env *env);
+
+/* Writes the state into memory for the next view: image.h. loop: boundaries passed, for a program that writes no checkpoints.
+ * Collective. */
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why);
 
 /* The loop boundary. Collective. */
 int dome__checkpoint_boundary(dome_env *env);

@@ -116,6 +116,10 @@ int dome__checkpoint_boundary(dome_env *env)
     c->loop++;
     if (c->from)
         dome__checkpoint_end_restart(env);
+    if (!c->directory) {
+        dome__checkpoint_free(env);
+        return DOME_OK;
+    }
     if (!c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
         dome__ckpt_background_reserve(c->background, &c->capture, dome__checkpoint_own_bytes(env));

@@ -142,10 +142,9 @@ void dome__checkpoint_copy(dome_env *env, bool full)
     }
 }
 
-dome_ckpt *dome__checkpoint_describe(dome_env *env, uint64_t number, char **message)
+dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_t number, uint64_t loop, char **message)
 {
-    const dome_checkpoints *c = env->checkpoints;
-    dome_ckpt *ckpt = dome__ckpt_new(c->program, number, c->loop);
+    dome_ckpt *ckpt = dome__ckpt_new(program, number, loop);
     dome_object_info info = {.size = sizeof info};
     for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));)
         if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK)

@@ -14,7 +14,7 @@ typedef struct dome_run {
 } dome_run;
 
 struct dome_checkpoints {
-    char *directory, *program;
+    char *directory, *program; /* directory NULL: the program writes no checkpoints, and restores its objects from `from` */
     bool in_memory;            /* the directory is in memory, and removed at the end of the program */
     uint64_t loop, next_check; /* boundaries passed, and the boundary of the next check; equal on all tasks */
     dome_ckpt_capture capture;
@@ -103,7 +103,7 @@ bool dome__checkpoint_is_fixed(const dome_object *object, const dome_object_info
 
 /* Copies what has changed, or everything, into the capture, which also notes problems. */
 void dome__checkpoint_copy(dome_env *env, bool full);
-dome_ckpt *dome__checkpoint_describe(dome_env *env, uint64_t number, char **message);
+dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_t number, uint64_t loop, char **message);
 
 /* Bytes of the whole state in a file, and of a copy of this task's part. */
 uint64_t dome__checkpoint_bytes(const dome_env *env);
@@ -124,6 +124,9 @@ void dome__checkpoint_finish_writing(dome_env *env);
 
 /* Opens the checkpoint to restart from, if one is requested. Collective. Fails by dome__fail. */
 int dome__checkpoint_open(dome_env *env);
+
+/* The same for a program that enters another view. */
+int dome__checkpoint_open_image(dome_env *env, int image);
 
 /* Called at the first boundary, when the program has made its objects. */
 void dome__checkpoint_end_restart(dome_env *env);

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- choosing ---- */
 
@@ -172,6 +173,35 @@ int dome__checkpoint_open(dome_env *env)
             dome__checkpoint_say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
     }
     return DOME_OK;
+}
+
+int dome__checkpoint_open_image(dome_env *env, int image)
+{
+    enum { PATH_BYTES = 64 };
+    dome_checkpoints *c = env->checkpoints;
+    const bool leads = env->transport->rank == 0;
+    char path[PATH_BYTES] = "", *message = NULL;
+    if (leads) {
+        g_snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), image);
+        if (c->directory && dome__store_next_number(c->directory, &c->number, &message))
+            dome__run_note(c, true, &message);
+    }
+    int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_clear_pointer(&message, g_free);
+    if (status == DOME_OK)
+        status = dome__checkpoint_share(env, path, sizeof path, DOME_U8);
+    if (status == DOME_OK) {
+        dome_ckpt_file *file = dome__ckpt_open(path, &message);
+        status = dome__agree(env, file ? DOME_OK : DOME_ERR_IO, message);
+        g_free(message);
+        if (status == DOME_OK)
+            take_up(c, file);
+        else
+            dome__ckpt_close(file);
+    }
+    if (leads)
+        close(image); /* the tasks have it open until the first boundary */
+    return status;
 }
 
 /* ---- restoring values ---- */

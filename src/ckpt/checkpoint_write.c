@@ -96,7 +96,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
                              .keep = env->options.checkpoint_keep};
     if (env->transport->rank == 0) {
         char *problem = NULL;
-        c->job.ckpt = dome__checkpoint_describe(env, number, &problem);
+        c->job.ckpt = dome__checkpoint_describe(env, c->program, number, c->loop, &problem);
         if (problem && !c->capture.problem)
             c->capture.problem = problem;
         c->job.previous = c->previous;

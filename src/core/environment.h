@@ -16,6 +16,7 @@ typedef struct dome_types dome_types;                   /* struct types: src/cor
 typedef struct dome_clock dome_clock;                   /* src/core/clock_private.h */
 typedef struct dome_errors dome_errors;                 /* src/core/fail.c */
 typedef struct dome_comm dome_comm;                     /* messages of the program: src/comm/messages.c */
+typedef struct dome_change dome_change;                 /* the number of tasks: src/program/change.h */
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
 typedef struct dome_futures dome_futures;               /* values that are being exchanged: src/objects/future.h */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
@@ -59,6 +60,8 @@ struct dome_env {
     bool supervised;               /* under `dome run --restarts`, which reports a loss and restarts the program */
 
     dome_progress_state *progress;
+
+    dome_change *change;
 
     dome_watch *watch; /* NULL with a single task */
     dome_trail *trail; /* the watch's; NULL with a single task */

@@ -33,6 +33,9 @@
 /* From a supervisor to each attempt: the directory of checkpoints in memory (--dome-checkpoint-dir memory:). */
 #define DOME_VARIABLE_MEMORY "DOME_MEMORY"
 
+/* From a task to itself, when it becomes the program anew to enter the next view: src/program/change.c. */
+#define DOME_VARIABLE_VIEW "DOME_VIEW"
+
 /* ---- from tests ---- */
 
 #define DOME_VARIABLE_TEST_LINGER "DOME_TRACE_TEST_LINGER" /* seconds that a recording continues after its last viewer leaves */

@@ -51,6 +51,7 @@ typedef struct dome_options {
     dome_binding bind;           /* --dome-bind none|core */
     double timeout;              /* --dome-timeout, seconds */
     int restarts;                /* --dome-restarts */
+    int least, most;             /* --dome-min, --dome-max; 0: not given */
     dome_output output;          /* --dome-output rank0|all */
     dome_balancing balance;      /* --dome-balance */
     uint64_t balance_every;      /* --dome-balance-every, operations; 0: adaptive */

@@ -11,6 +11,7 @@
 #include "objects/eval.h"
 #include "objects/failure.h"
 #include "objects/future.h"
+#include "program/change.h"
 #include "program/hooks.h"
 #include "program/options.h"
 #include "program/profile.h"
@@ -64,6 +65,7 @@ dome_env *dome_init(int *argc, char ***argv)
         refuse_second(dome__this_env());
     release_finalized();
     dome__open_streams();
+    dome__change_begin();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
     env->errors = dome__errors_new();
@@ -85,6 +87,8 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__kernels_limit(env->options.kernels);
     if (env->options.check_pointers)
         dome__storage_check(env);
+    env->change = dome__change_new(env);
+    env->change->program = g_path_get_basename(arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
     env->balance = dome__balance_new(&env->options, env->transport);
@@ -94,10 +98,12 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     int status = dome__balance_probe(env);
     if (status == DOME_OK)
-        status = dome__checkpoint_start(env, arguments[0] ? arguments[0] : "program");
+        status = dome__checkpoint_start(env, env->change->program,
+                                        &(dome_checkpoint_view){env->change->view == 0, env->change->image});
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
+    dome__change_stands(env);
     g_strfreev(arguments);
     return env;
 }
@@ -148,6 +154,7 @@ int dome_finalize(dome_env *env)
     dome__watch_close(g_steal_pointer(&env->watch));
     dome__recording_close(env, status, NULL);
     dome__options_clear(&env->options);
+    dome__change_free(g_steal_pointer(&env->change));
     g_clear_pointer(&env->moved, g_free);
     g_clear_pointer(&env->progress, g_free);
     env->trace = NULL;
@@ -179,9 +186,11 @@ dome_status dome_checkpoint(dome_env *env)
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    if (env->watch)
-        dome__watch_loop(env->watch);
-    return dome__end(&op, dome__checkpoint_boundary(env));
+    uint64_t order = 0;
+    int size = env->watch ? dome__watch_loop(env->watch, &order) : 0, status = dome__checkpoint_boundary(env);
+    if (status == DOME_OK)
+        status = dome__change_boundary(env, order, size);
+    return dome__end(&op, status);
 }
 
 dome_status dome_barrier(dome_env *env)

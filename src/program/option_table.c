@@ -38,6 +38,12 @@ const dome_option_row dome__option_rows[] = {
     {ROW("restarts", TASKS, COUNT, restarts), .argument = "K", .most = MAX_COUNT,
      .help = "start the program again when a task or host is lost, from its newest checkpoint, at most `K` times",
      .otherwise = "none", .page = "[restarting after a loss](#restarting-after-a-loss)"},
+    {ROW("min", TASKS, COUNT, least), .argument = "N", .most = MAX_TASKS,
+     .help = "the least number of tasks to which a running program may be changed", .otherwise = "1",
+     .page = "[elastic.md](elastic.md)"},
+    {ROW("max", TASKS, COUNT, most), .argument = "N", .most = MAX_TASKS,
+     .help = "the greatest number of tasks to which a running program may be changed; with it one task has a hub, too",
+     .otherwise = "no limit", .page = "[elastic.md](elastic.md)"},
 
     {ROW("balance", BALANCING, WORD, balance), .argument = "none|global|ring|random", .initial = "global",
      .help =

@@ -165,7 +165,7 @@ typedef struct own_program {
 
 /* The words with which this process was started: the program may have taken some out of argv, or does not give it to dome_init.
  */
-static char **command_line(void)
+char **dome__restarts_command_line(void)
 {
     GPtrArray *words = g_ptr_array_new();
     char *text = NULL;
@@ -229,7 +229,7 @@ void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
                                   .prepare = prepare_own,
                                   .point = point_own,
                                   .finish = close_own};
-    if (!p.path || !dome__restarts_open(&p.restarts, command_line(), &env->options, NULL, &message))
+    if (!p.path || !dome__restarts_open(&p.restarts, dome__restarts_command_line(), &env->options, NULL, &message))
         dome__start_failed(env, 2, message ? message : "--dome-restarts needs /proc");
     dome__supervise(&how);
     _exit(1);

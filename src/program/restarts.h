@@ -34,6 +34,9 @@ void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
 /* After the last attempt. */
 void dome__restarts_close(dome_restarts *r);
 
+/* The words with which this process was started; g_strfreev. */
+char **dome__restarts_command_line(void);
+
 /* For a program with --dome-restarts: this process becomes the supervisor of attempts, each of which begins the program anew.
  * tasks: their number if it is known here, or 0. */
 void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks) __attribute__((noreturn));

@@ -5,6 +5,7 @@
 #include "core/terminal.h"
 #include "local/local.h"
 #include "program/bind.h"
+#include "program/change.h"
 #include "program/links.h"
 #include "program/placement.h"
 #include "program/providers.h"
@@ -163,7 +164,8 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
     char *message = NULL, *host = host_name();
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "DOME_HUB is set, but not by dome run: unset it");
-    env->watch = dome__watch_open(&address, 0, host, 0, true, env->options.timeout, env->options.output, &message);
+    env->watch =
+        dome__watch_open(&address, 0, env->change->view, host, 0, true, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
     if (env->supervised)
@@ -182,26 +184,36 @@ static void note_starting(void *context, const char *host)
     g_free(text);
 }
 
-/* Chooses the hosts of the tasks, and starts them there. */
+/* A default, by --dome-min and --dome-max. */
+static int in_range(const dome_options *o, int tasks)
+{
+    return CLAMP(tasks, MAX(o->least, 1), o->most ? o->most : G_MAXINT);
+}
+
+/* Chooses the hosts of the tasks, and starts them there. again: those that are there already, on this task's host, where the
+ * others are started, too. */
 static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub,
-                           dome_network **network, char **message)
+                           const dome_again *again, dome_network **network, char **message)
 {
     char **hosts = launcher->hosts(message);
     if (!hosts)
         return NULL;
-    *network = dome__links_order(hosts);
+    *network = again ? NULL : dome__links_order(hosts);
     char *path = g_file_read_link("/proc/self/exe", NULL);
     const int n = (int)g_strv_length(hosts);
     int *slots = dome__placement_slots(hosts, g_getenv(DOME_VARIABLE_SLOTS));
-    const int size = env->options.tasks ? env->options.tasks : dome__placement_default(n, slots);
-    int *host = g_new(int, size);
+    const dome_options *o = &env->options;
+    const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
+    const int size = in_range(o, wanted);
+    int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
-    dome__placement_deal(env->options.place, n, slots, size, host);
+    if (!again)
+        dome__placement_deal(env->options.place, n, slots, size, host);
     for (int r = 0; r < size; r++)
         names[r] = hosts[host[r]];
     dome_members *members =
-        launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, note_starting, env, message);
+        launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, again, note_starting, env, message);
     g_free(path);
     g_free(slots);
     g_free(host);
@@ -214,41 +226,101 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
 static void become_first(dome_env *env, const dome_provider *provider, const char *hub, char **arguments)
 {
     char *message = NULL;
+    env->change->hub = g_strdup(hub);
     watch_rank0(env, hub, arguments);
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
         provider->launcher->machine_prepare();
     dome_network *network = NULL;
-    dome_members *members = spawn(env, provider->launcher, arguments, hub, &network, &message);
+    dome_members *members = spawn(env, provider->launcher, arguments, hub, NULL, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     gather_program(env, provider, members, hub, network, message);
 }
 
-static void become_other(dome_env *env, const dome_provider *provider)
+/* The same in a later view: rank 0 is the process that it was, and so are the tasks that have stayed. */
+static void become_first_again(dome_env *env, const dome_provider *provider, char **arguments)
 {
     char *message = NULL;
-    dome_hub_address address;
-    dome_members *members = provider->launcher->join(MAX(env->options.timeout, 10), &message);
-    if (!members)
+    const dome_change *c = env->change;
+    int *ids = g_new0(int, c->staying);
+    const double limit = MAX(env->options.timeout, 10);
+    if (!provider->launcher->enrol(&message))
         dome__start_failed(env, 1, message);
-    if (chdir(members->directory) < 0 && env->options.output == DOME_OUTPUT_ALL)
-        fprintf(stderr, "dome: task %d on host %s runs in another directory than rank 0: %s is not there\n", members->rank,
-                members->hosts[members->rank], members->directory);
-    if (!dome__hub_address_parse(&address, members->hub))
+    watch_rank0(env, c->hub, arguments);
+    if (!dome__watch_members(env->watch, ids, c->staying, limit))
+        die_of(env, DOME_END_LOSS, 1,
+               g_strdup_printf("not all of %d tasks have come back within %g s to change their number", c->staying, limit));
+    dome_network *network = NULL;
+    const dome_again again = {c->view, c->staying, ids};
+    dome_members *members = spawn(env, provider->launcher, arguments, c->hub, &again, &network, &message);
+    dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
+    if (!members)
+        die_of(env, DOME_END_LOSS, 1, message);
+    gather_program(env, provider, members, c->hub, network, message);
+    g_free(ids);
+}
+
+static void watch_other(dome_env *env, const char *hub, int rank, const char *host, bool outside, int id)
+{
+    dome_hub_address address;
+    char *message = NULL;
+    if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "task 0 uses another version of the library");
-    if (strcmp(members->hosts[members->rank], members->hosts[0]) != 0)
+    if (outside)
         dome__hub_address_outside(&address);
-    env->watch = dome__watch_open(&address, members->rank, members->hosts[members->rank], members->ids[members->rank], false,
-                                  env->options.timeout, env->options.output, &message);
+    env->watch =
+        dome__watch_open(&address, rank, env->change->view, host, id, false, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
-    begin_watch(env, members->rank, NULL);
+    begin_watch(env, rank, NULL);
     dome__hub_address_clear(&address);
+}
+
+static void join_program(dome_env *env, const dome_provider *provider, dome_members *members)
+{
     dome_transport *transport = provider->transport->open(members);
     provider->launcher->ready(members);
     take_hosts(env, members);
     dome__members_free(members);
     stand(env, transport);
     open_road(env, NULL);
+}
+
+static void change_directory(dome_env *env, const dome_members *members)
+{
+    if (chdir(members->directory) < 0 && env->options.output == DOME_OUTPUT_ALL)
+        fprintf(stderr, "dome: task %d on host %s runs in another directory than rank 0: %s is not there\n", members->rank,
+                members->hosts[members->rank], members->directory);
+    g_free(env->change->directory);
+    env->change->directory = g_get_current_dir();
+}
+
+static void become_other(dome_env *env, const dome_provider *provider)
+{
+    char *message = NULL;
+    dome_members *members = provider->launcher->join(MAX(env->options.timeout, 10), &message);
+    if (!members)
+        dome__start_failed(env, 1, message);
+    change_directory(env, members);
+    env->change->view = members->view;
+    env->change->hub = g_strdup(members->hub);
+    const char *host = members->hosts[members->rank];
+    watch_other(env, members->hub, members->rank, host, strcmp(host, members->hosts[0]) != 0, members->ids[members->rank]);
+    join_program(env, provider, members);
+}
+
+/* The same in a later view: task 0 learns from the hub by which id it finds this task. */
+static void become_other_again(dome_env *env, const dome_provider *provider)
+{
+    char *message = NULL;
+    const dome_change *c = env->change;
+    const int id = provider->launcher->enrol(&message);
+    if (!id)
+        dome__start_failed(env, 1, message);
+    watch_other(env, c->hub, c->rank, c->host, false, id);
+    dome_members *members = provider->launcher->rejoin(2 * MAX(env->options.timeout, 10), &message);
+    if (!members)
+        dome__start_failed(env, 1, message);
+    join_program(env, provider, members);
 }
 
 /* Gathers the tasks that were started together. Their ranks are given here, whatever order they were started in. */
@@ -297,6 +369,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     dome_launch launch;
     dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .only_listen = true};
     char *message = NULL;
+    env->change->console = true;
     int place;
     if (!dome__launch_open(&launch, &request, &message))
         dome__start_failed(env, 1, message);
@@ -308,6 +381,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     } else if (siblings == 1 && env->options.tasks > 1) {
         become_first(env, provider, launch.hub, arguments);
     } else {
+        env->change->hub = g_strdup(launch.hub);
         watch_rank0(env, launch.hub, arguments);
         check_siblings(env, siblings);
         dome_network *network = NULL;
@@ -329,7 +403,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
             dome__start_failed(env, 1, message);
         }
         if (!env->options.tasks && launch.machine.directory)
-            env->options.tasks = (int)g_get_num_processors();
+            env->options.tasks = in_range(&env->options, (int)g_get_num_processors());
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
     }
@@ -343,24 +417,44 @@ static int take_supervised(dome_env *env)
 {
     const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
     int report_fd = text ? atoi(text) : 0;
-    env->supervised = text != NULL;
+    env->supervised |= text != NULL;
     g_unsetenv(DOME_VARIABLE_SUPERVISED);
     if (report_fd)
         fcntl(report_fd, F_SETFD, FD_CLOEXEC);
     return report_fd;
 }
 
+/* A number of tasks that is given, and one that it must not exceed. */
+static void check_order(dome_env *env, const char *small, int less, const char *large, int more)
+{
+    if (less && more && less > more)
+        dome__start_failed(env, 2, g_strdup_printf("--dome-%s %d is more than --dome-%s %d", small, less, large, more));
+}
+
 void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
     const int report_fd = take_supervised(env);
-    const dome_provider *provider = dome__provider_choose(env->options.transport, env->options.tasks, &message);
+    const dome_change *c = env->change;
+    const dome_options *o = &env->options;
+    check_order(env, "min", o->least, "max", o->most);
+    check_order(env, "min", o->least, "tasks", o->tasks);
+    check_order(env, "tasks", o->tasks, "max", o->most);
+    /* One task that may become more needs a hub. */
+    const int tasks = o->tasks == 1 && o->most > 1 ? o->most : o->tasks;
+    const dome_provider *provider =
+        dome__provider_choose(c->back ? c->provider_name : env->options.transport, c->back ? 0 : tasks, &message);
     if (!provider)
         dome__start_failed(env, 2, message);
+    env->change->provider = provider;
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
-    if (env->options.restarts && !env->supervised && origin == DOME_STARTED_BY_USER)
+    if (c->back && c->rank == 0)
+        become_first_again(env, provider, arguments);
+    else if (c->back)
+        become_other_again(env, provider);
+    else if (env->options.restarts && !env->supervised && origin == DOME_STARTED_BY_USER)
         dome__restarts_run(env, launcher, 0);
     else if (one)
         become_self(env, provider, arguments);

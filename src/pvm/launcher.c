@@ -65,7 +65,9 @@ static void machine_enter(const char *directory)
 const dome_launcher dome__launcher_pvm = {
     .size = sizeof(dome_launcher),
     .name = "pvm",
-    .can = DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER | DOME_LAUNCHER_KILL | DOME_LAUNCHER_PUBLISH | DOME_LAUNCHER_MACHINE,
+    .can = DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER | DOME_LAUNCHER_KILL | DOME_LAUNCHER_PUBLISH | DOME_LAUNCHER_MACHINE |
+           DOME_LAUNCHER_AGAIN,
+    .tasks_per_host = DOME_PVM_TASKS_PER_HOST,
     .fits = fits,
     .origin = origin,
     .hosts = dome__pvm_program_hosts,
@@ -75,6 +77,8 @@ const dome_launcher dome__launcher_pvm = {
     .alone = alone,
     .join = dome__pvm_join,
     .ready = dome__pvm_ready,
+    .enrol = dome__pvm_enrol,
+    .rejoin = dome__pvm_rejoin,
     .all_ready = dome__pvm_all_ready,
     .kill = dome__pvm_kill_tasks,
     .publish = dome__pvm_announce,

@@ -14,8 +14,10 @@
 
 enum { TAG_START = 0x446f00, TAG_READY };
 
-/* The daemon uses select, two descriptors for each task. */
-enum { TASKS_PER_HOST = 480, TASKS = 960 };
+/* The context of tasks that have inherited none. */
+enum { BASE_CONTEXT = 0 };
+
+enum { TASKS_PER_HOST = DOME_PVM_TASKS_PER_HOST, TASKS = 960 };
 
 typedef struct machine {
     int hosts;
@@ -262,7 +264,7 @@ static bool are_few_enough(int size, const char *const *names, int hosts, char *
 }
 
 dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *const *names, const char *hub,
-                              void (*starting)(void *ctx, const char *host), void *ctx, char **message)
+                              const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
     machine m;
     if (!configuration(&m, message) || !are_few_enough(size, names, m.hosts, message))
@@ -271,6 +273,10 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     p->size = size;
     p->ids = g_new0(int, size);
     p->ids[0] = pvm_mytid();
+    for (int r = 1; again && r < MIN(again->count, size); r++)
+        p->ids[r] = again->ids[r];
+    p->view = again ? again->view : 0;
+    p->back = again ? MIN(again->count, size) : 0;
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
@@ -290,6 +296,8 @@ static void pack_program(const dome_members *p)
     pvm_initsend(PvmDataDefault);
     pvm_pkint(dome__unconst(&p->size), 1, 1);
     pvm_pkint(dome__unconst(&p->context), 1, 1);
+    int view = (int)p->view;
+    pvm_pkint(&view, 1, 1);
     pvm_pkint(p->ids, p->size, 1);
     pvm_pkint(p->formats, p->size, 1);
     for (int r = 0; r < p->size; r++)
@@ -305,7 +313,10 @@ static dome_members *unpack_program(int buffer)
     pvm_bufinfo(buffer, &bytes, &tag, &from);
     char *text = g_malloc0((size_t)bytes + 1);
     dome_members *p = g_new0(dome_members, 1);
-    bool good = pvm_upkint(&p->size, 1, 1) >= 0 && p->size > 0 && p->size <= TASKS && pvm_upkint(&p->context, 1, 1) >= 0;
+    int view = 0;
+    bool good = pvm_upkint(&p->size, 1, 1) >= 0 && p->size > 0 && p->size <= TASKS && pvm_upkint(&p->context, 1, 1) >= 0 &&
+                pvm_upkint(&view, 1, 1) >= 0 && view >= 0;
+    p->view = (uint32_t)view;
     if (good) {
         p->ids = g_new0(int, p->size);
         p->formats = g_new0(int, p->size);
@@ -363,18 +374,9 @@ dome_members *dome__pvm_lead(const char *hub, char **message)
     return p;
 }
 
-dome_members *dome__pvm_join(double timeout, char **message)
+/* The program that a message of task 0 describes; NULL with *message if there is no message. */
+static dome_members *take_program(int buffer, char **message)
 {
-    if (!enrol(message))
-        return NULL;
-    int *tids, from = -1;
-    if (g_getenv(DOME_VARIABLE_JOIN))
-        from = pvm_parent();
-    else if (pvm_siblings(&tids) > 0)
-        from = tids[0];
-    g_unsetenv(DOME_VARIABLE_JOIN);
-    g_unsetenv("PVMEPID");
-    int buffer = from > 0 ? receive_within(from, TAG_START, timeout) : 0;
     dome_members *p = buffer > 0 ? unpack_program(buffer) : NULL;
     if (p) {
         p->rank = -1;
@@ -392,6 +394,33 @@ dome_members *dome__pvm_join(double timeout, char **message)
     }
     pvm_setcontext(p->context);
     return p;
+}
+
+dome_members *dome__pvm_join(double timeout, char **message)
+{
+    if (!enrol(message))
+        return NULL;
+    int *tids, from = -1;
+    if (g_getenv(DOME_VARIABLE_JOIN))
+        from = pvm_parent();
+    else if (pvm_siblings(&tids) > 0)
+        from = tids[0];
+    g_unsetenv(DOME_VARIABLE_JOIN);
+    g_unsetenv("PVMEPID");
+    return take_program(from > 0 ? receive_within(from, TAG_START, timeout) : 0, message);
+}
+
+int dome__pvm_enrol(char **message)
+{
+    g_unsetenv("PVMEPID");
+    g_unsetenv("PVMCTX");
+    return enrol(message) ? pvm_mytid() : 0;
+}
+
+dome_members *dome__pvm_rejoin(double timeout, char **message)
+{
+    pvm_setcontext(BASE_CONTEXT);
+    return take_program(receive_within(-1, TAG_START, timeout), message);
 }
 
 void dome__pvm_ready(const dome_members *p)
@@ -414,8 +443,11 @@ bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
     pack_program(p);
     /* Send through the daemons: setting up a direct route would block until the other task has enrolled. */
     pvm_setopt(PvmRoute, PvmAllowDirect);
-    for (int r = 1; r <= n; r++)
+    const int inherited = pvm_getcontext(); /* by the tasks that were started now, or together with this one */
+    for (int r = 1; r <= n; r++) {
+        pvm_setcontext(r < p->back ? BASE_CONTEXT : inherited);
         pvm_send(p->ids[r], TAG_START);
+    }
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setcontext(p->context);
     /* A task that is ready may send messages of the program at once, so only messages with this tag are received here. The

@@ -72,6 +72,9 @@ bool dome__pvm_remove_hosts(char **names, bool force, char **message);
 /* Starts a machine on this host, which outlives this process. address: the one by which other hosts reach it, or NULL. */
 bool dome__pvm_machine_start(const char *address, char **message);
 
+/* The most tasks of a host: the daemon uses select, two descriptors for each. */
+enum { DOME_PVM_TASKS_PER_HOST = 480 };
+
 /* ---- the program ---- */
 
 /* Does nothing. A linker takes instead.c from a static library because of this call. */
@@ -92,9 +95,14 @@ char **dome__pvm_program_hosts(char **message);
  *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for a dead host.
  * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
 dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *const *names, const char *hub,
-                              void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+                              const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 dome_members *dome__pvm_lead(const char *hub, char **message);
 dome_members *dome__pvm_join(double timeout, char **message);
+
+/* For a task that has become the program anew: enrols, and returns its tid, or 0; then joins a program of which it knows no other
+ * task. */
+int dome__pvm_enrol(char **message);
+dome_members *dome__pvm_rejoin(double timeout, char **message);
 
 /* join's second step: tells rank 0 that this task is ready. */
 void dome__pvm_ready(const dome_members *members);

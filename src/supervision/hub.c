@@ -125,7 +125,7 @@ static char *silent_host(const hub_client *c)
 /* Rank 0's connection is closed: waits some time for the end of its process, which tells more, before reporting the loss. */
 static void rank0_left(hub_state *s, hub_client *c)
 {
-    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || s->now - c->closed_at <= dome__hub_silence_limit(s))
+    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || c->away || s->now - c->closed_at <= dome__hub_silence_limit(s))
         return;
     dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
 }
@@ -136,6 +136,7 @@ static void silence(hub_state *s)
 {
     double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
     bool rank0 = false;
+    dome__hub_look_for_away(s, start_limit);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         rank0 |= c->greeted && c->rank == 0;
@@ -252,6 +253,7 @@ static void open_state(hub_state *s)
     s->checkpoint = -1;
     dome__hub_raise_limit(s);
     dome__hub_output_open(s);
+    dome__hub_view_open(s);
 }
 
 static void close_state(hub_state *s, int status)
@@ -304,6 +306,7 @@ static void watch_over(hub_state *s)
             handle_signals(s);
         if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
             s->full_until = s->now + 0.1;
+        dome__hub_take_orders(s);
         dome__hub_attend(s);
         if (s->now - beat >= period) {
             beat = s->now;
@@ -314,6 +317,7 @@ static void watch_over(hub_state *s)
         dome__hub_strangers_late(s);
         dome__hub_sweep(s);
     }
+    dome__hub_view_close(s);
     dome__hub_strangers_close(s);
     if (report_fd >= 0)
         close(report_fd);

@@ -22,7 +22,7 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         dome__hub_relay(s, c, true);
         return;
     }
-    if (c->bye || s->told)
+    if (c->bye || c->away || s->told || c->view < s->view.number) /* a task of an earlier view is not needed any more */
         return;
     if (c->rank == 0 && s->hub->rank0_is_child)
         return; /* waitpid will tell more */
@@ -58,7 +58,7 @@ static void compare(hub_state *s, const hub_client *c)
     int tasks = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *other = s->clients->pdata[i];
-        if (other->channel != DOME_WIRE_WATCH || !other->greeted)
+        if (other->channel != DOME_WIRE_WATCH || !other->greeted || other->view != c->view)
             continue;
         if (!other->beaten || other->closed || other->left) {
             all_idle = false;
@@ -89,12 +89,20 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     c->pid = (int)message->hello.pid;
     c->tid = (int)message->hello.tid;
     c->host = g_strdup(message->hello.host);
+    c->view = message->hello.view;
     c->greeted_at = s->now;
+    dome_view_act then;
+    if (!dome__hub_view_greet(s, c, &then)) { /* a task of an earlier view that was thought dead */
+        c->greeted = false;
+        dome__hub_closed(s, c);
+        return;
+    }
     if (c->channel == DOME_WIRE_WATCH)
         c->process = dome__hub_process_open(s, c);
     dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
     if (s->recording && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_record(s, c);
+    dome__hub_view_act(s, then);
     if (s->told && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_end(s, c, "");
 }
@@ -131,7 +139,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
         if (s->trace)
             dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
     }
-    if (!s->told && !s->noticed && !dome__hub_find_deadlock(s, c))
+    if (!s->told && !s->noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s, c))
         compare(s, c);
 }
 
@@ -174,12 +182,26 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
     case DOME_WIRE_BYE:
         c->bye = c->left = true;
         break;
+    case DOME_WIRE_HOLD:
+        dome__hub_view_act(s, dome__view_held(&s->view, c->rank, message->hold.order, message->hold.loop));
+        break;
+    case DOME_WIRE_REFUSE:
+        dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
+        break;
+    case DOME_WIRE_CHANGE:
+        dome__hub_view_change(s, c, message->view.number, (int)message->view.size);
+        break;
+    case DOME_WIRE_STANDS:
+        dome__hub_view_stands(s, &message->view);
+        break;
     case DOME_WIRE_CLOCK:
         message->clock.hub = dome__now_ns();
         dome__wire_send(c->fd, message);
         break;
     case DOME_WIRE_TRACE_OPEN:
-        if (!s->trace)
+        if (s->trace)
+            dome__trace_sink_again(s->trace, message->trace_open.command);
+        else
             s->trace = dome__trace_sink_open(message->trace_open.path, message->trace_open.command, message->trace_open.append);
         break;
     case DOME_WIRE_TRACE:

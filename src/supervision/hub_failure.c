@@ -182,4 +182,9 @@ void dome__hub_kill_rest(hub_state *s)
     if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
         kill(s->hub->rank0, SIGKILL);
     kill_tasks(s, true, true);
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->away)
+            dome__hub_process_kill(c);
+    }
 }

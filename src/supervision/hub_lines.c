@@ -29,12 +29,13 @@ void dome__hub_client_free(hub_client *c)
     g_free(c);
 }
 
-/* Keeps closed connections of watches: they hold the last known state of their tasks. */
+/* Keeps closed connections of the watches of this view: they hold the last known state of their tasks. */
 void dome__hub_sweep(hub_state *s)
 {
     for (guint i = 0; i < s->clients->len;) {
         hub_client *c = s->clients->pdata[i];
-        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH)) {
+        const bool present = c->view >= s->view.number;
+        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH && present)) {
             g_ptr_array_remove_index(s->clients, i);
             dome__hub_client_free(c);
         } else {

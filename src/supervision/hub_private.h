@@ -3,7 +3,9 @@
 #define DOME_SRC_HUB_PRIVATE_H
 
 #include "supervision/hub.h"
+#include "supervision/order.h"
 #include "supervision/outlet.h"
+#include "supervision/view.h"
 #include "supervision/wire.h"
 #include "trace/demand.h"
 #include "trace/sink.h"
@@ -14,7 +16,9 @@
 typedef struct hub_client {
     int fd;
     bool greeted, bye, closed;
-    bool left; /* dome_finalize has ended; the process may continue */
+    bool left;     /* dome_finalize has ended; the process may continue */
+    bool away;     /* it has announced that it becomes the program anew, and has not come back */
+    uint32_t view; /* number of its view */
     dome_wire_channel channel;
     int rank, pid, tid;
     char *host;
@@ -37,6 +41,15 @@ typedef struct hub_client {
     int idle;          /* number of consecutive beats in which it waited without progress */
     double moved_at;   /* time of its last progress */
 } hub_client;
+
+/* A command that has an order for the program (order.h). */
+typedef struct hub_ask {
+    int fd; /* -1: none */
+    guint used;
+    char line[DOME_ORDER_MOST];
+} hub_ask;
+
+enum { DOME_HUB_ASKS = 4 };
 
 typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
 
@@ -85,6 +98,13 @@ typedef struct hub_state {
     uint32_t recording;     /* number of the recording on demand; 0: none */
     GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
     bool overslept;         /* this process was stopped for so long that the tasks consider it lost */
+
+    dome_view view;
+    int order_fd;                /* listens for orders */
+    hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
+    int asker;                   /* waits for the answer to its order; -1: none */
+    double entered_at;           /* when the last change began */
+    uint64_t loops_before;       /* loop boundaries passed in earlier views */
 } hub_state;
 
 static inline double dome__hub_now(void)
@@ -128,7 +148,16 @@ const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t s
 /* ---- hub_poll.c ---- */
 
 /* The descriptors that are always polled, before those of strangers and tasks. */
-enum { DOME_POLL_SIGNAL, DOME_POLL_LISTEN, DOME_POLL_REPORT, DOME_POLL_DEMAND, DOME_POLL_BELL, DOME_POLL_FIRST };
+enum {
+    DOME_POLL_SIGNAL,
+    DOME_POLL_LISTEN,
+    DOME_POLL_REPORT,
+    DOME_POLL_DEMAND,
+    DOME_POLL_BELL,
+    DOME_POLL_ORDER,
+    DOME_POLL_ASK,
+    DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
+};
 
 /* Waits for an event, at most so many ms. */
 void dome__hub_wait(hub_state *s, int report_fd, int ms);
@@ -219,6 +248,30 @@ int dome__hub_process_open(const hub_state *s, const hub_client *c);
 /* Handles a task whose connection closed without a farewell: notices a failure that tells how its process ended, or that it goes
  * on, where this is known. */
 void dome__hub_process_ended(hub_state *s, hub_client *c);
+
+/* Kills a task of this host that has no connection. */
+void dome__hub_process_kill(const hub_client *c);
+
+/* ---- hub_view.c ---- */
+
+void dome__hub_view_open(hub_state *s);
+
+/* Answers who still waits. */
+void dome__hub_view_close(hub_state *s);
+void dome__hub_view_act(hub_state *s, dome_view_act act);
+
+/* Takes what users have sent. */
+void dome__hub_take_orders(hub_state *s);
+
+/* Whether the task belongs to this view or to the next; *then: for dome__hub_view_act when it has been welcomed. */
+bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
+
+/* Messages of tasks. */
+void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int size);
+void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
+
+/* Notices tasks that have ended between two views, or do not come back within so many seconds. */
+void dome__hub_look_for_away(hub_state *s, double limit);
 
 /* ---- hub_difference.c ---- */
 

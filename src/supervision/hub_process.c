@@ -3,6 +3,7 @@
 #include "supervision/hub_private.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,10 @@
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
+#endif
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
 #endif
 
 /* As in <linux/pidfd.h>, which lacks it on many machines. */
@@ -85,4 +90,10 @@ void dome__hub_process_ended(hub_state *s, hub_client *c)
     } else {
         dome__hub_left(s, c, WEXITSTATUS(code));
     }
+}
+
+void dome__hub_process_kill(const hub_client *c)
+{
+    if (c->process >= 0)
+        syscall(SYS_pidfd_send_signal, c->process, SIGKILL, NULL, 0);
 }

@@ -46,6 +46,7 @@ char *dome__hub_report_text(void *data)
     report->trace = g_strdup(s->trace ? dome__trace_sink_path(s->trace) : "");
     report->machine = g_strdup(s->hub->directory ? "private" : "own");
     report->seconds = dome__hub_now() - s->started;
+    report->view = s->view.number;
     report->checkpoint = s->checkpoint;
     report->checkpoint_seconds = s->checkpoint >= 0 ? dome__hub_now() - s->checkpoint_at : 0;
     for (guint i = 0; i < s->clients->len; i++) {
@@ -100,7 +101,8 @@ void dome__hub_report_end(const hub_state *s)
         sequence = MAX(sequence, c->sequence);
     }
     dome_end end = s->ending || !s->told ? DOME_END_OWN : s->end;
-    dome__wire_send(s->hub->report_fd, &(dome_wire_message){.kind = DOME_WIRE_REPORT,
-                                                            .report = {end, s->line, silent, sequence, loop, !s->place_unknown}});
+    dome__wire_send(s->hub->report_fd,
+                    &(dome_wire_message){.kind = DOME_WIRE_REPORT,
+                                         .report = {end, s->line, silent, sequence, s->loops_before + loop, !s->place_unknown}});
     g_free(silent);
 }

@@ -14,7 +14,7 @@
 
 /* STRANGERS: the most at a time. When descriptors are scarce, RESERVED are kept for strangers, and OTHERS for the hub's other
  * files. */
-enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 8 };
+enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 14 };
 
 /* Seconds without accepting connections after the system has run out of descriptors. */
 static const double FULL_FOR = 0.1;

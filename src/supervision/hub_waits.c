@@ -11,16 +11,16 @@ bool dome__hub_idle(const hub_state *s, const hub_client *c)
     return c->idle >= 3 && s->now - c->moved_at >= STILL && s->now - c->heard < STILL;
 }
 
-static bool is_task(const hub_client *c)
+static bool is_task(const hub_state *s, const hub_client *c)
 {
-    return c->greeted && c->channel == DOME_WIRE_WATCH;
+    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
 }
 
 static const hub_client *task(const hub_state *s, int rank)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_task(c) && c->rank == rank)
+        if (is_task(s, c) && c->rank == rank)
             return c;
     }
     return NULL;
@@ -87,7 +87,7 @@ static bool all_wait(hub_state *s)
     const hub_client *receiver = NULL, *other = NULL;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!is_task(c))
+        if (!is_task(s, c))
             continue;
         if (c->closed || c->left || !c->beaten || !dome__hub_idle(s, c))
             return false;
@@ -99,7 +99,7 @@ static bool all_wait(hub_state *s)
     other = task(s, DOME_AWAITED_RANK(receiver->awaited));
     for (guint i = 0; !other && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_task(c) && c != receiver)
+        if (is_task(s, c) && c != receiver)
             other = c;
     }
     GString *text = g_string_new(NULL);

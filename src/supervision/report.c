@@ -89,6 +89,7 @@ char *dome__report_text(const dome_report *s)
     put_string(file, "program", "machine", s->machine);
     put_string(file, "program", "trace", s->trace);
     g_key_file_set_double(file, "program", "seconds", s->seconds);
+    g_key_file_set_uint64(file, "program", "view", s->view);
     g_key_file_set_int64(file, "program", "checkpoint", s->checkpoint);
     g_key_file_set_double(file, "program", "checkpoint-seconds", s->checkpoint_seconds);
     for (guint i = 0; i < s->tasks->len; i++) {
@@ -133,6 +134,7 @@ dome_report *dome__report_parse(const char *text)
         s->machine = get_string(file, "program", "machine");
         s->trace = get_string(file, "program", "trace");
         s->seconds = g_key_file_get_double(file, "program", "seconds", NULL);
+        s->view = (uint32_t)g_key_file_get_uint64(file, "program", "view", NULL);
         s->checkpoint = g_key_file_get_int64(file, "program", "checkpoint", NULL);
         s->checkpoint_seconds = g_key_file_get_double(file, "program", "checkpoint-seconds", NULL);
         groups = g_key_file_get_groups(file, NULL);

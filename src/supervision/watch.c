@@ -2,6 +2,7 @@
 
 #include "core/terminal.h"
 #include "core/trail.h"
+#include "supervision/hold.h"
 #include "supervision/last_signal.h"
 #include "supervision/moved.h"
 #include "supervision/trail_frame.h"
@@ -38,6 +39,7 @@ struct dome_watch {
     int first_stderr; /* the original standard error, if it is redirected to the hub; else -1 */
     bool own_output;
     int rank, tid;
+    uint32_t view;
     char *host;
     double timeout;
     GByteArray *in;
@@ -46,8 +48,8 @@ struct dome_watch {
     uint64_t checkpoint;      /* number of the last one + 1; 0: none */
     uint32_t queries;         /* number received from the hub */
     bool quiet;               /* does not report the loss of the hub */
-    atomic_uint_fast64_t loop;
-    pthread_mutex_t state; /* protects the next two, and the data for beats */
+    dome_hold *hold;          /* counts loop boundaries, and stops at one by order of the hub */
+    pthread_mutex_t state;    /* protects the next two, and the data for beats */
     const dome_transport *transport;
     double left;                /* when dome__watch_leave was called; 0: not yet */
     dome_trace *trace;          /* the trace that the thread sends to the hub; NULL: none */
@@ -169,8 +171,9 @@ static bool read_message(int fd, GByteArray *in, dome_wire_message *message, dou
 
 static bool greet(const dome_watch *watch, int fd, GByteArray *in)
 {
-    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
-                                     .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host}};
+    const dome_wire_message hello = {
+        .kind = DOME_WIRE_HELLO,
+        .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host, watch->view}};
     dome_wire_message answer;
     if (!dome__wire_send(fd, &hello) || !read_message(fd, in, &answer, DOME_HANDSHAKE_PATIENCE))
         return false;
@@ -262,7 +265,7 @@ static void say_exiting(int status, void *unused)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_EXITING, .status = (uint32_t)status});
 }
 
-dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
+dome_watch *dome__watch_open(const dome_hub_address *address, int rank, uint32_t view, const char *host, int tid, bool own_output,
                              double timeout, dome_output output, char **message)
 {
     dome_watch *watch = g_new0(dome_watch, 1);
@@ -270,6 +273,8 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->address.endpoints = g_strdupv(address->endpoints);
     watch->address.directory = g_strdup(address->directory);
     watch->rank = rank;
+    watch->view = view;
+    watch->hold = dome__hold_new();
     watch->host = g_strdup(host);
     watch->tid = tid;
     watch->own_output = own_output;
@@ -284,7 +289,8 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const ch
     watch->fd = join(watch, DOME_WIRE_WATCH, watch->in);
     bool good = watch->fd >= 0;
     if (good && !own_output) {
-        watch->first_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (view == 0) /* else it leads to the hub already */
+            watch->first_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
         good = redirect(watch, DOME_WIRE_STDERR, STDERR_FILENO);
         if (good && output == DOME_OUTPUT_ALL) {
             good = redirect(watch, DOME_WIRE_STDOUT, STDOUT_FILENO);
@@ -395,7 +401,7 @@ static void send_beat(dome_watch *watch)
     double average;
     beat->load = getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX;
     beat->checkpoint = __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED);
-    beat->loop = atomic_load_explicit(&watch->loop, memory_order_relaxed);
+    beat->loop = dome__hold_passed(watch->hold);
     send_message(watch, &message);
     g_free(object);
 }
@@ -553,6 +559,13 @@ static void take_end(dome_watch *watch, const dome_wire_end *end)
     end_now(status);
 }
 
+/* Answers how many loop boundaries this task has passed; it holds at the next one. */
+static void take_hold(dome_watch *watch, uint64_t order)
+{
+    const uint64_t passed = dome__hold_order(watch->hold, order);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_HOLD, .hold = {.order = order, .loop = passed}});
+}
+
 static void take_message(dome_watch *watch, const dome_wire_message *message)
 {
     switch (message->kind) {
@@ -570,6 +583,15 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         break;
     case DOME_WIRE_CLOCK:
         take_clock(watch, &message->clock);
+        break;
+    case DOME_WIRE_HOLD:
+        take_hold(watch, message->hold.order);
+        break;
+    case DOME_WIRE_TARGET:
+        dome__hold_target(watch->hold, message->hold.order, message->hold.loop, (int)message->hold.size);
+        break;
+    case DOME_WIRE_MEMBERS:
+        dome__hold_members(watch->hold, message->members);
         break;
     case DOME_WIRE_RECORD:
         atomic_store_explicit(&watch->wanted, message->recording, memory_order_relaxed);
@@ -633,6 +655,7 @@ static void *watch_main(void *argument)
     double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
     double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
     double heard = now(), beat = 0, traced = 0;
+    take_messages(watch); /* those that came with the greeting */
     for (;;) {
         double t = now();
         if (t - beat >= period) {
@@ -732,9 +755,35 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
     atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
 }
 
-void dome__watch_loop(dome_watch *watch)
+int dome__watch_loop(dome_watch *watch, uint64_t *order)
 {
-    atomic_fetch_add_explicit(&watch->loop, 1, memory_order_relaxed);
+    return dome__hold_pass(watch->hold, order);
+}
+
+uint64_t dome__watch_passed(const dome_watch *watch)
+{
+    return dome__hold_passed(watch->hold);
+}
+
+void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_REFUSE, .refuse = {order, why}});
+}
+
+void dome__watch_change(dome_watch *watch, uint32_t number, int size)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CHANGE, .view = {.number = number, .size = (uint32_t)size}});
+}
+
+void dome__watch_stands(dome_watch *watch, int size, int least, int most)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_STANDS,
+                                             .view = {watch->view, (uint32_t)size, (uint32_t)least, (uint32_t)most}});
+}
+
+bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds)
+{
+    return dome__hold_wait_members(watch->hold, ids, n, seconds);
 }
 
 void dome__watch_quiet(dome_watch *watch)
@@ -772,10 +821,8 @@ void dome__watch_disagree(dome_watch *watch, int exit_status, const char *line)
     fail(watch, DOME_END_OWN, exit_status, line, true);
 }
 
-void dome__watch_close(dome_watch *watch)
+void dome__watch_stop(dome_watch *watch)
 {
-    if (!watch)
-        return;
     if (watch->running) {
         ssize_t ignored = write(watch->wake[1], "", 1);
         (void)ignored;
@@ -785,6 +832,15 @@ void dome__watch_close(dome_watch *watch)
     if (watch->fd >= 0) {
         take_next(watch);
         pass_trace_on(watch, true);
+    }
+}
+
+void dome__watch_close(dome_watch *watch)
+{
+    if (!watch)
+        return;
+    dome__watch_stop(watch);
+    if (watch->fd >= 0) {
         dome__wire_send(watch->fd, &(dome_wire_message){.kind = DOME_WIRE_BYE});
         if (watch->own_output)
             close(watch->fd);
@@ -806,6 +862,7 @@ void dome__watch_close(dome_watch *watch)
     dome__trail_free(watch->trail);
     g_byte_array_free(watch->in, TRUE);
     g_free(watch->host);
+    dome__hold_free(watch->hold);
     pthread_mutex_destroy(&watch->send);
     pthread_mutex_destroy(&watch->state);
     g_free(watch);

@@ -26,8 +26,9 @@ void dome__hub_address_outside(dome_hub_address *address);
 int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds);
 
 /* Connects to the hub and, on tasks other than rank 0, redirects standard error (and output, if requested) to the hub by separate
- * connections. NULL with *message (g_free'd) on failure. tid is the launcher's id of the task, 0 if none. */
-dome_watch *dome__watch_open(const dome_hub_address *address, int rank, const char *host, int tid, bool own_output,
+ * connections. NULL with *message (g_free'd) on failure. tid is the launcher's id of the task, 0 if none; view:
+ * the number of its view (view.h). */
+dome_watch *dome__watch_open(const dome_hub_address *address, int rank, uint32_t view, const char *host, int tid, bool own_output,
                              double timeout, dome_output output, char **message);
 
 /* Makes the thread send the trace to the hub; it is freed with the watch. path: on rank 0, the file of the trace; NULL on other
@@ -66,8 +67,28 @@ dome_trail *dome__watch_trail(const dome_watch *watch);
 
 /* Notes that a checkpoint with this number has been written, for the hub's reports. */
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
-/* Counts a loop boundary, for beats. */
-void dome__watch_loop(dome_watch *watch);
+
+/* Counts a loop boundary, for beats. Returns the number of tasks to which the hub has ordered all tasks to change at this
+ * boundary, with the number of the order (hold.h); 0: none. */
+int dome__watch_loop(dome_watch *watch, uint64_t *order);
+
+/* Loop boundaries counted. */
+uint64_t dome__watch_passed(const dome_watch *watch);
+
+/* Rank 0: the program cannot carry out the order, and goes on as it was. */
+void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why);
+
+/* This task goes over into view `number` of `size` tasks, or leaves. */
+void dome__watch_change(dome_watch *watch, uint32_t number, int size);
+
+/* For a task that becomes the program anew: ends the thread, and sends what it has left. The connection closes by exec. */
+void dome__watch_stop(dome_watch *watch);
+
+/* Rank 0: waits for the ids of the n tasks that come back into this view, itself included; false after so many seconds. */
+bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds);
+
+/* Rank 0: all tasks of this view have joined. least, most: --dome-min and --dome-max. */
+void dome__watch_stands(dome_watch *watch, int size, int least, int most);
 
 /* Do not print a line if the hub is lost: the supervisor does. */
 void dome__watch_quiet(dome_watch *watch);

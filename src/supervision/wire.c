@@ -31,7 +31,8 @@ enum { FIELDS_MOST = 14 };
 
 /* By kind, the fields in the order in which they are sent: one list for writing and reading. */
 static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
-    [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host)},
+    [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host),
+                         FIELD(U32, hello.view)},
     [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
                         FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
                         FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop),
@@ -48,6 +49,12 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_RECORD] = {FIELD(U32, recording)},
     [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
     [DOME_WIRE_TRAIL] = {FIELD(CALLS, calls)},
+    [DOME_WIRE_HOLD] = {FIELD(U64, hold.order), FIELD(U64, hold.loop)},
+    [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(U32, hold.size)},
+    [DOME_WIRE_REFUSE] = {FIELD(U64, refuse.order), FIELD(TEXT, refuse.why)},
+    [DOME_WIRE_CHANGE] = {FIELD(U32, view.number), FIELD(U32, view.size)},
+    [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},
+    [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most)},
 };
 
 static void call_clear(void *item)

@@ -30,6 +30,12 @@ typedef enum dome_wire_kind {
     DOME_WIRE_RECORD,     /* hub: number of the recording on demand to make */
     DOME_WIRE_SIGNAL,     /* task: the signal that is ending it */
     DOME_WIRE_TRAIL,      /* hub: requests the last operations; task: sends them */
+    DOME_WIRE_HOLD,       /* hub: hold at the next loop boundary (order); task: the same, and how many it has passed */
+    DOME_WIRE_TARGET,     /* hub: change at this boundary, to so many tasks */
+    DOME_WIRE_REFUSE,     /* rank 0: the program cannot change */
+    DOME_WIRE_CHANGE,     /* task: it goes over into the next view, or leaves */
+    DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back */
+    DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -50,6 +56,7 @@ enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
 typedef struct dome_wire_hello {
     uint32_t rank, pid, tid;
     const char *host;
+    uint32_t view; /* supervision/view.h */
 } dome_wire_hello;
 
 typedef struct dome_wire_beat {
@@ -106,6 +113,21 @@ typedef struct dome_wire_report {
     uint32_t place_known; /* sequence and loop are those at the end, not of a beat before */
 } dome_wire_report;
 
+typedef struct dome_wire_hold {
+    uint64_t order, loop;
+    uint32_t size; /* TARGET: the number of tasks */
+} dome_wire_hold;
+
+typedef struct dome_wire_refuse {
+    uint64_t order;
+    const char *why;
+} dome_wire_refuse;
+
+typedef struct dome_wire_view {
+    uint32_t number, size; /* CHANGE: of the next view; STANDS: of this one */
+    uint32_t least, most;  /* STANDS: --dome-min, --dome-max */
+} dome_wire_view;
+
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
@@ -125,9 +147,13 @@ typedef struct dome_wire_message {
         dome_wire_trace trace;
         dome_wire_started started;
         dome_wire_report report;
-        uint32_t recording; /* RECORD: its number; 0: stop */
-        uint32_t signal;    /* SIGNAL: its number */
-        GArray *calls;      /* TRAIL: of dome_wire_call, newest first; NULL: none */
+        uint32_t recording;      /* RECORD: its number; 0: stop */
+        uint32_t signal;         /* SIGNAL: its number */
+        GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
+        dome_wire_hold hold;     /* HOLD, TARGET */
+        dome_wire_refuse refuse; /* REFUSE */
+        dome_wire_view view;     /* CHANGE, STANDS */
+        const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
     };
 } dome_wire_message;
 

@@ -100,6 +100,24 @@ static void give(dome_trace_sink *sink, GString *text)
     g_async_queue_push(sink->queue, text);
 }
 
+/* A start of the program. */
+static void put_start(GString *head, const char *command)
+{
+    g_string_append_printf(head, "T -\nH %" PRIu64 " %" PRId64 " %d", dome__now_ns(), g_get_real_time(), (int)getpid());
+    dome__trace_put_text(head, g_get_host_name());
+    dome__trace_put_text(head, command);
+    g_string_append_c(head, '\n');
+}
+
+void dome__trace_sink_again(dome_trace_sink *sink, const char *command)
+{
+    if (!sink)
+        return;
+    GString *head = g_string_new(NULL);
+    put_start(head, command);
+    give(sink, head);
+}
+
 /* Starts a sink whose path, fd and error are set. */
 static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
 {
@@ -116,10 +134,7 @@ static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
         g_string_append(head, "dome-trace 1\n");
     else
         g_string_append_c(head, '\n'); /* in case the last line is incomplete */
-    g_string_append_printf(head, "T -\nH %" PRIu64 " %" PRId64 " %d", dome__now_ns(), g_get_real_time(), (int)getpid());
-    dome__trace_put_text(head, g_get_host_name());
-    dome__trace_put_text(head, command);
-    g_string_append_c(head, '\n');
+    put_start(head, command);
     give(sink, head);
     return sink;
 }

@@ -16,6 +16,9 @@ bool dome__trace_path_good(const char *path, char **message);
  * append: the program continues after a restart, and the trace with it. */
 dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append);
 
+/* The program goes on in another view (supervision/view.h): tasks and objects are new, as after a restart. NULL is allowed. */
+void dome__trace_sink_again(dome_trace_sink *sink, const char *command);
+
 /* Writes to an open file that has no name. The caller keeps fd; the sink appends. */
 dome_trace_sink *dome__trace_sink_open_fd(int fd, const char *command);
 

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The tasks of a program, as each of them knows them. */
@@ -21,7 +22,16 @@ typedef struct dome_members {
     int context;     /* of the program's messages, for the transport of the same provider */
     char *hub;       /* dome_hub_address as text */
     char *directory; /* working directory of task 0 */
+    uint32_t view;   /* number of the view; 0: the first */
+    int back;        /* tasks that were in the view before have ranks below this */
 } dome_members;
+
+/* For a program that enters another view: its number, and the tasks that are there already, from rank 0 on. */
+typedef struct dome_again {
+    uint32_t view;
+    int count;
+    const int *ids;
+} dome_again;
 
 /* NULL is allowed. */
 void dome__members_free(dome_members *members);
@@ -35,14 +45,16 @@ typedef enum dome_launcher_can {
     DOME_LAUNCHER_TOGETHER = 2, /* siblings, lead: tasks may be started together by another command */
     DOME_LAUNCHER_KILL = 4,     /* kill: ends tasks of any host */
     DOME_LAUNCHER_PUBLISH = 8,  /* publish, published: a mailbox that all hosts can read */
-    DOME_LAUNCHER_MACHINE = 16  /* machine_...: needs daemons, and can start private ones for one program */
+    DOME_LAUNCHER_MACHINE = 16, /* machine_...: needs daemons, and can start private ones for one program */
+    DOME_LAUNCHER_AGAIN = 32    /* enrol, rejoin: a task that has become the program anew by exec can come back */
 } dome_launcher_can;
 
 /* Texts and messages are g_free'd by the caller. A function that fails (NULL, false or 0) sets *message. */
 typedef struct dome_launcher {
     size_t size;
     const char *name;
-    unsigned can; /* dome_launcher_can; slots of missing capabilities are NULL */
+    unsigned can;       /* dome_launcher_can; slots of missing capabilities are NULL */
+    int tasks_per_host; /* the most */
 
     /* Whether this launcher can run a program of so many tasks (0: not specified), given how this process was started. */
     bool (*fits)(int tasks);
@@ -56,9 +68,10 @@ typedef struct dome_launcher {
     char **(*hosts)(char **message);
 
     /* SPAWN: starts the other tasks with arguments (argv without the program's name): task r, of `size`, on the host names[r] of
-     * that list. Calls starting(ctx, host) before it starts tasks on a host, which may take long. */
+     * that list. Calls starting(ctx, host) before it starts tasks on a host, which may take long. again: NULL in the first
+     * view. */
     dome_members *(*spawn)(const char *path, char **arguments, int size, const char *const *names, const char *hub,
-                           void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+                           const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 
     /* TOGETHER: the number of tasks started together, this one included, and this one's position among them; the first leads. */
     int (*siblings)(int *place);
@@ -70,6 +83,11 @@ typedef struct dome_launcher {
     /* Tasks other than 0: join receives the list of members from task 0; ready tells task 0 that this task has started up. */
     dome_members *(*join)(double timeout, char **message);
     void (*ready)(const dome_members *members);
+
+    /* AGAIN: the same for a task that was in the view before. enrol returns its new id, which task 0 needs for spawn; 0 on
+     * failure. Task 0 calls it, too. */
+    int (*enrol)(char **message);
+    dome_members *(*rejoin)(double timeout, char **message);
 
     /* Task 0, after spawn or lead: sends the list of members to the others, and waits until all are ready. */
     bool (*all_ready)(const dome_members *members, double timeout, char **message);

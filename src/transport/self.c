@@ -54,5 +54,6 @@ static bool fits(int tasks)
 const dome_launcher dome__launcher_self = {
     .size = sizeof(dome_launcher),
     .name = "self",
+    .tasks_per_host = 1,
     .fits = fits,
 };

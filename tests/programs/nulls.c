@@ -78,6 +78,8 @@ static void of_environment(void)
     REFUSES(dome_progress, NULL, 1, 2, "steps");
     ALLOWS(dome_progress, env, 1, 2, NULL);
     REFUSES(dome_checkpoint, NULL);
+    REFUSES(dome_resize, NULL, 2);
+    REFUSES(dome_epoch, NULL);
     REFUSES(dome_is_restarting, NULL);
     REFUSES(dome_barrier, NULL);
     REFUSES(dome_bcast, NULL, 0, DOME_I32, &number, 1);

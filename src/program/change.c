@@ -1,0 +1,308 @@
+#include "program/change.h"
+
+#include "ckpt/checkpoint.h"
+#include "core/environment_variables.h"
+#include "program/progress.h"
+#include "program/recording.h"
+#include "program/restarts.h"
+#include "supervision/watch.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
+
+#include <dome/env.h>
+
+#include <errno.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- descriptors ---- */
+
+/* The descriptors that the process was given, separated by blanks, with one at each end. All others end with the view. */
+static char *given;
+
+static void for_descriptors(void (*visit)(int fd, void *ctx), void *ctx)
+{
+    GDir *dir = g_dir_open("/proc/self/fd", 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));)
+        if (atoi(name) > STDERR_FILENO)
+            visit(atoi(name), ctx);
+    if (dir)
+        g_dir_close(dir);
+}
+
+static void note_given(int fd, void *list)
+{
+    int flags = fcntl(fd, F_GETFD);
+    if (flags >= 0 && !(flags & FD_CLOEXEC))
+        g_string_append_printf(list, "%d ", fd);
+}
+
+void dome__change_begin(void)
+{
+    if (given)
+        return;
+    GString *list = g_string_new(" ");
+    for_descriptors(note_given, list);
+    given = g_string_free(list, FALSE);
+}
+
+static void close_own(int fd, void *image)
+{
+    char word[16];
+    g_snprintf(word, sizeof word, " %d ", fd);
+    if (fd != *(int *)image && !strstr(given, word))
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* ---- what a task leaves for itself ---- */
+
+enum { NUMBER, RANK, STAYING, SIZE, LOOPS, IMAGE, SUPERVISED, UNBLOCK, PROVIDER, HOST, GIVEN, HUB, WORDS };
+
+static char *note(const dome_env *env, int size, int image, bool unblock)
+{
+    const dome_change *c = env->change;
+    return g_strdup_printf("%" PRIu32 "\n%d\n%d\n%d\n%" PRIu64 "\n%d\n%d\n%d\n%s\n%s\n%s\n%s", c->view + 1, env->rank,
+                           MIN(size, env->size), size, c->loops + dome__watch_passed(env->watch), image, env->supervised, unblock,
+                           c->provider->transport->name, env->hosts[env->rank], given, c->hub);
+}
+
+static void take_note(dome_env *env, dome_change *c, const char *text)
+{
+    char **word = g_strsplit(text, "\n", WORDS);
+    if (g_strv_length(word) == WORDS) {
+        c->back = true;
+        c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
+        c->rank = atoi(word[RANK]);
+        c->staying = atoi(word[STAYING]);
+        c->size = atoi(word[SIZE]);
+        c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
+        c->image = atoi(word[IMAGE]);
+        c->unblock = atoi(word[UNBLOCK]);
+        c->provider_name = g_strdup(word[PROVIDER]);
+        c->host = g_strdup(word[HOST]);
+        c->hub = g_strdup(word[HUB]);
+        env->supervised = atoi(word[SUPERVISED]);
+        env->options.tasks = c->size;
+        g_free(given);
+        given = g_strdup(word[GIVEN]);
+        if (c->image >= 0)
+            fcntl(c->image, F_SETFD, FD_CLOEXEC);
+    }
+    g_strfreev(word);
+}
+
+dome_change *dome__change_new(dome_env *env)
+{
+    dome_change *c = g_new0(dome_change, 1);
+    const char *text = g_getenv(DOME_VARIABLE_VIEW);
+    c->image = -1;
+    c->directory = g_get_current_dir();
+    if (text)
+        take_note(env, c, text);
+    g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
+    return c;
+}
+
+void dome__change_free(dome_change *c)
+{
+    if (!c)
+        return;
+    g_free(c->hub);
+    g_free(c->directory);
+    g_free(c->program);
+    g_free(c->host);
+    g_free(c->provider_name);
+    g_free(c);
+}
+
+/* Signals with requests (docs/checkpoints.md) would end a process that has just been replaced. */
+static sigset_t requests(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+void dome__change_stands(dome_env *env)
+{
+    const sigset_t set = requests();
+    if (env->rank == 0 && env->watch)
+        dome__watch_stands(env->watch, env->size, env->options.least, env->options.most);
+    if (env->change->unblock)
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    env->change->unblock = false;
+}
+
+/* ---- the change ---- */
+
+/* The path of the executable file by which it can be started again; NULL: it has been replaced or removed. */
+static char *own_path(void)
+{
+    char *path = g_file_read_link("/proc/self/exe", NULL);
+    struct stat now, then;
+    if (path &&
+        (stat(path, &now) != 0 || stat("/proc/self/exe", &then) != 0 || now.st_dev != then.st_dev || now.st_ino != then.st_ino))
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
+/* Becomes the program anew, as a task of the next view. */
+static void become_anew(dome_env *env, int size, int image) __attribute__((noreturn));
+
+static void become_anew(dome_env *env, int size, int image)
+{
+    char **words = dome__restarts_command_line(), *path = own_path();
+    const sigset_t set = requests();
+    sigset_t before;
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    char *text = note(env, size, image, !sigismember(&before, SIGTERM));
+    g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
+    for_descriptors(close_own, &image);
+    if (image >= 0)
+        fcntl(image, F_SETFD, 0);
+    if (chdir(env->change->directory) == 0)
+        execv(path ? path : "/proc/self/exe", words);
+    fprintf(stderr, "dome: task %d on host %s cannot become the program again: %s\n", env->rank, env->hosts[env->rank],
+            g_strerror(errno));
+    _exit(1);
+}
+
+static void go_over(dome_env *env, int size, int image) __attribute__((noreturn));
+
+static void go_over(dome_env *env, int size, int image)
+{
+    const bool stays = env->rank < size;
+    dome__watch_change(env->watch, env->change->view + 1, size);
+    int failed = dome__barrier(env->transport); /* until then others may need this task */
+    if (failed)
+        dome__fail_transport(env, failed);
+    dome__recording_finish(env);
+    dome__checkpoint_leave(env);
+    fflush(NULL);
+    dome__watch_leave(env->watch);
+    env->stamp = NULL;
+    env->wait_ns = NULL;
+    dome__transport_free(g_steal_pointer(&env->transport));
+    if (stays) {
+        dome__watch_stop(env->watch);
+        become_anew(env, size, image);
+    }
+    env->trail = NULL;
+    dome__watch_close(g_steal_pointer(&env->watch));
+    dome__set_this_env(NULL);
+    exit(0);
+}
+
+/* Why this program cannot have so many tasks, the same on all of them: a static text, or NULL. */
+static const char *objection(const dome_env *env, int size)
+{
+    const dome_launcher *launcher = env->change->provider->launcher;
+    if (!dome__on_one_host(env))
+        return "its tasks are on several hosts";
+    if (size > launcher->tasks_per_host)
+        return "these are more tasks than a host can have";
+    return NULL;
+}
+
+static void say_no(dome_env *env, uint64_t order, const char *why)
+{
+    if (env->rank != 0)
+        return;
+    if (order)
+        dome__watch_refuse(env->watch, order, why);
+    else
+        fprintf(stderr, "dome: dome_resize: the program keeps its %d task%s: %s\n", env->size, env->size == 1 ? "" : "s", why);
+}
+
+int dome__change_boundary(dome_env *env, uint64_t order, int size)
+{
+    dome_change *c = env->change;
+    if (c->wish) {
+        size = c->wish;
+        order = 0;
+        c->wish = 0;
+    }
+    if (!size || size == env->size)
+        return DOME_OK;
+    char *why = g_strdup(objection(env, size));
+    int image = -1, status = DOME_OK;
+    if (!why) {
+        char *path = env->rank == 0 ? own_path() : NULL;
+        if (env->rank == 0 && !path)
+            why = g_strdup("its executable file has been replaced or removed since it was started");
+        g_free(path);
+        status = env->hooks->settled(env);
+        if (status == DOME_OK) {
+            dome__progress_hide(env);
+            dome__checkpoint_finish(env);
+            status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), &image, &why);
+        }
+    }
+    if (status == DOME_OK && !why)
+        go_over(env, size, image);
+    if (status != DOME_OK && order)
+        say_no(env, order, dome_status_text((dome_status)status));
+    if (why)
+        say_no(env, order, why);
+    g_free(why);
+    return status;
+}
+
+/* ---- for programs ---- */
+
+/* What only task 0 knows. */
+static const char *never(const dome_env *env)
+{
+    if (env->rank != 0)
+        return NULL;
+    if (!env->change->hub)
+        return "a program of one task has no process that watches over it: start it by dome run --max, or with --dome-max";
+    if (env->change->console)
+        return "a program that was started from the PVM console keeps its tasks";
+    return NULL;
+}
+
+/* Why --dome-min and --dome-max do not allow so many tasks: g_free'd; NULL: they do. */
+static char *beyond(const dome_options *o, int tasks)
+{
+    const int least = MAX(o->least, 1);
+    if (tasks < least)
+        return g_strdup_printf("%d would be fewer than the least number of tasks, %d", tasks, least);
+    if (o->most && tasks > o->most)
+        return g_strdup_printf("%d would be more than the greatest number of tasks, %d", tasks, o->most);
+    return NULL;
+}
+
+dome_status dome_resize(dome_env *env, int tasks)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_RESIZE, NULL, (uint64_t)tasks);
+    const char *why = never(env), *other = objection(env, tasks);
+    char *range = beyond(&env->options, tasks);
+    int status = dome__agree(env, why ? DOME_ERR_STATE : DOME_OK, why);
+    if (status == DOME_OK && range)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "%s", range);
+    else if (status == DOME_OK && other)
+        status = dome__fail(env, DOME_ERR_STATE, "the program keeps its %d tasks: %s", env->size, other);
+    if (status == DOME_OK)
+        env->change->wish = tasks == env->size ? 0 : tasks;
+    g_free(range);
+    return dome__end(&op, status);
+}
+
+uint64_t dome_epoch(const dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", 0);
+    return env->change ? env->change->view : 0;
+}

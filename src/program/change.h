@@ -1,0 +1,43 @@
+/* Changing the number of tasks while the program runs: a task's side of supervision/view.h. At a loop boundary all tasks write
+ * the state into memory; those that stay become the program anew by exec, those that leave end, and dome_init of the next view
+ * starts what is missing. docs/elastic.md describes what users see. */
+#ifndef DOME_SRC_CHANGE_H
+#define DOME_SRC_CHANGE_H
+
+#include "core/environment.h"
+#include "program/providers.h"
+
+struct dome_change {
+    uint32_t view;  /* number of the present view */
+    uint64_t loops; /* boundaries passed in earlier views */
+    int wish;       /* of dome_resize; 0: none */
+    const dome_provider *provider;
+    char *hub;       /* the hub's address as text; NULL: there is no hub */
+    bool console;    /* task 0: the program was started from the PVM console */
+    char *directory; /* in which the program began */
+    char *program;   /* its name */
+
+    /* in a task that has come back, for dome_init */
+    bool back;
+    int rank, staying, size;
+    int image;    /* task 0: the descriptor of the state */
+    bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
+    char *host, *provider_name;
+};
+
+/* Call it first in dome_init: notes which descriptors the process has been given. */
+void dome__change_begin(void);
+
+/* In dome_init: takes what this process has left for itself, if it was in the view before; else the first view, or that of the
+ * members that it joins. */
+dome_change *dome__change_new(dome_env *env);
+void dome__change_free(dome_change *change);
+
+/* When the state has been taken over. Task 0 tells the hub. */
+void dome__change_stands(dome_env *env);
+
+/* At a loop boundary, where the hub's order demands so many tasks (0: no order): does not return if the program changes. Fails by
+ * dome__fail. Collective. */
+int dome__change_boundary(dome_env *env, uint64_t order, int size);
+
+#endif

@@ -1,0 +1,242 @@
+/* Changes of the number of tasks: takes the orders of users, and does what the state machine of views (view.h) says. */
+#include "supervision/hub_private.h"
+#include "supervision/order.h"
+#include "transport/door.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool is_watch(const hub_client *c)
+{
+    return c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH;
+}
+
+static void to_all(hub_state *s, const dome_wire_message *message)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (is_watch(c) && c->view == s->view.number)
+            dome__wire_send(c->fd, message);
+    }
+}
+
+/* The tasks that have come back are known to each other by new ids. */
+static void send_members(hub_state *s)
+{
+    GString *ids = g_string_new(NULL);
+    for (int r = 0; r < dome__view_staying(&s->view); r++)
+        g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.tasks[r].id);
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (is_watch(c) && c->rank == 0 && c->view == s->view.number + 1)
+            dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
+    }
+    g_string_free(ids, TRUE);
+}
+
+/* ---- users ---- */
+
+static void reply(int fd, const char *word, const char *text)
+{
+    char *line = g_strdup_printf("%s %s\n", word, text);
+    ssize_t ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)ignored;
+    g_free(line);
+    close(fd);
+}
+
+static void answer(hub_state *s, const char *word, const char *text)
+{
+    if (s->asker < 0)
+        return;
+    reply(s->asker, word, text);
+    s->asker = -1;
+}
+
+void dome__hub_view_open(hub_state *s)
+{
+    dome__view_init(&s->view);
+    s->order_fd = dome__door_listen(DOME_DOOR_ORDER);
+    s->asker = -1;
+    for (int i = 0; i < DOME_HUB_ASKS; i++)
+        s->asks[i].fd = -1;
+}
+
+void dome__hub_view_close(hub_state *s)
+{
+    dome__hub_view_act(s, dome__view_end(&s->view));
+    for (int i = 0; i < DOME_HUB_ASKS; i++)
+        if (s->asks[i].fd >= 0)
+            reply(s->asks[i].fd, "no", "the program has ended");
+    if (s->order_fd >= 0)
+        close(s->order_fd);
+    dome__view_clear(&s->view);
+}
+
+void dome__hub_view_act(hub_state *s, dome_view_act act)
+{
+    switch (act.deed) {
+    case DOME_VIEW_HOLD:
+        to_all(s, &(dome_wire_message){.kind = DOME_WIRE_HOLD, .hold = {.order = act.order}});
+        break;
+    case DOME_VIEW_TARGET:
+        to_all(s, &(dome_wire_message){.kind = DOME_WIRE_TARGET, .hold = {act.order, act.loop, (uint32_t)act.size}});
+        break;
+    case DOME_VIEW_MEMBERS:
+        send_members(s);
+        break;
+    case DOME_VIEW_DONE:
+        answer(s, "done", act.text);
+        break;
+    case DOME_VIEW_REFUSED:
+        answer(s, "no", act.text);
+        break;
+    case DOME_VIEW_NOTHING:
+    case DOME_VIEW_WRONG:
+        break;
+    }
+    g_free(act.text);
+}
+
+/* Why no program like this one can change: a static text, or NULL. */
+static const char *never(const hub_state *s)
+{
+    if (s->noticed || s->told || s->rank0_ended)
+        return "the program is ending";
+    if (!s->hub->rank0_is_child)
+        return "a program that was started from the PVM console keeps its tasks";
+    return NULL;
+}
+
+static void take_order(hub_state *s, hub_ask *ask)
+{
+    int change = 0;
+    const char *why =
+        dome__order_parse(ask->line, &change) ? never(s) : "the order is not understood: is dome of another version?";
+    const int fd = ask->fd;
+    ask->fd = -1;
+    if (why) {
+        reply(fd, "no", why);
+        return;
+    }
+    dome_view_act act = dome__view_ask(&s->view, s->view.size + change);
+    if (act.deed == DOME_VIEW_REFUSED) {
+        reply(fd, "no", act.text);
+        g_free(act.text);
+        return;
+    }
+    s->asker = fd;
+    dome__hub_view_act(s, act);
+}
+
+static void hear(hub_state *s, hub_ask *ask)
+{
+    ssize_t n = recv(ask->fd, ask->line + ask->used, sizeof ask->line - 1 - ask->used, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    ask->used += n > 0 ? (guint)n : 0;
+    ask->line[ask->used] = '\0';
+    char *end = strchr(ask->line, '\n');
+    if (end) {
+        *end = '\0';
+        take_order(s, ask);
+    } else if (n <= 0 || ask->used == sizeof ask->line - 1) {
+        close(ask->fd);
+        ask->fd = -1;
+    }
+}
+
+void dome__hub_take_orders(hub_state *s)
+{
+    for (int i = 0; i < DOME_HUB_ASKS; i++)
+        if (dome__hub_happened(s, DOME_POLL_ASK + i))
+            hear(s, &s->asks[i]);
+    if (!dome__hub_happened(s, DOME_POLL_ORDER))
+        return;
+    int fd = dome__door_accept(s->order_fd), free = 0;
+    while (free < DOME_HUB_ASKS && s->asks[free].fd >= 0)
+        free++;
+    if (fd < 0 && errno != EACCES && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+        s->full_until = s->now + 0.1;
+    if (fd >= 0 && free < DOME_HUB_ASKS)
+        s->asks[free] = (hub_ask){.fd = fd};
+    else if (fd >= 0)
+        reply(fd, "no", "too many orders at once");
+}
+
+/* ---- tasks ---- */
+
+bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
+{
+    *then = (dome_view_act){0};
+    if (c->channel != DOME_WIRE_WATCH)
+        return c->view == s->view.number || c->view == s->view.number + 1;
+    *then = dome__view_greet(&s->view, c->rank, c->view, c->tid);
+    if (then->deed == DOME_VIEW_WRONG)
+        return false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *before = s->clients->pdata[i];
+        if (before->away && before->rank == c->rank) {
+            before->away = false;
+            before->bye = before->left = true;
+        }
+    }
+    return true;
+}
+
+/* Counts the loop boundaries of a view that has ended. */
+static void note_entered(hub_state *s, uint32_t before)
+{
+    uint64_t loops = 0;
+    for (guint i = 0; s->view.number != before && i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        loops = c->view == before ? MAX(loops, c->loop) : loops;
+    }
+    s->loops_before += loops;
+}
+
+void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int size)
+{
+    const bool steady = s->view.phase != DOME_VIEW_ENTERING;
+    const uint32_t before = s->view.number;
+    dome_view_act act = dome__view_announce(&s->view, c->rank, number, size);
+    if (act.deed == DOME_VIEW_WRONG) {
+        dome__hub_notice(s, DOME_END_OWN, false, 2,
+                         g_strdup_printf("tasks disagree about the number of tasks: task %d on host %s changes to %d", c->rank,
+                                         c->host, size));
+        return;
+    }
+    note_entered(s, before);
+    if (steady || s->view.number != before)
+        s->entered_at = s->now;
+    c->away = dome__view_away(&s->view, c->rank);
+    dome__hub_view_act(s, act);
+}
+
+void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
+{
+    const uint32_t before = s->view.number;
+    dome_view_act act = dome__view_stands(&s->view, view->number, (int)view->size, (int)view->least, (int)view->most);
+    note_entered(s, before);
+    dome__hub_view_act(s, act);
+}
+
+void dome__hub_look_for_away(hub_state *s, double limit)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!c->away || s->noticed)
+            continue;
+        struct pollfd p = {.fd = c->process, .events = POLLIN};
+        if (c->rank != 0 && c->process >= 0 && poll(&p, 1, 0) == 1) {
+            dome__hub_process_ended(s, c);
+        } else if (s->now - s->entered_at > limit) {
+            char *how = g_strdup_printf("it did not come back within %.1f s when the program changed its number of tasks", limit);
+            dome__hub_lost(s, c, how);
+            g_free(how);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/* A Dome program that changes its number of tasks, for tests/start/elastic.py.
+ *
+ *     elastic STEPS SLEEP-MS [SIZES] [MARKS] [VARIANT]
+ *
+ * SIZES: numbers of tasks, separated by commas: with each step dome_resize asks for the next one, around the end; "-": none.
+ * MARKS: each task writes its pid into MARKS/rank.N when it has joined, and task 0 the step into MARKS/step.0. VARIANT "bare": no
+ * object has a name; "endless": no loop boundary; "reads": prints a line of standard input. Prints a line for every tenth step,
+ * and a number in which all state is. */
+#include <dome/dome.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void mark(const char *marks, const char *name, int rank, long value)
+{
+    char path[4096], made[4096 + 16];
+    if (!marks[0] || marks[0] == '-')
+        return;
+    snprintf(path, sizeof path, "%s/%s.%d", marks, name, rank);
+    snprintf(made, sizeof made, "%s.new", path);
+    FILE *file = fopen(made, "w");
+    if (!file || fprintf(file, "%ld\n", value) < 0 || fclose(file) || rename(made, path))
+        _exit(9);
+}
+
+static int wanted(const char *sizes, int64_t step)
+{
+    int numbers[64], count = 0;
+    for (const char *at = sizes; *at && count < 64; at += strcspn(at, ",") + (at[strcspn(at, ",")] != 0))
+        numbers[count++] = atoi(at);
+    return numbers[step % count];
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 1099511628211u;
+    return hash;
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    int64_t steps = argc > 1 ? atoll(argv[1]) : 10;
+    long sleep_ms = argc > 2 ? atol(argv[2]) : 0;
+    const char *sizes = argc > 3 ? argv[3] : "-", *marks = argc > 4 ? argv[4] : "", *variant = argc > 5 ? argv[5] : "";
+    const bool bare = strcmp(variant, "bare") == 0;
+    dvec *x = dvec_new(env, bare ? NULL : "x", DOME_F64, 5000), *y = dvec_new(env, NULL, DOME_F64, 5000);
+    dvec *w = dvec_new_with(env, bare ? NULL : "w", DOME_I32, 300, DVEC_OPTIONS(.distribution = DOME_WHOLE));
+    dvec *m = dvec_new_with(env, bare ? NULL : "m", DOME_F32, 700, DVEC_OPTIONS(.distribution = DOME_BLOCK, .width = 3));
+    dvec *empty = dvec_new(env, bare ? NULL : "empty", DOME_U16, 0);
+    dscalar *step = dscalar_new(env, bare ? NULL : "step", DOME_I64);
+    if (!dome_is_restarting(env)) {
+        dome_print(env, "begins\n");
+        dvec_random(x, 7);
+        dvec_fill(w, 1);
+        dvec_fill(m, 0.5);
+    }
+    mark(marks, "rank", dome_rank(env), (long)getpid());
+    while (strcmp(variant, "endless") == 0)
+        sleep(1);
+    int64_t k;
+    while ((k = dscalar_get_i64(step)) < steps) {
+        dvec_muls(y, x, 0.5);
+        dvec_adds(x, y, (double)(k + 1) / 3);
+        dvec_adds(w, w, (double)(k % 5));
+        dvec_axpy(m, 1e-3 * (double)k, m);
+        if (k % 10 == 0)
+            dome_print(env, "step %" PRId64 ": %a\n", k, dvec_sum(x));
+        nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
+        dscalar_set_i64(step, k + 1);
+        if (dome_rank(env) == 0)
+            mark(marks, "step", 0, (long)k + 1);
+        if (sizes[0] != '-')
+            dome_resize(env, wanted(sizes, k));
+        dome_checkpoint(env);
+    }
+    uint64_t hash = 14695981039346656037u;
+    hash = mix(hash, dvec_allgather(x), 5000 * sizeof(double));
+    hash = mix(hash, dvec_allgather(w), 300 * sizeof(int32_t));
+    hash = mix(hash, dvec_allgather(m), 2100 * sizeof(float));
+    dome_print(env, "after %" PRId64 " steps: %016" PRIx64 "\n", k, hash);
+    if (getenv("ELASTIC_SHOW"))
+        fprintf(stderr, "view %" PRIu64 ", %d tasks, task %d\n", dome_epoch(env), dome_size(env), dome_rank(env));
+    dvec_free(empty);
+    return dome_finalize(env);
+}

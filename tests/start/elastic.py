@@ -1,0 +1,369 @@
+"""Programs that change their number of tasks while they run: dome_resize, dome grow and dome shrink.
+
+    elastic.py [--many] [PART-OF-A-NAME]
+
+--many: a thousand views, and many losses at random moments."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
+
+import harness
+from harness import BUILD, DOME, PROGRAMS, Run, check, wait_until
+
+ELASTIC = PROGRAMS + "/elastic"
+EXAMPLES = os.path.join(os.path.abspath(BUILD), "examples")
+
+
+def dome(*arguments, status=0, user=None):
+    """What it prints: standard output and standard error."""
+    done = subprocess.run([DOME] + list(arguments), env=harness.clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=harness.HANG, user=user)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    check(status is None or done.returncode == status, "dome %s: status %d: %s %s" % (" ".join(arguments), done.returncode, out, err))
+    return out, err
+
+
+def one_task(command):
+    """What the program prints as one task that nobody disturbs."""
+    with Run(command + ["--dome-transport", "self"]) as run:
+        check(run.wait() == 0, "one task: " + run.errors())
+        return run.output()
+
+
+def ended_well(run, output):
+    status = run.wait()
+    check(status == 0, "status %s: %s" % (status, run.errors()))
+    check(run.output() == output, "other output: %r instead of %r" % (run.output()[-300:], output[-300:]))
+    check(not run.lines(), "lines: %s" % run.errors())
+    run.check_clean()
+
+
+def mark(run, name):
+    try:
+        with open("%s/%s.0" % (run.marks, name)) as f:
+            return int(f.read())
+    except OSError:
+        return None
+
+
+def step_of(run):
+    return mark(run, "step") or 0
+
+
+def reach(run, step):
+    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
+    check(run.process.poll() is None, "it ended early: %s" % run.errors())
+
+
+def sizes_of(seed, count, most=7):
+    draw = random.Random(seed)
+    return ",".join(str(draw.randint(1, most)) for _ in range(count))
+
+
+def wishes(seed, tasks, steps=12, options=()):
+    """dome_resize at every boundary: the output of one task."""
+    sizes = sizes_of(seed, 8)
+    expected = one_task([ELASTIC, str(steps), "0", "-"])
+    with Run([ELASTIC, str(steps), "0", sizes, "--dome-tasks", str(tasks), "--dome-max", "7"] + list(options)) as run:
+        ended_well(run, expected)
+    return sizes
+
+
+def by_dome_run():
+    expected = one_task([ELASTIC, "8", "0", "-"])
+    with Run([DOME, "run", "-n", "1", "--max", "4", ELASTIC, "8", "0", "1,4,2,3"]) as run:
+        ended_well(run, expected)
+
+
+def orders():
+    """dome grow and dome shrink: pids stay, dome ps tells of the views."""
+    expected = one_task([ELASTIC, "200", "0", "-"])
+    with Run([ELASTIC, "200", "20", "-", "%MARKS%", "--dome-tasks", "2", "--dome-min", "2", "--dome-max", "4"]) as run:
+        reach(run, 1)
+        pids = [run.rank(0), run.rank(1)]
+        pid = str(run.pid)
+        out, _ = dome("grow", pid, "-n", "2")
+        check(out == "%s: 4 tasks, view 1\n" % pid, "grow: %r" % out)
+        program = [p for p in json.loads(dome("ps", "--json")[0]) if p["pid"] == run.pid][0]
+        check(program["view"] == 1 and len(program["tasks"]) == 4, "dome ps: %r" % program)
+        check("view 1, " in dome("ps")[0], "dome ps tells of no view")
+        wait_until(lambda: run.rank(3) is not None, "the new tasks")
+        check([run.rank(0), run.rank(1)] == pids, "other processes: %s, %s" % (pids, [run.rank(0), run.rank(1)]))
+        check([t["pid"] for t in program["tasks"]][:2] == pids, "dome ps: %r" % program)
+        out, _ = dome("shrink", pid)
+        check(out == "%s: 3 tasks, view 2\n" % pid, "shrink: %r" % out)
+        for arguments, line in ((["grow", pid, "-n", "2"], "5 tasks would be more than its greatest number, 4"),
+                                (["shrink", pid, "-n", "2"], "1 task would be fewer than its least number, 2")):
+            _, err = dome(*arguments, status=1)
+            check(err == "dome: %s: %s\n" % (arguments[0], line), err)
+        check([run.rank(0), run.rank(1)] == pids, "other processes")
+        check(run.process.poll() is None, "too short: it has ended")
+        ended_well(run, expected)
+
+
+def refused(variant, options, pattern, wait="20"):
+    with Run([ELASTIC, "1000", "20", "-", "%MARKS%", variant, "--dome-tasks", "2"] + list(options)) as run:
+        wait_until(lambda: run.rank(1) is not None and run.rank(0) is not None, "the tasks")
+
+        def answered():  # while it starts it says so
+            _, err = dome("grow", str(run.pid), "--wait", wait, status=1)
+            return "still starting" not in err and err
+
+        err = wait_until(answered, "an answer")
+        check(re.fullmatch("dome: grow: " + pattern + "\n", err), err)
+        check(run.process.poll() is None, "it has ended: " + run.errors())
+        harness.kill(run.pid, signal.SIGTERM)
+        run.wait()
+        run.check_clean()
+
+
+def unknown():
+    for name in "there-is-none", "1", "999999":
+        _, err = dome("shrink", name, status=1)
+        check(re.fullmatch("dome: shrink: no program %s of yours with several tasks was started on this host; .*\n" % name, err), err)
+    for arguments in (["grow"], ["grow", "x", "-n", "0"], ["grow", "x", "y"]):
+        dome(*arguments, status=2)
+
+
+def other_user():
+    if os.geteuid() != 0:
+        return "needs root"
+    with Run([ELASTIC, "1000", "20", "-", "%MARKS%", "--dome-tasks", "2"]) as run:
+        reach(run, 1)
+        if subprocess.run([DOME, "--version"], user=65534, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+            return "the command cannot be run by another user here"
+        _, err = dome("grow", str(run.pid), status=1, user=65534)
+        check(err == "dome: grow: process %d belongs to another user\n" % run.pid, err)
+        harness.kill(run.pid, signal.SIGTERM)
+        run.wait()
+
+
+def ranges():
+    for options, line in ((["--dome-tasks", "3", "--dome-max", "2"], "--dome-tasks 3 is more than --dome-max 2"),
+                          (["--dome-tasks", "1", "--dome-min", "2"], "--dome-min 2 is more than --dome-tasks 1"),
+                          (["--dome-min", "3", "--dome-max", "2"], "--dome-min 3 is more than --dome-max 2")):
+        with Run([ELASTIC, "3", "0"] + options) as run:
+            check(run.wait() == 2 and run.lines() == ["dome: " + line], run.errors())
+    with Run([ELASTIC, "3", "0", "5", "--dome-tasks", "2", "--dome-max", "4"]) as run:
+        check(run.wait() == 2, run.errors())
+        check("dome_resize: 5 would be more than the greatest number of tasks, 4" in run.errors(), run.errors())
+        run.check_clean()
+    with Run([ELASTIC, "3", "0", "2", "--dome-transport", "self"]) as run:
+        check(run.wait() == 2 or run.wait() == 1, run.errors())
+        check("a program of one task has no process that watches over it" in run.errors(), run.errors())
+
+
+def bare_wish():
+    """A wish that cannot be met: a line, and the program goes on."""
+    with Run([ELASTIC, "1", "0", "3", "", "bare", "--dome-tasks", "2"]) as run:
+        check(run.wait() == 0, run.errors())
+        check(len(run.lines()) == 1 and "the program keeps its 2 tasks: it has no objects with names" in run.lines()[0], run.errors())
+        run.check_clean()
+
+
+def descriptors(pid):
+    return len(os.listdir("/proc/%d/fd" % pid))
+
+
+def resident(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return int(re.search(r"VmRSS:\s*(\d+)", f.read())[1])
+
+
+def many_views(count):
+    """Descriptors and memory stay as they are, of the task and of the hub."""
+    expected = one_task([ELASTIC, str(count), "0", "-"])
+    with Run([ELASTIC, str(count), "0", "3,2", "%MARKS%", "--dome-tasks", "2", "--dome-balance", "none"]) as run:
+        seen = []
+        for at in count // 5, count * 4 // 5:
+            reach(run, at)
+            hub = [descriptors(run.pid), resident(run.pid)]
+            seen.append(hub)
+        check(abs(seen[1][0] - seen[0][0]) <= 12, "descriptors of the hub: %s" % seen)  # connections come and go meanwhile
+        check(seen[1][1] < seen[0][1] + 3000, "memory of the hub: %s" % seen)
+        ended_well(run, expected)
+        return "descriptors and KiB of the hub: %s" % seen
+
+
+def own_descriptors(count):
+    """What a task has open does not grow: counted by the task that is asked in its loop."""
+    with Run([ELASTIC, str(count), "60", "3,2", "%MARKS%", "--dome-tasks", "2"]) as run:
+        least = {}
+        while run.process.poll() is None and step_of(run) < count - 1:
+            step = step_of(run)
+            try:
+                n = descriptors(run.rank(0))
+            except (OSError, TypeError):
+                continue
+            part = step * 2 // count
+            least[part] = min(n, least.get(part, n)) if step > 2 else n
+            time.sleep(0.005)
+        check(run.wait() == 0, run.errors())
+        check(least.get(1, 0) <= least.get(0, 0), "descriptors of task 0: %s" % least)
+        return str(least)
+
+
+LOST = r"dome: (task \d+ on host \S+ (is lost: .*|ended with exit status \d+ without dome_finalize|.*)|.*)"
+
+
+def loss(seed, restarts):
+    """A task is killed while the program changes all the time: the program ends with a line, or is started again."""
+    draw = random.Random(seed)
+    steps = 60
+    expected = one_task([ELASTIC, str(steps), "0", "-"])
+    command = [ELASTIC, str(steps), "0", sizes_of(seed, 8, 4), "%MARKS%", "--dome-tasks", "3"]
+    if restarts:
+        command = [DOME, "run", "--restarts", "5", "-n", "3"] + command[:-2]
+    with Run(command) as run:
+        wait_until(lambda: step_of(run) >= 3 or run.process.poll() is not None, "the program to run")
+        time.sleep(draw.random() * 0.3)
+        tasks = [p.pid for p in run.processes() if p.name == "elastic" and p.pid != run.pid]
+        ranks = [run.rank(r) for r in range(4)]
+        tasks = [p for p in tasks if p in ranks] or tasks
+        victim = draw.choice(tasks) if tasks else None
+        if victim:
+            harness.kill(victim)
+        status = run.wait()
+        run.check_clean()
+        if restarts:
+            check(status == 0, "status %s: %s" % (status, run.errors()))
+            check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
+        elif status != 0:
+            check(len(run.lines()) == 1 and re.fullmatch(LOST, run.lines()[0]), "lines: " + run.errors())
+        return "%s %s" % (status, " | ".join(run.lines())[:150])
+
+
+def losses(seeds, restarts):
+    for seed in seeds:
+        loss(seed, restarts)
+
+
+def with_checkpoints():
+    """Checkpoints go on across views; after a loss the program goes on from one."""
+    expected = one_task([ELASTIC, "60", "0", "-"])
+    with Run([DOME, "run", "--restarts", "2", "-n", "2", ELASTIC, "60", "10", "3,2,4", "%MARKS%", "--dome-checkpoint-dir", "%MARKS%/saved",
+              "--dome-checkpoint-every", "5"]) as run:
+        run.arguments = run.arguments
+        reach(run, 23)
+        victim = run.rank(1)
+        before = step_of(run)
+        while not harness.kill(victim):
+            victim = run.rank(1)
+        status = run.wait()
+        check(status == 0, "status %s: %s" % (status, run.errors()))
+        check(len(run.lines()) == 1 and re.search(r"started again from checkpoint \d+ \(loop boundary (20|25|30)\), restart 1 of 2", run.lines()[0]),
+              "%d: %s" % (before, run.errors()))
+        check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
+        dome("ckpt", "verify", run.marks + "/saved")
+
+
+def in_memory():
+    expected = one_task([ELASTIC, "30", "0", "-"])
+    with Run([DOME, "run", "--restarts", "1", "-n", "2", ELASTIC, "30", "0", "3,2,4", "--dome-checkpoint-dir", "memory:",
+              "--dome-checkpoint-every", "3"]) as run:
+        ended_well(run, expected)
+
+
+def traced():
+    expected = one_task([ELASTIC, "10", "0", "-"])
+    with Run([ELASTIC, "10", "0", "3,2", "--dome-tasks", "2", "--dome-trace", "%MARKS%/trace", "--dome-profile"]) as run:
+        check(run.wait() == 0, run.errors())
+        check(run.output() == expected, "other output")
+        with open(run.marks + "/trace") as f:
+            trace = f.read()
+        check(len(re.findall("^H ", trace, re.M)) == 11, "%d starts in the trace" % len(re.findall("^H ", trace, re.M)))
+        check("dvec_allgather" in run.errors(), "no profile: " + run.errors())
+    with Run([ELASTIC, "10", "0", "3,2", "--dome-tasks", "2", "--dome-trace", "%MARKS%/trace.json"]) as run:
+        ended_well(run, expected)
+        with open(run.marks + "/trace.json") as f:
+            json.load(f)
+
+
+def standard_input():
+    """What a shell has given the process stays open; what the program opens does not."""
+    read, write = os.pipe()
+    with Run([ELASTIC, "6", "0", "3,1,2", "--dome-tasks", "2"], pass_fds=(read,)) as run:
+        check(run.wait() == 0, run.errors())
+    os.close(read)
+    os.close(write)
+
+
+def example(name, arguments, seed):
+    """An example under orders at random: the output of one task."""
+    program = os.path.join(EXAMPLES, name)
+    if not os.path.exists(program):
+        return "not built"
+    draw = random.Random(seed)
+    expected = one_task([program] + arguments)
+    with Run([program] + arguments + ["--dome-tasks", "2", "--dome-min", "1", "--dome-max", "7"]) as run:
+        changes = 0
+        while run.process.poll() is None and changes < 12:
+            out, _ = dome(draw.choice(("grow", "shrink")), str(run.pid), "-n", str(draw.randint(1, 4)), status=None)
+            changes += out != ""
+        ended_well(run, expected)
+        check(changes > 0, "it has not changed at all")
+        return "%d changes" % changes
+
+
+def laplacian(path, n):
+    """The matrix of a grid of n by n points."""
+    entries = ["%d %d 4" % (k, k) for k in range(1, n * n + 1)]
+    entries += ["%d %d -1" % (k + 1, k) for k in range(1, n * n) if k % n]
+    entries += ["%d %d -1" % (k + n, k) for k in range(1, n * n - n + 1)]
+    with open(path, "w") as f:
+        f.write("%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n" % (n * n, n * n, len(entries)))
+        f.write("\n".join(entries) + "\n")
+
+
+def cg(seed):
+    with harness.temporary_directory() as directory:
+        laplacian(directory + "/grid.mtx", 150)
+        return example("cg", ["--tolerance", "1e-12", directory + "/grid.mtx"], seed)
+
+
+def main():
+    arguments = sys.argv[1:]
+    many = "--many" in arguments
+    part = ([a for a in arguments if a != "--many"] + [""])[0]
+    harness.need_pvm()
+    cases = [
+        ("orders", orders),
+        ("dome run", by_dome_run),
+        ("ranges", ranges),
+        ("unknown", unknown),
+        ("other user", other_user),
+        ("no names: order", refused, "bare", [], r"it has no objects with names, so nothing .*"),
+        ("no names: wish", bare_wish),
+        ("no boundary", refused, "endless", [], r"the program has come to no loop boundary .* within 1 s; it changes at the next one", "1"),
+        ("wishes 1", wishes, 1, 2),
+        ("wishes 2", wishes, 2, 1),
+        ("wishes 3, random moves", wishes, 3, 3, 10, ["--dome-balance", "random"]),
+        ("wishes 4, through PVM", wishes, 4, 3, 8, ["--dome-road", "pvm"]),
+        ("checkpoints", with_checkpoints),
+        ("checkpoints in memory", in_memory),
+        ("trace and profile", traced),
+        ("descriptors given", standard_input),
+        ("losses", losses, range(3), False),
+        ("losses and restarts", losses, range(10, 13), True),
+        ("many views", many_views, 100),
+        ("descriptors", own_descriptors, 30),
+        ("md", example, "md", ["--cells", "4", "--steps", "1500"], 1),
+        ("cg", cg, 2),
+    ]
+    if many:
+        cases = [("a thousand views", many_views, 1000)]
+        cases += [("losses %d" % k, loss, 100 + k, False) for k in range(40)]
+        cases += [("losses and restarts %d" % k, loss, 200 + k, True) for k in range(40)]
+        cases += [("wishes %d" % k, wishes, 300 + k, k % 5 + 1, 30) for k in range(20)]
+    sys.exit(harness.run_all([c for c in cases if part in c[0]], 3) > 0)
+
+
+main()
