@@ -389,7 +389,7 @@ static void add_cost(double parts[PARTS], const char *name, double compute, doub
     if (strcmp(name, "load balancing") == 0 || strcmp(name, "dome_env_relayout") == 0) {
         work = MOVING;
         waiting = MOVING_WAIT;
-    } else if (strcmp(name, "dvec_halo") == 0) {
+    } else if (strcmp(name, "dvec_halo") == 0 || strcmp(name, "dvec_halo_planes") == 0) {
         work = HALO;
         waiting = HALO_WAIT;
     } else if (strcmp(name, "dome_checkpoint") == 0) {

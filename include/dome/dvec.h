@@ -42,11 +42,11 @@
  * - The first call that needs the values of a failed vector reports DOME_ERR_RANGE; its line names
  *   the operation, the output and the element. Every later call that needs them fails too, until
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
- *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_write, and dvec_copy to another
- *   distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add,
- *   dvec_map, dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the
- *   functions of arrays.h and the loops of map.h, for their inputs; dvec_scatter and dvec_scatter_add
- *   also for their output.
+ *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_halo_planes, dvec_write, and dvec_copy to
+ *   another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather, dvec_scatter,
+ *   dvec_scatter_add, dvec_map, dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows,
+ *   dsparse_submatrix, the functions of arrays.h and the loops of map.h, for their inputs;
+ *   dvec_scatter and dvec_scatter_add also for their output.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -109,7 +109,7 @@ extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &opt
 dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n);
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options);
 
-/* A new vector with the type, length, width, block size and distribution of x, all 0 (PETSc:
+/* A new vector with the type, length, width, shape, block size and distribution of x, all 0 (PETSc:
  * VecDuplicate); dvec_clone also copies x's values, as dvec_copy does. Collective in order. NULL on
  * failure, as dvec_new. */
 dvec *dvec_new_like(const dvec *x, const char *name);
@@ -127,6 +127,26 @@ uint64_t dvec_length(const dvec *x); /* elements */
 size_t dvec_width(const dvec *x);    /* values per element */
 dome_distribution dvec_distribution(const dvec *x);
 dome_object *dvec_object(const dvec *x);
+
+/* ---- shapes ----
+ *
+ * The values of a vector can be those of an array of several dimensions, row by row (C order): the
+ * first dimensions count the elements, and an element consists of what the last ones span. A vector
+ * of 6 elements of width 4 can have the shape (6, 4), (2, 3, 4), (2, 3, 2, 2), ... The shape is that
+ * of the vector's files, and dvec_halo_planes fetches whole planes of it. Element-wise functions and
+ * reductions do not look at shapes, and leave that of their output as it is. */
+
+enum { DOME_MAX_DIMENSIONS = 8 };
+
+/* Gives x the shape (shape[0], ..., shape[ndim - 1]); ndim 0 gives back the default one. Some number
+ * of the first dimensions (none: 1) has the product dvec_length, and the others have the product
+ * dvec_width, else DOME_ERR_SHAPE. A shape is not in checkpoints: set it where the program makes the
+ * vector, so that a restarted program sets it again. Collective in order. DOME_ERR_ARGUMENT. */
+dome_status dvec_set_shape(dvec *x, int ndim, const uint64_t shape[]);
+
+/* Fills the shape and returns the number of dimensions. Without a shape of its own a vector has (n),
+ * or (n, width) if the width is not 1. 0 on failure. Not collective. */
+int dvec_shape(const dvec *x, uint64_t shape[DOME_MAX_DIMENSIONS]);
 
 /* ---- element-wise functions: collective in order; may be deferred ---- */
 
@@ -486,8 +506,17 @@ typedef struct dvec_halo_span {
 /* Fetches up to `below` elements before and `above` elements after each local span. At the ends of
  * the vector there are fewer, unless periodic is set: then indices wrap around, and below and above
  * must not exceed the length. Collective. Fills both spans and limits the pointers as dvec_local
- * does; the copies are valid until the next dvec_halo of x. DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
+ * does; the copies are valid until the next dvec_halo or dvec_halo_planes of x. DOME_ERR_ARGUMENT,
+ * DOME_ERR_MEMORY. */
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
+
+/* The same by planes: a plane is what the last dimensions of x's shape span, for one index of the
+ * first. Fetches up to `below` planes before the plane in which the span begins, and `above` planes
+ * after that in which it ends, and the rest of these two: so `below` begins where a plane begins,
+ * and `above` ends where one ends. For stencils with neighbours in all directions, diagonal ones
+ * too. Periodic: along the first dimension, whose length below and above must not exceed.
+ * DOME_ERR_SHAPE: an element is more than a plane. */
+dome_status dvec_halo_planes(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
 
 /* A loop of the program. The library calls the kernel once for every block (so with the same ranges
  * for any layout) with the global index `first` of the block's first element, the number of
@@ -520,22 +549,22 @@ dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin,
 
 /* ---- files ---- */
 
-/* Writes x as a NumPy .npy file, version 1.0, little-endian, of shape (n,) or (n, width); struct
- * types become structured dtypes. Each task writes its own part. A task whose host cannot see rank
- * 0's directory sends its part to rank 0. The file appears under its name complete or not at all. A
- * program that ends during the call leaves no file if all tasks are on one host and the file system
- * supports files without a name; otherwise it may leave a hidden file .dome-new-*, which the next
- * program that writes a vector to that directory removes. Collective. DOME_ERR_IO. */
+/* Writes x as a NumPy .npy file, version 1.0, little-endian, with x's shape; struct types become
+ * structured dtypes. Each task writes its own part. A task whose host cannot see rank 0's directory
+ * sends its part to rank 0. The file appears under its name complete or not at all. A program that
+ * ends during the call leaves no file if all tasks are on one host and the file system supports
+ * files without a name; otherwise it may leave a hidden file .dome-new-*, which the next program
+ * that writes a vector to that directory removes. Collective. DOME_ERR_IO. */
 dome_status dvec_write(const dvec *x, const char *path);
 
-/* Reads a .npy file of any byte order into a new vector called `name`. A one-dimensional array has
- * width 1; otherwise the width is the product of all dimensions but the first. bool becomes
- * DOME_U8. A structured dtype becomes the struct type that the program has described with the same
- * fields in the same order, or a new one with the layout of C. Each task reads its own part, or
- * receives it from rank 0 if it cannot see the file. Options may set the distribution and block
- * size; a width must be the file's. Collective. env owns the vector. NULL on failure: DOME_ERR_IO,
- * DOME_ERR_FORMAT (not .npy, truncated, object dtype, Fortran order, ...), DOME_ERR_SHAPE, and
- * those of dvec_new. */
+/* Reads a .npy file of any byte order into a new vector called `name`, which gets the array's shape
+ * (dimensions beyond the eighth are multiplied into it). The width is the product of all dimensions
+ * but the first, or options->width, if that is the product of some number of the last dimensions: 1
+ * makes every value an element. bool becomes DOME_U8. A structured dtype becomes the struct type that the program has described
+ * with the same fields in the same order, or a new one with the layout of C. Each task reads its own part, or receives it from
+ * rank 0 if it cannot see the file. Options may also set the distribution and block size. Collective. env owns the vector. NULL
+ * on failure: DOME_ERR_IO, DOME_ERR_FORMAT (not .npy, truncated, object dtype, Fortran order, ...), DOME_ERR_SHAPE, and those of
+ * dvec_new. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 

@@ -226,6 +226,8 @@
     X(DVEC_ALLGATHER, "dvec_allgather", "", PLAIN)                                                                               \
     X(DVEC_LOCAL, "dvec_local", "form:u", PLAIN)                                                                                 \
     X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
+    X(DVEC_HALO_PLANES, "dvec_halo_planes", "below:u above:u periodic:u", PLAIN)                                                 \
+    X(DVEC_SET_SHAPE, "dvec_set_shape", "dimensions:u dimension:u", PLAIN)                                                       \
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \

@@ -668,9 +668,12 @@ dvec *dvec_new_like(const dvec *x, const char *name)
 {
     DOME_NEEDS(x, "the vector", NULL);
     dvec__id(x); /* refuses a freed vector */
-    return dvec_new_with(
+    dvec *z = dvec_new_with(
         x->env, name, x->type, x->length,
         DVEC_OPTIONS(.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)));
+    if (z)
+        dvec__take_shape(z, x->ndim, x->shape);
+    return z;
 }
 
 void dvec_free(dvec *x)

@@ -479,29 +479,35 @@ const void *dvec_allgather(const dvec *x)
 
 typedef struct halo {
     const dvec *x;
-    uint64_t below, above;
+    uint64_t below, above; /* planes */
+    uint64_t plane;        /* elements; 1 for dvec_halo */
     bool periodic;
 } halo;
 
 /* `count` elements from `first` on, wrapping at the end. */
 static int want_around(uint64_t first, uint64_t count, uint64_t n, uint64_t *at, dvec_want *wants)
 {
-    uint64_t head = MIN(count, n - first);
     int used = 0;
-    if (head > 0)
-        wants[used++] = (dvec_want){first, head, *at};
-    if (count > head)
-        wants[used++] = (dvec_want){0, count - head, *at + head};
-    *at += count;
+    while (count > 0) {
+        uint64_t part = MIN(count, n - first);
+        wants[used++] = (dvec_want){first, part, *at};
+        *at += part;
+        count -= part;
+        first = 0;
+    }
     return used;
 }
 
-/* The number of elements to fetch below and above a span. */
+/* The number of elements to fetch below and above a span: so many planes, and the rest of those in which it begins and ends. */
 static void halo_counts(const halo *h, const dome_span *span, uint64_t *below, uint64_t *above)
 {
-    uint64_t end = span->first + span->count;
-    *below = h->periodic ? h->below : MIN(h->below, span->first);
-    *above = h->periodic ? h->above : MIN(h->above, h->x->length - end);
+    uint64_t end = span->first + span->count, n = h->x->length;
+    *below = h->below * h->plane + span->first % h->plane;
+    *above = h->above * h->plane + (h->plane - end % h->plane) % h->plane;
+    if (!h->periodic) {
+        *below = MIN(*below, span->first);
+        *above = MIN(*above, n - end);
+    }
 }
 
 static int wants_halo(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
@@ -513,7 +519,8 @@ static int wants_halo(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
     for (int s = 0; s < nspans; s++) {
         uint64_t first = spans[s].first, end = first + spans[s].count;
         halo_counts(h, &spans[s], &below, &above);
-        count += want_around(first >= below ? first - below : n - (below - first), below, n, &at, wants + count);
+        uint64_t back = below % n;
+        count += want_around(first >= back ? first - back : n - (back - first), below, n, &at, wants + count);
         count += want_around(end == n ? 0 : end, above, n, &at, wants + count);
     }
     return count;
@@ -524,7 +531,7 @@ static int wants_halo(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
 static int halo_room(dvec *x, const halo *h, uint64_t elements)
 {
     if (x->lazy->halo_layout == x->layout && x->lazy->halo_below == h->below && x->lazy->halo_above == h->above &&
-        x->lazy->halo_periodic == h->periodic)
+        x->lazy->halo_plane == h->plane && x->lazy->halo_periodic == h->periodic)
         return DOME_OK;
     dome__storage_retire(g_steal_pointer(&x->lazy->halo), dvec_name(x));
     g_clear_pointer(&x->lazy->halo_layout, dome_layout_unref);
@@ -537,42 +544,52 @@ static int halo_room(dvec *x, const halo *h, uint64_t elements)
         x->lazy->halo_layout = dome_layout_ref(x->layout);
         x->lazy->halo_below = h->below;
         x->lazy->halo_above = h->above;
+        x->lazy->halo_plane = h->plane;
         x->lazy->halo_periodic = h->periodic;
     }
     return status;
 }
 
-static int halo_fetch(dvec *x, const halo *h)
+/* Whether so many planes can be fetched; more than there are become all of them. */
+static int halo_check(halo *h, uint64_t planes, const char *what)
 {
-    uint64_t elements = 0;
+    if (h->periodic && (h->below > planes || h->above > planes))
+        return dome__fail(h->x->env, DOME_ERR_ARGUMENT,
+                          "a periodic halo of %" G_GUINT64_FORMAT " below and %" G_GUINT64_FORMAT
+                          " above is longer than the vector of %" G_GUINT64_FORMAT " %s",
+                          h->below, h->above, planes, what);
+    h->below = MIN(h->below, planes);
+    h->above = MIN(h->above, planes);
+    return DOME_OK;
+}
+
+static int halo_fetch(dvec *x, halo *h, bool by_plane)
+{
+    uint64_t elements = 0, planes = x->length;
     dvec_want wants[DVEC_WANTS];
     int status = dvec__settle(x, NULL);
     if (status != DOME_OK)
         return status;
-    if (h->periodic && (h->below > x->length || h->above > x->length))
-        return dome__fail(x->env, DOME_ERR_ARGUMENT,
-                          "a periodic halo of %" G_GUINT64_FORMAT " below and %" G_GUINT64_FORMAT
-                          " above is longer than the vector of %" G_GUINT64_FORMAT " elements",
-                          h->below, h->above, x->length);
+    if (by_plane && !dvec__plane(x, &planes, &h->plane))
+        return dome__fail(x->env, DOME_ERR_SHAPE,
+                          "an element is more than a plane of %" G_GUINT64_FORMAT " along the first dimension", planes);
+    h->plane = MAX(1, h->plane);
+    status = halo_check(h, planes, by_plane ? "planes" : "elements");
+    if (status != DOME_OK)
+        return status;
     for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
         elements += wants[w].count;
     status = halo_room(x, h, elements);
     return status == DOME_OK ? fetch(x, wants_halo, h, true, x->lazy->halo) : status;
 }
 
-dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
+static int fetch_halo(dome_operation_code code, dvec *x, const halo *wanted, dvec_halo_span spans[2])
 {
     dvec_span local[2];
-    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
-    dvec__no_spans(local);
-    for (int s = 0; s < 2; s++)
-        spans[s] = (dvec_halo_span){.local = local[s]};
-    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
-    dome__begin_with(&op, x->env, DOME_OP_DVEC_HALO, x->object, (uint64_t[]){below, above, periodic}, 3);
-
-    halo h = {.x = x, .below = below, .above = above, .periodic = periodic};
-    int status = halo_fetch(x, &h);
+    halo h = *wanted;
+    dome__begin_with(&op, x->env, code, x->object, (uint64_t[]){h.below, h.above, h.periodic}, 3);
+    int status = halo_fetch(x, &h, code == DOME_OP_DVEC_HALO_PLANES);
     if (dome__end(&op, status) != DOME_OK)
         return status;
 
@@ -589,4 +606,29 @@ dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dv
     }
     dvec__lend(x);
     return DOME_OK;
+}
+
+/* Empties spans that have not been fetched. */
+static void no_halo(dvec_halo_span spans[2])
+{
+    dvec_span local[2];
+    dvec__no_spans(local);
+    for (int s = 0; s < 2; s++)
+        spans[s] = (dvec_halo_span){.local = local[s]};
+}
+
+dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
+{
+    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
+    no_halo(spans);
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
+    return fetch_halo(DOME_OP_DVEC_HALO, x, &(halo){.x = x, .below = below, .above = above, .periodic = periodic}, spans);
+}
+
+dome_status dvec_halo_planes(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
+{
+    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
+    no_halo(spans);
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
+    return fetch_halo(DOME_OP_DVEC_HALO_PLANES, x, &(halo){.x = x, .below = below, .above = above, .periodic = periodic}, spans);
 }

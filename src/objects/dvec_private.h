@@ -22,7 +22,7 @@ typedef struct dvec_lazy {
     void *whole; /* dvec_allgather's copy */
 
     void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
-    uint64_t halo_below, halo_above;
+    uint64_t halo_below, halo_above, halo_plane;
     bool halo_periodic;
     dome_layout *halo_layout;
 
@@ -36,6 +36,8 @@ struct dvec {
     dome_env *env;
     dome_type type;
     uint64_t length, width;
+    int ndim; /* 0: the shape is (length), or (length, width) */
+    uint64_t shape[DOME_MAX_DIMENSIONS];
     dome_distribution distribution;
     dome_layout *layout; /* own reference; DOME_WHOLE: over one task */
     int layout_rank;     /* the rank to ask the layout for: the task's, or 0 for DOME_WHOLE */
@@ -69,6 +71,15 @@ int dvec__settle_read(const dvec *x);
 /* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False after a failure. */
 bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy);
 
+/* The shape of x, and the number of its dimensions. */
+int dvec__shape(const dvec *x, uint64_t shape[DOME_MAX_DIMENSIONS]);
+
+/* Gives x a shape that fits its length and width; ndim 0: the default. */
+void dvec__take_shape(dvec *x, int ndim, const uint64_t shape[]);
+
+/* The number of planes along the first dimension, and of elements in each. False if an element is more than a plane. */
+bool dvec__plane(const dvec *x, uint64_t *planes, uint64_t *elements);
+
 /* Whether an object is a dvec. */
 bool dvec__is(const dome_object *object);
 
@@ -101,7 +112,7 @@ typedef struct dvec_want {
 } dvec_want;
 
 /* Sets the ranges that a rank wants and returns their number. Any task can compute it for any rank, so no requests are sent. */
-#define DVEC_WANTS 8
+#define DVEC_WANTS 12
 typedef int (*dvec_wants)(const void *ctx, int rank, dvec_want wants[DVEC_WANTS]);
 
 /* Copies the elements this task wants to out, from whichever tasks own them, without additional memory. Collective. x must be

@@ -28,18 +28,9 @@ static bool refuse(char **message, const char *format, ...)
     return false;
 }
 
-static void clear_item(dome_npy_item *item)
-{
-    for (size_t i = 0; i < item->nfields; i++)
-        clear_item(&item->fields[i]);
-    g_free(item->fields);
-    g_free(item->name);
-    *item = (dome_npy_item){0};
-}
-
 void dome__npy_clear(dome_npy *npy)
 {
-    clear_item(&npy->item);
+    dome__file_array_clear(&npy->array);
     *npy = (dome_npy){0};
 }
 
@@ -209,25 +200,22 @@ static bool integer(parser *p, uint64_t *result)
     return true;
 }
 
-/* A tuple of numbers: the first, the product of the others, and their count. */
-static bool numbers(parser *p, uint64_t *first, uint64_t *rest, unsigned *count)
+/* A tuple of numbers, as the shape of an array. */
+static bool shape(parser *p, dome_file_array *array)
 {
-    *count = 0;
-    *first = *rest = 1;
+    unsigned count = 0;
     if (!need(p, '('))
         return false;
     while (!take(p, ')')) {
         uint64_t value;
         if (!integer(p, &value))
             return false;
-        if (*count == 0)
-            *first = value;
-        else if (__builtin_mul_overflow(*rest, value, rest))
+        if (!dome__file_array_add(array, value))
             return refuse(p->message, "has a shape of more than 2^64 values");
-        ++*count;
+        count++;
         if (take(p, ','))
             continue;
-        if (*count == 1)
+        if (count == 1)
             return expected(p, "','");
         if (!need(p, ')'))
             return false;
@@ -238,7 +226,7 @@ static bool numbers(parser *p, uint64_t *first, uint64_t *rest, unsigned *count)
 
 /* ---- dtypes ---- */
 
-static bool basic(parser *p, const char *dtype, dome_npy_item *item, bool *padding)
+static bool basic(parser *p, const char *dtype, dome_file_item *item, bool *padding)
 {
     static const struct {
         const char *code;
@@ -288,7 +276,7 @@ static bool basic(parser *p, const char *dtype, dome_npy_item *item, bool *paddi
     return *p->message == NULL;
 }
 
-static bool dtype(parser *p, dome_npy_item *item, bool *padding, int depth);
+static bool dtype(parser *p, dome_file_item *item, bool *padding, int depth);
 
 static bool field_name(parser *p, char **name)
 {
@@ -301,7 +289,7 @@ static bool field_name(parser *p, char **name)
 }
 
 /* ('name', dtype) or ('name', dtype, shape) */
-static bool field(parser *p, dome_npy_item *item, bool *padding, int depth)
+static bool field(parser *p, dome_file_item *item, bool *padding, int depth)
 {
     if (!need(p, '(') || !field_name(p, &item->name) || !need(p, ',') || !dtype(p, item, padding, depth))
         return false;
@@ -310,30 +298,29 @@ static bool field(parser *p, dome_npy_item *item, bool *padding, int depth)
         return need(p, ')');
     if (take(p, ')'))
         return true;
-    uint64_t first = 1, rest = 1;
-    unsigned dimensions;
+    dome_file_array several = {.length = 1, .width = 1};
     skip_space(p);
     bool tuple = p->at < p->end && *p->at == '(';
-    if (!(tuple ? numbers(p, &first, &rest, &dimensions) : integer(p, &first)))
+    if (!(tuple ? shape(p, &several) : integer(p, &several.length)))
         return false;
     take(p, ',');
     if (!need(p, ')'))
         return false;
-    if (__builtin_mul_overflow(first, rest, &item->count) || item->count > ITEM_LIMIT)
+    if (__builtin_mul_overflow(several.length, several.width, &item->count) || item->count > ITEM_LIMIT)
         return refuse(p->message, "has elements that are too long");
     return item->count > 0 || refuse(p->message, "has a field of no values");
 }
 
 /* A list of fields. Padding appears in it as fields without a name. */
-static bool structure(parser *p, dome_npy_item *item, int depth)
+static bool structure(parser *p, dome_file_item *item, int depth)
 {
-    GArray *fields = g_array_new(FALSE, TRUE, sizeof(dome_npy_item));
+    GArray *fields = g_array_new(FALSE, TRUE, sizeof(dome_file_item));
     GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
     bool good = depth < DEPTH || refuse(p->message, "has structures nested too deeply");
     item->kind = DOME_KIND_STRUCT;
     item->bytes = 0;
     while (good && !take(p, ']')) {
-        dome_npy_item one = {0};
+        dome_file_item one = {0};
         bool padding = false;
         good = field(p, &one, &padding, depth + 1);
         if (good && !padding && !*one.name)
@@ -358,19 +345,19 @@ static bool structure(parser *p, dome_npy_item *item, int depth)
             good = (p->at < p->end && *p->at == ']') || expected(p, "',' or ']'");
         }
         if (padding || (!good && !one.name))
-            clear_item(&one);
+            dome__item_clear(&one);
         else
             g_array_append_val(fields, one);
     }
     g_hash_table_destroy(names);
     item->nfields = fields->len;
-    item->fields = (dome_npy_item *)(void *)g_array_free(fields, FALSE);
+    item->fields = (dome_file_item *)(void *)g_array_free(fields, FALSE);
     if (good && item->nfields == 0)
         return refuse(p->message, "has elements without fields");
     return good;
 }
 
-static bool dtype(parser *p, dome_npy_item *item, bool *padding, int depth)
+static bool dtype(parser *p, dome_file_item *item, bool *padding, int depth)
 {
     *padding = false;
     if (take(p, '['))
@@ -409,23 +396,22 @@ static bool entry(parser *p, dome_npy *npy, unsigned *keys)
     if (!need(p, ':'))
         return false;
     bool padding;
-    unsigned dimensions;
     switch (key) {
     case DESCR:
-        if (!dtype(p, &npy->item, &padding, 0))
+        if (!dtype(p, &npy->array.item, &padding, 0))
             return false;
-        npy->item.count = 1;
+        npy->array.item.count = 1;
         return !padding || refuse(p->message, "holds raw bytes without a type");
     case ORDER:
         if (take_word(p, "True"))
             return refuse(p->message, "is in Fortran order; numpy.ascontiguousarray gives one in C order");
         return take_word(p, "False") || expected(p, "True or False");
     default:
-        if (!numbers(p, &npy->length, &npy->width, &dimensions))
+        if (!shape(p, &npy->array))
             return false;
-        if (dimensions == 0)
+        if (npy->array.ndim == 0)
             return refuse(p->message, "holds a single value without dimensions, not a vector");
-        return npy->width > 0 || refuse(p->message, "has elements without values");
+        return npy->array.width > 0 || refuse(p->message, "has elements without values");
     }
 }
 
@@ -469,8 +455,8 @@ bool dome__npy_parse(dome_npy *npy, const void *header, size_t bytes, char **mes
 
 bool dome__npy_file_bytes(const dome_npy *npy, uint64_t *bytes)
 {
-    return !__builtin_mul_overflow(npy->length, npy->width, bytes) && !__builtin_mul_overflow(*bytes, npy->item.bytes, bytes) &&
-           !__builtin_add_overflow(*bytes, npy->header_bytes, bytes) && *bytes <= INT64_MAX;
+    return dome__file_array_bytes(&npy->array, bytes) && !__builtin_add_overflow(*bytes, npy->header_bytes, bytes) &&
+           *bytes <= INT64_MAX;
 }
 
 bool dome__npy_check_size(const dome_npy *npy, uint64_t file_bytes, char **message)
@@ -488,31 +474,6 @@ bool dome__npy_check_size(const dome_npy *npy, uint64_t file_bytes, char **messa
 }
 
 /* ---- writing ---- */
-
-static void describe(dome_npy_item *item, dome_type type)
-{
-    const dome_field *fields = type->fields;
-    size_t nfields = type->nfields;
-    item->kind = dome_type_kind_of(type);
-    item->count = 1;
-    item->bytes = dome_type_portable_size(type);
-    item->nfields = nfields;
-    item->fields = nfields ? g_new0(dome_npy_item, nfields) : NULL;
-    uint64_t offset = 0;
-    for (size_t i = 0; i < nfields; i++) {
-        describe(&item->fields[i], fields[i].type);
-        item->fields[i].name = g_strdup(fields[i].name);
-        item->fields[i].count = fields[i].count;
-        item->fields[i].offset = offset;
-        offset += fields[i].count * item->fields[i].bytes;
-    }
-}
-
-void dome__npy_describe(dome_npy *npy, dome_type type, uint64_t length, uint64_t width)
-{
-    *npy = (dome_npy){.length = length, .width = width};
-    describe(&npy->item, type);
-}
 
 /* A Python string in ASCII. */
 static void write_string(GString *out, const char *text)
@@ -532,7 +493,7 @@ static void write_string(GString *out, const char *text)
     g_string_append_c(out, '\'');
 }
 
-static void write_descr(GString *out, const dome_npy_item *item)
+static void write_descr(GString *out, const dome_file_item *item)
 {
     if (item->kind != DOME_KIND_STRUCT) {
         char letter = item->kind >= DOME_KIND_C64   ? 'c'
@@ -545,7 +506,7 @@ static void write_descr(GString *out, const dome_npy_item *item)
     }
     g_string_append_c(out, '[');
     for (size_t i = 0; i < item->nfields; i++) {
-        const dome_npy_item *f = &item->fields[i];
+        const dome_file_item *f = &item->fields[i];
         g_string_append(out, i ? ", (" : "(");
         write_string(out, f->name);
         g_string_append(out, ", ");
@@ -557,7 +518,7 @@ static void write_descr(GString *out, const dome_npy_item *item)
     g_string_append_c(out, ']');
 }
 
-char *dome__npy_descr(const dome_npy_item *item)
+char *dome__npy_descr(const dome_file_item *item)
 {
     GString *out = g_string_new(NULL);
     write_descr(out, item);
@@ -567,13 +528,13 @@ char *dome__npy_descr(const dome_npy_item *item)
 char *dome__npy_header(dome_npy *npy)
 {
     GString *text = g_string_new("{'descr': ");
-    write_descr(text, &npy->item);
-    g_string_append_printf(text, ", 'fortran_order': False, 'shape': (%" PRIu64 ",", npy->length);
-    if (npy->width != 1)
-        g_string_append_printf(text, " %" PRIu64, npy->width);
+    write_descr(text, &npy->array.item);
+    g_string_append_printf(text, ", 'fortran_order': False, 'shape': (%" PRIu64 ",", npy->array.shape[0]);
+    for (int d = 1; d < npy->array.ndim; d++)
+        g_string_append_printf(text, d > 1 ? ", %" PRIu64 : " %" PRIu64, npy->array.shape[d]);
     g_string_append(text, "), }");
     char digits[GROWTH_DIGITS + 1];
-    for (int grown = g_snprintf(digits, sizeof digits, "%" PRIu64, npy->length); grown < GROWTH_DIGITS; grown++)
+    for (int grown = g_snprintf(digits, sizeof digits, "%" PRIu64, npy->array.shape[0]); grown < GROWTH_DIGITS; grown++)
         g_string_append_c(text, ' ');
 
     /* Spaces and a newline, so that the data begin at a multiple of 64 bytes. */
@@ -595,102 +556,4 @@ char *dome__npy_header(dome_npy *npy)
     g_string_free(text, TRUE);
     npy->header_bytes = bytes;
     return (char *)header;
-}
-
-/* ---- elements ---- */
-
-bool dome__npy_fits(const dome_npy_item *item, dome_type type)
-{
-    const dome_field *fields = type->fields;
-    size_t nfields = type->nfields;
-    if (item->kind != dome_type_kind_of(type) || item->nfields != nfields)
-        return false;
-    for (size_t i = 0; i < nfields; i++)
-        if (strcmp(item->fields[i].name, fields[i].name) != 0 || item->fields[i].count != fields[i].count ||
-            !dome__npy_fits(&item->fields[i], fields[i].type))
-            return false;
-    return true;
-}
-
-static bool swapped(const dome_npy_item *item)
-{
-    return item->bytes > 1 && item->big_endian != (G_BYTE_ORDER == G_BIG_ENDIAN);
-}
-
-bool dome__npy_is_native(const dome_npy_item *item, dome_type type)
-{
-    const dome_field *fields = type->fields;
-    if (item->kind != DOME_KIND_STRUCT)
-        return !swapped(item);
-    if (item->bytes != dome_type_size(type))
-        return false;
-    uint64_t covered = 0;
-    for (size_t i = 0; i < item->nfields; i++) {
-        const dome_npy_item *f = &item->fields[i];
-        if (f->offset != fields[i].offset || !dome__npy_is_native(f, fields[i].type))
-            return false;
-        covered += f->count * f->bytes;
-    }
-    return covered == item->bytes;
-}
-
-#define SWAP_LOOP(bits)                                                                                                          \
-    for (uint64_t i = 0; i < count; i++) {                                                                                       \
-        uint##bits##_t value;                                                                                                    \
-        memcpy(&value, (const char *)from + i * sizeof value, sizeof value);                                                     \
-        value = __builtin_bswap##bits(value);                                                                                    \
-        memcpy((char *)to + i * sizeof value, &value, sizeof value);                                                             \
-    }
-
-/* count items of `atom` bytes, with their byte order reversed. */
-static void swap(void *to, const void *from, uint64_t atom, uint64_t count)
-{
-    switch (atom) {
-    case 2:
-        SWAP_LOOP(16)
-        break;
-    case 4:
-        SWAP_LOOP(32)
-        break;
-    case 8:
-        SWAP_LOOP(64)
-        break;
-    default:
-        g_assert_not_reached();
-    }
-}
-
-static void copy_basic(const dome_npy_item *item, void *to, const void *from, uint64_t count)
-{
-    int parts = item->kind == DOME_KIND_C64 || item->kind == DOME_KIND_C128 ? 2 : 1;
-    if (swapped(item))
-        swap(to, from, item->bytes / (uint64_t)parts, count * (uint64_t)parts);
-    else if (count)
-        memcpy(to, from, count * item->bytes);
-}
-
-void dome__npy_pack(const dome_npy_item *item, dome_type type, void *packed, const void *elements, uint64_t count)
-{
-    const dome_field *fields = type->fields;
-    if (item->kind != DOME_KIND_STRUCT) {
-        copy_basic(item, packed, elements, count);
-        return;
-    }
-    for (uint64_t e = 0; e < count; e++)
-        for (size_t i = 0; i < item->nfields; i++)
-            dome__npy_pack(&item->fields[i], fields[i].type, (char *)packed + e * item->bytes + item->fields[i].offset,
-                           (const char *)elements + e * dome_type_size(type) + fields[i].offset, item->fields[i].count);
-}
-
-void dome__npy_unpack(const dome_npy_item *item, dome_type type, void *elements, const void *packed, uint64_t count)
-{
-    const dome_field *fields = type->fields;
-    if (item->kind != DOME_KIND_STRUCT) {
-        copy_basic(item, elements, packed, count);
-        return;
-    }
-    for (uint64_t e = 0; e < count; e++)
-        for (size_t i = 0; i < item->nfields; i++)
-            dome__npy_unpack(&item->fields[i], fields[i].type, (char *)elements + e * dome_type_size(type) + fields[i].offset,
-                             (const char *)packed + e * item->bytes + item->fields[i].offset, item->fields[i].count);
 }

@@ -170,7 +170,7 @@ static void print_task(const uint64_t *all, int rank)
 {
     const uint64_t *task = all + (size_t)rank * CELLS;
     double balancing = working_in(task, DOME_OP_BALANCE, DOME_OP_RELAYOUT),
-           halo = working_in(task, DOME_OP_DVEC_HALO, DOME_OP_DVEC_HALO);
+           halo = working_in(task, DOME_OP_DVEC_HALO, DOME_OP_DVEC_HALO_PLANES);
     double checkpoints = working_in(task, DOME_OP_CHECKPOINT, DOME_OP_CHECKPOINT), waiting = in_operations(all, rank, WAIT);
     double work = in_operations(all, rank, COMPUTE), own = (double)task[ELAPSED] * 1e-9 - work - waiting;
     fprintf(stderr, "%-10d %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f", rank, work - balancing - halo - checkpoints, MAX(own, 0),

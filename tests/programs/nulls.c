@@ -560,6 +560,7 @@ static void reductions(const dvec *x)
 static void movement(dvec *x, dvec *index)
 {
     const uint64_t first = 0;
+    uint64_t shape[DOME_MAX_DIMENSIONS];
     dvec_span spans[2];
     dvec_halo_span halo[2];
     UNARY(dvec_scan, x, x);
@@ -585,6 +586,13 @@ static void movement(dvec *x, dvec *index)
     REFUSES(dvec_local_const, x, NULL);
     REFUSES(dvec_halo, NULL, 1, 1, false, halo);
     REFUSES(dvec_halo, x, 1, 1, false, NULL);
+    REFUSES(dvec_halo_planes, NULL, 1, 1, false, halo);
+    REFUSES(dvec_halo_planes, x, 1, 1, false, NULL);
+    REFUSES(dvec_set_shape, NULL, 1, &first);
+    REFUSES(dvec_set_shape, x, 1, NULL);
+    ALLOWS(dvec_set_shape, x, 0, NULL);
+    REFUSES(dvec_shape, NULL, shape);
+    REFUSES(dvec_shape, x, NULL);
     REFUSES(dvec_map, NULL, kernel, NULL, 0, NULL);
     REFUSES(dvec_map, x, NULL, NULL, 0, NULL);
     REFUSES(dvec_map, x, kernel, NULL, 1, NULL);

@@ -64,11 +64,11 @@ static void test_accepted(void)
             char *message = NULL;
             if (!parse(&npy, major, cases[i].text, &message))
                 g_error("%s: %s", cases[i].text, message);
-            char *descr = dome__npy_descr(&npy.item);
+            char *descr = dome__npy_descr(&npy.array.item);
             g_assert_cmpstr(descr, ==, cases[i].descr);
-            g_assert_cmpuint(npy.length, ==, cases[i].length);
-            g_assert_cmpuint(npy.width, ==, cases[i].width);
-            g_assert_cmpuint(npy.item.bytes, ==, cases[i].bytes);
+            g_assert_cmpuint(npy.array.length, ==, cases[i].length);
+            g_assert_cmpuint(npy.array.width, ==, cases[i].width);
+            g_assert_cmpuint(npy.array.item.bytes, ==, cases[i].bytes);
             g_assert_cmpuint(npy.header_bytes, ==, strlen(cases[i].text) + (major == 1 ? 10 : 12));
             g_free(descr);
             dome__npy_clear(&npy);
@@ -81,10 +81,10 @@ static void test_encodings(void)
     dome_npy npy;
     char *message = NULL;
     g_assert_true(parse(&npy, 1, HEADER("[('\xe9', '<f8')]", "(1,)"), &message));
-    g_assert_cmpstr(npy.item.fields[0].name, ==, "\xc3\xa9");
+    g_assert_cmpstr(npy.array.item.fields[0].name, ==, "\xc3\xa9");
     dome__npy_clear(&npy);
     g_assert_true(parse(&npy, 3, HEADER("[('\xc3\xa9', '<f8')]", "(1,)"), &message));
-    g_assert_cmpstr(npy.item.fields[0].name, ==, "\xc3\xa9");
+    g_assert_cmpstr(npy.array.item.fields[0].name, ==, "\xc3\xa9");
     dome__npy_clear(&npy);
     g_assert_false(parse(&npy, 3, HEADER("[('\xe9', '<f8')]", "(1,)"), &message));
     g_free(message);
@@ -223,7 +223,7 @@ static void test_sizes(void)
     g_assert_false(dome__npy_check_size(&npy, bytes + 1, &message));
     g_assert_nonnull(strstr(message, "1 more"));
     g_clear_pointer(&message, g_free);
-    npy.length = UINT64_MAX / 8;
+    npy.array.length = UINT64_MAX / 8;
     g_assert_false(dome__npy_file_bytes(&npy, &bytes));
     g_assert_false(dome__npy_check_size(&npy, 1000, &message));
     g_free(message);
@@ -256,19 +256,25 @@ static void test_header_golden(void)
 {
     const struct {
         dome_type type;
-        uint64_t length, width, bytes;
+        int ndim;
+        uint64_t shape[DOME_MAX_DIMENSIONS], width, bytes;
         const char *text;
     } cases[] = {
-        {DOME_F64, 10, 1, 128, "{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }"},
-        {DOME_U8, 0, 1, 128, "{'descr': '|u1', 'fortran_order': False, 'shape': (0,), }"},
-        {DOME_C128, 1000000, 3, 128, "{'descr': '<c16', 'fortran_order': False, 'shape': (1000000, 3), }"},
-        {&record_type, 4, 1, 192,
+        {DOME_F64, 1, {10}, 1, 128, "{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }"},
+        {DOME_U8, 1, {0}, 1, 128, "{'descr': '|u1', 'fortran_order': False, 'shape': (0,), }"},
+        {DOME_C128, 2, {1000000, 3}, 3, 128, "{'descr': '<c16', 'fortran_order': False, 'shape': (1000000, 3), }"},
+        {DOME_F32, 3, {2, 3, 4}, 4, 128, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }"},
+        {&record_type,
+         1,
+         {4},
+         1,
+         192,
          "{'descr': [('tag', '|u1'), ('parts', [('code', '<i2'), ('weight', '<f8')], (2,)), ('z', '<c8')], "
          "'fortran_order': False, 'shape': (4,), }"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         dome_npy npy, back;
-        dome__npy_describe(&npy, cases[i].type, cases[i].length, cases[i].width);
+        dome__file_array_describe(&npy.array, cases[i].type, cases[i].ndim, cases[i].shape, cases[i].width);
         char *header = dome__npy_header(&npy), *message = NULL;
         g_assert_cmpuint(npy.header_bytes, ==, cases[i].bytes);
         char *expected = g_strdup_printf("%-*s\n", (int)npy.header_bytes - 11, cases[i].text);
@@ -277,9 +283,11 @@ static void test_header_golden(void)
         g_assert_cmpmem(header + 10, npy.header_bytes - 10, expected, strlen(expected));
 
         g_assert_true(dome__npy_parse(&back, header, npy.header_bytes, &message));
-        g_assert_true(dome__npy_fits(&back.item, cases[i].type));
-        g_assert_cmpuint(back.length, ==, cases[i].length);
-        g_assert_cmpuint(back.width, ==, cases[i].width);
+        g_assert_true(dome__item_fits(&back.array.item, cases[i].type));
+        g_assert_cmpint(back.array.ndim, ==, cases[i].ndim);
+        g_assert_cmpmem(back.array.shape, sizeof back.array.shape, cases[i].shape, sizeof cases[i].shape);
+        g_assert_true(dome__file_array_split(&back.array, cases[i].width));
+        g_assert_cmpuint(back.array.length, ==, npy.array.length);
         dome__npy_clear(&back);
         dome__npy_clear(&npy);
         g_free(expected);
@@ -302,12 +310,12 @@ static void test_header_long(void)
                                         .fields = fields};
     dome_npy npy, back;
     char *message = NULL;
-    dome__npy_describe(&npy, &type, 3, 1);
+    dome__file_array_describe(&npy.array, &type, 1, (uint64_t[]){3}, 1);
     char *header = dome__npy_header(&npy);
     g_assert_cmpint(header[6], ==, 2);
     g_assert_cmpuint(npy.header_bytes % 64, ==, 0);
     g_assert_true(dome__npy_parse(&back, header, npy.header_bytes, &message));
-    g_assert_true(dome__npy_fits(&back.item, &type));
+    g_assert_true(dome__item_fits(&back.array.item, &type));
     dome__npy_clear(&back);
     dome__npy_clear(&npy);
     g_free(header);
@@ -329,12 +337,12 @@ static void test_elements(void)
     memcpy(&r.z, (float[]){1, -2}, sizeof r.z);
     dome_npy npy;
     uint8_t bytes[29];
-    dome__npy_describe(&npy, &record_type, 1, 1);
-    g_assert_cmpuint(npy.item.bytes, ==, 29);
-    g_assert_false(dome__npy_is_native(&npy.item, &record_type));
-    dome__npy_pack(&npy.item, &record_type, bytes, &r, 1);
+    dome__file_array_describe(&npy.array, &record_type, 1, (uint64_t[]){1}, 1);
+    g_assert_cmpuint(npy.array.item.bytes, ==, 29);
+    g_assert_false(dome__item_is_native(&npy.array.item, &record_type));
+    dome__item_pack(&npy.array.item, &record_type, bytes, &r, 1);
     g_assert_cmpmem(bytes, sizeof bytes, little, sizeof little);
-    dome__npy_unpack(&npy.item, &record_type, &back, bytes, 1);
+    dome__item_unpack(&npy.array.item, &record_type, &back, bytes, 1);
     g_assert_cmpmem(&back.parts[0].weight, 8, &r.parts[0].weight, 8);
     g_assert_cmpint(back.parts[0].code, ==, -2);
     g_assert_cmpint(back.parts[1].code, ==, 3);
@@ -345,13 +353,13 @@ static void test_elements(void)
     int32_t values[2];
     char *message = NULL;
     g_assert_true(parse(&npy, 1, HEADER("'>i4'", "(2,)"), &message));
-    g_assert_true(dome__npy_fits(&npy.item, DOME_I32));
-    g_assert_false(dome__npy_fits(&npy.item, DOME_U32));
-    g_assert_false(dome__npy_fits(&npy.item, &part_type));
-    dome__npy_unpack(&npy.item, DOME_I32, values, big, 2);
+    g_assert_true(dome__item_fits(&npy.array.item, DOME_I32));
+    g_assert_false(dome__item_fits(&npy.array.item, DOME_U32));
+    g_assert_false(dome__item_fits(&npy.array.item, &part_type));
+    dome__item_unpack(&npy.array.item, DOME_I32, values, big, 2);
     g_assert_cmpint(values[0], ==, 1);
     g_assert_cmpint(values[1], ==, -2);
-    dome__npy_pack(&npy.item, DOME_I32, bytes, values, 2);
+    dome__item_pack(&npy.array.item, DOME_I32, bytes, values, 2);
     g_assert_cmpmem(bytes, 8, big, 8);
     dome__npy_clear(&npy);
 }
