@@ -1,9 +1,6 @@
 /* Vectors as .npy files. */
 #include "objects/file_formats.h"
 #include "objects/npy.h"
-#include "transport/agree.h"
-#include "transport/collective.h"
-#include "transport/transport.h"
 
 static bool takes(const char *path)
 {
@@ -34,26 +31,6 @@ static char *open_first(dome_shared_file *f, dome_npy *npy)
     return header;
 }
 
-/* Sends the header to all tasks; each parses it in the same way. */
-static int share_header(dome_shared_file *f, dome_npy *npy, char **header)
-{
-    dome_env *env = f->env;
-    dome_transport *t = env->transport;
-    uint64_t bytes = npy->header_bytes;
-    int failed = dome__bcast(t, 0, DOME_U64, &bytes, 1);
-    if (!failed) {
-        if (t->rank > 0)
-            *header = g_malloc(bytes);
-        failed = dome__bcast(t, 0, DOME_U8, *header, bytes);
-    }
-    if (failed)
-        return dome__fail_transport(env, failed);
-    char *message = NULL;
-    if (t->rank > 0 && !dome__npy_parse(npy, *header, bytes, &message))
-        dome__shared_note_format(f, message);
-    return f->status ? dome__fail(env, f->status, "%s", f->text) : DOME_OK;
-}
-
 static dvec *read_npy(dome_env *env, const char *name, const char *path, const dvec_options *options)
 {
     dome_shared_file f;
@@ -63,7 +40,7 @@ static dvec *read_npy(dome_env *env, const char *name, const char *path, const d
     char *header = env->rank == 0 ? open_first(&f, &npy) : NULL;
     int status = dome__shared_agree(&f);
     if (!status)
-        status = share_header(&f, &npy, &header);
+        status = dome__file_share_header(&f, &npy, &header);
     if (!status)
         x = dome__file_vector(&f, &npy.array, name, options);
     if (x && dome__file_read_values(&f, x, &npy.array.item, npy.header_bytes)) {

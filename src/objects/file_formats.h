@@ -5,6 +5,7 @@
 
 #include "objects/dvec_private.h"
 #include "objects/file_item.h"
+#include "objects/npy.h"
 #include "objects/shared_file.h"
 
 /* Each function is called by all tasks, within the operation dvec_write or dvec_read, with the same arguments: a path that is not
@@ -16,7 +17,11 @@ typedef struct dome_file_format {
 } dome_file_format;
 
 /* In the order in which they are asked; .npy takes every path and is the last. */
-extern const dome_file_format dome__npy_format;
+extern const dome_file_format dome__hdf5_format, dome__npy_format;
+
+/* Sends rank 0's description of an array, a .npy header of npy->header_bytes bytes, to all tasks; each parses it in the same way.
+ * *header is then g_free'd by the caller, also after a failure. Collective; returns a status. */
+int dome__file_share_header(dome_shared_file *f, dome_npy *npy, char **header);
 
 /* A new vector for an array of a file, whose rank 0 may have noted failures in f, which all tasks report here. Its width is
  * options->width, or array->width. array->item.bytes etc. are equal on all tasks. NULL after a failure. Collective. */

@@ -3,12 +3,37 @@
 #include "core/type_private.h"
 #include "objects/file_formats.h"
 #include "objects/npy.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* Parts are converted in pieces of about this many bytes. */
 static const uint64_t PIECE_BYTES = 8 << 20;
+
+/* ---- descriptions ---- */
+
+int dome__file_share_header(dome_shared_file *f, dome_npy *npy, char **header)
+{
+    dome_env *env = f->env;
+    dome_transport *t = env->transport;
+    uint64_t bytes = npy->header_bytes;
+    int failed = dome__bcast(t, 0, DOME_U64, &bytes, 1);
+    if (!failed) {
+        if (t->rank > 0)
+            *header = g_malloc(bytes);
+        failed = dome__bcast(t, 0, DOME_U8, *header, bytes);
+    }
+    if (failed)
+        return dome__fail_transport(env, failed);
+    char *message = NULL;
+    dome__npy_clear(npy);
+    if (!dome__npy_parse(npy, *header, bytes, &message))
+        dome__shared_note_format(f, message);
+    return f->status ? dome__fail(env, f->status, "%s", f->text) : DOME_OK;
+}
 
 /* ---- the vector ---- */
 

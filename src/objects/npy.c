@@ -493,7 +493,16 @@ static void write_string(GString *out, const char *text)
     g_string_append_c(out, '\'');
 }
 
-static void write_descr(GString *out, const dome_file_item *item)
+/* Bytes that belong to no field. NumPy reads lengths of at most nine digits. */
+static void write_padding(GString *out, uint64_t begin, uint64_t end)
+{
+    for (uint64_t bytes; begin < end; begin += bytes) {
+        bytes = MIN(end - begin, 999999999);
+        g_string_append_printf(out, "%s('', '|V%" PRIu64 "')", begin ? ", " : "", bytes);
+    }
+}
+
+static void write_descr(GString *out, const dome_file_item *item, bool padding)
 {
     if (item->kind != DOME_KIND_STRUCT) {
         char letter = item->kind >= DOME_KIND_C64   ? 'c'
@@ -505,30 +514,36 @@ static void write_descr(GString *out, const dome_file_item *item)
         return;
     }
     g_string_append_c(out, '[');
+    uint64_t at = 0;
     for (size_t i = 0; i < item->nfields; i++) {
         const dome_file_item *f = &item->fields[i];
-        g_string_append(out, i ? ", (" : "(");
+        if (padding)
+            write_padding(out, at, f->offset);
+        g_string_append(out, i || (padding && f->offset) ? ", (" : "(");
+        at = f->offset + f->count * f->bytes;
         write_string(out, f->name);
         g_string_append(out, ", ");
-        write_descr(out, f);
+        write_descr(out, f, padding);
         if (f->count != 1)
             g_string_append_printf(out, ", (%" PRIu64 ",)", f->count);
         g_string_append_c(out, ')');
     }
+    if (padding)
+        write_padding(out, at, item->bytes);
     g_string_append_c(out, ']');
 }
 
 char *dome__npy_descr(const dome_file_item *item)
 {
     GString *out = g_string_new(NULL);
-    write_descr(out, item);
+    write_descr(out, item, false);
     return g_string_free(out, FALSE);
 }
 
 char *dome__npy_header(dome_npy *npy)
 {
     GString *text = g_string_new("{'descr': ");
-    write_descr(text, &npy->array.item);
+    write_descr(text, &npy->array.item, true);
     g_string_append_printf(text, ", 'fortran_order': False, 'shape': (%" PRIu64 ",", npy->array.shape[0]);
     for (int d = 1; d < npy->array.ndim; d++)
         g_string_append_printf(text, d > 1 ? ", %" PRIu64 : " %" PRIu64, npy->array.shape[d]);

@@ -31,7 +31,7 @@ bool dome__npy_check_size(const dome_npy *npy, uint64_t file_bytes, char **messa
  * for 1.0. */
 char *dome__npy_header(dome_npy *npy);
 
-/* The item as NumPy's descr. g_free'd by the caller. */
+/* The item as NumPy's descr, without padding. g_free'd by the caller. */
 char *dome__npy_descr(const dome_file_item *item);
 
 #endif

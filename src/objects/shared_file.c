@@ -29,13 +29,26 @@ typedef struct request {
 
 enum { REQUEST_WORDS = 2 };
 
+/* Where other tasks find the file that rank 0 writes. */
+enum { UNNAMED, HIDDEN, IN_PLACE };
+
 void dome__shared_begin(dome_shared_file *f, dome_env *env, const char *path)
 {
     *f = (dome_shared_file){.env = env, .path = path, .fd = -1, .new.fd = -1};
 }
 
+/* The format's own part of giving up what it writes. */
+static void drop(dome_shared_file *f)
+{
+    void (*function)(dome_shared_file *) = f->drop;
+    f->drop = NULL;
+    if (function)
+        function(f);
+}
+
 void dome__shared_end(dome_shared_file *f)
 {
+    drop(f);
     if (f->fd >= 0 && f->fd != f->new.fd)
         close(f->fd);
     f->fd = -1;
@@ -70,9 +83,10 @@ void dome__shared_note_format(dome_shared_file *f, char *message)
     g_free(message);
 }
 
-/* Deletes the new file, if there is one. */
+/* Deletes the new file, or what has been added to the file, if there is one. */
 static void drop_new(dome_shared_file *f)
 {
+    drop(f);
     if (f->new.fd >= 0) {
         dome__new_file_end(&f->new);
         f->fd = -1;
@@ -167,6 +181,46 @@ bool dome__shared_make(dome_shared_file *f, uint64_t bytes)
     return !f->status;
 }
 
+char *dome__shared_name(const dome_shared_file *f)
+{
+    return dome__new_file_name(f->new.target, f->new.hidden != NULL, (uint64_t)getpid(), f->new.number);
+}
+
+bool dome__shared_measure(dome_shared_file *f)
+{
+    struct stat s;
+    if (fstat(f->fd, &s) < 0)
+        dome__shared_note_errno(f, "examined");
+    else
+        f->bytes = (uint64_t)s.st_size;
+    return !f->status;
+}
+
+bool dome__shared_open_to_add(dome_shared_file *f)
+{
+    struct stat s;
+    f->writing = true;
+    f->fd = open(f->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (f->fd < 0 || fstat(f->fd, &s) < 0)
+        dome__shared_note_errno(f, "written");
+    else if (!S_ISREG(s.st_mode))
+        dome__shared_note(f, DOME_ERR_IO, "'%s' is there and not a regular file", f->path);
+    else
+        f->bytes = (uint64_t)s.st_size;
+    return !f->status;
+}
+
+bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes)
+{
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good = bytes <= f->bytes || fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)f->bytes, (off_t)(bytes - f->bytes)) == 0;
+    dome__file_limit_end(&limit);
+    if (!good && errno != EOPNOTSUPP && errno != ENOSYS)
+        dome__shared_note_errno(f, "written");
+    return !f->status;
+}
+
 /* On a task other than rank 0: opens the file under this name if it is rank 0's. */
 static void open_same(dome_shared_file *f, const char *name, const identity *expected)
 {
@@ -184,7 +238,7 @@ static void open_same(dome_shared_file *f, const char *name, const identity *exp
 
 int dome__shared_find(dome_shared_file *f)
 {
-    enum { INODE, BYTES, SECONDS, NANOSECONDS, WRITING, PROCESS, HIDDEN, NUMBER, WORDS };
+    enum { INODE, BYTES, SECONDS, NANOSECONDS, WRITING, PROCESS, NAME, NUMBER, WORDS };
     dome_transport *t = f->env->transport;
     uint64_t words[WORDS] = {0};
     struct stat s;
@@ -196,7 +250,11 @@ int dome__shared_find(dome_shared_file *f)
         else
             memcpy(words,
                    (uint64_t[]){(uint64_t)s.st_ino, (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec,
-                                f->writing, (uint64_t)getpid(), f->new.hidden != NULL, f->new.number},
+                                f->writing, (uint64_t)getpid(),
+                                f->new.fd < 0   ? IN_PLACE
+                                : f->new.hidden ? HIDDEN
+                                                : UNNAMED,
+                                f->new.number},
                    sizeof words);
     }
     if (!check(f, dome__bcast(t, 0, DOME_U64, words, WORDS)))
@@ -204,8 +262,8 @@ int dome__shared_find(dome_shared_file *f)
     if (t->rank > 0) {
         f->bytes = words[BYTES];
         f->writing = words[WRITING] != 0;
-        char *name =
-            f->writing ? dome__new_file_name(f->path, words[HIDDEN] != 0, words[PROCESS], words[NUMBER]) : g_strdup(f->path);
+        char *name = words[NAME] != IN_PLACE ? dome__new_file_name(f->path, words[NAME] == HIDDEN, words[PROCESS], words[NUMBER])
+                                             : g_strdup(f->path);
         open_same(f, name, &(identity){words[INODE], words[BYTES], words[SECONDS], words[NANOSECONDS]});
         g_free(name);
     }
@@ -285,6 +343,8 @@ bool dome__shared_read(dome_shared_file *f, uint64_t offset, void *data, uint64_
         return true;
     if (f->fd < 0)
         return read_through_first(f, offset, data, bytes);
+    if (f->read)
+        return f->read(f, offset, data, bytes);
     if (!pread_all(f->fd, data, bytes, offset))
         dome__shared_note_errno(f, "read");
     return !f->status;
@@ -376,7 +436,10 @@ int dome__shared_finish(dome_shared_file *f)
     int status = dome__shared_agree(f);
     if (status || !f->writing)
         return status;
-    if (t->rank == 0)
+    f->drop = NULL; /* all of it is there */
+    if (t->rank == 0 && f->complete)
+        f->complete(f);
+    else if (t->rank == 0)
         put_in_place(f);
     return dome__shared_agree(f);
 }

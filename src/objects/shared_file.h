@@ -10,7 +10,10 @@
  *     dome__shared_finish                  dome__shared_finish: the file takes its name
  *     dome__shared_end                     dome__shared_end
  *
- * A task that fails notes it and goes on to the next collective call, where all tasks fail with its text. */
+ * A task that fails notes it and goes on to the next collective call, where all tasks fail with its text.
+ *
+ * A format whose files are made by a library: rank 0 makes an empty file, has the library write to dome__shared_name, and tells
+ * its length by dome__shared_measure. To add to an existing file it calls dome__shared_open_to_add. */
 #ifndef DOME_SRC_SHARED_FILE_H
 #define DOME_SRC_SHARED_FILE_H
 
@@ -27,7 +30,14 @@ typedef struct dome_shared_file {
     uint8_t *seen;     /* by rank: whether the task sees the file; NULL before dome__shared_find */
     int status;        /* the first failure of this task, */
     char *text;        /* and its text */
-    int broken;        /* status of a failed communication, which has been reported and ends the transfer */
+
+    /* A format's own functions, if not NULL, and what they need. */
+    bool (*read)(struct dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes); /* where the task sees the file */
+    void (*complete)(struct dome_shared_file *f); /* on rank 0, once all parts are on the disk; a new file has it NULL */
+    void (*drop)(struct dome_shared_file *f);     /* on rank 0, once, if that has failed */
+    void *context;
+
+    int broken; /* status of a failed communication, which has been reported and ends the transfer */
 } dome_shared_file;
 
 /* env and path must outlive f. */
@@ -50,6 +60,18 @@ int dome__shared_agree(dome_shared_file *f);
  */
 bool dome__shared_open(dome_shared_file *f);
 bool dome__shared_make(dome_shared_file *f, uint64_t bytes);
+
+/* On rank 0: opens an existing regular file for writing in place. False with a note. */
+bool dome__shared_open_to_add(dome_shared_file *f);
+
+/* On rank 0: has room on the disk behind the file for it to become `bytes` long, if the file system can do that. False with a
+ * note. */
+bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes);
+
+/* On rank 0: the path by which a library can open the new file, g_free'd by the caller; and takes the length that the file has
+ * now, false with a note. */
+char *dome__shared_name(const dome_shared_file *f);
+bool dome__shared_measure(dome_shared_file *f);
 
 /* Collective: the other tasks look for rank 0's file. */
 int dome__shared_find(dome_shared_file *f);

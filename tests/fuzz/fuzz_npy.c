@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *after = dome__npy_descr(&again.array.item);
     require(!strcmp(before, after) && again.array.length == npy.array.length && again.array.width == npy.array.width);
     require(again.array.ndim == npy.array.ndim && !memcmp(again.array.shape, npy.array.shape, sizeof npy.array.shape));
+    require(again.array.item.bytes == npy.array.item.bytes);
     require(npy.array.length == 0 || !dome__file_array_split(&again.array, 1) ||
             again.array.length / npy.array.width == npy.array.length);
     g_free(before);

@@ -1,0 +1,284 @@
+/* Vectors as data sets of HDF5 files. A contiguous data set is values in a row, at an offset that libhdf5 knows: rank 0 asks it,
+ * and then every task reads or writes its own part as in any other file. */
+#include "objects/file_formats.h"
+#include "objects/hdf5.h"
+#include "objects/npy.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+#include "transport/transport.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "FILE.h5:/dataset" */
+typedef struct place {
+    char *file, *set; /* set with its first '/'; NULL if the path names none */
+} place;
+
+static const char *const suffixes[] = {".h5", ".hdf5"};
+
+static place place_of(const char *path)
+{
+    place p = {0};
+    const char *colon = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        char *mark = g_strconcat(suffixes[i], ":/", NULL), *found = strstr(path, mark);
+        if (found && (!colon || found < colon))
+            colon = found + strlen(suffixes[i]);
+        g_free(mark);
+    }
+    p.file = colon ? g_strndup(path, (gsize)(colon - path)) : g_strdup(path);
+    p.set = colon && !g_str_has_suffix(colon, "/") ? g_strdup(colon + 1) : NULL;
+    return p;
+}
+
+static void free_place(place *p)
+{
+    g_free(p->file);
+    g_free(p->set);
+}
+
+static bool takes(const char *path)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        char *mark = g_strconcat(suffixes[i], ":/", NULL);
+        bool found = strstr(path, mark) || g_str_has_suffix(path, suffixes[i]);
+        g_free(mark);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+static int check_place(dome_env *env, const place *p)
+{
+    return p->set ? DOME_OK
+                  : dome__fail(env, DOME_ERR_ARGUMENT, "no data set of '%s' is named, as in '%s:/name'", p->file, p->file);
+}
+
+/* ---- reading ---- */
+
+/* What this task reads a scattered data set with. */
+typedef struct reader {
+    const place *place;
+    dome_hdf5 *open; /* NULL until this task reads */
+} reader;
+
+static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
+{
+    reader *r = f->context;
+    char *message = NULL;
+    if (!r->open)
+        r->open = dome__hdf5_open(r->place->file, r->place->set, &message);
+    if (r->open && dome__hdf5_read(r->open, offset, data, bytes, &message))
+        return true;
+    dome__shared_note_format(f, message);
+    return false;
+}
+
+/* On rank 0: opens the file, and describes the data set in the form of a .npy header, which all tasks parse. */
+static char *describe(dome_shared_file *f, reader *r, dome_npy *npy, uint64_t *offset)
+{
+    char *message = NULL, *header = NULL;
+    uint64_t bytes;
+    if (!dome__shared_open(f))
+        return NULL;
+    if (f->bytes == 0)
+        message = g_strdup("is empty");
+    else
+        r->open = dome__hdf5_open(r->place->file, r->place->set, &message);
+    if (r->open && dome__hdf5_describe(r->open, &npy->array, offset, &message)) {
+        if (*offset != DOME_HDF5_SCATTERED &&
+            (!dome__file_array_bytes(&npy->array, &bytes) || *offset > f->bytes || bytes > f->bytes - *offset))
+            message =
+                g_strdup_printf("is truncated: it ends at byte %" PRIu64 ", within the values of '%s'", f->bytes, r->place->set);
+        else
+            header = dome__npy_header(npy);
+    }
+    if (message)
+        dome__shared_note_format(f, message);
+    return header;
+}
+
+static int share_description(dome_shared_file *f, reader *r, dome_npy *npy, uint64_t *offset)
+{
+    bool first = f->env->rank == 0;
+    char *header = first ? describe(f, r, npy, offset) : NULL;
+    int status = dome__shared_agree(f);
+    int failed = status ? 0 : dome__bcast(f->env->transport, 0, DOME_U64, offset, 1);
+    if (failed)
+        status = dome__fail_transport(f->env, failed);
+    if (!status)
+        status = dome__file_share_header(f, npy, &header);
+    g_free(header);
+    return status;
+}
+
+static dvec *read_set(dome_env *env, const char *name, const place *p, const dvec_options *options)
+{
+    dome_shared_file f;
+    dome_npy npy = {0};
+    reader r = {.place = p};
+    uint64_t offset = 0;
+    dvec *x = NULL;
+    dome__shared_begin(&f, env, p->file);
+    if (share_description(&f, &r, &npy, &offset) == DOME_OK)
+        x = dome__file_vector(&f, &npy.array, name, options);
+    if (offset == DOME_HDF5_SCATTERED) {
+        f.read = read_scattered;
+        f.context = &r;
+        offset = 0;
+    }
+    if (x && dome__file_read_values(&f, x, &npy.array.item, offset)) {
+        dome_object_free(x->object);
+        x = NULL;
+    }
+    dome__hdf5_close(r.open);
+    dome__shared_end(&f);
+    dome__npy_clear(&npy);
+    return x;
+}
+
+static dvec *read_hdf5(dome_env *env, const char *name, const char *path, const dvec_options *options)
+{
+    place p = place_of(path);
+    dvec *x = check_place(env, &p) ? NULL : read_set(env, name, &p, options);
+    free_place(&p);
+    return x;
+}
+
+/* ---- writing ---- */
+
+static void note(dome_shared_file *f, char *message)
+{
+    dome__shared_note(f, DOME_ERR_IO, "'%s' %s", f->path, message);
+    g_free(message);
+}
+
+/* A data set that is being added to an existing file. */
+typedef struct adding {
+    dome_hdf5 *open;
+    uint64_t before; /* length of the file */
+} adding;
+
+/* The file is as before, but for room behind its end that was reserved. */
+static void give_up(dome_shared_file *f)
+{
+    adding *a = f->context;
+    uint64_t needed = dome__hdf5_take_back(a->open);
+    a->open = NULL;
+    if (ftruncate(f->fd, (off_t)MAX(a->before, needed)) < 0)
+        dome__shared_note_errno(f, "made as short as it was");
+}
+
+/* Names the data set, whose values are on the disk, and drops the rest of the room. */
+static void complete(dome_shared_file *f)
+{
+    adding *a = f->context;
+    char *message = NULL;
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good = dome__hdf5_name(a->open, &message);
+    dome__file_limit_end(&limit);
+    a->open = NULL;
+    if (!good)
+        note(f, message);
+    else if (dome__shared_measure(f) && (ftruncate(f->fd, (off_t)f->bytes) < 0 || fsync(f->fd) < 0))
+        dome__shared_note_errno(f, "written");
+}
+
+/* What the library may need behind the values for its own data. */
+static const uint64_t RESERVED_BYTES = 1 << 20;
+
+static void add_to_file(dome_shared_file *f, adding *a, const place *p, const dome_file_array *array, uint64_t *offset)
+{
+    char *message = NULL;
+    uint64_t bytes = 0;
+    if (!dome__shared_open_to_add(f))
+        return;
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    a->before = f->bytes;
+    a->open = dome__hdf5_add(p->file, p->set, array, offset, &bytes, &message);
+    dome__file_limit_end(&limit);
+    if (!a->open) {
+        note(f, message);
+        return;
+    }
+    f->context = a;
+    f->complete = complete;
+    f->drop = give_up;
+    if (dome__shared_measure(f))
+        dome__shared_reserve(f, bytes + RESERVED_BYTES);
+}
+
+static void make_file(dome_shared_file *f, const place *p, const dome_file_array *array, uint64_t *offset)
+{
+    char *message = NULL;
+    if (!dome__shared_make(f, 0))
+        return;
+    char *name = dome__shared_name(f);
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    bool good = dome__hdf5_make(name, p->set, array, offset, &message);
+    dome__file_limit_end(&limit);
+    g_free(name);
+    if (good)
+        dome__shared_measure(f);
+    else
+        note(f, message);
+}
+
+/* On rank 0: a file that has nothing but this data set, or nothing at all, is replaced by a new one. */
+static void begin_file(dome_shared_file *f, adding *a, const place *p, const dome_file_array *array, uint64_t *offset)
+{
+    char *message = NULL;
+    struct stat s;
+    uint64_t bytes;
+    bool alone = true;
+    if (!dome__file_array_bytes(array, &bytes) || bytes > INT64_MAX / 2)
+        dome__shared_note(f, DOME_ERR_IO, "'%s' would be longer than any file can be", f->path);
+    else if (stat(p->file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
+             !dome__hdf5_is_alone(p->file, p->set, &alone, &message))
+        note(f, message);
+    else if (alone)
+        make_file(f, p, array, offset);
+    else
+        add_to_file(f, a, p, array, offset);
+}
+
+static int write_set(const dvec *x, const place *p)
+{
+    dome_env *env = x->env;
+    dome_shared_file f;
+    dome_file_array array;
+    adding a = {0};
+    uint64_t shape[DOME_MAX_DIMENSIONS], offset = 0;
+    dome__shared_begin(&f, env, p->file);
+    dome__file_array_describe(&array, x->type, dvec__shape(x, shape), shape, x->width);
+    if (env->rank == 0)
+        begin_file(&f, &a, p, &array, &offset);
+    int status = dome__shared_agree(&f);
+    int failed = status ? 0 : dome__bcast(env->transport, 0, DOME_U64, &offset, 1);
+    if (failed)
+        status = dome__fail_transport(env, failed);
+    if (!status)
+        status = dome__file_write_values(&f, x, &array.item, offset);
+    dome__shared_end(&f);
+    dome__file_array_clear(&array);
+    return status;
+}
+
+static int write_hdf5(const dvec *x, const char *path)
+{
+    place p = place_of(path);
+    int status = check_place(x->env, &p);
+    if (!status)
+        status = write_set(x, &p);
+    free_place(&p);
+    return status;
+}
+
+const dome_file_format dome__hdf5_format = {takes, write_hdf5, read_hdf5};

@@ -1,0 +1,45 @@
+/* Data sets in HDF5 files, by libhdf5. All calls of that library are in hdf5.c; where Dome was built without it, the functions
+ * that open or make a data set fail and say so.
+ *
+ * The library reports nothing by itself here. Functions that fail return NULL or false and set *message, a text to follow
+ * "'FILE' ", g_free'd by the caller. */
+#ifndef DOME_SRC_HDF5_H
+#define DOME_SRC_HDF5_H
+
+#include "objects/file_item.h"
+
+typedef struct dome_hdf5 dome_hdf5; /* an open file with one of its data sets */
+
+/* Opens a data set to read. */
+dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message);
+
+/* Describes it. *offset is that of its values in the file, if they lie there one after the other, otherwise
+ * DOME_HDF5_SCATTERED. The caller clears array, also after a failure. */
+#define DOME_HDF5_SCATTERED UINT64_MAX
+bool dome__hdf5_describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offset, char **message);
+
+/* Reads values, wherever they are, as they are in the file: `bytes` bytes from byte `offset` of the array on; both are multiples
+ * of the bytes of a value. */
+bool dome__hdf5_read(dome_hdf5 *h, uint64_t offset, void *data, uint64_t bytes, char **message);
+
+/* Whether nothing else is in a file that can be read. */
+bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message);
+
+/* Makes an empty file one with a data set. *offset is the place for its values, which nothing has been written to. */
+bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message);
+
+/* Adds a data set without a name to an existing file, which nobody sees until dome__hdf5_name. *file_bytes is the length the file
+ * will have. */
+dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, uint64_t *file_bytes,
+                          char **message);
+
+/* Takes back a data set without a name and closes the file. Returns the length that the file needs. */
+uint64_t dome__hdf5_take_back(dome_hdf5 *h);
+
+/* Gives it its name, which another data set may have had until then, and closes the file. */
+bool dome__hdf5_name(dome_hdf5 *h, char **message);
+
+/* Closes the file. NULL is allowed. */
+void dome__hdf5_close(dome_hdf5 *h);
+
+#endif
