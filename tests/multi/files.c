@@ -1,6 +1,6 @@
-/* Vectors as .npy files: round trips of every type, the bytes in the file, files of other byte orders, and bad files, each with a
- * status and one line that all tasks agree on. In half of the rounds odd ranks work in another directory and do not see the
- * files. */
+/* Vectors as .npy files, and in HDF5 files: round trips of every type, the bytes in the file, files of other byte orders, and bad
+ * files, each with a status and one line that all tasks agree on. In half of the rounds odd ranks work in another directory and
+ * do not see the files. */
 #include "core/environment.h"
 #include "objects/npy.h"
 #include "transport/collective.h"
@@ -172,7 +172,12 @@ static void check_equal(dvec *x, dvec *y)
     g_free(pb);
 }
 
-static void round_trip(dome_type type, size_t n, size_t width)
+/* A path for dvec_write, and the file it is in. */
+typedef struct place {
+    const char *path, *file;
+} place;
+
+static void round_trip(const place *at, dome_type type, size_t n, size_t width)
 {
     uint64_t hash = 0;
     for (int k = 0; k < 3; k++) {
@@ -182,34 +187,34 @@ static void round_trip(dome_type type, size_t n, size_t width)
         if (k == DOME_DYNAMIC)
             move(n);
         stand(draw(2));
-        CHECK(dvec_write(x, "trip.npy") == DOME_OK, "write");
-        uint64_t found = file_hash("trip.npy");
+        CHECK(dvec_write(x, at->path) == DOME_OK, "write");
+        uint64_t found = file_hash(at->file);
         CHECK(k == 0 || found == hash, "the file of a %s vector differs by its distribution", dome_type_name(type));
         hash = found;
         stand(draw(2));
         options = (dvec_options){.size = sizeof options, .distribution = (dome_distribution)draw(3)};
-        dvec *y = dvec_read_with(env, "y", "trip.npy", &options);
+        dvec *y = dvec_read_with(env, "y", at->path, &options);
         CHECK(y != NULL, "read");
         CHECK(dvec_distribution(y) == options.distribution && !strcmp(dvec_name(y), "y"), "%s", dvec_name(y));
         check_equal(x, y);
         dvec_free(x);
         dvec_free(y);
     }
-    discard("trip.npy");
+    discard(at->file);
 }
 
-static void round_trips(dome_type own)
+static void round_trips(const place *at, dome_type own)
 {
     const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,   DOME_U16, DOME_U32,
                                DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128, own};
     for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
-        round_trip(types[i], 1 + draw(3000), 1);
-        round_trip(types[i], draw(6), 1 + draw(4));
+        round_trip(at, types[i], 1 + draw(3000), 1);
+        round_trip(at, types[i], draw(6), 1 + draw(4));
     }
-    round_trip(DOME_F64, 0, 1);
-    round_trip(own, 0, 2);
-    round_trip(DOME_F64, 500000, 3); /* parts longer than a piece */
-    round_trip(DOME_U8, 3, 7000000); /* elements about as long as a piece */
+    round_trip(at, DOME_F64, 0, 1);
+    round_trip(at, own, 0, 2);
+    round_trip(at, DOME_F64, 500000, 3); /* parts longer than a piece */
+    round_trip(at, DOME_U8, 3, 7000000); /* elements about as long as a piece */
 }
 
 /* ---- contents ---- */
@@ -404,13 +409,14 @@ static void check_bad_files(void)
     discard("bad.npy");
 }
 
-/* If a task's writes fail half-way, the existing file is unchanged, and no other file is left. */
-static void check_full(void)
+/* If a task's writes fail half-way, the existing file is unchanged, and no other file is left. beside: another path in it. */
+static void check_full(const place *at, const char *beside)
 {
     stand(true);
     dvec *x = dvec_new(env, "x", DOME_F64, 100000);
-    CHECK(dvec_write(x, "kept.npy") == DOME_OK, "write");
-    uint64_t hash = file_hash("kept.npy");
+    CHECK(dvec_write(x, at->path) == DOME_OK, "write");
+    CHECK(!beside || dvec_write(x, beside) == DOME_OK, "write beside");
+    uint64_t hash = file_hash(at->file);
     dvec_fill(x, 1);
     int last = dome_size(env) - 1;
     for (int k = 0; k < 2; k++) {
@@ -422,16 +428,31 @@ static void check_full(void)
             small.rlim_cur = k || last == 0 ? 4096 : 700000;
             CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0, "setrlimit");
         }
-        CHECK(dvec_write(x, "kept.npy") != DOME_OK, "write beyond the limit");
+        CHECK(dvec_write(x, at->path) != DOME_OK, "write beyond the limit");
         check_failed(DOME_ERR_IO, "too large");
         if (dome_rank(env) == (k ? 0 : last))
             CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0, "setrlimit");
-        check_folder("kept.npy");
-        CHECK(file_hash("kept.npy") == hash, "the file has changed");
+        check_folder(at->file);
+        CHECK(beside || file_hash(at->file) == hash, "the file has changed");
+        stand(true);
+        dvec *y = dvec_read(env, "y", at->path);
+        CHECK(y && dvec_max_value(y) == 0, "the values are other ones");
+        dvec_free(y);
+        y = dvec_read(env, "y", beside ? beside : at->path);
+        CHECK(y && dvec_max_value(y) == 0, "the values beside are other ones");
+        dvec_free(y);
     }
+    dvec_free(x);
+    discard(at->file);
+}
 
-    /* A link stays a link, and the file behind it keeps its rights. */
+/* A link stays a link, and the file behind it keeps its rights. */
+static void check_link(void)
+{
     stand(true);
+    dvec *x = dvec_new(env, "x", DOME_F64, 100000);
+    CHECK(dvec_write(x, "kept.npy") == DOME_OK, "write");
+    dvec_fill(x, 1);
     if (dome_rank(env) == 0) {
         CHECK(chmod("kept.npy", 0640) == 0, "chmod");
         CHECK(symlink("kept.npy", "link.npy") == 0, "symlink");
@@ -463,11 +484,17 @@ int main(int argc, char **argv)
     dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
     dome_set_errors_return(env);
     dome_type own = describe_outer();
-    round_trips(own);
+    round_trips(&(place){"trip.npy", "trip.npy"}, own);
     check_golden(own);
     check_foreign(own);
     check_bad_files();
-    check_full();
+    check_full(&(place){"kept.npy", "kept.npy"}, NULL);
+    check_link();
+#ifdef DOME_WITH_HDF5
+    round_trips(&(place){"trip.h5:/x", "trip.h5"}, own);
+    check_full(&(place){"kept.h5:/x", "kept.h5"}, NULL);
+    check_full(&(place){"kept.hdf5:/x", "kept.hdf5"}, "kept.hdf5:/of/y");
+#endif
     check_folder(NULL);
     if (dome_rank(env) == 0)
         CHECK(chdir("/") == 0 && rmdir(folder) == 0, "%s", folder);

@@ -176,8 +176,8 @@ static void check_copies(const dvec *x, const void *copies, uint64_t count, int6
     for (uint64_t i = 0; i < count; i++) {
         uint64_t element = (uint64_t)(first + (int64_t)i + 3 * (int64_t)n) % n;
         for (uint64_t k = 0; k < width; k++)
-            CHECK(values[i * width + k] == (double)(element * width + k), "element %d of %d: %g instead of %d", (int)i,
-                  (int)count, values[i * width + k], (int)(element * width + k));
+            CHECK(values[i * width + k] == (double)element, "element %d of %d: %g instead of %d", (int)i, (int)count,
+                  values[i * width + k], (int)element);
     }
 }
 
