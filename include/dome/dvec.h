@@ -547,24 +547,37 @@ dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dve
  * blocks. */
 dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[]);
 
-/* ---- files ---- */
+/* ---- files ----
+ *
+ * The path says the format: "FILE.h5:/dataset" or "FILE.hdf5:/group/dataset" is a data set of an
+ * HDF5 file, if the library was built with libhdf5; any other path is a NumPy .npy file. Each task
+ * reads and writes its own part. A task whose host cannot see rank 0's directory sends its part to
+ * rank 0, or receives it from there. */
 
-/* Writes x as a NumPy .npy file, version 1.0, little-endian, with x's shape; struct types become
- * structured dtypes. Each task writes its own part. A task whose host cannot see rank 0's directory
- * sends its part to rank 0. The file appears under its name complete or not at all. A program that
- * ends during the call leaves no file if all tasks are on one host and the file system supports
- * files without a name; otherwise it may leave a hidden file .dome-new-*, which the next program
- * that writes a vector to that directory removes. Collective. DOME_ERR_IO. */
+/* Writes x with its shape, in little-endian order. The file appears under its name complete or not
+ * at all. A program that ends during the call leaves no file if all tasks are on one host and the
+ * file system supports files without a name; otherwise it may leave a hidden file .dome-new-*, which
+ * the next program that writes a vector to that directory removes. Collective. DOME_ERR_IO.
+ * - .npy: version 1.0; struct types become structured dtypes.
+ * - HDF5: a contiguous data set, as h5py makes them: struct types become compound types, complex
+ *   values those of members r and i. Groups of the path are made. A file that has nothing but this
+ *   data set is replaced. To any other file the data set is added in place; one that has the name
+ *   already loses it, with its attributes, and its room in the file is used again only by h5repack.
+ *   The new one gets the name when its values are on the disk: a program that ends before leaves the
+ *   file as it was, but longer. One that ends in the moment in which libhdf5 then writes its own few
+ *   blocks may leave a damaged file. */
 dome_status dvec_write(const dvec *x, const char *path);
 
-/* Reads a .npy file of any byte order into a new vector called `name`, which gets the array's shape
- * (dimensions beyond the eighth are multiplied into it). The width is the product of all dimensions
- * but the first, or options->width, if that is the product of some number of the last dimensions: 1
- * makes every value an element. bool becomes DOME_U8. A structured dtype becomes the struct type that the program has described
- * with the same fields in the same order, or a new one with the layout of C. Each task reads its own part, or receives it from
- * rank 0 if it cannot see the file. Options may also set the distribution and block size. Collective. env owns the vector. NULL
- * on failure: DOME_ERR_IO, DOME_ERR_FORMAT (not .npy, truncated, object dtype, Fortran order, ...), DOME_ERR_SHAPE, and those of
- * dvec_new. */
+/* Reads an array of any byte order into a new vector called `name`, which gets the array's shape
+ * (dimensions beyond the eighth are multiplied into that). The width is the product of all
+ * dimensions but the first, or options->width, if that is the product of some number of the last
+ * dimensions: 1 makes every value an element. bool becomes DOME_U8. A structured dtype becomes the
+ * struct type that the program has described with the same fields in the same order, or a new one
+ * with the layout of C. Options may also set the distribution and block size. Collective. env owns
+ * the vector. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (another format, truncated, object
+ * dtype, strings, Fortran order, no such data set, ...), DOME_ERR_SHAPE, and those of dvec_new.
+ * - HDF5: contiguous data sets are read in place; chunked, compressed and external ones by libhdf5,
+ *   in each task. Enumerations become integers. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 
