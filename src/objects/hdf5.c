@@ -1,4 +1,7 @@
 #include "objects/hdf5.h"
+#ifdef DOME_WITH_HDF5
+#include "objects/hdf5_library.h"
+#endif
 
 #include <glib.h>
 #include <inttypes.h>
@@ -20,13 +23,6 @@ static bool refuse(char **message, const char *format, ...)
 
 #ifdef DOME_WITH_HDF5
 
-#define H5_USE_110_API /* later versions have changed H5Oget_info */
-#include <hdf5.h>
-
-/* The library's check of versions ends the process; dome__hdf5 compares them itself. */
-#undef H5CHECK
-#define H5CHECK
-
 enum { DEPTH = 16, NAMES_SHOWN = 8, OBJECTS_SEEN = 1000, TEXT_SHOWN = 160 };
 
 /* Values of a new data set begin at a multiple of this, as pages do. */
@@ -46,11 +42,10 @@ struct dome_hdf5 {
 /* Encloses all use of the library in a function: it prints nothing meanwhile. */
 #define QUIETLY(...)                                                                                                             \
     do {                                                                                                                         \
-        H5E_BEGIN_TRY                                                                                                            \
-        {                                                                                                                        \
-            __VA_ARGS__;                                                                                                         \
-        }                                                                                                                        \
-        H5E_END_TRY                                                                                                              \
+        dome_hdf5_quiet quiet_;                                                                                                  \
+        dome__hdf5_quiet_begin(&quiet_);                                                                                         \
+        __VA_ARGS__;                                                                                                             \
+        dome__hdf5_quiet_end(&quiet_);                                                                                           \
     } while (0)
 
 /* ---- failures ---- */
@@ -75,7 +70,7 @@ static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *ctx)
 static bool failed(char **message, const char *what)
 {
     GString *text = g_string_new(NULL);
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, text);
+    dome__h5.H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, text);
     if (strstr(text->str, "unable to lock"))
         refuse(message, "is in use by another program: HDF5 cannot lock it");
     else if (strstr(text->str, "truncated file"))
@@ -84,14 +79,6 @@ static bool failed(char **message, const char *what)
         refuse(message, "%s: %s", what, text->len ? text->str : "HDF5 gives no reason");
     g_string_free(text, TRUE);
     return false;
-}
-
-static bool same_version(char **message)
-{
-    unsigned major = 0, minor = 0, release = 0;
-    H5get_libversion(&major, &minor, &release);
-    return (major == H5_VERS_MAJOR && minor == H5_VERS_MINOR) ||
-           refuse(message, "needs HDF5 %d.%d, but the library found is %u.%u", H5_VERS_MAJOR, H5_VERS_MINOR, major, minor);
 }
 
 /* ---- opening ---- */
@@ -108,9 +95,9 @@ static bool close_all(dome_hdf5 *h)
 {
     bool good = true;
     if (h->set >= 0)
-        good = H5Dclose(h->set) >= 0;
+        good = dome__h5.H5Dclose(h->set) >= 0;
     if (h->file >= 0)
-        good = H5Fclose(h->file) >= 0 && good;
+        good = dome__h5.H5Fclose(h->file) >= 0 && good;
     g_free(h->path);
     g_free(h);
     return good;
@@ -124,12 +111,10 @@ void dome__hdf5_close(dome_hdf5 *h)
 
 static bool open_file(dome_hdf5 *h, const char *file, unsigned flags, char **message)
 {
-    if (!same_version(message))
-        return false;
-    htri_t known = H5Fis_hdf5(file);
+    htri_t known = dome__h5.H5Fis_hdf5(file);
     if (known == 0)
         return refuse(message, "is not an HDF5 file");
-    h->file = H5Fopen(file, flags, H5P_DEFAULT);
+    h->file = dome__h5.H5Fopen(file, flags, H5P_DEFAULT);
     return h->file >= 0 || failed(message, "cannot be opened as an HDF5 file");
 }
 
@@ -154,7 +139,7 @@ static herr_t add_name(hid_t file, const char *name, const H5O_info_t *info, voi
 static bool no_such_set(const dome_hdf5 *h, char **message)
 {
     names n = {.text = g_string_new(NULL)};
-    H5Ovisit2(h->file, H5_INDEX_NAME, H5_ITER_INC, add_name, &n, H5O_INFO_BASIC);
+    dome__h5.H5Ovisit2(h->file, H5_INDEX_NAME, H5_ITER_INC, add_name, &n, H5O_INFO_BASIC);
     if (n.sets > NAMES_SHOWN)
         g_string_append(n.text, ", ...");
     refuse(message, n.sets ? "has no data set '%s'; it has %s" : "has no data set '%s', nor any other", h->path, n.text->str);
@@ -165,12 +150,12 @@ static bool no_such_set(const dome_hdf5 *h, char **message)
 /* What has the name: an object, or -1. */
 static hid_t object_at(const dome_hdf5 *h)
 {
-    return H5Oopen(h->file, h->path, H5P_DEFAULT);
+    return dome__h5.H5Oopen(h->file, h->path, H5P_DEFAULT);
 }
 
 static bool check_is_set(const dome_hdf5 *h, hid_t object, char **message)
 {
-    H5I_type_t type = H5Iget_type(object);
+    H5I_type_t type = dome__h5.H5Iget_type(object);
     return type == H5I_DATASET ||
            refuse(message, "has a %s at '%s', not a data set", type == H5I_GROUP ? "group" : "type", h->path);
 }
@@ -181,21 +166,21 @@ static bool open_set(dome_hdf5 *h, char **message)
     if (object < 0)
         return no_such_set(h, message);
     bool good = check_is_set(h, object, message);
-    H5Oclose(object);
+    dome__h5.H5Oclose(object);
     if (!good)
         return false;
-    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    H5Pset_chunk_cache(access, 12421, CHUNK_CACHE, 1);
-    h->set = H5Dopen2(h->file, h->path, access);
-    H5Pclose(access);
+    hid_t access = dome__h5.H5Pcreate(*dome__h5.H5P_CLS_DATASET_ACCESS_ID_g);
+    dome__h5.H5Pset_chunk_cache(access, 12421, CHUNK_CACHE, 1);
+    h->set = dome__h5.H5Dopen2(h->file, h->path, access);
+    dome__h5.H5Pclose(access);
     if (h->set < 0)
         return failed(message, "has a damaged data set");
-    hid_t space = H5Dget_space(h->set), type = H5Dget_type(h->set);
-    h->ndim = H5Sget_simple_extent_dims(space, h->dims, NULL);
-    h->item_bytes = H5Tget_size(type);
+    hid_t space = dome__h5.H5Dget_space(h->set), type = dome__h5.H5Dget_type(h->set);
+    h->ndim = dome__h5.H5Sget_simple_extent_dims(space, h->dims, NULL);
+    h->item_bytes = dome__h5.H5Tget_size(type);
     bool known = h->ndim >= 0 && h->item_bytes > 0;
-    H5Sclose(space);
-    H5Tclose(type);
+    dome__h5.H5Sclose(space);
+    dome__h5.H5Tclose(type);
     return known || failed(message, "has a damaged data set");
 }
 
@@ -212,6 +197,8 @@ dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message)
 {
     dome_hdf5 *h;
     *message = NULL;
+    if (!dome__hdf5_load(message))
+        return NULL;
     QUIETLY(h = open_to_read(file, set, message));
     return h;
 }
@@ -227,11 +214,11 @@ static bool describe_integer(const dome_hdf5 *h, hid_t type, dome_file_item *ite
 {
     static const dome_type_kind kinds[2][4] = {{DOME_KIND_U8, DOME_KIND_U16, DOME_KIND_U32, DOME_KIND_U64},
                                                {DOME_KIND_I8, DOME_KIND_I16, DOME_KIND_I32, DOME_KIND_I64}};
-    H5T_order_t order = H5Tget_order(type);
-    H5T_sign_t sign = H5Tget_sign(type);
+    H5T_order_t order = dome__h5.H5Tget_order(type);
+    H5T_sign_t sign = dome__h5.H5Tget_sign(type);
     for (unsigned k = 0; k < 4; k++)
-        if (item->bytes == UINT64_C(1) << k && H5Tget_precision(type) == 8u << k && (sign == H5T_SGN_2 || sign == H5T_SGN_NONE) &&
-            (order == H5T_ORDER_LE || order == H5T_ORDER_BE)) {
+        if (item->bytes == UINT64_C(1) << k && dome__h5.H5Tget_precision(type) == 8u << k &&
+            (sign == H5T_SGN_2 || sign == H5T_SGN_NONE) && (order == H5T_ORDER_LE || order == H5T_ORDER_BE)) {
             item->kind = kinds[sign == H5T_SGN_2][k];
             item->big_endian = order == H5T_ORDER_BE;
             return true;
@@ -241,9 +228,10 @@ static bool describe_integer(const dome_hdf5 *h, hid_t type, dome_file_item *ite
 
 static bool describe_float(const dome_hdf5 *h, hid_t type, dome_file_item *item, char **message)
 {
-    const hid_t known[] = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE};
+    const hid_t known[] = {*dome__h5.H5T_IEEE_F32LE_g, *dome__h5.H5T_IEEE_F32BE_g, *dome__h5.H5T_IEEE_F64LE_g,
+                           *dome__h5.H5T_IEEE_F64BE_g};
     for (unsigned k = 0; k < G_N_ELEMENTS(known); k++)
-        if (H5Tequal(type, known[k]) > 0) {
+        if (dome__h5.H5Tequal(type, known[k]) > 0) {
             item->kind = k < 2 ? DOME_KIND_F32 : DOME_KIND_F64;
             item->big_endian = k % 2;
             return true;
@@ -258,22 +246,22 @@ static bool describe_type(const dome_hdf5 *h, hid_t type, dome_file_item *item, 
 static bool is_bool(hid_t type)
 {
     static const char *const expected[] = {"FALSE", "TRUE"};
-    bool good = H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
+    bool good = dome__h5.H5Tget_size(type) == 1 && dome__h5.H5Tget_nmembers(type) == 2;
     for (unsigned k = 0; k < 2 && good; k++) {
         int8_t value = -1;
-        char *name = H5Tget_member_name(type, k);
-        good = H5Tget_member_value(type, k, &value) >= 0 && value == (int8_t)k && !g_strcmp0(name, expected[k]);
-        H5free_memory(name);
+        char *name = dome__h5.H5Tget_member_name(type, k);
+        good = dome__h5.H5Tget_member_value(type, k, &value) >= 0 && value == (int8_t)k && !g_strcmp0(name, expected[k]);
+        dome__h5.H5free_memory(name);
     }
     return good;
 }
 
 static bool describe_enumeration(const dome_hdf5 *h, hid_t type, dome_file_item *item, char **message)
 {
-    hid_t base = H5Tget_super(type);
+    hid_t base = dome__h5.H5Tget_super(type);
     bool good = base >= 0 && describe_integer(h, base, item, message);
     if (base >= 0)
-        H5Tclose(base);
+        dome__h5.H5Tclose(base);
     if (good && is_bool(type))
         item->kind = DOME_KIND_U8;
     return good || failed(message, "has a damaged type");
@@ -283,17 +271,17 @@ static bool describe_enumeration(const dome_hdf5 *h, hid_t type, dome_file_item 
 static bool describe_field(const dome_hdf5 *h, hid_t type, dome_file_item *item, int depth, char **message)
 {
     item->count = 1;
-    if (H5Tget_class(type) != H5T_ARRAY)
+    if (dome__h5.H5Tget_class(type) != H5T_ARRAY)
         return describe_type(h, type, item, depth, message);
     hsize_t dims[H5S_MAX_RANK];
-    hid_t base = H5Tget_super(type);
-    int ndim = H5Tget_array_ndims(type);
-    bool good = base >= 0 && depth < 2 * DEPTH && ndim > 0 && ndim <= H5S_MAX_RANK && H5Tget_array_dims2(type, dims) >= 0 &&
-                describe_field(h, base, item, depth + 1, message);
+    hid_t base = dome__h5.H5Tget_super(type);
+    int ndim = dome__h5.H5Tget_array_ndims(type);
+    bool good = base >= 0 && depth < 2 * DEPTH && ndim > 0 && ndim <= H5S_MAX_RANK &&
+                dome__h5.H5Tget_array_dims2(type, dims) >= 0 && describe_field(h, base, item, depth + 1, message);
     for (int d = 0; d < ndim && good; d++)
         good = !__builtin_mul_overflow(item->count, dims[d], &item->count);
     if (base >= 0)
-        H5Tclose(base);
+        dome__h5.H5Tclose(base);
     return good || failed(message, "has a damaged type");
 }
 
@@ -322,7 +310,7 @@ static int by_offset(const void *a, const void *b)
 
 static bool describe_structure(const dome_hdf5 *h, hid_t type, dome_file_item *item, int depth, char **message)
 {
-    int count = H5Tget_nmembers(type);
+    int count = dome__h5.H5Tget_nmembers(type);
     if (depth >= DEPTH)
         return cannot_hold(h, "structures nested too deeply", message);
     if (count <= 0)
@@ -332,14 +320,14 @@ static bool describe_structure(const dome_hdf5 *h, hid_t type, dome_file_item *i
     bool good = true;
     for (unsigned k = 0; k < (unsigned)count && good; k++) {
         dome_file_item *f = &item->fields[item->nfields++];
-        hid_t member = H5Tget_member_type(type, k);
-        char *name = H5Tget_member_name(type, k);
+        hid_t member = dome__h5.H5Tget_member_type(type, k);
+        char *name = dome__h5.H5Tget_member_name(type, k);
         f->name = g_strdup(name ? name : "");
-        H5free_memory(name);
-        f->offset = H5Tget_member_offset(type, k);
+        dome__h5.H5free_memory(name);
+        f->offset = dome__h5.H5Tget_member_offset(type, k);
         good = member >= 0 && describe_field(h, member, f, depth + 1, message);
         if (member >= 0)
-            H5Tclose(member);
+            dome__h5.H5Tclose(member);
     }
     qsort(item->fields, item->nfields, sizeof *item->fields, by_offset);
     if (good)
@@ -350,8 +338,8 @@ static bool describe_structure(const dome_hdf5 *h, hid_t type, dome_file_item *i
 static bool describe_type(const dome_hdf5 *h, hid_t type, dome_file_item *item, int depth, char **message)
 {
     item->count = 1;
-    item->bytes = H5Tget_size(type);
-    switch (H5Tget_class(type)) {
+    item->bytes = dome__h5.H5Tget_size(type);
+    switch (dome__h5.H5Tget_class(type)) {
     case H5T_INTEGER:
         return describe_integer(h, type, item, message);
     case H5T_FLOAT:
@@ -383,9 +371,9 @@ static bool describe_type(const dome_hdf5 *h, hid_t type, dome_file_item *item, 
 
 static bool describe_shape(const dome_hdf5 *h, dome_file_array *array, char **message)
 {
-    hid_t space = H5Dget_space(h->set);
-    H5S_class_t kind = H5Sget_simple_extent_type(space);
-    H5Sclose(space);
+    hid_t space = dome__h5.H5Dget_space(h->set);
+    H5S_class_t kind = dome__h5.H5Sget_simple_extent_type(space);
+    dome__h5.H5Sclose(space);
     if (kind != H5S_SIMPLE || h->ndim == 0)
         return refuse(message, "has %s in '%s', not a vector", kind == H5S_NULL ? "nothing" : "a single value without dimensions",
                       h->path);
@@ -399,31 +387,31 @@ static bool describe_shape(const dome_hdf5 *h, dome_file_array *array, char **me
 static bool in_this_file(const dome_hdf5 *h)
 {
     H5O_info_t file, set;
-    return H5Oget_info2(h->file, &file, H5O_INFO_BASIC) >= 0 && H5Oget_info2(h->set, &set, H5O_INFO_BASIC) >= 0 &&
-           file.fileno == set.fileno;
+    return dome__h5.H5Oget_info2(h->file, &file, H5O_INFO_BASIC) >= 0 &&
+           dome__h5.H5Oget_info2(h->set, &set, H5O_INFO_BASIC) >= 0 && file.fileno == set.fileno;
 }
 
 static uint64_t offset_of(const dome_hdf5 *h)
 {
     uint64_t offset = DOME_HDF5_SCATTERED;
-    hid_t list = H5Dget_create_plist(h->set);
+    hid_t list = dome__h5.H5Dget_create_plist(h->set);
     if (list < 0)
         return offset;
-    if (H5Pget_layout(list) == H5D_CONTIGUOUS && H5Pget_external_count(list) == 0 && in_this_file(h)) {
-        haddr_t address = H5Dget_offset(h->set);
+    if (dome__h5.H5Pget_layout(list) == H5D_CONTIGUOUS && dome__h5.H5Pget_external_count(list) == 0 && in_this_file(h)) {
+        haddr_t address = dome__h5.H5Dget_offset(h->set);
         if (address != HADDR_UNDEF)
             offset = address;
     }
-    H5Pclose(list);
+    dome__h5.H5Pclose(list);
     return offset;
 }
 
 static bool describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offset, char **message)
 {
-    hid_t type = H5Dget_type(h->set);
+    hid_t type = dome__h5.H5Dget_type(h->set);
     bool good = type >= 0 ? describe_type(h, type, &array->item, 0, message) : failed(message, "has a damaged type");
     if (type >= 0)
-        H5Tclose(type);
+        dome__h5.H5Tclose(type);
     *offset = offset_of(h);
     return good && describe_shape(h, array, message);
 }
@@ -465,25 +453,25 @@ static uint64_t next_box(const dome_hdf5 *h, uint64_t first, uint64_t most, hsiz
 
 static bool read_values(const dome_hdf5 *h, uint64_t first, uint64_t left, char *to, char **message)
 {
-    hid_t type = H5Dget_type(h->set), space = H5Dget_space(h->set);
+    hid_t type = dome__h5.H5Dget_type(h->set), space = dome__h5.H5Dget_space(h->set);
     bool good = type >= 0 && space >= 0;
     while (good && left > 0) {
         hsize_t start[H5S_MAX_RANK], count[H5S_MAX_RANK], taken = next_box(h, first, left, start, count);
-        hid_t memory = H5Screate_simple(1, &taken, NULL);
-        good = memory >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-               H5Dread(h->set, type, memory, space, H5P_DEFAULT, to) >= 0;
+        hid_t memory = dome__h5.H5Screate_simple(1, &taken, NULL);
+        good = memory >= 0 && dome__h5.H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+               dome__h5.H5Dread(h->set, type, memory, space, H5P_DEFAULT, to) >= 0;
         if (!good)
             failed(message, "cannot be read by HDF5");
         if (memory >= 0)
-            H5Sclose(memory);
+            dome__h5.H5Sclose(memory);
         first += taken;
         left -= taken;
         to += taken * h->item_bytes;
     }
     if (type >= 0)
-        H5Tclose(type);
+        dome__h5.H5Tclose(type);
     if (space >= 0)
-        H5Sclose(space);
+        dome__h5.H5Sclose(space);
     return good || failed(message, "cannot be read by HDF5");
 }
 
@@ -501,26 +489,26 @@ static hid_t basic_type(const dome_file_item *item)
 {
     switch (item->kind) {
     case DOME_KIND_I8:
-        return H5T_STD_I8LE;
+        return *dome__h5.H5T_STD_I8LE_g;
     case DOME_KIND_I16:
-        return H5T_STD_I16LE;
+        return *dome__h5.H5T_STD_I16LE_g;
     case DOME_KIND_I32:
-        return H5T_STD_I32LE;
+        return *dome__h5.H5T_STD_I32LE_g;
     case DOME_KIND_I64:
-        return H5T_STD_I64LE;
+        return *dome__h5.H5T_STD_I64LE_g;
     case DOME_KIND_U8:
-        return H5T_STD_U8LE;
+        return *dome__h5.H5T_STD_U8LE_g;
     case DOME_KIND_U16:
-        return H5T_STD_U16LE;
+        return *dome__h5.H5T_STD_U16LE_g;
     case DOME_KIND_U32:
-        return H5T_STD_U32LE;
+        return *dome__h5.H5T_STD_U32LE_g;
     case DOME_KIND_U64:
-        return H5T_STD_U64LE;
+        return *dome__h5.H5T_STD_U64LE_g;
     case DOME_KIND_F32:
     case DOME_KIND_C64:
-        return H5T_IEEE_F32LE;
+        return *dome__h5.H5T_IEEE_F32LE_g;
     default:
-        return H5T_IEEE_F64LE;
+        return *dome__h5.H5T_IEEE_F64LE_g;
     }
 }
 
@@ -529,26 +517,26 @@ static hid_t type_of(const dome_file_item *item)
 {
     bool complex = item->kind == DOME_KIND_C64 || item->kind == DOME_KIND_C128;
     if (!complex && item->kind != DOME_KIND_STRUCT)
-        return H5Tcopy(basic_type(item));
-    hid_t type = H5Tcreate(H5T_COMPOUND, (size_t)item->bytes);
+        return dome__h5.H5Tcopy(basic_type(item));
+    hid_t type = dome__h5.H5Tcreate(H5T_COMPOUND, (size_t)item->bytes);
     bool good = type >= 0;
     if (complex) {
-        good = good && H5Tinsert(type, "r", 0, basic_type(item)) >= 0 &&
-               H5Tinsert(type, "i", (size_t)item->bytes / 2, basic_type(item)) >= 0;
+        good = good && dome__h5.H5Tinsert(type, "r", 0, basic_type(item)) >= 0 &&
+               dome__h5.H5Tinsert(type, "i", (size_t)item->bytes / 2, basic_type(item)) >= 0;
     }
     for (size_t i = 0; i < item->nfields && good; i++) {
         const dome_file_item *f = &item->fields[i];
         hid_t one = type_of(f), field = one;
         if (one >= 0 && f->count != 1)
-            field = H5Tarray_create2(one, 1, (hsize_t[]){f->count});
-        good = field >= 0 && H5Tinsert(type, f->name, (size_t)f->offset, field) >= 0;
+            field = dome__h5.H5Tarray_create2(one, 1, (hsize_t[]){f->count});
+        good = field >= 0 && dome__h5.H5Tinsert(type, f->name, (size_t)f->offset, field) >= 0;
         if (field >= 0 && field != one)
-            H5Tclose(field);
+            dome__h5.H5Tclose(field);
         if (one >= 0)
-            H5Tclose(one);
+            dome__h5.H5Tclose(one);
     }
     if (!good && type >= 0) {
-        H5Tclose(type);
+        dome__h5.H5Tclose(type);
         type = -1;
     }
     return type;
@@ -557,8 +545,8 @@ static hid_t type_of(const dome_file_item *item)
 /* A property list for links that makes the groups of the path. */
 static hid_t with_groups(void)
 {
-    hid_t list = H5Pcreate(H5P_LINK_CREATE);
-    H5Pset_create_intermediate_group(list, 1);
+    hid_t list = dome__h5.H5Pcreate(*dome__h5.H5P_CLS_LINK_CREATE_ID_g);
+    dome__h5.H5Pset_create_intermediate_group(list, 1);
     return list;
 }
 
@@ -568,40 +556,40 @@ static bool make_set(dome_hdf5 *h, const dome_file_array *array, bool named, uin
     hsize_t dims[DOME_MAX_DIMENSIONS];
     for (int d = 0; d < array->ndim; d++)
         dims[d] = array->shape[d];
-    hid_t type = type_of(&array->item), space = H5Screate_simple(array->ndim, dims, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_layout(list, H5D_CONTIGUOUS);
-    H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
-    H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
-    H5Pset_obj_track_times(list, false);
+    hid_t type = type_of(&array->item), space = dome__h5.H5Screate_simple(array->ndim, dims, NULL),
+          list = dome__h5.H5Pcreate(*dome__h5.H5P_CLS_DATASET_CREATE_ID_g);
+    dome__h5.H5Pset_layout(list, H5D_CONTIGUOUS);
+    dome__h5.H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
+    dome__h5.H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
+    dome__h5.H5Pset_obj_track_times(list, false);
     hid_t links = with_groups();
     if (type >= 0 && space >= 0)
-        h->set = named ? H5Dcreate2(h->file, h->path, type, space, links, list, H5P_DEFAULT)
-                       : H5Dcreate_anon(h->file, type, space, list, H5P_DEFAULT);
+        h->set = named ? dome__h5.H5Dcreate2(h->file, h->path, type, space, links, list, H5P_DEFAULT)
+                       : dome__h5.H5Dcreate_anon(h->file, type, space, list, H5P_DEFAULT);
     if (h->set < 0)
         failed(message, "cannot hold this data set");
-    H5Pclose(links);
-    H5Pclose(list);
+    dome__h5.H5Pclose(links);
+    dome__h5.H5Pclose(list);
     if (type >= 0)
-        H5Tclose(type);
+        dome__h5.H5Tclose(type);
     if (space >= 0)
-        H5Sclose(space);
+        dome__h5.H5Sclose(space);
     if (h->set < 0)
         return false;
-    haddr_t address = H5Dget_offset(h->set);
+    haddr_t address = dome__h5.H5Dget_offset(h->set);
     *offset = address == HADDR_UNDEF ? 0 : address; /* a data set without values has no place */
-    return address != HADDR_UNDEF || H5Dget_storage_size(h->set) == 0 || failed(message, "has no place for this data set");
+    return address != HADDR_UNDEF || dome__h5.H5Dget_storage_size(h->set) == 0 ||
+           failed(message, "has no place for this data set");
 }
 
 static bool make_file(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
-    if (!same_version(message))
-        return false;
     dome_hdf5 *h = new_handle(set);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_file_locking(access, false, true); /* nobody else knows the file, on which Dome has a lock */
-    H5Pset_alignment(access, ALIGNMENT, ALIGNMENT);
-    h->file = H5Fcreate(file, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    H5Pclose(access);
+    hid_t access = dome__h5.H5Pcreate(*dome__h5.H5P_CLS_FILE_ACCESS_ID_g);
+    dome__h5.H5Pset_file_locking(access, false, true); /* nobody else knows the file, on which Dome has a lock */
+    dome__h5.H5Pset_alignment(access, ALIGNMENT, ALIGNMENT);
+    h->file = dome__h5.H5Fcreate(file, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    dome__h5.H5Pclose(access);
     bool good = (h->file >= 0 || failed(message, "cannot be written by HDF5")) && make_set(h, array, true, offset, message);
     return (close_all(h) || !good || failed(message, "cannot be written by HDF5")) && good;
 }
@@ -610,6 +598,8 @@ bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *a
 {
     bool good;
     *message = NULL;
+    if (!dome__hdf5_load(message))
+        return false;
     QUIETLY(good = make_file(file, set, array, offset, message));
     return good;
 }
@@ -621,22 +611,22 @@ static bool has_one_link(hid_t file, const char *name)
     char found[2] = "";
     H5G_info_t group;
     H5O_info_t root, set;
-    if (H5Gget_info(file, &group) < 0 || group.nlinks != 1 ||
-        H5Oget_info2(file, &root, H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0 || root.num_attrs > 0)
+    if (dome__h5.H5Gget_info(file, &group) < 0 || group.nlinks != 1 ||
+        dome__h5.H5Oget_info2(file, &root, H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0 || root.num_attrs > 0)
         return false;
-    ssize_t length = H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, 0, found, sizeof found, H5P_DEFAULT);
-    return length >= 0 && (size_t)length == strlen(name) && H5Lexists(file, name, H5P_DEFAULT) > 0 &&
-           H5Oget_info_by_name2(file, name, &set, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 && set.type == H5O_TYPE_DATASET &&
+    ssize_t length = dome__h5.H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, 0, found, sizeof found, H5P_DEFAULT);
+    return length >= 0 && (size_t)length == strlen(name) && dome__h5.H5Lexists(file, name, H5P_DEFAULT) > 0 &&
+           dome__h5.H5Oget_info_by_name2(file, name, &set, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 && set.type == H5O_TYPE_DATASET &&
            set.rc == 1 && set.fileno == root.fileno;
 }
 
 static bool has_user_block(hid_t file)
 {
     hsize_t bytes = 1;
-    hid_t list = H5Fget_create_plist(file);
-    bool known = list >= 0 && H5Pget_userblock(list, &bytes) >= 0;
+    hid_t list = dome__h5.H5Fget_create_plist(file);
+    bool known = list >= 0 && dome__h5.H5Pget_userblock(list, &bytes) >= 0;
     if (list >= 0)
-        H5Pclose(list);
+        dome__h5.H5Pclose(list);
     return !known || bytes > 0;
 }
 
@@ -653,6 +643,8 @@ bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **
 {
     bool good;
     *message = NULL;
+    if (!dome__hdf5_load(message))
+        return false;
     QUIETLY(good = is_alone(file, set, alone, message));
     return good;
 }
@@ -664,7 +656,7 @@ static bool can_have_name(const dome_hdf5 *h, char **message)
     if (object < 0)
         return true;
     bool good = check_is_set(h, object, message);
-    H5Oclose(object);
+    dome__h5.H5Oclose(object);
     return good;
 }
 
@@ -674,7 +666,7 @@ static dome_hdf5 *add(const char *file, const char *set, const dome_file_array *
     hsize_t bytes = 0;
     dome_hdf5 *h = new_handle(set);
     if (open_file(h, file, H5F_ACC_RDWR, message) && can_have_name(h, message) && make_set(h, array, false, offset, message) &&
-        (H5Fget_filesize(h->file, &bytes) >= 0 || failed(message, "cannot be written by HDF5"))) {
+        (dome__h5.H5Fget_filesize(h->file, &bytes) >= 0 || failed(message, "cannot be written by HDF5"))) {
         *file_bytes = bytes;
         return h;
     }
@@ -687,6 +679,8 @@ dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_arr
 {
     dome_hdf5 *h;
     *message = NULL;
+    if (!dome__hdf5_load(message))
+        return NULL;
     QUIETLY(h = add(file, set, array, offset, file_bytes, message));
     return h;
 }
@@ -694,9 +688,9 @@ dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_arr
 static uint64_t take_back(dome_hdf5 *h)
 {
     haddr_t end = 0;
-    H5Dclose(h->set);
+    dome__h5.H5Dclose(h->set);
     h->set = -1;
-    if (H5Fget_eoa(h->file, &end) < 0 || end == HADDR_UNDEF)
+    if (dome__h5.H5Fget_eoa(h->file, &end) < 0 || end == HADDR_UNDEF)
         end = 0;
     close_all(h);
     return end;
@@ -717,17 +711,17 @@ static bool give_name(dome_hdf5 *h, char **message)
     hid_t object = object_at(h);
     bool replaces = object >= 0;
     if (replaces)
-        H5Oclose(object);
-    bool good = !replaces || H5Lmove(h->file, h->path, h->file, aside, H5P_DEFAULT, H5P_DEFAULT) >= 0;
-    if (good && H5Olink(h->set, h->file, h->path, links, H5P_DEFAULT) < 0) {
+        dome__h5.H5Oclose(object);
+    bool good = !replaces || dome__h5.H5Lmove(h->file, h->path, h->file, aside, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    if (good && dome__h5.H5Olink(h->set, h->file, h->path, links, H5P_DEFAULT) < 0) {
         good = failed(message, "cannot hold this data set");
         if (replaces)
-            H5Lmove(h->file, aside, h->file, h->path, H5P_DEFAULT, H5P_DEFAULT);
+            dome__h5.H5Lmove(h->file, aside, h->file, h->path, H5P_DEFAULT, H5P_DEFAULT);
     } else if (good && replaces) {
-        good = H5Ldelete(h->file, aside, H5P_DEFAULT) >= 0;
+        good = dome__h5.H5Ldelete(h->file, aside, H5P_DEFAULT) >= 0;
     }
     g_free(aside);
-    H5Pclose(links);
+    dome__h5.H5Pclose(links);
     if (!good)
         failed(message, "cannot be written by HDF5");
     return (close_all(h) || failed(message, "cannot be written by HDF5")) && good;
