@@ -79,33 +79,24 @@ static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uin
 }
 
 /* On rank 0: opens the file, and describes the data set in the form of a .npy header, which all tasks parse. */
-static char *describe(dome_shared_file *f, reader *r, dome_npy *npy, uint64_t *offset)
+static char *describe(dome_shared_file *f, const place *p, dome_npy *npy, uint64_t *offset)
 {
     char *message = NULL, *header = NULL;
-    uint64_t bytes;
     if (!dome__shared_open(f))
         return NULL;
     if (f->bytes == 0)
         message = g_strdup("is empty");
     else
-        r->open = dome__hdf5_open(r->place->file, r->place->set, &message);
-    if (r->open && dome__hdf5_describe(r->open, &npy->array, offset, &message)) {
-        if (*offset != DOME_HDF5_SCATTERED &&
-            (!dome__file_array_bytes(&npy->array, &bytes) || *offset > f->bytes || bytes > f->bytes - *offset))
-            message =
-                g_strdup_printf("is truncated: it ends at byte %" PRIu64 ", within the values of '%s'", f->bytes, r->place->set);
-        else
-            header = dome__npy_header(npy);
-    }
+        dome__hdf5_look(p->file, f->bytes, p->set, &header, &npy->header_bytes, offset, &message);
     if (message)
         dome__shared_note_format(f, message);
     return header;
 }
 
-static int share_description(dome_shared_file *f, reader *r, dome_npy *npy, uint64_t *offset)
+static int share_description(dome_shared_file *f, const place *p, dome_npy *npy, uint64_t *offset)
 {
     bool first = f->env->rank == 0;
-    char *header = first ? describe(f, r, npy, offset) : NULL;
+    char *header = first ? describe(f, p, npy, offset) : NULL;
     int status = dome__shared_agree(f);
     int failed = status ? 0 : dome__bcast(f->env->transport, 0, DOME_U64, offset, 1);
     if (failed)
@@ -124,7 +115,7 @@ static dvec *read_set(dome_env *env, const char *name, const place *p, const dve
     uint64_t offset = 0;
     dvec *x = NULL;
     dome__shared_begin(&f, env, p->file);
-    if (share_description(&f, &r, &npy, &offset) == DOME_OK)
+    if (share_description(&f, p, &npy, &offset) == DOME_OK)
         x = dome__file_vector(&f, &npy.array, name, options);
     if (offset == DOME_HDF5_SCATTERED) {
         f.read = read_scattered;

@@ -1,4 +1,7 @@
 #include "objects/hdf5.h"
+
+#include "objects/apart.h"
+#include "objects/npy.h"
 #ifdef DOME_WITH_HDF5
 #include "objects/hdf5_library.h"
 #endif
@@ -416,13 +419,83 @@ static bool describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offse
     return good && describe_shape(h, array, message);
 }
 
-bool dome__hdf5_describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offset, char **message)
+/* ---- looking at files that may be damaged ---- */
+
+/* What a process of its own is asked about a file, and answers: a head, followed by the description or the message. */
+typedef struct question {
+    const char *file, *set;
+    uint64_t file_bytes;
+} question;
+
+typedef struct answer {
+    uint64_t good, number, bytes;
+} answer;
+
+static void *answer_with(bool good, uint64_t number, void *text, uint64_t text_bytes, size_t *bytes)
 {
-    bool good;
+    answer head = {good, number, text ? text_bytes : 0};
+    *bytes = sizeof head + (size_t)head.bytes;
+    char *all = g_malloc(*bytes);
+    memcpy(all, &head, sizeof head);
+    if (head.bytes)
+        memcpy(all + sizeof head, text, (size_t)head.bytes);
+    return all;
+}
+
+/* Asks, and sets *text to what follows the head, with a zero byte. */
+static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer *head, char **text, char **message)
+{
+    size_t bytes = 0;
+    const char *reason;
+    char *all = dome__apart(function, q, &bytes, &reason);
+    if (!all)
+        return refuse(message, "is damaged: libhdf5, which looked at it in a process of its own, %s", reason);
+    memcpy(head, all, sizeof *head);
+    *text = g_malloc0((gsize)head->bytes + 1);
+    memcpy(*text, all + sizeof *head, (size_t)head->bytes);
+    g_free(all);
+    if (head->good)
+        return true;
+    *message = *text;
+    *text = NULL;
+    return false;
+}
+
+static bool check_length(const question *q, const dome_file_array *array, uint64_t offset, char **message)
+{
+    uint64_t bytes;
+    bool fits = offset == DOME_HDF5_SCATTERED ||
+                (dome__file_array_bytes(array, &bytes) && offset <= q->file_bytes && bytes <= q->file_bytes - offset);
+    return fits || refuse(message, "is truncated: it ends at byte %" PRIu64 ", within the values of '%s'", q->file_bytes, q->set);
+}
+
+static void *look(void *ctx, size_t *bytes)
+{
+    const question *q = ctx;
+    dome_npy npy = {0};
+    uint64_t offset = 0;
+    char *header = NULL, *message = NULL;
+    dome_hdf5 *h = dome__hdf5_open(q->file, q->set, &message);
+    bool good = false;
+    if (h)
+        QUIETLY(good = describe(h, &npy.array, &offset, &message));
+    good = good && check_length(q, &npy.array, offset, &message);
+    if (good)
+        header = dome__npy_header(&npy);
+    return good ? answer_with(true, offset, header, npy.header_bytes, bytes)
+                : answer_with(false, 0, message, message ? strlen(message) : 0, bytes);
+}
+
+bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
+                     uint64_t *offset, char **message)
+{
+    answer head;
     *message = NULL;
-    *array = (dome_file_array){0};
-    QUIETLY(good = describe(h, array, offset, message));
-    return good;
+    if (!dome__hdf5_load(message) || !ask(look, &(question){file, set, file_bytes}, &head, header, message))
+        return false;
+    *offset = head.number;
+    *header_bytes = head.bytes;
+    return true;
 }
 
 /* ---- reading ---- */
@@ -630,23 +703,27 @@ static bool has_user_block(hid_t file)
     return !known || bytes > 0;
 }
 
-static bool is_alone(const char *file, const char *set, bool *alone, char **message)
+static void *look_whether_alone(void *ctx, size_t *bytes)
 {
-    dome_hdf5 *h = new_handle(set);
-    bool good = open_file(h, file, H5F_ACC_RDONLY, message);
-    *alone = good && has_one_link(h->file, set + 1) && !has_user_block(h->file);
-    close_all(h);
-    return good;
+    const question *q = ctx;
+    char *message = NULL;
+    bool good, alone = false;
+    dome_hdf5 *h = new_handle(q->set);
+    QUIETLY(good = open_file(h, q->file, H5F_ACC_RDONLY, &message);
+            alone = good && has_one_link(h->file, q->set + 1) && !has_user_block(h->file));
+    return answer_with(good, alone, message, message ? strlen(message) : 0, bytes);
 }
 
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message)
 {
-    bool good;
+    answer head;
+    char *text = NULL;
     *message = NULL;
-    if (!dome__hdf5_load(message))
+    if (!dome__hdf5_load(message) || !ask(look_whether_alone, &(question){file, set, 0}, &head, &text, message))
         return false;
-    QUIETLY(good = is_alone(file, set, alone, message));
-    return good;
+    g_free(text);
+    *alone = head.number != 0;
+    return true;
 }
 
 /* Whether the name is free or that of a data set. */
@@ -749,10 +826,10 @@ dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message)
     return NULL;
 }
 
-bool dome__hdf5_describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offset, char **message)
+bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
+                     uint64_t *offset, char **message)
 {
-    (void)h, (void)offset;
-    *array = (dome_file_array){0};
+    (void)file, (void)file_bytes, (void)set, (void)header, (void)header_bytes, (void)offset;
     return without(message);
 }
 

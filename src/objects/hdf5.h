@@ -10,19 +10,21 @@
 
 typedef struct dome_hdf5 dome_hdf5; /* an open file with one of its data sets */
 
-/* Opens a data set to read. */
-dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message);
-
-/* Describes it. *offset is that of its values in the file, if they lie there one after the other, otherwise
- * DOME_HDF5_SCATTERED. The caller clears array, also after a failure. */
+/* Describes a data set as the header of a .npy file with the same array, g_free'd by the caller. *offset is that of its values in
+ * the file of file_bytes bytes, if they lie there one after the other, otherwise DOME_HDF5_SCATTERED. A process of its own opens
+ * the file, which may be damaged. */
 #define DOME_HDF5_SCATTERED UINT64_MAX
-bool dome__hdf5_describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offset, char **message);
+bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
+                     uint64_t *offset, char **message);
+
+/* Opens a data set to read what is scattered. */
+dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message);
 
 /* Reads values, wherever they are, as they are in the file: `bytes` bytes from byte `offset` of the array on; both are multiples
  * of the bytes of a value. */
 bool dome__hdf5_read(dome_hdf5 *h, uint64_t offset, void *data, uint64_t bytes, char **message);
 
-/* Whether nothing else is in a file that can be read. */
+/* Whether nothing else is in a file that can be read. A process of its own opens it. */
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message);
 
 /* Makes an empty file one with a data set. *offset is the place for its values, which nothing has been written to. */
