@@ -564,8 +564,8 @@ dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin,
  *   data set is replaced. To any other file the data set is added in place; one that has the name
  *   already loses it, with its attributes, and its room in the file is used again only by h5repack.
  *   The new one gets the name when its values are on the disk: a program that ends before leaves the
- *   file as it was, but longer. One that ends in the moment in which libhdf5 then writes its own few
- *   blocks may leave a damaged file. */
+ *   file as it was, but longer (files of h5py's libver="latest" then need h5clear). One that ends in
+ *   the moment in which libhdf5 then writes its own few blocks may leave a damaged file. */
 dome_status dvec_write(const dvec *x, const char *path);
 
 /* Reads an array of any byte order into a new vector called `name`, which gets the array's shape

@@ -63,6 +63,7 @@ static int check_place(dome_env *env, const place *p)
 /* What this task reads a scattered data set with. */
 typedef struct reader {
     const place *place;
+    const dome_file_item *item;
     dome_hdf5 *open; /* NULL until this task reads */
 } reader;
 
@@ -72,7 +73,7 @@ static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uin
     char *message = NULL;
     if (!r->open)
         r->open = dome__hdf5_open(r->place->file, r->place->set, &message);
-    if (r->open && dome__hdf5_read(r->open, offset, data, bytes, &message))
+    if (r->open && dome__hdf5_read(r->open, r->item, offset, data, bytes, &message))
         return true;
     dome__shared_note_format(f, message);
     return false;
@@ -111,7 +112,7 @@ static dvec *read_set(dome_env *env, const char *name, const place *p, const dve
 {
     dome_shared_file f;
     dome_npy npy = {0};
-    reader r = {.place = p};
+    reader r = {.place = p, .item = &npy.array.item};
     uint64_t offset = 0;
     dvec *x = NULL;
     dome__shared_begin(&f, env, p->file);
@@ -158,7 +159,10 @@ typedef struct adding {
 static void give_up(dome_shared_file *f)
 {
     adding *a = f->context;
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
     uint64_t needed = dome__hdf5_take_back(a->open);
+    dome__file_limit_end(&limit);
     a->open = NULL;
     if (ftruncate(f->fd, (off_t)MAX(a->before, needed)) < 0)
         dome__shared_note_errno(f, "made as short as it was");

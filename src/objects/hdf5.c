@@ -548,10 +548,22 @@ static bool read_values(const dome_hdf5 *h, uint64_t first, uint64_t left, char 
     return good || failed(message, "cannot be read by HDF5");
 }
 
-bool dome__hdf5_read(dome_hdf5 *h, uint64_t offset, void *data, uint64_t bytes, char **message)
+/* Whether the data set has so many values of this size: the file may have changed since it was looked at. */
+static bool has_values(const dome_hdf5 *h, const dome_file_item *item, uint64_t values)
+{
+    uint64_t all = 1;
+    for (int d = 0; d < h->ndim; d++)
+        if (__builtin_mul_overflow(all, h->dims[d], &all))
+            return false;
+    return h->item_bytes == item->bytes && values <= all;
+}
+
+bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes, char **message)
 {
     bool good;
     *message = NULL;
+    if (!has_values(h, item, (offset + bytes) / item->bytes))
+        return refuse(message, "changes while it is read");
     QUIETLY(good = read_values(h, offset / h->item_bytes, bytes / h->item_bytes, data, message));
     return good;
 }
@@ -833,9 +845,9 @@ bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, cha
     return without(message);
 }
 
-bool dome__hdf5_read(dome_hdf5 *h, uint64_t offset, void *data, uint64_t bytes, char **message)
+bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes, char **message)
 {
-    (void)h, (void)offset, (void)data, (void)bytes;
+    (void)h, (void)item, (void)offset, (void)data, (void)bytes;
     return without(message);
 }
 

@@ -20,9 +20,9 @@ bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, cha
 /* Opens a data set to read what is scattered. */
 dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message);
 
-/* Reads values, wherever they are, as they are in the file: `bytes` bytes from byte `offset` of the array on; both are multiples
- * of the bytes of a value. */
-bool dome__hdf5_read(dome_hdf5 *h, uint64_t offset, void *data, uint64_t bytes, char **message);
+/* Reads values of the item that was described, wherever they are, as they are in the file: `bytes` bytes from byte `offset` of
+ * the array on; both are multiples of the bytes of a value. */
+bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes, char **message);
 
 /* Whether nothing else is in a file that can be read. A process of its own opens it. */
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message);
