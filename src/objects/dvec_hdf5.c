@@ -7,7 +7,7 @@
 #include "transport/collective.h"
 #include "transport/transport.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -209,21 +209,50 @@ static void add_to_file(dome_shared_file *f, adding *a, const place *p, const do
         dome__shared_reserve(f, bytes + RESERVED_BYTES);
 }
 
+/* Copies part of the file that libhdf5 has made to the new one. */
+static void copy_part(dome_shared_file *f, int from, uint64_t begin, uint64_t end)
+{
+    char piece[4096];
+    while (begin < end && !f->status) {
+        ssize_t n = pread(from, piece, (size_t)MIN(end - begin, sizeof piece), (off_t)begin);
+        if (n <= 0) {
+            errno = n ? errno : EIO;
+            dome__shared_note_errno(f, "written");
+            return;
+        }
+        dome__shared_write(f, begin, piece, (uint64_t)n);
+        begin += (uint64_t)n;
+    }
+}
+
+/* libhdf5 wants a file with a name, which would be left behind if the program ended now. So it makes one without values, of which
+ * all but their place is copied to the new file. */
 static void make_file(dome_shared_file *f, const place *p, const dome_file_array *array, uint64_t *offset)
 {
     char *message = NULL;
-    if (!dome__shared_make(f, 0))
-        return;
-    char *name = dome__shared_name(f);
+    struct stat s;
+    dome_new_file empty;
     dome_file_limit limit;
+    uint64_t bytes = 0;
+    dome__file_array_bytes(array, &bytes);
+    if (dome__new_file_begin(&empty, p->file, 0600, true) < 0) {
+        dome__shared_note_errno(f, "written");
+        dome__new_file_end(&empty);
+        return;
+    }
     dome__file_limit_begin(&limit);
-    bool good = dome__hdf5_make(name, p->set, array, offset, &message);
+    bool good = dome__hdf5_make(empty.hidden, p->set, array, offset, &message);
     dome__file_limit_end(&limit);
-    g_free(name);
-    if (good)
-        dome__shared_measure(f);
-    else
+    if (!good)
         note(f, message);
+    else if (fstat(empty.fd, &s) < 0)
+        dome__shared_note_errno(f, "written");
+    else if (dome__shared_make(f, (uint64_t)s.st_size)) {
+        copy_part(f, empty.fd, 0, bytes ? *offset : (uint64_t)s.st_size);
+        if (bytes)
+            copy_part(f, empty.fd, *offset + bytes, (uint64_t)s.st_size);
+    }
+    dome__new_file_end(&empty);
 }
 
 /* On rank 0: a file that has nothing but this data set, or nothing at all, is replaced by a new one. */

@@ -181,11 +181,6 @@ bool dome__shared_make(dome_shared_file *f, uint64_t bytes)
     return !f->status;
 }
 
-char *dome__shared_name(const dome_shared_file *f)
-{
-    return dome__new_file_name(f->new.target, f->new.hidden != NULL, (uint64_t)getpid(), f->new.number);
-}
-
 bool dome__shared_measure(dome_shared_file *f)
 {
     struct stat s;

@@ -12,8 +12,7 @@
  *
  * A task that fails notes it and goes on to the next collective call, where all tasks fail with its text.
  *
- * A format whose files are made by a library: rank 0 makes an empty file, has the library write to dome__shared_name, and tells
- * its length by dome__shared_measure. To add to an existing file it calls dome__shared_open_to_add. */
+ * To add to an existing file rank 0 calls dome__shared_open_to_add instead of dome__shared_make. */
 #ifndef DOME_SRC_SHARED_FILE_H
 #define DOME_SRC_SHARED_FILE_H
 
@@ -68,9 +67,7 @@ bool dome__shared_open_to_add(dome_shared_file *f);
  * note. */
 bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes);
 
-/* On rank 0: the path by which a library can open the new file, g_free'd by the caller; and takes the length that the file has
- * now, false with a note. */
-char *dome__shared_name(const dome_shared_file *f);
+/* On rank 0: takes the length that the file has now. False with a note. */
 bool dome__shared_measure(dome_shared_file *f);
 
 /* Collective: the other tasks look for rank 0's file. */
