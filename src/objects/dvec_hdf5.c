@@ -155,7 +155,14 @@ typedef struct adding {
     uint64_t before; /* length of the file */
 } adding;
 
-/* The file is as before, but for room behind its end that was reserved. */
+/* The file ends where it did, unless libhdf5 needs more. */
+static void shorten(dome_shared_file *f, uint64_t needed)
+{
+    const adding *a = f->context;
+    if (ftruncate(f->fd, (off_t)MAX(a->before, needed)) < 0)
+        dome__shared_note_errno(f, "made as short as it was");
+}
+
 static void give_up(dome_shared_file *f)
 {
     adding *a = f->context;
@@ -164,8 +171,7 @@ static void give_up(dome_shared_file *f)
     uint64_t needed = dome__hdf5_take_back(a->open);
     dome__file_limit_end(&limit);
     a->open = NULL;
-    if (ftruncate(f->fd, (off_t)MAX(a->before, needed)) < 0)
-        dome__shared_note_errno(f, "made as short as it was");
+    shorten(f, needed);
 }
 
 /* Names the data set, whose values are on the disk, and drops the rest of the room. */
@@ -175,13 +181,17 @@ static void complete(dome_shared_file *f)
     char *message = NULL;
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
-    bool good = dome__hdf5_name(a->open, &message);
+    uint64_t needed;
+    bool good = dome__hdf5_name(a->open, &needed, &message);
     dome__file_limit_end(&limit);
     a->open = NULL;
-    if (!good)
+    if (!good) {
         note(f, message);
-    else if (dome__shared_measure(f) && (ftruncate(f->fd, (off_t)f->bytes) < 0 || fsync(f->fd) < 0))
+        if (needed)
+            shorten(f, needed);
+    } else if (dome__shared_measure(f) && (ftruncate(f->fd, (off_t)f->bytes) < 0 || fsync(f->fd) < 0)) {
         dome__shared_note_errno(f, "written");
+    }
 }
 
 /* What the library may need behind the values for its own data. */

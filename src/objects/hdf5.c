@@ -400,7 +400,9 @@ static uint64_t offset_of(const dome_hdf5 *h)
     hid_t list = dome__h5.H5Dget_create_plist(h->set);
     if (list < 0)
         return offset;
-    if (dome__h5.H5Pget_layout(list) == H5D_CONTIGUOUS && dome__h5.H5Pget_external_count(list) == 0 && in_this_file(h)) {
+    H5D_space_status_t space; /* H5Dget_offset does not say reliably whether there is any */
+    if (dome__h5.H5Pget_layout(list) == H5D_CONTIGUOUS && dome__h5.H5Pget_external_count(list) == 0 && in_this_file(h) &&
+        dome__h5.H5Dget_space_status(h->set, &space) >= 0 && space == H5D_SPACE_STATUS_ALLOCATED) {
         haddr_t address = dome__h5.H5Dget_offset(h->set);
         if (address != HADDR_UNDEF)
             offset = address;
@@ -489,7 +491,7 @@ static void *look(void *ctx, size_t *bytes)
 bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
                      uint64_t *offset, char **message)
 {
-    answer head;
+    answer head = {0};
     *message = NULL;
     if (!dome__hdf5_load(message) || !ask(look, &(question){file, set, file_bytes}, &head, header, message))
         return false;
@@ -728,7 +730,7 @@ static void *look_whether_alone(void *ctx, size_t *bytes)
 
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message)
 {
-    answer head;
+    answer head = {0};
     char *text = NULL;
     *message = NULL;
     if (!dome__hdf5_load(message) || !ask(look_whether_alone, &(question){file, set, 0}, &head, &text, message))
@@ -793,7 +795,7 @@ uint64_t dome__hdf5_take_back(dome_hdf5 *h)
 }
 
 /* A data set that has the name keeps it until the new one is linked: it is moved to another name meanwhile. */
-static bool give_name(dome_hdf5 *h, char **message)
+static bool give_name(dome_hdf5 *h, uint64_t *needed, char **message)
 {
     hid_t links = with_groups();
     char *aside = g_strconcat(h->path, ".dome-old", NULL);
@@ -811,16 +813,19 @@ static bool give_name(dome_hdf5 *h, char **message)
     }
     g_free(aside);
     dome__h5.H5Pclose(links);
-    if (!good)
-        failed(message, "cannot be written by HDF5");
-    return (close_all(h) || failed(message, "cannot be written by HDF5")) && good;
+    if (good)
+        return close_all(h) || failed(message, "cannot be written by HDF5");
+    failed(message, "cannot be written by HDF5");
+    *needed = take_back(h);
+    return false;
 }
 
-bool dome__hdf5_name(dome_hdf5 *h, char **message)
+bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message)
 {
     bool good;
     *message = NULL;
-    QUIETLY(good = give_name(h, message));
+    *needed = 0;
+    QUIETLY(good = give_name(h, needed, message));
     return good;
 }
 
@@ -876,9 +881,9 @@ uint64_t dome__hdf5_take_back(dome_hdf5 *h)
     return 0;
 }
 
-bool dome__hdf5_name(dome_hdf5 *h, char **message)
+bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message)
 {
-    (void)h;
+    (void)h, (void)needed;
     return without(message);
 }
 

@@ -38,8 +38,9 @@ dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_arr
 /* Takes back a data set without a name and closes the file. Returns the length that the file needs. */
 uint64_t dome__hdf5_take_back(dome_hdf5 *h);
 
-/* Gives it its name, which another data set may have had until then, and closes the file. */
-bool dome__hdf5_name(dome_hdf5 *h, char **message);
+/* Gives it its name, which another data set may have had until then, and closes the file. If that fails, the data set is taken
+ * back, and *needed is the length that the file needs; 0 if that is not known. */
+bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message);
 
 /* Closes the file. NULL is allowed. */
 void dome__hdf5_close(dome_hdf5 *h);

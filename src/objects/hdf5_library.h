@@ -23,6 +23,7 @@
     X(H5Dget_create_plist)                                                                                                       \
     X(H5Dget_offset)                                                                                                             \
     X(H5Dget_space)                                                                                                              \
+    X(H5Dget_space_status)                                                                                                       \
     X(H5Dget_storage_size)                                                                                                       \
     X(H5Dget_type)                                                                                                               \
     X(H5Dopen2)                                                                                                                  \

@@ -32,7 +32,8 @@ def has_pvm():
 def convert(tasks, jobs):
     """What the program prints for jobs (from, to, width): {from: what follows its name}."""
     words = [RUN_MULTI, tasks, CONVERT] + [str(w) for job in jobs for w in job]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    environment = dict(os.environ, **({"PVM_ALLOW_ROOT": "1"} if os.geteuid() == 0 else {}))
+    done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     check(done.returncode == 0, "%s tasks: status %d: %s%s" % (tasks, done.returncode, done.stdout[-500:], done.stderr[-500:]))
     check(done.stderr == "", "%s tasks: %s" % (tasks, done.stderr[-500:]))
     lines = {}
@@ -93,7 +94,7 @@ def good_sets(draw):
     wide = any_values(draw, "f8", (100, 60, 3))
     sets["chunked"] = (wide, {"chunks": (7, 60, 2)})
     sets["gzip"] = (wide, {"chunks": (33, 11, 3), "compression": "gzip", "shuffle": True, "fletcher32": True})
-    sets["gzip_big"] = (wide.astype(">f8"), {"chunks": (64, 64, 1), "compression": "gzip"})
+    sets["gzip_big"] = (wide.astype(">f8"), {"chunks": (64, 60, 1), "compression": "gzip"})
     sets["chunked_points"] = (any_values(draw, POINT, (1000,)), {"chunks": (77,), "compression": "lzf"})
     sets["chunked_one"] = (any_values(draw, "i4", (40000,)), {"chunks": (999,)})
     sets["growing"] = (any_values(draw, "u2", (10, 10)), {"maxshape": (None, 10)})
@@ -137,13 +138,14 @@ def expected_line(array):
     return "%s %d x %d: %s" % (kind_of(array.dtype), array.shape[0], int(np.prod(array.shape[1:])), " ".join(str(n) for n in shape))
 
 
-def without_bool(array):
-    """bool becomes u8 in Dome."""
+def as_dome_has_it(array):
+    """bool becomes u8, and an array in a field has one dimension."""
     if array.dtype.names:
-        fields = [(n, without_bool(array[n]).dtype.base, array.dtype[n].shape) for n in array.dtype.names]
-        out = np.zeros(array.shape, fields)
-        for n in array.dtype.names:
-            out[n] = array[n]
+        columns = {n: as_dome_has_it(array[n]) for n in array.dtype.names}
+        shapes = {n: (int(np.prod(array.dtype[n].shape)),) if array.dtype[n].shape else () for n in columns}
+        out = np.zeros(array.shape, [(n, c.dtype, shapes[n]) for n, c in columns.items()])
+        for n, c in columns.items():
+            out[n] = c.reshape(array.shape + shapes[n])
         return out
     return array.astype("u1") if array.dtype.kind == "b" else array
 
@@ -166,7 +168,7 @@ def try_good(draw, counts):
         with h5py.File("out.h5", "r") as f:
             check(len(f["of"]) == len(arrays_in), "%s tasks: %d data sets" % (tasks, len(f["of"])))
             for path, array in arrays_in.items():
-                name, array = path.split(":/")[1].replace("/", "_"), without_bool(array)
+                name, array = path.split(":/")[1].replace("/", "_"), as_dome_has_it(array)
                 if array.ndim > 8:
                     array = array.reshape(array.shape[:7] + (-1,))
                 check(same(f["of"][name][...], array), "%s tasks: %s: h5py reads other values" % (tasks, path))
@@ -221,7 +223,8 @@ def try_adding(counts):
             check(words in got, "%s: %s" % (path, got))
         with h5py.File("add.h5", "r") as f:
             check(sorted(f) == ["a", "chunks", "group", "old"] and same(f["old"][...], y), "after failures")
-        check(len(open("add.h5", "rb").read()) <= len(before) + 4096, "failures leave room behind")
+        after = os.path.getsize("add.h5")
+        check(after <= len(before) + 4096, "failures leave %d bytes behind" % (after - len(before)))
         with h5py.File("add.h5", "r"):  # another program has it open
             got = convert(tasks, [("x.npy", "add.h5:/locked", 0)])["x.npy"]
             check("in use by another program" in got, got)
