@@ -159,7 +159,8 @@ typedef struct adding {
 static void shorten(dome_shared_file *f, uint64_t needed)
 {
     const adding *a = f->context;
-    if (ftruncate(f->fd, (off_t)MAX(a->before, needed)) < 0)
+    struct stat s;
+    if (fstat(f->fd, &s) < 0 || ftruncate(f->fd, (off_t)MIN((uint64_t)s.st_size, MAX(a->before, needed))) < 0)
         dome__shared_note_errno(f, "made as short as it was");
 }
 
@@ -197,26 +198,28 @@ static void complete(dome_shared_file *f)
 /* What the library may need behind the values for its own data. */
 static const uint64_t RESERVED_BYTES = 1 << 20;
 
+/* There is room on the disk before libhdf5 changes the file. */
 static void add_to_file(dome_shared_file *f, adding *a, const place *p, const dome_file_array *array, uint64_t *offset)
 {
     char *message = NULL;
     uint64_t bytes = 0;
-    if (!dome__shared_open_to_add(f))
+    dome__file_array_bytes(array, &bytes);
+    if (!dome__shared_open_to_add(f) || !dome__shared_reserve(f, f->bytes + bytes + RESERVED_BYTES))
         return;
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
     a->before = f->bytes;
-    a->open = dome__hdf5_add(p->file, p->set, array, offset, &bytes, &message);
+    f->context = a;
+    a->open = dome__hdf5_add(p->file, p->set, array, offset, &message);
     dome__file_limit_end(&limit);
     if (!a->open) {
         note(f, message);
+        shorten(f, 0);
         return;
     }
-    f->context = a;
     f->complete = complete;
     f->drop = give_up;
-    if (dome__shared_measure(f))
-        dome__shared_reserve(f, bytes + RESERVED_BYTES);
+    dome__shared_measure(f);
 }
 
 /* Copies part of the file that libhdf5 has made to the new one. */
@@ -242,7 +245,6 @@ static void make_file(dome_shared_file *f, const place *p, const dome_file_array
     char *message = NULL;
     struct stat s;
     dome_new_file empty;
-    dome_file_limit limit;
     uint64_t bytes = 0;
     dome__file_array_bytes(array, &bytes);
     if (dome__new_file_begin(&empty, p->file, 0600, true) < 0) {
@@ -250,9 +252,7 @@ static void make_file(dome_shared_file *f, const place *p, const dome_file_array
         dome__new_file_end(&empty);
         return;
     }
-    dome__file_limit_begin(&limit);
     bool good = dome__hdf5_make(empty.hidden, p->set, array, offset, &message);
-    dome__file_limit_end(&limit);
     if (!good)
         note(f, message);
     else if (fstat(empty.fd, &s) < 0)

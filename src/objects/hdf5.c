@@ -427,6 +427,7 @@ static bool describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offse
 typedef struct question {
     const char *file, *set;
     uint64_t file_bytes;
+    const dome_file_array *array;
 } question;
 
 typedef struct answer {
@@ -451,7 +452,7 @@ static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer
     const char *reason;
     char *all = dome__apart(function, q, &bytes, &reason);
     if (!all)
-        return refuse(message, "is damaged: libhdf5, which looked at it in a process of its own, %s", reason);
+        return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", reason);
     memcpy(head, all, sizeof *head);
     *text = g_malloc0((gsize)head->bytes + 1);
     memcpy(*text, all + sizeof *head, (size_t)head->bytes);
@@ -493,7 +494,8 @@ bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, cha
 {
     answer head = {0};
     *message = NULL;
-    if (!dome__hdf5_load(message) || !ask(look, &(question){file, set, file_bytes}, &head, header, message))
+    if (!dome__hdf5_load(message) ||
+        !ask(look, &(question){.file = file, .set = set, .file_bytes = file_bytes}, &head, header, message))
         return false;
     *offset = head.number;
     *header_bytes = head.bytes;
@@ -681,14 +683,27 @@ static bool make_file(const char *file, const char *set, const dome_file_array *
     return (close_all(h) || !good || failed(message, "cannot be written by HDF5")) && good;
 }
 
+static void *make_apart(void *ctx, size_t *bytes)
+{
+    const question *q = ctx;
+    uint64_t offset = 0;
+    char *message = NULL;
+    bool good;
+    QUIETLY(good = make_file(q->file, q->set, q->array, &offset, &message));
+    return answer_with(good, offset, message, message ? strlen(message) : 0, bytes);
+}
+
 bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
-    bool good;
+    answer head = {0};
+    char *text = NULL;
     *message = NULL;
-    if (!dome__hdf5_load(message))
+    if (!dome__hdf5_load(message) ||
+        !ask(make_apart, &(question){.file = file, .set = set, .array = array}, &head, &text, message))
         return false;
-    QUIETLY(good = make_file(file, set, array, offset, message));
-    return good;
+    g_free(text);
+    *offset = head.number;
+    return true;
 }
 
 /* ---- adding to a file ---- */
@@ -733,7 +748,7 @@ bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **
     answer head = {0};
     char *text = NULL;
     *message = NULL;
-    if (!dome__hdf5_load(message) || !ask(look_whether_alone, &(question){file, set, 0}, &head, &text, message))
+    if (!dome__hdf5_load(message) || !ask(look_whether_alone, &(question){.file = file, .set = set}, &head, &text, message))
         return false;
     g_free(text);
     *alone = head.number != 0;
@@ -751,28 +766,22 @@ static bool can_have_name(const dome_hdf5 *h, char **message)
     return good;
 }
 
-static dome_hdf5 *add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, uint64_t *file_bytes,
-                      char **message)
+static dome_hdf5 *add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
-    hsize_t bytes = 0;
     dome_hdf5 *h = new_handle(set);
-    if (open_file(h, file, H5F_ACC_RDWR, message) && can_have_name(h, message) && make_set(h, array, false, offset, message) &&
-        (dome__h5.H5Fget_filesize(h->file, &bytes) >= 0 || failed(message, "cannot be written by HDF5"))) {
-        *file_bytes = bytes;
+    if (open_file(h, file, H5F_ACC_RDWR, message) && can_have_name(h, message) && make_set(h, array, false, offset, message))
         return h;
-    }
     close_all(h);
     return NULL;
 }
 
-dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, uint64_t *file_bytes,
-                          char **message)
+dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
     dome_hdf5 *h;
     *message = NULL;
     if (!dome__hdf5_load(message))
         return NULL;
-    QUIETLY(h = add(file, set, array, offset, file_bytes, message));
+    QUIETLY(h = add(file, set, array, offset, message));
     return h;
 }
 
@@ -868,10 +877,9 @@ bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *a
     return without(message);
 }
 
-dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, uint64_t *file_bytes,
-                          char **message)
+dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
-    (void)file, (void)set, (void)array, (void)offset, (void)file_bytes, without(message);
+    (void)file, (void)set, (void)array, (void)offset, without(message);
     return NULL;
 }
 

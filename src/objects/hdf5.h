@@ -27,13 +27,12 @@ bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, 
 /* Whether nothing else is in a file that can be read. A process of its own opens it. */
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message);
 
-/* Makes an empty file one with a data set. *offset is the place for its values, which nothing has been written to. */
+/* Makes an empty file one with a data set. *offset is the place for its values, which nothing has been written to. A process of
+ * its own does it: after a failure to write, this version of libhdf5 crashes when the process ends. */
 bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message);
 
-/* Adds a data set without a name to an existing file, which nobody sees until dome__hdf5_name. *file_bytes is the length the file
- * will have. */
-dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, uint64_t *file_bytes,
-                          char **message);
+/* Adds a data set without a name to an existing file, which nobody sees until dome__hdf5_name. */
+dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message);
 
 /* Takes back a data set without a name and closes the file. Returns the length that the file needs. */
 uint64_t dome__hdf5_take_back(dome_hdf5 *h);

@@ -35,7 +35,6 @@
     X(H5Fcreate)                                                                                                                 \
     X(H5Fget_create_plist)                                                                                                       \
     X(H5Fget_eoa)                                                                                                                \
-    X(H5Fget_filesize)                                                                                                           \
     X(H5Fis_hdf5)                                                                                                                \
     X(H5Fopen)                                                                                                                   \
     X(H5Gget_info)                                                                                                               \

@@ -211,8 +211,11 @@ bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes)
     dome__file_limit_begin(&limit);
     bool good = bytes <= f->bytes || fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)f->bytes, (off_t)(bytes - f->bytes)) == 0;
     dome__file_limit_end(&limit);
-    if (!good && errno != EOPNOTSUPP && errno != ENOSYS)
+    if (!good && errno != EOPNOTSUPP && errno != ENOSYS) {
         dome__shared_note_errno(f, "written");
+        if (ftruncate(f->fd, (off_t)f->bytes) < 0) /* gives back what it has got */
+            dome__shared_note_errno(f, "written");
+    }
     return !f->status;
 }
 
