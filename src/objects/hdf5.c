@@ -151,9 +151,9 @@ static bool no_such_set(const dome_hdf5 *h, char **message)
 }
 
 /* What has the name: an object, or -1. */
-static hid_t object_at(const dome_hdf5 *h)
+static hid_t object_at(const dome_hdf5 *h, const char *path)
 {
-    return dome__h5.H5Oopen(h->file, h->path, H5P_DEFAULT);
+    return dome__h5.H5Oopen(h->file, path, H5P_DEFAULT);
 }
 
 static bool check_is_set(const dome_hdf5 *h, hid_t object, char **message)
@@ -165,7 +165,7 @@ static bool check_is_set(const dome_hdf5 *h, hid_t object, char **message)
 
 static bool open_set(dome_hdf5 *h, char **message)
 {
-    hid_t object = object_at(h);
+    hid_t object = object_at(h, h->path);
     if (object < 0)
         return no_such_set(h, message);
     bool good = check_is_set(h, object, message);
@@ -755,10 +755,27 @@ bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **
     return true;
 }
 
+/* Whether what stands before the last part of the name are groups, as far as there is anything. */
+static bool are_groups(const dome_hdf5 *h, char **message)
+{
+    bool good = true;
+    for (const char *slash = strchr(h->path + 1, '/'); slash && good; slash = strchr(slash + 1, '/')) {
+        char *path = g_strndup(h->path, (gsize)(slash - h->path));
+        hid_t object = object_at(h, path);
+        good = object < 0 || dome__h5.H5Iget_type(object) == H5I_GROUP || refuse(message, "has no group at '%s'", path);
+        if (object >= 0)
+            dome__h5.H5Oclose(object);
+        g_free(path);
+    }
+    return good;
+}
+
 /* Whether the name is free or that of a data set. */
 static bool can_have_name(const dome_hdf5 *h, char **message)
 {
-    hid_t object = object_at(h);
+    if (!are_groups(h, message))
+        return false;
+    hid_t object = object_at(h, h->path);
     if (object < 0)
         return true;
     bool good = check_is_set(h, object, message);
@@ -808,7 +825,7 @@ static bool give_name(dome_hdf5 *h, uint64_t *needed, char **message)
 {
     hid_t links = with_groups();
     char *aside = g_strconcat(h->path, ".dome-old", NULL);
-    hid_t object = object_at(h);
+    hid_t object = object_at(h, h->path);
     bool replaces = object >= 0;
     if (replaces)
         dome__h5.H5Oclose(object);

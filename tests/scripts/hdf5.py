@@ -218,7 +218,7 @@ def try_adding(counts):
             check(same(f["group/new"][...], x) and same(f["a/b/c"][...], y) and same(f["old"][...], y), "what was written")
             check(same(f["group/inner"][...], y) and f["group"].attrs["unit"] == "m" and same(f["chunks"][...], np.arange(5000)), "the others")
         before = open("add.h5", "rb").read()
-        for path, words in (("add.h5:/group", "a group at '/group'"), ("add.h5:/old/x", "cannot hold"), ("add.h5:/", "no data set")):
+        for path, words in (("add.h5:/group", "a group at '/group'"), ("add.h5:/old/x", "has no group at '/old'"), ("add.h5:/", "no data set")):
             got = convert(tasks, [("x.npy", path, 0)])["x.npy"]
             check(words in got, "%s: %s" % (path, got))
         with h5py.File("add.h5", "r") as f:
