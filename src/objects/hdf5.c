@@ -786,8 +786,9 @@ static bool can_have_name(const dome_hdf5 *h, char **message)
 static dome_hdf5 *add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
     dome_hdf5 *h = new_handle(set);
-    if (open_file(h, file, H5F_ACC_RDWR, message) && can_have_name(h, message) && make_set(h, array, false, offset, message))
-        return h;
+    if (open_file(h, file, H5F_ACC_RDWR, message) && can_have_name(h, message) && make_set(h, array, false, offset, message) &&
+        (dome__h5.H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0 || failed(message, "cannot be written by HDF5")))
+        return h; /* the end of the file is written before anything that refers to what lies before it */
     close_all(h);
     return NULL;
 }

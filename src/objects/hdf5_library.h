@@ -34,6 +34,7 @@
     X(H5Fclose)                                                                                                                  \
     X(H5Fcreate)                                                                                                                 \
     X(H5Fget_create_plist)                                                                                                       \
+    X(H5Fflush)                                                                                                                  \
     X(H5Fget_eoa)                                                                                                                \
     X(H5Fis_hdf5)                                                                                                                \
     X(H5Fopen)                                                                                                                   \
