@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,10 +208,12 @@ bool dome__shared_open_to_add(dome_shared_file *f)
 
 bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes)
 {
-    dome_file_limit limit;
-    dome__file_limit_begin(&limit);
-    bool good = bytes <= f->bytes || fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)f->bytes, (off_t)(bytes - f->bytes)) == 0;
-    dome__file_limit_end(&limit);
+    struct rlimit limit; /* which fallocate does not look at */
+    bool allowed = getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+    if (!allowed)
+        errno = EFBIG;
+    bool good =
+        allowed && (bytes <= f->bytes || fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)f->bytes, (off_t)(bytes - f->bytes)) == 0);
     if (!good && errno != EOPNOTSUPP && errno != ENOSYS) {
         dome__shared_note_errno(f, "written");
         if (ftruncate(f->fd, (off_t)f->bytes) < 0) /* gives back what it has got */
