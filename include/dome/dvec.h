@@ -577,7 +577,7 @@ dome_status dvec_write(const dvec *x, const char *path);
  * the vector. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (another format, truncated, object
  * dtype, strings, Fortran order, no such data set, ...), DOME_ERR_SHAPE, and those of dvec_new.
  * - HDF5: contiguous data sets are read in place; chunked, compressed and external ones by libhdf5,
- *   in each task. Enumerations become integers. */
+ *   in a process beside each task. Enumerations become integers. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 

@@ -54,7 +54,7 @@ static bool read_all(int fd, GByteArray *data, bool *late)
 {
     uint64_t begin = dome__now_ns(), length = 0;
     for (;;) {
-        uint8_t piece[4096];
+        uint8_t piece[65536];
         uint64_t passed = dome__since_ns(begin);
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         *late = passed >= LIMIT_NS;

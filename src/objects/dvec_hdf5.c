@@ -60,20 +60,17 @@ static int check_place(dome_env *env, const place *p)
 
 /* ---- reading ---- */
 
-/* What this task reads a scattered data set with. */
+/* What a task reads a scattered data set by. */
 typedef struct reader {
     const place *place;
     const dome_file_item *item;
-    dome_hdf5 *open; /* NULL until this task reads */
 } reader;
 
 static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
 {
-    reader *r = f->context;
+    const reader *r = f->context;
     char *message = NULL;
-    if (!r->open)
-        r->open = dome__hdf5_open(r->place->file, r->place->set, &message);
-    if (r->open && dome__hdf5_read(r->open, r->item, offset, data, bytes, &message))
+    if (dome__hdf5_read(r->place->file, r->place->set, r->item, offset, data, bytes, &message))
         return true;
     dome__shared_note_format(f, message);
     return false;
@@ -127,7 +124,6 @@ static dvec *read_set(dome_env *env, const char *name, const place *p, const dve
         dome_object_free(x->object);
         x = NULL;
     }
-    dome__hdf5_close(r.open);
     dome__shared_end(&f);
     dome__npy_clear(&npy);
     return x;

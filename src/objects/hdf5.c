@@ -106,12 +106,6 @@ static bool close_all(dome_hdf5 *h)
     return good;
 }
 
-void dome__hdf5_close(dome_hdf5 *h)
-{
-    if (h)
-        QUIETLY(close_all(h));
-}
-
 static bool open_file(dome_hdf5 *h, const char *file, unsigned flags, char **message)
 {
     htri_t known = dome__h5.H5Fis_hdf5(file);
@@ -196,7 +190,7 @@ static dome_hdf5 *open_to_read(const char *file, const char *set, char **message
     return NULL;
 }
 
-dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message)
+static dome_hdf5 *open_quietly(const char *file, const char *set, char **message)
 {
     dome_hdf5 *h;
     *message = NULL;
@@ -426,8 +420,9 @@ static bool describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offse
 /* What a process of its own is asked about a file, and answers: a head, followed by the description or the message. */
 typedef struct question {
     const char *file, *set;
-    uint64_t file_bytes;
     const dome_file_array *array;
+    const dome_file_item *item;
+    uint64_t file_bytes, offset, bytes;
 } question;
 
 typedef struct answer {
@@ -478,7 +473,7 @@ static void *look(void *ctx, size_t *bytes)
     dome_npy npy = {0};
     uint64_t offset = 0;
     char *header = NULL, *message = NULL;
-    dome_hdf5 *h = dome__hdf5_open(q->file, q->set, &message);
+    dome_hdf5 *h = open_quietly(q->file, q->set, &message);
     bool good = false;
     if (h)
         QUIETLY(good = describe(h, &npy.array, &offset, &message));
@@ -562,14 +557,32 @@ static bool has_values(const dome_hdf5 *h, const dome_file_item *item, uint64_t 
     return h->item_bytes == item->bytes && values <= all;
 }
 
-bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes, char **message)
+static void *read_apart(void *ctx, size_t *bytes)
 {
-    bool good;
+    const question *q = ctx;
+    char *message = NULL, *values = g_malloc(q->bytes);
+    dome_hdf5 *h = open_quietly(q->file, q->set, &message);
+    bool good =
+        h && (has_values(h, q->item, (q->offset + q->bytes) / q->item->bytes) || refuse(&message, "changes while it is read"));
+    if (good)
+        QUIETLY(good = read_values(h, q->offset / h->item_bytes, q->bytes / h->item_bytes, values, &message));
+    return good ? answer_with(true, 0, values, q->bytes, bytes)
+                : answer_with(false, 0, message, message ? strlen(message) : 0, bytes);
+}
+
+bool dome__hdf5_read(const char *file, const char *set, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes,
+                     char **message)
+{
+    answer head = {0};
+    char *values = NULL;
     *message = NULL;
-    if (!has_values(h, item, (offset + bytes) / item->bytes))
-        return refuse(message, "changes while it is read");
-    QUIETLY(good = read_values(h, offset / h->item_bytes, bytes / h->item_bytes, data, message));
-    return good;
+    if (!dome__hdf5_load(message) ||
+        !ask(read_apart, &(question){.file = file, .set = set, .item = item, .offset = offset, .bytes = bytes}, &head, &values,
+             message))
+        return false;
+    memcpy(data, values, (size_t)bytes);
+    g_free(values);
+    return true;
 }
 
 /* ---- writing ---- */
@@ -864,12 +877,6 @@ static bool without(char **message)
     return refuse(message, "needs HDF5, without which this library was built");
 }
 
-dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message)
-{
-    (void)file, (void)set, without(message);
-    return NULL;
-}
-
 bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
                      uint64_t *offset, char **message)
 {
@@ -877,9 +884,10 @@ bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, cha
     return without(message);
 }
 
-bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes, char **message)
+bool dome__hdf5_read(const char *file, const char *set, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes,
+                     char **message)
 {
-    (void)h, (void)item, (void)offset, (void)data, (void)bytes;
+    (void)file, (void)set, (void)item, (void)offset, (void)data, (void)bytes;
     return without(message);
 }
 
@@ -911,11 +919,6 @@ bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message)
 {
     (void)h, (void)needed;
     return without(message);
-}
-
-void dome__hdf5_close(dome_hdf5 *h)
-{
-    (void)h;
 }
 
 #endif

@@ -17,12 +17,10 @@ typedef struct dome_hdf5 dome_hdf5; /* an open file with one of its data sets */
 bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
                      uint64_t *offset, char **message);
 
-/* Opens a data set to read what is scattered. */
-dome_hdf5 *dome__hdf5_open(const char *file, const char *set, char **message);
-
 /* Reads values of the item that was described, wherever they are, as they are in the file: `bytes` bytes from byte `offset` of
- * the array on; both are multiples of the bytes of a value. */
-bool dome__hdf5_read(dome_hdf5 *h, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes, char **message);
+ * the array on; both are multiples of the bytes of a value. A process of its own does it. */
+bool dome__hdf5_read(const char *file, const char *set, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes,
+                     char **message);
 
 /* Whether nothing else is in a file that can be read. A process of its own opens it. */
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message);
@@ -40,8 +38,5 @@ uint64_t dome__hdf5_take_back(dome_hdf5 *h);
 /* Gives it its name, which another data set may have had until then, and closes the file. If that fails, the data set is taken
  * back, and *needed is the length that the file needs; 0 if that is not known. */
 bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message);
-
-/* Closes the file. NULL is allowed. */
-void dome__hdf5_close(dome_hdf5 *h);
 
 #endif
