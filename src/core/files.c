@@ -199,7 +199,33 @@ char *dome__new_file_name(const char *target, bool named, uint64_t process, uint
     return name;
 }
 
-/* Removes files left by dead writers of this user. On file systems without locks it removes nothing. */
+/* The folder of a writer is named after its hidden file. */
+static const char FOLDER[] = ".folder";
+
+char *dome__new_file_folder_name(const char *hidden)
+{
+    return g_strconcat(hidden, FOLDER, NULL);
+}
+
+/* Removes a folder if its writer is dead: the file after which it is named, made before it and removed after it, is gone or has
+ * no lock. */
+static void sweep_folder(const char *path)
+{
+    struct stat s;
+    const char *reason;
+    if (!g_str_has_suffix(path, FOLDER) || lstat(path, &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != geteuid())
+        return;
+    char *file = g_strndup(path, strlen(path) - strlen(FOLDER));
+    int fd = dome__file_open(file, O_RDWR | O_NOFOLLOW, &reason);
+    bool dead = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) == 0 : errno == ENOENT;
+    if (dead)
+        dome__remove_directory(path);
+    if (fd >= 0)
+        close(fd);
+    g_free(file);
+}
+
+/* Removes files and folders left by dead writers of this user. On file systems without locks it removes no files. */
 static void sweep(const char *folder)
 {
     GDir *dir = g_dir_open(folder, 0, NULL);
@@ -214,6 +240,8 @@ static void sweep(const char *folder)
             unlink(path);
         if (fd >= 0)
             close(fd);
+        else
+            sweep_folder(path);
         g_free(path);
     }
     if (dir)
@@ -300,8 +328,56 @@ static bool give_hidden_name(dome_new_file *file)
     return file->hidden != NULL;
 }
 
+bool dome__new_file_folder(dome_new_file *file, mode_t mode)
+{
+    char *folder = dome__new_file_folder_name(file->hidden);
+    if (mkdir(folder, mode) == 0)
+        file->folder = folder;
+    else
+        g_free(folder);
+    return file->folder != NULL;
+}
+
+static bool replace_in_two_steps(dome_new_file *file)
+{
+    char *before = g_strconcat(file->target, ".before-dome", NULL);
+    bool good = rename(file->target, before) == 0;
+    if (good && rename(file->folder, file->target) != 0) {
+        int error = errno;
+        rename(before, file->target);
+        errno = error;
+        good = false;
+    }
+    if (good) {
+        g_free(file->folder);
+        file->folder = before;
+    } else {
+        g_free(before);
+    }
+    return good;
+}
+
+/* Afterwards file->folder is the folder that was replaced, or NULL if there was none. */
+static bool place_folder(dome_new_file *file)
+{
+#ifdef RENAME_EXCHANGE
+    if (renameat2(AT_FDCWD, file->folder, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0)
+        return true;
+#else
+    errno = access(file->target, F_OK) == 0 ? ENOSYS : errno;
+#endif
+    if (errno == EINVAL || errno == ENOSYS)
+        return replace_in_two_steps(file);
+    if (errno != ENOENT || rename(file->folder, file->target) != 0)
+        return false;
+    g_clear_pointer(&file->folder, g_free);
+    return true;
+}
+
 bool dome__new_file_place(dome_new_file *file)
 {
+    if (file->folder)
+        return place_folder(file);
     if (!file->hidden && !give_hidden_name(file))
         return false;
     if (rename(file->hidden, file->target) != 0)
@@ -312,24 +388,34 @@ bool dome__new_file_place(dome_new_file *file)
 
 void dome__new_file_end(dome_new_file *file)
 {
+    if (file->folder)
+        dome__remove_directory(file->folder);
     if (file->hidden)
         unlink(file->hidden);
     if (file->fd >= 0)
         close(file->fd);
     file->fd = -1;
+    g_clear_pointer(&file->folder, g_free);
     g_clear_pointer(&file->hidden, g_free);
     g_clear_pointer(&file->target, g_free);
 }
 
-void dome__remove_directory(const char *directory)
+static void remove_in(int parent, const char *name, int depth)
 {
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* never follow a symbolic link */
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* never follow a symbolic link */
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir));)
-        unlinkat(fd, e->d_name, 0);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && unlinkat(fd, e->d_name, 0) != 0 && depth > 0)
+            remove_in(fd, e->d_name, depth - 1);
     if (dir)
         closedir(dir);
     else if (fd >= 0)
         close(fd);
-    rmdir(directory);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void dome__remove_directory(const char *directory)
+{
+    enum { DEPTH = 16 };
+    remove_in(AT_FDCWD, directory, DEPTH);
 }

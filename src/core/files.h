@@ -34,7 +34,7 @@ bool dome__file_replace(const char *path, const char *text, mode_t mode, const c
 /* errno as a text; EFBIG with its possible causes. */
 const char *dome__file_error(int error);
 
-/* Deletes a directory and the files in it; it must have no subdirectories. */
+/* Deletes a directory and what is in it, at most some levels deep; deletes links and does not follow them. */
 void dome__remove_directory(const char *directory);
 
 /* ---- limits ---- */
@@ -57,6 +57,7 @@ void dome__file_limit_end(dome_file_limit *limit); /* keeps errno */
 typedef struct dome_new_file {
     char *target; /* with links resolved */
     char *hidden; /* hidden name; NULL: the file has no name */
+    char *folder; /* of dome__new_file_folder; NULL: none */
     uint64_t number;
     int fd;
 } dome_new_file;
@@ -68,10 +69,20 @@ int dome__new_file_begin(dome_new_file *file, const char *path, mode_t mode, boo
  * the writer's host. g_free'd by the caller. */
 char *dome__new_file_name(const char *target, bool named, uint64_t process, uint64_t number);
 
-/* Gives the file its final name, replacing an existing file. Returns false with errno set on failure. */
+/* Begins a new folder, which is to take the name instead of the file: the file, which must have a hidden name, is then only the
+ * lock of the folder beside it. Returns false with errno set on failure. */
+bool dome__new_file_folder(dome_new_file *file, mode_t mode);
+
+/* The path of that folder, from the file's hidden name. g_free'd by the caller. */
+char *dome__new_file_folder_name(const char *hidden);
+
+/* Gives the file or folder its final name, replacing an existing one. Returns false with errno set on failure. A folder trades
+ * places with the existing one at once, where the file system can do that; otherwise the existing one is called
+ * TARGET.before-dome for a moment, and stays so called if the program ends in it. */
 bool dome__new_file_place(dome_new_file *file);
 
-/* Closes the file and frees its state; a file that has not been placed is deleted. */
+/* Closes the file and frees its state; a file or folder that has not been placed is deleted, and so is a folder that was
+ * replaced. */
 void dome__new_file_end(dome_new_file *file);
 
 #endif

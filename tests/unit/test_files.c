@@ -213,6 +213,110 @@ static void test_new_file(void)
     g_free(target);
 }
 
+/* ---- folders ---- */
+
+/* A new folder with two files, one of them in a folder of its own. */
+static void begin_folder(dome_new_file *file, const char *target)
+{
+    g_assert_cmpint(dome__new_file_begin(file, target, 0600, true), >=, 0);
+    g_assert_true(dome__new_file_folder(file, 0777));
+    char *inner = g_build_filename(file->folder, "inner", NULL), *deep = g_build_filename(inner, "deep", NULL),
+         *text = g_build_filename(file->folder, "text", NULL);
+    g_assert_cmpint(g_mkdir(inner, 0777), ==, 0);
+    g_assert_true(g_file_set_contents(deep, "deep", -1, NULL));
+    g_assert_true(g_file_set_contents(text, "whole", -1, NULL));
+    g_free(inner);
+    g_free(deep);
+    g_free(text);
+}
+
+static pid_t start_folder_writer(const char *target, char **hidden)
+{
+    int ends[2];
+    char name[4096] = "";
+    g_assert_cmpint(pipe(ends), ==, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dome_new_file file;
+        begin_folder(&file, target);
+        if (write(ends[1], file.hidden, strlen(file.hidden) + 1) < 0)
+            _exit(1);
+        pause();
+    }
+    g_assert_cmpint(read(ends[0], name, sizeof name - 1), >, 0);
+    close(ends[0]);
+    close(ends[1]);
+    *hidden = g_strdup(name);
+    return child;
+}
+
+/* The same for folders; one of a dead writer may have lost its lock. An existing folder stays until the new one is in its place,
+ * and a link in it is not followed when it is removed. */
+static void test_new_folder(void)
+{
+    /* Static: children that end by _exit would otherwise be said to leak them. */
+    static char *outer, *target, *text, *precious, *link, *hidden[3];
+    outer = folder; /* this process has swept it */
+    folder = path_of("folders");
+    g_assert_cmpint(g_mkdir(folder, 0777), ==, 0);
+    target = path_of("x.zarr");
+    text = path_of("x.zarr/text");
+    precious = path_of("precious");
+    link = path_of("x.zarr/link");
+    pid_t writers[3];
+    for (int i = 0; i < 3; i++)
+        writers[i] = start_folder_writer(target, &hidden[i]);
+    end_writer(writers[0]);
+    end_writer(writers[1]);
+    g_assert_cmpint(g_unlink(hidden[1]), ==, 0);
+    in_child(target, true); /* a file */
+    g_assert_cmpint(g_unlink(target), ==, 0);
+    for (int i = 0; i < 3; i++) {
+        char *left = dome__new_file_folder_name(hidden[i]);
+        g_assert_cmpint(access(left, F_OK) == 0, ==, i == 2);
+        g_free(left);
+    }
+    end_writer(writers[2]);
+    in_child(target, true);
+    g_assert_cmpuint(others("x.zarr"), ==, 0);
+    g_assert_cmpint(g_unlink(target), ==, 0);
+
+    dome_new_file file;
+    begin_folder(&file, target);
+    g_assert_cmpint(access(target, F_OK), !=, 0);
+    g_assert_true(dome__new_file_place(&file));
+    dome__new_file_end(&file);
+    check_text(text, "whole");
+    g_assert_cmpuint(others("x.zarr"), ==, 0);
+
+    g_assert_true(g_file_set_contents(text, "before", -1, NULL));
+    g_assert_true(g_file_set_contents(precious, "precious", -1, NULL));
+    g_assert_cmpint(symlink(precious, link), ==, 0);
+    begin_folder(&file, target);
+    dome__new_file_end(&file);
+    check_text(text, "before");
+    begin_folder(&file, target);
+    check_text(text, "before");
+    g_assert_true(dome__new_file_place(&file));
+    check_text(text, "whole");
+    dome__new_file_end(&file);
+    check_text(text, "whole");
+    check_text(precious, "precious");
+    g_assert_cmpint(g_unlink(precious), ==, 0);
+    g_assert_cmpint(access(link, F_OK), !=, 0);
+    g_assert_cmpuint(others("x.zarr"), ==, 0);
+    dome__remove_directory(folder);
+    g_assert_cmpint(access(folder, F_OK), !=, 0);
+    g_free(folder);
+    folder = outer;
+    for (int i = 0; i < 3; i++)
+        g_free(hidden[i]);
+    g_free(target);
+    g_free(text);
+    g_free(precious);
+    g_free(link);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -222,6 +326,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/links", test_links);
     g_test_add_func("/files/limit", test_limit);
     g_test_add_func("/files/new", test_new_file);
+    g_test_add_func("/files/new-folder", test_new_folder);
     int status = g_test_run();
     g_assert_cmpint(g_rmdir(folder), ==, 0);
     g_free(folder);
