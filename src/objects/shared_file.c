@@ -23,19 +23,26 @@ typedef struct identity {
 } identity;
 
 /* From a task that does not see the file to rank 0, in DOME_U64: the part that it wants to read or write. No bytes: that was all.
- */
+ * name: bytes of the name that follows, of another file in the folder; 0: the shared file. */
 typedef struct request {
-    uint64_t offset, bytes;
+    uint64_t offset, bytes, name;
 } request;
 
-enum { REQUEST_WORDS = 2 };
+enum { REQUEST_WORDS = 3 };
+
+/* Rank 0's answer to one that reads a file of the folder: how it went, and the bytes, which follow if there are any to be read.
+ */
+enum { ANSWER_FAILED, ANSWER_ABSENT, ANSWER_LONG, ANSWER_DATA };
+enum { ANSWER_WORDS = 2 };
+
+static const uint64_t LONGEST_NAME = 4096;
 
 /* Where other tasks find the file that rank 0 writes. */
 enum { UNNAMED, HIDDEN, IN_PLACE };
 
 void dome__shared_begin(dome_shared_file *f, dome_env *env, const char *path)
 {
-    *f = (dome_shared_file){.env = env, .path = path, .fd = -1, .new.fd = -1};
+    *f = (dome_shared_file){.env = env, .path = path, .fd = -1, .folder = -1, .new.fd = -1};
 }
 
 /* The format's own part of giving up what it writes. */
@@ -53,7 +60,13 @@ void dome__shared_end(dome_shared_file *f)
     if (f->fd >= 0 && f->fd != f->new.fd)
         close(f->fd);
     f->fd = -1;
+    if (f->folder >= 0)
+        close(f->folder);
+    f->folder = -1;
+    for (; f->flushed < f->put; f->flushed++)
+        close(f->unflushed[f->flushed % DOME_SHARED_UNFLUSHED]);
     dome__new_file_end(&f->new);
+    g_clear_pointer(&f->data, g_free);
     g_clear_pointer(&f->seen, g_free);
     g_clear_pointer(&f->text, g_free);
 }
@@ -130,6 +143,15 @@ static bool same(const identity *a, const identity *b, bool times)
            (!times || (a->seconds == b->seconds && a->nanoseconds == b->nanoseconds));
 }
 
+/* The folder of a file, where the other files of an array are; -1 if it cannot be opened. */
+static int open_folder_of(const char *path)
+{
+    char *folder = g_path_get_dirname(path);
+    int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    g_free(folder);
+    return fd;
+}
+
 bool dome__shared_open(dome_shared_file *f)
 {
     struct stat s;
@@ -143,6 +165,7 @@ bool dome__shared_open(dome_shared_file *f)
         return false;
     }
     f->bytes = (uint64_t)s.st_size;
+    f->folder = open_folder_of(f->path);
     return true;
 }
 
@@ -222,6 +245,25 @@ bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes)
     return !f->status;
 }
 
+bool dome__shared_make_folder(dome_shared_file *f)
+{
+    struct stat before;
+    bool there = stat(f->path, &before) == 0;
+    f->writing = true;
+    if (there && !S_ISDIR(before.st_mode)) {
+        dome__shared_note(f, DOME_ERR_IO, "'%s' is there and not a folder", f->path);
+        return false;
+    }
+    f->fd = dome__new_file_begin(&f->new, f->path, 0600, true);
+    if (f->fd >= 0 && dome__new_file_folder(&f->new, 0777))
+        f->folder = open(f->new.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->folder < 0)
+        dome__shared_note_errno(f, "written");
+    else if (there && fchmod(f->folder, before.st_mode & 0777) < 0)
+        dome__shared_note_errno(f, "given the rights it has");
+    return !f->status;
+}
+
 /* On a task other than rank 0: opens the file under this name if it is rank 0's. */
 static void open_same(dome_shared_file *f, const char *name, const identity *expected)
 {
@@ -237,9 +279,21 @@ static void open_same(dome_shared_file *f, const char *name, const identity *exp
         close(fd);
 }
 
+/* On a task other than rank 0 that sees the shared file: opens the folder. A task that cannot open it does not see the file. */
+static void open_same_folder(dome_shared_file *f, const char *name)
+{
+    char *folder = f->writing ? dome__new_file_folder_name(name) : NULL;
+    f->folder = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : open_folder_of(name);
+    g_free(folder);
+    if (f->folder < 0) {
+        close(f->fd);
+        f->fd = -1;
+    }
+}
+
 int dome__shared_find(dome_shared_file *f)
 {
-    enum { INODE, BYTES, SECONDS, NANOSECONDS, WRITING, PROCESS, NAME, NUMBER, WORDS };
+    enum { INODE, BYTES, SECONDS, NANOSECONDS, WRITING, PROCESS, NAME, NUMBER, FOLDER, WORDS };
     dome_transport *t = f->env->transport;
     uint64_t words[WORDS] = {0};
     struct stat s;
@@ -255,7 +309,7 @@ int dome__shared_find(dome_shared_file *f)
                                 f->new.fd < 0   ? IN_PLACE
                                 : f->new.hidden ? HIDDEN
                                                 : UNNAMED,
-                                f->new.number},
+                                f->new.number, f->folder >= 0},
                    sizeof words);
     }
     if (!check(f, dome__bcast(t, 0, DOME_U64, words, WORDS)))
@@ -266,6 +320,8 @@ int dome__shared_find(dome_shared_file *f)
         char *name = words[NAME] != IN_PLACE ? dome__new_file_name(f->path, words[NAME] == HIDDEN, words[PROCESS], words[NUMBER])
                                              : g_strdup(f->path);
         open_same(f, name, &(identity){words[INODE], words[BYTES], words[SECONDS], words[NANOSECONDS]});
+        if (f->fd >= 0 && words[FOLDER])
+            open_same_folder(f, name);
         g_free(name);
     }
     uint8_t mine = f->fd >= 0;
@@ -315,10 +371,12 @@ static bool pwrite_all(int fd, const void *data, uint64_t bytes, uint64_t offset
     return good;
 }
 
-static bool ask(dome_shared_file *f, uint64_t offset, uint64_t bytes)
+static bool ask(dome_shared_file *f, const request *r, const char *name)
 {
-    uint64_t words[REQUEST_WORDS] = {offset, bytes};
-    return check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U64, words, REQUEST_WORDS));
+    dome_transport *t = f->env->transport;
+    uint64_t words[REQUEST_WORDS] = {r->offset, r->bytes, r->name};
+    return check(f, dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U64, words, REQUEST_WORDS)) &&
+           (!name || check(f, dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U8, name, r->name)));
 }
 
 /* Rank 0 answers with no bytes if it has failed. */
@@ -326,7 +384,8 @@ static bool read_through_first(dome_shared_file *f, uint64_t offset, void *data,
 {
     void *got = NULL;
     uint64_t count = 0;
-    if (!ask(f, offset, bytes) || !check(f, dome__recv_new(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, &got, &count)))
+    if (!ask(f, &(request){offset, bytes, 0}, NULL) ||
+        !check(f, dome__recv_new(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, &got, &count)))
         return false;
     if (count == bytes)
         memcpy(data, got, (size_t)bytes);
@@ -358,9 +417,135 @@ bool dome__shared_write(dome_shared_file *f, uint64_t offset, const void *data, 
     if (bytes == 0)
         return true;
     if (f->fd < 0)
-        return ask(f, offset, bytes) && check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, data, bytes));
+        return ask(f, &(request){offset, bytes, 0}, NULL) &&
+               check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, data, bytes));
     if (!pwrite_all(f->fd, data, bytes, offset))
         dome__shared_note_errno(f, "written");
+    return !f->status;
+}
+
+/* ---- files of a folder ---- */
+
+static void note_file(dome_shared_file *f, const char *name, const char *what)
+{
+    char *folder = f->writing ? g_strdup(f->path) : g_path_get_dirname(f->path);
+    int code = errno;
+    dome__shared_note(f, code == ENOMEM ? DOME_ERR_MEMORY : DOME_ERR_IO, "'%s/%s' cannot be %s: %s", folder, name, what,
+                      dome__file_error(code));
+    g_free(folder);
+}
+
+/* Some file systems report a lack of room only here. */
+static void flush_file(dome_shared_file *f)
+{
+    int fd = f->unflushed[f->flushed++ % DOME_SHARED_UNFLUSHED];
+    if (!f->status && fsync(fd) < 0 && errno != EINVAL)
+        dome__shared_note_errno(f, "written");
+    if (close(fd) < 0)
+        dome__shared_note_errno(f, "written");
+}
+
+/* The disk works on a file while the next ones are being written. */
+static void put_file(dome_shared_file *f, const char *name, const void *data, uint64_t bytes)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    if (f->put - f->flushed == DOME_SHARED_UNFLUSHED)
+        flush_file(f);
+    int fd = openat(f->folder, name, flags, 0666);
+    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && f->flushed < f->put) {
+        flush_file(f);
+        fd = openat(f->folder, name, flags, 0666);
+    }
+    if (fd < 0) {
+        note_file(f, name, "written");
+        return;
+    }
+    f->unflushed[f->put++ % DOME_SHARED_UNFLUSHED] = fd;
+    if (!pwrite_all(fd, data, bytes, 0))
+        note_file(f, name, "written");
+    sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: flush_file finds what is wrong */
+}
+
+/* Makes f->data long enough. */
+static bool make_room(dome_shared_file *f, uint64_t bytes)
+{
+    if (bytes <= f->room)
+        return true;
+    g_free(f->data);
+    f->data = bytes <= SIZE_MAX ? g_try_malloc((gsize)bytes) : NULL;
+    f->room = f->data ? bytes : 0;
+    if (!f->data)
+        dome__shared_note(f, DOME_ERR_MEMORY, "no memory to read '%s'", f->path);
+    return f->data != NULL;
+}
+
+static bool get_file(dome_shared_file *f, const char *name, uint64_t most, const void **data, uint64_t *bytes)
+{
+    struct stat s;
+    int fd = openat(f->folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return true;
+    if (fd < 0 || fstat(fd, &s) < 0) {
+        note_file(f, name, "read");
+    } else if (!S_ISREG(s.st_mode)) {
+        errno = S_ISDIR(s.st_mode) ? EISDIR : EINVAL;
+        note_file(f, name, "read");
+    } else if ((uint64_t)s.st_size > most) {
+        *bytes = (uint64_t)s.st_size;
+    } else if (make_room(f, MAX((uint64_t)s.st_size, 1))) {
+        if (pread_all(fd, f->data, (uint64_t)s.st_size, 0)) {
+            *data = f->data;
+            *bytes = (uint64_t)s.st_size;
+        } else {
+            note_file(f, name, "read");
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return !f->status;
+}
+
+static bool get_through_first(dome_shared_file *f, const char *name, uint64_t most, const void **data, uint64_t *bytes)
+{
+    dome_transport *t = f->env->transport;
+    uint64_t words[ANSWER_WORDS];
+    if (!ask(f, &(request){0, most, strlen(name)}, name) ||
+        !check(f, dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_U64, words, ANSWER_WORDS)))
+        return false;
+    if (words[0] == ANSWER_FAILED)
+        dome__shared_note(f, DOME_ERR_IO, "'%s' cannot be read by rank 0", f->path);
+    if (words[0] == ANSWER_LONG || words[0] == ANSWER_DATA)
+        *bytes = words[1];
+    if (words[0] != ANSWER_DATA)
+        return !f->status;
+    void *got = NULL;
+    uint64_t count = 0;
+    if (!check(f, dome__recv_new(t, 0, DOME_CHANNEL_DATA, DOME_U8, &got, &count)))
+        return false;
+    g_free(f->data);
+    f->data = got ? got : g_malloc(1);
+    f->room = MAX(count, 1);
+    *data = f->data;
+    return true;
+}
+
+bool dome__shared_get(dome_shared_file *f, const char *name, uint64_t most, const void **data, uint64_t *bytes)
+{
+    *data = NULL;
+    *bytes = 0;
+    if (f->broken || f->status)
+        return false;
+    return f->fd < 0 ? get_through_first(f, name, most, data, bytes) : get_file(f, name, most, data, bytes);
+}
+
+bool dome__shared_put(dome_shared_file *f, const char *name, const void *data, uint64_t bytes)
+{
+    if (f->broken || f->status)
+        return false;
+    if (f->fd < 0)
+        return ask(f, &(request){0, bytes, strlen(name)}, name) &&
+               check(f, dome__send(f->env->transport, 0, DOME_CHANNEL_DATA, DOME_U8, data, bytes));
+    put_file(f, name, data, bytes);
     return !f->status;
 }
 
@@ -376,29 +561,64 @@ static void serve_read(dome_shared_file *f, int rank, const request *r)
     g_free(data);
 }
 
+static void serve_get(dome_shared_file *f, int rank, const char *name, uint64_t most)
+{
+    dome_transport *t = f->env->transport;
+    const void *data;
+    uint64_t bytes;
+    bool good = dome__shared_get(f, name, most, &data, &bytes);
+    uint64_t words[ANSWER_WORDS] = {!good ? ANSWER_FAILED : data ? ANSWER_DATA : bytes ? ANSWER_LONG : ANSWER_ABSENT, bytes};
+    if (check(f, dome__send(t, rank, DOME_CHANNEL_DATA, DOME_U64, words, ANSWER_WORDS)) && words[0] == ANSWER_DATA)
+        check(f, dome__send(t, rank, DOME_CHANNEL_DATA, DOME_U8, data, bytes));
+}
+
 /* Receives the data after a failure, too: their sender does not know of it. */
-static void serve_write(dome_shared_file *f, int rank, const request *r)
+static void serve_write(dome_shared_file *f, int rank, const request *r, const char *name)
 {
     void *data = NULL;
     uint64_t count = 0;
-    if (check(f, dome__recv_new(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, &data, &count)))
+    if (!check(f, dome__recv_new(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, &data, &count)))
+        return;
+    if (name)
+        dome__shared_put(f, name, data, MIN(count, r->bytes));
+    else
         dome__shared_write(f, r->offset, data, MIN(count, r->bytes));
     g_free(data);
 }
 
+/* The name that follows a request; NULL after a failure. */
+static char *receive_name(dome_shared_file *f, int rank, const request *r)
+{
+    char *name = g_malloc0((gsize)MIN(r->name, LONGEST_NAME) + 1);
+    if (r->name <= LONGEST_NAME && check(f, dome__recv(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U8, name, r->name)))
+        return name;
+    g_free(name);
+    return NULL;
+}
+
 static void serve(dome_shared_file *f, int rank)
 {
-    for (;;) {
-        uint64_t words[REQUEST_WORDS];
-        if (!check(f, dome__recv(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U64, words, REQUEST_WORDS)) || words[1] == 0)
+    uint64_t words[REQUEST_WORDS];
+    while (check(f, dome__recv(f->env->transport, rank, DOME_CHANNEL_DATA, DOME_U64, words, REQUEST_WORDS)) && words[1] > 0) {
+        request r = {words[0], words[1], words[2]};
+        char *name = r.name ? receive_name(f, rank, &r) : NULL;
+        if (r.name && !name)
             return;
-        (f->writing ? serve_write : serve_read)(f, rank, &(request){words[0], words[1]});
+        if (f->writing)
+            serve_write(f, rank, &r, name);
+        else if (name)
+            serve_get(f, rank, name, r.bytes);
+        else
+            serve_read(f, rank, &r);
+        g_free(name);
     }
 }
 
 /* Some file systems report a lack of room only at the end. Rank 0 keeps its file open until it has its name. */
 static void flush(dome_shared_file *f)
 {
+    while (f->flushed < f->put)
+        flush_file(f);
     if (f->fd >= 0 && fsync(f->fd) < 0 && errno != EINVAL)
         dome__shared_note_errno(f, "written");
     if (f->fd >= 0 && f->env->transport->rank > 0) {
@@ -410,6 +630,8 @@ static void flush(dome_shared_file *f)
 
 static void put_in_place(dome_shared_file *f)
 {
+    if (f->folder >= 0 && fsync(f->folder) < 0 && errno != EINVAL)
+        dome__shared_note_errno(f, "written for good");
     if (!dome__new_file_place(&f->new)) {
         dome__shared_note_errno(f, "written");
         return;
@@ -428,7 +650,7 @@ int dome__shared_finish(dome_shared_file *f)
 {
     dome_transport *t = f->env->transport;
     if (t->rank > 0 && f->fd < 0 && !f->broken)
-        ask(f, 0, 0);
+        ask(f, &(request){0, 0, 0}, NULL);
     for (int r = 1; r < t->size && t->rank == 0; r++)
         if (!f->broken && !f->seen[r])
             serve(f, r);

@@ -10,6 +10,9 @@
  *     dome__shared_finish                  dome__shared_finish: the file takes its name
  *     dome__shared_end                     dome__shared_end
  *
+ * The same for a folder of files, each of which one task reads or writes as a whole: to read, the shared file is one of them
+ * (dome__shared_open, then dome__shared_get for others); to write, dome__shared_make_folder and dome__shared_put.
+ *
  * A task that fails notes it and goes on to the next collective call, where all tasks fail with its text.
  *
  * To add to an existing file rank 0 calls dome__shared_open_to_add instead of dome__shared_make. */
@@ -19,16 +22,24 @@
 #include "core/environment.h"
 #include "core/files.h"
 
+/* Files of a folder that are written but perhaps not on the disk yet: so many at the same time. */
+enum { DOME_SHARED_UNFLUSHED = 128 };
+
 typedef struct dome_shared_file {
     dome_env *env;
     const char *path;
     int fd;         /* -1: this task does not see the file */
+    int folder;     /* that of the other files; -1: this task has none */
     uint64_t bytes; /* its length */
     bool writing;
-    dome_new_file new; /* rank 0's, while the file is written */
-    uint8_t *seen;     /* by rank: whether the task sees the file; NULL before dome__shared_find */
-    int status;        /* the first failure of this task, */
-    char *text;        /* and its text */
+    dome_new_file new;                    /* rank 0's, while the file is written */
+    uint8_t *seen;                        /* by rank: whether the task sees the file; NULL before dome__shared_find */
+    int unflushed[DOME_SHARED_UNFLUSHED]; /* a ring */
+    uint64_t flushed, put;                /* files so far */
+    void *data;                           /* of dome__shared_get */
+    uint64_t room;                        /* its bytes */
+    int status;                           /* the first failure of this task, */
+    char *text;                           /* and its text */
 
     /* A format's own functions, if not NULL, and what they need. */
     bool (*read)(struct dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes); /* where the task sees the file */
@@ -70,6 +81,10 @@ bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes);
 /* On rank 0: takes the length that the file has now. False with a note. */
 bool dome__shared_measure(dome_shared_file *f);
 
+/* On rank 0: makes a folder, which has a hidden name at first. The caller has found that it may replace a folder of this name.
+ * False with a note. */
+bool dome__shared_make_folder(dome_shared_file *f);
+
 /* Collective: the other tasks look for rank 0's file. */
 int dome__shared_find(dome_shared_file *f);
 
@@ -78,7 +93,12 @@ int dome__shared_find(dome_shared_file *f);
 bool dome__shared_read(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes);
 bool dome__shared_write(dome_shared_file *f, uint64_t offset, const void *data, uint64_t bytes);
 
-/* Collective, after each task's last read or write: waits for all, and gives a new file its name. */
+/* Write or read a whole file of the folder. Of one that is not there, or longer than `most` bytes, *data is NULL, and *bytes is 0
+ * or its length; otherwise *data is valid until the next call. False as above. */
+bool dome__shared_put(dome_shared_file *f, const char *name, const void *data, uint64_t bytes);
+bool dome__shared_get(dome_shared_file *f, const char *name, uint64_t most, const void **data, uint64_t *bytes);
+
+/* Collective, after each task's last read or write: waits for all, and gives a new file or folder its name. */
 int dome__shared_finish(dome_shared_file *f);
 
 #endif
