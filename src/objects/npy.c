@@ -226,7 +226,7 @@ static bool shape(parser *p, dome_file_array *array)
 
 /* ---- dtypes ---- */
 
-static bool basic(parser *p, const char *dtype, dome_file_item *item, bool *padding)
+bool dome__npy_basic(const char *dtype, dome_file_item *item, bool *padding, char **message)
 {
     static const struct {
         const char *code;
@@ -256,24 +256,24 @@ static bool basic(parser *p, const char *dtype, dome_file_item *item, bool *padd
         end++;
     bool sized = *code && end > code + 1;
     if (*code == 'O') {
-        refuse(p->message, "holds Python objects (dtype %s), which only Python can read", shown);
+        refuse(message, "holds Python objects (dtype %s), which only Python can read", shown);
     } else if (*code == 'V' && sized && !*end) {
         if (strlen(code + 1) > 9 || (item->bytes = g_ascii_strtoull(code + 1, NULL, 10)) == 0)
-            refuse(p->message, "holds raw bytes without a type (dtype %s)", shown);
+            refuse(message, "holds raw bytes without a type (dtype %s)", shown);
         *padding = true;
     } else if (*code == 'U' || *code == 'S' || *code == 'a') {
-        refuse(p->message, "holds strings (dtype %s), which no type of Dome's does", shown);
+        refuse(message, "holds strings (dtype %s), which no type of Dome's does", shown);
     } else if (*code == 'M' || *code == 'm') {
-        refuse(p->message, "holds dates or times (dtype %s), which no type of Dome's does", shown);
+        refuse(message, "holds dates or times (dtype %s), which no type of Dome's does", shown);
     } else if (item->bytes > 1) {
-        refuse(p->message, "does not say its order of bytes (dtype %s)", shown);
+        refuse(message, "does not say its order of bytes (dtype %s)", shown);
     } else if (*code && strchr("biufc", *code) && sized && !*end) {
-        refuse(p->message, "has dtype %s, which no type of Dome's can hold", shown);
+        refuse(message, "has dtype %s, which no type of Dome's can hold", shown);
     } else {
-        refuse(p->message, "has a dtype that means nothing: %s", shown);
+        refuse(message, "has a dtype that means nothing: %s", shown);
     }
     g_free(shown);
-    return *p->message == NULL;
+    return *message == NULL;
 }
 
 static bool dtype(parser *p, dome_file_item *item, bool *padding, int depth);
@@ -365,7 +365,7 @@ static bool dtype(parser *p, dome_file_item *item, bool *padding, int depth)
     char *text = NULL;
     if (!string(p, &text))
         return false;
-    bool good = basic(p, text, item, padding);
+    bool good = dome__npy_basic(text, item, padding, p->message);
     g_free(text);
     return good;
 }

@@ -31,6 +31,10 @@ bool dome__npy_check_size(const dome_npy *npy, uint64_t file_bytes, char **messa
  * for 1.0. */
 char *dome__npy_header(dome_npy *npy);
 
+/* The item for a basic dtype such as '<f8', or for padding ('|V4'): only its kind, order and bytes are set. *message is NULL
+ * before. */
+bool dome__npy_basic(const char *dtype, dome_file_item *item, bool *padding, char **message);
+
 /* The item as NumPy's descr, without padding. g_free'd by the caller. */
 char *dome__npy_descr(const dome_file_item *item);
 
