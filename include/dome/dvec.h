@@ -42,11 +42,11 @@
  * - The first call that needs the values of a failed vector reports DOME_ERR_RANGE; its line names
  *   the operation, the output and the element. Every later call that needs them fails too, until
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
- *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_halo_planes, dvec_write, and dvec_copy to
- *   another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather, dvec_scatter,
- *   dvec_scatter_add, dvec_map, dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows,
- *   dsparse_submatrix, the functions of arrays.h and the loops of map.h, for their inputs;
- *   dvec_scatter and dvec_scatter_add also for their output.
+ *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_halo_planes, dvec_write, dvec_write_zarr,
+ *   and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather,
+ *   dvec_scatter, dvec_scatter_add, dvec_map, dsparse_multiply, dsparse_multiply_transposed,
+ *   dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h and the loops of map.h, for
+ *   their inputs; dvec_scatter and dvec_scatter_add also for their output.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -550,7 +550,8 @@ dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin,
 /* ---- files ----
  *
  * The path says the format: "FILE.h5:/dataset" or "FILE.hdf5:/group/dataset" is a data set of an
- * HDF5 file, if the library was built with libhdf5; any other path is a NumPy .npy file. Each task
+ * HDF5 file, if the library was built with libhdf5; a path that ends in .zarr, or leads through such
+ * a folder ("group.zarr/array"), is a Zarr array; any other path is a NumPy .npy file. Each task
  * reads and writes its own part. A task whose host cannot see rank 0's directory sends its part to
  * rank 0, or receives it from there. */
 
@@ -565,7 +566,8 @@ dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin,
  *   already loses it, with its attributes, and its room in the file is used again only by h5repack.
  *   The new one gets the name when its values are on the disk: a program that ends before leaves the
  *   file as it was, but longer (files of h5py's libver="latest" then need h5clear). One that ends in
- *   the moment in which libhdf5 then writes its own few blocks may leave a damaged file. */
+ *   the moment in which libhdf5 then writes its own few blocks may leave a damaged file.
+ * - Zarr: as dvec_write_zarr without options. */
 dome_status dvec_write(const dvec *x, const char *path);
 
 /* Reads an array of any byte order into a new vector called `name`, which gets the array's shape
@@ -577,9 +579,55 @@ dome_status dvec_write(const dvec *x, const char *path);
  * the vector. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (another format, truncated, object
  * dtype, strings, Fortran order, no such data set, ...), DOME_ERR_SHAPE, and those of dvec_new.
  * - HDF5: contiguous data sets are read in place; chunked, compressed and external ones by libhdf5,
- *   in a process beside each task. Enumerations become integers. */
+ *   in a process beside each task. Enumerations become integers.
+ * - Zarr, version 2 and 3: chunks of any shape, not compressed or by zlib, gzip or zstd, with the
+ *   checksum crc32c; a chunk that is not there has the fill value. Each task reads the chunks that
+ *   hold its elements. More than 8 dimensions, groups, filters, sharding, blosc and other codecs are
+ *   DOME_ERR_FORMAT. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
+
+/* Writes x as a Zarr array: a folder `path` with metadata and a file for each chunk. A Zarr array of
+ * that name is replaced; another folder, or one that has more in it, is DOME_ERR_IO.
+ *
+ * The array has x's shape, row by row (C order), little-endian. A chunk consists of values that lie
+ * one after the other in x, and is written by the task that owns the first of them; chunks at the end
+ * of a dimension are filled up with 0. The files are the same for any number of tasks and any layout.
+ * A task whose host cannot see rank 0's directory writes through rank 0. The folder appears under its
+ * name complete or not at all, and the one before stays until then, if the file system can exchange
+ * two folders (RENAME_EXCHANGE; otherwise it is called PATH.before-dome for a moment). A program that
+ * is killed during the call leaves a hidden folder .dome-new-*, which the next program that writes a
+ * vector to that directory removes.
+ *
+ * Version 2 is read by zarr-python of any version, also by that of Debian 12; version 3 by those
+ * from 3.0 on, and it cannot hold structs (DOME_ERR_TYPE). Needs the library jansson, and for a level
+ * zstd, when Dome is built (DOME_ERR_STATE). options may be NULL. Collective. DOME_ERR_IO,
+ * DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
+typedef struct dvec_zarr_options {
+    size_t size;    /* sizeof(dvec_zarr_options); DVEC_ZARR_OPTIONS sets it */
+    int version;    /* of the format: 2 or 3; 0 means 2 */
+    int level;      /* of compression by zstd, 1 to 22; 0: none */
+    uint64_t chunk; /* elements of x in a chunk, at most; 0: some 8 MB, in whole blocks */
+} dvec_zarr_options;
+
+dome_status dvec_write_zarr(const dvec *x, const char *path, const dvec_zarr_options *options);
+
+/* Options written inside a call, as DVEC_OPTIONS: DVEC_ZARR_OPTIONS(.version = 3, .level = 3). */
+#ifndef __cplusplus
+#define DVEC_ZARR_OPTIONS(...) (&(const dvec_zarr_options){.size = sizeof(dvec_zarr_options), __VA_ARGS__})
+#else
+#define DVEC_ZARR_OPTIONS(...)                                                                                                   \
+    dvec_options_in_([&] {                                                                                                       \
+        dvec_zarr_options o_ = {};                                                                                               \
+        o_.size = sizeof o_;                                                                                                     \
+        DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
+        return o_;                                                                                                               \
+    }())
+extern "C++" inline const dvec_zarr_options *dvec_options_in_(const dvec_zarr_options &options)
+{
+    return &options;
+}
+#endif
 
 #ifdef __cplusplus
 }

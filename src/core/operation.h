@@ -230,6 +230,7 @@
     X(DVEC_SET_SHAPE, "dvec_set_shape", "dimensions:u dimension:u", PLAIN)                                                       \
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
+    X(DVEC_WRITE_ZARR, "dvec_write_zarr", "file:n version:u level:u chunk:u", PLAIN)                                             \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \
     X(DSPARSE_NEW, "dsparse_new", "name:o type:n rows:u columns:u", PLAIN)                                                       \
     X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \

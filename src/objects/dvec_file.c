@@ -7,6 +7,7 @@
 /* A format is a line here. The first that takes the path is used; .npy takes every path. */
 static const dome_file_format *const formats[] = {
     &dome__hdf5_format,
+    &dome__zarr_format,
     &dome__npy_format,
 };
 

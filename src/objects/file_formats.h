@@ -17,7 +17,7 @@ typedef struct dome_file_format {
 } dome_file_format;
 
 /* In the order in which they are asked; .npy takes every path and is the last. */
-extern const dome_file_format dome__hdf5_format, dome__npy_format;
+extern const dome_file_format dome__hdf5_format, dome__zarr_format, dome__npy_format;
 
 /* Sends rank 0's description of an array, a .npy header of npy->header_bytes bytes, to all tasks; each parses it in the same way.
  * *header is then g_free'd by the caller, also after a failure. Collective; returns a status. */

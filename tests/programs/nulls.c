@@ -703,6 +703,8 @@ static void of_vectors(dvec *x)
     REFUSES(dvec_object, NULL);
     REFUSES(dvec_write, NULL, "x.npy");
     REFUSES(dvec_write, x, NULL);
+    REFUSES(dvec_write_zarr, NULL, "x.zarr", NULL);
+    REFUSES(dvec_write_zarr, x, NULL, NULL);
     REFUSES(dvec_read, NULL, "v", "x.npy");
     REFUSES(dvec_read, env, "v", NULL);
     REFUSES(dvec_read_with, NULL, "v", "x.npy", NULL);

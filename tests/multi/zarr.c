@@ -1,0 +1,539 @@
+/* Vectors as Zarr arrays: round trips of every type in chunks of many sizes, the bytes in the files, arrays as others write them,
+ * and bad ones, each with a status and one line that all tasks agree on. In half of the rounds odd ranks work in another
+ * directory and do not see the files. */
+#include "objects/zarr.h"
+#include "core/environment.h"
+#include "objects/file_item.h"
+#include "transport/collective.h"
+
+#include <dome/dome.h>
+#include <dome/structure.h>
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "draw.h"
+
+static dome_env *env;
+static char folder[200];
+
+#ifdef DOME_WITH_ZSTD
+enum { LEVELS = 2 };
+#else
+enum { LEVELS = 1 };
+#endif
+
+#define CHECK(condition, ...)                                                                                                    \
+    do                                                                                                                           \
+        if (!(condition)) {                                                                                                      \
+            char text[400];                                                                                                      \
+            snprintf(text, sizeof text, __VA_ARGS__);                                                                            \
+            dome_abort(env, "zarr.c line %d: %s: %s (%s)", __LINE__, #condition, text, dome_error_message(env));                 \
+        }                                                                                                                        \
+    while (0)
+
+static void stand(bool all)
+{
+    CHECK(chdir(all || dome_rank(env) % 2 == 0 ? folder : "/") == 0, "%s", folder);
+}
+
+/* Rank 0 makes a file, and the folders that it is in. */
+static void make(const char *path, const void *data, size_t bytes)
+{
+    if (dome_rank(env) == 0) {
+        char *in = g_path_get_dirname(path);
+        CHECK(g_mkdir_with_parents(in, 0777) == 0, "%s", in);
+        CHECK(g_file_set_contents(path, data, (gssize)bytes, NULL), "%s", path);
+        g_free(in);
+    }
+    dome_barrier(env);
+}
+
+static void remove_all(const char *path)
+{
+    GDir *dir = g_dir_open(path, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        char *inner = g_build_filename(path, name, NULL);
+        remove_all(inner);
+        g_free(inner);
+    }
+    if (dir)
+        g_dir_close(dir);
+    CHECK(g_remove(path) == 0, "%s", path);
+}
+
+static void discard(const char *path)
+{
+    dome_barrier(env);
+    if (dome_rank(env) == 0)
+        remove_all(path);
+    dome_barrier(env);
+}
+
+/* Checks that rank 0's folder contains nothing but `expected` (NULL: nothing at all). */
+static void check_folder(const char *expected)
+{
+    dome_barrier(env);
+    if (dome_rank(env) == 0) {
+        GDir *dir = g_dir_open(folder, 0, NULL);
+        for (const char *name; (name = g_dir_read_name(dir));)
+            CHECK(expected && !strcmp(name, expected), "left behind: %s", name);
+        g_dir_close(dir);
+    }
+    dome_barrier(env);
+}
+
+static gint by_name(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Of names and contents of the files in a folder of rank 0's. */
+static uint64_t folder_hash(const char *path)
+{
+    uint64_t hash = 0;
+    if (dome_rank(env) == 0) {
+        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+        GDir *dir = g_dir_open(path, 0, NULL);
+        CHECK(dir, "%s", path);
+        for (const char *name; (name = g_dir_read_name(dir));)
+            g_ptr_array_add(names, g_strdup(name));
+        g_dir_close(dir);
+        g_ptr_array_sort(names, by_name);
+        for (guint i = 0; i < names->len; i++) {
+            char *data, *file = g_build_filename(path, names->pdata[i], NULL);
+            gsize bytes;
+            CHECK(g_file_get_contents(file, &data, &bytes, NULL), "%s", file);
+            hash = dome__hash_bytes(hash, names->pdata[i], strlen(names->pdata[i]));
+            hash = dome__hash_bytes(hash, data, bytes);
+            g_free(data);
+            g_free(file);
+        }
+        g_ptr_array_free(names, TRUE);
+    }
+    dome_bcast(env, 0, DOME_U64, &hash, 1);
+    return hash;
+}
+
+/* ---- round trips ---- */
+
+typedef struct own {
+    uint8_t tag;
+    double weights[2];
+    float _Complex z;
+} own;
+
+static dome_type describe_own(void)
+{
+    const dome_field fields[] = {{"tag", DOME_U8, offsetof(own, tag), 1},
+                                 {"weights", DOME_F64, offsetof(own, weights), 2},
+                                 {"z", DOME_C64, offsetof(own, z), 1}};
+    return dome_type_struct(env, "own", sizeof(own), fields, 3, sizeof(dome_field));
+}
+
+/* Any bits, by position alone; not too many different ones, so that they can be compressed. */
+static void fill_any(dvec *x)
+{
+    dome_type type = dvec_type(x);
+    size_t portable = dome_type_portable_size(type), size = dome_type_size(type);
+    dvec_span spans[2];
+    dvec_local(x, spans);
+    uint8_t *bytes = g_malloc(portable);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < spans[s].count * dvec_width(x); i++) {
+            uint64_t place = spans[s].first * dvec_width(x) + i;
+            for (size_t b = 0; b < portable; b++)
+                bytes[b] = (uint8_t)(((place + 1) * 40503 + b * 2654435761u) >> 9);
+            dome_type_unpack(type, DOME_PORTABLE, (char *)spans[s].data + i * size, bytes, 1);
+        }
+    g_free(bytes);
+}
+
+/* Moves the blocks of all vectors of this length to other tasks, with runs that wrap around the end. */
+static void move(uint64_t n)
+{
+    const dome_layout *now = dome_env_layout(env, n, 0);
+    uint64_t blocks = dome_layout_blocks(now), left = blocks;
+    int size = dome_size(env);
+    uint64_t *counts = g_new0(uint64_t, size);
+    for (int r = 0; r < size; r++) {
+        counts[r] = r == size - 1 ? left : draw(left + 1);
+        left -= counts[r];
+    }
+    dome_layout *next = dome_layout_new(n, dome_layout_block_size(now), size, blocks ? draw(blocks) : 0, counts);
+    CHECK(next && dome_env_relayout(env, next) == DOME_OK, "relayout");
+    dome_layout_unref(next);
+    g_free(counts);
+}
+
+static void check_equal(dvec *x, dvec *y)
+{
+    uint64_t a_shape[DOME_MAX_DIMENSIONS] = {0}, b_shape[DOME_MAX_DIMENSIONS] = {0};
+    dome_type type = dvec_type(x);
+    CHECK(dome_type_equal(type, dvec_type(y)), "%s", dome_type_name(dvec_type(y)));
+    CHECK(dvec_length(x) == dvec_length(y) && dvec_width(x) == dvec_width(y), "%d x %d", (int)dvec_length(y), (int)dvec_width(y));
+    int ndim = dvec_shape(x, a_shape);
+    CHECK(dvec_shape(y, b_shape) == ndim && !memcmp(a_shape, b_shape, (size_t)ndim * sizeof *a_shape), "shape");
+    size_t count = dvec_length(x) * dvec_width(x), bytes = count * dome_type_portable_size(type);
+    const void *a = dvec_allgather(x), *b = dvec_allgather(y);
+    char *pa = g_malloc(bytes + 1), *pb = g_malloc(bytes + 1);
+    if (count) {
+        dome_type_pack(type, DOME_PORTABLE, pa, a, count);
+        dome_type_pack(type, DOME_PORTABLE, pb, b, count);
+    }
+    CHECK(memcmp(pa, pb, bytes) == 0, "%s of length %d, width %d", dome_type_name(type), (int)dvec_length(x), (int)dvec_width(x));
+    g_free(pa);
+    g_free(pb);
+}
+
+/* The files of chunks along the first dimension, from the values. */
+static void check_chunks(dvec *x, const dvec_zarr_options *o)
+{
+    dome_file_item item = {0};
+    dome_type type = dvec_type(x);
+    uint64_t width = dvec_width(x), n = dvec_length(x), chunk = MAX(1, MIN(o->chunk, n));
+    const char *values = dvec_allgather(x);
+    dome__item_describe(&item, type);
+    size_t element = item.bytes * width;
+    char *expected = g_malloc(chunk * element);
+    for (uint64_t c = 0; c * chunk < n && dome_rank(env) == 0; c++) {
+        uint64_t count = MIN(chunk, n - c * chunk);
+        char *data, *path = g_strdup_printf(width > 1 ? "%s%" G_GUINT64_FORMAT ".0" : "%s%" G_GUINT64_FORMAT,
+                                            o->version == 3 ? "trip.zarr/c." : "trip.zarr/", c);
+        gsize bytes;
+        memset(expected, 0, chunk * element);
+        dome__item_pack(&item, type, expected, values + c * chunk * width * dome_type_size(type), count * width);
+        CHECK(g_file_get_contents(path, &data, &bytes, NULL), "%s", path);
+        CHECK(bytes == chunk * element && !memcmp(data, expected, bytes), "%s has other values", path);
+        g_free(data);
+        g_free(path);
+    }
+    g_free(expected);
+    dome__item_clear(&item);
+}
+
+static void round_trip(dome_type type, size_t n, size_t width, int ndim, const uint64_t shape[])
+{
+    uint64_t hash = 0;
+    dvec_zarr_options o = {
+        .size = sizeof o, .version = 2 + (int)draw(2), .level = (int)draw(LEVELS), .chunk = draw(3) ? 1 + draw(n + 2) : 0};
+    if (n / (o.chunk ? o.chunk : n + 1) > 5) /* a file each */
+        o.chunk = n / 5;
+    if (dome_type_kind_of(type) == DOME_KIND_STRUCT)
+        o.version = 2;
+    for (int k = 0; k < 3; k++) {
+        dvec_options options = {.size = sizeof options, .distribution = (dome_distribution)k, .width = width};
+        dvec *x = dvec_new_with(env, "x", type, n, &options);
+        CHECK(ndim == 0 || dvec_set_shape(x, ndim, shape) == DOME_OK, "shape");
+        fill_any(x);
+        if (k == DOME_DYNAMIC)
+            move(n);
+        stand(draw(2));
+        CHECK(dvec_write_zarr(x, "trip.zarr", &o) == DOME_OK, "write");
+        uint64_t found = folder_hash("trip.zarr");
+        CHECK(k == 0 || found == hash, "the files of a %s vector differ by its distribution", dome_type_name(type));
+        hash = found;
+        if (o.chunk && !o.level && ndim == 0)
+            check_chunks(x, &o);
+        stand(draw(2));
+        options = (dvec_options){.size = sizeof options, .distribution = (dome_distribution)draw(3), .width = ndim ? width : 0};
+        dvec *y = dvec_read_with(env, "y", "trip.zarr/", &options);
+        CHECK(y != NULL, "read");
+        CHECK(dvec_distribution(y) == options.distribution && !strcmp(dvec_name(y), "y"), "%s", dvec_name(y));
+        check_equal(x, y);
+        dvec_free(x);
+        dvec_free(y);
+    }
+    check_folder("trip.zarr");
+    discard("trip.zarr");
+}
+
+static void round_trips(dome_type own_type)
+{
+    const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,   DOME_U16, DOME_U32,
+                               DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128, own_type};
+    for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+        round_trip(types[i], i % 3 ? 1 + draw(3000) : draw(6), i % 2 ? 1 : 1 + draw(4), 0, NULL);
+    }
+    round_trip(DOME_F64, 0, 1, 0, NULL);
+    round_trip(own_type, 0, 2, 0, NULL);
+    round_trip(own_type, 800, 1, 0, NULL);
+    round_trip(DOME_F64, 1500000, 1, 0, NULL);
+    round_trip(DOME_U8, 2, 9000000, 0, NULL); /* elements longer than a chunk */
+    round_trip(DOME_F64, 60, 1, 3, (uint64_t[]){3, 4, 5});
+    round_trip(DOME_I16, 12, 10, 4, (uint64_t[]){3, 4, 5, 2});
+    round_trip(DOME_F32, 700, 3, 3, (uint64_t[]){7, 100, 3});
+}
+
+/* ---- contents ---- */
+
+#define V2(shape, chunks, dtype, rest)                                                                                           \
+    "{\"zarr_format\": 2, \"shape\": " shape ", \"chunks\": " chunks ", \"dtype\": " dtype ", \"order\": \"C\", "                \
+    "\"filters\": null" rest "}"
+
+static void make_metadata(const char *text)
+{
+    make("other.zarr/.zarray", text, strlen(text));
+}
+
+/* What dvec_write writes, byte by byte. */
+static void check_golden(void)
+{
+    static const char zarray[] =
+        "{\n    \"chunks\": [\n        3,\n        2\n    ],\n    \"compressor\": null,\n"
+        "    \"dimension_separator\": \".\",\n    \"dtype\": \"<i4\",\n    \"fill_value\": 0,\n"
+        "    \"filters\": null,\n    \"order\": \"C\",\n    \"shape\": [\n        3,\n        2\n    ],\n"
+        "    \"zarr_format\": 2\n}\n";
+    static const uint8_t values[24] = {0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5};
+    stand(true);
+    dvec *x = dvec_new_with(env, "x", DOME_I32, 3, DVEC_OPTIONS(.width = 2));
+    dvec_span spans[2];
+    dvec_local(x, spans);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t i = 0; i < 2 * spans[s].count; i++)
+            ((int32_t *)spans[s].data)[i] = (int32_t)(2 * spans[s].first + i);
+    CHECK(dvec_write(x, "golden.zarr") == DOME_OK, "write");
+    if (dome_rank(env) == 0) {
+        char *data;
+        gsize bytes;
+        CHECK(g_file_get_contents("golden.zarr/.zarray", &data, NULL, NULL) && !strcmp(data, zarray), "%s", data);
+        g_free(data);
+        CHECK(g_file_get_contents("golden.zarr/0.0", &data, &bytes, NULL), "0.0");
+        CHECK(bytes == sizeof values && !memcmp(data, values, bytes), "%d bytes", (int)bytes);
+        g_free(data);
+    }
+    dvec_free(x);
+    discard("golden.zarr");
+}
+
+/* An array in chunks of two dimensions, big-endian, one of them missing. */
+static void check_foreign(void)
+{
+    stand(draw(2));
+    make_metadata(V2("[5, 3]", "[2, 2]", "\">i2\"", ", \"fill_value\": -7, \"dimension_separator\": \"/\""));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++) {
+            uint8_t chunk[8] = {0};
+            char path[40];
+            for (int k = 0; k < 4; k++)
+                chunk[2 * k + 1] = (uint8_t)(3 * (2 * i + k / 2) + 2 * j + k % 2);
+            snprintf(path, sizeof path, "other.zarr/%d/%d", i, j);
+            if (i != 1 || j != 0)
+                make(path, chunk, sizeof chunk);
+        }
+    for (int k = 0; k < 3; k++) {
+        stand(draw(2));
+        dvec *x = dvec_read_with(env, "x", "other.zarr", DVEC_OPTIONS(.distribution = (dome_distribution)k, .width = k ? 1 : 0));
+        CHECK(x && dvec_type(x) == DOME_I16 && dvec_length(x) == (k ? 15 : 5) && dvec_width(x) == (k ? 1 : 3), "foreign");
+        const int16_t *v = dvec_allgather(x);
+        for (int i = 0; i < 15; i++)
+            CHECK(v[i] == (i == 6 || i == 7 || i == 9 || i == 10 ? -7 : i), "value %d is %d", i, v[i]);
+        dvec_free(x);
+    }
+    discard("other.zarr");
+}
+
+/* ---- bad input ---- */
+
+/* Checks that the last call has failed with this status, and that all tasks have the same message, which contains these words. */
+static void check_failed(dome_status status, const char *words)
+{
+    char line[600] = "";
+    CHECK(dome_error_status(env) == status, "%s instead of %s", dome_status_name(dome_error_status(env)),
+          dome_status_name(status));
+    CHECK(strstr(dome_error_message(env), words) != NULL, "%s", words);
+    CHECK(!strchr(dome_error_message(env), '\n'), "one line");
+    if (dome_rank(env) == 0)
+        snprintf(line, sizeof line, "%s", dome_error_message(env));
+    dome_bcast(env, 0, DOME_U8, line, sizeof line);
+    size_t task = (size_t)(strstr(line, " (task") - line); /* each task reports what it finds by itself */
+    CHECK(!strncmp(line, dome_error_message(env), status < DOME_ERR_MEMORY ? task : sizeof line), "rank 0 has: %.300s", line);
+    dome_error_clear(env);
+}
+
+static void check_unreadable(dome_status status, const char *words)
+{
+    size_t objects = dome_object_count(env);
+    stand(draw(2));
+    CHECK(dvec_read(env, "bad", "other.zarr") == NULL, "read: %s", words);
+    check_failed(status, words);
+    CHECK(dome_object_count(env) == objects, "an object was left");
+}
+
+static void check_bad_arrays(void)
+{
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"{", "not JSON"},
+        {"{\"zarr_format\": 3}", "not 2"},
+        {V2("[100]", "[10]", "\"<f8\"", ", \"compressor\": {\"id\": \"blosc\"}"), "blosc"},
+        {V2("[100]", "[10]", "\"|O\"", ""), "Python objects"},
+        {V2("[-100]", "[10]", "\"<f8\"", ""), "not a length"},
+        {V2("[9223372036854775807]", "[10]", "\"<f8\"", ""), "no machine"},
+    };
+    char zeros[200] = "";
+    stand(true);
+    check_unreadable(DOME_ERR_IO, "No such file");
+    make("other.zarr", zeros, 5);
+    check_unreadable(DOME_ERR_FORMAT, "not a folder");
+    dvec *x = dvec_new(env, "x", DOME_F64, 100);
+    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a file");
+    check_failed(DOME_ERR_IO, "not a folder");
+    discard("other.zarr");
+    make("other.zarr/notes", zeros, 5);
+    check_unreadable(DOME_ERR_FORMAT, "neither .zarray nor zarr.json");
+    stand(draw(2));
+    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a folder");
+    check_failed(DOME_ERR_IO, "'notes'");
+    stand(true);
+    discard("other.zarr");
+    make("other.zarr/.zgroup", "{\"zarr_format\": 2}", 18);
+    check_unreadable(DOME_ERR_FORMAT, "Zarr group");
+    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a group");
+    check_failed(DOME_ERR_IO, ".zgroup");
+    CHECK(dvec_write(x, "other.zarr/inside") == DOME_OK, "write into a group");
+    dvec *y = dvec_read(env, "y", "other.zarr/inside");
+    CHECK(y && dvec_length(y) == 100, "read from a group");
+    dvec_free(y);
+    discard("other.zarr");
+    make("other.zarr/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"group\"}", 40);
+    check_unreadable(DOME_ERR_FORMAT, "Zarr group");
+    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a group");
+    check_failed(DOME_ERR_IO, "not a Zarr array");
+    CHECK(dvec_write(x, "missing/other.zarr") != DOME_OK, "write into nothing");
+    check_failed(DOME_ERR_IO, "missing/other.zarr");
+    discard("other.zarr");
+
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        make_metadata(bad[i].text);
+        check_unreadable(DOME_ERR_FORMAT, bad[i].words);
+    }
+    make_metadata(V2("[100]", "[10]", "\"<f8\"", ", \"fill_value\": 1"));
+    make("other.zarr/7", zeros, 79);
+    check_unreadable(DOME_ERR_FORMAT, "'other.zarr/7' is truncated: it has 79 of the 80 bytes");
+    make("other.zarr/7", zeros, 81);
+    check_unreadable(DOME_ERR_FORMAT, "'other.zarr/7' has 81 bytes");
+    make("other.zarr/7", zeros, 0);
+    check_unreadable(DOME_ERR_FORMAT, "'other.zarr/7' is truncated");
+    discard("other.zarr/7");
+    make("other.zarr/7/nothing", zeros, 0);
+    stand(true);
+    CHECK(dvec_read(env, "bad", "other.zarr") == NULL, "read a folder");
+    check_failed(DOME_ERR_IO, "'other.zarr/7' cannot be read");
+    discard("other.zarr/7");
+    y = dvec_read(env, "y", "other.zarr");
+    CHECK(y && dvec_sum(y) == 100, "read nothing but fill values");
+    dvec_free(y);
+#if defined(DOME_WITH_ZSTD) && defined(DOME_WITH_ZLIB)
+    static const char *const codecs[] = {"zlib", "gzip", "zstd"};
+    for (size_t i = 0; i < G_N_ELEMENTS(codecs); i++) {
+        char *text = g_strdup_printf(V2("[100]", "[10]", "\"<f8\"", ", \"compressor\": {\"id\": \"%s\"}"), codecs[i]);
+        make_metadata(text);
+        make("other.zarr/9", zeros, 50);
+        check_unreadable(DOME_ERR_FORMAT, "'other.zarr/9' is damaged");
+        g_free(text);
+    }
+    discard("other.zarr/9");
+    stand(draw(2));
+    CHECK(dvec_write_zarr(x, "other.zarr", DVEC_ZARR_OPTIONS(.level = 1, .chunk = 50)) == DOME_OK, "replace an array");
+    make("other.zarr/1", "\x28\xb5\x2f\xfd", 4);
+    check_unreadable(DOME_ERR_FORMAT, "'other.zarr/1' is damaged");
+#endif
+    CHECK(dvec_write_zarr(x, "other.zarr", DVEC_ZARR_OPTIONS(.version = 4)) == DOME_ERR_ARGUMENT, "version 4");
+    check_failed(DOME_ERR_ARGUMENT, "version 4");
+    CHECK(dvec_write_zarr(x, "other.zarr", DVEC_ZARR_OPTIONS(.level = 23)) == DOME_ERR_ARGUMENT, "level 23");
+    check_failed(DOME_ERR_ARGUMENT, "level 23");
+    CHECK(dvec_write_zarr(x, "other.zarr", &(dvec_zarr_options){.version = 3}) == DOME_ERR_ARGUMENT, "no size");
+    check_failed(DOME_ERR_ARGUMENT, "DVEC_ZARR_OPTIONS");
+    dvec_free(x);
+    x = dvec_new(env, "s", describe_own(), 3);
+    CHECK(dvec_write_zarr(x, "other.zarr", DVEC_ZARR_OPTIONS(.version = 3)) == DOME_ERR_TYPE, "structs in version 3");
+    check_failed(DOME_ERR_TYPE, "version 2 can");
+    dvec_free(x);
+    stand(true);
+    discard("other.zarr");
+}
+
+/* If a task's writes fail half-way, the existing array is unchanged, and nothing else is left. */
+static void check_full(void)
+{
+    dvec *x = dvec_new(env, "x", DOME_F64, 100000);
+    stand(true);
+    CHECK(dvec_write_zarr(x, "kept.zarr", DVEC_ZARR_OPTIONS(.chunk = 5000)) == DOME_OK, "write");
+    uint64_t hash = folder_hash("kept.zarr");
+    dvec_fill(x, 1);
+    int last = dome_size(env) - 1;
+    for (int k = 0; k < 2; k++) {
+        struct rlimit before, small;
+        stand(k == 0);
+        if (dome_rank(env) == (k ? 0 : last)) {
+            CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0, "getrlimit");
+            small = before;
+            small.rlim_cur = 4096;
+            CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0, "setrlimit");
+        }
+        CHECK(dvec_write_zarr(x, "kept.zarr", DVEC_ZARR_OPTIONS(.chunk = 5000)) != DOME_OK, "write beyond the limit");
+        check_failed(DOME_ERR_IO, "too large");
+        if (dome_rank(env) == (k ? 0 : last))
+            CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0, "setrlimit");
+        check_folder("kept.zarr");
+        CHECK(folder_hash("kept.zarr") == hash, "the files have changed");
+    }
+
+    /* A link stays a link, and the folder behind it keeps its rights. */
+    stand(true);
+    if (dome_rank(env) == 0) {
+        CHECK(chmod("kept.zarr", 0750) == 0, "chmod");
+        CHECK(symlink("kept.zarr", "link.zarr") == 0, "symlink");
+    }
+    dome_barrier(env);
+    CHECK(dvec_write(x, "link.zarr") == DOME_OK, "write through a link");
+    struct stat s;
+    if (dome_rank(env) == 0) {
+        CHECK(lstat("link.zarr", &s) == 0 && S_ISLNK(s.st_mode), "the link is gone");
+        CHECK(lstat("kept.zarr", &s) == 0 && (s.st_mode & 0777) == 0750, "mode %o", s.st_mode);
+        CHECK(access("kept.zarr/1", F_OK) != 0, "a chunk of the array before is left");
+        CHECK(unlink("link.zarr") == 0, "unlink");
+    }
+    dvec *y = dvec_read(env, "y", "kept.zarr");
+    CHECK(y && dvec_sum(y) == 100000, "read what was written through a link");
+    check_folder("kept.zarr");
+    dvec_free(x);
+    dvec_free(y);
+    discard("kept.zarr");
+}
+
+int main(int argc, char **argv)
+{
+    env = dome_init(&argc, &argv);
+#ifndef DOME_WITH_JANSSON
+    dome_print(env, "skipped: built without jansson\n");
+    dome_finalize(env);
+    return 77;
+#endif
+    draw_state = 11;
+    if (dome_rank(env) == 0) {
+        char *path = g_build_filename(g_get_tmp_dir(), "dome-zarr-XXXXXX", NULL);
+        CHECK(g_mkdtemp(path) && strlen(path) < sizeof folder, "%s", path);
+        strcpy(folder, path);
+        g_free(path);
+    }
+    dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
+    dome_set_errors_return(env);
+    round_trips(describe_own());
+    check_golden();
+    check_foreign();
+    check_bad_arrays();
+    check_full();
+    check_folder(NULL);
+    if (dome_rank(env) == 0)
+        CHECK(chdir("/") == 0 && rmdir(folder) == 0, "%s", folder);
+    dome_print(env, "ok zarr on %d tasks\n", dome_size(env));
+    return dome_finalize(env);
+}
