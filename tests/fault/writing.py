@@ -1,4 +1,5 @@
-"""Programs that end in the middle of dvec_write: the file is the one before or the new one, and nothing is beside it.
+"""Programs that end in the middle of dvec_write: the file is the one before or the new one, and nothing is beside it. A Zarr array is
+whole, too; beside it a hidden folder may be, which the next program that writes there removes.
 
     writing.py [ENDS [SEED]]
 
@@ -9,6 +10,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,25 +30,45 @@ def can_do_without_names(folder):
     return True
 
 
-def case(who, moment):
+def with_zarr():
+    with open(os.path.join(harness.BUILD, "CMakeCache.txt")) as f:
+        return "JANSSON_FOUND:INTERNAL=1" in f.read()
+
+
+def check_file(folder):
+    left = [name for name in os.listdir(folder) if name != "x.npy"]
+    hit.extend(left)
+    check(len(hit) <= 1, "left: " + ", ".join(hit))
+    with open(folder + "/x.npy", "rb") as f:
+        content = f.read()
+    check(len(content) == BYTES and content[:6] == b"\x93NUMPY", "the file is not whole: %d bytes" % len(content))
+
+
+def check_array(folder):
+    files = {name: os.path.getsize(folder + "/x.zarr/" + name) for name in os.listdir(folder + "/x.zarr")}
+    files.pop(".zarray", None)
+    check(files == {str(k): 40000 for k in range(20)}, "the array is not whole: %s" % files)
+    done = subprocess.run([PROGRAMS + "/convert", folder + "/x.zarr", folder + "/y.zarr", "0", "--dome-transport", "self"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check(done.returncode == 0 and "failed" not in done.stdout, "the array cannot be read: " + done.stdout)
+    left = sorted(os.listdir(folder))
+    check(left == ["x.zarr", "y.zarr"], "left: " + ", ".join(left))
+
+
+def case(who, moment, name):
     base = tempfile.mkdtemp(prefix="dome-left.", dir=harness.short_parent())
     try:
         os.mkdir(base + "/w")
-        with Run([PROGRAMS + "/worker", "%MARKS%", "0", "write", base + "/w/x.npy", "--dome-tasks", "3"]) as r:
+        with Run([PROGRAMS + "/worker", "%MARKS%", "0", "write" if name == "x.npy" else "chunks", base + "/w/" + name, "--dome-tasks", "3"]) as r:
             folder = base + "/w"
             r.wait_marks("there", 3)
-            wait_until(lambda: os.path.exists(folder + "/x.npy") or r.process.poll() is not None, "the first file")
+            wait_until(lambda: os.path.exists(folder + "/" + name) or r.process.poll() is not None, "the first file")
             time.sleep(moment)
             hub = who in ("hub", "SIGTERM")
             kill(r.pid if hub else r.rank(int(who)), signal.SIGTERM if who == "SIGTERM" else signal.SIGKILL)
             r.wait()
             r.wait_gone()
-            left = [name for name in os.listdir(folder) if name != "x.npy"]
-            hit.extend(left)
-            check(len(hit) <= 1, "left: " + ", ".join(hit))
-            with open(folder + "/x.npy", "rb") as f:
-                content = f.read()
-            check(len(content) == BYTES and content[:6] == b"\x93NUMPY", "the file is not whole: %d bytes" % len(content))
+            (check_file if name == "x.npy" else check_array)(folder)
     finally:
         shutil.rmtree(base, ignore_errors=True)
 
@@ -62,7 +84,9 @@ def main():
     cases = []
     for k in range(ends):
         who = ("0", "1", "SIGTERM", "hub")[k % 4]
-        cases.append(("%d: %s ends it" % (k, who), case, who, draw.uniform(0, 0.2)))
+        cases.append(("%d: %s ends it" % (k, who), case, who, draw.uniform(0, 0.2), "x.npy"))
+        if with_zarr() and k % 2 == 0:
+            cases.append(("%d: %s ends it while an array is written" % (k, who), case, who, draw.uniform(0, 0.2), "x.zarr"))
     return 1 if harness.run_all(cases, 3) else 0
 
 

@@ -1,16 +1,27 @@
 /* convert [FROM TO WIDTH]...: reads each vector from FROM, with elements of WIDTH values (0: what the file says), and writes it
- * to TO. Prints what it has read, or the line that says why it could not. */
+ * to TO, or, if TO is PATH,VERSION,LEVEL,CHUNK, to PATH by dvec_write_zarr. Prints what it has read, or the line that says why it
+ * could not. */
 #include <dome/dome.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static dome_status write_to(const dvec *x, const char *to)
+{
+    char path[1000];
+    int version, level;
+    uint64_t chunk;
+    if (sscanf(to, "%999[^,],%d,%d,%" SCNu64, path, &version, &level, &chunk) != 4)
+        return dvec_write(x, to);
+    return dvec_write_zarr(x, path, DVEC_ZARR_OPTIONS(.version = version, .level = level, .chunk = chunk));
+}
+
 static void convert(dome_env *env, const char *from, const char *to, size_t width)
 {
     uint64_t shape[DOME_MAX_DIMENSIONS];
     dvec *x = dvec_read_with(env, NULL, from, DVEC_OPTIONS(.width = width));
-    if (!x || dvec_write(x, to) != DOME_OK) {
+    if (!x || write_to(x, to) != DOME_OK) {
         dome_print(env, "%s: failed: %s\n", from, dome_error_message(env));
         dome_error_clear(env);
         dvec_free(x);

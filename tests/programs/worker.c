@@ -382,6 +382,9 @@ int main(int argc, char **argv)
     } else if (strcmp(place, "write") == 0) {
         for (;;)
             dvec_write(x, argument);
+    } else if (strcmp(place, "chunks") == 0) {
+        for (;;)
+            dvec_write_zarr(x, argument, DVEC_ZARR_OPTIONS(.chunk = 5000));
     } else if (strcmp(place, "wait") == 0) { /* all wait for one, which does not come */
         if (other)
             sleep(60);
