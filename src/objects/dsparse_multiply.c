@@ -35,6 +35,7 @@ struct dsparse_plan {
     block_plan *block;
     dvec_mail mail; /* x: elements that are fetched, from whom; in_items: positions of those that others need.
                      * y: products that go to others; in_items: positions to which those of others are added */
+    char *joined;   /* x: this task's elements and then those fetched, where most blocks need them; else NULL */
     turn *turns;    /* of a transposed product, by rows */
     uint64_t nturns;
 };
@@ -45,6 +46,7 @@ static void plan_free(dsparse_plan *plan)
         g_free(plan->block[k].at);
     g_free(plan->block);
     g_free(plan->turns);
+    g_free(plan->joined);
     dvec__mail_clear(&plan->mail);
     dome_layout_unref(plan->rows);
     dome_layout_unref(plan->columns);
@@ -202,6 +204,16 @@ static dome_status keep_plan(dsparse_plan **kept, dsparse_plan *plan, dome_statu
     return status;
 }
 
+/* Where most blocks need elements of others, one array of all is faster, although this task's are copied for each product. */
+static void join(dsparse_plan *plan, const dvec *x)
+{
+    uint64_t far = 0;
+    for (uint64_t k = 0; k < plan->blocks; k++)
+        far += plan->block[k].at != NULL;
+    if (far > plan->blocks / 2)
+        plan->joined = dvec__try_array(plan->own + plan->mail.total, DVEC_ELEMENT(x));
+}
+
 static dome_status make_plan(dsparse *a, const dvec *x)
 {
     const own_part own = dvec__own_part(x);
@@ -217,6 +229,8 @@ static dome_status make_plan(dsparse *a, const dvec *x)
     }
     if (status == DOME_OK)
         status = agree_memory(a, place_entries(plan, a, &n, &own, which));
+    if (status == DOME_OK)
+        join(plan, x);
     g_free(n.bits);
     g_free(n.before);
     g_free(indices);
@@ -413,11 +427,17 @@ static product product_of(const dsparse *a, dvec *y, const dvec *x, const dvec *
                      .plan = plan};
 }
 
+/* Where the elements of other tasks arrive. */
+static char *fetched_of(const dsparse_plan *plan, uint64_t size)
+{
+    return plan->joined ? plan->joined + plan->own * plan->width * size : plan->mail.elements;
+}
+
 /* Computes the blocks that need elements of `at`, or the others. */
 static void multiply_blocks(const product *p, bool far)
 {
     char *y = p->y;
-    const char *fetched = p->plan ? p->plan->mail.elements : NULL;
+    const char *fetched = p->plan ? fetched_of(p->plan, p->size) : NULL;
     const uint64_t element = p->size * p->width;
     for (uint64_t k = 0; k < p->a->blocks; y += p->a->block[k++].rows * element) {
         const dsparse_block *b = &p->a->block[k];
@@ -429,6 +449,10 @@ static void multiply_blocks(const product *p, bool far)
             memset(y, 0, (size_t)(b->rows * element));
         else if (p->width != 1)
             p->loops->wide(b, y, p->x, fetched, plan, p->own, p->width);
+        else if (plan->at && p->plan->joined)
+            p->loops->near(
+                &(dsparse_block){.rows = b->rows, .scattered = true, .value = b->value, .column = plan->at, .start = b->start}, y,
+                p->plan->joined);
         else if (plan->at)
             p->loops->far(b, y, p->x, fetched, plan->at, p->own);
         else
@@ -450,7 +474,9 @@ static dome_status exchange_and_multiply(const product *p, dsparse_plan *plan, d
     int status = dvec__mail_begin(m, env, p->a->type, p->width, m->in_elements, true);
     if (status == DOME_OK) {
         multiply_blocks(p, false);
-        status = dvec__mail_finish(m, env, p->a->type, p->width, m->elements, true);
+        if (plan->joined && plan->own > 0)
+            memcpy(plan->joined, p->x, (size_t)(plan->own * element));
+        status = dvec__mail_finish(m, env, p->a->type, p->width, fetched_of(plan, p->size), true);
     }
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
