@@ -67,8 +67,7 @@ def state(rounds):
     if least >= wanted:
         text += "all rounds"
     else:
-        text = "**Not yet run at full length.** Measured so far: " + (
-            "%d of %d rounds" % (least, wanted) if least else "parts of the first round")
+        text = "Measured so far: %d of %d rounds" % (least, wanted) if least else "**Not yet run as a whole.** Measured so far: parts of a round"
     dates = sorted(r["date"] for r in rounds.all)
     kernels = sorted({r["kernel"].split("-")[0] for r in rounds.all})
     commits = sorted({r["commit"] for r in rounds.all})
