@@ -2,6 +2,7 @@
 # CBLAS_SONAME: the name by which the loader finds the library; empty if it is not a shared one.
 include(CheckCSourceCompiles)
 include(FindPackageHandleStandardArgs)
+include(${CMAKE_CURRENT_LIST_DIR}/Soname.cmake)
 
 find_package(PkgConfig QUIET)
 set(works "")
@@ -21,9 +22,9 @@ foreach(package openblas cblas blas-netlib blas)
     endif()
 endforeach()
 foreach(library IN LISTS CBLAS_${works}_LINK_LIBRARIES)
-    execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers ERROR_QUIET)
-    if(NOT CBLAS_SONAME AND headers MATCHES "SONAME +([^ \n]*blas[^ \n]*)")
-        set(CBLAS_SONAME ${CMAKE_MATCH_1})
+    dome_soname(name ${library})
+    if(NOT CBLAS_SONAME AND name MATCHES "blas")
+        set(CBLAS_SONAME ${name})
     endif()
 endforeach()
 

@@ -1,0 +1,12 @@
+# dome_soname(VARIABLE FILE): sets VARIABLE to the name by which the loader finds a library; empty if FILE is no shared library.
+function(dome_soname variable file)
+    set(dynamic "")
+    set(name "")
+    if(EXISTS "${file}")
+        execute_process(COMMAND ${CMAKE_READELF} -d ${file} OUTPUT_VARIABLE dynamic ERROR_QUIET)
+    endif()
+    if(dynamic MATCHES "SONAME[^\n]*\\[([^\n]*)\\]")
+        set(name ${CMAKE_MATCH_1})
+    endif()
+    set(${variable} "${name}" PARENT_SCOPE)
+endfunction()
