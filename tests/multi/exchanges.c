@@ -101,7 +101,7 @@ static void test_repeated(void)
 int main(int argc, char **argv)
 {
     const uint64_t n = 1 << 16;
-    char **words = calloc((size_t)argc + 3, sizeof *words); /* messages are counted: none of load balancing */
+    char **all = calloc((size_t)argc + 3, sizeof *all), **words = all; /* messages are counted: none of load balancing */
     memcpy(words, argv, (size_t)argc * sizeof *words);
     words[argc++] = "--dome-balance";
     words[argc++] = "none";
@@ -113,5 +113,7 @@ int main(int argc, char **argv)
         test_halo(x, 4096 + (uint64_t)round);
     test_repeated();
     dome_print(env, "exchanges: %u checks\n", checks);
-    return dome_finalize(env);
+    int status = dome_finalize(env);
+    free(all);
+    return status;
 }
