@@ -16,30 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static dome_env *env;
-static char folder[200];
-static uint64_t state = 11;
-
-#define CHECK(condition, ...)                                                                                                    \
-    do                                                                                                                           \
-        if (!(condition)) {                                                                                                      \
-            char text[400];                                                                                                      \
-            snprintf(text, sizeof text, __VA_ARGS__);                                                                            \
-            dome_abort(env, "files.c line %d: %s: %s (%s)", __LINE__, #condition, text, dome_error_message(env));                \
-        }                                                                                                                        \
-    while (0)
-
-/* The same on all tasks. */
-static uint64_t draw(uint64_t below)
-{
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (state >> 33) % below;
-}
-
-static void stand(bool all)
-{
-    CHECK(chdir(all || dome_rank(env) % 2 == 0 ? folder : "/") == 0, "%s", folder);
-}
+#include "vector_files.h"
 
 static void make(const char *path, const void *data, size_t bytes)
 {
@@ -68,19 +45,6 @@ static void make_npy(const char *path, const char *header, const void *data, siz
     g_string_free(file, TRUE);
 }
 
-/* Checks that the folder contains no file but `expected` (NULL: none at all). */
-static void check_folder(const char *expected)
-{
-    dome_barrier(env);
-    if (dome_rank(env) == 0) {
-        GDir *dir = g_dir_open(folder, 0, NULL);
-        for (const char *name; (name = g_dir_read_name(dir));)
-            CHECK(expected && !strcmp(name, expected), "left behind: %s", name);
-        g_dir_close(dir);
-    }
-    dome_barrier(env);
-}
-
 /* ---- round trips ---- */
 
 typedef struct inner {
@@ -105,42 +69,6 @@ static dome_type describe_outer(void)
     return dome_type_struct(env, "outer", sizeof(outer), outer_fields, 3, sizeof(dome_field));
 }
 
-/* Any bits, by position alone. */
-static void fill_any(dvec *x)
-{
-    dome_type type = dvec_type(x);
-    size_t portable = dome_type_portable_size(type), size = dome_type_size(type);
-    dvec_span spans[2];
-    dvec_local(x, spans);
-    uint8_t *bytes = g_malloc(portable);
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < spans[s].count * dvec_width(x); i++) {
-            uint64_t place = spans[s].first * dvec_width(x) + i;
-            for (size_t b = 0; b < portable; b++)
-                bytes[b] = (uint8_t)(((place + 1) * 40503 + b * 2654435761u) >> 9);
-            dome_type_unpack(type, DOME_PORTABLE, (char *)spans[s].data + i * size, bytes, 1);
-        }
-    g_free(bytes);
-}
-
-/* Moves the blocks of all vectors of this length to other tasks, with runs that wrap around the end. */
-static void move(uint64_t n)
-{
-    const dome_layout *now = dome_env_layout(env, n, 0);
-    uint64_t blocks = dome_layout_blocks(now), left = blocks;
-    int size = dome_size(env);
-    uint64_t *counts = g_new0(uint64_t, size);
-    for (int r = 0; r < size; r++) {
-        counts[r] = r == size - 1 ? left : draw(left + 1);
-        left -= counts[r];
-    }
-    dome_layout *next = dome_layout_new(n, dome_layout_block_size(now), size, blocks ? draw(blocks) : 0, counts);
-    CHECK(next != NULL, "no layout");
-    CHECK(dome_env_relayout(env, next) == DOME_OK, "relayout");
-    dome_layout_unref(next);
-    g_free(counts);
-}
-
 static uint64_t file_hash(const char *path)
 {
     uint64_t hash = 0;
@@ -153,23 +81,6 @@ static uint64_t file_hash(const char *path)
     }
     dome_bcast(env, 0, DOME_U64, &hash, 1);
     return hash;
-}
-
-static void check_equal(dvec *x, dvec *y)
-{
-    dome_type type = dvec_type(x);
-    size_t count = dvec_length(x) * dvec_width(x), bytes = count * dome_type_portable_size(type);
-    CHECK(dome_type_equal(type, dvec_type(y)), "%s", dome_type_name(dvec_type(y)));
-    CHECK(dvec_length(x) == dvec_length(y) && dvec_width(x) == dvec_width(y), "%d x %d", (int)dvec_length(y), (int)dvec_width(y));
-    const void *a = dvec_allgather(x), *b = dvec_allgather(y);
-    char *pa = g_malloc(bytes + 1), *pb = g_malloc(bytes + 1);
-    if (count) {
-        dome_type_pack(type, DOME_PORTABLE, pa, a, count);
-        dome_type_pack(type, DOME_PORTABLE, pb, b, count);
-    }
-    CHECK(memcmp(pa, pb, bytes) == 0, "%s of length %d, width %d", dome_type_name(type), (int)dvec_length(x), (int)dvec_width(x));
-    g_free(pa);
-    g_free(pb);
 }
 
 /* A path for dvec_write, and the file it is in. */
@@ -308,21 +219,6 @@ static void check_foreign(dome_type own)
 /* ---- bad input ---- */
 
 /* Checks that the last call has failed with this status, and that all tasks have the same message, which contains these words. */
-static void check_failed(dome_status status, const char *words)
-{
-    char line[600] = "";
-    CHECK(dome_error_status(env) == status, "%s instead of %s", dome_status_name(dome_error_status(env)),
-          dome_status_name(status));
-    CHECK(strstr(dome_error_message(env), words) != NULL, "%s", words);
-    CHECK(!strchr(dome_error_message(env), '\n'), "one line");
-    if (dome_rank(env) == 0)
-        snprintf(line, sizeof line, "%s", dome_error_message(env));
-    dome_bcast(env, 0, DOME_U8, line, sizeof line);
-    size_t task = (size_t)(strstr(line, " (task") - line); /* each task reports what it finds by itself */
-    CHECK(!strncmp(line, dome_error_message(env), status < DOME_ERR_MEMORY ? task : sizeof line), "rank 0 has: %.300s", line);
-    dome_error_clear(env);
-}
-
 static void check_unreadable(int status, const char *words)
 {
     size_t objects = dome_object_count(env);
@@ -481,13 +377,8 @@ static void check_link(void)
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
-    if (dome_rank(env) == 0) {
-        char *path = g_build_filename(g_get_tmp_dir(), "dome-files-XXXXXX", NULL);
-        CHECK(g_mkdtemp(path) && strlen(path) < sizeof folder, "%s", path);
-        strcpy(folder, path);
-        g_free(path);
-    }
-    dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
+    draw_state = 11;
+    make_folder();
     dome_set_errors_return(env);
     dome_type own = describe_outer();
     round_trips(&(place){"trip.npy", "trip.npy"}, own);
@@ -502,9 +393,7 @@ int main(int argc, char **argv)
     check_full(&(place){"kept.h5:/x", "kept.h5"}, NULL);
     check_full(&(place){"kept.hdf5:/x", "kept.hdf5"}, "kept.hdf5:/of/y");
 #endif
-    check_folder(NULL);
-    if (dome_rank(env) == 0)
-        CHECK(chdir("/") == 0 && rmdir(folder) == 0, "%s", folder);
+    remove_folder();
     dome_print(env, "ok files on %d tasks\n", dome_size(env));
     return dome_finalize(env);
 }

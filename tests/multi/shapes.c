@@ -10,24 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static dome_env *env;
-static uint64_t state = 5;
-
-#define CHECK(condition, ...)                                                                                                    \
-    do                                                                                                                           \
-        if (!(condition)) {                                                                                                      \
-            char text[400];                                                                                                      \
-            snprintf(text, sizeof text, __VA_ARGS__);                                                                            \
-            dome_abort(env, "shapes.c line %d: %s: %s (%s)", __LINE__, #condition, text, dome_error_message(env));               \
-        }                                                                                                                        \
-    while (0)
-
-/* The same on all tasks. */
-static uint64_t draw(uint64_t below)
-{
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (state >> 33) % below;
-}
+#include "vector_files.h"
 
 static void check_shape(const dvec *x, int ndim, const uint64_t expected[])
 {
@@ -149,25 +132,6 @@ static void check_files(void)
 
 /* ---- halos of planes ---- */
 
-/* Moves the blocks of all vectors of this length to other tasks, with runs that wrap around the end. */
-static void move(const dvec *x)
-{
-    dome_object_info info = {.size = sizeof info};
-    dome_object_describe(dvec_object(x), &info);
-    uint64_t blocks = dome_layout_blocks(info.layout), left = blocks;
-    int size = dome_size(env);
-    uint64_t *counts = g_new0(uint64_t, size);
-    for (int r = 0; r < size; r++) {
-        counts[r] = r == size - 1 ? left : draw(left + 1);
-        left -= counts[r];
-    }
-    dome_layout *next =
-        dome_layout_new(dvec_length(x), dome_layout_block_size(info.layout), size, blocks ? draw(blocks) : 0, counts);
-    CHECK(next && dome_env_relayout(env, next) == DOME_OK, "relayout");
-    dome_layout_unref(next);
-    g_free(counts);
-}
-
 /* The copies are `count` elements from number `first` on, which may wrap around or not. */
 static void check_copies(const dvec *x, const void *copies, uint64_t count, int64_t first)
 {
@@ -227,7 +191,7 @@ static void check_halos(void)
         CHECK(dvec_set_shape(x, 3, shape) == DOME_OK, "%d x %d x %d", (int)shape[0], (int)shape[1], (int)shape[2]);
         for (int k = 0; k < 4; k++) {
             if (dvec_distribution(x) == DOME_DYNAMIC && draw(2))
-                move(x);
+                move(dvec_length(x));
             check_halo(x, shape[0], plane);
             if (draw(3) == 0) { /* the copies of dvec_halo are others */
                 dvec_halo_span spans[2];
@@ -251,25 +215,15 @@ static void check_halos(void)
 
 int main(int argc, char **argv)
 {
-    char folder[200] = "";
     env = dome_init(&argc, &argv);
-    if (dome_rank(env) == 0) {
-        char *path = g_build_filename(g_get_tmp_dir(), "dome-shapes-XXXXXX", NULL);
-        CHECK(g_mkdtemp(path) && strlen(path) < sizeof folder, "%s", path);
-        strcpy(folder, path);
-        g_free(path);
-    }
-    dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
-    CHECK(chdir(folder) == 0, "%s", folder);
+    draw_state = 5;
+    make_folder();
+    stand(true);
     dome_set_errors_return(env);
     check_setting();
     check_files();
     check_halos();
-    dome_barrier(env);
-    CHECK(chdir("/") == 0, "/");
-    dome_barrier(env);
-    if (dome_rank(env) == 0)
-        CHECK(rmdir(folder) == 0, "%s", folder);
+    remove_folder();
     dome_print(env, "ok shapes on %d tasks\n", dome_size(env));
     return dome_finalize(env);
 }

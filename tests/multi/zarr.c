@@ -17,30 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "draw.h"
-
-static dome_env *env;
-static char folder[200];
+#include "vector_files.h"
 
 #ifdef DOME_WITH_ZSTD
 enum { LEVELS = 2 };
 #else
 enum { LEVELS = 1 };
 #endif
-
-#define CHECK(condition, ...)                                                                                                    \
-    do                                                                                                                           \
-        if (!(condition)) {                                                                                                      \
-            char text[400];                                                                                                      \
-            snprintf(text, sizeof text, __VA_ARGS__);                                                                            \
-            dome_abort(env, "zarr.c line %d: %s: %s (%s)", __LINE__, #condition, text, dome_error_message(env));                 \
-        }                                                                                                                        \
-    while (0)
-
-static void stand(bool all)
-{
-    CHECK(chdir(all || dome_rank(env) % 2 == 0 ? folder : "/") == 0, "%s", folder);
-}
 
 /* Rank 0 makes a file, and the folders that it is in. */
 static void make(const char *path, const void *data, size_t bytes)
@@ -72,19 +55,6 @@ static void discard(const char *path)
     dome_barrier(env);
     if (dome_rank(env) == 0)
         remove_all(path);
-    dome_barrier(env);
-}
-
-/* Checks that rank 0's folder contains nothing but `expected` (NULL: nothing at all). */
-static void check_folder(const char *expected)
-{
-    dome_barrier(env);
-    if (dome_rank(env) == 0) {
-        GDir *dir = g_dir_open(folder, 0, NULL);
-        for (const char *name; (name = g_dir_read_name(dir));)
-            CHECK(expected && !strcmp(name, expected), "left behind: %s", name);
-        g_dir_close(dir);
-    }
     dome_barrier(env);
 }
 
@@ -134,61 +104,6 @@ static dome_type describe_own(void)
                                  {"weights", DOME_F64, offsetof(own, weights), 2},
                                  {"z", DOME_C64, offsetof(own, z), 1}};
     return dome_type_struct(env, "own", sizeof(own), fields, 3, sizeof(dome_field));
-}
-
-/* Any bits, by position alone; not too many different ones, so that they can be compressed. */
-static void fill_any(dvec *x)
-{
-    dome_type type = dvec_type(x);
-    size_t portable = dome_type_portable_size(type), size = dome_type_size(type);
-    dvec_span spans[2];
-    dvec_local(x, spans);
-    uint8_t *bytes = g_malloc(portable);
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < spans[s].count * dvec_width(x); i++) {
-            uint64_t place = spans[s].first * dvec_width(x) + i;
-            for (size_t b = 0; b < portable; b++)
-                bytes[b] = (uint8_t)(((place + 1) * 40503 + b * 2654435761u) >> 9);
-            dome_type_unpack(type, DOME_PORTABLE, (char *)spans[s].data + i * size, bytes, 1);
-        }
-    g_free(bytes);
-}
-
-/* Moves the blocks of all vectors of this length to other tasks, with runs that wrap around the end. */
-static void move(uint64_t n)
-{
-    const dome_layout *now = dome_env_layout(env, n, 0);
-    uint64_t blocks = dome_layout_blocks(now), left = blocks;
-    int size = dome_size(env);
-    uint64_t *counts = g_new0(uint64_t, size);
-    for (int r = 0; r < size; r++) {
-        counts[r] = r == size - 1 ? left : draw(left + 1);
-        left -= counts[r];
-    }
-    dome_layout *next = dome_layout_new(n, dome_layout_block_size(now), size, blocks ? draw(blocks) : 0, counts);
-    CHECK(next && dome_env_relayout(env, next) == DOME_OK, "relayout");
-    dome_layout_unref(next);
-    g_free(counts);
-}
-
-static void check_equal(dvec *x, dvec *y)
-{
-    uint64_t a_shape[DOME_MAX_DIMENSIONS] = {0}, b_shape[DOME_MAX_DIMENSIONS] = {0};
-    dome_type type = dvec_type(x);
-    CHECK(dome_type_equal(type, dvec_type(y)), "%s", dome_type_name(dvec_type(y)));
-    CHECK(dvec_length(x) == dvec_length(y) && dvec_width(x) == dvec_width(y), "%d x %d", (int)dvec_length(y), (int)dvec_width(y));
-    int ndim = dvec_shape(x, a_shape);
-    CHECK(dvec_shape(y, b_shape) == ndim && !memcmp(a_shape, b_shape, (size_t)ndim * sizeof *a_shape), "shape");
-    size_t count = dvec_length(x) * dvec_width(x), bytes = count * dome_type_portable_size(type);
-    const void *a = dvec_allgather(x), *b = dvec_allgather(y);
-    char *pa = g_malloc(bytes + 1), *pb = g_malloc(bytes + 1);
-    if (count) {
-        dome_type_pack(type, DOME_PORTABLE, pa, a, count);
-        dome_type_pack(type, DOME_PORTABLE, pb, b, count);
-    }
-    CHECK(memcmp(pa, pb, bytes) == 0, "%s of length %d, width %d", dome_type_name(type), (int)dvec_length(x), (int)dvec_width(x));
-    g_free(pa);
-    g_free(pb);
 }
 
 /* The files of chunks along the first dimension, from the values. */
@@ -341,21 +256,6 @@ static void check_foreign(void)
 /* ---- bad input ---- */
 
 /* Checks that the last call has failed with this status, and that all tasks have the same message, which contains these words. */
-static void check_failed(dome_status status, const char *words)
-{
-    char line[600] = "";
-    CHECK(dome_error_status(env) == status, "%s instead of %s", dome_status_name(dome_error_status(env)),
-          dome_status_name(status));
-    CHECK(strstr(dome_error_message(env), words) != NULL, "%s", words);
-    CHECK(!strchr(dome_error_message(env), '\n'), "one line");
-    if (dome_rank(env) == 0)
-        snprintf(line, sizeof line, "%s", dome_error_message(env));
-    dome_bcast(env, 0, DOME_U8, line, sizeof line);
-    size_t task = (size_t)(strstr(line, " (task") - line); /* each task reports what it finds by itself */
-    CHECK(!strncmp(line, dome_error_message(env), status < DOME_ERR_MEMORY ? task : sizeof line), "rank 0 has: %.300s", line);
-    dome_error_clear(env);
-}
-
 static void check_unreadable(dome_status status, const char *words)
 {
     size_t objects = dome_object_count(env);
@@ -518,22 +418,14 @@ int main(int argc, char **argv)
     return 77;
 #endif
     draw_state = 11;
-    if (dome_rank(env) == 0) {
-        char *path = g_build_filename(g_get_tmp_dir(), "dome-zarr-XXXXXX", NULL);
-        CHECK(g_mkdtemp(path) && strlen(path) < sizeof folder, "%s", path);
-        strcpy(folder, path);
-        g_free(path);
-    }
-    dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
+    make_folder();
     dome_set_errors_return(env);
     round_trips(describe_own());
     check_golden();
     check_foreign();
     check_bad_arrays();
     check_full();
-    check_folder(NULL);
-    if (dome_rank(env) == 0)
-        CHECK(chdir("/") == 0 && rmdir(folder) == 0, "%s", folder);
+    remove_folder();
     dome_print(env, "ok zarr on %d tasks\n", dome_size(env));
     return dome_finalize(env);
 }
