@@ -78,6 +78,7 @@ typedef struct peer {
     uint32_t out_head;     /* how far the peer had read when this task last looked */
     uint32_t put, emptied; /* messages put into the outgoing cell, and taken from it when this task last looked */
     uint32_t taken;        /* messages taken from the incoming cell */
+    uint64_t written;      /* bytes written to the outgoing ring since this task last took a message from the incoming cell */
     bool heard;            /* the peer has sent something through the ring since this task last looked */
     uint8_t put_head[CELL_HEAD], put_head_bytes;    /* the head of the last message in the outgoing cell */
     uint8_t taken_head[HEAD_MAX], taken_head_bytes; /* of the incoming one */

@@ -10,6 +10,9 @@
 /* Data of at least this many bytes is offered: saving one of two copies is worth a system call and an answer. */
 enum { OFFER_BYTES = 16 << 10 };
 
+/* Counts of bytes that are less apart than this, and the size of a ring, can be compared. */
+enum { MOST_BETWEEN = 1 << 30 };
+
 /* The most bytes to read in one system call: progress is noted between calls. */
 static const uint64_t READ_BYTES = 64 << 20;
 
@@ -55,6 +58,7 @@ static void write_ring(dome_local *local, peer *q, const void *data, uint64_t by
         n = (uint32_t)MIN(n, bytes);
         memcpy(q->out_ring + at, from, n);
         q->out_tail += n;
+        q->written += n;
         from += n;
         bytes -= n;
         if (n == local->ring / 4)
@@ -206,8 +210,11 @@ static void take_from_cell(dome_transport *t, peer *q)
     }
     q->frame = (frame){.channel = c->channel, .head_bytes = q->taken_head_bytes, .bytes = MIN(c->bytes, CELL_BYTES)};
     memcpy(q->cell_data, c->data, CELL_BYTES);
-    if ((int32_t)(c->read - q->out_head) > 0) /* this task may have looked since the peer wrote */
+    /* This task may have looked since the peer wrote, and written so much that the older of two counts seems to be the newer one.
+     * The peer wrote after the message before had been taken. */
+    if (q->written < MOST_BETWEEN && (int32_t)(c->read - q->out_head) > 0)
         q->out_head = c->read;
+    q->written = 0;
     if ((int32_t)(c->taken - q->emptied) > 0)
         q->emptied = c->taken;
     q->head = q->taken_head;

@@ -5,7 +5,9 @@
 #include "transport/message.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -219,6 +221,53 @@ static int fair(dome_transport *t)
     return failed;
 }
 
+/* In memory of both tasks: how often each has spoken. No call of the transport waits meanwhile, which would take messages in. */
+static _Atomic int *spoken;
+
+static void say_and_hear(int said, int heard)
+{
+    spoken[said]++;
+    while (spoken[heard] < spoken[said])
+        sched_yield();
+}
+
+/* A short message tells how far its sender had read, and is received after so many bytes that it seems to have read further. */
+static int late_news(dome_transport *t)
+{
+    enum { LONG = 200000, MANY = 11000, LAST = 600000 };
+    const int me = t->rank, other = 1 - me;
+    uint8_t *data = g_malloc0(LAST), word = 1;
+    int failed = me ? dome__send(t, other, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1) : 0;
+    say_and_hear(me, other);
+    for (int k = 0; k < MANY && !failed; k++) {
+        failed = me ? dome__recv(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LONG)
+                    : dome__send(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
+        say_and_hear(me, other);
+    }
+    for (uint64_t i = 0; i < LAST && !me; i++)
+        data[i] = content(0, 1, 0, i);
+    spoken[me] = INT_MAX;
+    if (me) {
+        g_usleep(100000); /* the sender must wait for room */
+        failed = failed || dome__recv(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LAST);
+    } else {
+        failed = failed || dome__recv(t, other, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1) ||
+                 dome__send(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LAST);
+    }
+    for (uint64_t i = 0; i < LAST && me && !failed; i++)
+        failed = data[i] != content(0, 1, 0, i);
+    g_free(data);
+    return failed;
+}
+
+static void test_late_news(void)
+{
+    setting s = {DOME_ROAD_SHM, "aa", late_news};
+    spoken = mmap(NULL, 2 * sizeof *spoken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    g_assert_true(spoken != MAP_FAILED);
+    g_assert_cmpint(local_run(2, NULL, on_road, &s), ==, 0);
+}
+
 static void test_messages(const void *data)
 {
     static int (*const checks[])(dome_transport *) = {crossing, around, refusing, in_front, talking, fair};
@@ -237,5 +286,6 @@ int main(int argc, char **argv)
     g_test_add_data_func("/local/battery/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_battery);
     g_test_add_data_func("/local/messages/vm", GINT_TO_POINTER(DOME_ROAD_VM), test_messages);
     g_test_add_data_func("/local/messages/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_messages);
+    g_test_add_func("/local/late-news", test_late_news);
     return g_test_run();
 }
