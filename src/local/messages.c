@@ -275,6 +275,8 @@ static void answer(const dome_local *local, peer *q, bool good)
     q->through_ring = !good;
     if (!good)
         atomic_store_explicit(&q->out->refused, number, memory_order_relaxed);
+    else if (atomic_load_explicit(&q->out->refused, memory_order_relaxed) == number) /* 2^32 transfers ago, or never */
+        atomic_store_explicit(&q->out->refused, number - 1, memory_order_relaxed);
     atomic_store_explicit(&q->out->answered, number, memory_order_release);
     dome__ring(local, local->place_of[q->rank], FOR_WORD);
 }

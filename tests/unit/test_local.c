@@ -1,7 +1,7 @@
 /* Messages between tasks of one host, with a transport of socket pairs beneath. */
 #include "../collective_checks.h"
 #include "../local_transport.h"
-#include "local/local.h"
+#include "local/local_private.h"
 #include "transport/message.h"
 
 #include <errno.h>
@@ -260,12 +260,37 @@ static int late_news(dome_transport *t)
     return failed;
 }
 
-static void test_late_news(void)
+/* The numbers of offered transfers begin again at 0, which is none that was refused. */
+static int again_from_zero(dome_transport *t)
 {
-    setting s = {DOME_ROAD_SHM, "aa", late_news};
+    enum { LONG = 20000 };
+    const int me = t->rank, other = 1 - me;
+    peer *q = &((dome_local *)t->provider)->peers[other];
+    uint8_t data[LONG], got[LONG];
+    int failed = 0;
+    q->offered = UINT32_MAX - 1;
+    q->out->answered = UINT32_MAX - 1;
+    say_and_hear(me, other);
+    for (uint64_t number = 0; number < 4 && !failed; number++) {
+        for (uint64_t i = 0; i < LONG; i++)
+            data[i] = content(me, other, number, i);
+        failed = dome__begin_send(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LONG) ||
+                 dome__recv(t, other, DOME_CHANNEL_DATA, DOME_U8, got, LONG);
+        dome__end_send(t, other);
+        for (uint64_t i = 0; i < LONG && !failed; i++)
+            failed = got[i] != content(other, me, number, i);
+    }
+    return failed;
+}
+
+static void test_counts(const void *check)
+{
+    static const setting settings[] = {{DOME_ROAD_SHM, "aa", late_news}, {DOME_ROAD_VM, "aa", again_from_zero}};
+    setting s = settings[GPOINTER_TO_INT(check)];
     spoken = mmap(NULL, 2 * sizeof *spoken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g_assert_true(spoken != MAP_FAILED);
     g_assert_cmpint(local_run(2, NULL, on_road, &s), ==, 0);
+    munmap(spoken, 2 * sizeof *spoken);
 }
 
 static void test_messages(const void *data)
@@ -286,6 +311,7 @@ int main(int argc, char **argv)
     g_test_add_data_func("/local/battery/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_battery);
     g_test_add_data_func("/local/messages/vm", GINT_TO_POINTER(DOME_ROAD_VM), test_messages);
     g_test_add_data_func("/local/messages/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_messages);
-    g_test_add_func("/local/late-news", test_late_news);
+    g_test_add_data_func("/local/counts/late-news", GINT_TO_POINTER(0), test_counts);
+    g_test_add_data_func("/local/counts/again-from-zero", GINT_TO_POINTER(1), test_counts);
     return g_test_run();
 }
