@@ -380,15 +380,37 @@ static bool next(dome_transport *t, dome_local *local, peer *q, int channel)
     return false;
 }
 
+static bool is_buffered(const peer *q, int channel)
+{
+    for (const GList *l = q->messages->head; l; l = l->next)
+        if (((const message *)l->data)->frame.channel == (uint32_t)channel)
+            return true;
+    return false;
+}
+
+/* A message whose frame has been read, and which is not being buffered. */
+static bool is_in_front(const peer *q, int channel)
+{
+    return q->framed && !q->part && q->frame.channel == (uint32_t)channel;
+}
+
+static bool is_whole(const peer *q)
+{
+    return q->in_cell || !q->through_ring || waiting(q) >= q->frame.bytes;
+}
+
+/* A message in front, of which all is there, stays there: were all buffered that come, a task that sends fast would fill the
+ * memory. */
 bool dome__local_arrived(dome_transport *t, int source, int channel)
 {
     dome_local *local = t->provider;
     peer *q = peer_of(local, source);
+    if (is_buffered(q, channel))
+        return true;
+    if (!q->direct && !q->part && (q->framed || parse(t, local, q)) && is_in_front(q, channel) && is_whole(q))
+        return true;
     put_aside(t, local, q, false);
-    for (const GList *l = q->messages->head; l; l = l->next)
-        if (((const message *)l->data)->frame.channel == (uint32_t)channel)
-            return true;
-    return q->framed && !q->part && q->frame.channel == (uint32_t)channel; /* offered data, in front */
+    return is_buffered(q, channel) || is_in_front(q, channel);
 }
 
 int dome__local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)

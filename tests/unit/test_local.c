@@ -260,6 +260,35 @@ static int late_news(dome_transport *t)
     return failed;
 }
 
+/* Messages at which a task looks before it receives them are not buffered: their sender could be faster for ever. */
+static int looked_at(dome_transport *t)
+{
+    enum { MANY = 9, WORDS = 100 };
+    const int me = t->rank, other = 1 - me;
+    const peer *q = &((dome_local *)t->provider)->peers[other];
+    int64_t words[WORDS] = {0};
+    int failed = 0;
+    for (int k = 0; k < MANY && me && !failed; k++) {
+        words[0] = k;
+        failed = dome__send(t, other, DOME_CHANNEL_DATA, DOME_I64, words, k % 3 ? WORDS : 1);
+    }
+    say_and_hear(me, other);
+    for (int k = 0; k < MANY && !me && !failed; k++)
+        failed = !t->ops->arrived(t, other, DOME_CHANNEL_DATA) || t->ops->arrived(t, other, DOME_CHANNEL_CONTROL) ||
+                 dome__recv(t, other, DOME_CHANNEL_DATA, DOME_I64, words, k % 3 ? WORDS : 1) || words[0] != k ||
+                 (k < 1 && q->messages->length != MANY - 1);
+    say_and_hear(me, other);
+    for (int k = 0; k < MANY && me && !failed; k++) {
+        words[0] = k;
+        failed = dome__send(t, other, DOME_CHANNEL_DATA, DOME_I64, words, k % 3 ? WORDS : 1);
+    }
+    say_and_hear(me, other);
+    for (int k = 0; k < MANY && !me && !failed; k++)
+        failed = !t->ops->arrived(t, other, DOME_CHANNEL_DATA) || q->messages->length ||
+                 dome__recv(t, other, DOME_CHANNEL_DATA, DOME_I64, words, k % 3 ? WORDS : 1) || words[0] != k;
+    return failed || t->ops->arrived(t, other, DOME_CHANNEL_DATA);
+}
+
 /* The numbers of offered transfers begin again at 0, which is none that was refused. */
 static int again_from_zero(dome_transport *t)
 {
@@ -285,7 +314,8 @@ static int again_from_zero(dome_transport *t)
 
 static void test_counts(const void *check)
 {
-    static const setting settings[] = {{DOME_ROAD_SHM, "aa", late_news}, {DOME_ROAD_VM, "aa", again_from_zero}};
+    static const setting settings[] = {
+        {DOME_ROAD_SHM, "aa", late_news}, {DOME_ROAD_VM, "aa", again_from_zero}, {DOME_ROAD_SHM, "aa", looked_at}};
     setting s = settings[GPOINTER_TO_INT(check)];
     spoken = mmap(NULL, 2 * sizeof *spoken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g_assert_true(spoken != MAP_FAILED);
@@ -313,5 +343,6 @@ int main(int argc, char **argv)
     g_test_add_data_func("/local/messages/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_messages);
     g_test_add_data_func("/local/counts/late-news", GINT_TO_POINTER(0), test_counts);
     g_test_add_data_func("/local/counts/again-from-zero", GINT_TO_POINTER(1), test_counts);
+    g_test_add_data_func("/local/counts/looked-at", GINT_TO_POINTER(2), test_counts);
     return g_test_run();
 }
