@@ -338,8 +338,19 @@ bool dome__new_file_folder(dome_new_file *file, mode_t mode)
     return file->folder != NULL;
 }
 
+static bool place_without_another(dome_new_file *file)
+{
+    if (rename(file->folder, file->target) != 0)
+        return false;
+    g_clear_pointer(&file->folder, g_free);
+    return true;
+}
+
 static bool replace_in_two_steps(dome_new_file *file)
 {
+    struct stat s;
+    if (lstat(file->target, &s) != 0 && errno == ENOENT)
+        return place_without_another(file);
     char *before = g_strconcat(file->target, ".before-dome", NULL);
     bool good = rename(file->target, before) == 0;
     if (good && rename(file->folder, file->target) != 0) {
@@ -368,10 +379,7 @@ static bool place_folder(dome_new_file *file)
 #endif
     if (errno == EINVAL || errno == ENOSYS)
         return replace_in_two_steps(file);
-    if (errno != ENOENT || rename(file->folder, file->target) != 0)
-        return false;
-    g_clear_pointer(&file->folder, g_free);
-    return true;
+    return errno == ENOENT && place_without_another(file);
 }
 
 bool dome__new_file_place(dome_new_file *file)
@@ -388,7 +396,7 @@ bool dome__new_file_place(dome_new_file *file)
 
 void dome__new_file_end(dome_new_file *file)
 {
-    if (file->folder)
+    if (file->folder && unlink(file->folder) != 0) /* a link that led to nothing is unlinked */
         dome__remove_directory(file->folder);
     if (file->hidden)
         unlink(file->hidden);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -317,6 +318,41 @@ static void test_new_folder(void)
     g_free(link);
 }
 
+/* Some file systems cannot exchange two folders, nor say that there is nothing to exchange with. */
+static int exchange_error;
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    errno = exchange_error;
+    return exchange_error ? -1 : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
+static void place(const char *target, const char *text)
+{
+    dome_new_file file;
+    begin_folder(&file, target);
+    g_assert_true(dome__new_file_place(&file));
+    dome__new_file_end(&file);
+    check_text(text, "whole");
+    g_assert_cmpuint(others("y.zarr"), ==, 0);
+}
+
+static void test_no_exchange(void)
+{
+    char *target = path_of("y.zarr"), *text = path_of("y.zarr/text");
+    exchange_error = EINVAL;
+    place(target, text); /* where nothing is */
+    place(target, text);
+    exchange_error = 0;
+    dome__remove_directory(target);
+    g_assert_cmpint(symlink("nowhere", target), ==, 0);
+    place(target, text);
+    g_assert_false(g_file_test(target, G_FILE_TEST_IS_SYMLINK));
+    dome__remove_directory(target);
+    g_free(target);
+    g_free(text);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -327,6 +363,7 @@ int main(int argc, char **argv)
     g_test_add_func("/files/limit", test_limit);
     g_test_add_func("/files/new", test_new_file);
     g_test_add_func("/files/new-folder", test_new_folder);
+    g_test_add_func("/files/no-exchange", test_no_exchange);
     int status = g_test_run();
     g_assert_cmpint(g_rmdir(folder), ==, 0);
     g_free(folder);
