@@ -49,7 +49,8 @@ static void run(void *(*function)(void *ctx, size_t *bytes), void *ctx, int fd)
     _exit(0);
 }
 
-/* Reads to the end, or to the end of the time; whether all is there that the child has announced. */
+/* Reads what the child has announced, to the end of the time at most; whether all of it has come. The end of the pipe is not
+ * waited for: a process that another thread has forked meanwhile may keep it open. */
 static bool read_all(int fd, GByteArray *data, bool *late)
 {
     uint64_t begin = dome__now_ns(), length = 0;
@@ -69,25 +70,29 @@ static bool read_all(int fd, GByteArray *data, bool *late)
         if (got <= 0)
             break;
         g_byte_array_append(data, piece, (guint)got);
+        if (data->len < sizeof length)
+            continue;
+        memcpy(&length, data->data, sizeof length);
+        if (data->len - sizeof length >= length)
+            return data->len - sizeof length == length;
     }
-    if (data->len < sizeof length)
-        return false;
-    memcpy(&length, data->data, sizeof length);
-    return data->len - sizeof length == length;
+    return false;
 }
 
 void *dome__apart(void *(*function)(void *ctx, size_t *bytes), void *ctx, size_t *bytes, const char **reason)
 {
     int ends[2];
-    *reason = "cannot start a process";
+    *reason = NULL;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
     pid_t pid = fork();
     if (pid == 0)
         run(function, ctx, ends[1]);
+    int error = errno;
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
+        errno = error;
         return NULL;
     }
     GByteArray *data = g_byte_array_new();

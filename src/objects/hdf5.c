@@ -446,9 +446,16 @@ static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer
     size_t bytes = 0;
     const char *reason;
     char *all = dome__apart(function, q, &bytes, &reason);
+    if (!all && !reason)
+        return refuse(message, "needs a process of its own for libhdf5, which cannot be started: %s", g_strerror(errno));
     if (!all)
         return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", reason);
-    memcpy(head, all, sizeof *head);
+    if (bytes >= sizeof *head)
+        memcpy(head, all, sizeof *head);
+    if (bytes < sizeof *head || head->bytes != bytes - sizeof *head || (head->good && q->bytes && head->bytes != q->bytes)) {
+        g_free(all); /* a damaged file has damaged the process, too */
+        return refuse(message, "is damaged: libhdf5, in a process of its own, crashes on it");
+    }
     *text = g_malloc0((gsize)head->bytes + 1);
     memcpy(*text, all + sizeof *head, (size_t)head->bytes);
     g_free(all);

@@ -1,10 +1,14 @@
 #include "objects/apart.h"
 
+#include "objects/hdf5.h"
+
+#include <errno.h>
 #include <glib.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What the function changes, its own process alone sees. */
@@ -47,6 +51,63 @@ static void test_answers(void)
     }
 }
 
+/* Leaves a process that keeps the pipe open for longer than dome__apart waits. */
+static void *leave_another(void *ctx, size_t *bytes)
+{
+    pid_t *pid = g_new(pid_t, 1);
+    (void)ctx;
+    *pid = fork();
+    if (*pid == 0) {
+        pause();
+        _exit(0);
+    }
+    *bytes = sizeof *pid;
+    return pid;
+}
+
+static void test_another(void)
+{
+    size_t bytes;
+    const char *reason;
+    gint64 begin = g_get_monotonic_time();
+    pid_t *pid = dome__apart(leave_another, NULL, &bytes, &reason);
+    g_assert_nonnull(pid);
+    g_assert_cmpint(*pid, >, 0);
+    g_assert_cmpint(kill(*pid, SIGKILL), ==, 0);
+    g_assert_cmpint(g_get_monotonic_time() - begin, <, 50 * G_USEC_PER_SEC);
+    g_free(pid);
+}
+
+/* Without a descriptor for its pipe no process is started; nothing is said of what the function would have looked at. */
+static void test_no_process(void)
+{
+    struct rlimit before, few;
+    size_t length = 1, bytes;
+    const char *reason = "";
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    few = before;
+    few.rlim_cur = 0;
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+    void *found = dome__apart(answer, &length, &bytes, &reason);
+    int error = errno;
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    g_assert_null(found);
+    g_assert_null(reason);
+    g_assert_cmpint(error, ==, EMFILE);
+#ifdef DOME_WITH_HDF5
+    char *header = NULL, *message = NULL;
+    uint64_t header_bytes, offset;
+    g_assert_false(dome__hdf5_look("nothing.h5", 1, "/x", &header, &header_bytes, &offset, &message)); /* loads the library */
+    bool installed = !strstr(message, "is not installed here");
+    g_free(message);
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+    g_assert_false(dome__hdf5_look("nothing.h5", 1, "/x", &header, &header_bytes, &offset, &message));
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    g_assert_true(!installed || strstr(message, "needs a process of its own"));
+    g_free(message);
+#endif
+}
+
 static void test_ends(void)
 {
     const char *reason = NULL;
@@ -62,5 +123,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/apart/answers", test_answers);
     g_test_add_func("/apart/ends", test_ends);
+    g_test_add_func("/apart/another", test_another);
+    g_test_add_func("/apart/no-process", test_no_process);
     return g_test_run();
 }
