@@ -63,7 +63,7 @@ static bool measure(dome_zarr *zarr)
     for (int d = 0; d < a->ndim; d++)
         if (__builtin_mul_overflow(zarr->chunk_values, zarr->chunk[d], &zarr->chunk_values))
             return false;
-    return !__builtin_mul_overflow(zarr->chunk_values, a->item.bytes, &zarr->chunk_bytes) && zarr->chunk_bytes <= INT64_MAX / 4;
+    return !__builtin_mul_overflow(zarr->chunk_values, a->item.bytes, &zarr->chunk_bytes) && zarr->chunk_bytes <= SIZE_MAX / 8;
 }
 
 bool dome__zarr_describe(dome_zarr *zarr, int version, dome_type type, int ndim, const uint64_t shape[], uint64_t width,
@@ -96,7 +96,7 @@ bool dome__zarr_describe(dome_zarr *zarr, int version, dome_type type, int ndim,
         zarr->chunk[d] = MAX(1, MIN(shape[d], most));
         most = shape[d] <= most ? most / zarr->chunk[d] : 1;
     }
-    return measure(zarr) || refuse(message, "would have chunks longer than any file can be");
+    return measure(zarr) || refuse(message, "would have chunks longer than this machine can hold");
 }
 
 /* ---- chunks ---- */

@@ -167,6 +167,9 @@ static void test_refused(void)
         {2, "\"shape\": [1, 2, 3, 4, 5, 6, 7, 8, 9]", "9 dimensions"},
         {2, "\"chunks\": [4, 0]", "not a length"},
         {2, "\"chunks\": [9223372036854775807, 9223372036854775807]", "no machine"},
+#if SIZE_MAX == UINT32_MAX
+        {2, "\"chunks\": [4, 134217729]", "no machine"},
+#endif
         {2, "\"dimension_separator\": \"_\"", "separates"},
         {2, "\"fill_value\": \"no\"", "fill_value"},
         {2, "\"fill_value\": [1, 2]", "fill_value"},
