@@ -582,8 +582,8 @@ dome_status dvec_write(const dvec *x, const char *path);
  *   in a process beside each task. Enumerations become integers.
  * - Zarr, version 2 and 3: chunks of any shape, not compressed or by zlib, gzip or zstd, with the
  *   checksum crc32c; a chunk that is not there has the fill value. Each task reads the chunks that
- *   hold its elements. More than 8 dimensions, groups, filters, sharding, blosc and other codecs are
- *   DOME_ERR_FORMAT. */
+ *   hold its elements. An array that is replaced meanwhile is DOME_ERR_IO. More than 8 dimensions,
+ *   groups, filters, sharding, blosc and other codecs are DOME_ERR_FORMAT. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 

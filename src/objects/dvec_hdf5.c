@@ -88,6 +88,8 @@ static char *describe(dome_shared_file *f, const place *p, dome_npy *npy, uint64
         dome__hdf5_look(p->file, f->bytes, p->set, &header, &npy->header_bytes, offset, &message);
     if (message)
         dome__shared_note_format(f, message);
+    else
+        dome__shared_unchanged(f); /* libhdf5 has opened it by its name */
     return header;
 }
 
@@ -105,6 +107,14 @@ static int share_description(dome_shared_file *f, const place *p, dome_npy *npy,
     return status;
 }
 
+/* libhdf5 opens the file by its name for each part. Collective; returns a status. */
+static int agree_on_end(dome_shared_file *f)
+{
+    if (f->env->rank == 0)
+        dome__shared_unchanged(f);
+    return dome__shared_agree(f);
+}
+
 static dvec *read_set(dome_env *env, const char *name, const place *p, const dvec_options *options)
 {
     dome_shared_file f;
@@ -115,12 +125,13 @@ static dvec *read_set(dome_env *env, const char *name, const place *p, const dve
     dome__shared_begin(&f, env, p->file);
     if (share_description(&f, p, &npy, &offset) == DOME_OK)
         x = dome__file_vector(&f, &npy.array, name, options);
-    if (offset == DOME_HDF5_SCATTERED) {
+    bool scattered = offset == DOME_HDF5_SCATTERED;
+    if (scattered) {
         f.read = read_scattered;
         f.context = &r;
         offset = 0;
     }
-    if (x && dome__file_read_values(&f, x, &npy.array.item, offset)) {
+    if (x && (dome__file_read_values(&f, x, &npy.array.item, offset) || (scattered && agree_on_end(&f)))) {
         dome_object_free(x->object);
         x = NULL;
     }

@@ -157,7 +157,11 @@ static bool may_replace(dome_shared_file *f)
     static const char *const known[] = {".zarray", ".zattrs", "zarr.json"};
     bool array = false, empty = true;
     char *other = NULL;
-    GDir *dir = g_dir_open(f->path, 0, NULL);
+    GError *error = NULL;
+    GDir *dir = g_dir_open(f->path, 0, &error);
+    if (error && error->code != G_FILE_ERROR_NOENT && error->code != G_FILE_ERROR_NOTDIR)
+        dome__shared_note(f, DOME_ERR_IO, "'%s' is there, and what is in it cannot be listed", f->path);
+    g_clear_error(&error);
     for (const char *name; dir && !other && (name = g_dir_read_name(dir));) {
         bool expected = name[strspn(name, "c.0123456789")] == 0; /* a chunk, or a folder of them */
         for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
@@ -445,6 +449,11 @@ static int read_all(reading *r, const char *name, const dvec_options *options)
     if (!status) {
         read_chunks(r);
         status = dome__shared_finish(f);
+    }
+    if (!status) { /* chunks of an array that is replaced meanwhile would look like chunks that are not there */
+        if (rank0)
+            dome__shared_unchanged(f);
+        status = dome__shared_agree(f);
     }
     f->path = r->folder;
     g_free(path);

@@ -165,8 +165,20 @@ bool dome__shared_open(dome_shared_file *f)
         return false;
     }
     f->bytes = (uint64_t)s.st_size;
+    f->written = s.st_mtim;
     f->folder = open_folder_of(f->path);
     return true;
+}
+
+bool dome__shared_unchanged(dome_shared_file *f)
+{
+    struct stat opened, found;
+    bool good = fstat(f->fd, &opened) == 0 && stat(f->path, &found) == 0 && found.st_dev == opened.st_dev &&
+                found.st_ino == opened.st_ino && (uint64_t)found.st_size == f->bytes &&
+                found.st_mtim.tv_sec == f->written.tv_sec && found.st_mtim.tv_nsec == f->written.tv_nsec;
+    if (!good)
+        dome__shared_note(f, DOME_ERR_IO, "'%s' changes while it is read", f->path);
+    return good;
 }
 
 /* Whether the other tasks can open an unnamed file of rank 0's: through /proc. */

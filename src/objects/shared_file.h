@@ -22,15 +22,18 @@
 #include "core/environment.h"
 #include "core/files.h"
 
+#include <time.h>
+
 /* Files of a folder that are written but perhaps not on the disk yet: so many at the same time. */
 enum { DOME_SHARED_UNFLUSHED = 128 };
 
 typedef struct dome_shared_file {
     dome_env *env;
     const char *path;
-    int fd;         /* -1: this task does not see the file */
-    int folder;     /* that of the other files; -1: this task has none */
-    uint64_t bytes; /* its length */
+    int fd;                  /* -1: this task does not see the file */
+    int folder;              /* that of the other files; -1: this task has none */
+    uint64_t bytes;          /* its length */
+    struct timespec written; /* on rank 0: when, if it was opened for reading */
     bool writing;
     dome_new_file new;                    /* rank 0's, while the file is written */
     uint8_t *seen;                        /* by rank: whether the task sees the file; NULL before dome__shared_find */
@@ -77,6 +80,10 @@ bool dome__shared_open_to_add(dome_shared_file *f);
 /* On rank 0: has room on the disk behind the file for it to become `bytes` long, if the file system can do that. False with a
  * note. */
 bool dome__shared_reserve(dome_shared_file *f, uint64_t bytes);
+
+/* On rank 0: whether the path still leads to the file that has been opened, and it has not been written since. What is read by
+ * the path, or from other files of the folder, may otherwise be part of another array. False with a note. */
+bool dome__shared_unchanged(dome_shared_file *f);
 
 /* On rank 0: takes the length that the file has now. False with a note. */
 bool dome__shared_measure(dome_shared_file *f);

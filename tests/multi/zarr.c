@@ -9,12 +9,17 @@
 #include <dome/dome.h>
 #include <dome/structure.h>
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "vector_files.h"
@@ -360,6 +365,112 @@ static void check_bad_arrays(void)
     discard("other.zarr");
 }
 
+/* ---- arrays that others change ---- */
+
+enum { CHUNKS = 300 };
+
+/* Gives a folder new metadata and all of its chunks, each of them at once. */
+static void make_ones(const char *in)
+{
+    static const char text[] = V2("[3000]", "[10]", "\"<f8\"", ", \"fill_value\": 0");
+    char path[100], *metadata = g_strconcat(in, "/.zarray", NULL);
+    int fd = open("new", O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (fd < 0 || write(fd, text, sizeof text - 1) < 0 || close(fd) != 0 || rename("new", metadata) != 0)
+        _exit(1);
+    g_free(metadata);
+    for (int i = 0; i < CHUNKS; i++) {
+        snprintf(path, sizeof path, "%s/%d", in, i);
+        if (link("ones", path) != 0)
+            _exit(1);
+    }
+}
+
+/* Another writer: gives two folders each other's name again and again, and makes that anew which is replaced. */
+static void replace_again_and_again(void)
+{
+    char path[100];
+    while (renameat2(AT_FDCWD, "other.zarr", AT_FDCWD, "third.zarr", RENAME_EXCHANGE) == 0) {
+        for (int i = 0; i < CHUNKS; i++) {
+            snprintf(path, sizeof path, "third.zarr/%d", i);
+            unlink(path);
+        }
+        make_ones("third.zarr");
+    }
+    _exit(0);
+}
+
+/* An array that is replaced while it is read is read as a whole, or not at all. */
+static void check_replaced(void)
+{
+    static const double ones[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    pid_t writer = 0;
+    stand(true);
+    make("ones", ones, sizeof ones);
+    if (dome_rank(env) == 0) {
+        CHECK(g_mkdir("other.zarr", 0777) == 0 && g_mkdir("third.zarr", 0777) == 0, "mkdir");
+        make_ones("other.zarr");
+        make_ones("third.zarr");
+        writer = fork();
+        if (writer == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            replace_again_and_again();
+        }
+    }
+    dome_barrier(env);
+    for (int k = 0; k < 20; k++) {
+        dvec *x = dvec_read(env, "x", "other.zarr");
+        if (!x)
+            check_failed(DOME_ERR_IO, "changes while it is read");
+        else
+            CHECK(dvec_sum(x) == 3000, "a mixture: %g", dvec_sum(x));
+        dvec_free(x);
+    }
+    dome_barrier(env);
+    if (writer > 0) {
+        CHECK(kill(writer, SIGKILL) == 0 && waitpid(writer, NULL, 0) == writer, "the writer");
+        g_unlink("new");
+    }
+    dome_barrier(env);
+    dvec *x = dvec_read(env, "x", "other.zarr");
+    CHECK(x && dvec_sum(x) == 3000, "read in the end");
+    dvec_free(x);
+    discard("other.zarr");
+    discard("third.zarr");
+    discard("ones");
+}
+
+/* A folder that this user cannot look into is not replaced. The rights of root do not count here. */
+static void check_unreadable_folder(void)
+{
+    bool first = dome_rank(env) == 0, root = geteuid() == 0;
+    uint8_t listed = 0;
+    dvec *x = dvec_new(env, "x", DOME_F64, 10);
+    stand(true);
+    make("other.zarr/.zarray", "", 0);
+    if (first) {
+        CHECK(chmod(folder, 0777) == 0 && chmod("other.zarr", 0) == 0, "chmod");
+        if (root)
+            setfsuid(65534);
+        GDir *dir = g_dir_open("other.zarr", 0, NULL);
+        listed = dir != NULL; /* where that user is unknown */
+        if (dir)
+            g_dir_close(dir);
+    }
+    dome_bcast(env, 0, DOME_U8, &listed, 1);
+    dome_status status = listed ? DOME_OK : dvec_write(x, "other.zarr");
+    if (first && root)
+        setfsuid(0);
+    if (!listed) {
+        CHECK(status != DOME_OK, "write over a folder that cannot be read");
+        check_failed(DOME_ERR_IO, "'other.zarr' is there, and what is in it cannot be listed");
+    }
+    if (first)
+        CHECK(chmod("other.zarr", 0700) == 0 && access("other.zarr/.zarray", F_OK) == 0, "it is gone");
+    check_folder("other.zarr");
+    discard("other.zarr");
+    dvec_free(x);
+}
+
 /* If a task's writes fail half-way, the existing array is unchanged, and nothing else is left. */
 static void check_full(void)
 {
@@ -424,6 +535,8 @@ int main(int argc, char **argv)
     check_golden();
     check_foreign();
     check_bad_arrays();
+    check_replaced();
+    check_unreadable_folder();
     check_full();
     remove_folder();
     dome_print(env, "ok zarr on %d tasks\n", dome_size(env));

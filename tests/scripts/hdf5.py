@@ -5,9 +5,12 @@ ones: a line each, the same for any number of tasks.
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import h5py
 import numpy as np
@@ -237,6 +240,38 @@ def try_adding(counts):
         os.remove("one.h5")
 
 
+def try_replaced():
+    """A data set of a file that is replaced meanwhile is read as a whole, or not at all."""
+    for value in (1, 2):
+        with h5py.File("r%d.h5" % value, "w") as f:
+            f.create_dataset("x", data=np.full(3000000, float(value)), chunks=(100000,), compression="gzip")
+    shutil.copyfile("r1.h5", "r.h5")
+    stop = threading.Event()
+
+    def replace():
+        value = 1
+        while not stop.is_set():
+            value = 3 - value
+            shutil.copyfile("r%d.h5" % value, "next.h5")
+            os.replace("next.h5", "r.h5")
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    try:
+        for _ in range(5):
+            got = convert("self", [("r.h5:/x", "r.npy", 0)])["r.h5:/x"]
+            if got.startswith("failed: "):
+                check("changes while it is read" in got, got)
+            else:
+                check(len(set(np.load("r.npy"))) == 1, "a mixture of two files is read")
+    finally:
+        stop.set()
+        thread.join()
+    got = convert("self", [("r.h5:/x", "r.npy", 0)])["r.h5:/x"]
+    check(got == "f64 3000000 x 1: 3000000" and len(set(np.load("r.npy"))) == 1, "in the end: " + got)
+
+
 def make_bad():
     """path: words of the line"""
     with h5py.File("bad.h5", "w") as f:
@@ -335,6 +370,7 @@ def main():
             try_good(np.random.default_rng(seed), counts)
             try_widths(few)
             try_adding(few)
+            try_replaced()
             try_bad(few)
             try_damaged(count, seed)
             left = [name for name in os.listdir(".") if name.startswith(".dome")]
