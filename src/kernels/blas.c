@@ -9,6 +9,7 @@
 #ifdef DOME_WITH_BLAS
 #include <cblas.h>
 #include <dlfcn.h>
+#include <signal.h>
 
 static struct {
     bool looked;
@@ -34,12 +35,23 @@ static char *text_of(const char *(*function)(void))
     return g_strdup(function ? function() : "");
 }
 
+/* Threads that the library starts block all signals: they are for the program's own threads. */
+static void *load(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    void *library = dlopen(DOME_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return library;
+}
+
 const char *dome__blas_name(void)
 {
     if (blas.looked)
         return blas.name;
     blas.looked = true;
-    void *library = dlopen(DOME_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *library = load();
     if (!library || !find(library, "cblas_sgemm", &blas.sgemm) || !find(library, "cblas_dgemm", &blas.dgemm) ||
         !find(library, "cblas_sgemv", &blas.sgemv) || !find(library, "cblas_dgemv", &blas.dgemv))
         return NULL;

@@ -3,7 +3,10 @@
 
 #include <glib.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static double *random_matrix(uint64_t values)
 {
@@ -91,11 +94,43 @@ static void test_products(const void *by_blas)
     dome__blas_end(before);
 }
 
+/* The signals that a thread of this process blocks. */
+static guint64 blocked_by(const char *thread)
+{
+    char *path = g_build_filename("/proc/self/task", thread, "status", NULL), *text = NULL;
+    g_file_get_contents(path, &text, NULL, NULL); /* the thread may have ended */
+    const char *at = text ? strstr(text, "\nSigBlk:") : NULL;
+    const guint64 blocked = at ? g_ascii_strtoull(at + strlen("\nSigBlk:"), NULL, 16) : UINT64_MAX;
+    g_free(text);
+    g_free(path);
+    return blocked;
+}
+
+/* A signal to the process must come to a thread of the program, whose system calls it interrupts. */
+static void test_signals(void)
+{
+    const guint64 wanted = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGUSR1 - 1);
+    char *own = g_strdup_printf("%d", (int)getpid());
+    GDir *threads = dome__blas_name() ? g_dir_open("/proc/self/task", 0, NULL) : NULL;
+    const char *thread;
+    if (!threads) {
+        g_test_skip("there is no BLAS, or no list of threads");
+    } else {
+        g_assert_cmpuint(blocked_by(own) & wanted, ==, 0);
+        while ((thread = g_dir_read_name(threads)))
+            if (strcmp(thread, own) != 0)
+                g_assert_cmpuint(blocked_by(thread) & wanted, ==, wanted);
+        g_dir_close(threads);
+    }
+    g_free(own);
+}
+
 int main(int argc, char **argv)
 {
     static const char with_blas[] = "BLAS";
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/blas/plain", NULL, test_products);
     g_test_add_data_func("/blas/library", with_blas, test_products);
+    g_test_add_func("/blas/signals", test_signals);
     return g_test_run();
 }
