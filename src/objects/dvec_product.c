@@ -2,6 +2,7 @@
  *
  * BLAS may round a row differently with other rows beside it, so it gets one block at a time: which rows these are follows from
  * the length of the vector, not from the layout. */
+#include "core/storage.h"
 #include "core/unconst.h"
 #include "kernels/blas.h"
 #include "kernels/exact_sum.h"
@@ -14,17 +15,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether all tasks have a BLAS, and of the same kind: else none uses it, since which task computes a block must not matter. */
-static int agree_on_blas(dome_env *env, bool *by_blas)
+/* Whether all tasks have a BLAS, and of the same kind: else none uses it, since which task computes a block must not matter. All
+ * tasks fail unless each is ready: has the memory that it needs. */
+static int agree_on_blas(const dvec *a, bool ready, bool *by_blas)
 {
+    dome_env *env = a->env;
     const char *name = dome__blas_name();
     const uint64_t mine = name ? dome__hash_bytes(0, name, strlen(name)) : 0;
-    uint64_t words[2] = {mine, ~mine};
+    uint64_t words[3] = {mine, ~mine, !ready};
     int status = DOME_OK;
     if (env->transport->size > 1)
-        status = dome__allreduce(env->transport, DOME_U64, words, 2, dome__combine_max_u64, NULL);
+        status = dome__allreduce(env->transport, DOME_U64, words, 3, dome__combine_max_u64, NULL);
     *by_blas = name && words[0] == ~words[1];
-    return status == DOME_OK ? DOME_OK : dome__fail_transport(env, status);
+    if (status != DOME_OK)
+        return dome__fail_transport(env, status);
+    return words[2] ? dvec__agree_memory(a, ready, "a block of rows") : DOME_OK;
 }
 
 static int check_matrix(const dvec *a)
@@ -59,19 +64,37 @@ static int check_factors(const dvec *c, const dvec *a, const dvec *b)
     return status == DOME_OK ? dvec__settle(a, b) : status;
 }
 
-/* The second factor, which every task holds. */
+/* The second factor, which every task holds.
+ *
+ * With a vector some BLAS kernels add in another order where rows do not begin at a multiple of 16 bytes. How a block lies in
+ * memory depends on the layout, so such a block is copied. */
 typedef struct factor {
     dome_type type;
     uint64_t inner, columns;
     const void *b;
     bool by_blas;
+    void *room; /* of dome__storage: for a block; NULL: blocks are used where they lie */
 } factor;
 
 static void multiply_rows(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
+    enum { ALIGNED = 16 };
     const factor *f = ctx;
+    const void *a = in[0];
     (void)first;
-    dome__multiply(f->type, f->by_blas, count, f->inner, f->columns, in[0], f->b, out);
+    if (f->by_blas && f->room && (uintptr_t)a % ALIGNED != 0)
+        a = memcpy(f->room, a, (size_t)(count * f->inner) * dome_type_size(f->type));
+    dome__multiply(f->type, f->by_blas, count, f->inner, f->columns, a, f->b, out);
+}
+
+/* Makes room for a block, if blocks may have to be copied. False without memory. */
+static bool make_room(factor *f, const dvec *a, const dvec *b)
+{
+    const uint64_t rows = MIN(dome_layout_block_size(a->layout), a->length);
+    if (b->width > 1 || rows == 0 || !dome__blas_name())
+        return true;
+    f->room = dome__storage_raw(rows * DVEC_ELEMENT(a), NULL);
+    return f->room;
 }
 
 dome_status dvec_matmul(dvec *c, const dvec *a, const dvec *b)
@@ -82,7 +105,7 @@ dome_status dvec_matmul(dvec *c, const dvec *a, const dvec *b)
     dome__begin_with(&op, c->env, DOME_OP_DVEC_MATMUL, c->object, (uint64_t[]){dvec__id(a), dvec__id(b)}, 2);
     int status = check_factors(c, a, b);
     if (status == DOME_OK)
-        status = agree_on_blas(c->env, &f.by_blas);
+        status = agree_on_blas(a, make_room(&f, a, b), &f.by_blas);
     if (status == DOME_OK) {
         f.inner = a->width;
         f.columns = b->width;
@@ -94,6 +117,7 @@ dome_status dvec_matmul(dvec *c, const dvec *a, const dvec *b)
         status = dvec_map(c, multiply_rows, &f, 1, (dvec *const[]){dome__unconst(a)}); /* which only reads it */
         dome__blas_end(threads);
     }
+    dome__storage_free(f.room);
     return dome__end(&op, status);
 }
 
@@ -212,7 +236,7 @@ dome_status dvec_transpose_matmul(const dvec *a, const dvec *b, double result[])
     for (uint64_t k = 0; status == DOME_OK && k < a->width * b->width; k++)
         result[k] = NAN;
     if (status == DOME_OK)
-        status = agree_on_blas(a->env, &t.by_blas);
+        status = agree_on_blas(a, true, &t.by_blas);
     if (status == DOME_OK) {
         status = multiply_all(&t, result);
         dome__count_bytes(&op, t.lead->local * (DVEC_ELEMENT(a) + DVEC_ELEMENT(b)));
