@@ -22,13 +22,16 @@ bool dome__order_parse(const char *line, int *change)
     return true;
 }
 
+/* Seconds; more of them would not fit into an integer of microseconds. */
+static const double LONGEST = 1e9;
+
 char *dome__order_send(int pid, const char *line, double seconds)
 {
     int fd = dome__door_connect(DOME_DOOR_ORDER, pid);
     if (fd < 0)
         return NULL;
     GString *answer = g_string_new(NULL);
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
+    gint64 until = g_get_monotonic_time() + (gint64)(MIN(seconds, LONGEST) * 1e6);
     bool open = send(fd, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line), late = false;
     while (open && !late && !strchr(answer->str, '\n')) {
         char buffer[512];
