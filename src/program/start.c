@@ -242,7 +242,7 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
     char *message = NULL;
     const dome_change *c = env->change;
     int *ids = g_new0(int, c->staying);
-    const double limit = MAX(env->options.timeout, 10);
+    const double limit = 2 * MAX(env->options.timeout, 10); /* the hub's is shorter: it knows which task is missing */
     if (!provider->launcher->enrol(&message))
         dome__start_failed(env, 1, message);
     watch_rank0(env, c->hub, arguments);

@@ -169,10 +169,21 @@ void dome__hub_tell(hub_state *s)
     g_free(line);
 }
 
+/* Kills tasks that have not come back into the next view: their launcher does not know them either. */
+static void kill_away(const hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->away)
+            dome__hub_process_kill(c);
+    }
+}
+
 void dome__hub_kill_lost(hub_state *s)
 {
     s->lost_killed = true;
     kill_tasks(s, true, false);
+    kill_away(s);
 }
 
 void dome__hub_kill_rest(hub_state *s)
@@ -182,9 +193,5 @@ void dome__hub_kill_rest(hub_state *s)
     if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
         kill(s->hub->rank0, SIGKILL);
     kill_tasks(s, true, true);
-    for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
-        if (c->away)
-            dome__hub_process_kill(c);
-    }
+    kill_away(s);
 }
