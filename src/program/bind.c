@@ -81,6 +81,10 @@ int dome__bind_choose(const cpu_set_t *allowed, const char *directory, int place
     return chosen;
 }
 
+/* The processors that this process could use before it was bound. */
+static cpu_set_t before;
+static bool bound;
+
 bool dome__bind_to_core(int place, int tasks)
 {
     cpu_set_t allowed, one;
@@ -88,5 +92,16 @@ bool dome__bind_to_core(int place, int tasks)
         return false;
     CPU_ZERO(&one);
     CPU_SET(dome__bind_choose(&allowed, "/sys/devices/system/cpu", place, tasks), &one);
-    return sched_setaffinity(0, sizeof one, &one) == 0;
+    if (sched_setaffinity(0, sizeof one, &one) < 0)
+        return false;
+    before = allowed;
+    bound = true;
+    return true;
+}
+
+void dome__bind_undo(void)
+{
+    if (bound)
+        sched_setaffinity(0, sizeof before, &before);
+    bound = false;
 }

@@ -10,6 +10,9 @@
  * there are more tasks than processors, or the system refuses. */
 bool dome__bind_to_core(int place, int tasks);
 
+/* Before this process becomes another program by exec, which keeps the binding: all processors as at first. */
+void dome__bind_undo(void);
+
 /* The processor of a task. allowed: those to choose from, at least as many as tasks; directory: /sys/devices/system/cpu, or a
  * test's. */
 int dome__bind_choose(const cpu_set_t *allowed, const char *directory, int place, int tasks);
