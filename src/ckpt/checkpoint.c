@@ -193,8 +193,11 @@ void dome__checkpoint_free(dome_env *env)
 
 void dome__checkpoint_leave(dome_env *env)
 {
-    if (env->checkpoints)
-        env->checkpoints->in_memory = false; /* the directory is needed */
+    dome_checkpoints *c = env->checkpoints;
+    if (c)
+        c->in_memory = false; /* the directory is needed */
+    if (c && c->directory && env->transport->rank == 0)
+        dome__checkpoint_keep_signals();
     dome__checkpoint_free(env);
 }
 

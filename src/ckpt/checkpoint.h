@@ -19,7 +19,8 @@ typedef struct dome_checkpoint_view {
  * dome__fail. */
 int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view);
 
-/* Before this task leaves the view: finishes, and leaves the directory as a program does that is to go on. */
+/* Before this task leaves the view: finishes, and leaves the directory as a program does that is to go on. The caller has blocked
+ * SIGTERM and SIGUSR1: a request of theirs that has come too late for this view stays pending. */
 void dome__checkpoint_leave(dome_env *env);
 
 /* Writes the state into memory for the next view: image.h. loop: boundaries passed, for a program that writes no checkpoints.

@@ -86,6 +86,9 @@ void dome__checkpoint_catch_signals(void);
 /* end: performs the end that SIGTERM requested. */
 void dome__checkpoint_leave_signals(bool end);
 
+/* Raises again what has been requested and not been done. The caller has blocked both signals, so they stay pending. */
+void dome__checkpoint_keep_signals(void);
+
 /* A checkpoint has been requested (SIGUSR1), until dome__checkpoint_answered. */
 bool dome__checkpoint_asked(void);
 void dome__checkpoint_answered(void);

@@ -69,6 +69,15 @@ void dome__checkpoint_leave_signals(bool end)
     }
 }
 
+void dome__checkpoint_keep_signals(void)
+{
+    struct sigaction now;
+    if (asked && sigaction(SIGUSR1, NULL, &now) == 0 && now.sa_handler == ask)
+        raise(SIGUSR1);
+    if (ending && sigaction(SIGTERM, NULL, &now) == 0 && now.sa_sigaction == ask_to_end)
+        raise(SIGTERM);
+}
+
 bool dome__checkpoint_asked(void)
 {
     return asked;
