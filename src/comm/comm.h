@@ -11,6 +11,10 @@ void dome__comm_free(dome_comm *comm);
  * request has not been waited for. */
 dome_status dome__comm_settled(dome_env *env);
 
+/* The same without failing: *text (g_free'd) is then that line, the same on all tasks, or NULL. Returns a status of
+ * communication. */
+int dome__comm_open(dome_env *env, char **text);
+
 /* Collective, in dome_finalize: rank 0 prints a line about the first message that nobody has received, if any. Returns a status.
  */
 int dome__comm_finish(dome_env *env);

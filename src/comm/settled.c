@@ -89,6 +89,16 @@ dome_status dome__comm_settled(dome_env *env)
     return dome__fail(env, DOME_ERR_STATE, "%s, and no checkpoint can contain it", text);
 }
 
+int dome__comm_open(dome_env *env, char **text)
+{
+    char found[TEXT];
+    int status = first_text(env, found);
+    if (status)
+        return dome__fail_transport(env, status);
+    *text = found[0] ? g_strdup(found) : NULL;
+    return DOME_OK;
+}
+
 int dome__comm_finish(dome_env *env)
 {
     const dome_comm *c = env->comm;
