@@ -83,8 +83,8 @@ bool dome_is_restarting(const dome_env *env);
  *
  * DOME_ERR_ARGUMENT: not within --dome-min and --dome-max. DOME_ERR_STATE: this program cannot
  * change (tasks on several hosts, one task without a hub, started from the PVM console). If it turns
- * out at the boundary that it cannot (no named objects, no memory), rank 0 prints a line, and the
- * program goes on with the tasks that it has. */
+ * out at the boundary that it cannot (no named objects, no memory, a message of dome_send under
+ * way), rank 0 prints a line, and the program goes on with the tasks that it has. */
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* How often the program has changed its number of tasks since it was started, by dome_resize or by

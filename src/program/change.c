@@ -1,7 +1,9 @@
 #include "program/change.h"
 
 #include "ckpt/checkpoint.h"
+#include "comm/comm.h"
 #include "core/environment_variables.h"
+#include "program/bind.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
@@ -105,6 +107,7 @@ dome_change *dome__change_new(dome_env *env)
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
     c->image = -1;
     c->directory = g_get_current_dir();
+    c->words = dome__restarts_command_line();
     if (text)
         take_note(env, c, text);
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
@@ -117,6 +120,7 @@ void dome__change_free(dome_change *c)
         return;
     g_free(c->hub);
     g_free(c->directory);
+    g_strfreev(c->words);
     g_free(c->program);
     g_free(c->host);
     g_free(c->provider_name);
@@ -156,22 +160,19 @@ static char *own_path(void)
     return path;
 }
 
-/* Becomes the program anew, as a task of the next view. */
-static void become_anew(dome_env *env, int size, int image) __attribute__((noreturn));
+/* Becomes the program anew, as a task of the next view. unblock: requests, which the caller has blocked. */
+static void become_anew(dome_env *env, int size, int image, bool unblock) __attribute__((noreturn));
 
-static void become_anew(dome_env *env, int size, int image)
+static void become_anew(dome_env *env, int size, int image, bool unblock)
 {
-    char **words = dome__restarts_command_line(), *path = own_path();
-    const sigset_t set = requests();
-    sigset_t before;
-    pthread_sigmask(SIG_BLOCK, &set, &before);
-    char *text = note(env, size, image, !sigismember(&before, SIGTERM));
+    char *path = own_path(), *text = note(env, size, image, unblock);
+    dome__bind_undo();
     g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
     for_descriptors(close_own, &image);
     if (image >= 0)
         fcntl(image, F_SETFD, 0);
     if (chdir(env->change->directory) == 0)
-        execv(path ? path : "/proc/self/exe", words);
+        execv(path ? path : "/proc/self/exe", env->change->words);
     fprintf(stderr, "dome: task %d on host %s cannot become the program again: %s\n", env->rank, env->hosts[env->rank],
             g_strerror(errno));
     _exit(1);
@@ -182,11 +183,14 @@ static void go_over(dome_env *env, int size, int image) __attribute__((noreturn)
 static void go_over(dome_env *env, int size, int image)
 {
     const bool stays = env->rank < size;
+    const sigset_t set = requests();
+    sigset_t before;
     dome__watch_change(env->watch, env->change->view + 1, size);
     int failed = dome__barrier(env->transport); /* until then others may need this task */
     if (failed)
         dome__fail_transport(env, failed);
     dome__recording_finish(env);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
     dome__checkpoint_leave(env);
     fflush(NULL);
     dome__watch_leave(env->watch);
@@ -195,7 +199,7 @@ static void go_over(dome_env *env, int size, int image)
     dome__transport_free(g_steal_pointer(&env->transport));
     if (stays) {
         dome__watch_stop(env->watch);
-        become_anew(env, size, image);
+        become_anew(env, size, image, !sigismember(&before, SIGTERM));
     }
     env->trail = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
@@ -214,35 +218,48 @@ static const char *objection(const dome_env *env, int size)
     return NULL;
 }
 
-static void say_no(dome_env *env, uint64_t order, const char *why)
+void dome__change_refuse(dome_env *env, uint64_t order, const char *why)
 {
-    if (env->rank != 0)
-        return;
-    if (order)
+    if (env->rank == 0)
         dome__watch_refuse(env->watch, order, why);
-    else
+}
+
+/* The program goes on as it was. order and wish may come to the same boundary. */
+static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
+{
+    if (order)
+        dome__change_refuse(env, order, why);
+    if (wish && env->rank == 0)
         fprintf(stderr, "dome: dome_resize: the program keeps its %d task%s: %s\n", env->size, env->size == 1 ? "" : "s", why);
+}
+
+/* Why this task cannot become the program anew: a static text, or NULL. */
+static const char *obstacle(const dome_change *c)
+{
+    char *path = own_path();
+    const bool there = path != NULL;
+    g_free(path);
+    if (!there)
+        return "its executable file has been replaced or removed since it was started";
+    return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
 }
 
 int dome__change_boundary(dome_env *env, uint64_t order, int size)
 {
     dome_change *c = env->change;
-    if (c->wish) {
-        size = c->wish;
-        order = 0;
-        c->wish = 0;
-    }
+    const int wish = c->wish;
+    c->wish = 0;
+    if (wish)
+        size = wish;
     if (!size || size == env->size)
         return DOME_OK;
     char *why = g_strdup(objection(env, size));
     int image = -1, status = DOME_OK;
     if (!why) {
-        char *path = env->rank == 0 ? own_path() : NULL;
-        if (env->rank == 0 && !path)
-            why = g_strdup("its executable file has been replaced or removed since it was started");
-        g_free(path);
-        status = env->hooks->settled(env);
+        status = dome__comm_open(env, &why);
         if (status == DOME_OK) {
+            if (!why)
+                why = g_strdup(obstacle(c));
             dome__progress_hide(env);
             dome__checkpoint_finish(env);
             status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), &image, &why);
@@ -251,9 +268,9 @@ int dome__change_boundary(dome_env *env, uint64_t order, int size)
     if (status == DOME_OK && !why)
         go_over(env, size, image);
     if (status != DOME_OK && order)
-        say_no(env, order, dome_status_text((dome_status)status));
-    if (why)
-        say_no(env, order, why);
+        dome__change_refuse(env, order, dome_status_text((dome_status)status));
+    else if (why)
+        say_no(env, order, wish, why);
     g_free(why);
     return status;
 }

@@ -15,6 +15,7 @@ struct dome_change {
     char *hub;       /* the hub's address as text; NULL: there is no hub */
     bool console;    /* task 0: the program was started from the PVM console */
     char *directory; /* in which the program began */
+    char **words;    /* with which it was started: it may write over them later */
     char *program;   /* its name */
 
     /* in a task that has come back, for dome_init */
@@ -39,5 +40,8 @@ void dome__change_stands(dome_env *env);
 /* At a loop boundary, where the hub's order demands so many tasks (0: no order): does not return if the program changes. Fails by
  * dome__fail. Collective. */
 int dome__change_boundary(dome_env *env, uint64_t order, int size);
+
+/* Tells the hub that the program goes on as it was. */
+void dome__change_refuse(dome_env *env, uint64_t order, const char *why);
 
 #endif

@@ -190,6 +190,8 @@ dome_status dome_checkpoint(dome_env *env)
     int size = env->watch ? dome__watch_loop(env->watch, &order) : 0, status = dome__checkpoint_boundary(env);
     if (status == DOME_OK)
         status = dome__change_boundary(env, order, size);
+    else if (order)
+        dome__change_refuse(env, order, dome_status_text((dome_status)status));
     return dome__end(&op, status);
 }
 

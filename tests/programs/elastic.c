@@ -4,10 +4,13 @@
  *
  * SIZES: numbers of tasks, separated by commas: with each step dome_resize asks for the next one, around the end; "-": none.
  * MARKS: each task writes its pid into MARKS/rank.N when it has joined, and task 0 the step into MARKS/step.0. VARIANT "bare": no
- * object has a name; "endless": no loop boundary; "reads": prints a line of standard input. Prints a line for every tenth step,
- * and a number in which all state is. */
+ * object has a name; "endless": no loop boundary; "reads": prints a line of standard input; "splits": writes over its arguments;
+ * "posts": a message is under way at each boundary; "ends": task 0 sends SIGTERM to itself in step 500, the only one with a wish;
+ * "hangs": task 1 does, before dome_init of the second view.
+ * Prints a line for every tenth step, and a number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,17 @@ static int wanted(const char *sizes, int64_t step)
     return numbers[step % count];
 }
 
+/* A message from task 0 to the last one. */
+static void post(dome_env *env, bool send)
+{
+    const int last = dome_size(env) - 1;
+    int32_t word = 7;
+    if (send && dome_rank(env) == 0)
+        dome_send(env, last, 1, DOME_I32, &word, 1);
+    else if (!send && dome_rank(env) == last)
+        dome_recv(env, 0, 1, DOME_I32, &word, 1, NULL);
+}
+
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
@@ -42,13 +56,28 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+static void hang(void)
+{
+    const char *view = getenv("DOME_VIEW");
+    int rank = 0;
+    while (view && sscanf(view, "%*d %d", &rank) == 1 && rank == 1)
+        pause();
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 5 && strcmp(argv[5], "hangs") == 0)
+        hang();
     dome_env *env = dome_init(&argc, &argv);
     int64_t steps = argc > 1 ? atoll(argv[1]) : 10;
     long sleep_ms = argc > 2 ? atol(argv[2]) : 0;
     const char *sizes = argc > 3 ? argv[3] : "-", *marks = argc > 4 ? argv[4] : "", *variant = argc > 5 ? argv[5] : "";
     const bool bare = strcmp(variant, "bare") == 0;
+    const bool posts = strcmp(variant, "posts") == 0, ends = strcmp(variant, "ends") == 0;
+    if (strcmp(variant, "splits") == 0) {
+        sizes = strdup(sizes);
+        strtok(argv[3], ",");
+    }
     dvec *x = dvec_new(env, bare ? NULL : "x", DOME_F64, 5000), *y = dvec_new(env, NULL, DOME_F64, 5000);
     dvec *w = dvec_new_with(env, bare ? NULL : "w", DOME_I32, 300, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec *m = dvec_new_with(env, bare ? NULL : "m", DOME_F32, 700, DVEC_OPTIONS(.distribution = DOME_BLOCK, .width = 3));
@@ -75,9 +104,15 @@ int main(int argc, char **argv)
         dscalar_set_i64(step, k + 1);
         if (dome_rank(env) == 0)
             mark(marks, "step", 0, (long)k + 1);
-        if (sizes[0] != '-')
+        if (sizes[0] != '-' && (!ends || k == 500))
             dome_resize(env, wanted(sizes, k));
+        if (ends && k == 500 && dome_rank(env) == 0)
+            raise(SIGTERM);
+        if (posts)
+            post(env, true);
         dome_checkpoint(env);
+        if (posts)
+            post(env, false);
     }
     uint64_t hash = 14695981039346656037u;
     hash = mix(hash, dvec_allgather(x), 5000 * sizeof(double));

@@ -90,7 +90,7 @@ def orders():
         reach(run, 1)
         pids = [run.rank(0), run.rank(1)]
         pid = str(run.pid)
-        out, _ = dome("grow", pid, "-n", "2")
+        out, _ = dome("grow", pid, "-n", "2", "--wait", "1e300")
         check(out == "%s: 4 tasks, view 1\n" % pid, "grow: %r" % out)
         program = [p for p in json.loads(dome("ps", "--json")[0]) if p["pid"] == run.pid][0]
         check(program["view"] == 1 and len(program["tasks"]) == 4, "dome ps: %r" % program)
@@ -109,8 +109,8 @@ def orders():
         ended_well(run, expected)
 
 
-def refused(variant, options, pattern, wait="20"):
-    with Run([ELASTIC, "1000", "20", "-", "%MARKS%", variant, "--dome-tasks", "2"] + list(options)) as run:
+def refused(variant, options, pattern, wait="20", sizes="-"):
+    with Run([ELASTIC, "1000", "20", sizes, "%MARKS%", variant, "--dome-tasks", "2"] + list(options)) as run:
         wait_until(lambda: run.rank(1) is not None and run.rank(0) is not None, "the tasks")
 
         def answered():  # while it starts it says so
@@ -122,6 +122,55 @@ def refused(variant, options, pattern, wait="20"):
         check(run.process.poll() is None, "it has ended: " + run.errors())
         harness.kill(run.pid, signal.SIGTERM)
         run.wait()
+        run.check_clean()
+
+
+def directory_gone():
+    """The tasks could not begin where the program was started."""
+    with harness.temporary_directory() as directory:
+        os.mkdir(directory + "/work")
+        with Run([ELASTIC, "1000", "20", "-", "%MARKS%", "--dome-tasks", "2"], cwd=directory + "/work") as run:
+            reach(run, 1)
+            os.rmdir(directory + "/work")
+            _, err = dome("grow", str(run.pid), status=1)
+            check(err == "dome: grow: the directory in which it was started has been removed or closed to it\n", err)
+            before = step_of(run)
+            reach(run, before + 3)
+            harness.kill(run.pid, signal.SIGTERM)
+            run.wait()
+
+
+def arguments_written_over():
+    """A program may write over its arguments (strtok): the next view begins with those of the start."""
+    expected = one_task([ELASTIC, "8", "0", "-"])
+    with Run([ELASTIC, "8", "0", "3,2", "-", "splits", "--dome-tasks", "2"]) as run:
+        ended_well(run, expected)
+
+
+def bound():
+    """A task that was bound to one processor may use all of them in the next view."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return "needs two processors"
+    expected = one_task([ELASTIC, "8", "0", "-"])
+    with Run([ELASTIC, "8", "0", "2,1", "--dome-tasks", "1", "--dome-max", "2", "--dome-bind", "core"]) as run:
+        ended_well(run, expected)
+
+
+def asked_to_end():
+    """SIGTERM between the last look at it and the change: the next view ends with a checkpoint."""
+    with Run([ELASTIC, "3000", "0", "3", "-", "ends", "--dome-tasks", "2", "--dome-checkpoint-dir", "%MARKS%/saved",
+              "--dome-checkpoint-every", "1000000"]) as run:
+        status = run.wait()
+        check(status in (-signal.SIGTERM, 128 + signal.SIGTERM), "status %s: %s" % (status, run.errors()))
+        check([n for n in os.listdir(run.marks + "/saved") if n.startswith("ckpt-")], "no checkpoint: " + run.errors())
+        run.check_clean()
+
+
+def hangs():
+    """A task that does not come back: a line, and its process is not left behind."""
+    with Run([ELASTIC, "9", "0", "3", "-", "hangs", "--dome-tasks", "2"]) as run:
+        check(run.wait() == 1, run.errors())
+        harness.only_line(run, r"task 1 on host \S+ is lost: it did not come back within 15\.0 s when the program changed .*")
         run.check_clean()
 
 
@@ -342,6 +391,13 @@ def main():
         ("other user", other_user),
         ("no names: order", refused, "bare", [], r"it has no objects with names, so nothing .*"),
         ("no names: wish", bare_wish),
+        ("no names: order and wish", refused, "bare", [], r"it has no objects with names, so nothing .*", "20", "3"),
+        ("a message under way", refused, "posts", [], r"a message of task 0 to task 1 \(tag 1, 1 elements of i32\) has not been received"),
+        ("directory gone", directory_gone),
+        ("arguments written over", arguments_written_over),
+        ("bound", bound),
+        ("asked to end", asked_to_end),
+        ("a task hangs", hangs),
         ("no boundary", refused, "endless", [], r"the program has come to no loop boundary .* within 1 s; it changes at the next one", "1"),
         ("wishes 1", wishes, 1, 2),
         ("wishes 2", wishes, 2, 1),
