@@ -3,7 +3,7 @@
 #ifndef DOME_TESTS_MODELS_H
 #define DOME_TESTS_MODELS_H
 
-#include "draw.h"
+#include "rounds.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>
@@ -11,17 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dome_env *env;
-static int round_number;
-
-#define EXPECT(condition, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
-            dome_abort(env, "round %d: %s (%s)", round_number, text_, dome_error_message(env));                                  \
-        }                                                                                                                        \
-    } while (0)
 
 typedef struct model {
     dvec *v;

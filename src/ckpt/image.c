@@ -4,6 +4,7 @@
 #include "core/bytes.h"
 #include "core/files.h"
 #include "core/object_private.h"
+#include "core/storage.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 
@@ -113,24 +114,10 @@ static int share_lengths(image *i)
 
 /* ---- the memory ---- */
 
-/* Bytes that the system could give; UINT64_MAX: unknown. */
-static uint64_t available(void)
-{
-    char *text = NULL;
-    uint64_t bytes = UINT64_MAX;
-    if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
-        const char *line = strstr(text, "MemAvailable:");
-        if (line)
-            bytes = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024;
-    }
-    g_free(text);
-    return bytes;
-}
-
 static int make_memory(uint64_t bytes, char **why)
 {
     dome_file_limit limit;
-    if (bytes > available()) {
+    if (bytes > dome__storage_available()) {
         *why = g_strdup_printf("there is no memory for another %" PRIu64 " MB, the state of the program", (bytes >> 20) + 1);
         return -1;
     }

@@ -243,6 +243,19 @@ void dome__storage_peak(uint64_t *used, uint64_t *held)
     pthread_mutex_unlock(&pool.lock);
 }
 
+uint64_t dome__storage_available(void)
+{
+    char *text = NULL;
+    uint64_t bytes = UINT64_MAX;
+    if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
+        const char *line = strstr(text, "MemAvailable:");
+        if (line)
+            bytes = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024;
+    }
+    g_free(text);
+    return bytes;
+}
+
 uint64_t dome__storage_capacity(const void *data)
 {
     if (!data)

@@ -20,6 +20,9 @@ void dome__storage_trim(void);
 /* The most bytes that were in use at once, and that were held from the system at once. */
 void dome__storage_peak(uint64_t *used, uint64_t *held);
 
+/* Bytes that the system could still give (MemAvailable, which knows no limits of control groups); UINT64_MAX: unknown. */
+uint64_t dome__storage_available(void);
+
 /* The capacity of storage in bytes: at least the size requested. 0 for NULL. */
 uint64_t dome__storage_capacity(const void *data);
 

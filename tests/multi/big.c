@@ -6,6 +6,7 @@
  *
  * The exit status is 77 if the machine has too little memory. */
 #include "core/environment.h"
+#include "core/storage.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 #include "transport/transport.h"
@@ -17,23 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t available(void)
-{
-    char *text = NULL;
-    uint64_t bytes = UINT64_MAX;
-    if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
-        const char *line = strstr(text, "MemAvailable:");
-        if (line)
-            bytes = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024;
-    }
-    g_free(text);
-    return bytes;
-}
-
 /* Ends the program on all tasks if rank 0 sees less memory than `bytes`. */
 static bool enough(dome_env *env, uint64_t bytes)
 {
-    uint64_t there = available();
+    uint64_t there = dome__storage_available();
     dome_bcast(env, 0, DOME_U64, &there, 1);
     if (there >= bytes)
         return true;

@@ -1,24 +1,13 @@
 /* Movement of vectors compared with a sequential model, on random layouts: shift, halo, all-gather, gather, scatter, scan, map,
  * local, copies between distributions. Every task holds the whole model. Arguments: a seed and a number of rounds. */
-#include "draw.h"
 #include "mixed_formats.h"
 #include "reference_sum.h"
+#include "rounds.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dome_env *env;
-static int round_number;
-
-#define EXPECT(condition, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
-            dome_abort(env, "movement, round %d: %s", round_number, text_);                                                      \
-        }                                                                                                                        \
-    } while (0)
 
 /* ---- vectors with their models ---- */
 

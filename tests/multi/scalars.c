@@ -1,7 +1,7 @@
 /* Scalars whose values are pending: compared with the reductions that wait, bit by bit, while other work goes on. Arguments: a
  * seed and a number of rounds. */
 #include "core/environment.h"
-#include "draw.h"
+#include "rounds.h"
 #include "transport/transport.h"
 
 #include <dome/dome.h>
@@ -9,17 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dome_env *env;
-static int round_number;
-
-#define EXPECT(condition, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
-            dome_abort(env, "scalars, round %d: %s", round_number, text_);                                                       \
-        }                                                                                                                        \
-    } while (0)
 
 #define EXPECT_STATUS(expected, call)                                                                                            \
     do {                                                                                                                         \

@@ -1,7 +1,7 @@
 /* Sparse matrices compared with a sequential model, on random layouts: entries from triplets and by rows, products with vectors
  * of all distributions and widths. Every task holds the whole model. Arguments: a seed and a number of rounds. */
-#include "draw.h"
 #include "mixed_formats.h"
+#include "rounds.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>
@@ -10,17 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static dome_env *env;
-static int round_number;
-
-#define EXPECT(condition, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
-            dome_abort(env, "sparse, round %d: %s", round_number, text_);                                                        \
-        }                                                                                                                        \
-    } while (0)
 
 /* ---- values of any type, as parts ---- */
 
