@@ -29,6 +29,13 @@ static const double PHASE_WEIGHT = 0.2;
  * as if they had been measured for SECOND_LOOK seconds. */
 static const double FIRST_LOOK = 0.02, SECOND_LOOK = 0.1, LOOKS_DIFFERENT = 1.4;
 
+/* Seconds from one mark to the next. */
+static const double MARK_SECONDS = 0.2;
+
+/* A task asks for the next phase when its part of the processor has changed by so many times `alarm_share`, up or down. It knows
+ * that before the others wait for it, so the data can move one collective sooner. */
+static const double PART_SHARES = 2;
+
 /* Assumed until the links or the first migration are measured. */
 static const double FIRST_LATENCY = 0.0002, FIRST_BANDWIDTH = 100e6; /* s, bytes/s */
 
@@ -177,6 +184,24 @@ moment dome__balance_moment(const dome_env *env)
                     .helped_ns = away - *env->wait_ns};
 }
 
+/* Whether this task has another part of its processor than at the last phase, as the stretch up to the newest mark shows. */
+static void watch_part(const dome_env *env, dome_balance *b)
+{
+    const moment *end = &b->mark[(b->marks - 1) % DOME_MARKS], *begin = &b->mark[(b->marks - 2) % DOME_MARKS];
+    const double part = b->marks >= 2 ? dome__balance_part(env, begin, end) : 0, factor = 1 + PART_SHARES * b->alarm_share;
+    if (part > 0 && b->part > 0 && (part > b->part * factor || part * factor < b->part))
+        env->transport->asks = true;
+}
+
+/* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
+static bool mark(const dome_env *env, dome_balance *b)
+{
+    if (b->stride == 0 || (b->marks && env->sequence < b->mark[(b->marks - 1) % DOME_MARKS].sequence + b->stride))
+        return false;
+    b->mark[b->marks++ % DOME_MARKS] = dome__balance_moment(env);
+    return true;
+}
+
 /* Measurements begin at `from`, which may be in the past. */
 static void restart_clock(const dome_env *env, dome_balance *b, moment from)
 {
@@ -233,6 +258,8 @@ static bool is_due(dome_env *env, dome_balance *b)
     b->give = false;
     if (b->phases_left == 0)
         return false;
+    if (mark(env, b))
+        watch_part(env, b);
     if (b->ahead)
         return env->sequence >= b->next;
     if (env->sequence >= b->next && begins_here(env, b, just_waited))
@@ -368,6 +395,8 @@ static void set_next(const dome_env *env, dome_balance *b, uint64_t done, double
     double operations = elapsed > 0 ? ceil(b->schedule.interval * (double)done / elapsed) : 1;
     b->next = b->start.sequence + (b->every ? b->every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
     b->next = MAX(b->next, env->sequence + 1);
+    if (adaptive(b) && elapsed > 0)
+        b->stride = (uint64_t)MAX(round(MARK_SECONDS * (double)done / elapsed), 1);
 }
 
 /* Learns from the last migration what moving takes. */
@@ -441,6 +470,7 @@ static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
         b->report.moving_phases++;
         status = move(env, b);
         dome__domains_restart(env, b);
+        b->marks = 0; /* what was done before is not comparable */
     }
     dome__trace_phase(env->trace, begin, pays, imbalance, h->elapsed);
     b->alarm_share = pays ? ALARM_SHARE : b->alarmed ? MIN(b->alarm_share * ALARM_BACKOFF, 0.9) : b->alarm_share;

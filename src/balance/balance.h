@@ -3,8 +3,8 @@
  * A phase is held at the start of an operation in which data may move (dome__balance_due). In one all-gather every task tells the
  * others how long it has computed since the last phase; from these numbers, which are the same on all tasks, each computes the
  * same decision with the functions of policy.h, and the data is migrated (migrate.h). No task waits for another to decide.
- * Between two phases balancing sends only one bit, along with reductions: a task that has begun to wait longer than usual asks
- * for a phase early. */
+ * Between two phases balancing sends only one bit, along with reductions: a task that has begun to wait longer than usual, or has
+ * another part of its processor than it had, asks for a phase early. */
 #ifndef DOME_SRC_BALANCE_H
 #define DOME_SRC_BALANCE_H
 

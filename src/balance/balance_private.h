@@ -33,6 +33,8 @@ typedef struct moment {
     uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns;
 } moment;
 
+enum { DOME_MARKS = 4 };
+
 struct dome_balance {
     dome_balancing policy;
     dome_topology topology;
@@ -62,6 +64,13 @@ struct dome_balance {
     double processor;   /* speed of this task's processor when it is not shared, in any unit */
     bool skewed;        /* data has been moved because speeds differ */
     bool by_processor;  /* speeds are those of the tasks' processors, not of their work */
+
+    /* Marks: where recent stretches of the program begin. All tasks make them at the same operations, so they can compare what
+     * they did between two. Data has not moved since the first. */
+    moment mark[DOME_MARKS]; /* the newest ones, each at its number modulo DOME_MARKS */
+    uint64_t marks;          /* how many there are */
+    uint64_t stride;         /* operations from one to the next; 0: not known yet */
+    double part;             /* of the processor, that this task had while it computed, by the last phase; 0: not known */
 
     /* since the last phase */
     moment start;
@@ -98,8 +107,11 @@ double dome__domain_owned_part(const domain *d, int rank);
 
 /* ---- exchange.c: at once, in an all-gather, or ahead, by a relay ---- */
 
-/* The numbers that each task tells the others: its own, then those of each live domain. */
-enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_FAILED, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_HAD, SAYS_WAITS, SAYS_LATE, SAYS };
+/* The numbers that each task tells the others: those of each stretch, others of its own, then those of each live domain. The
+ * stretches are the time since the last phase, and the last two between marks, which are 0 if there are not enough marks. */
+enum { STRETCH_ALL, STRETCH_BEFORE, STRETCH_LAST, STRETCHES };
+enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_HAD, SAYS_WAITS, SAYS_OF_STRETCH };
+enum { SAYS_FAILED = STRETCHES * SAYS_OF_STRETCH, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_LATE, SAYS };
 enum { SAYS_SECONDS, SAYS_UNEVEN, SAYS_OF_DOMAIN };
 
 /* What a task's times are counted from. */
@@ -120,6 +132,11 @@ static inline double dome__said(const hearing *h, int rank, int what)
     return h->said[(size_t)rank * (size_t)h->each + (size_t)what];
 }
 
+static inline double dome__said_of(const hearing *h, int rank, int stretch, int what)
+{
+    return dome__said(h, rank, stretch * SAYS_OF_STRETCH + what);
+}
+
 /* At once, in an all-gather or by the relay. Collective. Fails by dome__fail. */
 int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h);
 
@@ -128,6 +145,12 @@ int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h);
  * others, who wait for it. Where waiting tasks sleep in the kernel, its clocks show the difference. polls: while a task waits,
  * it uses its processor; then the call's clock is all there is. */
 double dome__busy_seconds(const moment *from, const moment *to, bool polls);
+
+/* The part of the processor that this task had while it computed between two moments; 0: it computed too little to tell. */
+double dome__balance_part(const dome_env *env, const moment *from, const moment *to);
+
+/* The last two stretches between marks, up to `end`: where they begin. False if there are not enough marks. */
+bool dome__balance_recent(const dome_balance *b, const moment *end, const moment *from[2]);
 
 /* Ahead: gives this task's numbers; fetches those of all, and waits for them if it must. Between the two the live domains stay as
  * they are (no survey). Fail by dome__fail. */

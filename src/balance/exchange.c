@@ -40,24 +40,58 @@ double dome__busy_seconds(const moment *from, const moment *to, bool polls)
     return polls ? own : CLAMP(ready, own, elapsed);
 }
 
+/* Less computing says nothing of a task's part of its processor: schedulers and limits give it in turns of some milliseconds. */
+static const double LEAST_COMPUTING = 0.05; /* s */
+
+double dome__balance_part(const dome_env *env, const moment *from, const moment *to)
+{
+    const double busy = dome__busy_seconds(from, to, env->transport->can & DOME_TRANSPORT_SHARE);
+    const double had = (double)(int64_t)(to->processor_ns - from->processor_ns) * 1e-9;
+    return busy >= LEAST_COMPUTING ? CLAMP(had / busy, 0, 1) : 0;
+}
+
+bool dome__balance_recent(const dome_balance *b, const moment *end, const moment *from[2])
+{
+    uint64_t k = b->marks;
+    while (k > 0 && b->marks - k < DOME_MARKS && end->sequence - b->mark[(k - 1) % DOME_MARKS].sequence <= 1 + b->stride / 2)
+        k--;
+    if (k < 2 || b->marks - k + 2 > DOME_MARKS)
+        return false;
+    from[1] = &b->mark[(k - 1) % DOME_MARKS];
+    from[0] = &b->mark[(k - 2) % DOME_MARKS];
+    return true;
+}
+
+static void say_stretch(const dome_env *env, const moment *from, const moment *to, double *says)
+{
+    says[SAYS_BUSY] = dome__busy_seconds(from, to, env->transport->can & DOME_TRANSPORT_SHARE);
+    says[SAYS_ELAPSED] = MAX((double)(int64_t)(to->ns - from->ns) * 1e-9, 0);
+    says[SAYS_HAD] = (double)(int64_t)(to->processor_ns - from->processor_ns) * 1e-9;
+    says[SAYS_WAITS] = (double)(to->waits - from->waits);
+}
+
 /* This task's numbers, `each` of them; there is room for `more`. g_free. */
 static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t more)
 {
     bool ok = dome__env_advance(env); /* first, because this is computing time, too */
     const moment *left = &b->left;
     b->left = dome__balance_moment(env);
-    double elapsed = (double)(int64_t)(left->ns - b->start.ns) * 1e-9;
     if (b->processor == 0)
         b->processor = dome__processor_speed();
     double *mine = g_new0(double, (gsize)each + more);
-    mine[SAYS_BUSY] = dome__busy_seconds(&b->start, left, env->transport->can & DOME_TRANSPORT_SHARE);
-    mine[SAYS_ELAPSED] = MAX(elapsed, 0);
+    const moment *recent[2];
+    const bool marked = dome__balance_recent(b, left, recent);
+    say_stretch(env, &b->start, left, mine + STRETCH_ALL * SAYS_OF_STRETCH);
+    if (marked) {
+        say_stretch(env, recent[0], recent[1], mine + STRETCH_BEFORE * SAYS_OF_STRETCH);
+        say_stretch(env, recent[1], left, mine + STRETCH_LAST * SAYS_OF_STRETCH);
+    }
+    const double part = dome__balance_part(env, marked && b->alarmed ? recent[1] : &b->start, left);
+    b->part = part > 0 ? part : b->part;
     mine[SAYS_FAILED] = !ok;
     mine[SAYS_PHASE] = b->phase_seconds;
     mine[SAYS_MOVE] = b->move_seconds;
     mine[SAYS_PROCESSOR] = b->processor;
-    mine[SAYS_HAD] = (double)(int64_t)(left->processor_ns - b->start.processor_ns) * 1e-9;
-    mine[SAYS_WAITS] = (double)(left->waits - b->start.waits);
     mine[SAYS_LATE] = (double)b->late;
     say_domains(env, b, mine + SAYS);
     return mine;

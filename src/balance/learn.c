@@ -72,9 +72,9 @@ static double owned_work(const dome_balance *b, int rank)
 /* Where the costs of blocks are measured they change, and known costs describe the past. A task's speed is then its share of its
  * processor, in the unit of the costs. A speed computed from the work it owned would include changes of costs that have not been
  * learnt yet, and count them twice. */
-static double rate_by_processor(const hearing *h, int rank)
+static double rate_by_processor(const hearing *h, int rank, int stretch)
 {
-    double busy = dome__said(h, rank, SAYS_BUSY), had = MIN(dome__said(h, rank, SAYS_HAD), busy);
+    double busy = dome__said_of(h, rank, stretch, SAYS_BUSY), had = MIN(dome__said_of(h, rank, stretch, SAYS_HAD), busy);
     return busy > 0 && had > 0 ? dome__said(h, rank, SAYS_PROCESSOR) * had / busy : 0;
 }
 
@@ -89,62 +89,96 @@ static bool costs_are_measured(const dome_balance *b)
 }
 
 /* What a rank would do with a whole processor, in the unit of the rates. */
-static double unit_of(const dome_balance *b, const hearing *h, int rank, double work)
+static double unit_of(const dome_balance *b, const hearing *h, int rank, int stretch, double work)
 {
-    double had = dome__said(h, rank, SAYS_HAD);
+    double had = dome__said_of(h, rank, stretch, SAYS_HAD);
     return b->by_processor ? dome__said(h, rank, SAYS_PROCESSOR) : had > 0 ? work / had : 0;
 }
 
 /* Whether other programs, or limits, take part of a task's processor while it computes. */
-static bool processors_are_shared(const dome_balance *b, const hearing *h)
+static bool processors_are_shared(const dome_balance *b, const hearing *h, int stretch)
 {
     for (int r = 0; r < b->size; r++)
-        if (dome__said(h, r, SAYS_HAD) < OWN_PART * dome__said(h, r, SAYS_BUSY))
+        if (dome__said_of(h, r, stretch, SAYS_HAD) < OWN_PART * dome__said_of(h, r, stretch, SAYS_BUSY))
             return true;
     return false;
 }
 
+/* The numbers of all tasks for a stretch. */
+typedef struct stretch {
+    int which;
+    double seconds; /* the mean of the tasks' */
+    bool shared;
+} stretch;
+
 /* Learns what a rank has shown of its speed. Long stretches of computing show it; where tasks on shared processors wait for each
  * other every few milliseconds, only the one that the others wait for shows what it can do. */
-static bool learn_speed(dome_balance *b, const hearing *h, int rank, double rate, bool shared, double mean)
+static bool learn_speed(dome_balance *b, const hearing *h, int rank, const stretch *s, double rate, double mean)
 {
     dome_speed *speed = &b->speeds[rank];
-    double busy = dome__said(h, rank, SAYS_BUSY), elapsed = dome__said(h, rank, SAYS_ELAPSED);
-    if (!shared || b->every || !(rate > 0) || !(elapsed > 0) || busy / (1 + dome__said(h, rank, SAYS_WAITS)) >= LONG_STRETCH)
-        return dome__speed_update(speed, rate, h->elapsed, mean);
-    return dome__speed_between(speed, rate * busy / elapsed, rate, h->elapsed, mean);
+    double busy = dome__said_of(h, rank, s->which, SAYS_BUSY), elapsed = dome__said_of(h, rank, s->which, SAYS_ELAPSED);
+    if (!s->shared || b->every || !(rate > 0) || !(elapsed > 0) ||
+        busy / (1 + dome__said_of(h, rank, s->which, SAYS_WAITS)) >= LONG_STRETCH)
+        return dome__speed_update(speed, rate, s->seconds, mean);
+    return dome__speed_between(speed, rate * busy / elapsed, rate, s->seconds, mean);
 }
 
 /* Speeds are parts of the median task's processor: the cost of an operation changes in the course of a program, but its processor
- * time is much the same on all tasks. */
-static void learn_speeds(dome_balance *b, hearing *h)
+ * time is much the same on all tasks. Returns whether a measurement is in doubt. */
+static bool learn_from(dome_balance *b, const hearing *h, const stretch *s)
 {
     double *rate = g_new(double, b->size), *unit = g_new(double, b->size), mean = 0;
-    bool by_processor = costs_are_measured(b), shared = processors_are_shared(b, h);
-    if (by_processor && !b->by_processor)
-        memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */
-    b->by_processor |= by_processor;
+    bool doubt = false;
     for (int r = 0; r < b->size; r++) {
-        double busy = dome__said(h, r, SAYS_BUSY), work = owned_work(b, r);
-        rate[r] = busy > 0 && work > 0 ? (b->by_processor ? rate_by_processor(h, r) : work / busy) : 0;
-        unit[r] = unit_of(b, h, r, work);
+        double busy = dome__said_of(h, r, s->which, SAYS_BUSY), work = owned_work(b, r);
+        rate[r] = busy > 0 && work > 0 ? (b->by_processor ? rate_by_processor(h, r, s->which) : work / busy) : 0;
+        unit[r] = unit_of(b, h, r, s->which, work);
         mean += b->speeds[r].rate / b->size;
     }
     double middle = dome__median(unit, b->size);
     if (!(middle > 0))
         middle = dome__median(rate, b->size);
-    b->schedule.noise = b->schedule.spread = 0;
     for (int r = 0; r < b->size && middle > 0; r++) {
         if (b->every)
             b->speeds[r].doubt = rate[r] / middle; /* the user has set the interval: there may be no later phase to confirm the
                                                     * measurement */
-        if (learn_speed(b, h, r, rate[r] / middle, shared, mean))
-            h->doubt = true;
-        b->schedule.noise += b->speeds[r].noise / b->size;
-        b->schedule.spread += b->speeds[r].spread / b->size;
+        if (learn_speed(b, h, r, s, rate[r] / middle, mean))
+            doubt = true;
     }
     g_free(rate);
     g_free(unit);
+    return doubt;
+}
+
+static stretch stretch_of(const dome_balance *b, const hearing *h, int which)
+{
+    stretch s = {.which = which, .shared = processors_are_shared(b, h, which)};
+    for (int r = 0; r < b->size; r++)
+        s.seconds += dome__said_of(h, r, which, SAYS_ELAPSED) / b->size;
+    return s;
+}
+
+/* A task has asked for this phase because something is not as before. The mean since the last phase hides what; two recent
+ * stretches show it, and the second confirms the first. */
+static void learn_speeds(dome_balance *b, hearing *h)
+{
+    const stretch all = stretch_of(b, h, STRETCH_ALL),
+                  recent[] = {stretch_of(b, h, STRETCH_BEFORE), stretch_of(b, h, STRETCH_LAST)};
+    bool by_processor = costs_are_measured(b);
+    if (by_processor && !b->by_processor)
+        memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */
+    b->by_processor |= by_processor;
+    if (b->alarmed && recent[0].seconds >= b->schedule.shortest && recent[1].seconds >= b->schedule.shortest) {
+        learn_from(b, h, &recent[0]);
+        h->doubt |= learn_from(b, h, &recent[1]);
+    } else {
+        h->doubt |= learn_from(b, h, &all);
+    }
+    b->schedule.noise = b->schedule.spread = 0;
+    for (int r = 0; r < b->size; r++) {
+        b->schedule.noise += b->speeds[r].noise / b->size;
+        b->schedule.spread += b->speeds[r].spread / b->size;
+    }
 }
 
 int dome__balance_learn(dome_env *env, dome_balance *b, hearing *h)

@@ -332,6 +332,39 @@ static void case_alarm(const char *word)
     expect_less_now(N, 1, 0.6, "x soon after it has become slow");
 }
 
+/* Long work between two operations in which tasks wait for each other. */
+static void lap(pair *p)
+{
+    step++;
+    for (int k = 0; k < 10; k++) {
+        dvec_map(p->moves, kernel, p, 1, &p->moves);
+        dvec_map(p->stays, kernel, NULL, 1, &p->stays);
+        wait_for_slowest(p);
+    }
+    check(p);
+}
+
+/* A task that gets less of its processor says so when the others wait for it for the first time, and then it loses data. */
+static void case_laps(const char *word)
+{
+    (void)word;
+    real_time_slows(SLOWER);
+    pair x = make("x", N);
+    for (int k = 0; k < 20; k++)
+        lap(&x);
+    make_slow(1, 4);
+    lap(&x);
+    dvec_map(x.moves, kernel, &x, 1, &x.moves);
+    dvec_map(x.stays, kernel, NULL, 1, &x.stays);
+    expect_less_now(N, 1, 0.6, "x, one lap after it has become slow");
+    make_slow(-1, 1);
+    lap(&x);
+    lap(&x);
+    double counts[size];
+    average(&x, 10, counts);
+    expect_even(counts, 0.8, "when all are equally fast again");
+}
+
 /* The same without making up times: loops that take longer. */
 static void slow_kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
@@ -1021,12 +1054,13 @@ static void case_ledger(const char *word)
 static const struct {
     const char *name;
     void (*run)(const char *word);
-} cases[] = {{"alarm", case_alarm},     {"early", case_early},           {"real", case_real},   {"slow", case_slow},
-             {"crawl", case_crawl},     {"changes", case_changes},       {"equal", case_equal}, {"stop", case_stop},
-             {"jump", case_jump},       {"regain", case_regain},         {"few", case_few},     {"nothing", case_nothing},
-             {"idle", case_idle},       {"later", case_later},           {"halo", case_halo},   {"deferred", case_deferred},
-             {"failing", case_failing}, {"uneven", case_uneven},         {"fixed", case_fixed}, {"lists", case_lists},
-             {"ledger", case_ledger},   {"neighbours", case_neighbours}, {"saves", case_saves}, {"apart", case_apart}};
+} cases[] = {{"alarm", case_alarm},       {"laps", case_laps},       {"early", case_early},           {"real", case_real},
+             {"slow", case_slow},         {"crawl", case_crawl},     {"changes", case_changes},       {"equal", case_equal},
+             {"stop", case_stop},         {"jump", case_jump},       {"regain", case_regain},         {"few", case_few},
+             {"nothing", case_nothing},   {"idle", case_idle},       {"later", case_later},           {"halo", case_halo},
+             {"deferred", case_deferred}, {"failing", case_failing}, {"uneven", case_uneven},         {"fixed", case_fixed},
+             {"lists", case_lists},       {"ledger", case_ledger},   {"neighbours", case_neighbours}, {"saves", case_saves},
+             {"apart", case_apart}};
 
 /* Words after the name: "ring" or "linear", when data may go to neighbours only, then the case's own. */
 int main(int argc, char **argv)
