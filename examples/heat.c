@@ -17,26 +17,14 @@ static void set_up(void *ctx, uint64_t first, size_t count, void *out, const voi
         plate_warm(plate, first + i, (double *)out + i * plate->columns);
 }
 
-static void step(const struct plate *plate, dvec *next, dvec *u)
+static void step(void *ctx, uint64_t row, void *next, const void *const u[])
 {
-    size_t columns = plate->columns;
-    dvec_halo_span from[2];
-    dvec_span to[2];
-    dvec_halo(u, 1, 1, false, from);
-    dvec_local(next, to);
-    for (int s = 0; s < 2; s++) {
-        size_t count = to[s].count;
-        const double *old = from[s].local.data;
-        for (size_t i = 0; i < count; i++) {
-            double *out = (double *)to[s].data + i * columns;
-            const double *row = old + i * columns;
-            if (to[s].first + i == 0 || to[s].first + i == plate->rows - 1)
-                memset(out, 0, columns * sizeof *out);
-            else
-                plate_step_row(out, i > 0 ? row - columns : from[s].below, row, i + 1 < count ? row + columns : from[s].above,
-                               columns);
-        }
-    }
+    const struct plate *plate = ctx;
+    (void)row;
+    if (u[0] && u[2])
+        plate_step_row(next, u[0], u[1], u[2], plate->columns);
+    else
+        memset(next, 0, plate->columns * sizeof(double));
 }
 
 int main(int argc, char **argv)
@@ -56,7 +44,7 @@ int main(int argc, char **argv)
     if (!dome_is_restarting(env))
         dvec_map(u, set_up, &plate, 0, NULL);
     for (int64_t n = dscalar_get_i64(steps); n < (int64_t)plate.steps; n++) {
-        step(&plate, n % 2 == 0 ? next : u, n % 2 == 0 ? u : next); /* they take turns */
+        dvec_stencil(n % 2 == 0 ? next : u, step, &plate, n % 2 == 0 ? u : next, 1, 1, false); /* they take turns */
         dscalar_set_i64(steps, n + 1);
         dome_progress(env, (uint64_t)n + 1, plate.steps, "steps");
         dome_checkpoint(env);

@@ -44,9 +44,10 @@
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
  *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_halo_planes, dvec_write, dvec_write_zarr,
  *   and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather,
- *   dvec_scatter, dvec_scatter_add, dvec_map, dsparse_multiply, dsparse_multiply_transposed,
- *   dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h and the loops of map.h, for
- *   their inputs; dvec_scatter and dvec_scatter_add also for their output.
+ *   dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil, dsparse_multiply,
+ *   dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h and
+ *   the loops of map.h, for their inputs; dvec_scatter, dvec_scatter_add and dvec_stencil also for
+ *   their output.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -140,8 +141,8 @@ enum { DOME_MAX_DIMENSIONS = 8 };
 
 /* Gives x the shape (shape[0], ..., shape[ndim - 1]); ndim 0 gives back the default one. Some number
  * of the first dimensions (none: 1) has the product dvec_length, and the others have the product
- * dvec_width, else DOME_ERR_SHAPE. A shape is not in checkpoints: set it where the program makes the
- * vector, so that a restarted program sets it again. Collective in order. DOME_ERR_ARGUMENT. */
+ * dvec_width, else DOME_ERR_SHAPE. Checkpoints keep the shape: a restarted program's vector has it
+ * again when it is made. Collective in order. DOME_ERR_ARGUMENT. */
 dome_status dvec_set_shape(dvec *x, int ndim, const uint64_t shape[]);
 
 /* Fills the shape and returns the number of dimensions. Without a shape of its own a vector has (n),
@@ -506,8 +507,8 @@ typedef struct dvec_halo_span {
 /* Fetches up to `below` elements before and `above` elements after each local span. At the ends of
  * the vector there are fewer, unless periodic is set: then indices wrap around, and below and above
  * must not exceed the length. Collective. Fills both spans and limits the pointers as dvec_local
- * does; the copies are valid until the next dvec_halo or dvec_halo_planes of x. DOME_ERR_ARGUMENT,
- * DOME_ERR_MEMORY. */
+ * does; the copies are valid until the next dvec_halo, dvec_halo_planes or dvec_stencil of x.
+ * DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
 dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
 
 /* The same by planes: a plane is what the last dimensions of x's shape span, for one index of the
@@ -517,6 +518,22 @@ dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dv
  * too. Periodic: along the first dimension, whose length below and above must not exceed.
  * DOME_ERR_SHAPE: an element is more than a plane. */
 dome_status dvec_halo_planes(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
+
+/* A loop over elements and their neighbours, for elements of many values: the rows of a plate, the
+ * planes of a cube. near[k] is element index - below + k of x, for k from 0 to below + above, and
+ * near[below] thus element `index` itself; NULL where x has no such element. The kernel fills `out`,
+ * element `index` of the output, which has its values from before the call. It may keep state in
+ * ctx, which belongs to this task alone. It must not call Dome functions. */
+typedef void (*dvec_stencil_kernel)(void *ctx, uint64_t index, void *out, const void *const near[]);
+
+/* Calls the kernel once for every element of out, which is not x. With `periodic`, indices wrap
+ * around, and below and above must not exceed the length. The vectors agree in length, block size
+ * and distribution (x may be DOME_WHOLE); types and widths may differ. below + above is less than
+ * DVEC_STENCIL_MAX. Collective. DOME_ERR_ARGUMENT, DOME_ERR_SHAPE, DOME_ERR_LAYOUT,
+ * DOME_ERR_MEMORY. */
+enum { DVEC_STENCIL_MAX = 32 };
+dome_status dvec_stencil(dvec *out, dvec_stencil_kernel kernel, void *ctx, dvec *x, uint64_t below, uint64_t above,
+                         bool periodic);
 
 /* A loop of the program. The library calls the kernel once for every block (so with the same ranges
  * for any layout) with the global index `first` of the block's first element, the number of

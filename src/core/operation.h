@@ -227,6 +227,7 @@
     X(DVEC_LOCAL, "dvec_local", "form:u", PLAIN)                                                                                 \
     X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
     X(DVEC_HALO_PLANES, "dvec_halo_planes", "below:u above:u periodic:u", PLAIN)                                                 \
+    X(DVEC_STENCIL, "dvec_stencil", "x:v below:u above:u periodic:u", MOVES)                                                     \
     X(DVEC_SET_SHAPE, "dvec_set_shape", "dimensions:u dimension:u", PLAIN)                                                       \
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \

@@ -70,7 +70,8 @@ static uint64_t message_elements(const dvec *x)
 }
 
 /* One round of the exchange. Sends and receives alternate, so that at most one message is under way between two tasks: a task
- * waits for the end of one that it has sent only after it has received one. */
+ * waits for the end of one that it has sent only after it has received one. After a failure it waits as well: the receiver may
+ * still read the elements, which the program can change when the call has returned. */
 static int trade(const dvec *x, int dest, piece *out, int nout, int source, piece *in, int nin, char *to)
 {
     dome_transport *t = x->env->transport;
@@ -88,7 +89,7 @@ static int trade(const dvec *x, int dest, piece *out, int nout, int source, piec
             status = dome__recv(t, source, DOME_CHANNEL_DATA, x->type, to + m.to * element, m.count * x->width);
         }
     }
-    if (sends && status == DOME_OK)
+    if (sends)
         dome__end_send(t, dest);
     return status;
 }
@@ -226,7 +227,7 @@ static int fetch_at_once(const fetching *f)
             }
         }
     }
-    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k))
+    for (int k = next_distance(f, 0); k < t->size; k = next_distance(f, k)) /* after a failure, too */
         if (pieces_out(f, rank_after(t, k), pieces) > 0)
             dome__end_send(t, rank_after(t, k));
     return status;
@@ -257,6 +258,11 @@ static int fetch(const dvec *x, dvec_wants wants, const void *ctx, bool near, vo
 int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out)
 {
     return fetch(x, wants, ctx, false, out);
+}
+
+int dvec__fetch_near(const dvec *x, dvec_wants wants, const void *ctx, void *out)
+{
+    return fetch(x, wants, ctx, true, out);
 }
 
 /* ctx: a vector whose own elements are wanted. */
@@ -473,162 +479,4 @@ const void *dvec_allgather(const dvec *x)
         }
     }
     return dome__end(&op, status) == DOME_OK ? result : NULL;
-}
-
-/* ---- halo ---- */
-
-typedef struct halo {
-    const dvec *x;
-    uint64_t below, above; /* planes */
-    uint64_t plane;        /* elements; 1 for dvec_halo */
-    bool periodic;
-} halo;
-
-/* `count` elements from `first` on, wrapping at the end. */
-static int want_around(uint64_t first, uint64_t count, uint64_t n, uint64_t *at, dvec_want *wants)
-{
-    int used = 0;
-    while (count > 0) {
-        uint64_t part = MIN(count, n - first);
-        wants[used++] = (dvec_want){first, part, *at};
-        *at += part;
-        count -= part;
-        first = 0;
-    }
-    return used;
-}
-
-/* The number of elements to fetch below and above a span: so many planes, and the rest of those in which it begins and ends. */
-static void halo_counts(const halo *h, const dome_span *span, uint64_t *below, uint64_t *above)
-{
-    uint64_t end = span->first + span->count, n = h->x->length;
-    *below = h->below * h->plane + span->first % h->plane;
-    *above = h->above * h->plane + (h->plane - end % h->plane) % h->plane;
-    if (!h->periodic) {
-        *below = MIN(*below, span->first);
-        *above = MIN(*above, n - end);
-    }
-}
-
-static int wants_halo(const void *ctx, int rank, dvec_want wants[DVEC_WANTS])
-{
-    const halo *h = ctx;
-    uint64_t n = h->x->length, at = 0, below, above;
-    dome_span spans[2];
-    int count = 0, nspans = dvec__spans_of(h->x, rank, spans);
-    for (int s = 0; s < nspans; s++) {
-        uint64_t first = spans[s].first, end = first + spans[s].count;
-        halo_counts(h, &spans[s], &below, &above);
-        uint64_t back = below % n;
-        count += want_around(first >= back ? first - back : n - (back - first), below, n, &at, wants + count);
-        count += want_around(end == n ? 0 : end, above, n, &at, wants + count);
-    }
-    return count;
-}
-
-/* Allocates room for the copies. Tasks keep it while its arguments and the layout stay the same, so all of them know when it is
- * replaced. */
-static int halo_room(dvec *x, const halo *h, uint64_t elements)
-{
-    if (x->lazy->halo_layout == x->layout && x->lazy->halo_below == h->below && x->lazy->halo_above == h->above &&
-        x->lazy->halo_plane == h->plane && x->lazy->halo_periodic == h->periodic)
-        return DOME_OK;
-    dome__storage_retire(g_steal_pointer(&x->lazy->halo), dvec_name(x));
-    g_clear_pointer(&x->lazy->halo_layout, dome_layout_unref);
-
-    uint64_t bytes = 0;
-    if (!__builtin_mul_overflow(elements, (uint64_t)DVEC_ELEMENT(x), &bytes))
-        x->lazy->halo = dome__storage_raw(bytes, NULL);
-    int status = dvec__agree_memory(x, x->lazy->halo || elements == 0, "the neighbouring elements");
-    if (status == DOME_OK) {
-        x->lazy->halo_layout = dome_layout_ref(x->layout);
-        x->lazy->halo_below = h->below;
-        x->lazy->halo_above = h->above;
-        x->lazy->halo_plane = h->plane;
-        x->lazy->halo_periodic = h->periodic;
-    }
-    return status;
-}
-
-/* Whether so many planes can be fetched; more than there are become all of them. */
-static int halo_check(halo *h, uint64_t planes, const char *what)
-{
-    if (h->periodic && (h->below > planes || h->above > planes))
-        return dome__fail(h->x->env, DOME_ERR_ARGUMENT,
-                          "a periodic halo of %" G_GUINT64_FORMAT " below and %" G_GUINT64_FORMAT
-                          " above is longer than the vector of %" G_GUINT64_FORMAT " %s",
-                          h->below, h->above, planes, what);
-    h->below = MIN(h->below, planes);
-    h->above = MIN(h->above, planes);
-    return DOME_OK;
-}
-
-static int halo_fetch(dvec *x, halo *h, bool by_plane)
-{
-    uint64_t elements = 0, planes = x->length;
-    dvec_want wants[DVEC_WANTS];
-    int status = dvec__settle(x, NULL);
-    if (status != DOME_OK)
-        return status;
-    if (by_plane && !dvec__plane(x, &planes, &h->plane))
-        return dome__fail(x->env, DOME_ERR_SHAPE,
-                          "an element is more than a plane of %" G_GUINT64_FORMAT " along the first dimension", planes);
-    h->plane = MAX(1, h->plane);
-    status = halo_check(h, planes, by_plane ? "planes" : "elements");
-    if (status != DOME_OK)
-        return status;
-    for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
-        elements += wants[w].count;
-    status = halo_room(x, h, elements);
-    return status == DOME_OK ? fetch(x, wants_halo, h, true, x->lazy->halo) : status;
-}
-
-static int fetch_halo(dome_operation_code code, dvec *x, const halo *wanted, dvec_halo_span spans[2])
-{
-    dvec_span local[2];
-    dome_operation op;
-    halo h = *wanted;
-    dome__begin_with(&op, x->env, code, x->object, (uint64_t[]){h.below, h.above, h.periodic}, 3);
-    int status = halo_fetch(x, &h, code == DOME_OP_DVEC_HALO_PLANES);
-    if (dome__end(&op, status) != DOME_OK)
-        return status;
-
-    int count = dvec__spans(x, local);
-    const char *copies = x->lazy->halo;
-    for (int s = 0; s < count; s++) {
-        uint64_t nbelow, nabove;
-        halo_counts(&h, &(dome_span){local[s].first, local[s].count}, &nbelow, &nabove);
-        spans[s] = (dvec_halo_span){.local = local[s], .nbelow = nbelow, .nabove = nabove};
-        spans[s].below = nbelow ? copies : NULL;
-        copies = nbelow ? copies + nbelow * DVEC_ELEMENT(x) : copies;
-        spans[s].above = nabove ? copies : NULL;
-        copies = nabove ? copies + nabove * DVEC_ELEMENT(x) : copies;
-    }
-    dvec__lend(x);
-    return DOME_OK;
-}
-
-/* Empties spans that have not been fetched. */
-static void no_halo(dvec_halo_span spans[2])
-{
-    dvec_span local[2];
-    dvec__no_spans(local);
-    for (int s = 0; s < 2; s++)
-        spans[s] = (dvec_halo_span){.local = local[s]};
-}
-
-dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
-{
-    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
-    no_halo(spans);
-    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
-    return fetch_halo(DOME_OP_DVEC_HALO, x, &(halo){.x = x, .below = below, .above = above, .periodic = periodic}, spans);
-}
-
-dome_status dvec_halo_planes(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
-{
-    DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
-    no_halo(spans);
-    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
-    return fetch_halo(DOME_OP_DVEC_HALO_PLANES, x, &(halo){.x = x, .below = below, .above = above, .periodic = periodic}, spans);
 }

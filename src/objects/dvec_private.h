@@ -74,6 +74,9 @@ bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *co
 /* The shape of x, and the number of its dimensions. */
 int dvec__shape(const dvec *x, uint64_t shape[DOME_MAX_DIMENSIONS]);
 
+/* Whether these numbers can be the shape of x. */
+bool dvec__shape_fits(const dvec *x, int ndim, const uint64_t shape[]);
+
 /* Gives x a shape that fits its length and width; ndim 0: the default. */
 void dvec__take_shape(dvec *x, int ndim, const uint64_t shape[]);
 
@@ -118,6 +121,9 @@ typedef int (*dvec_wants)(const void *ctx, int rank, dvec_want wants[DVEC_WANTS]
 /* Copies the elements this task wants to out, from whichever tasks own them, without additional memory. Collective. x must be
  * synced; out must not overlap x's memory. */
 int dvec__fetch(const dvec *x, dvec_wants wants, const void *ctx, void *out);
+
+/* The same if each task wants elements next to its own: then not all tasks have to be looked at. */
+int dvec__fetch_near(const dvec *x, dvec_wants wants, const void *ctx, void *out);
 
 /* z = x for vectors of different distributions or block sizes; fails unless type, length and width are equal. Collective. */
 int dvec__redistribute(dvec *z, const dvec *x);

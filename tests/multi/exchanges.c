@@ -3,6 +3,7 @@
  * before take fewer messages, and notice where a single task asks for others. */
 #include "checked.h"
 #include "core/environment.h"
+#include "local/local_private.h"
 #include "transport/transport.h"
 
 #include <errno.h>
@@ -98,6 +99,47 @@ static void test_repeated(void)
     dvec_free(x);
 }
 
+static const dome_transport_ops *working;
+
+static int receive_nothing(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+{
+    (void)source, (void)channel, (void)head, (void)head_bytes, (void)bytes;
+    return dome__transport_error(t, DOME_ERR_COMM, "made up");
+}
+
+/* A task that fails while another one reads its elements out of its memory returns when they have been read: the program may
+ * change them then. */
+static void test_failed(dvec *z, dvec *x)
+{
+    enum { HEAD = 60 };
+    dome_transport *t = env->transport;
+    dome_transport_ops broken = *t->ops;
+    const uint64_t n = dvec_length(x);
+    if (t->size != 2 || dome__local_road(t) == DOME_ROAD_PVM)
+        return;
+    const peer *other = &((const dome_local *)t->provider)->peers[1 - t->rank];
+    working = t->ops;
+    broken.recv_head = receive_nothing;
+    if (t->rank == 0)
+        t->ops = &broken;
+    const dome_status status = dvec_roll(z, x, (int64_t)(n / 2));
+    t->ops = working;
+    CHECK(!other->offer);
+    if (t->rank == 0) {
+        uint8_t head[HEAD];
+        uint64_t bytes = 0;
+        CHECK(status == DOME_ERR_COMM);
+        dome_error_clear(env);
+        CHECK(t->ops->recv_head(t, 1, DOME_CHANNEL_DATA, head, sizeof head, &bytes) == DOME_OK);
+        void *data = malloc((size_t)bytes);
+        CHECK(t->ops->recv_data(t, 1, DOME_CHANNEL_DATA, data, bytes) == DOME_OK);
+        free(data);
+    } else {
+        CHECK(status == DOME_OK);
+    }
+    CHECK(dvec_roll(z, x, 1) == DOME_OK);
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t n = 1 << 16;
@@ -112,6 +154,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < 20; round++)
         test_halo(x, 4096 + (uint64_t)round);
     test_repeated();
+    test_failed(dvec_new_like(x, NULL), x);
     dome_print(env, "exchanges: %u checks\n", checks);
     int status = dome_finalize(env);
     free(all);

@@ -213,6 +213,77 @@ static void check_halos(void)
     dvec_free(x);
 }
 
+/* ---- loops over elements and their neighbours ---- */
+
+typedef struct expected {
+    uint64_t n, below, above, width;
+    bool periodic;
+    int wrong;
+} expected;
+
+/* The elements of x hold their index. The output counts the calls for its element. */
+static void look_around(void *ctx, uint64_t index, void *out, const void *const near[])
+{
+    expected *e = ctx;
+    for (uint64_t k = 0; k <= e->below + e->above; k++) {
+        int64_t at = (int64_t)(index + k) - (int64_t)e->below, n = (int64_t)e->n;
+        if (e->periodic)
+            at = (at + n) % n;
+        const double *x = near[k];
+        if (at < 0 || at >= n)
+            e->wrong += x != NULL;
+        else
+            e->wrong += !x || x[0] != (double)at || x[e->width - 1] != (double)at;
+    }
+    ((uint32_t *)out)[1] += 1;
+}
+
+static void check_stencil(uint64_t n, dome_distribution of_out, dome_distribution of_x)
+{
+    expected e = {.n = n, .below = draw(4), .above = draw(4), .width = 1 + draw(5), .periodic = draw(2)};
+    dvec *out = dvec_new_with(env, "out", DOME_U32, n, DVEC_OPTIONS(.width = 2, .distribution = of_out));
+    dvec *x = dvec_new_with(env, "x", DOME_F64, n, DVEC_OPTIONS(.width = e.width, .distribution = of_x));
+    dvec_iota(x);
+    dvec_fill(out, 7);
+    uint64_t calls = 0;
+    for (int k = 0; k < 3; k++) {
+        if (draw(2))
+            move(n);
+        if (e.periodic && (e.below > n || e.above > n)) {
+            check_refused(dvec_stencil(out, look_around, &e, x, e.below, e.above, true), DOME_ERR_ARGUMENT,
+                          "longer than the vector");
+            continue;
+        }
+        CHECK(dvec_stencil(out, look_around, &e, x, e.below, e.above, e.periodic) == DOME_OK, "%s", dome_error_message(env));
+        calls++;
+    }
+    CHECK(e.wrong == 0, "%d wrong neighbours among %d elements", e.wrong, (int)n);
+    const uint32_t *counts = dvec_allgather(out);
+    for (uint64_t i = 0; i < n; i++)
+        CHECK(counts[2 * i] == 7 && counts[2 * i + 1] == 7 + calls, "element %d: %d calls of %d", (int)i,
+              (int)counts[2 * i + 1] - 7, (int)calls);
+    dvec_free(out);
+    dvec_free(x);
+}
+
+static void check_stencils(void)
+{
+    for (int round = 0; round < 60; round++) {
+        const dome_distribution of_out = (dome_distribution)draw(3);
+        check_stencil(draw(3) ? 1 + draw(700) : draw(6), of_out, draw(4) ? of_out : DOME_WHOLE);
+    }
+    expected e = {.n = 5, .width = 1};
+    dvec *x = dvec_new(env, "x", DOME_F64, 5), *out = dvec_new(env, "out", DOME_U32, 5),
+         *longer = dvec_new(env, "longer", DOME_F64, 6);
+    check_refused(dvec_stencil(x, look_around, &e, x, 1, 1, false), DOME_ERR_ARGUMENT, "the output is the input");
+    check_refused(dvec_stencil(out, look_around, &e, longer, 1, 1, false), DOME_ERR_SHAPE, "'longer' has 6 elements");
+    check_refused(dvec_stencil(out, look_around, &e, x, 16, 16, false), DOME_ERR_ARGUMENT, "at most 31 neighbours");
+    check_refused(dvec_stencil(out, look_around, &e, x, UINT64_MAX, 2, false), DOME_ERR_ARGUMENT, "at most 31");
+    dvec_free(x);
+    dvec_free(out);
+    dvec_free(longer);
+}
+
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
@@ -223,6 +294,7 @@ int main(int argc, char **argv)
     check_setting();
     check_files();
     check_halos();
+    check_stencils();
     remove_folder();
     dome_print(env, "ok shapes on %d tasks\n", dome_size(env));
     return dome_finalize(env);
