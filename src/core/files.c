@@ -346,13 +346,28 @@ static bool place_without_another(dome_new_file *file)
     return true;
 }
 
+/* TARGET.before-dome, or with a number behind it: what a program left there that ended in that moment may be all there is of the
+ * folder before, and stays. NULL if there is none (errno). */
+static char *free_name_beside(const char *target)
+{
+    struct stat s;
+    for (int number = 0; number < MOST_NAMES; number++) {
+        char *name = number ? g_strdup_printf("%s.before-dome-%d", target, number) : g_strconcat(target, ".before-dome", NULL);
+        if (lstat(name, &s) != 0 && errno == ENOENT)
+            return name;
+        g_free(name);
+    }
+    errno = EEXIST;
+    return NULL;
+}
+
 static bool replace_in_two_steps(dome_new_file *file)
 {
     struct stat s;
     if (lstat(file->target, &s) != 0 && errno == ENOENT)
         return place_without_another(file);
-    char *before = g_strconcat(file->target, ".before-dome", NULL);
-    bool good = rename(file->target, before) == 0;
+    char *before = free_name_beside(file->target);
+    bool good = before && rename(file->target, before) == 0;
     if (good && rename(file->folder, file->target) != 0) {
         int error = errno;
         rename(before, file->target);

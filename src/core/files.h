@@ -78,7 +78,8 @@ char *dome__new_file_folder_name(const char *hidden);
 
 /* Gives the file or folder its final name, replacing an existing one. Returns false with errno set on failure. A folder trades
  * places with the existing one at once, where the file system can do that; otherwise the existing one is called
- * TARGET.before-dome for a moment, and stays so called if the program ends in it. */
+ * TARGET.before-dome for a moment, and stays so called if the program ends in it; where one is called so already, the next gets a
+ * number behind its name. */
 bool dome__new_file_place(dome_new_file *file);
 
 /* Closes the file and frees its state; a file or folder that has not been placed is deleted, and so is a folder that was

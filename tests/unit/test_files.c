@@ -343,6 +343,28 @@ static void test_no_exchange(void)
     exchange_error = EINVAL;
     place(target, text); /* where nothing is */
     place(target, text);
+
+    /* What programs left that ended between the two steps stays, and is in nobody's way. */
+    static const char *const left[] = {"y.zarr.before-dome", "y.zarr.before-dome-1"};
+    for (size_t k = 0; k < G_N_ELEMENTS(left); k++) {
+        char *before = path_of(left[k]), *precious = g_build_filename(before, "precious", NULL);
+        g_assert_cmpint(g_mkdir(before, 0700), ==, 0);
+        g_assert_true(g_file_set_contents(precious, "precious", -1, NULL));
+        dome_new_file file;
+        begin_folder(&file, target);
+        g_assert_true(dome__new_file_place(&file));
+        dome__new_file_end(&file);
+        check_text(text, "whole");
+        check_text(precious, "precious");
+        g_assert_cmpuint(others("y.zarr"), ==, k + 1);
+        g_free(before);
+        g_free(precious);
+    }
+    for (size_t k = 0; k < G_N_ELEMENTS(left); k++) {
+        char *before = path_of(left[k]);
+        dome__remove_directory(before);
+        g_free(before);
+    }
     exchange_error = 0;
     dome__remove_directory(target);
     g_assert_cmpint(symlink("nowhere", target), ==, 0);
