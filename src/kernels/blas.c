@@ -10,6 +10,7 @@
 #include <cblas.h>
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdlib.h>
 
 static struct {
     bool looked;
@@ -18,9 +19,23 @@ static struct {
     __typeof__(&cblas_dgemm) dgemm;
     __typeof__(&cblas_sgemv) sgemv;
     __typeof__(&cblas_dgemv) dgemv;
-    int (*threads)(void); /* of OpenBLAS */
+    bool wide; /* which of the following there are */
+    int (*threads)(void);
     void (*set_threads)(int);
+    long (*threads_wide)(void);
+    void (*set_threads_wide)(long);
 } blas;
+
+/* What libraries offer beside the standard: texts that tell the version and the kernels in use, and the number of threads, which
+ * BLIS counts in its own integers, of as many bits as a long unless it was built otherwise. Last what every library has that is
+ * linked with OpenMP. */
+static const struct {
+    const char *version, *kernels, *threads, *set_threads;
+    bool wide;
+} known[] = {{"openblas_get_config", "openblas_get_corename", "openblas_get_num_threads", "openblas_set_num_threads", false},
+             {"bli_info_get_version_str", NULL, "bli_thread_get_num_threads", "bli_thread_set_num_threads", true},
+             {NULL, NULL, "MKL_Get_Max_Threads", "MKL_Set_Num_Threads", false},
+             {NULL, NULL, "omp_get_max_threads", "omp_set_num_threads", false}};
 
 /* Sets *function, a pointer to a function, to the library's; to NULL if it has none. */
 static bool find(void *library, const char *name, void *function)
@@ -30,56 +45,98 @@ static bool find(void *library, const char *name, void *function)
     return found;
 }
 
-static char *text_of(const char *(*function)(void))
+/* What a function without arguments of the library says; "" if there is none. */
+static const char *text_of(void *library, const char *name)
 {
-    return g_strdup(function ? function() : "");
+    const char *(*function)(void) = NULL;
+    const char *text = name && find(library, name, &function) ? function() : NULL;
+    return text ? text : "";
+}
+
+/* The name of the library's file, which ends in its version as a rule, without links. */
+static char *file_of(void *library)
+{
+    Dl_info info;
+    void *function = dlsym(library, "cblas_dgemm");
+    char *path = function && dladdr(function, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
+    char *name = path ? g_path_get_basename(path) : g_strdup("");
+    free(path);
+    return name;
+}
+
+/* Finds how to control the threads of the library. Returns an index of `known`, or their number. */
+static size_t find_control(void *library)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
+        blas.wide = known[i].wide;
+        if (blas.wide ? find(library, known[i].threads, &blas.threads_wide) &&
+                            find(library, known[i].set_threads, &blas.set_threads_wide)
+                      : find(library, known[i].threads, &blas.threads) && find(library, known[i].set_threads, &blas.set_threads))
+            return i;
+    }
+    blas.set_threads = NULL;
+    blas.set_threads_wide = NULL;
+    return G_N_ELEMENTS(known);
 }
 
 /* Threads that the library starts block all signals: they are for the program's own threads. */
-static void *load(void)
+static void *load(const char *name)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    void *library = dlopen(DOME_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return library;
 }
 
-const char *dome__blas_name(void)
+const char *dome__blas_load(const char *name)
 {
     if (blas.looked)
         return blas.name;
     blas.looked = true;
-    void *library = load();
+    void *library = load(name);
     if (!library || !find(library, "cblas_sgemm", &blas.sgemm) || !find(library, "cblas_dgemm", &blas.dgemm) ||
         !find(library, "cblas_sgemv", &blas.sgemv) || !find(library, "cblas_dgemv", &blas.dgemv))
         return NULL;
-    const char *(*version)(void), *(*kernels)(void);
-    find(library, "openblas_get_config", &version);
-    find(library, "openblas_get_corename", &kernels);
-    if (!find(library, "openblas_get_num_threads", &blas.threads) ||
-        !find(library, "openblas_set_num_threads", &blas.set_threads))
-        blas.set_threads = NULL;
-    char *first = text_of(version), *second = text_of(kernels);
-    blas.name = g_strjoin(" ", DOME_BLAS_LIBRARY, first, second, NULL);
-    g_free(first);
-    g_free(second);
+    const size_t control = find_control(library);
+    const bool is_known = control < G_N_ELEMENTS(known) && known[control].version;
+    char *file = is_known ? NULL : file_of(library);
+    blas.name = g_strjoin(" ", name, is_known ? text_of(library, known[control].version) : file,
+                          is_known ? text_of(library, known[control].kernels) : "", NULL);
+    g_free(file);
     return blas.name;
+}
+
+const char *dome__blas_name(void)
+{
+    return dome__blas_load(DOME_BLAS_LIBRARY);
+}
+
+static void set_threads(int number)
+{
+    if (blas.wide)
+        blas.set_threads_wide(number);
+    else
+        blas.set_threads(number);
 }
 
 int dome__blas_begin(void)
 {
-    const int before = blas.set_threads ? blas.threads() : 1;
-    if (before != 1)
-        blas.set_threads(1);
+    int before = 1;
+    if (blas.wide && blas.set_threads_wide)
+        before = (int)blas.threads_wide();
+    else if (!blas.wide && blas.set_threads)
+        before = blas.threads();
+    if (before > 1)
+        set_threads(1);
     return before;
 }
 
 void dome__blas_end(int before)
 {
-    if (before != 1)
-        blas.set_threads(before);
+    if (before > 1)
+        set_threads(before);
 }
 
 /* The C interface counts in int. */
@@ -130,6 +187,12 @@ static bool transposed_by_blas(uint64_t rows, uint64_t inner, uint64_t columns, 
 }
 
 #else
+
+const char *dome__blas_load(const char *name)
+{
+    (void)name;
+    return NULL;
+}
 
 const char *dome__blas_name(void)
 {

@@ -14,6 +14,9 @@
  * NULL: there is none. The text stays valid. */
 const char *dome__blas_name(void);
 
+/* The same with another library, if none has been loaded. */
+const char *dome__blas_load(const char *library);
+
 /* Between these calls the BLAS uses no threads of its own. `begin` returns what `end` needs. */
 int dome__blas_begin(void);
 void dome__blas_end(int before);

@@ -1,12 +1,16 @@
 #include "draw.h"
 #include "kernels/blas.h"
 
+#include <dlfcn.h>
 #include <glib.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum { SKIPPED = 77 };
 
 static double *random_matrix(uint64_t values)
 {
@@ -125,10 +129,52 @@ static void test_signals(void)
     g_free(own);
 }
 
+/* In a process of its own: one library is loaded for good. */
+static void load_like(const char *name, const char *version, long threads)
+{
+    const char *build = g_getenv("DOME_BUILD_DIR");
+    char *path = g_strdup_printf("%s/tests/preload/%s", build ? build : ".", name),
+         *wanted = g_strdup_printf("%s %s ", path, version);
+    const char *told = dome__blas_load(path);
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library)
+        _exit(SKIPPED);
+    long *now = dlsym(library, "threads_now"), *least = dlsym(library, "least_threads");
+    g_assert_cmpstr(told, ==, wanted);
+    const int before = dome__blas_begin();
+    g_assert_cmpint(before, ==, threads);
+    g_assert_true(!now || *now == 1);
+    dome__blas_end(before);
+    g_assert_true(!now || (*now == threads && *least == 1));
+    _exit(0);
+}
+
+/* Libraries other than OpenBLAS tell their version, or else their file does, and use one thread. */
+static void test_other_libraries(void)
+{
+    static const struct {
+        const char *name, *version;
+        long threads;
+    } libraries[] = {{"libblas_like.so", "0.0-like", 4}, {"libblas_plain.so", "libblas_plain.so", 1}};
+    for (size_t i = 0; i < G_N_ELEMENTS(libraries); i++) {
+        pid_t pid = fork();
+        g_assert_cmpint(pid, >=, 0);
+        if (pid == 0)
+            load_like(libraries[i].name, libraries[i].version, libraries[i].threads);
+        int status = 0;
+        g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED)
+            g_test_skip("the library is not built");
+        else
+            g_assert_cmpint(status, ==, 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char with_blas[] = "BLAS";
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/blas/other-libraries", test_other_libraries); /* before a library is loaded */
     g_test_add_data_func("/blas/plain", NULL, test_products);
     g_test_add_data_func("/blas/library", with_blas, test_products);
     g_test_add_func("/blas/signals", test_signals);
