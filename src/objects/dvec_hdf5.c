@@ -64,13 +64,16 @@ static int check_place(dome_env *env, const place *p)
 typedef struct reader {
     const place *place;
     const dome_file_item *item;
+    dome_hdf5_apart *open; /* NULL: nothing has been read yet */
 } reader;
 
 static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
 {
-    const reader *r = f->context;
+    reader *r = f->context;
     char *message = NULL;
-    if (dome__hdf5_read(r->place->file, r->place->set, r->item, offset, data, bytes, &message))
+    if (!r->open)
+        r->open = dome__hdf5_begin_reading(r->place->file, r->place->set, r->item, &message);
+    if (r->open && dome__hdf5_read(r->open, offset, data, bytes, &message))
         return true;
     dome__shared_note_format(f, message);
     return false;
@@ -107,7 +110,7 @@ static int share_description(dome_shared_file *f, const place *p, dome_npy *npy,
     return status;
 }
 
-/* libhdf5 opens the file by its name for each part. Collective; returns a status. */
+/* libhdf5 has opened the file by its name in each task. Collective; returns a status. */
 static int agree_on_end(dome_shared_file *f)
 {
     if (f->env->rank == 0)
@@ -135,6 +138,7 @@ static dvec *read_set(dome_env *env, const char *name, const place *p, const dve
         dome_object_free(x->object);
         x = NULL;
     }
+    dome__hdf5_end_reading(r.open);
     dome__shared_end(&f);
     dome__npy_clear(&npy);
     return x;
@@ -158,7 +162,7 @@ static void note(dome_shared_file *f, char *message)
 
 /* A data set that is being added to an existing file. */
 typedef struct adding {
-    dome_hdf5 *open;
+    dome_hdf5_apart *open;
     uint64_t before; /* length of the file */
 } adding;
 
@@ -174,10 +178,7 @@ static void shorten(dome_shared_file *f, uint64_t needed)
 static void give_up(dome_shared_file *f)
 {
     adding *a = f->context;
-    dome_file_limit limit;
-    dome__file_limit_begin(&limit);
     uint64_t needed = dome__hdf5_take_back(a->open);
-    dome__file_limit_end(&limit);
     a->open = NULL;
     shorten(f, needed);
 }
@@ -187,11 +188,8 @@ static void complete(dome_shared_file *f)
 {
     adding *a = f->context;
     char *message = NULL;
-    dome_file_limit limit;
-    dome__file_limit_begin(&limit);
     uint64_t needed;
     bool good = dome__hdf5_name(a->open, &needed, &message);
-    dome__file_limit_end(&limit);
     a->open = NULL;
     if (!good) {
         note(f, message);
@@ -213,12 +211,9 @@ static void add_to_file(dome_shared_file *f, adding *a, const place *p, const do
     dome__file_array_bytes(array, &bytes);
     if (!dome__shared_open_to_add(f) || !dome__shared_reserve(f, f->bytes + bytes + RESERVED_BYTES))
         return;
-    dome_file_limit limit;
-    dome__file_limit_begin(&limit);
     a->before = f->bytes;
     f->context = a;
     a->open = dome__hdf5_add(p->file, p->set, array, offset, &message);
-    dome__file_limit_end(&limit);
     if (!a->open) {
         note(f, message);
         shorten(f, 0);

@@ -34,13 +34,14 @@ enum { ALIGNMENT = 4096 };
 /* For chunks that several reads touch. */
 static const size_t CHUNK_CACHE = 128 << 20;
 
-struct dome_hdf5 {
+/* An open file with one of its data sets, in the process that has opened it. */
+typedef struct dome_hdf5 {
     hid_t file, set;
     char *path; /* of the data set */
     int ndim;
     hsize_t dims[H5S_MAX_RANK];
     size_t item_bytes;
-};
+} dome_hdf5;
 
 /* Encloses all use of the library in a function: it prints nothing meanwhile. */
 #define QUIETLY(...)                                                                                                             \
@@ -440,14 +441,14 @@ static void *answer_with(bool good, uint64_t number, void *text, uint64_t text_b
     return all;
 }
 
-/* Asks, and sets *text to what follows the head, with a zero byte. */
-static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer *head, char **text, char **message)
+static bool no_process(char **message)
 {
-    size_t bytes = 0;
-    const char *reason;
-    char *all = dome__apart(function, q, &bytes, &reason);
-    if (!all && !reason)
-        return refuse(message, "needs a process of its own for libhdf5, which cannot be started: %s", g_strerror(errno));
+    return refuse(message, "needs a process of its own for libhdf5, which cannot be started: %s", g_strerror(errno));
+}
+
+/* Takes an answer apart, and sets *text to what follows the head, with a zero byte. */
+static bool take_answer(char *all, size_t bytes, const char *reason, const question *q, answer *head, char **text, char **message)
+{
     if (!all)
         return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", reason);
     if (bytes >= sizeof *head)
@@ -464,6 +465,51 @@ static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer
     *message = *text;
     *text = NULL;
     return false;
+}
+
+static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer *head, char **text, char **message)
+{
+    size_t bytes = 0;
+    const char *reason;
+    char *all = dome__apart(function, q, &bytes, &reason);
+    return all || reason ? take_answer(all, bytes, reason, q, head, text, message) : no_process(message);
+}
+
+/* A process that is asked several things about one file; `open` is the file there. */
+struct dome_hdf5_apart {
+    dome_apart_process *process;
+    question question;
+    dome_hdf5 *open;
+};
+
+static dome_hdf5_apart *begin_apart(dome_apart_function function, const question *q, char **message)
+{
+    *message = NULL;
+    if (!dome__hdf5_load(message))
+        return NULL;
+    dome_hdf5_apart *h = g_new0(dome_hdf5_apart, 1);
+    h->question = *q;
+    h->process = dome__apart_begin(function, h);
+    if (h->process)
+        return h;
+    no_process(message);
+    g_free(h);
+    return NULL;
+}
+
+static bool ask_again(dome_hdf5_apart *h, const question *q, answer *head, char **text, char **message)
+{
+    size_t bytes = 0;
+    const char *reason;
+    *message = NULL;
+    char *all = dome__apart_ask(h->process, q, sizeof *q, &bytes, &reason);
+    return take_answer(all, bytes, reason, q, head, text, message);
+}
+
+static void end_apart(dome_hdf5_apart *h)
+{
+    dome__apart_end(h->process);
+    g_free(h);
 }
 
 static bool check_length(const question *q, const dome_file_array *array, uint64_t offset, char **message)
@@ -564,32 +610,50 @@ static bool has_values(const dome_hdf5 *h, const dome_file_item *item, uint64_t 
     return h->item_bytes == item->bytes && values <= all;
 }
 
-static void *read_apart(void *ctx, size_t *bytes)
+/* In the other process. The pointers of questions are its own: it is a copy of this one. */
+static void *read_apart(void *ctx, const void *asked, size_t asked_bytes, size_t *bytes)
 {
-    const question *q = ctx;
-    char *message = NULL, *values = g_malloc(q->bytes);
-    dome_hdf5 *h = open_quietly(q->file, q->set, &message);
-    bool good =
-        h && (has_values(h, q->item, (q->offset + q->bytes) / q->item->bytes) || refuse(&message, "changes while it is read"));
+    dome_hdf5_apart *a = ctx;
+    question q;
+    char *message = NULL;
+    memcpy(&q, asked, MIN(sizeof q, asked_bytes));
+    if (!a->open)
+        a->open = open_quietly(q.file, q.set, &message);
+    char *values = g_malloc(q.bytes);
+    bool good = a->open && (has_values(a->open, q.item, (q.offset + q.bytes) / q.item->bytes) ||
+                            refuse(&message, "changes while it is read"));
     if (good)
-        QUIETLY(good = read_values(h, q->offset / h->item_bytes, q->bytes / h->item_bytes, values, &message));
-    return good ? answer_with(true, 0, values, q->bytes, bytes)
-                : answer_with(false, 0, message, message ? strlen(message) : 0, bytes);
+        QUIETLY(good = read_values(a->open, q.offset / a->open->item_bytes, q.bytes / a->open->item_bytes, values, &message));
+    void *all = good ? answer_with(true, 0, values, q.bytes, bytes)
+                     : answer_with(false, 0, message, message ? strlen(message) : 0, bytes);
+    g_free(values);
+    g_free(message);
+    return all;
 }
 
-bool dome__hdf5_read(const char *file, const char *set, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes,
-                     char **message)
+dome_hdf5_apart *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message)
+{
+    return begin_apart(read_apart, &(question){.file = file, .set = set, .item = item}, message);
+}
+
+bool dome__hdf5_read(dome_hdf5_apart *h, uint64_t offset, void *data, uint64_t bytes, char **message)
 {
     answer head = {0};
     char *values = NULL;
-    *message = NULL;
-    if (!dome__hdf5_load(message) ||
-        !ask(read_apart, &(question){.file = file, .set = set, .item = item, .offset = offset, .bytes = bytes}, &head, &values,
-             message))
+    question q = h->question;
+    q.offset = offset;
+    q.bytes = bytes;
+    if (!ask_again(h, &q, &head, &values, message))
         return false;
     memcpy(data, values, (size_t)bytes);
     g_free(values);
     return true;
+}
+
+void dome__hdf5_end_reading(dome_hdf5_apart *h)
+{
+    if (h)
+        end_apart(h);
 }
 
 /* ---- writing ---- */
@@ -813,16 +877,6 @@ static dome_hdf5 *add(const char *file, const char *set, const dome_file_array *
     return NULL;
 }
 
-dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
-{
-    dome_hdf5 *h;
-    *message = NULL;
-    if (!dome__hdf5_load(message))
-        return NULL;
-    QUIETLY(h = add(file, set, array, offset, message));
-    return h;
-}
-
 static uint64_t take_back(dome_hdf5 *h)
 {
     haddr_t end = 0;
@@ -831,13 +885,6 @@ static uint64_t take_back(dome_hdf5 *h)
     if (dome__h5.H5Fget_eoa(h->file, &end) < 0 || end == HADDR_UNDEF)
         end = 0;
     close_all(h);
-    return end;
-}
-
-uint64_t dome__hdf5_take_back(dome_hdf5 *h)
-{
-    uint64_t end;
-    QUIETLY(end = take_back(h));
     return end;
 }
 
@@ -867,12 +914,68 @@ static bool give_name(dome_hdf5 *h, uint64_t *needed, char **message)
     return false;
 }
 
-bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message)
+/* What the process that adds is asked: the number of a question tells. */
+enum { TO_ADD, TO_NAME, TO_TAKE_BACK };
+
+/* In the other process. */
+static void *add_apart(void *ctx, const void *asked, size_t asked_bytes, size_t *bytes)
 {
-    bool good;
-    *message = NULL;
-    *needed = 0;
-    QUIETLY(good = give_name(h, needed, message));
+    dome_hdf5_apart *a = ctx;
+    question q;
+    uint64_t number = 0;
+    char *message = NULL;
+    bool good = true;
+    memcpy(&q, asked, MIN(sizeof q, asked_bytes));
+    if (q.offset == TO_ADD)
+        QUIETLY(good = (a->open = add(q.file, q.set, q.array, &number, &message)) != NULL);
+    else if (q.offset == TO_NAME)
+        QUIETLY(good = give_name(a->open, &number, &message));
+    else
+        QUIETLY(number = take_back(a->open));
+    void *all = answer_with(good, number, message, message ? strlen(message) : 0, bytes);
+    g_free(message);
+    return all;
+}
+
+/* head->number stays 0 if there is no answer. */
+static bool ask_to(dome_hdf5_apart *h, uint64_t what, answer *head, char **message)
+{
+    char *text = NULL;
+    question q = h->question;
+    q.offset = what;
+    bool good = ask_again(h, &q, head, &text, message);
+    g_free(text);
+    return good;
+}
+
+dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
+{
+    answer head = {0};
+    dome_hdf5_apart *h = begin_apart(add_apart, &(question){.file = file, .set = set, .array = array}, message);
+    if (h && !ask_to(h, TO_ADD, &head, message)) {
+        end_apart(h);
+        return NULL;
+    }
+    *offset = head.number;
+    return h;
+}
+
+uint64_t dome__hdf5_take_back(dome_hdf5_apart *h)
+{
+    answer head = {0};
+    char *message = NULL;
+    ask_to(h, TO_TAKE_BACK, &head, &message);
+    g_free(message);
+    end_apart(h);
+    return head.number;
+}
+
+bool dome__hdf5_name(dome_hdf5_apart *h, uint64_t *needed, char **message)
+{
+    answer head = {0};
+    bool good = ask_to(h, TO_NAME, &head, message);
+    *needed = head.number;
+    end_apart(h);
     return good;
 }
 
@@ -891,11 +994,21 @@ bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, cha
     return without(message);
 }
 
-bool dome__hdf5_read(const char *file, const char *set, const dome_file_item *item, uint64_t offset, void *data, uint64_t bytes,
-                     char **message)
+dome_hdf5_apart *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message)
 {
-    (void)file, (void)set, (void)item, (void)offset, (void)data, (void)bytes;
+    (void)file, (void)set, (void)item, without(message);
+    return NULL;
+}
+
+bool dome__hdf5_read(dome_hdf5_apart *h, uint64_t offset, void *data, uint64_t bytes, char **message)
+{
+    (void)h, (void)offset, (void)data, (void)bytes;
     return without(message);
+}
+
+void dome__hdf5_end_reading(dome_hdf5_apart *h)
+{
+    (void)h;
 }
 
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message)
@@ -910,19 +1023,19 @@ bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *a
     return without(message);
 }
 
-dome_hdf5 *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
+dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
 {
     (void)file, (void)set, (void)array, (void)offset, without(message);
     return NULL;
 }
 
-uint64_t dome__hdf5_take_back(dome_hdf5 *h)
+uint64_t dome__hdf5_take_back(dome_hdf5_apart *h)
 {
     (void)h;
     return 0;
 }
 
-bool dome__hdf5_name(dome_hdf5 *h, uint64_t *needed, char **message)
+bool dome__hdf5_name(dome_hdf5_apart *h, uint64_t *needed, char **message)
 {
     (void)h, (void)needed;
     return without(message);

@@ -356,6 +356,12 @@ def try_damaged(count, seed):
     lines = convert("self", jobs)
     refused = sum(line.startswith("failed: ") for line in lines.values())
     check(count < 20 or 0 < refused < count, "%d of %d were refused" % (refused, count))
+    np.save("small.npy", np.arange(5.0))
+    for k in range(count):  # a file of one job is named after what is read
+        os.link("small.npy", "small%d.npy" % k)
+    lines = convert("self", [("small%d.npy" % k, "damaged%d.h5:/new" % k, 0) for k in range(count)])
+    added = sum(not line.startswith("failed: ") for line in lines.values())
+    check(count < 20 or 0 < added < count, "to %d of %d was added" % (added, count))
     print("damaged: %d of %d refused, seed %d" % (refused, count, seed))
 
 

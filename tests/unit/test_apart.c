@@ -118,6 +118,96 @@ static void test_ends(void)
     g_assert_cmpstr(reason, ==, "crashes");
 }
 
+/* Adds up what it is asked; leaves at 0. */
+static void *add_up(void *ctx, const void *question, size_t question_bytes, size_t *bytes)
+{
+    int *sum = ctx, *answer = g_new(int, 1), asked = 0;
+    g_assert_cmpuint(question_bytes, ==, sizeof asked);
+    memcpy(&asked, question, sizeof asked);
+    if (asked == 0)
+        _exit(0);
+    *answer = *sum += asked;
+    *bytes = sizeof *answer;
+    return answer;
+}
+
+/* One process answers several questions, and none after it has failed. */
+static void test_questions(void)
+{
+    int sum = 100;
+    size_t bytes;
+    const char *reason = NULL;
+    dome_apart_process *p = dome__apart_begin(add_up, &sum);
+    g_assert_nonnull(p);
+    for (int asked = 1; asked <= 4; asked++) {
+        int *answer = dome__apart_ask(p, &asked, sizeof asked, &bytes, &reason);
+        g_assert_nonnull(answer);
+        g_assert_cmpuint(bytes, ==, sizeof *answer);
+        g_assert_cmpint(*answer, ==, 100 + asked * (asked + 1) / 2);
+        g_free(answer);
+    }
+    g_assert_cmpint(sum, ==, 100);
+    for (int k = 0; k < 2; k++) {
+        reason = NULL;
+        g_assert_null(dome__apart_ask(p, &(int){0}, sizeof(int), &bytes, &reason));
+        g_assert_cmpstr(reason, ==, "crashes");
+    }
+    dome__apart_end(p);
+    dome__apart_end(NULL);
+}
+
+/* Whether this process has a file open. */
+static bool has_open(const char *file)
+{
+    bool found = false;
+    GDir *dir = g_dir_open("/proc/self/fd", 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        char *path = g_build_filename("/proc/self/fd", name, NULL), *target = g_file_read_link(path, NULL);
+        found = found || g_strcmp0(target, file) == 0;
+        g_free(target);
+        g_free(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    return found;
+}
+
+/* A file to which a data set is added, and which may be damaged, is open in another process alone. */
+static void test_adding(void)
+{
+    char *folder = g_dir_make_tmp("dome-apart.XXXXXX", NULL), *file = g_build_filename(folder, "x.h5", NULL), *message = NULL;
+    const uint64_t shape[] = {3};
+    uint64_t offset = 0, needed = 1;
+    bool alone = true;
+    dome_file_array array;
+    dome__file_array_describe(&array, DOME_F64, 1, shape, 1);
+    g_assert_true(g_file_set_contents(file, "", 0, NULL));
+    if (!dome__hdf5_make(file, "/x", &array, &offset, &message)) {
+        g_test_skip(message);
+        g_free(message);
+    } else {
+        dome_hdf5_apart *h = dome__hdf5_add(file, "/y", &array, &offset, &message);
+        g_assert_cmpstr(message, ==, NULL);
+        g_assert_nonnull(h);
+        g_assert_cmpuint(offset, >, 0);
+        g_assert_false(has_open(file));
+        g_assert_true(dome__hdf5_name(h, &needed, &message));
+        g_assert_true(dome__hdf5_is_alone(file, "/x", &alone, &message));
+        g_assert_false(alone);
+        h = dome__hdf5_add(file, "/z", &array, &offset, &message);
+        g_assert_nonnull(h);
+        g_assert_cmpuint(dome__hdf5_take_back(h), >, 0);
+        g_assert_null(dome__hdf5_add(file, "/y/w", &array, &offset, &message));
+        g_assert_nonnull(strstr(message, "has no group at '/y'"));
+        g_free(message);
+    }
+    dome__file_array_clear(&array);
+    g_assert_cmpint(unlink(file), ==, 0);
+    g_assert_cmpint(rmdir(folder), ==, 0);
+    g_free(file);
+    g_free(folder);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -125,5 +215,7 @@ int main(int argc, char **argv)
     g_test_add_func("/apart/ends", test_ends);
     g_test_add_func("/apart/another", test_another);
     g_test_add_func("/apart/no-process", test_no_process);
+    g_test_add_func("/apart/questions", test_questions);
+    g_test_add_func("/apart/adding", test_adding);
     return g_test_run();
 }
