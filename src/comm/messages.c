@@ -504,7 +504,9 @@ bool dome_test(dome_request *request)
     int failed = DOME_OK;
     if (request->state == REQUEST_RECEIVES || (request->state == REQUEST_SENDS && !dome__sent(env->transport, request->rank)))
         failed = take_arrived(env);
-    if (!failed && request->state == REQUEST_RECEIVES && env->size > 1) /* its sender may wait until other data has been read */
+    const bool waits =
+        request->state == REQUEST_RECEIVES || (request->state == REQUEST_SENDS && !dome__sent(env->transport, request->rank));
+    if (!failed && waits && env->size > 1) /* other data has to be read, or sent in another way, before */
         env->transport->ops->arrived(env->transport, -1, DOME_CHANNEL_PROGRAM);
     bool done = request->state == REQUEST_DONE || (request->state == REQUEST_SENDS && dome__sent(env->transport, request->rank));
     dome__end(&op, failed ? dome__fail_transport(env, failed) : DOME_OK);

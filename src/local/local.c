@@ -97,6 +97,19 @@ static bool local_arrived(dome_transport *t, int source, int channel)
     return is_near(local, source) ? dome__local_arrived(t, source, channel) : dome__base_arrived(local, source, channel);
 }
 
+/* `ready` may wait itself, to send, and end the sleep for which this wait has armed. A look at one task of another host may take
+ * in a message of another one, after which its descriptor no longer tells of it: so those sleeps have a limit. */
+static void local_wait_until(dome_transport *t, bool (*ready)(void *ctx), void *ctx)
+{
+    dome_local *local = t->provider;
+    dome__pause w = {.turns = local->alone ? 0 : UINT_MAX}; /* no spinning where each look is a system call */
+    for (; !ready(ctx); dome__rest(local, &w, FOR_WORD)) {
+        w.armed = w.armed && atomic_load(&local->own->sleeping) != AWAKE;
+        w.waited = w.waited || (w.armed && !local->alone);
+    }
+    dome__rested(local, &w);
+}
+
 static void local_free(dome_local *local)
 {
     dome__local_forget_messages(local);
@@ -120,7 +133,7 @@ static void local_close(dome_transport *t)
 static const dome_transport_ops local_ops = {
     .size = sizeof(dome_transport_ops),
     .name = "local",
-    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE | DOME_TRANSPORT_PROBE | DOME_TRANSPORT_AT_ONCE,
+    .can = DOME_TRANSPORT_OFFER | DOME_TRANSPORT_SHARE | DOME_TRANSPORT_PROBE | DOME_TRANSPORT_AT_ONCE | DOME_TRANSPORT_UNTIL,
     .send = local_send,
     .send_at_once = local_send_at_once,
     .begin_send = local_begin_send,
@@ -129,6 +142,7 @@ static const dome_transport_ops local_ops = {
     .recv_head = local_recv_head,
     .recv_data = local_recv_data,
     .arrived = local_arrived,
+    .wait_until = local_wait_until,
     .share = dome__local_share,
     .close = local_close,
 };

@@ -176,7 +176,7 @@ void dome__local_end_send(dome_transport *t, int dest)
 bool dome__local_sent(dome_transport *t, int dest)
 {
     const peer *q = peer_of(t->provider, dest);
-    return !q->offer || answered(q);
+    return !q->offer || (answered(q) && !refused(q)); /* refused data has still to go through the ring */
 }
 
 /* ---- reading ---- */

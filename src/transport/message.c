@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -399,31 +400,70 @@ static int after_served(const dome_transport *t, const int *ranks, int count)
     return 0;
 }
 
-/* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS. */
-int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int channel)
+/* The tasks for a message of any of which this one waits. */
+typedef struct any_of {
+    dome_transport *transport;
+    const int *ranks;
+    int count, first, channel;
+    int found;
+} any_of;
+
+/* All-reduces that run ahead get on at each look, or a task that sleeps until something arrives could leave others waiting. */
+static bool any_has_arrived(void *ctx)
+{
+    any_of *a = ctx;
+    if (a->transport->ahead)
+        dome__ahead_drive(a->transport);
+    for (int k = 0; k < a->count; k++) {
+        a->found = a->ranks[(unsigned)(a->first + k) % (unsigned)a->count];
+        if (a->transport->ops->arrived(a->transport, a->found, a->channel))
+            return true;
+    }
+    return false;
+}
+
+/* Sleeps for so long, or until a descriptor of the provider becomes readable. */
+static void nap_at_descriptors(dome_transport *t, const struct timespec *time)
+{
+    const int *fds = NULL;
+    int n = t->can & DOME_TRANSPORT_LISTEN ? t->ops->descriptors(t, &fds) : 0;
+    struct pollfd *list = g_newa(struct pollfd, n + 1);
+    for (int i = 0; i < n; i++)
+        list[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    ppoll(list, (nfds_t)n, time, NULL);
+}
+
+/* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS: a look at one task may take in a message of
+ * another one, after which its descriptor no longer tells of it. */
+static void look_again_and_again(any_of *a)
 {
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
-    const int first = after_served(t, ranks, count);
-    uint64_t start = begin_wait(t);
+    dome_transport *t = a->transport;
     struct timespec nap = {.tv_nsec = NAP_NS};
-    for (int turn = 0;; turn++) {
-        dome__ahead_look(t);
-        for (int k = 0; k < count; k++) {
-            const int rank = ranks[(unsigned)(first + k) % (unsigned)count];
-            if (t->ops->arrived(t, rank, channel)) {
-                end_wait(t, rank, start);
-                t->served = rank;
-                return rank;
-            }
-        }
+    for (int turn = 0; !any_has_arrived(a); turn++) {
         if (turn < YIELDS) {
             sched_yield();
             continue;
         }
-        t->ops->arrived(t, -1, channel); /* what these tasks sent before, on other channels, may be in front */
-        nanosleep(&nap, NULL);
+        t->ops->arrived(t, -1, a->channel); /* what these tasks sent before, on other channels, may be in front */
+        if (any_has_arrived(a))
+            break;
+        nap_at_descriptors(t, &nap);
         nap.tv_nsec = MIN(2 * nap.tv_nsec, LONGEST_NAP_NS);
     }
+}
+
+int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int channel)
+{
+    any_of a = {.transport = t, .ranks = ranks, .count = count, .first = after_served(t, ranks, count), .channel = channel};
+    uint64_t start = begin_wait(t);
+    if (t->can & DOME_TRANSPORT_UNTIL)
+        t->ops->wait_until(t, any_has_arrived, &a);
+    else
+        look_again_and_again(&a);
+    end_wait(t, a.found, start);
+    t->served = a.found;
+    return a.found;
 }
 
 /* Checks that a task has given what this task expects: `least` to `count` elements. Heads that differ only in rank and flags

@@ -73,11 +73,12 @@ typedef struct dome_clusters dome_clusters;
 
 /* What a transport can do beyond the required slots. */
 typedef enum dome_transport_can {
-    DOME_TRANSPORT_OFFER = 1,   /* begin_send and end_send: a send may have to wait for the receiver */
-    DOME_TRANSPORT_LISTEN = 2,  /* descriptors, and PROBE: a task can wait for messages and other events at once */
-    DOME_TRANSPORT_SHARE = 4,   /* share: tasks share memory */
-    DOME_TRANSPORT_PROBE = 8,   /* arrived: a task can look for messages without waiting */
-    DOME_TRANSPORT_AT_ONCE = 16 /* send_at_once: some messages leave without any waiting */
+    DOME_TRANSPORT_OFFER = 1,    /* begin_send and end_send: a send may have to wait for the receiver */
+    DOME_TRANSPORT_LISTEN = 2,   /* descriptors, and PROBE: a task can wait for messages and other events at once */
+    DOME_TRANSPORT_SHARE = 4,    /* share: tasks share memory */
+    DOME_TRANSPORT_PROBE = 8,    /* arrived: a task can look for messages without waiting */
+    DOME_TRANSPORT_AT_ONCE = 16, /* send_at_once: some messages leave without any waiting */
+    DOME_TRANSPORT_UNTIL = 32    /* wait_until, and PROBE: a task can sleep until a message of any of several tasks has arrived */
 } dome_transport_can;
 
 typedef struct dome_transport_ops {
@@ -114,6 +115,10 @@ typedef struct dome_transport_ops {
     /* PROBE: receives pending data without blocking, and returns whether recv_head would find a message. source < 0: only
      * receives, what tasks of this host offer included. */
     bool (*arrived)(dome_transport *transport, int source, int channel);
+
+    /* UNTIL: calls `ready`, which looks by `arrived` and may send, until it returns true, and sleeps between calls until
+     * something has arrived. */
+    void (*wait_until)(dome_transport *transport, bool (*ready)(void *ctx), void *ctx);
 
     /* LISTEN, for tasks that also wait for other events (src/local): the descriptors that become readable when data arrives; *fds
      * is the provider's, valid until the next call. */

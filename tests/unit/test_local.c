@@ -2,12 +2,14 @@
 #include "../collective_checks.h"
 #include "../local_transport.h"
 #include "local/local_private.h"
+#include "transport/ahead.h"
 #include "transport/message.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -145,6 +147,7 @@ static int refusing(dome_transport *t)
     failed = dome__begin_send(t, next, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
     failed = failed || dome__recv(t, previous, DOME_CHANNEL_DATA, DOME_U8, got, LONG);
     dome__end_send(t, next);
+    failed = failed || !dome__sent(t, next);
     cannot_read = false;
     for (uint64_t i = 0; i < LONG && !failed; i++)
         failed = got[i] != content(previous, t->rank, 0, i);
@@ -217,6 +220,66 @@ static int fair(dome_transport *t)
             fprintf(stderr, "task %d is served after task %d\n", rank, before);
         failed = rank != wanted || dome__recv(t, rank, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
         before = rank;
+    }
+    return failed;
+}
+
+/* A task that waits for any of the others for long is woken by the first message, and not by a clock: it sleeps a few times. */
+static int woken(dome_transport *t)
+{
+    enum { LONG_US = 300000, FEW = 30 };
+    uint8_t word = 1;
+    int failed = 0, others[8];
+    if (t->rank) {
+        g_usleep(LONG_US * (gulong)t->rank);
+        return dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+    }
+    for (int r = 1; r < t->size; r++)
+        others[r - 1] = r;
+    for (int r = 1; r < t->size && !failed; r++) {
+        struct rusage before, after;
+        getrusage(RUSAGE_THREAD, &before);
+        failed = dome__wait_for_any(t, others, t->size - 1, DOME_CHANNEL_DATA) != r ||
+                 dome__recv(t, r, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+        getrusage(RUSAGE_THREAD, &after);
+        const long sleeps = after.ru_nvcsw - before.ru_nvcsw;
+        if (sleeps > FEW)
+            fprintf(stderr, "the task slept %ld times\n", sleeps);
+        failed = failed || sleeps > FEW;
+    }
+    return failed;
+}
+
+static void test_woken(void)
+{
+    setting s = {DOME_ROAD_SHM, "aaa", woken};
+    g_assert_cmpint(local_run(3, NULL, on_road, &s), ==, 0);
+}
+
+/* All-reduces that run ahead get on while a task waits for any of the others, who wait for their results first. */
+static int ahead_of(dome_transport *t)
+{
+    uint8_t word = 1;
+    int failed = 0, others[8];
+    for (int round = 0; round < 200 && !failed; round++) {
+        uint64_t value = (uint64_t)t->rank + 1, sum = 0;
+        dome_ahead *a = dome__ahead_begin(t, DOME_U64, &value, 1, dome__combine_sum_i64, NULL);
+        const int master = round % t->size;
+        int n = 0;
+        for (int r = 0; r < t->size; r++)
+            if (r != master)
+                others[n++] = r;
+        for (int k = 0; k < n && t->rank == master && !failed; k++) {
+            const int rank = dome__wait_for_any(t, others, n, DOME_CHANNEL_DATA);
+            failed = dome__recv(t, rank, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
+        }
+        failed = failed || dome__ahead_finish(a);
+        if (!failed)
+            memcpy(&sum, dome__ahead_data(a), sizeof sum);
+        dome__ahead_free(a);
+        failed = failed || sum != (uint64_t)t->size * (uint64_t)(t->size + 1) / 2;
+        if (t->rank != master && !failed)
+            failed = dome__send(t, master, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
     }
     return failed;
 }
@@ -312,10 +375,38 @@ static int again_from_zero(dome_transport *t)
     return failed;
 }
 
+/* Data that its receiver cannot read has not been sent when the receiver has said so: it still has to go through the ring. */
+static int refused_offer(dome_transport *t)
+{
+    enum { LONG = 300000 };
+    const int me = t->rank, other = 1 - me;
+    const peer *q = &((dome_local *)t->provider)->peers[other];
+    uint8_t *data = g_malloc0(LONG);
+    int failed = 0;
+    if (me) {
+        cannot_read = true;
+        say_and_hear(me, other);
+        failed = dome__recv(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
+        cannot_read = false;
+    } else {
+        failed = dome__begin_send(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
+        say_and_hear(me, other);
+        while (atomic_load(&q->in->answered) != q->offered)
+            sched_yield();
+        failed = failed || dome__sent(t, other);
+        dome__end_send(t, other);
+        failed = failed || !dome__sent(t, other);
+    }
+    g_free(data);
+    return failed;
+}
+
 static void test_counts(const void *check)
 {
-    static const setting settings[] = {
-        {DOME_ROAD_SHM, "aa", late_news}, {DOME_ROAD_VM, "aa", again_from_zero}, {DOME_ROAD_SHM, "aa", looked_at}};
+    static const setting settings[] = {{DOME_ROAD_SHM, "aa", late_news},
+                                       {DOME_ROAD_VM, "aa", again_from_zero},
+                                       {DOME_ROAD_SHM, "aa", looked_at},
+                                       {DOME_ROAD_VM, "aa", refused_offer}};
     setting s = settings[GPOINTER_TO_INT(check)];
     spoken = mmap(NULL, 2 * sizeof *spoken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g_assert_true(spoken != MAP_FAILED);
@@ -325,7 +416,7 @@ static void test_counts(const void *check)
 
 static void test_messages(const void *data)
 {
-    static int (*const checks[])(dome_transport *) = {crossing, around, refusing, in_front, talking, fair};
+    static int (*const checks[])(dome_transport *) = {crossing, around, refusing, in_front, talking, fair, ahead_of};
     static const char *const hosts[] = {"aaa", "aabb", "aaaaa", "aabbb"};
     for (size_t i = 0; i < (g_test_slow() ? G_N_ELEMENTS(hosts) : 2); i++)
         for (size_t k = 0; k < G_N_ELEMENTS(checks); k++) {
@@ -341,8 +432,10 @@ int main(int argc, char **argv)
     g_test_add_data_func("/local/battery/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_battery);
     g_test_add_data_func("/local/messages/vm", GINT_TO_POINTER(DOME_ROAD_VM), test_messages);
     g_test_add_data_func("/local/messages/shm", GINT_TO_POINTER(DOME_ROAD_SHM), test_messages);
+    g_test_add_func("/local/woken", test_woken);
     g_test_add_data_func("/local/counts/late-news", GINT_TO_POINTER(0), test_counts);
     g_test_add_data_func("/local/counts/again-from-zero", GINT_TO_POINTER(1), test_counts);
     g_test_add_data_func("/local/counts/looked-at", GINT_TO_POINTER(2), test_counts);
+    g_test_add_data_func("/local/counts/refused-offer", GINT_TO_POINTER(3), test_counts);
     return g_test_run();
 }
