@@ -49,6 +49,17 @@ char *dome__ckpt_plain(const char *name)
     return plain;
 }
 
+char *dome__ckpt_shape_text(const dome_ckpt *ckpt, const dome_ckpt_object *object, const char *between)
+{
+    int ndim;
+    uint64_t *shape = dome__ckpt_shape(ckpt, object, &ndim);
+    GString *text = g_string_new(NULL);
+    for (int d = 0; d < ndim; d++)
+        g_string_append_printf(text, "%s%" PRIu64, d ? between : "", shape[d]);
+    g_free(shape);
+    return g_string_free(text, FALSE);
+}
+
 bool dome__ckpt_room(dome_ckpt_buffer *buffer, uint64_t bytes, char **message)
 {
     if (buffer->data && bytes <= buffer->room)

@@ -24,6 +24,10 @@ int dome__ckpt_complain(int status, char *message);
 /* A name from a program as text: printable, not too long. g_free'd by the caller. */
 char *dome__ckpt_plain(const char *name);
 
+/* The shape of an object with this text between its numbers, "2 x 3 x 4"; "" if it has none of its own. g_free'd by the caller.
+ */
+char *dome__ckpt_shape_text(const dome_ckpt *ckpt, const dome_ckpt_object *object, const char *between);
+
 /* A buffer that grows. *message if there is no memory. */
 typedef struct dome_ckpt_buffer {
     void *data;

@@ -11,6 +11,7 @@ As a module:
     ckpt = Checkpoint("ckpt-00000003.dckpt")
     x = ckpt.array("x")                      # checked; big-endian, a structured array for struct types
 """
+import math
 import os
 import re
 import struct
@@ -263,6 +264,23 @@ class Checkpoint:
             entry += o[7]
         if xdr.at != len(xdr.data):
             raise Damaged("has a wrong directory")
+        self.read_shapes()
+
+    def read_shapes(self):
+        """Counters "shape O.D": dimension D of object O. They are no counters to who reads the file with this class."""
+        self.shapes, last = {}, -1
+        for name in [n for n in self.counters if n.startswith("shape ")]:
+            match = re.fullmatch(r"shape (0|[1-9]\d*)\.(0|[1-9]\d*)", name)
+            if not match:
+                raise Damaged("has a wrong directory")
+            o, d = int(match[1]), int(match[2])
+            if o < last or o >= len(self.objects) or d != len(self.shapes.get(self.objects[o].name, [])):
+                raise Damaged("has a wrong directory")
+            last = o
+            self.shapes.setdefault(self.objects[o].name, []).append(self.counters.pop(name))
+        for o in self.objects:
+            if o.name in self.shapes and math.prod(self.shapes[o.name]) != o.length * o.width:
+                raise Damaged("has a wrong directory")
 
     def check_table(self):
         """Data lie one behind the other up to the end of the file."""
@@ -343,7 +361,7 @@ class Checkpoint:
         return result
 
     def array(self, name):
-        """All values of an object of fixed blocks: shape (length,), or (length, width) where the width is not 1."""
+        """All values of an object of fixed blocks: of its shape, or (length,), or (length, width) where the width is not 1."""
         o = self.object(name)
         if not o.fixed:
             raise Damaged(f"checkpoint '{self.path}': object '{name}' of kind '{o.kind}' has no common type")
@@ -351,7 +369,8 @@ class Checkpoint:
         if None in parts:
             raise Damaged(f"checkpoint '{self.path}': not all blocks of object '{name}' are in this piece")
         values = np.frombuffer(b"".join(parts), self.dtype(o.type))
-        return values if o.width == 1 else values.reshape(o.length, o.width)
+        default = [o.length] if o.width == 1 else [o.length, o.width]
+        return values.reshape(self.shapes.get(name, default))
 
     def verify(self):
         for number in self.earlier:
@@ -378,7 +397,8 @@ def show(path):
     for o in c.objects:
         rows = c.table[o.first_entry:o.first_entry + o.blocks]
         here = int(rows["length"][rows["source"] == c.number].sum())
-        print(f"{shown(o.name)}: {shown(o.kind)} of {shown(c.type_name(o.type))}, {o.length} x {o.width}, "
+        shape = ", shape " + " x ".join(map(str, c.shapes[o.name])) if o.name in c.shapes else ""
+        print(f"{shown(o.name)}: {shown(o.kind)} of {shown(c.type_name(o.type))}, {o.length} x {o.width}{shape}, "
               f"{DISTRIBUTIONS[o.distribution]}, {o.blocks} blocks, {int(rows['length'].sum())} bytes, {here} of them here")
 
 

@@ -189,14 +189,27 @@ static bool described_alike(comparison *c, const dome_ckpt_object *a, const dome
     return false;
 }
 
+/* Values are compared as well where only shapes differ. */
+static void compare_shapes(comparison *c, const dome_ckpt_object *a, const dome_ckpt_object *b)
+{
+    char *of_a = dome__ckpt_shape_text(c->a.ckpt, a, " x "), *of_b = dome__ckpt_shape_text(c->b.ckpt, b, " x ");
+    if (strcmp(of_a, of_b) != 0)
+        tell(c, a->name, "its shape differs: %s and %s", *of_a ? of_a : "none", *of_b ? of_b : "none");
+    g_free(of_a);
+    g_free(of_b);
+}
+
 static bool compare_objects(comparison *c, char **message)
 {
     for (guint i = 0; i < c->a.ckpt->objects->len; i++) {
         const dome_ckpt_object *a = dome__ckpt_object(c->a.ckpt, i), *b = dome__ckpt_find(c->b.ckpt, a->name);
-        if (!b)
+        if (!b) {
             tell(c, a->name, "only in the first");
-        else if (described_alike(c, a, b) && !compare_blocks(c, a, b, message))
-            return false;
+        } else if (described_alike(c, a, b)) {
+            compare_shapes(c, a, b);
+            if (!compare_blocks(c, a, b, message))
+                return false;
+        }
     }
     for (guint i = 0; i < c->b.ckpt->objects->len; i++) {
         const dome_ckpt_object *b = dome__ckpt_object(c->b.ckpt, i);
@@ -214,6 +227,20 @@ static const dome_ckpt_counter *find_counter(const dome_ckpt *ckpt, const char *
     return NULL;
 }
 
+/* Reports the counters of `from` that `other` has not, or, if `differing`, has with another value. */
+static void compare_counters(comparison *c, const dome_ckpt *from, const dome_ckpt *other, bool differing, const char *which)
+{
+    for (guint i = 0; i < from->counters->len; i++) {
+        const dome_ckpt_counter *x = &g_array_index(from->counters, dome_ckpt_counter, i), *y = find_counter(other, x->name);
+        if (dome__ckpt_is_shape(x)) /* compared by the names of objects */
+            continue;
+        if (!y)
+            tell(c, x->name, "a counter, only in the %s", which);
+        else if (differing && x->value != y->value)
+            tell(c, x->name, "a counter: %" PRIu64 " and %" PRIu64, x->value, y->value);
+    }
+}
+
 static void compare_heads(comparison *c)
 {
     const dome_ckpt *a = c->a.ckpt, *b = c->b.ckpt;
@@ -225,16 +252,8 @@ static void compare_heads(comparison *c)
     }
     if (a->loop != b->loop)
         tell(c, "loop", "%" PRIu64 " and %" PRIu64, a->loop, b->loop);
-    for (guint i = 0; i < a->counters->len; i++) {
-        const dome_ckpt_counter *x = &g_array_index(a->counters, dome_ckpt_counter, i), *y = find_counter(b, x->name);
-        if (!y)
-            tell(c, x->name, "a counter, only in the first");
-        else if (x->value != y->value)
-            tell(c, x->name, "a counter: %" PRIu64 " and %" PRIu64, x->value, y->value);
-    }
-    for (guint i = 0; i < b->counters->len; i++)
-        if (!find_counter(a, g_array_index(b->counters, dome_ckpt_counter, i).name))
-            tell(c, g_array_index(b->counters, dome_ckpt_counter, i).name, "a counter, only in the second");
+    compare_counters(c, a, b, true, "first");
+    compare_counters(c, b, a, false, "second");
 }
 
 /* ---- the command ---- */

@@ -84,11 +84,14 @@ static void print_object(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
 {
     char *name = dome__ckpt_plain(object->name), *kind = dome__ckpt_plain(object->kind);
     char *type = dome__ckpt_plain(dome__ckpt_type_name(ckpt, object->type));
+    char *shape = dome__ckpt_shape_text(ckpt, object, " x ");
     printf("%s: %s", name, kind);
     if (object->type != DOME_CKPT_NO_TYPE)
         printf(" of %s", type);
-    printf(", length %" PRIu64 ", width %" PRIu64 ", %s, %" PRIu64 " blocks", object->length, object->width,
-           dome__distribution_word(object->distribution), object->blocks);
+    printf(", length %" PRIu64 ", width %" PRIu64, object->length, object->width);
+    if (*shape)
+        printf(", shape %s", shape);
+    printf(", %s, %" PRIu64 " blocks", dome__distribution_word(object->distribution), object->blocks);
     if (object->block_size)
         printf(" of %" PRIu64, object->block_size);
     printf(", %" PRIu64 " bytes, %" PRIu64 " of them in this file\n", c->bytes, c->own);
@@ -104,6 +107,7 @@ static void print_object(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
     g_free(name);
     g_free(kind);
     g_free(type);
+    g_free(shape);
 }
 
 static void print_head(const dome_ckpt *ckpt, const char *path)
@@ -121,6 +125,8 @@ static void print_head(const dome_ckpt *ckpt, const char *path)
     }
     for (guint i = 0; i < ckpt->counters->len; i++) {
         const dome_ckpt_counter *counter = &g_array_index(ckpt->counters, dome_ckpt_counter, i);
+        if (dome__ckpt_is_shape(counter))
+            continue;
         char *name = dome__ckpt_plain(counter->name);
         printf("counter %s: %" PRIu64 "\n", name, counter->value);
         g_free(name);
@@ -153,17 +159,19 @@ static void print_json_statistics(const dome_ckpt_column *column, const dome_ckp
 
 static void print_json_object(const dome_ckpt *ckpt, const dome_ckpt_object *object, const contents *c, bool values)
 {
+    char *shape = dome__ckpt_shape_text(ckpt, object, ", ");
     printf("    {\"name\": ");
     dome__json_string(stdout, object->name);
     printf(", \"kind\": ");
     dome__json_string(stdout, object->kind);
     printf(", \"type\": ");
     dome__json_string(stdout, dome__ckpt_type_name(ckpt, object->type));
-    printf(", \"length\": %" PRIu64 ", \"width\": %" PRIu64 ", \"distribution\": \"%s\", \"block_size\": %" PRIu64
-           ", \"blocks\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"own\": %" PRIu64 ", \"absent\": %" PRIu64
-           ", \"damaged\": %" PRIu64,
-           object->length, object->width, dome__distribution_word(object->distribution), object->block_size, object->blocks,
-           c->bytes, c->own, c->absent, c->damaged);
+    printf(", \"length\": %" PRIu64 ", \"width\": %" PRIu64
+           ", \"shape\": [%s], \"distribution\": \"%s\", \"block_size\": %" PRIu64 ", \"blocks\": %" PRIu64
+           ", \"bytes\": %" PRIu64 ", \"own\": %" PRIu64 ", \"absent\": %" PRIu64 ", \"damaged\": %" PRIu64,
+           object->length, object->width, shape, dome__distribution_word(object->distribution), object->block_size,
+           object->blocks, c->bytes, c->own, c->absent, c->damaged);
+    g_free(shape);
     if (values) {
         printf(", \"columns\": [");
         for (guint i = 0; i < c->columns->len; i++) {
@@ -187,9 +195,11 @@ static void print_json_head(const dome_ckpt *ckpt, const char *path)
     for (guint i = 0; i < ckpt->earlier->len; i++)
         printf("%s%" PRIu64, i ? ", " : "", g_array_index(ckpt->earlier, dome_ckpt_earlier, i).number);
     printf("],\n  \"counters\": {");
-    for (guint i = 0; i < ckpt->counters->len; i++) {
+    for (guint i = 0, printed = 0; i < ckpt->counters->len; i++) {
         const dome_ckpt_counter *counter = &g_array_index(ckpt->counters, dome_ckpt_counter, i);
-        printf("%s", i ? ", " : "");
+        if (dome__ckpt_is_shape(counter))
+            continue;
+        printf("%s", printed++ ? ", " : "");
         dome__json_string(stdout, counter->name);
         printf(": %" PRIu64, counter->value);
     }
@@ -297,14 +307,15 @@ int dome__ckpt_command_show(int argc, char **argv)
         {"head", 0, 0, G_OPTION_ARG_NONE, &head, "The description alone: values are not read", NULL},
         {"values", 0, 0, G_OPTION_ARG_STRING, &object, "Print all values of this object instead, an element a line", "OBJECT"},
         {0}};
-    dome__ckpt_parse(&argc, &argv, entries, "FILE|DIR|DIR:NUMBER",
-                     "Shows what is in a checkpoint: program, loop boundaries that it had passed, counters, and every object\n"
-                     "with type, length, width, distribution, blocks, bytes and statistics of its values: number, minimum,\n"
-                     "maximum, mean, and how many are NaN or infinite (these are not in the mean). Structs have a line for\n"
-                     "each field, complex numbers one for real and one for imaginary parts. All data are read and their\n"
-                     "checksums compared, a block at a time.\n\n"
-                     "Exit status: 0; 1 if it is damaged or cannot be read; 2 for wrong usage.",
-                     1, 1);
+    dome__ckpt_parse(
+        &argc, &argv, entries, "FILE|DIR|DIR:NUMBER",
+        "Shows what is in a checkpoint: program, loop boundaries that it had passed, counters, and every object\n"
+        "with type, length, width, shape, distribution, blocks, bytes and statistics of its values: number, minimum,\n"
+        "maximum, mean, and how many are NaN or infinite (these are not in the mean). Structs have a line for\n"
+        "each field, complex numbers one for real and one for imaginary parts. All data are read and their\n"
+        "checksums compared, a block at a time.\n\n"
+        "Exit status: 0; 1 if it is damaged or cannot be read; 2 for wrong usage.",
+        1, 1);
     char *message = NULL;
     dome_ckpt_file *file = dome__ckpt_named(argv[1], &message);
     if (!file)

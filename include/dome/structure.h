@@ -26,6 +26,8 @@ typedef struct dome_object_info {
     uint64_t width;  /* values per element */
     dome_distribution distribution;
     const dome_layout *layout; /* borrowed; DOME_WHOLE: over one task, or NULL for a single block */
+    int ndim;                  /* dimensions of the array that the values are, row by row; 0: it is length x width */
+    const uint64_t *shape;     /* the dimensions, which have the product length * width; borrowed */
 } dome_object_info;
 
 /* The operation table. Runs of blocks are given as (first, count) in block numbers and never pass
@@ -97,6 +99,10 @@ typedef struct dome_object_ops {
      * there; the present content is unchanged. NULL if there is no memory. Between tasks of equal
      * data formats migration copies values from address to address without packing. */
     void *(*place)(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
+
+    /* Optional, for objects whose describe fills ndim and shape. Gives the object these again, as they
+     * were in a checkpoint. The numbers come from a file: return DOME_ERR_SHAPE if they do not fit. */
+    dome_status (*reshape)(dome_object *object, int ndim, const uint64_t shape[]);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task
@@ -132,7 +138,7 @@ size_t dome_object_count(const dome_env *env);
 
 /* Calls of the slots, with their defaults; services use these. For dome_object_describe the caller
  * sets info->size; it communicates nothing. dome_object_values and dome_object_place return NULL if
- * the slot is empty. */
+ * the slot is empty; dome_object_reshape then does nothing. */
 dome_status dome_object_describe(const dome_object *object, dome_object_info *info);
 dome_status dome_object_sync(dome_object *object);
 dome_status dome_object_cost(const dome_object *object, uint64_t first, uint64_t count, double *cost);
@@ -150,6 +156,7 @@ dome_status dome_object_write(const dome_object *object, uint64_t first, uint64_
 dome_status dome_object_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
 const void *dome_object_values(const dome_object *object, uint64_t first, uint64_t count);
 void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
+dome_status dome_object_reshape(dome_object *object, int ndim, const uint64_t shape[]);
 
 /* ---- operations of a structure ----
  *

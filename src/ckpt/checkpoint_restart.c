@@ -245,6 +245,18 @@ static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const
     return NULL;
 }
 
+/* Gives an object the shape of the one in the checkpoint. Returns why that is not possible. */
+static char *take_shape(const dome_ckpt *head, const dome_ckpt_object *there, dome_object *object, int *status)
+{
+    int ndim;
+    if (!dome__ckpt_has_shapes(head))
+        return NULL;
+    uint64_t *shape = dome__ckpt_shape(head, there, &ndim);
+    *status = dome_object_reshape(object, ndim, shape);
+    g_free(shape);
+    return *status == DOME_OK ? NULL : g_strdup("has a shape there that it cannot have in the program");
+}
+
 static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dome_object *object, dome_span run, int *status)
 {
     char *buffer = NULL, *text = NULL;
@@ -299,6 +311,8 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
                           "loop boundary, or without a name; one that was renamed keeps its old name",
                           dome__ckpt_path(c->from), dome_object_name(object));
     char *text = differs(head, there, object, &info, &status);
+    if (!text)
+        text = take_shape(head, there, object, &status);
     if (text) {
         status = dome__fail(env, status, "checkpoint '%s': '%s' %s", dome__ckpt_path(c->from), dome_object_name(object), text);
         g_free(text);

@@ -289,6 +289,8 @@ static bool check_directory(dome_ckpt *ckpt, uint64_t entries, GHashTable *names
             return wrong(message, "object", i);
         ckpt->entries += o->blocks;
     }
+    if (!dome__ckpt_check_shapes(ckpt, message))
+        return false;
     return ckpt->entries == entries ||
            dome__ckpt_refuse(message, "has a wrong directory: its objects have %" PRIu64 " blocks, the table %" PRIu64,
                              ckpt->entries, entries);
@@ -421,7 +423,7 @@ dome_ckpt *dome__ckpt_decode(const void *head, size_t bytes, uint64_t file_bytes
 
 /* ---- comparing ---- */
 
-static void *shape(const dome_ckpt *ckpt, uint64_t *bytes)
+static void *common_part(const dome_ckpt *ckpt, uint64_t *bytes)
 {
     dome_ckpt copy = *ckpt;
     copy.earlier = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_earlier));
@@ -436,7 +438,7 @@ static void *shape(const dome_ckpt *ckpt, uint64_t *bytes)
 bool dome__ckpt_same(const dome_ckpt *a, const dome_ckpt *b)
 {
     uint64_t na, nb;
-    void *first = shape(a, &na), *second = shape(b, &nb);
+    void *first = common_part(a, &na), *second = common_part(b, &nb);
     bool same = na == nb && na > 0 && memcmp(first, second, na) == 0;
     g_free(first);
     g_free(second);
@@ -447,7 +449,7 @@ dome_ckpt *dome__ckpt_whole_of(const dome_ckpt *piece)
 {
     uint64_t bytes;
     char *message = NULL;
-    void *directory = shape(piece, &bytes);
+    void *directory = common_part(piece, &bytes);
     dome_ckpt *whole = dome__ckpt_new(NULL, 0, 0);
     if (!decode_directory(whole, directory, (uint32_t)bytes, piece->entries, &message))
         g_error("a directory that was read cannot be read again: %s", message);

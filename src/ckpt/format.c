@@ -261,6 +261,104 @@ void dome__ckpt_make_table(dome_ckpt *ckpt)
     }
 }
 
+/* ---- shapes ----
+ *
+ * A counter for each dimension, "shape O.D" for dimension D of object O: readers from before there were shapes ignore them. */
+
+static const char shape_prefix[] = "shape ";
+
+static char *shape_name(guint object, int dimension)
+{
+    return g_strdup_printf("%s%u.%d", shape_prefix, object, dimension);
+}
+
+static bool add_shape(dome_ckpt *ckpt, guint object, int ndim, const uint64_t shape[], char **message)
+{
+    bool good = true;
+    for (int d = 0; d < ndim && good; d++) {
+        char *name = shape_name(object, d);
+        good = dome__ckpt_add_counter(ckpt, name, shape[d], message);
+        g_free(name);
+    }
+    return good;
+}
+
+bool dome__ckpt_is_shape(const dome_ckpt_counter *counter)
+{
+    return g_str_has_prefix(counter->name, shape_prefix);
+}
+
+static const dome_ckpt_counter *counter_at(const dome_ckpt *ckpt, guint index)
+{
+    return &g_array_index(ckpt->counters, dome_ckpt_counter, index);
+}
+
+bool dome__ckpt_has_shapes(const dome_ckpt *ckpt)
+{
+    for (guint i = 0; i < ckpt->counters->len; i++)
+        if (dome__ckpt_is_shape(counter_at(ckpt, i)))
+            return true;
+    return false;
+}
+
+/* How many counters from this one on are the numbers of the object's shape. */
+static guint shape_counters(const dome_ckpt *ckpt, guint first, guint object)
+{
+    guint count = 0;
+    for (bool is = true; is && first + count < ckpt->counters->len; count += is) {
+        char *name = shape_name(object, (int)count);
+        is = strcmp(counter_at(ckpt, first + count)->name, name) == 0;
+        g_free(name);
+    }
+    return count;
+}
+
+uint64_t *dome__ckpt_shape(const dome_ckpt *ckpt, const dome_ckpt_object *object, int *ndim)
+{
+    guint index = (guint)(object - &g_array_index(ckpt->objects, dome_ckpt_object, 0)), count = 0, at = 0;
+    if (dome__ckpt_has_shapes(ckpt))
+        for (; count == 0 && at < ckpt->counters->len; at++)
+            count = dome__ckpt_is_shape(counter_at(ckpt, at)) ? shape_counters(ckpt, at, index) : 0;
+    uint64_t *shape = count ? g_new(uint64_t, count) : NULL;
+    for (guint d = 0; d < count; d++)
+        shape[d] = counter_at(ckpt, at - 1 + d)->value;
+    *ndim = (int)count;
+    return shape;
+}
+
+/* Whether the product of `count` numbers is that of length and width. */
+static bool same_values(const dome_ckpt *ckpt, guint first, guint count, const dome_ckpt_object *object)
+{
+    uint64_t values, product = 1;
+    bool empty = false, fits = true;
+    for (guint d = 0; d < count; d++) {
+        uint64_t n = counter_at(ckpt, first + d)->value;
+        empty |= n == 0;
+        fits = fits && !__builtin_mul_overflow(product, n, &product);
+    }
+    if (__builtin_mul_overflow(object->length, object->width, &values))
+        return false;
+    return empty ? values == 0 : fits && product == values;
+}
+
+bool dome__ckpt_check_shapes(const dome_ckpt *ckpt, char **message)
+{
+    guint object = 0;
+    for (guint i = 0, count; i < ckpt->counters->len; i += count) {
+        count = 1;
+        if (!dome__ckpt_is_shape(counter_at(ckpt, i)))
+            continue;
+        const char *number = counter_at(ckpt, i)->name + strlen(shape_prefix);
+        uint64_t of = g_ascii_strtoull(number, NULL, 10);
+        bool good = of >= object && of < ckpt->objects->len;
+        count = good ? shape_counters(ckpt, i, (guint)of) : 0;
+        if (count == 0 || !same_values(ckpt, i, count, dome__ckpt_object(ckpt, of)))
+            return dome__ckpt_refuse(message, "has a wrong directory: counter %u makes no sense", i);
+        object = (guint)of + 1;
+    }
+    return true;
+}
+
 bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
                            char **message)
 {
@@ -281,7 +379,7 @@ bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, 
     object.first_entry = ckpt->entries;
     ckpt->entries += object.blocks;
     g_array_append_val(ckpt->objects, object);
-    return true;
+    return add_shape(ckpt, ckpt->objects->len - 1, info->ndim, info->shape, message);
 }
 
 const dome_ckpt_object *dome__ckpt_object(const dome_ckpt *ckpt, size_t index)

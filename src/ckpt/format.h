@@ -95,6 +95,15 @@ const dome_ckpt_object *dome__ckpt_object(const dome_ckpt *ckpt, size_t index);
 const dome_ckpt_object *dome__ckpt_find(const dome_ckpt *ckpt, const char *name); /* NULL if there is none */
 dome_ckpt_entry *dome__ckpt_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block);
 
+/* The shape of an object: *ndim numbers, g_free'd by the caller. NULL, and 0 dimensions, if it has none of its own. */
+uint64_t *dome__ckpt_shape(const dome_ckpt *ckpt, const dome_ckpt_object *object, int *ndim);
+
+/* Whether any object has a shape. If not, the file may be from before shapes were kept. */
+bool dome__ckpt_has_shapes(const dome_ckpt *ckpt);
+
+/* Whether a counter is a number of a shape, which readers show with the object. */
+bool dome__ckpt_is_shape(const dome_ckpt_counter *counter);
+
 /* Bytes of one value in portable form. */
 uint64_t dome__ckpt_type_bytes(const dome_ckpt *ckpt, uint32_t type);
 

@@ -21,6 +21,9 @@ bool dome__ckpt_object_layout(const dome_ckpt *ckpt, dome_ckpt_object *object);
 uint64_t dome__ckpt_block_elements(const dome_ckpt_object *object, uint64_t block);
 uint64_t dome__ckpt_fixed_length(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block);
 
+/* Whether the counters that are numbers of shapes are as the specification has them. */
+bool dome__ckpt_check_shapes(const dome_ckpt *ckpt, char **message);
+
 /* Bytes of header, directory and table; 0 if they are too many. */
 uint64_t dome__ckpt_count_head(dome_ckpt *ckpt);
 

@@ -481,6 +481,13 @@ void *dome_object_place(dome_object *object, const dome_layout *layout, uint64_t
     return SLOT(object, place) ? object->ops->place(object, layout, first, count) : NULL;
 }
 
+dome_status dome_object_reshape(dome_object *object, int ndim, const uint64_t shape[])
+{
+    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(shape || ndim == 0, "the shape", DOME_ERR_ARGUMENT);
+    return SLOT(object, reshape) ? object->ops->reshape(object, ndim, shape) : DOME_OK;
+}
+
 bool dome__object_has_place(const dome_object *object)
 {
     return SLOT(object, place) != NULL;

@@ -186,8 +186,22 @@ static dvec *self(const dome_object *object)
 static dome_status vec_describe(const dome_object *object, dome_object_info *info)
 {
     const dvec *x = self(object);
-    *info = (dome_object_info){
-        .type = x->type, .length = x->length, .width = x->width, .distribution = x->distribution, .layout = x->layout};
+    *info = (dome_object_info){.type = x->type,
+                               .length = x->length,
+                               .width = x->width,
+                               .distribution = x->distribution,
+                               .layout = x->layout,
+                               .ndim = x->ndim,
+                               .shape = x->shape};
+    return DOME_OK;
+}
+
+static dome_status vec_reshape(dome_object *object, int ndim, const uint64_t shape[])
+{
+    dvec *x = self(object);
+    if (!dvec__shape_fits(x, ndim, shape))
+        return DOME_ERR_SHAPE;
+    dvec__take_shape(x, ndim, shape);
     return DOME_OK;
 }
 
@@ -505,6 +519,7 @@ static const dome_object_ops vec_ops = {
     .destroy = vec_destroy,
     .values = vec_values,
     .place = vec_place,
+    .reshape = vec_reshape,
 };
 
 bool dvec__is(const dome_object *object)
@@ -600,9 +615,10 @@ bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *co
     return false;
 }
 
-dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options)
+/* like: NULL, or a vector whose shape the new one gets, unless a checkpoint has another one for it. */
+static dvec *new_vector(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options,
+                        const dvec *like)
 {
-    DOME_NEEDS(env, "the environment", NULL);
     dvec_options known;
     if (!dvec__options(env, &options, &known))
         return NULL;
@@ -617,6 +633,8 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n,
         return dome__end(&op, status), NULL;
 
     dvec *x = vec_alloc(env, type, n, options);
+    if (like)
+        dvec__take_shape(x, like->ndim, like->shape);
     uint64_t element, bytes = 0;
     bool zero = true;
     bool have = x->layout && !__builtin_mul_overflow(x->width, (uint64_t)type->size, &element);
@@ -658,22 +676,25 @@ dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n,
     return x;
 }
 
+dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    return new_vector(env, name, type, n, options, NULL);
+}
+
 dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n)
 {
     DOME_NEEDS(env, "the environment", NULL);
-    return dvec_new_with(env, name, type, n, NULL);
+    return new_vector(env, name, type, n, NULL, NULL);
 }
 
 dvec *dvec_new_like(const dvec *x, const char *name)
 {
     DOME_NEEDS(x, "the vector", NULL);
     dvec__id(x); /* refuses a freed vector */
-    dvec *z = dvec_new_with(
+    return new_vector(
         x->env, name, x->type, x->length,
-        DVEC_OPTIONS(.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)));
-    if (z)
-        dvec__take_shape(z, x->ndim, x->shape);
-    return z;
+        DVEC_OPTIONS(.distribution = x->distribution, .width = x->width, .block = dome_layout_block_size(x->layout)), x);
 }
 
 void dvec_free(dvec *x)

@@ -14,6 +14,13 @@ int dvec__shape(const dvec *x, uint64_t shape[DOME_MAX_DIMENSIONS])
     return x->width == 1 ? 1 : 2;
 }
 
+bool dvec__shape_fits(const dvec *x, int ndim, const uint64_t shape[])
+{
+    uint64_t length;
+    return ndim == 0 || (ndim > 0 && ndim <= DOME_MAX_DIMENSIONS && dome__shape_split(ndim, shape, x->width, &length) >= 0 &&
+                         length == x->length);
+}
+
 void dvec__take_shape(dvec *x, int ndim, const uint64_t shape[])
 {
     x->ndim = ndim;
@@ -50,12 +57,11 @@ static char *shown(int ndim, const uint64_t shape[])
 
 static int check_shape(const dvec *x, int ndim, const uint64_t shape[])
 {
-    uint64_t length;
     if (ndim < 0 || ndim > DOME_MAX_DIMENSIONS)
         return dome__fail(x->env, DOME_ERR_ARGUMENT, "%d dimensions: 0 to %d are possible", ndim, DOME_MAX_DIMENSIONS);
     if (ndim > 0 && !shape)
         return dome__fail(x->env, DOME_ERR_ARGUMENT, "there is no shape");
-    if (ndim == 0 || (dome__shape_split(ndim, shape, x->width, &length) >= 0 && length == x->length))
+    if (dvec__shape_fits(x, ndim, shape))
         return DOME_OK;
     char *text = shown(ndim, shape);
     int status = dome__fail(x->env, DOME_ERR_SHAPE,

@@ -75,6 +75,9 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
 
 static uint64_t mix_vector(uint64_t hash, dvec *x)
 {
+    uint64_t shape[DOME_MAX_DIMENSIONS];
+    for (int d = dvec_shape(x, shape); d > 0; d--)
+        hash = (hash ^ shape[d - 1]) * 1099511628211u;
     size_t values = dvec_length(x) * dvec_width(x), bytes = values * dome_type_portable_size(dvec_type(x));
     char *portable = malloc(bytes + 1);
     const void *whole = dvec_allgather(x);
@@ -102,7 +105,7 @@ int main(int argc, char **argv)
     dvec *g = dvec_new(env, "grains", grain_type(env, variant), 400);
     dvec *still = is(variant, "unused") ? NULL : dvec_new(env, "still", DOME_F64, 20000);
     dvec *c = dvec_new_with(env, "c", DOME_C64, 90, &wide), *u = dvec_new(env, "u", DOME_U16, 1000);
-    dvec *empty = dvec_new(env, "empty", DOME_I64, 0);
+    dvec *empty = dvec_new(env, "empty", DOME_I64, 0), *flat = dvec_new_like(m, "flat");
     if (is(variant, "more"))
         dvec_new(env, "more", DOME_F64, 10);
     dvec *stays = dvec_new_with(env, "stays", DOME_F64, 600, DVEC_OPTIONS(.distribution = DOME_BLOCK));
@@ -124,6 +127,8 @@ int main(int argc, char **argv)
         dvec_iota(u);
         dvec_fill(m, 0.25);
         dvec_fill(w, 3);
+        dvec_set_shape(m, 3, (const uint64_t[]){7, 100, dvec_width(m)}); /* flat, made like it before, has none */
+        dvec_set_shape(empty, 2, (const uint64_t[]){3, 0});
     }
     const kept of_stays = keep(stays), of_common = keep(common);
     for (int64_t n = dscalar_get_i64(step); n < steps; n++) {
@@ -145,6 +150,10 @@ int main(int argc, char **argv)
         for (int s = 0; s < count; s++)
             if (list >= spans[s].first && list - spans[s].first < spans[s].count)
                 lists_push(l, list, (double)n + 0.5);
+        if (n == 3)
+            dvec_set_shape(u, 3, (const uint64_t[]){10, 5, 20});
+        if (n == 9)
+            dvec_set_shape(u, 0, NULL);
         dscalar_set_i64(step, n + 1);
         dome_checkpoint(env);
         usleep((useconds_t)sleep_ms * 1000);
@@ -155,7 +164,7 @@ int main(int argc, char **argv)
     double parts[2];
     dscalar_get(z, parts);
     uint64_t number = 14695981039346656037u;
-    dvec *const all[] = {x, m, w, g, still ? still : x, c, u, empty, sums, stays, common};
+    dvec *const all[] = {x, m, w, g, still ? still : x, c, u, empty, flat, sums, stays, common};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         number = mix_vector(number, all[i]);
     dome_print(env, "after %" PRId64 " steps: %016" PRIx64 ", %a %a\n", steps, number, parts[0], parts[1]);

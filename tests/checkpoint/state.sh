@@ -49,8 +49,17 @@ for from in 1 4; do
     done
 done
 
-# A file that is there for its blocks alone is no damage.
 dome=$DOME_BUILD_DIR/tools/dome
+"$dome" ckpt show --head first/ckpt-00000004.dckpt >shown 2>&1 || fail "show: $(cat shown)"
+for line in "m: dvec of f64, length 700, width 3, shape 7 x 100 x 3, block" "u: dvec of u16, length 1000, width 1, shape 10 x 5 x 20, dynamic" \
+    "flat: dvec of f64, length 700, width 3, block" "empty: dvec of i64, length 0, width 1, shape 3 x 0, dynamic"; do
+    grep -qF "$line" shown || fail "show: '$line' is not in: $(cat shown)"
+done
+! grep -q counter shown || fail "shapes are shown as counters: $(grep counter shown)"
+"$dome" ckpt diff first:4 first:6 >shown 2>&1
+grep -qx 'u: its shape differs: 10 x 5 x 20 and none' shown || fail "diff: $(cat shown)"
+
+# A file that is there for its blocks alone is no damage.
 run self state 12 --dome-checkpoint-dir newest --dome-checkpoint-every 1 --dome-checkpoint-keep 1
 well "only the newest kept"
 "$dome" ckpt ls newest >listed 2>err && [ ! -s err ] && grep -q ' kept ' listed || fail "ls of the newest: $(cat err listed)"
@@ -65,7 +74,7 @@ sys.path.insert(0, sys.argv[1])
 from dome_ckpt import Checkpoint
 c = Checkpoint("ckpt-00000006.dckpt")
 assert int(c.array("step")[0]) == 12, c.array("step")
-assert (c.array("m") == 0.25 * 1.25 ** 12).all()
+assert (c.array("m") == 0.25 * 1.25 ** 12).all() and c.array("m").shape == (7, 100, 3)
 assert (c.array("w") == 3 + sum(range(12))).all()
 assert (c.array("u").reshape(-1) == [i + 12 for i in range(1000)]).all()
 assert c.array("empty").size == 0 and c.array("x").size == 5000

@@ -55,6 +55,11 @@ static void kernel(void *ctx, uint64_t first, size_t count, void *out, const voi
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
 }
 
+static void of_stencil(void *ctx, uint64_t index, void *out, const void *const near[])
+{
+    (void)ctx, (void)index, (void)out, (void)near;
+}
+
 static void join(void *ctx, void *left, const void *right)
 {
     (void)ctx, (void)left, (void)right;
@@ -289,6 +294,9 @@ static void of_objects(dome_object *o)
     REFUSES(dome_object_read, o, 0, 1, NULL, 8);
     REFUSES(dome_object_values, NULL, 0, 1);
     REFUSES(dome_object_place, NULL, NULL, 0, 1);
+    REFUSES(dome_object_reshape, NULL, 0, NULL);
+    REFUSES(dome_object_reshape, o, 1, NULL);
+    ALLOWS(dome_object_reshape, o, 0, NULL);
     REFUSES(dome_env_layout, NULL, 10, 0);
     REFUSES(dome_operation_register, NULL, "o", "", DOME_OPERATION_PLAIN);
     REFUSES(dome_operation_register, env, NULL, "", DOME_OPERATION_PLAIN);
@@ -588,6 +596,10 @@ static void movement(dvec *x, dvec *index)
     REFUSES(dvec_halo, x, 1, 1, false, NULL);
     REFUSES(dvec_halo_planes, NULL, 1, 1, false, halo);
     REFUSES(dvec_halo_planes, x, 1, 1, false, NULL);
+    REFUSES(dvec_stencil, NULL, of_stencil, NULL, x, 1, 1, false);
+    REFUSES(dvec_stencil, x, NULL, NULL, index, 1, 1, false);
+    REFUSES(dvec_stencil, x, of_stencil, NULL, NULL, 1, 1, false);
+    ALLOWS(dvec_stencil, x, of_stencil, NULL, index, 1, 1, false);
     REFUSES(dvec_set_shape, NULL, 1, &first);
     REFUSES(dvec_set_shape, x, 1, NULL);
     ALLOWS(dvec_set_shape, x, 0, NULL);

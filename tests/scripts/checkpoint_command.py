@@ -109,6 +109,7 @@ def check_show(directory, n):
         check((s["name"], s["kind"], s["type"], s["length"], s["width"], s["distribution"], s["block_size"], s["blocks"]) ==
               (o.name, o.kind, c.type_name(o.type), o.length, o.width, dome_ckpt.DISTRIBUTIONS[o.distribution], o.block_size,
                o.blocks), f"{o.name}: {s}")
+        check(s["shape"] == c.shapes.get(o.name, []), f"{o.name}: shape {s['shape']}")
         check((s["bytes"], s["own"]) == (int(rows["length"].sum()), int(rows["length"][rows["source"] == c.number].sum())),
               f"{o.name}: {s}")
         if not o.fixed:

@@ -130,6 +130,9 @@ int main(int argc, char **argv)
         checkpoint_state_add(state, number == 1 ? "old" : "new", DOME_F64, 4, 1, 1, DOME_WHOLE, values[9]);
         checkpoint_state_add(state, "resized", DOME_I32, 4 + number, 1, 1, DOME_BLOCK, values[2]);
         checkpoint_state_add_texts(state, "texts", texts, 3);
+        checkpoint_part *shaped = g_ptr_array_index(state->parts, 1);
+        shaped->info.ndim = 3;
+        shaped->info.shape = (const uint64_t[]){7, 100, WIDTH};
         dome_ckpt *ckpt = checkpoint_describe(state, number);
         dome__ckpt_plan(ckpt, previous, &message);
         g_assert_cmpstr(message, ==, NULL);

@@ -336,6 +336,91 @@ static void test_refused(void)
     g_free(longest);
 }
 
+/* ---- shapes ---- */
+
+/* Encodes a description whose objects have been added, and decodes it. NULL, with a message, if the reader refuses it. */
+static dome_ckpt *to_bytes_and_back(dome_ckpt *ckpt, char **message)
+{
+    dome__ckpt_make_table(ckpt);
+    g_assert_true(dome__ckpt_plan(ckpt, NULL, message));
+    char *head = dome__ckpt_encode(ckpt);
+    dome_ckpt *back = dome__ckpt_decode(head, ckpt->head_bytes, ckpt->file_bytes, message);
+    g_free(head);
+    return back;
+}
+
+static void check_shape(const dome_ckpt *ckpt, const char *name, int ndim, const uint64_t wanted[])
+{
+    int found = -1;
+    uint64_t *shape = dome__ckpt_shape(ckpt, dome__ckpt_find(ckpt, name), &found);
+    g_assert_cmpint(found, ==, ndim);
+    g_assert_true((shape == NULL) == (ndim == 0));
+    if (ndim)
+        g_assert_cmpmem(shape, (size_t)found * sizeof *shape, wanted, (size_t)ndim * sizeof *wanted);
+    g_free(shape);
+}
+
+static void add_vector(dome_ckpt *ckpt, const char *name, uint64_t length, uint64_t width, int ndim, const uint64_t shape[])
+{
+    const dome_object_info info = {
+        .type = DOME_F64, .length = length, .width = width, .distribution = DOME_WHOLE, .ndim = ndim, .shape = shape};
+    char *message = NULL;
+    g_assert_true(dome__ckpt_add_object(ckpt, name, "dvec", &info, true, &message));
+}
+
+/* Whether the counters of a file with one vector of 6 elements of width 4 are read. */
+static bool good_counters(const char *first, uint64_t first_value, const char *second, uint64_t second_value)
+{
+    char *message = NULL;
+    dome_ckpt *ckpt = dome__ckpt_new("shapes", 1, 1);
+    add_vector(ckpt, "x", 6, 4, 0, NULL);
+    g_assert_true(dome__ckpt_add_counter(ckpt, first, first_value, &message));
+    g_assert_true(!second || dome__ckpt_add_counter(ckpt, second, second_value, &message));
+    dome_ckpt *back = to_bytes_and_back(ckpt, &message);
+    const bool good = back;
+    if (!good)
+        check_message(message, "counter 0 makes no sense");
+    dome__ckpt_free(back);
+    dome__ckpt_free(ckpt);
+    return good;
+}
+
+static void test_shapes(void)
+{
+    const uint64_t cube[] = {2, 3, 4}, nothing[] = {UINT64_MAX, UINT64_MAX, 0, 3};
+    char *message = NULL;
+    dome_ckpt *ckpt = dome__ckpt_new("shapes", 1, 1);
+    g_assert_true(dome__ckpt_add_counter(ckpt, "other", 7, &message));
+    add_vector(ckpt, "plain", 24, 1, 0, NULL);
+    g_assert_false(dome__ckpt_has_shapes(ckpt));
+    add_vector(ckpt, "x", 6, 4, 3, cube);
+    add_vector(ckpt, "between", 5, 1, 0, NULL);
+    add_vector(ckpt, "empty", 0, 3, 4, nothing);
+    dome_ckpt *back = to_bytes_and_back(ckpt, &message);
+    g_assert_cmpstr(message, ==, NULL);
+    g_assert_true(dome__ckpt_has_shapes(back));
+    check_shape(back, "plain", 0, NULL);
+    check_shape(back, "x", 3, cube);
+    check_shape(back, "between", 0, NULL);
+    check_shape(back, "empty", 4, nothing);
+    dome__ckpt_free(back);
+    dome__ckpt_free(ckpt);
+
+    g_assert_true(good_counters("shape 0.0", 24, NULL, 0));
+    g_assert_true(good_counters("shape 0.0", 8, "shape 0.1", 3));
+    g_assert_true(good_counters("shapes", 1, "a shape 0.0", 1)); /* other counters */
+    g_assert_false(good_counters("shape 0.0", 23, NULL, 0));
+    g_assert_false(good_counters("shape 0.0", UINT64_MAX, "shape 0.1", UINT64_MAX));
+    g_assert_false(good_counters("shape 0.0", 0, NULL, 0));
+    g_assert_false(good_counters("shape 0.1", 24, NULL, 0));
+    g_assert_false(good_counters("shape 0.1", 3, "shape 0.0", 8));
+    g_assert_false(good_counters("shape 1.0", 24, NULL, 0));
+    g_assert_false(good_counters("shape 18446744073709551616.0", 24, NULL, 0));
+    g_assert_false(good_counters("shape 00.0", 24, NULL, 0));
+    g_assert_false(good_counters("shape ", 24, NULL, 0));
+    g_assert_false(good_counters("shape -1.0", 24, NULL, 0));
+}
+
 /* ---- damage ---- */
 
 /* A change of any byte of any file of a checkpoint is detected, and the message names the file, and the object and block if the
@@ -1208,6 +1293,7 @@ int main(int argc, char **argv)
     g_test_add_func("/checkpoint/round_trip", test_round_trip);
     g_test_add_func("/checkpoint/writers", test_writers);
     g_test_add_func("/checkpoint/refused", test_refused);
+    g_test_add_func("/checkpoint/shapes", test_shapes);
     g_test_add_func("/checkpoint/every_byte", test_every_byte);
     g_test_add_func("/checkpoint/truncated", test_truncated);
     g_test_add_func("/checkpoint/hostile", test_hostile);
