@@ -6,6 +6,7 @@ A chain is some calls on vectors of one length. In half of the chains every call
 of the same operands; in the other half, with operations that have one right result to the bit, only the end is, so that the calls in
 between are deferred and computed together. Each run of the program makes many chains, as one task or as several."""
 
+import fractions
 import math
 import os
 import random
@@ -216,8 +217,9 @@ class Chain:
         exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
                  "slice", "concatenate", "nonzero"]
         exact += ["sort", "argsort", "searchsorted", "unique"]
+        exact += ["get_many"]
         if kind in "iuf":
-            exact += ["histogram", "by"]
+            exact += ["histogram", "histogram_edges", "by"]
         if kind in "iu":
             exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "exscan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
@@ -227,7 +229,7 @@ class Chain:
             if kind == "f":
                 exact += ["min", "max", "pow", "scan", "exscan", "matmul", "transpose_matmul", "atan2", "hypot"] + NEAR_FUNCTIONS
             elif kind == "c":
-                exact += ["mul", "div", "abs", "sqrt", "exp", "axpy", "conj", "sinh", "tanh", "reversed"]
+                exact += ["mul", "div", "abs", "sqrt", "exp", "axpy", "conj", "sinh", "tanh", "reversed", "parts"]
         name = c.choice(exact)
         special = getattr(self, "do_" + name, None)
         if special:
@@ -277,8 +279,17 @@ class Chain:
         self.operation("copy %d %d" % (z, x), z, lambda: self.values[x].copy())
 
     def do_scalar(self, z, x, y):
-        name = self.chance.choice(["add", "sub", "mul"])
+        names = ["add", "sub", "mul", "div"]
+        if is_integer(self.type):
+            names += ["min", "max", "fmod", "pow"] + BITS + list(SHIFTS)
+        elif self.dtype.kind == "f":
+            names += ["fmod"] + (["min", "max"] if self.stepwise else []) # which zero is the smaller one is open
+        name = self.chance.choice(names)
         a = self.number(is_integer(self.type))
+        if is_integer(self.type) and name in ["div", "fmod", "pow"] + list(SHIFTS):
+            a = abs(a) or 1.0
+        if name in SHIFTS:
+            a = min(a, 7.0)
 
         def compute():
             if is_integer(self.type):
@@ -486,6 +497,42 @@ class Chain:
         self.lines.append(line)
         self.judges.append(lambda text: check(judge(text.split(), compute() if wanted is None else wanted), "%s: %s" % (line, text)))
 
+    def do_parts(self, z, x, y):
+        name, real = self.chance.choice(["real", "imag", "arg"]), {"c64": "f32", "c128": "f64"}[self.type]
+        line = "%s 5 %d" % (name, x)
+        self.lines += ["new 5 %s %d %d %d" % (real, *self.shape, self.distribution), line, "print 5", "free 5"]
+        self.description.append(line)
+
+        def look(text):
+            got, values = np.frombuffer(bytes.fromhex(text), dtype=TYPES[real]).reshape(self.shape), self.values[x]
+            wanted = {"real": np.real, "imag": np.imag, "arg": np.angle}[name](values)
+            check(near(got, wanted, real) if name == "arg" else same(got, wanted), "%s: %r instead of %r" % (line, got[:8], wanted[:8]))
+
+        self.judges += [None, None, look, None]
+
+    def do_get_many(self, z, x, y):
+        n = self.shape[0]
+        if not n:
+            return
+        first, step, count = self.chance.randrange(n), self.chance.choice([0, 1, n - 1, self.chance.randrange(n)]), self.chance.randint(0, 40)
+        line, wanted = "get_many %d %d %d %d" % (x, first, step, count), None
+        if not self.stepwise:
+            wanted = self.values[x][[(first + j * step) % n for j in range(count)]]
+        self.lines.append(line)
+        self.description.append(line)
+
+        def look(text):
+            right = self.values[x][[(first + j * step) % n for j in range(count)]] if wanted is None else wanted
+            check(same(np.frombuffer(bytes.fromhex(text), dtype=self.dtype), right.ravel()), "%s: %s" % (line, text[:80]))
+
+        self.judges.append(look)
+
+    def do_histogram_edges(self, z, x, y):
+        bins, low, a = self.chance.randint(1, 30), self.chance.choice([-3.0, 0.0, -0.75, 1.5]), self.chance.choice([0.0, 0.25, 1.0])
+        edges = [low + j * j * a for j in range(bins + 1)]
+        counted = lambda: np.histogram(self.values[x].astype("f8"), edges)[0].tolist()
+        self.printed("histogram_edges %d %d %s %s" % (x, bins, low.hex(), a.hex()), counted, lambda words, right: [int(word) for word in words] == right)
+
     def do_histogram(self, z, x, y):
         bins, low = self.chance.randint(1, 40), self.chance.choice([-3.0, 0.0, -0.7, 1.5])
         high = low + self.chance.choice([1.0, 0.3, 6.0, 100.0])
@@ -617,11 +664,31 @@ class Chain:
                 return [float.fromhex(word) for word in text.split()] == [float(f(row)) for f in (sum, min, max) for row in rows]
 
             self.reduced("columns 0", columns)
+            if self.type in ("i8", "u8", "i16", "u16"):
+                self.reduced("max_value_i64 0", lambda text: int(text) == int(x().max()))
+                self.reduced("dot_i64 0 1", lambda text: int(text) == sum(int(a) * int(b) for a, b in zip(x(), self.values[1].ravel())))
         elif self.dtype.kind == "f":
             self.reduced("sum 0", lambda text: close(float.fromhex(text), exact_sum(x().astype("f8")), float(np.sum(np.abs(x().astype("f8"))))))
             self.reduced("dot 0 1", lambda text: close(float.fromhex(text), exact_sum(x().astype("f8") * self.values[1].ravel().astype("f8")),
                                                        float(np.sum(np.abs(x().astype("f8") * self.values[1].ravel().astype("f8"))))))
             self.reduced("norm2 0", lambda text: close(float.fromhex(text), float(np.linalg.norm(x().astype("f8"))), float(np.linalg.norm(x().astype("f8")))))
+            def three(text):
+                pairs = [(x(), self.values[1].ravel()), (x(), x()), (self.values[1].ravel(), x())]
+                products = [a.astype("f8") * b.astype("f8") for a, b in pairs]
+                return all(close(float.fromhex(word), exact_sum(p), float(np.sum(np.abs(p)))) for word, p in zip(text.split(), products, strict=True))
+
+            def product(text):
+                """Where no order of the factors leaves the range of doubles."""
+                factors = [float(a) for a in x()]
+                if not all(math.isfinite(a) for a in factors) or sum(abs(math.log2(abs(a))) for a in factors if a) > 900:
+                    return True
+                right = fractions.Fraction(1)
+                for a in factors:
+                    right *= fractions.Fraction(a)
+                return abs(fractions.Fraction(float.fromhex(text)) - right) <= abs(right) * len(factors) / 10**15
+
+            self.reduced("dots 0 1", three)
+            self.reduced("prod 0", product)
             magnitudes = lambda: np.abs(x().astype("f8"))
             self.reduced("norm1 0", lambda text: close(float.fromhex(text), exact_sum(magnitudes()), float(np.sum(magnitudes()))))
             self.reduced("norm_inf 0", lambda text: close(float.fromhex(text), float(magnitudes().max()), 0))
@@ -634,6 +701,23 @@ class Chain:
 
             self.reduced("columns 0", columns)
             self.reduced("min_value 0", lambda text: close(float.fromhex(text), float(x().min()), 0))
+        if self.dtype.kind == "c":
+            def both(line, values):
+                """Real and imaginary part, if all values are finite."""
+                def judge(text):
+                    terms, size = values()
+                    parts = [float.fromhex(word) for word in text.split()]
+                    return not np.all(np.isfinite(terms)) or len(parts) == 2 and \
+                        close(parts[0], math.fsum(terms.real), size) and close(parts[1], math.fsum(terms.imag), size)
+
+                self.reduced(line, judge)
+
+            def products():
+                a, b = x().astype("c16"), self.values[1].ravel().astype("c16")
+                return np.conj(a) * b, float(np.sum(np.abs(a) * np.abs(b)))
+
+            both("sum_c128 0", lambda: (x().astype("c16"), float(np.sum(np.abs(x().astype("c16"))))))
+            both("dot_c128 0 1", products)
         if self.dtype.kind != "c":
             self.reduced("argmin 0", lambda text: int(text) == int(np.argmin(x())))
             self.reduced("argmax 0", lambda text: int(text) == int(np.argmax(x())))
@@ -648,7 +732,7 @@ class Chain:
 
 def case(chance, number):
     chains = [Chain(random.Random("%s:%d" % (chance.random(), k))) for k in range(CHAINS_PER_RUN)]
-    tasks = chance.choice([1, 1, 2, 3])
+    tasks = chance.choice([1, 1, 2, 3, 5, 7])
     start = ["--dome-transport", "self"] if tasks == 1 else ["--dome-tasks", str(tasks), "--dome-balance", chance.choice(["none", "random"])]
     start += ["--dome-evaluator", chance.choice(["fused", "fused", "plain"])]
     with harness.temporary_directory() as base:

@@ -3,7 +3,7 @@
     scipy_cases.py [CASES [SEED [NUMBER]]]
 
 A case is a Matrix Market file of any kind and vectors of one or several columns. tests/programs/matrices.c reads it, as one task or as
-several, and writes products, the diagonal, the transpose and matrices of some rows. All of these must have SciPy's bits; norms must be
+several, and writes products, the diagonal, the transpose, matrices of some rows and with scaled rows. All of these must have SciPy's bits; norms must be
 near."""
 
 import os
@@ -101,6 +101,7 @@ def make(chance, base, k):
     m, n = a.shape
     x = vector(chance, path("x.npy"), n, chance.choice([1, 1, 3]), a.dtype)
     z = vector(chance, path("z.npy"), m, chance.choice([1, 1, 2]), a.dtype)
+    s = vector(chance, path("s.npy"), m, 1, a.dtype)
     rows = np.array([chance.randrange(m) for _ in range(chance.choice([1, 5, 300]))], dtype=chance.choice(["i8", "i4"]))
     np.save(path("rows.npy"), rows)
 
@@ -113,6 +114,7 @@ def make(chance, base, k):
         same_matrix(path("slice.mtx"), a[np.arange(m)[::-2 if k % 2 else 2]], "the slice")
         same_matrix(path("rows.mtx"), a[rows.astype("i8")], "the submatrix")
         same_matrix(path("T.mtx"), a.T, "the transpose")
+        same_matrix(path("S.mtx"), -0.375 * (scipy.sparse.diags(s) @ a), "the matrix with scaled rows")
         entries, frobenius, inf, symmetric = line.split()
         check(int(entries) == a.nnz, "%s entries instead of %d" % (entries, a.nnz))
         near(frobenius, float(np.sqrt((abs(a.data)**2).sum())), "the Frobenius norm")

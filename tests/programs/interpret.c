@@ -11,6 +11,10 @@
  *                                              new vector number K
  *     by X L K                                 prints the sums, then smallest and largest values by label, then the numbers
  *     histogram X BINS LOW HIGH                prints the numbers of values
+ *     histogram_edges X BINS LOW A             the same for the edges LOW + j * j * A
+ *     get_many X FIRST STEP COUNT              prints elements FIRST, FIRST + STEP, ..., around the end, as hex
+ *     dots X Y                                 prints three dot products at once: X Y, X X, Y X
+ *     sum_c128 X, prod_c128 X, dot_c128 X Y    prints real and imaginary part
  *     transpose_matmul X Y                     prints the values of the product
  *     print K                                  prints the values as hex
  *     free K
@@ -66,7 +70,8 @@ static const struct {
              {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},         {"erfc", dvec_erfc},
              {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round},     {"trunc", dvec_trunc},
              {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},         {"scan", dvec_scan},
-             {"sort", dvec_sort},   {"argsort", dvec_argsort}, {"cumprod", dvec_cumprod}, {"exscan", dvec_exscan}};
+             {"sort", dvec_sort},   {"argsort", dvec_argsort}, {"cumprod", dvec_cumprod}, {"exscan", dvec_exscan},
+             {"real", dvec_real},   {"imag", dvec_imag},       {"arg", dvec_arg}};
 
 static const struct {
     const char *name;
@@ -165,6 +170,61 @@ static void histogram(dome_env *env, const dvec *x, uint64_t bins, double low, d
     free(text);
 }
 
+static void histogram_edges(dome_env *env, const dvec *x, uint64_t bins, double low, double a)
+{
+    uint64_t *count = calloc((size_t)bins + 1, sizeof *count);
+    double *edges = calloc((size_t)bins + 1, sizeof *edges);
+    char *text = calloc((size_t)bins + 1, 24);
+    size_t at = 0;
+    for (size_t j = 0; j <= bins; j++)
+        edges[j] = low + (double)(j * j) * a;
+    dvec_histogram_edges(x, bins, edges, count);
+    for (size_t j = 0; j < bins; j++)
+        at += (size_t)sprintf(text + at, "%" PRIu64 " ", count[j]);
+    dome_print(env, "%s\n", text);
+    free(count);
+    free(edges);
+    free(text);
+}
+
+static void get_many(dome_env *env, const dvec *x, uint64_t first, uint64_t step, size_t count)
+{
+    const size_t bytes = count * dvec_width(x) * value_bytes(x);
+    uint64_t *index = calloc(count + 1, sizeof *index);
+    unsigned char *elements = malloc(bytes + 1);
+    char *text = calloc(2 * bytes + 1, 1);
+    for (size_t j = 0; j < count; j++)
+        index[j] = (first + j * step) % dvec_length(x);
+    dvec_get_many(x, count, index, elements);
+    for (size_t i = 0; i < bytes; i++)
+        sprintf(text + 2 * i, "%02x", elements[i]);
+    dome_print(env, "%s\n", text);
+    free(index);
+    free(elements);
+    free(text);
+}
+
+/* Reductions of several numbers. Returns whether the line is one. */
+static bool several_results(dome_env *env, const char *name, const dvec *x, const dvec *y)
+{
+    double result[3] = {0};
+    if (strcmp(name, "dots") == 0) {
+        dvec_dots(3, (const dvec *const[]){x, x, y}, (const dvec *const[]){y, x, x}, result);
+        dome_print(env, "%a %a %a\n", result[0], result[1], result[2]);
+        return true;
+    }
+    if (strcmp(name, "sum_c128") == 0)
+        dvec_sum_c128(x, result);
+    else if (strcmp(name, "prod_c128") == 0)
+        dvec_prod_c128(x, result);
+    else if (strcmp(name, "dot_c128") == 0)
+        dvec_dot_c128(x, y, result);
+    else
+        return false;
+    dome_print(env, "%a %a\n", result[0], result[1]);
+    return true;
+}
+
 static void transposed_product(dome_env *env, const dvec *x, const dvec *y)
 {
     size_t values = dvec_width(x) * dvec_width(y), at = 0;
@@ -199,10 +259,14 @@ static bool arrays(dome_env *env, char *const word[], const int number[])
         by_label(env, x, y, (uint64_t)atoll(word[3]));
     else if (strcmp(name, "histogram") == 0)
         histogram(env, x, (uint64_t)atoll(word[2]), strtod(word[3], NULL), strtod(word[4], NULL));
+    else if (strcmp(name, "histogram_edges") == 0)
+        histogram_edges(env, x, (uint64_t)atoll(word[2]), strtod(word[3], NULL), strtod(word[4], NULL));
+    else if (strcmp(name, "get_many") == 0)
+        get_many(env, x, (uint64_t)atoll(word[2]), (uint64_t)atoll(word[3]), (size_t)atoll(word[4]));
     else if (strcmp(name, "transpose_matmul") == 0)
         transposed_product(env, x, y);
     else
-        return false;
+        return several_results(env, name, x, y);
     return true;
 }
 
@@ -253,6 +317,8 @@ static void interpret(dome_env *env, char *line)
         dvec_shift(x, v[number[2]], atoll(word[3]), NULL);
     } else if (strcmp(name, "dot") == 0) {
         dome_print(env, "%a\n", dvec_dot(x, v[number[2]]));
+    } else if (strcmp(name, "dot_i64") == 0) {
+        dome_print(env, "%" PRId64 "\n", dvec_dot_i64(x, v[number[2]]));
     } else if (strcmp(name, "argmin") == 0 || strcmp(name, "argmax") == 0) {
         uint64_t position;
         (name[4] == 'i' ? dvec_argmin : dvec_argmax)(x, &position);

@@ -1,6 +1,6 @@
 /* Operations on sparse matrices, for tests/campaign/scipy_cases.py: matrices FOLDER COUNT. Case k reads k.mtx and the vectors
- * k.x.npy (an element for each column), k.z.npy (one for each row) and k.rows.npy (numbers of rows), writes what it computes of
- * them, and prints the number of entries, norms and symmetry. */
+ * k.x.npy (an element for each column), k.z.npy and k.s.npy (one for each row) and k.rows.npy (numbers of rows), writes what it
+ * computes of them, and prints the number of entries, norms and symmetry. */
 #include <dome/dome.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,11 @@ static void one_case(void)
     write_matrix(turned, "T.mtx");
     double frobenius = dsparse_norm_frobenius(a), inf = dsparse_norm_inf(a);
     dome_print(env, "%d %.17g %.17g %d\n", (int)dsparse_entries(a), frobenius, inf, dsparse_is_symmetric(a));
-    dsparse_free(a);
+    dvec *s = dvec_read(env, NULL, path("s.npy"));
+    dsparse_scale_rows(a, s);
+    dsparse_scale(a, -0.375);
+    write_matrix(a, "S.mtx");
+    dvec_free(s);
     dvec_free(x);
     dvec_free(z);
     dvec_free(rows);
