@@ -671,7 +671,13 @@ class Chain:
             self.reduced("sum 0", lambda text: close(float.fromhex(text), exact_sum(x().astype("f8")), float(np.sum(np.abs(x().astype("f8"))))))
             self.reduced("dot 0 1", lambda text: close(float.fromhex(text), exact_sum(x().astype("f8") * self.values[1].ravel().astype("f8")),
                                                        float(np.sum(np.abs(x().astype("f8") * self.values[1].ravel().astype("f8"))))))
-            self.reduced("norm2 0", lambda text: close(float.fromhex(text), float(np.linalg.norm(x().astype("f8"))), float(np.linalg.norm(x().astype("f8")))))
+            def norm(text):
+                """np.linalg.norm may leave the range of doubles in between."""
+                largest = float(np.abs(x()).max())
+                right = largest * float(np.linalg.norm(x().astype("f8") / largest)) if 0 < largest < math.inf else float(np.linalg.norm(x().astype("f8")))
+                return close(float.fromhex(text), right, right)
+
+            self.reduced("norm2 0", norm)
             def three(text):
                 pairs = [(x(), self.values[1].ravel()), (x(), x()), (self.values[1].ravel(), x())]
                 products = [a.astype("f8") * b.astype("f8") for a, b in pairs]
