@@ -151,25 +151,40 @@ static uint64_t *copy_counts(const dome_env *env, dome_type type, const size_t *
     return copy;
 }
 
-/* root < 0: to all tasks. counts NULL: `count` of each task. */
+/* How many elements each task gives or gets. */
+typedef struct portions {
+    uint64_t *list; /* NULL: all the same; g_free'd by the caller */
+    uint64_t total; /* of the list */
+} portions;
+
+/* Begins a gather or scatter and checks its root and its counts (NULL: `count` for each task). rooted: the root is an argument.
+ */
+static dome_status begin_portions(dome_operation *op, portions *p, dome_env *env, dome_operation_code code, bool rooted, int root,
+                                  dome_type type, size_t count, const size_t *counts)
+{
+    uint64_t words[3] = {dome__type_word(env, type), counts ? 0 : count, (uint64_t)root};
+    for (int r = 0; counts && r < env->size; r++)
+        words[1] = dome__hash(words[1], counts[r]);
+    dome__begin_with(op, env, code, NULL, words, rooted ? 3 : 2);
+    *p = (portions){0};
+    dome_status status = check_root(env, root);
+    if (status || !counts)
+        return status ? status : check_count(env, type, count);
+    p->list = copy_counts(env, type, counts, &p->total);
+    return p->list ? DOME_OK : dome__fail(env, DOME_ERR_ARGUMENT, "the counts add up to more than memory can have");
+}
+
+/* counts NULL: `count` of each task. */
 static dome_status gather(dome_env *env, dome_operation_code code, int root, dome_type type, const void *send, size_t count,
                           const size_t *counts, void *recv)
 {
     dome_transport *t = env->transport;
     dome_operation op;
-    uint64_t words[3] = {dome__type_word(env, type), counts ? 0 : count}, total = 0;
-    for (int r = 0; counts && r < env->size; r++)
-        words[1] = dome__hash(words[1], counts[r]);
+    portions p;
     bool to_all = code == DOME_OP_ALLGATHER || code == DOME_OP_ALLGATHERV;
-    words[2] = (uint64_t)root;
-    dome__begin_with(&op, env, code, NULL, words, to_all ? 2 : 3);
-    dome_status status = check_root(env, root);
-    if (!status && !counts)
-        status = check_count(env, type, count);
-    uint64_t *list = counts ? copy_counts(env, type, counts, &total) : NULL;
-    if (!status && counts && !list)
-        status = dome__fail(env, DOME_ERR_ARGUMENT, "the counts add up to more than memory can have");
-    if (!status && (counts ? total : count)) {
+    dome_status status = begin_portions(&op, &p, env, code, !to_all, root, type, count, counts);
+    uint64_t *list = p.list;
+    if (!status && (counts ? p.total : count)) {
         int failed = to_all ? list ? dome__allgatherv(t, type, send, list, recv) : dome__allgather(t, type, send, count, recv)
                      : list ? dome__gatherv(t, root, type, send, list, recv)
                             : dome__gather(t, root, type, send, count, recv);
@@ -231,29 +246,20 @@ dome_status dome_allgatherv(dome_env *env, dome_type type, const void *send, con
 static dome_status scatter(dome_env *env, dome_operation_code code, int root, dome_type type, const void *send, size_t count,
                            const size_t *counts, void *recv)
 {
-    dome_transport *t = env->transport;
     dome_operation op;
-    uint64_t words[3] = {dome__type_word(env, type), counts ? 0 : count, (uint64_t)root}, total = 0;
-    for (int r = 0; counts && r < env->size; r++)
-        words[1] = dome__hash(words[1], counts[r]);
-    dome__begin_with(&op, env, code, NULL, words, G_N_ELEMENTS(words));
-    dome_status status = check_root(env, root);
-    if (!status && !counts)
-        status = check_count(env, type, count);
-    uint64_t *list = counts ? copy_counts(env, type, counts, &total) : NULL;
-    if (!status && counts && !list)
-        status = dome__fail(env, DOME_ERR_ARGUMENT, "the counts add up to more than memory can have");
+    portions p;
+    dome_status status = begin_portions(&op, &p, env, code, true, root, type, count, counts);
     if (!status) {
         uint64_t *out = g_new0(uint64_t, env->size), *in = g_new0(uint64_t, env->size);
         for (int r = 0; r < env->size && env->rank == root; r++)
-            out[r] = list ? list[r] : count;
-        in[root] = list ? list[env->rank] : count;
-        int failed = dome__alltoallv(t, type, send, out, recv, in);
+            out[r] = p.list ? p.list[r] : count;
+        in[root] = p.list ? p.list[env->rank] : count;
+        int failed = dome__alltoallv(env->transport, type, send, out, recv, in);
         status = failed ? dome__fail_transport(env, failed) : DOME_OK;
         g_free(out);
         g_free(in);
     }
-    g_free(list);
+    g_free(p.list);
     return dome__end(&op, status);
 }
 
