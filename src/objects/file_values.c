@@ -199,7 +199,9 @@ static void for_pieces(transfer *t, piece_step step)
     }
 }
 
-int dome__file_read_values(dome_shared_file *f, dvec *x, const dome_file_item *item, uint64_t offset)
+/* here: whether this task has a part to handle. */
+static int transfer_values(dome_shared_file *f, const dvec *x, const dome_file_item *item, uint64_t offset, bool here,
+                           piece_step step)
 {
     transfer t;
     begin(&t, f, x, item, offset);
@@ -207,25 +209,20 @@ int dome__file_read_values(dome_shared_file *f, dvec *x, const dome_file_item *i
     if (!status)
         status = dome__shared_find(f);
     if (!status) {
-        for_pieces(&t, read_piece);
+        if (here)
+            for_pieces(&t, step);
         status = dome__shared_finish(f);
     }
     g_free(t.buffer);
     return status;
 }
 
+int dome__file_read_values(dome_shared_file *f, dvec *x, const dome_file_item *item, uint64_t offset)
+{
+    return transfer_values(f, x, item, offset, true, read_piece);
+}
+
 int dome__file_write_values(dome_shared_file *f, const dvec *x, const dome_file_item *item, uint64_t offset)
 {
-    transfer t;
-    begin(&t, f, x, item, offset);
-    int status = dome__shared_agree(f);
-    if (!status)
-        status = dome__shared_find(f);
-    if (!status) {
-        if (x->env->rank == 0 || x->distribution != DOME_WHOLE)
-            for_pieces(&t, write_piece);
-        status = dome__shared_finish(f);
-    }
-    g_free(t.buffer);
-    return status;
+    return transfer_values(f, x, item, offset, x->env->rank == 0 || x->distribution != DOME_WHOLE, write_piece);
 }
