@@ -6,12 +6,17 @@
 
 static uint64_t draw_state;
 
-static inline uint64_t draw_word(void)
+/* A word that looks random, made of z alone. */
+static inline uint64_t draw_mix(uint64_t z)
 {
-    uint64_t z = draw_state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+static inline uint64_t draw_word(void)
+{
+    return draw_mix(draw_state += 0x9e3779b97f4a7c15u);
 }
 
 /* A number from 0 to below - 1. */

@@ -5,36 +5,14 @@
 #include "core/time.h"
 #include "mixed_formats.h"
 #include "reference_sum.h"
+#include "rounds.h"
 
 #include <dome/dome.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static dome_env *env;
 static int rank, size;
-static uint64_t state; /* equal on all tasks */
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static uint64_t draw(uint64_t below)
-{
-    state += 0x9e3779b97f4a7c15u;
-    return mix(state) % below;
-}
-
-#define EXPECT(condition, ...)                                                                                                   \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            char *text_ = g_strdup_printf(__VA_ARGS__);                                                                          \
-            dome_abort(env, "comm, line %d: %s", __LINE__, text_);                                                               \
-        }                                                                                                                        \
-    } while (0)
 
 /* ---- data: the elements of a stream, which any task can make ---- */
 
@@ -79,7 +57,7 @@ static double real(uint64_t bits)
 
 static void element(dome_type type, uint64_t stream, uint64_t i, void *out)
 {
-    uint64_t bits = mix(stream * 0x9e3779b97f4a7c15u + i * 0xd6e8feb86659fd93u + 1), more = mix(bits + 1);
+    uint64_t bits = draw_mix(stream * 0x9e3779b97f4a7c15u + i * 0xd6e8feb86659fd93u + 1), more = draw_mix(bits + 1);
     double parts[2] = {real(bits), real(more)};
     float narrow[2] = {(float)parts[0], (float)parts[1]};
     affine a;
@@ -724,13 +702,13 @@ static void check_errors(void)
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
-    state = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 1995;
+    draw_state = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 1995;
     int rounds = argc > 2 ? atoi(argv[2]) : 3;
     rank = dome_rank(env);
     size = dome_size(env);
     make_types();
-    for (int round = 0; round < rounds; round++) {
-        if (round == 1 && size > 1)
+    for (round_number = 0; round_number < rounds; round_number++) {
+        if (round_number == 1 && size > 1)
             pretend_mixed_formats(env);
         check_reductions();
         check_own_function(draw(60));
@@ -743,7 +721,7 @@ int main(int argc, char **argv)
         check_messages(60);
         check_requests(60);
         check_special();
-        if (round < 2) /* the formats are the same, and are not */
+        if (round_number < 2) /* the formats are the same, and are not */
             check_long();
         check_long_to_waiting(200);
     }

@@ -2,6 +2,7 @@
  * of all distributions and widths. Every task holds the whole model. Arguments: a seed and a number of rounds. */
 #include "mixed_formats.h"
 #include "rounds.h"
+#include "vector_files.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>
@@ -512,31 +513,13 @@ static bool is_symmetric(const model *m)
 
 /* ---- files ---- */
 
-static char folder[200];
-
-/* Odd ranks may work in another directory, where they do not see the files. */
-static void stand(bool all)
-{
-    EXPECT(chdir(all || dome_rank(env) % 2 == 0 ? folder : "/") == 0, "chdir");
-}
-
-static void begin_files(void)
-{
-    if (dome_rank(env) == 0) {
-        char *path = g_build_filename(g_get_tmp_dir(), "dome-sparse-XXXXXX", NULL);
-        EXPECT(g_mkdtemp(path) && strlen(path) < sizeof folder, "%s", path);
-        strcpy(folder, path);
-        g_free(path);
-    }
-    dome_bcast(env, 0, DOME_U8, folder, sizeof folder);
-}
-
 static void end_files(void)
 {
     stand(true);
     dome_barrier(env);
     if (dome_rank(env) == 0)
-        EXPECT(g_remove("A.mtx") == 0 && chdir("/") == 0 && g_rmdir(folder) == 0, "'%s' is not as it should be", folder);
+        EXPECT(g_remove("A.mtx") == 0, "A.mtx");
+    remove_folder();
 }
 
 static void make_file(const char *text)
@@ -966,7 +949,7 @@ int main(int argc, char **argv)
                                              test_submatrix};
     enum { TESTS = sizeof tests / sizeof tests[0] };
 
-    begin_files();
+    make_folder();
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)

@@ -270,6 +270,13 @@ static void check_unreadable(dome_status status, const char *words)
     CHECK(dome_object_count(env) == objects, "an object was left");
 }
 
+/* The vector is not written in place of what is there, or where nothing can be. */
+static void check_unwritable(dvec *x, const char *path, const char *words)
+{
+    CHECK(dvec_write(x, path) != DOME_OK, "write to %s: %s", path, words);
+    check_failed(DOME_ERR_IO, words);
+}
+
 static void check_bad_arrays(void)
 {
     static const struct {
@@ -288,20 +295,17 @@ static void check_bad_arrays(void)
     make("other.zarr", zeros, 5);
     check_unreadable(DOME_ERR_FORMAT, "not a folder");
     dvec *x = dvec_new(env, "x", DOME_F64, 100);
-    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a file");
-    check_failed(DOME_ERR_IO, "not a folder");
+    check_unwritable(x, "other.zarr", "not a folder");
     discard("other.zarr");
     make("other.zarr/notes", zeros, 5);
     check_unreadable(DOME_ERR_FORMAT, "neither .zarray nor zarr.json");
     stand(draw(2));
-    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a folder");
-    check_failed(DOME_ERR_IO, "'notes'");
+    check_unwritable(x, "other.zarr", "'notes'");
     stand(true);
     discard("other.zarr");
     make("other.zarr/.zgroup", "{\"zarr_format\": 2}", 18);
     check_unreadable(DOME_ERR_FORMAT, "Zarr group");
-    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a group");
-    check_failed(DOME_ERR_IO, ".zgroup");
+    check_unwritable(x, "other.zarr", ".zgroup");
     CHECK(dvec_write(x, "other.zarr/inside") == DOME_OK, "write into a group");
     dvec *y = dvec_read(env, "y", "other.zarr/inside");
     CHECK(y && dvec_length(y) == 100, "read from a group");
@@ -309,10 +313,8 @@ static void check_bad_arrays(void)
     discard("other.zarr");
     make("other.zarr/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"group\"}", 40);
     check_unreadable(DOME_ERR_FORMAT, "Zarr group");
-    CHECK(dvec_write(x, "other.zarr") != DOME_OK, "write over a group");
-    check_failed(DOME_ERR_IO, "not a Zarr array");
-    CHECK(dvec_write(x, "missing/other.zarr") != DOME_OK, "write into nothing");
-    check_failed(DOME_ERR_IO, "missing/other.zarr");
+    check_unwritable(x, "other.zarr", "not a Zarr array");
+    check_unwritable(x, "missing/other.zarr", "missing/other.zarr");
     discard("other.zarr");
 
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
