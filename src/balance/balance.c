@@ -280,7 +280,9 @@ static bool look_for_numbers(dome_env *env, dome_balance *b)
     if (dome__relay_complete(b->relay) || now - b->looked_ns < LOOK_NS)
         return true;
     b->looked_ns = now;
+    const uint64_t waited = *env->wait_ns;
     int status = dome__relay_advance(b->relay, false);
+    dome__clock_waited(env, DOME_OP_BALANCE, *env->wait_ns - waited);
     if (dome__relay_complete(b->relay))
         b->late = env->sequence - b->left.sequence;
     return status == DOME_OK;

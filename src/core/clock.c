@@ -121,6 +121,11 @@ void dome__clock_charged(dome_env *env, uint64_t ns)
     env->clock->eval_ns += ns;
 }
 
+void dome__clock_waited(dome_env *env, uint32_t code, uint64_t ns)
+{
+    env->clock->entry[code].wait_ns += ns;
+}
+
 void dome__clock_helped(dome_env *env, uint64_t ns, uint64_t blocks)
 {
     env->clock->helped_ns += ns;

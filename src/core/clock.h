@@ -38,6 +38,9 @@ const dome_clock_entry *dome__clock_entry_of(const dome_env *env, uint32_t code)
 void dome__clock_charge(dome_env *env, uint32_t code, uint64_t ns, uint64_t bytes);
 void dome__clock_charged(dome_env *env, uint64_t ns);
 
+/* A task has waited for so long before an operation began, on behalf of `code`. */
+void dome__clock_waited(dome_env *env, uint32_t code, uint64_t ns);
+
 /* Blocks of other tasks were computed, in so much time. */
 void dome__clock_helped(dome_env *env, uint64_t ns, uint64_t blocks);
 uint64_t dome__clock_helped_blocks(const dome_env *env);

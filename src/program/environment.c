@@ -59,6 +59,15 @@ static void release_finalized(void)
     g_free(env);
 }
 
+/* All tasks are there. What they have waited for each other until now is no part of an operation. */
+static void start_clock(dome_env *env)
+{
+    const dome_transport *t = env->transport;
+    if (t->waited_for)
+        memset(t->waited_for, 0, (size_t)t->size * sizeof *t->waited_for);
+    dome__clock_start(env);
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
@@ -92,7 +101,7 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__start(env, arguments);
     dome__set_this_env(env);
     env->balance = dome__balance_new(&env->options, env->transport);
-    dome__clock_start(env);
+    start_clock(env);
     dome__recording_stand(env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);

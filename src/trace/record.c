@@ -57,7 +57,7 @@ struct dome_trace {
     } group;
 
     uint64_t totals_at;
-    uint64_t told[DOME_OPERATIONS_MAX]; /* calls that have been written in totals */
+    uint64_t told[DOME_OPERATIONS_MAX]; /* calls and waits that have been written in totals, added up: both only grow */
     uint64_t *told_waits;               /* by rank: time waiting for it that has been written */
     unsigned objects;
     uint64_t last_object; /* number of the last recorded object */
@@ -290,9 +290,9 @@ static void write_totals(dome_trace *trace, uint64_t now)
     for (unsigned k = 1; k < dome__operation_count(); k++) {
         const dome_clock_entry *entry = dome__clock_entry_of(trace->env, k);
         inside += entry->compute_ns + entry->wait_ns;
-        if (entry->count == trace->told[k])
+        if (entry->count + entry->wait_ns == trace->told[k])
             continue;
-        trace->told[k] = entry->count;
+        trace->told[k] = entry->count + entry->wait_ns;
         write_total(trace, now, k, entry);
     }
     write_total(trace, now, DOME_OP_NONE, &(dome_clock_entry){.compute_ns = ran > inside ? ran - inside : 0});
