@@ -14,3 +14,16 @@ uint64_t dome__since_ns(uint64_t begin)
     uint64_t now = dome__now_ns();
     return now > begin ? now - begin : 0;
 }
+
+dome_awake dome__awake_from(double real)
+{
+    return (dome_awake){.now = real, .real = real};
+}
+
+double dome__awake_read(dome_awake *awake, double real, double most)
+{
+    double passed = real - awake->real;
+    awake->real = real;
+    awake->now += passed < 0 ? 0 : passed < most ? passed : most;
+    return awake->now;
+}

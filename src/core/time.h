@@ -9,4 +9,19 @@ uint64_t dome__now_ns(void);
 /* Nanoseconds since `begin`; 0 if the clock has jumped back. */
 uint64_t dome__since_ns(uint64_t begin);
 
+/* A clock of the time in which its reader could run, s. While a process is stopped, or its machine stands still, it hears
+ * nothing, so what it did not hear meanwhile tells it nothing of others. Silence is judged by this clock: for a reader that runs
+ * it is wall time, and a gap in which it did not run is a moment. Each reading after a gap counts, so a reader that is stopped
+ * again and again judges later, but it does judge. */
+typedef struct dome_awake {
+    double now;  /* its time */
+    double real; /* wall time of the last reading */
+} dome_awake;
+
+/* Begins at that wall time, s. */
+dome_awake dome__awake_from(double real);
+
+/* Its time at a wall time. most: what counts of a gap between two readings; a reader that runs reads it more often than that. */
+double dome__awake_read(dome_awake *awake, double real, double most);
+
 #endif

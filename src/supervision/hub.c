@@ -43,7 +43,9 @@ static void rank0_ended(hub_state *s, int status)
     if (s->told || s->noticed)
         return;
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
+    if (watch && !watch->bye && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
+        dome__hub_notice(s, DOME_END_LOSS, false, code ? code : 1, g_strdup("")); /* it has printed the reason */
+    } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
         dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
                          WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",
                                                                WTERMSIG(status), strsignal(WTERMSIG(status)))
@@ -86,13 +88,8 @@ static void handle_signals(hub_state *s)
         } else if (number == SIGTSTP) {
             dome__hub_to_all_watches(s, DOME_WIRE_PAUSE);
             raise(SIGSTOP);
+            dome__awake_read(&s->awake, dome__hub_now(), 0); /* the tasks know of this gap */
         } else if (number == SIGCONT) {
-            s->now = s->began = dome__hub_now();
-            for (guint i = 0; i < s->clients->len; i++) {
-                hub_client *c = s->clients->pdata[i];
-                c->heard = c->greeted_at = s->now;
-            }
-            dome__hub_strangers_renew(s);
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
                 kill(s->hub->rank0, SIGCONT);
@@ -249,7 +246,9 @@ static void open_state(hub_state *s)
     s->strangers = g_ptr_array_new();
     s->polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
     s->polled = g_ptr_array_new();
-    s->now = s->began = s->started = dome__hub_now();
+    s->started = dome__hub_now();
+    s->awake = dome__awake_from(s->started);
+    s->now = s->began = s->started;
     s->checkpoint = -1;
     dome__hub_raise_limit(s);
     dome__hub_output_open(s);
@@ -288,16 +287,26 @@ static void hear(hub_state *s)
     }
 }
 
+/* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
+static const double GIVING_UP = 3;
+
+/* Looks at the clock after each wait. */
+static void pass_time(hub_state *s, double period)
+{
+    double before = s->awake.real;
+    s->now = dome__awake_read(&s->awake, dome__hub_now(), period);
+    if (s->awake.real - before > dome__hub_silence_limit(s))
+        s->overslept_until = s->now + GIVING_UP;
+}
+
 static void watch_over(hub_state *s)
 {
-    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->now;
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
     int report_fd = dome__door_listen(DOME_DOOR_REPORT);
     while (!over(s)) {
         bool hurry = s->noticed || s->told || s->rank0_ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
-        double before = s->now;
-        s->now = dome__hub_now();
-        s->overslept |= s->now - before > dome__hub_silence_limit(s);
+        pass_time(s, period);
         /* Read the last messages of tasks before handling the signals that tell of their end. */
         hear(s);
         if (dome__hub_happened(s, DOME_POLL_LISTEN))
@@ -308,8 +317,8 @@ static void watch_over(hub_state *s)
             s->full_until = s->now + 0.1;
         dome__hub_take_orders(s);
         dome__hub_attend(s);
-        if (s->now - beat >= period) {
-            beat = s->now;
+        if (s->awake.real - beat >= period) {
+            beat = s->awake.real;
             dome__hub_to_all_watches(s, DOME_WIRE_ALIVE);
         }
         if (!s->noticed && !s->told)

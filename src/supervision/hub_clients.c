@@ -26,7 +26,7 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         return;
     if (c->rank == 0 && s->hub->rank0_is_child)
         return; /* waitpid will tell more */
-    if (s->overslept) {
+    if (dome__hub_gave_up(s, c)) {
         dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has printed the reason */
         return;
     }
@@ -131,7 +131,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
     int64_t checkpoint = (int64_t)beat->checkpoint - 1;
     if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
         s->checkpoint = checkpoint;
-        s->checkpoint_at = s->now;
+        s->checkpoint_at = dome__hub_now();
     }
     c->loop = MAX(c->loop, beat->loop);
     if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
@@ -215,7 +215,9 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
 void dome__hub_receive(hub_state *s, hub_client *c)
 {
     guint8 buffer[65536];
-    for (int round = 0; round < 16 && !c->closed && !dome__hub_holds(s, c); round++) {
+    /* Of output one piece: between its beats this process may have to read that of hundreds of tasks. */
+    int rounds = c->greeted && c->channel != DOME_WIRE_WATCH ? 1 : 16;
+    for (int round = 0; round < rounds && !c->closed && !dome__hub_holds(s, c); round++) {
         ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             break;

@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_HUB_PRIVATE_H
 #define DOME_SRC_HUB_PRIVATE_H
 
+#include "core/time.h"
 #include "supervision/hub.h"
 #include "supervision/order.h"
 #include "supervision/outlet.h"
@@ -67,9 +68,11 @@ typedef struct hub_state {
     int bell;                /* eventfd, signalled when output has been written */
     dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
     double held_at;          /* when output was last left unread because the hub's own output was not read */
-    double now, began, started;
-    int64_t checkpoint; /* number of the last one that task 0 has reported; below 0: none */
-    double checkpoint_at;
+    dome_awake awake;
+    double now, began;    /* on the clock of the time in which this process runs */
+    double started;       /* wall time */
+    int64_t checkpoint;   /* number of the last one that task 0 has reported; below 0: none */
+    double checkpoint_at; /* wall time */
 
     bool rank0_ended;
     int rank0_status; /* as waitpid gives it */
@@ -97,7 +100,8 @@ typedef struct hub_state {
     dome_demand *demand;    /* NULL until task 0 beats */
     uint32_t recording;     /* number of the recording on demand; 0: none */
     GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
-    bool overslept;         /* this process was stopped for so long that the tasks consider it lost */
+    double
+        overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
 
     dome_view view;
     int order_fd;                /* listens for orders */
@@ -107,9 +111,16 @@ typedef struct hub_state {
     uint64_t loops_before;       /* loop boundaries passed in earlier views */
 } hub_state;
 
+/* Wall time. */
 static inline double dome__hub_now(void)
 {
     return (double)g_get_monotonic_time() * 1e-6;
+}
+
+/* Whether a task that has ended did so because this process was silent. SIGTERM: its daemon ended, asked by another such task. */
+static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
+{
+    return s->now < s->overslept_until && !c->exiting && (!c->last_signal || c->last_signal == SIGTERM);
 }
 
 /* ---- hub_failure.c ---- */
@@ -179,8 +190,6 @@ void dome__hub_hear_stranger(hub_state *s, hub_stranger *x);
 /* Closes strangers whose handshake takes too long. */
 void dome__hub_strangers_late(hub_state *s);
 
-/* Restarts the timeouts of all strangers after this process was stopped. */
-void dome__hub_strangers_renew(hub_state *s);
 void dome__hub_strangers_close(hub_state *s);
 
 /* ---- hub_output.c ---- */

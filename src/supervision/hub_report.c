@@ -63,7 +63,7 @@ char *dome__hub_report_text(void *data)
         t->sequence = c->sequence;
         t->busy = c->busy;
         t->load = c->beaten ? c->load : -1;
-        t->silent = dome__hub_now() - c->heard;
+        t->silent = s->now - c->heard;
         g_ptr_array_add(report->tasks, t);
     }
     g_ptr_array_sort(report->tasks, by_rank);

@@ -154,12 +154,6 @@ void dome__hub_strangers_late(hub_state *s)
         forget(s, 0, true);
 }
 
-void dome__hub_strangers_renew(hub_state *s)
-{
-    for (guint i = 0; i < s->strangers->len; i++)
-        ((hub_stranger *)s->strangers->pdata[i])->since = s->now;
-}
-
 void dome__hub_strangers_close(hub_state *s)
 {
     while (s->strangers->len)

@@ -1,6 +1,7 @@
 #include "supervision/watch.h"
 
 #include "core/terminal.h"
+#include "core/time.h"
 #include "core/trail.h"
 #include "supervision/hold.h"
 #include "supervision/last_signal.h"
@@ -44,6 +45,7 @@ struct dome_watch {
     double timeout;
     GByteArray *in;
     bool paused;
+    double left;              /* when the thread saw that the task is leaving; 0: not yet */
     double busy_at, busy_cpu; /* time of the last beat, and processor time used until then */
     uint64_t checkpoint;      /* number of the last one + 1; 0: none */
     uint32_t queries;         /* number received from the hub */
@@ -51,7 +53,7 @@ struct dome_watch {
     dome_hold *hold;          /* counts loop boundaries, and stops at one by order of the hub */
     pthread_mutex_t state;    /* protects the next two, and the data for beats */
     const dome_transport *transport;
-    double left;                /* when dome__watch_leave was called; 0: not yet */
+    bool leaving;               /* dome__watch_leave was called */
     dome_trace *trace;          /* the trace that the thread sends to the hub; NULL: none */
     _Atomic(dome_trace *) next; /* the trace to send next; NULL: no change */
     atomic_uint_fast32_t wanted;
@@ -636,16 +638,18 @@ static void take_messages(dome_watch *watch)
 static void look_for_end(dome_watch *watch, double t, double limit)
 {
     pthread_mutex_lock(&watch->state);
-    bool stuck = watch->left > 0 && t - watch->left > limit && !watch->paused;
+    const bool leaving = watch->leaving;
     pthread_mutex_unlock(&watch->state);
-    if (stuck) {
+    if (!leaving)
+        return;
+    if (!watch->left)
+        watch->left = t;
+    if (t - watch->left > limit && !watch->paused) {
         char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
                                      watch->rank, watch->host);
         send_fail(watch, DOME_END_LOSS, 1, line, false);
         g_free(line);
-        pthread_mutex_lock(&watch->state);
-        watch->left = 0; /* report once; the hub's answer ends this process */
-        pthread_mutex_unlock(&watch->state);
+        watch->left = G_MAXDOUBLE; /* report once; the hub's answer ends this process */
     }
 }
 
@@ -654,7 +658,9 @@ static void *watch_main(void *argument)
     dome_watch *watch = argument;
     double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
     double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
-    double heard = now(), beat = 0, traced = 0;
+    double beat = 0, traced = 0;
+    dome_awake awake = dome__awake_from(now());
+    double heard = awake.now;
     take_messages(watch); /* those that came with the greeting */
     for (;;) {
         double t = now();
@@ -679,7 +685,7 @@ static void *watch_main(void *argument)
             hub_lost(watch, "cannot be waited for");
         if (p[1].revents)
             break;
-        t = now();
+        t = dome__awake_read(&awake, now(), 2 * period);
         if (p[0].revents && receive(watch))
             heard = t;
         take_messages(watch);
@@ -721,7 +727,7 @@ void dome__watch_leave(dome_watch *watch)
 {
     pthread_mutex_lock(&watch->state);
     watch->transport = NULL;
-    watch->left = now();
+    watch->leaving = true;
     pthread_mutex_unlock(&watch->state);
 }
 

@@ -1080,7 +1080,6 @@ int main(int argc, char **argv)
             cases[k].run(argc > word ? argv[word] : "");
             dome_layout_unref(last_layout);
             dome_print(env, "ok %s, %d tasks\n", argv[1], size);
-            real_times();
             return dome_finalize(env);
         }
     dome_abort(env, "there is no case called '%s'", argc > 1 ? argv[1] : "");

@@ -79,12 +79,6 @@ static inline void real_time_slows(long long times)
     slower = times;
 }
 
-/* Time as it is. Before dome_finalize: the thread that watches whether that hangs compares its own clock with main's. */
-static inline void real_times(void)
-{
-    computed_ns = jumped_ns = wait_ns = slower = 0;
-}
-
 /* Every measurement is zero. */
 static inline void clock_stands(bool still)
 {

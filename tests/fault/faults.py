@@ -9,7 +9,7 @@ import sys
 import time
 
 import harness
-from harness import Failure, Run, check, only_line
+from harness import Failure, Run, awake, check, only_line
 
 WORKER = harness.PROGRAMS + "/worker"
 TIMEOUT = 10  # the library's default
@@ -50,7 +50,7 @@ def is_over(run, since, timeout, status=None, signal_allowed=False):
     """The program has ended, with all its processes and files, and not with success."""
     got = run.wait()
     run.check_clean()
-    took = time.monotonic() - since
+    took = awake() - since
     check(took <= timeout + SLACK, "it took %.1f s with a timeout of %g s: %s" % (took, timeout, "; ".join(run.lines())))
     check(got != 0, "it ended with status 0")
     check(status is None or got == status, "it ended with status %d instead of %s" % (got, status))
@@ -68,7 +68,7 @@ def kill_rank(tasks, place, rank, number=signal.SIGKILL, argument=None, road="be
     with start(tasks, place, argument, waited_for, options=["--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         settle(place)
-        since = time.monotonic()
+        since = awake()
         os.kill(run.rank(rank), number)
         note = is_over(run, since, TIMEOUT, -number if rank == 0 and number != signal.SIGKILL else None)
         only_line(run, r"task %d on host \S+ is lost: %s; the program was in %s" % (rank, ended_by(number), WHERE[place]))
@@ -82,7 +82,7 @@ def while_data_moves(tasks, who, number, after, road="best"):
     with start(tasks, "move", rank=waits_for, timeout=timeout, options=["--dome-balance", "random", "--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         time.sleep(after)
-        since = time.monotonic()
+        since = awake()
         os.kill({"hub": run.pid, "daemon": run.daemon()}[who] if isinstance(who, str) else run.rank(who), number)
         note = is_over(run, since, timeout)
         if who == "hub":
@@ -99,7 +99,7 @@ def kill_hub(tasks, place):
     with start(tasks, place, rank=1) as run:
         run.wait_marks("there", tasks)
         settle(place)
-        since = time.monotonic()
+        since = awake()
         os.kill(run.pid, signal.SIGKILL)
         note = is_over(run, since, TIMEOUT)
         only_line(run, r"the process that watched over the program is gone; ending task 0 on host \S+, in %s" % WHERE[place])
@@ -110,7 +110,7 @@ def kill_daemon(tasks, place, number=signal.SIGKILL):
     with start(tasks, place) as run:
         run.wait_marks("there", tasks)
         settle(place)
-        since = time.monotonic()
+        since = awake()
         os.kill(run.daemon(), number)
         note = is_over(run, since, TIMEOUT)
         # Whoever notices first; a daemon that is asked to end takes its tasks along.
@@ -126,7 +126,7 @@ def kill_everything(tasks, place):
     """All but the hub at once, the daemon included."""
     with start(tasks, place) as run:
         run.wait_marks("there", tasks)
-        since = time.monotonic()
+        since = awake()
         for p in run.processes():
             if p.pid != run.pid:
                 harness.kill(p.pid)
@@ -143,7 +143,7 @@ def at_start(tasks, who):
     """The other tasks sleep before dome_init; rank 0 waits for them."""
     with start(tasks, "start") as run:
         run.wait_marks("born", tasks - 1)
-        since = time.monotonic()
+        since = awake()
         if who == "task":
             born = [int(n.split(".")[1]) for n in os.listdir(run.marks)]
             os.kill(max(born), signal.SIGKILL)
@@ -170,7 +170,7 @@ def stop_rank(tasks, place, rank, timeout, road="best"):
     with start(tasks, place, timeout=timeout, rank=(rank + 1) % tasks, options=["--dome-road", road]) as run:
         run.wait_marks("there", tasks)
         settle(place)
-        since = time.monotonic()
+        since = awake()
         os.kill(run.rank(rank), signal.SIGSTOP)
         note = is_over(run, since, timeout)
         only_line(run, r"task %d on host \S+ is lost: nothing heard from it for [\d.]+ s \(.*\); the program was in %s"
@@ -194,14 +194,14 @@ def stop_hub(tasks, place, timeout):
     """The tasks end; the hub, which somebody has stopped, ends when it is let go on."""
     with start(tasks, place, timeout=timeout) as run:
         run.wait_marks("there", tasks)
-        since = time.monotonic()
+        since = awake()
         os.kill(run.pid, signal.SIGSTOP)
         ranks = [run.rank(r) for r in range(tasks)]
         harness.wait_until(lambda: not any(harness.Process.at(p) for p in ranks), "the tasks to end")
-        took = time.monotonic() - since
+        took = awake() - since
         check(took <= timeout + SLACK, "it took %.1f s" % took)
         os.kill(run.pid, signal.SIGCONT)
-        note = is_over(run, time.monotonic(), timeout)
+        note = is_over(run, awake(), timeout)
         only_line(run, r"the process that watched over the program does not answer; ending task 0 on host \S+, in %s" % WHERE[place])
         return note
 
@@ -212,7 +212,7 @@ def stop_daemon(tasks, timeout):
         run.wait_marks("there", tasks)
         wait_for_routes(run, tasks)
         os.kill(run.daemon(), signal.SIGSTOP)
-        since = time.monotonic()
+        since = awake()
         note = is_over(run, since, timeout + 3)
         only_line(run, r"dome_finalize: the PVM daemon of this host does not answer \(task \d+ on host \S+\)")
         return note
@@ -226,7 +226,7 @@ def wait_for_routes(run, tasks):
 def interrupted(tasks, place, number, by):
     with start(tasks, place, pty=(by == "keyboard")) as run:
         run.wait_marks("there", tasks)
-        since = time.monotonic()
+        since = awake()
         if by == "keyboard":
             os.write(run.keyboard, {signal.SIGINT: b"\x03", signal.SIGQUIT: b"\x1c"}[number])
         else:
@@ -239,7 +239,7 @@ def interrupted(tasks, place, number, by):
 def terminal_gone(tasks, place):
     with start(tasks, place, pty=True) as run:
         run.wait_marks("there", tasks)
-        since = time.monotonic()
+        since = awake()
         os.close(run.keyboard)
         run.keyboard = None
         return is_over(run, since, TIMEOUT, -signal.SIGHUP)
@@ -263,6 +263,41 @@ def stopped_from_keyboard(tasks, timeout):
         check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
         check(run.output() == b"all steps done\n", "output %r" % run.output())
         check(not run.lines(), " | ".join(run.lines()))
+
+
+def all_stand_still(tasks, hub_first, timeout):
+    """All processes for longer than the timeout, as when the machine stands still: none has heard the others, and nothing is lost."""
+    with start(tasks, "steps", 100, timeout=timeout) as run:
+        run.wait_marks("there", tasks)
+        pids = [p.pid for p in run.processes() if p.pid != run.pid]
+        for pid in [run.pid] + pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(timeout * 2)
+        for group in ([run.pid], pids) if hub_first else (pids, [run.pid]):
+            for pid in group:
+                os.kill(pid, signal.SIGCONT)
+            time.sleep(0.2)
+        status = run.wait()
+        run.check_clean()
+        check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
+        check(not run.lines(), " | ".join(run.lines()))
+
+
+def stands_still_then_stops(tasks, place, rank, timeout):
+    with start(tasks, place, timeout=timeout, rank=(rank + 1) % tasks) as run:
+        run.wait_marks("there", tasks)
+        pids = [p.pid for p in run.processes()]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(timeout * 2)
+        since = awake()
+        for pid in pids:
+            if pid != run.rank(rank):
+                os.kill(pid, signal.SIGCONT)
+        note = is_over(run, since, timeout)
+        only_line(run, r"task %d on host \S+ is lost: nothing heard from it for [\d.]+ s \(.*\); the program was in %s"
+                  % (rank, WHERE[place]))
+        return note
 
 
 def leaves(tasks, rank, place, status):
@@ -537,6 +572,9 @@ def all_cases():
             case("%s by keyboard in %s" % (number.name, place), interrupted, 4, place, number, "keyboard")
     case("terminal gone", terminal_gone, 4, "sum")
     case("control-Z and on", stopped_from_keyboard, 4, 2)
+    for hub_first in True, False:
+        case("all stand still, the hub goes on %s" % ("first" if hub_first else "last"), all_stand_still, 4, hub_first, 3)
+    case("all stand still, task 2 for good", stands_still_then_stops, 4, "sum", 2, 4)
     for rank in 0, 1, 3:
         for status in 0, 5:
             case("task %d exits with %d" % (rank, status), leaves, 4, rank, "exit", status)

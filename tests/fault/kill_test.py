@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import harness
-from harness import DOME, Run, check
+from harness import DOME, Run, awake, check
 
 EXAMPLES = os.path.join(os.path.abspath(harness.BUILD), "examples")
 MEAN = 0.4  # seconds from one kill to the next
@@ -96,7 +96,7 @@ def one_run(name, base, chance, kills_left, number):
                 pick, role = chance.random(), chance.random()
                 while run.process.poll() is None and time.monotonic() < until:
                     time.sleep(0.005)
-                check(time.monotonic() - run.began < 600, "%s hangs: %s" % (name, run.describe()))
+                check(awake() - run.began < 600, "%s hangs: %s" % (name, run.describe()))
                 if run.process.poll() is not None or kills >= kills_left:
                     continue
                 tasks, others = targets(run, name)

@@ -12,7 +12,7 @@ import time
 
 import harness
 from faults import SLACK, TIMEOUT, WORKER, is_over, only_line
-from harness import Failure, Run, check
+from harness import Failure, Run, awake, check
 
 PLACES = ["own", "map", "barrier", "sum", "mixed", "mixed", "wait", "finalize", "anywhere", "anywhere"]
 HURTS_TASK = [signal.SIGKILL] * 4 + [signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGINT, signal.SIGSTOP, signal.SIGSTOP]
@@ -75,7 +75,7 @@ def one(choice):
             time.sleep(choice.delay)
             victim = {"task": run.rank(choice.rank), "hub": run.pid, "daemon": run.daemon()}[choice.who]
             limit = choice.timeout
-        since = time.monotonic()
+        since = awake()
         check(harness.kill(victim, choice.signal), "there is no process %d" % victim)
         if victim == run.pid and choice.signal == signal.SIGSTOP:
             os.kill(victim, signal.SIGCONT)  # it was not what should be stopped
@@ -91,7 +91,7 @@ def one(choice):
 
 if __name__ == "__main__":
     harness.need_pvm()
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
     numbers = [int(sys.argv[3])] if len(sys.argv) > 3 else range(count)
     print("seed %d" % seed)

@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
-from harness import DOME, PROGRAMS, Run, check, only_line, wait_until
+from harness import DOME, PROGRAMS, Run, awake, check, only_line, wait_until
 
 WORKER, STARTER = PROGRAMS + "/worker", PROGRAMS + "/starter"
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -220,7 +220,7 @@ def checkpoint_port():
     program = [WORKER, "%MARKS%", "0", "steps", "2", "--dome-tasks", "5"]
     with Run(alone + ["/bin/sh", "-c", script, "sh"] + program, {"PVM_ALLOW_ROOT": "1"}) as run:
         status = run.wait()
-        took = time.monotonic() - run.began
+        took = awake() - run.began
         for p in run.processes():
             harness.kill(p.pid)
         check(status == 0, "status %s after %.1f s: %s" % (status, took, run.lines()))
