@@ -28,15 +28,17 @@ static void block_clear(dsparse_block *b)
         g_free(b->value);
 }
 
-void dsparse__block_ready(dsparse_block *b)
+void dsparse__block_ready(const dsparse *a, dsparse_block *b)
 {
     enum { NEAR = 1 << 14 };
+    const uint64_t entries = dsparse__block_entries(b), size = dome_type_size(a->type);
     uint32_t least = UINT32_MAX, most = 0;
-    for (uint64_t k = 0, entries = dsparse__block_entries(b); k < entries; k++) {
+    for (uint64_t k = 0; k < entries; k++) {
         least = MIN(least, b->column[k]);
         most = MAX(most, b->column[k]);
     }
     b->scattered = least < most && most - least > NEAR;
+    b->uniform = entries > 1 && memcmp(b->value, (const char *)b->value + size, (size_t)((entries - 1) * size)) == 0;
 }
 
 void dsparse__blocks_free(dsparse_block *block, uint64_t count)
@@ -225,7 +227,7 @@ static dome_status get_block(dsparse *a, dsparse_block *b, dome_format format, c
     }
     block_clear(b);
     *b = taken;
-    dsparse__block_ready(b);
+    dsparse__block_ready(a, b);
     return DOME_OK;
 }
 

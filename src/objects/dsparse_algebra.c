@@ -1,10 +1,5 @@
-/* Diagonals, scaling, norms and transposes of sparse matrices. */
+/* Diagonals, scaling and norms of sparse matrices. */
 #include "objects/dsparse_private.h"
-
-#include "core/layout.h"
-#include "transport/agree.h"
-#include "transport/collective.h"
-#include "transport/transport.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,6 +115,7 @@ dome_status dsparse_scale_c128(dsparse *a, const double factor[2])
 static void scale_row(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
     (void)index;
+    b->uniform = false;
     scale(a, b, b->start[row], b->start[row + 1], dsparse__value(a, ctx, local), a->parts > 1);
 }
 
@@ -191,103 +187,4 @@ double dsparse_norm_inf(const dsparse *a)
     double norm = a->rows > 0 ? of_rows(a, add_magnitudes, dvec_max_value) : 0;
     dome__end(&op, DOME_OK);
     return norm;
-}
-
-/* ---- transpose ---- */
-
-static void add_turned(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
-{
-    dsparse_triplet_c128 **to = ctx;
-    (void)local;
-    for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++) {
-        const dsparse_c128 v = dsparse__value(a, b->value, k);
-        *(*to)++ = (dsparse_triplet_c128){.row = b->column[k], .column = index, .value = {v.re, v.im}};
-    }
-}
-
-static dome_status check_transpose(const dsparse *t, const dsparse *a)
-{
-    if (!a)
-        return dome__fail(t->env, DOME_ERR_ARGUMENT, "the matrix to transpose is NULL");
-    if (a->env != t->env)
-        return dome__fail(t->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dsparse_name(a));
-    if (t->type != a->type)
-        return dome__fail(t->env, DOME_ERR_TYPE, "it has values of type %s, but '%s' %s", dome_type_name(t->type),
-                          dsparse_name(a), dome_type_name(a->type));
-    if (t->rows != a->columns || t->columns != a->rows)
-        return dome__fail(t->env, DOME_ERR_SHAPE,
-                          "it has %" G_GUINT64_FORMAT " rows and %" G_GUINT64_FORMAT " columns, but '%s' %" G_GUINT64_FORMAT
-                          " and %" G_GUINT64_FORMAT,
-                          t->rows, t->columns, dsparse_name(a), a->rows, a->columns);
-    return DOME_OK;
-}
-
-dome_status dsparse_transpose(dsparse *t, const dsparse *a)
-{
-    DOME_NEEDS(t, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin(&op, t->env, DOME_OP_DSPARSE_TRANSPOSE, t->object, dsparse__id(a));
-    dome_status status = check_transpose(t, a);
-    if (status == DOME_OK) {
-        uint64_t count = 0;
-        for (uint64_t k = 0; k < a->blocks; k++)
-            count += dsparse__block_entries(&a->block[k]);
-        dsparse_triplet_c128 *turned = g_try_malloc_n((gsize)count + 1, sizeof *turned), *end = turned;
-        status = dsparse__agree_memory(a, turned != NULL);
-        if (status == DOME_OK) {
-            dsparse__visit_rows(a, add_turned, &end);
-            status = dsparse__assemble(t, (size_t)count, turned);
-        }
-        g_free(turned);
-    }
-    return dome__end(&op, status);
-}
-
-/* Whether two rows have equal values; a missing entry is 0. */
-static bool equal_rows(const dsparse *a, const dsparse_block *p, const dsparse_block *q, uint32_t row)
-{
-    const dsparse_c128 zero = {0, 0};
-    uint32_t i = p->start ? p->start[row] : 0, i_end = p->start ? p->start[row + 1] : 0;
-    uint32_t j = q->start ? q->start[row] : 0, j_end = q->start ? q->start[row + 1] : 0;
-    while (i < i_end || j < j_end) {
-        bool here = i < i_end && (j == j_end || p->column[i] <= q->column[j]);
-        bool there = j < j_end && (i == i_end || q->column[j] <= p->column[i]);
-        const dsparse_c128 x = here ? dsparse__value(a, p->value, i++) : zero,
-                           y = there ? dsparse__value(a, q->value, j++) : zero;
-        if (!(x.re == y.re && x.im == y.im))
-            return false;
-    }
-    return true;
-}
-
-static bool equal_blocks(const dsparse *a, const dsparse *b)
-{
-    for (uint64_t k = 0; k < a->blocks; k++)
-        for (uint32_t i = 0; i < a->block[k].rows; i++)
-            if (!equal_rows(a, &a->block[k], &b->block[k], i))
-                return false;
-    return true;
-}
-
-bool dsparse_is_symmetric(const dsparse *a)
-{
-    DOME_NEEDS(a, "the matrix", false);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_IS_SYMMETRIC, a->object, NULL, 0);
-    dome_status status = DOME_OK;
-    bool symmetric = a->rows == a->columns;
-    if (symmetric) {
-        dsparse *t = dsparse_new_of(a->env, NULL, a->type, a->rows, a->columns);
-        status = t ? dsparse_transpose(t, a) : dome_error_status(a->env);
-        uint64_t differs = status == DOME_OK && !equal_blocks(a, t);
-        if (status == DOME_OK) {
-            int failed = dome__allreduce(a->env->transport, DOME_U64, &differs, 1, dome__combine_max_u64, NULL);
-            status = failed ? (dome_status)dome__fail_transport(a->env, failed) : DOME_OK;
-        }
-        symmetric = status == DOME_OK && !differs;
-        if (t)
-            dome_object_free(t->object);
-    }
-    dome__end(&op, status);
-    return symmetric;
 }

@@ -57,10 +57,30 @@ FOR_EACH_WIDTH void copy(word *to, const word *from, unsigned words)
         to[k] = from[k];
 }
 
+/* Sorts a few entries by columns alone, without a branch that could not be predicted: counts for each how many come before it. */
+enum { VERY_FEW = 12 };
+
+FOR_EACH_WIDTH void sort_by_column(word *entries, uint64_t count, unsigned words)
+{
+    uint32_t rank[VERY_FEW] = {0};
+    word sorted[VERY_FEW * 3];
+    for (uint64_t k = 1; k < count; k++)
+        for (uint64_t j = 0; j < k; j++) {
+            const bool after = entries[j * words].number > entries[k * words].number;
+            rank[j] += after;
+            rank[k] += !after;
+        }
+    for (uint64_t k = 0; k < count; k++)
+        copy(sorted + rank[k] * words, entries + k * words, words);
+    memcpy(entries, sorted, (size_t)count * words * sizeof *entries);
+}
+
 FOR_EACH_WIDTH void sort(word *entries, uint64_t count, unsigned words)
 {
     enum { FEW = 24 };
     uint64_t ready = 1;
+    if (count <= VERY_FEW)
+        sort_by_column(entries, count, words);
     while (ready < count && compare(entries + (ready - 1) * words, entries + ready * words, words) <= 0)
         ready++;
     if (ready >= count)
@@ -139,7 +159,7 @@ static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start
         }
     }
     b->start[b->rows] = at;
-    dsparse__block_ready(b);
+    dsparse__block_ready(a, b);
 }
 
 static char *no_memory(const dsparse *a)
@@ -155,9 +175,24 @@ dome_status dsparse__agree_memory(const dsparse *a, bool have)
     return status;
 }
 
-/* Places the arrays of all blocks in one store: all values, then all columns, then all starts, so that a product reads each from
- * end to end. NULL without memory. */
-static void *place_blocks(const dsparse *a, dsparse_block *block, const uint64_t *total)
+/* Gives blocks so many entries each, in these arrays, one block after the other. */
+static void place_arrays(const dsparse *a, dsparse_block *block, const uint64_t *total, char *value, uint32_t *column,
+                         uint32_t *start)
+{
+    for (uint64_t k = 0; k < a->blocks; k++) {
+        if (total[k] == 0)
+            continue;
+        block[k].stored = true;
+        block[k].value = value;
+        block[k].column = column;
+        block[k].start = start;
+        value += total[k] * dome_type_size(a->type);
+        column += total[k];
+        start += block[k].rows + 1;
+    }
+}
+
+void *dsparse__place_blocks(const dsparse *a, dsparse_block *block, const uint64_t *total)
 {
     uint64_t rows = 0, entries = 0;
     for (uint64_t k = 0; k < a->blocks; k++) {
@@ -168,18 +203,16 @@ static void *place_blocks(const dsparse *a, dsparse_block *block, const uint64_t
     char *value = bytes <= PTRDIFF_MAX ? dome__storage_raw(bytes, NULL) : NULL;
     if (!value)
         return NULL;
-    uint32_t *column = (uint32_t *)(void *)(value + entries * dome_type_size(a->type)), *start = column + entries;
-    void *const store = value;
-    for (uint64_t k = 0; k < a->blocks; k++) {
-        if (total[k] == 0)
-            continue;
-        block[k] = (dsparse_block){
-            .rows = block[k].rows, .changed = true, .stored = true, .value = value, .column = column, .start = start};
-        value += total[k] * dome_type_size(a->type);
-        column += total[k];
-        start += block[k].rows + 1;
-    }
-    return store;
+    uint32_t *column = (uint32_t *)(void *)(value + entries * dome_type_size(a->type));
+    place_arrays(a, block, total, value, column, column + entries);
+    return value;
+}
+
+char *dsparse__too_many(const dsparse *a, uint64_t position)
+{
+    const dome_span rows = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, position));
+    return g_strdup_printf("rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", a block, have more than 2^32 - 1 entries",
+                           rows.first, rows.first + rows.count - 1);
 }
 
 /* Blocks of this task's rows, in one store. start, entries: by local row, where its entries begin, and the end. *text: set where
@@ -195,15 +228,12 @@ static dome_status make_blocks(const dsparse *a, const uint64_t *start, word *en
         total[k] = compress_block(a, &block[k], start + row, entries, kept + row);
         in_all += total[k];
         if (total[k] > UINT32_MAX) {
-            dome_span rows = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, k));
             status = DOME_ERR_RANGE;
-            *text =
-                g_strdup_printf("rows %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", a block, have more than 2^32 - 1 entries",
-                                rows.first, rows.first + rows.count - 1);
+            *text = dsparse__too_many(a, k);
         }
     }
     if (status == DOME_OK && in_all > 0) {
-        *store = place_blocks(a, block, total);
+        *store = dsparse__place_blocks(a, block, total);
         status = *store ? DOME_OK : DOME_ERR_MEMORY;
         row = 0;
         for (uint64_t k = 0; k < a->blocks && status == DOME_OK; row += block[k++].rows) {
@@ -217,14 +247,8 @@ static dome_status make_blocks(const dsparse *a, const uint64_t *start, word *en
     return status;
 }
 
-/* Sorts and adds the entries of each local row, and replaces a's content on all tasks or none. start: by local row, where its
- * entries begin, and the end. text: a failure that this task has found before (with its status), freed here; else NULL. */
-static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_status status, char *text)
+dome_status dsparse__take(dsparse *a, dsparse_block *block, void *store, dome_status status, char *text)
 {
-    dsparse_block *block = NULL;
-    void *store = NULL;
-    if (status == DOME_OK)
-        status = make_blocks(a, start, entries, &block, &store, &text);
     if (status == DOME_ERR_MEMORY && !text)
         text = no_memory(a);
     status = dvec__agree(a->env, status, text);
@@ -236,6 +260,18 @@ static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_s
         dome__storage_free(store);
     }
     return status;
+}
+
+/* Sorts and adds the entries of each local row, and replaces a's content on all tasks or none. start: by local row, where its
+ * entries begin, and the end. status: of what this task has done before. */
+static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_status status)
+{
+    dsparse_block *block = NULL;
+    void *store = NULL;
+    char *text = NULL;
+    if (status == DOME_OK)
+        status = make_blocks(a, start, entries, &block, &store, &text);
+    return dsparse__take(a, block, store, status, text);
 }
 
 /* ---- triplets ---- */
@@ -463,7 +499,7 @@ static dome_status assemble(dsparse *a, const given *g)
     if (status == DOME_OK)
         status = send_triplets(&p, a);
     if (status == DOME_OK)
-        status = take(a, p.start, p.entries, sort_by_row(&p, a), NULL);
+        status = take(a, p.start, p.entries, sort_by_row(&p, a));
     parcel_clear(&p);
     return status;
 }
@@ -497,7 +533,7 @@ dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c1
 struct dsparse_row {
     const dsparse *a;
     uint64_t index;
-    uint64_t count, room; /* entries of all rows so far */
+    uint64_t count, room; /* entries of the block's rows so far */
     unsigned words;
     bool single;
     word *entries;
@@ -558,17 +594,113 @@ void dsparse_row_add_c128(dsparse_row *row, uint64_t column, const double value[
         e[1 + part].value = rounded(value[part], row->single);
 }
 
-/* Calls the function for this task's rows, and sets where the entries of each begin. */
-static void call_for_rows(dsparse_row *row, dsparse_row_function function, void *ctx, uint64_t *start)
+/* The matrix's arrays while its blocks are filled one after the other: they have room for so many entries. */
+typedef struct filling {
+    void *store;
+    uint64_t room, entries; /* entries: so far */
+    uint64_t starts, rows;  /* numbers in `start`, rows done */
+} filling;
+
+static char *values_of(const filling *f)
 {
-    dome_span spans[2];
-    int nspans = dome_layout_spans(row->a->layout, row->a->env->rank, spans);
-    for (int s = 0; s < nspans; s++)
-        for (uint64_t i = 0; i < spans[s].count && row->status == DOME_OK; i++) {
-            row->index = spans[s].first + i;
-            function(ctx, row->index, row);
-            *++start = row->count;
-        }
+    return f->store;
+}
+
+static uint32_t *columns_of(const filling *f, const dsparse *a)
+{
+    return (uint32_t *)(void *)(values_of(f) + f->room * dome_type_size(a->type));
+}
+
+static uint32_t *starts_of(const filling *f, const dsparse *a)
+{
+    return columns_of(f, a) + f->room;
+}
+
+/* Moves the arrays to a store with room for so many entries. */
+static bool move_arrays(filling *f, const dsparse *a, uint64_t room)
+{
+    const uint64_t starts = dome_layout_local(a->layout, a->env->rank) + a->blocks, size = dome_type_size(a->type);
+    filling to = *f;
+    to.room = room;
+    to.store = room < PTRDIFF_MAX / 32 ? dome__storage_raw(dsparse__block_bytes(a, starts, room), NULL) : NULL;
+    if (!to.store)
+        return false;
+    if (f->store) {
+        memcpy(values_of(&to), values_of(f), (size_t)(f->entries * size));
+        memcpy(columns_of(&to, a), columns_of(f, a), (size_t)f->entries * sizeof(uint32_t));
+        memcpy(starts_of(&to, a), starts_of(f, a), (size_t)f->starts * sizeof(uint32_t));
+    }
+    dome__storage_free(f->store);
+    *f = to;
+    return true;
+}
+
+/* Makes room for a block's entries, and for those of the rows to come: as many for each as the rows so far have, but not much
+ * more than there are. Pages that stay unused cost nothing. */
+static bool make_room(filling *f, const dsparse *a, const dsparse_block *b, uint64_t count)
+{
+    enum { MOST = 32 };
+    const uint64_t needed = f->entries + count;
+    if (needed <= f->room)
+        return true;
+    const double per_row = (double)needed / (double)(f->rows + b->rows);
+    const double likely = 1.1 * per_row * (double)dome_layout_local(a->layout, a->env->rank);
+    const uint64_t room = MAX(needed, (uint64_t)MIN(likely, MOST * (double)needed));
+    return move_arrays(f, a, room) || move_arrays(f, a, needed);
+}
+
+/* Calls the function for the rows of a block, and puts their entries behind those that are there. start, kept: room for a number
+ * for each row, and one more. */
+static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dsparse_block *b, dsparse_row_function function,
+                         void *ctx, uint64_t *start, uint32_t *kept, uint64_t *total)
+{
+    const dsparse *a = row->a;
+    const uint64_t first = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, position)).first;
+    row->count = 0;
+    start[0] = 0;
+    for (uint32_t i = 0; i < b->rows && row->status == DOME_OK; i++) {
+        row->index = first + i;
+        function(ctx, row->index, row);
+        start[i + 1] = row->count;
+    }
+    if (row->status != DOME_OK)
+        return;
+    *total = compress_block(a, b, start, row->entries, kept);
+    if (*total > UINT32_MAX) {
+        row->status = DOME_ERR_RANGE;
+        row->text = dsparse__too_many(a, position);
+    } else if (!make_room(f, a, b, *total)) {
+        row->status = DOME_ERR_MEMORY;
+    } else if (*total > 0) {
+        b->value = values_of(f) + f->entries * dome_type_size(a->type);
+        b->column = columns_of(f, a) + f->entries;
+        b->start = starts_of(f, a) + f->starts;
+        b->stored = true;
+        fill_block(a, b, start, row->entries, kept);
+        f->entries += *total;
+        f->starts += b->rows + UINT64_C(1);
+    }
+    f->rows += b->rows;
+}
+
+/* Calls the function for all rows of this task, block by block, and makes blocks of their entries. */
+static void call_for_rows(dsparse_row *row, filling *f, dsparse_block *block, dsparse_row_function function, void *ctx)
+{
+    const dsparse *a = row->a;
+    const uint64_t most = dome_layout_block_size(a->layout);
+    uint64_t *start = dvec__try_array(most + 1, sizeof *start), *total = dvec__try_array(a->blocks, sizeof *total);
+    uint32_t *kept = dvec__try_array(most, sizeof *kept);
+    if (!start || !total || !kept || !block)
+        row->status = DOME_ERR_MEMORY;
+    for (uint64_t k = 0; k < a->blocks && row->status == DOME_OK; k++)
+        fill_rows_of(row, f, k, &block[k], function, ctx, start, kept, &total[k]);
+    if (row->status == DOME_OK && f->room - f->entries > f->entries / 4 && !move_arrays(f, a, f->entries))
+        row->status = DOME_ERR_MEMORY;
+    if (row->status == DOME_OK && f->store)
+        place_arrays(a, block, total, values_of(f), columns_of(f, a), starts_of(f, a));
+    g_free(start);
+    g_free(total);
+    g_free(kept);
 }
 
 dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *ctx)
@@ -578,17 +710,12 @@ dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *c
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_FILL_ROWS, a->object, NULL, 0);
     dsparse_row row = {.a = a, .words = 1 + a->parts, .single = dsparse__single(a)};
-    uint64_t *start = dvec__try_array(dome_layout_local(a->layout, a->env->rank) + 1, sizeof *start);
-    if (start) {
-        start[0] = 0;
-        op.program = true;
-        call_for_rows(&row, function, ctx, start);
-        op.program = false;
-    } else {
-        row.status = DOME_ERR_MEMORY;
-    }
-    dome_status status = take(a, start, row.entries, row.status, row.text);
-    g_free(start);
+    dsparse_block *block = dsparse__blocks_new(a);
+    filling f = {0};
+    op.program = true;
+    call_for_rows(&row, &f, block, function, ctx);
+    op.program = false;
+    dome_status status = dsparse__take(a, block, f.store, row.status, row.text);
     g_free(row.entries);
     return dome__end(&op, status);
 }

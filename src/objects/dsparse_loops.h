@@ -14,7 +14,8 @@ static inline __attribute__((always_inline)) void NAME(add_product)(VALUE *z, VA
     ADD(*z, product);
 }
 
-static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block *b, void *out, const void *in, bool ahead)
+static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block *b, void *out, const void *in, bool ahead,
+                                                             bool uniform)
 {
     VALUE *restrict y = out;
     const VALUE *restrict x = in, *restrict value = b->value;
@@ -25,7 +26,7 @@ static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block
         for (size_t end = start[i + 1]; k < end; k++) {
             if (ahead)
                 __builtin_prefetch(&x[column[k + DSPARSE_AHEAD]]);
-            NAME(add_product)(&sum, value[k], x[column[k]]);
+            NAME(add_product)(&sum, value[uniform ? 0 : k], x[column[k]]);
         }
         y[i] = sum;
     }
@@ -34,10 +35,14 @@ static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block
 /* y = rows of b times x, whose element for column 0 would lie at x. */
 static void NAME(near)(const dsparse_block *b, void *y, const void *x)
 {
-    if (b->scattered)
-        NAME(rows)(b, y, x, true);
+    if (b->uniform && b->scattered)
+        NAME(rows)(b, y, x, true, true);
+    else if (b->uniform)
+        NAME(rows)(b, y, x, false, true);
+    else if (b->scattered)
+        NAME(rows)(b, y, x, true, false);
     else
-        NAME(rows)(b, y, x, false);
+        NAME(rows)(b, y, x, false, false);
 }
 
 /* The same where entry k is x[at[k]], or, from `own` on, among the elements fetched. */

@@ -11,9 +11,11 @@
 #include <string.h>
 
 /* How a block finds its elements of the vector by columns: x, or y of a transposed product. If its columns lie in one span of
- * this task's part, column c is at position c - shift of this part (modulo 2^64); else `at` has a number for each entry: a
- * position in this task's part, or the length of that plus a position among the elements that are exchanged. */
+ * this task's part, column c is at position c - shift of this part (modulo 2^64). Else the block is far: `at` has a number for each
+ * entry, a position in this task's part, or the length of that plus a position among the elements that are exchanged; or, in a
+ * plan for whole parts, there is an array in which column c is at position c. */
 typedef struct block_plan {
+    bool far;
     uint32_t *at;
     uint64_t shift;
 } block_plan;
@@ -32,21 +34,33 @@ struct dsparse_plan {
     dome_distribution distribution;
     uint64_t width;
     uint64_t blocks, own; /* blocks of the matrix and elements of the vector by columns that this task has */
+    own_part own_part;
     block_plan *block;
     dvec_mail mail; /* x: elements that are fetched, from whom; in_items: positions of those that others need.
                      * y: products that go to others; in_items: positions to which those of others are added */
-    char *joined;   /* x: this task's elements and then those fetched, where most blocks need them; else NULL */
+    void *places;   /* dome__storage of the blocks' `at` */
+
+    /* x, where most blocks need elements of others: storage for this task's elements and then those fetched, or, if it needs most
+     * elements of the vector, for all of them in order of columns. Then the tasks of which most are needed send their parts as
+     * they are, and the elements of other tasks are put to their places, which `arrived` has. */
+    char *joined;
+    bool whole;
+    uint32_t *arrived;
+    uint64_t *sends_whole, *takes_whole; /* by rank: whether this task sends its whole part, and takes the other one's */
+
     turn *turns;    /* of a transposed product, by rows */
     uint64_t nturns;
 };
 
 static void plan_free(dsparse_plan *plan)
 {
-    for (uint64_t k = 0; plan->block && k < plan->blocks; k++)
-        g_free(plan->block[k].at);
     g_free(plan->block);
     g_free(plan->turns);
-    g_free(plan->joined);
+    g_free(plan->arrived);
+    g_free(plan->sends_whole);
+    g_free(plan->takes_whole);
+    dome__storage_free(plan->places);
+    dome__storage_free(plan->joined);
     dvec__mail_clear(&plan->mail);
     dome_layout_unref(plan->rows);
     dome_layout_unref(plan->columns);
@@ -149,23 +163,42 @@ static bool in_one_span(const dsparse_block *b, const own_part *own, uint64_t *s
     return false;
 }
 
-/* Finds for all entries where their elements lie: by column, or, with n NULL, entry by entry. False without memory. */
+/* Finds the blocks that are far. Returns how many entries these have. */
+static uint64_t find_far(dsparse_plan *plan, const dsparse *a, const own_part *own)
+{
+    uint64_t entries = 0;
+    for (uint64_t b = 0; b < a->blocks; b++) {
+        plan->block[b].far = !in_one_span(&a->block[b], own, &plan->block[b].shift);
+        entries += plan->block[b].far ? dsparse__block_entries(&a->block[b]) : 0;
+    }
+    return entries;
+}
+
+/* Finds for the entries of far blocks where their elements lie: by column, or, with n NULL, entry by entry. False without memory.
+ */
 static bool place_entries(dsparse_plan *plan, const dsparse *a, const needed *n, const own_part *own, const uint64_t *place)
 {
+    const uint64_t total = find_far(plan, a, own);
+    if (total == 0)
+        return true;
+    uint32_t *at = total < PTRDIFF_MAX / 8 ? dome__storage_raw((total + DSPARSE_AHEAD) * sizeof *at, NULL) : NULL;
+    plan->places = at;
+    if (!at)
+        return false;
+    memset(at + total, 0, DSPARSE_AHEAD * sizeof *at);
     for (uint64_t b = 0; b < a->blocks; b++) {
         const dsparse_block *block = &a->block[b];
-        uint64_t entries = dsparse__block_entries(block);
-        if (in_one_span(block, own, &plan->block[b].shift))
+        const uint64_t entries = dsparse__block_entries(block);
+        if (!plan->block[b].far)
             continue;
-        uint32_t *at = plan->block[b].at = g_try_new0(uint32_t, (gsize)entries + DSPARSE_AHEAD);
-        if (!at)
-            return false;
+        plan->block[b].at = at;
+        at += entries;
         for (uint64_t k = 0; k < entries; k++) {
             uint64_t column = block->column[k];
             if (dvec__is_own(own, column))
-                at[k] = (uint32_t)dvec__own_place(own, column);
+                plan->block[b].at[k] = (uint32_t)dvec__own_place(own, column);
             else
-                at[k] = (uint32_t)(plan->own + (n ? place[needed_number(n, column)] : *place++));
+                plan->block[b].at[k] = (uint32_t)(plan->own + (n ? place[needed_number(n, column)] : *place++));
         }
     }
     return true;
@@ -188,6 +221,7 @@ static dsparse_plan *new_plan(const dsparse *a, const dvec *v)
                            .width = v->width,
                            .blocks = a->blocks,
                            .own = v->local,
+                           .own_part = dvec__own_part(v),
                            .block = g_try_new0(block_plan, (gsize)a->blocks + 1)};
     return plan;
 }
@@ -204,14 +238,52 @@ static dome_status keep_plan(dsparse_plan **kept, dsparse_plan *plan, dome_statu
     return status;
 }
 
-/* Where most blocks need elements of others, one array of all is faster, although this task's are copied for each product. */
-static void join(dsparse_plan *plan, const dvec *x)
+/* Whether most blocks need elements of others: then one array of all is faster, although this task's are copied for each product.
+ */
+static bool most_are_far(const dsparse_plan *plan)
 {
     uint64_t far = 0;
     for (uint64_t k = 0; k < plan->blocks; k++)
-        far += plan->block[k].at != NULL;
-    if (far > plan->blocks / 2)
-        plan->joined = dvec__try_array(plan->own + plan->mail.total, DVEC_ELEMENT(x));
+        far += plan->block[k].far;
+    return far > plan->blocks / 2;
+}
+
+static void join(dsparse_plan *plan, const dvec *x)
+{
+    const uint64_t elements = plan->own + plan->mail.total, size = DVEC_ELEMENT(x);
+    if (most_are_far(plan) && elements < PTRDIFF_MAX / MAX(size, 1))
+        plan->joined = dome__storage_raw(elements * size, NULL);
+}
+
+/* Makes room for all of x, if this task needs most of what it does not own. */
+static void join_whole(dsparse_plan *plan, const dsparse *a, const dvec *x, const needed *n, const own_part *own)
+{
+    const uint64_t size = DVEC_ELEMENT(x), others = a->columns - plan->own;
+    find_far(plan, a, own);
+    if (n->count <= others / 2 || !most_are_far(plan) || a->columns > PTRDIFF_MAX / MAX(size, 1))
+        return;
+    plan->joined = dome__storage_raw(a->columns * size, NULL);
+    plan->arrived = dvec__try_array(n->count, sizeof *plan->arrived);
+    plan->whole = plan->joined && plan->arrived;
+    if (!plan->whole) {
+        dome__storage_free(plan->joined);
+        plan->joined = NULL;
+    }
+}
+
+/* Tells the tasks whose whole parts are to come, and hears the same. */
+static dome_status ask_whole(dsparse_plan *plan, const dvec *x, const uint64_t *indices)
+{
+    dvec_mail *m = &plan->mail;
+    const gsize size = (gsize)m->size;
+    plan->sends_whole = g_new0(uint64_t, size);
+    plan->takes_whole = g_new0(uint64_t, size);
+    for (gsize r = 0; r < size && plan->whole; r++)
+        plan->takes_whole[r] = m->counts[r] > dome_layout_local(x->layout, (int)r) / 2;
+    for (uint64_t k = 0; k < m->total && plan->whole; k++)
+        plan->arrived[k] = (uint32_t)indices[m->order[k]];
+    int failed = dome__alltoall(x->env->transport, DOME_U64, plan->takes_whole, 1, plan->sends_whole);
+    return failed ? dome__fail_transport(x->env, failed) : DOME_OK;
 }
 
 static dome_status make_plan(dsparse *a, const dvec *x)
@@ -227,9 +299,13 @@ static dome_status make_plan(dsparse *a, const dvec *x)
         list_needed(&n, indices);
         status = ask(plan, x, n.count, indices, which);
     }
+    if (status == DOME_OK) {
+        join_whole(plan, a, x, &n, &own);
+        status = ask_whole(plan, x, indices);
+    }
     if (status == DOME_OK)
-        status = agree_memory(a, place_entries(plan, a, &n, &own, which));
-    if (status == DOME_OK)
+        status = agree_memory(a, plan->whole || place_entries(plan, a, &n, &own, which));
+    if (status == DOME_OK && !plan->whole)
         join(plan, x);
     g_free(n.bits);
     g_free(n.before);
@@ -443,40 +519,107 @@ static void multiply_blocks(const product *p, bool far)
         const dsparse_block *b = &p->a->block[k];
         const block_plan whole = {0}, *plan = p->plan ? &p->plan->block[k] : &whole;
         dome__ahead_look(p->a->env->transport);
-        if ((plan->at != NULL) != far)
+        if (plan->far != far)
             continue;
         if (!b->start)
             memset(y, 0, (size_t)(b->rows * element));
+        else if (far && p->plan->whole && p->width != 1)
+            p->loops->wide(b, y, p->plan->joined, NULL, &whole, UINT64_MAX, p->width);
+        else if (far && p->plan->whole)
+            p->loops->near(b, y, p->plan->joined);
         else if (p->width != 1)
             p->loops->wide(b, y, p->x, fetched, plan, p->own, p->width);
-        else if (plan->at && p->plan->joined)
+        else if (far && p->plan->joined)
             p->loops->near(
-                &(dsparse_block){.rows = b->rows, .scattered = true, .value = b->value, .column = plan->at, .start = b->start}, y,
-                p->plan->joined);
-        else if (plan->at)
+                &(dsparse_block){
+                    .rows = b->rows, .scattered = true, .uniform = b->uniform, .value = b->value, .column = plan->at, .start = b->start},
+                y, p->plan->joined);
+        else if (far)
             p->loops->far(b, y, p->x, fetched, plan->at, p->own);
         else
             p->loops->near(b, y, column_zero(p->x, plan->shift, p->size));
     }
 }
 
-/* Collects the elements that others need, sends them, and computes while those that this task needs arrive. */
-static dome_status exchange_and_multiply(const product *p, dsparse_plan *plan, dome_env *env)
+/* Sends the elements that others need: those collected, or this task's whole part. */
+static int send_elements(const product *p, const dsparse_plan *plan, dome_env *env)
 {
-    dvec_mail *m = &plan->mail;
+    const dvec_mail *m = &plan->mail;
     const uint64_t element = p->size * p->width;
-    if (element == sizeof(double))
-        for (uint64_t k = 0; k < m->in_total; k++)
-            ((double *)(void *)m->in_elements)[k] = ((const double *)(const void *)p->x)[m->in_items[k]];
-    else
-        for (uint64_t k = 0; k < m->in_total; k++)
-            memcpy(m->in_elements + k * element, p->x + m->in_items[k] * element, (size_t)element);
-    int status = dvec__mail_begin(m, env, p->a->type, p->width, m->in_elements, true);
+    const own_part *own = &plan->own_part;
+    int status = DOME_OK;
+    for (int k = 0; k < m->npartners && status == DOME_OK; k++) {
+        const dvec_partner *to = &m->partners[k];
+        const uint64_t *item = m->in_items + to->in_at;
+        char *elements = m->in_elements + to->in_at * element;
+        if (plan->sends_whole[to->rank]) {
+            for (uint64_t s = 0, done = 0; s < 2 && status == DOME_OK; done += own->span[s++].count)
+                if (own->span[s].count > 0)
+                    status = dome__begin_send(env->transport, to->rank, DOME_CHANNEL_DATA, p->a->type, p->x + done * element,
+                                              own->span[s].count * p->width);
+            continue;
+        }
+        if (element == sizeof(double))
+            for (uint64_t i = 0; i < to->in_count; i++)
+                ((double *)(void *)elements)[i] = ((const double *)(const void *)p->x)[item[i]];
+        else
+            for (uint64_t i = 0; i < to->in_count; i++)
+                memcpy(elements + i * element, p->x + item[i] * element, (size_t)element);
+        if (to->in_count > 0)
+            status = dome__begin_send(env->transport, to->rank, DOME_CHANNEL_DATA, p->a->type, elements, to->in_count * p->width);
+    }
+    return status;
+}
+
+/* Receives elements into the joined array, or where they are fetched. */
+static int receive_elements(const product *p, const dsparse_plan *plan, dome_env *env, const dvec *x)
+{
+    const dvec_mail *m = &plan->mail;
+    const uint64_t element = p->size * p->width;
+    int status = DOME_OK;
+    for (int k = m->npartners; k-- > 0 && status == DOME_OK;) {
+        const dvec_partner *from = &m->partners[k];
+        char *fetched = (plan->whole ? m->elements : fetched_of(plan, p->size)) + from->at * element;
+        dome_span spans[2];
+        if (plan->takes_whole[from->rank]) {
+            const int nspans = dome_layout_spans(x->layout, from->rank, spans);
+            for (int s = 0; s < nspans && status == DOME_OK; s++)
+                status = dome__recv(env->transport, from->rank, DOME_CHANNEL_DATA, p->a->type,
+                                    plan->joined + spans[s].first * element, spans[s].count * p->width);
+            continue;
+        }
+        if (from->count > 0)
+            status = dome__recv(env->transport, from->rank, DOME_CHANNEL_DATA, p->a->type, fetched, from->count * p->width);
+        for (uint64_t i = 0; plan->whole && i < from->count; i++)
+            memcpy(plan->joined + plan->arrived[from->at + i] * element, fetched + i * element, (size_t)element);
+    }
+    for (int k = 0; k < m->npartners && status == DOME_OK; k++)
+        if (m->partners[k].in_count > 0)
+            dome__end_send(env->transport, m->partners[k].rank);
+    return status;
+}
+
+/* Copies this task's elements into the joined array. */
+static void join_own(const product *p, const dsparse_plan *plan)
+{
+    const uint64_t element = p->size * p->width;
+    const dome_span *span = plan->own_part.span;
+    uint64_t done = 0;
+    for (int s = 0; plan->joined && s < 2; done += span[s++].count)
+        if (span[s].count > 0)
+            memcpy(plan->joined + (plan->whole ? span[s].first : done) * element, p->x + done * element,
+                   (size_t)(span[s].count * element));
+}
+
+/* Sends the elements that others need, and computes while those that this task needs arrive. */
+static dome_status exchange_and_multiply(const product *p, dsparse_plan *plan, dome_env *env, const dvec *x)
+{
+    dvec__mail_find_partners(&plan->mail, env);
+    int status = send_elements(p, plan, env);
     if (status == DOME_OK) {
         multiply_blocks(p, false);
-        if (plan->joined && plan->own > 0)
-            memcpy(plan->joined, p->x, (size_t)(plan->own * element));
-        status = dvec__mail_finish(m, env, p->a->type, p->width, fetched_of(plan, p->size), true);
+        join_own(p, plan);
+        status = receive_elements(p, plan, env, x);
     }
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
@@ -602,7 +745,7 @@ dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x)
         if (near)
             multiply_blocks(&p, false);
         else
-            status = exchange_and_multiply(&p, a->plan, a->env);
+            status = exchange_and_multiply(&p, a->plan, a->env, x);
         dvec__overwritten(y);
     }
     return dome__end(&op, status);

@@ -13,6 +13,7 @@ typedef struct dsparse_block {
     bool changed;     /* since the last mark_saved */
     bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
     bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */
+    bool uniform;     /* all values have the same bits, so that a product needs to read one of them */
     void *value;      /* of the matrix's type */
     uint32_t *column; /* ascending in each row */
     uint32_t *start;  /* rows + 1 numbers */
@@ -101,7 +102,7 @@ uint64_t dsparse__block_bytes(const dsparse *a, uint64_t rows, uint64_t entries)
 void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uint32_t entries, void *memory);
 
 /* To be called when the arrays of a block are complete. */
-void dsparse__block_ready(dsparse_block *b);
+void dsparse__block_ready(const dsparse *a, dsparse_block *b);
 
 /* Frees the arrays of `count` blocks, and the blocks. */
 void dsparse__blocks_free(dsparse_block *block, uint64_t count);
@@ -122,6 +123,17 @@ void dsparse__visit_rows(const dsparse *a, dsparse_visitor visit, void *ctx);
 
 /* dsparse_assemble with parts, for any type; the imaginary parts must be 0 of a real one. */
 dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[]);
+
+/* Gives all blocks arrays for so many entries each, in one store: all values, then all columns, then all starts, so that a product
+ * reads each from end to end. NULL without memory. */
+void *dsparse__place_blocks(const dsparse *a, dsparse_block *block, const uint64_t *total);
+
+/* What to say of a block of rows, by its position in this task's run, that has too many entries (g_free). */
+char *dsparse__too_many(const dsparse *a, uint64_t position);
+
+/* Replaces a's content on all tasks, if all succeeded, or on none: then block and store are freed. text: of this task's failure,
+ * freed here; else NULL. */
+dome_status dsparse__take(dsparse *a, dsparse_block *block, void *store, dome_status status, char *text);
 
 /* Sends pairs of numbers, of which the first is a row of a, to the tasks that own the rows, ordered by the rank that has sent
  * them. *received: to be freed with g_free. Fails on all tasks or none. */

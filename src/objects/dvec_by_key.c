@@ -30,7 +30,7 @@ struct by_label {
     double *part;           /* of one block; of integers the sums of their lower and of their upper 32 bits */
     uint64_t *low;
     int64_t *high;
-    uint64_t *stamp, *touched; /* by label: the last block that has it; the labels of this block */
+    uint64_t *stamp, *touched; /* by label: the last block that has it; the labels of this block, and room for one more */
     uint64_t block;
     uint64_t *best; /* by label and column: for extremes, how good the best value is, and what is known */
     bool largest;
@@ -75,6 +75,24 @@ static void load_labels(const dvec *labels, uint64_t at, uint64_t count, uint64_
         to[i] -= zero;
 }
 
+static bool any_beyond(const uint64_t *label, uint64_t count, uint64_t k)
+{
+    uint64_t beyond = 0;
+    for (uint64_t i = 0; i < count; i++)
+        beyond += label[i] >= k;
+    return beyond > 0;
+}
+
+/* Notes the first label that is not below k; there is one. */
+static void find_beyond(by_label *b, const uint64_t *label, uint64_t first)
+{
+    uint64_t i = 0;
+    while (label[i] < b->k)
+        i++;
+    b->bad = first + i;
+    b->is = label[i];
+}
+
 /* Calls visit for this task's blocks until one has a label that is too large. Uses room for one block. */
 static void visit_blocks(by_label *b, visit_block visit, uint64_t *room)
 {
@@ -88,12 +106,8 @@ static void visit_blocks(by_label *b, visit_block visit, uint64_t *room)
             uint64_t place = (b->labels->distribution == x->distribution ? at : spans[s].first) + done;
             rows = MIN(block, spans[s].count - done);
             load_labels(b->labels, place, rows, room);
-            for (uint64_t i = 0; i < rows; i++)
-                if (room[i] >= b->k) {
-                    b->bad = spans[s].first + done + i;
-                    b->is = room[i];
-                    break;
-                }
+            if (any_beyond(room, rows, b->k))
+                find_beyond(b, room, spans[s].first + done);
             b->block++;
             if (b->bad == UINT64_MAX)
                 visit(b, room, (const char *)spans[s].data + done * DVEC_ELEMENT(x), rows);
@@ -148,73 +162,89 @@ static int reduce_words(by_label *b, visit_block visit, dome_type type, void *wo
 
 /* ---- sums ---- */
 
-static void touch(by_label *b, uint64_t label, uint64_t *ntouched)
+/* Sets the sums of the block's labels to 0, and lists these labels: all, if there are few for so many rows. Returns how many that
+ * are. */
+static uint64_t begin_sums(by_label *b, const uint64_t *label, uint64_t rows)
 {
-    if (b->stamp[label] == b->block)
-        return;
-    b->stamp[label] = b->block;
-    b->touched[(*ntouched)++] = label;
-    for (uint64_t c = label * b->width; c < (label + 1) * b->width; c++) {
-        if (b->part) {
-            b->part[c] = 0;
-        } else {
-            b->low[c] = 0;
-            b->high[c] = 0;
+    enum { FEW = 16 };
+    uint64_t ntouched = 0;
+    if (b->k <= rows / FEW) {
+        for (; ntouched < b->k; ntouched++)
+            b->touched[ntouched] = ntouched;
+    } else {
+        for (uint64_t i = 0; i < rows; i++) {
+            b->touched[ntouched] = label[i];
+            ntouched += b->stamp[label[i]] != b->block;
+            b->stamp[label[i]] = b->block;
         }
     }
+    for (uint64_t t = 0; t < ntouched; t++)
+        for (uint64_t c = b->touched[t] * b->width; c < (b->touched[t] + 1) * b->width; c++) {
+            if (b->part) {
+                b->part[c] = 0;
+            } else {
+                b->low[c] = 0;
+                b->high[c] = 0;
+            }
+        }
+    return ntouched;
 }
 
+/* The functions with this are compiled for usual widths. */
+#define FOR_EACH_WIDTH static inline __attribute__((always_inline))
+
+#define BY_WIDTH(function, width, ...)                                                                                           \
+    ((width) == 1   ? function(__VA_ARGS__, 1)                                                                                   \
+     : (width) == 2 ? function(__VA_ARGS__, 2)                                                                                   \
+     : (width) == 3 ? function(__VA_ARGS__, 3)                                                                                   \
+     : (width) == 4 ? function(__VA_ARGS__, 4)                                                                                   \
+     : (width) == 8 ? function(__VA_ARGS__, 8)                                                                                   \
+                    : function(__VA_ARGS__, width))
+
 #define SUM_REAL(T)                                                                                                              \
+    FOR_EACH_WIDTH void sum_wide_##T(double *restrict part, const uint64_t *restrict label, const T *restrict v, uint64_t rows,  \
+                                     uint64_t width)                                                                             \
     {                                                                                                                            \
-        const T *v = values;                                                                                                     \
-        for (uint64_t i = 0; i < rows; i++, v += b->width) {                                                                     \
-            double *to = b->part + label[i] * b->width;                                                                          \
-            touch(b, label[i], &ntouched);                                                                                       \
-            for (uint64_t c = 0; c < b->width; c++)                                                                              \
-                to[c] += (double)v[c];                                                                                           \
-        }                                                                                                                        \
-        break;                                                                                                                   \
+        for (uint64_t i = 0; i < rows; i++)                                                                                      \
+            for (uint64_t c = 0; c < width; c++)                                                                                 \
+                part[label[i] * width + c] += (double)v[i * width + c];                                                          \
+    }                                                                                                                            \
+    static void sum_##T(const by_label *b, const uint64_t *label, const void *values, uint64_t rows)                             \
+    {                                                                                                                            \
+        BY_WIDTH(sum_wide_##T, b->width, b->part, label, values, rows);                                                          \
     }
+
 #define SUM_INTEGER(T, wide)                                                                                                     \
+    static void sum_##T(const by_label *b, const uint64_t *label, const void *values, uint64_t rows)                             \
     {                                                                                                                            \
         const T *v = values;                                                                                                     \
-        for (uint64_t i = 0; i < rows; i++, v += b->width) {                                                                     \
-            touch(b, label[i], &ntouched);                                                                                       \
+        for (uint64_t i = 0; i < rows; i++, v += b->width)                                                                       \
             for (uint64_t c = 0; c < b->width; c++) {                                                                            \
                 b->low[label[i] * b->width + c] += (uint32_t)v[c];                                                               \
                 b->high[label[i] * b->width + c] += (int64_t)((wide)v[c] >> 32);                                                 \
             }                                                                                                                    \
-        }                                                                                                                        \
-        break;                                                                                                                   \
     }
+
+SUM_INTEGER(int8_t, int64_t)
+SUM_INTEGER(int16_t, int64_t)
+SUM_INTEGER(int32_t, int64_t)
+SUM_INTEGER(int64_t, int64_t)
+SUM_INTEGER(uint8_t, uint64_t)
+SUM_INTEGER(uint16_t, uint64_t)
+SUM_INTEGER(uint32_t, uint64_t)
+SUM_INTEGER(uint64_t, uint64_t)
+SUM_REAL(float)
+SUM_REAL(double)
 
 static void sum_block(by_label *b, const uint64_t *label, const void *values, uint64_t rows)
 {
-    uint64_t ntouched = 0;
-    switch (dome_type_kind_of(b->x->type)) {
-    case DOME_KIND_I8:
-        SUM_INTEGER(int8_t, int64_t)
-    case DOME_KIND_I16:
-        SUM_INTEGER(int16_t, int64_t)
-    case DOME_KIND_I32:
-        SUM_INTEGER(int32_t, int64_t)
-    case DOME_KIND_I64:
-        SUM_INTEGER(int64_t, int64_t)
-    case DOME_KIND_U8:
-        SUM_INTEGER(uint8_t, uint64_t)
-    case DOME_KIND_U16:
-        SUM_INTEGER(uint16_t, uint64_t)
-    case DOME_KIND_U32:
-        SUM_INTEGER(uint32_t, uint64_t)
-    case DOME_KIND_U64:
-        SUM_INTEGER(uint64_t, uint64_t)
-    case DOME_KIND_F32:
-        SUM_REAL(float)
-    case DOME_KIND_F64:
-        SUM_REAL(double)
-    default:
-        break;
-    }
+    static void (*const sum[])(const by_label *b, const uint64_t *label, const void *values, uint64_t rows) = {
+        [DOME_KIND_I8] = sum_int8_t,   [DOME_KIND_I16] = sum_int16_t,   [DOME_KIND_I32] = sum_int32_t,
+        [DOME_KIND_I64] = sum_int64_t, [DOME_KIND_U8] = sum_uint8_t,    [DOME_KIND_U16] = sum_uint16_t,
+        [DOME_KIND_U32] = sum_uint32_t, [DOME_KIND_U64] = sum_uint64_t, [DOME_KIND_F32] = sum_float,
+        [DOME_KIND_F64] = sum_double};
+    const uint64_t ntouched = begin_sums(b, label, rows);
+    sum[dome_type_kind_of(b->x->type)](b, label, values, rows);
     for (uint64_t t = 0; t < ntouched; t++)
         for (uint64_t c = b->touched[t] * b->width; c < (b->touched[t] + 1) * b->width; c++) {
             if (b->part) {
@@ -235,7 +265,7 @@ static int sum_by(by_label *b, double sums[])
     b->low = real ? NULL : g_try_new(uint64_t, MAX(results, 1));
     b->high = real ? NULL : g_try_new(int64_t, MAX(results, 1));
     b->stamp = g_try_new0(uint64_t, MAX(b->k, 1));
-    b->touched = g_try_new(uint64_t, MAX(b->k, 1));
+    b->touched = g_try_new(uint64_t, b->k + 1);
     b->sums = (dome_exact_sum *)(void *)words;
     int status =
         dvec__agree_memory(b->x, words && (b->part || (b->low && b->high)) && b->stamp && b->touched, "the sums by label");

@@ -139,10 +139,11 @@ int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values
     return status == DOME_OK ? DOME_OK : dome__fail_transport(env, status);
 }
 
-/* Finds the tasks with which this one exchanges anything, once: where an exchange is repeated, the number of tasks does not
- * matter. Each task begins with another one. */
-static void find_partners(dvec_mail *m, const dome_env *env)
+/* Where an exchange is repeated, the number of tasks then does not matter. Each task begins with another one. */
+void dvec__mail_find_partners(dvec_mail *m, const dome_env *env)
 {
+    if (m->partners)
+        return;
     uint64_t at = 0, in_at = 0;
     dvec_partner *by_rank = g_new(dvec_partner, m->size);
     for (int r = 0; r < m->size; r++) {
@@ -165,8 +166,7 @@ int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t value
 {
     const uint64_t item = values * dome_type_size(type);
     int status = DOME_OK;
-    if (!m->partners)
-        find_partners(m, env);
+    dvec__mail_find_partners(m, env);
     for (int k = 0; k < m->npartners && status == DOME_OK; k++) {
         const dvec_partner *p = &m->partners[k];
         const uint64_t count = back ? p->in_count : p->count;

@@ -20,7 +20,7 @@ typedef struct dvec_mail {
     uint64_t *items, *in_items;   /* some words per item */
     uint64_t *order;              /* local number of each item sent */
     char *elements, *in_elements; /* in the direction in which they travel */
-    dvec_partner *partners;       /* by distance around the ring; only `begin` and `finish` look at them */
+    dvec_partner *partners;       /* by distance around the ring; NULL: not found yet */
     int npartners;
 } dvec_mail;
 
@@ -42,6 +42,9 @@ int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, c
 /* Sends the parts of `send` to their ranks and receives the others' into recv; `back`: from the owners to the tasks that asked.
  */
 int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back);
+
+/* Finds the tasks with which this one exchanges anything, once. */
+void dvec__mail_find_partners(dvec_mail *m, const dome_env *env);
 
 /* The same in two steps, between which the task can do other work and must not communicate: `begin` sends, and `finish` receives
  * what the others have sent. send must not change in between. Both return the transport's status, which is not reported. */
