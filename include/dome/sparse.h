@@ -13,17 +13,21 @@
  * Conventions
  * - "Collective in order", "collective" and the values returned on failure are those of dvec.h and
  *   error.h. Rows and columns are numbered from 0.
- * - Values have type DOME_F64, or another one that dsparse_new_of was given: DOME_F32, DOME_C64 or
- *   DOME_C128. Vectors in one operation with a matrix have its type (DOME_ERR_TYPE). A double is
- *   rounded to float where the type has floats, and a real value in a complex matrix has the
- *   imaginary part 0. Functions with c128 in their names take or give value[0] + value[1] i; unless
- *   they only read, they are for complex matrices alone (DOME_ERR_TYPE).
+ * - Values have type DOME_F64, or another one that dsparse_new_of was given: DOME_F32, DOME_C64,
+ *   DOME_C128, DOME_I32 or DOME_I64. Vectors in one operation with a matrix have its type
+ *   (DOME_ERR_TYPE). A double is rounded to float where the type has floats, and a real value in a
+ *   complex matrix has the imaginary part 0. Functions with c128 in their names take or give
+ *   value[0] + value[1] i; unless they only read, they are for complex matrices alone
+ *   (DOME_ERR_TYPE). Integers are given, read and scaled by the functions with i64 in their names
+ *   alone, which are for no other matrices (DOME_ERR_TYPE); DOME_ERR_RANGE: a value given is not one
+ *   of DOME_I32.
  * - Entries of a row are kept in ascending order of their columns, one for each column, including
  *   entries whose value is 0. Values given for the same row and column are added, from the smallest
  *   to the largest (-0 before +0; complex ones by their real, then their imaginary parts), so the
  *   sum does not depend on who gave which, or in what order.
  * - Results have the same bits for any number of tasks and any layout. Sums and products are those
- *   of the matrix's type, each rounded once; a complex product is (ac - bd) + (ad + bc) i.
+ *   of the matrix's type, each rounded once; a complex product is (ac - bd) + (ad + bc) i. Those of
+ *   integers are modulo 2^32 or 2^64, as those of dvec are.
  * - A block of rows (dome_block_size) has less than 2^32 entries, a matrix at most 2^32 columns, and
  *   an entry 4 bytes beside its value. */
 #ifndef DOME_SPARSE_H
@@ -43,7 +47,7 @@ typedef struct dsparse dsparse;
  * that it has in dvec_new: a matrix with a name of its own is restored from the checkpoint while the
  * program restarts (dome_is_restarting). Collective in order. env owns the matrix until dsparse_free
  * or dome_finalize. NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME, DOME_ERR_MEMORY;
- * DOME_ERR_TYPE for an integer or struct type; on a restart also the errors of dome_object_new
+ * DOME_ERR_TYPE for another type; on a restart also the errors of dome_object_new
  * (structure.h). */
 dsparse *dsparse_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns);
 dsparse *dsparse_new_of(dome_env *env, const char *name, dome_type type, uint64_t rows, uint64_t columns);
@@ -71,6 +75,11 @@ typedef struct dsparse_triplet_c128 {
     double value[2]; /* real and imaginary part */
 } dsparse_triplet_c128;
 
+typedef struct dsparse_triplet_i64 {
+    uint64_t row, column;
+    int64_t value;
+} dsparse_triplet_i64;
+
 /* Gives the matrix the entries triplets[0 ... n - 1] of all tasks (SciPy: coo_matrix; PETSc:
  * MatSetValuesCOO with ADD_VALUES). Each task gives any triplets, in any order, for any rows; n may
  * be 0. The array is not kept. A task needs memory for its triplets and those of its rows beside
@@ -78,6 +87,7 @@ typedef struct dsparse_triplet_c128 {
  * entries in a block of rows; DOME_ERR_MEMORY. On failure the matrix is unchanged. */
 dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[]);
 dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[]);
+dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[]);
 
 /* A row that a function of the program is filling. */
 typedef struct dsparse_row dsparse_row;
@@ -86,6 +96,7 @@ typedef struct dsparse_row dsparse_row;
  * failures: dsparse_fill_rows reports them. */
 void dsparse_row_add(dsparse_row *row, uint64_t column, double value);
 void dsparse_row_add_c128(dsparse_row *row, uint64_t column, const double value[2]);
+void dsparse_row_add_i64(dsparse_row *row, uint64_t column, int64_t value);
 
 /* Fills row number `index` by calls of dsparse_row_add, in any order of columns. It must depend on
  * index and ctx alone, and must not call other Dome functions. */
@@ -104,10 +115,11 @@ uint64_t dsparse_entries(const dsparse *a);
  * entries that the row has (PETSc: MatGetRow). Only the task that owns the row can do that
  * (dvec_local of a vector of as many elements says which those are). Not collective.
  * DOME_ERR_RANGE: there is no such row, or another task owns it. DOME_ERR_TYPE: the matrix is
- * complex; dsparse_get_row_c128 reads any matrix. */
+ * complex; dsparse_get_row_c128 reads any matrix that is not of integers. */
 dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[], size_t *count);
 dome_status dsparse_get_row_c128(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[][2],
                                  size_t *count);
+dome_status dsparse_get_row_i64(const dsparse *a, uint64_t row, size_t room, uint64_t column[], int64_t value[], size_t *count);
 
 /* ---- products ---- */
 
@@ -173,6 +185,7 @@ dome_status dsparse_diagonal(dvec *d, const dsparse *a);
  * dsparse_diagonal. Collective in order, errors likewise. */
 dome_status dsparse_scale(dsparse *a, double factor);
 dome_status dsparse_scale_c128(dsparse *a, const double factor[2]);
+dome_status dsparse_scale_i64(dsparse *a, int64_t factor);
 dome_status dsparse_scale_rows(dsparse *a, const dvec *d);
 
 /* The Frobenius norm: the root of the sum of the squares of all entries; the squares of each row
@@ -195,7 +208,7 @@ double dsparse_norm_inf(const dsparse *a);
  * message has the number of the line), and those of dsparse_new and dsparse_assemble. */
 dsparse *dsparse_read(dome_env *env, const char *name, const char *path);
 
-/* Writes the matrix to a Matrix Market file: real or complex, general, with entries in ascending
+/* Writes the matrix to a Matrix Market file: real, integer or complex, general, with entries in ascending
  * order of rows and columns, and values that are read back exactly (a NaN loses its sign and
  * payload). The bytes do not depend on the number of tasks. Each task writes its own part; how the
  * file appears under its name, and what happens to tasks that do not see rank 0's directory, is as

@@ -236,15 +236,18 @@
     X(DSPARSE_NEW, "dsparse_new", "name:o type:n rows:u columns:u", PLAIN)                                                       \
     X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \
     X(DSPARSE_ASSEMBLE_C128, "dsparse_assemble_c128", "", PLAIN)                                                                 \
+    X(DSPARSE_ASSEMBLE_I64, "dsparse_assemble_i64", "", PLAIN)                                                                   \
     X(DSPARSE_FILL_ROWS, "dsparse_fill_rows", "", PLAIN)                                                                         \
     X(DSPARSE_ENTRIES, "dsparse_entries", "", PLAIN)                                                                             \
     X(DSPARSE_GET_ROW, "dsparse_get_row", "", PLAIN)                                                                             \
     X(DSPARSE_GET_ROW_C128, "dsparse_get_row_c128", "", PLAIN)                                                                   \
+    X(DSPARSE_GET_ROW_I64, "dsparse_get_row_i64", "", PLAIN)                                                                     \
     X(DSPARSE_MULTIPLY, "dsparse_multiply", "y:v x:v", MOVES)                                                                    \
     X(DSPARSE_MULTIPLY_TRANSPOSED, "dsparse_multiply_transposed", "y:v x:v", MOVES)                                              \
     X(DSPARSE_DIAGONAL, "dsparse_diagonal", "d:v", PLAIN)                                                                        \
     X(DSPARSE_SCALE, "dsparse_scale", "factor:f", PLAIN)                                                                         \
     X(DSPARSE_SCALE_C128, "dsparse_scale_c128", "real:f imaginary:f", PLAIN)                                                     \
+    X(DSPARSE_SCALE_I64, "dsparse_scale_i64", "factor:i", PLAIN)                                                                 \
     X(DSPARSE_SCALE_ROWS, "dsparse_scale_rows", "d:v", PLAIN)                                                                    \
     X(DSPARSE_NORM_FROBENIUS, "dsparse_norm_frobenius", "", PLAIN)                                                               \
     X(DSPARSE_NORM_INF, "dsparse_norm_inf", "", PLAIN)                                                                           \

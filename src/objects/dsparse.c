@@ -119,6 +119,10 @@ static uint64_t type_code(const dsparse *a)
         return 2;
     case DOME_KIND_C128:
         return 3;
+    case DOME_KIND_I64:
+        return 4;
+    case DOME_KIND_I32:
+        return 5;
     default:
         return 0;
     }
@@ -329,9 +333,9 @@ static dome_status check_new(dome_env *env, const char *name, dome_type type, ui
         name = "the matrix";
     if (!type)
         return dome__fail(env, DOME_ERR_ARGUMENT, "the type of %s is NULL", name);
-    if (type != DOME_F32 && type != DOME_F64 && type != DOME_C64 && type != DOME_C128)
-        return dome__fail(env, DOME_ERR_TYPE, "%s cannot have values of type %s; a matrix has f32, f64, c64 or c128", name,
-                          dome_type_name(type));
+    if (type != DOME_I32 && type != DOME_I64 && type != DOME_F32 && type != DOME_F64 && type != DOME_C64 && type != DOME_C128)
+        return dome__fail(env, DOME_ERR_TYPE, "%s cannot have values of type %s; a matrix has i32, i64, f32, f64, c64 or c128",
+                          name, dome_type_name(type));
     if (rows > ROWS_MAX)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have %" G_GUINT64_FORMAT " rows, more than 2^50", name, rows);
     if (columns > DSPARSE_COLUMNS_MAX)
@@ -458,15 +462,20 @@ static dome_status fail_row(const dsparse *a, dome_operation_code code, dome_sta
     return status;
 }
 
-/* Sets value[0 ... parts - 1] of each entry. */
+/* Sets of each entry value[0 ... parts - 1], or the integer. */
 static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t row, size_t room, uint64_t column[],
-                           double value[], unsigned parts, size_t *count)
+                           double value[], unsigned parts, int64_t integer[], size_t *count)
 {
+    const bool integers = code == DOME_OP_DSPARSE_GET_ROW_I64;
     if (dome_object_id(a->object) & DOME_FREED) {
         dome__errors_end(a->env);
         return fail_row(a, code, DOME_ERR_STATE, row, "cannot be read: the matrix has been freed");
     }
-    if (a->parts > parts)
+    if (dsparse__integer(a) && !integers)
+        return fail_row(a, code, DOME_ERR_TYPE, row, "has integer values, for which there is dsparse_get_row_i64");
+    if (integers && !dsparse__integer(a))
+        return fail_row(a, code, DOME_ERR_TYPE, row, "has values that are not integers");
+    if (a->parts > parts && !integers)
         return fail_row(a, code, DOME_ERR_TYPE, row, "has complex values, for which there is dsparse_get_row_c128");
     if (row >= a->rows)
         return fail_row(a, code, DOME_ERR_RANGE, row, "does not exist: the matrix has fewer rows");
@@ -479,9 +488,12 @@ static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t 
     const uint32_t *start = b->start + (row - dome_layout_block(a->layout, number).first);
     *count = start[1] - start[0];
     for (size_t k = 0; k < MIN(room, *count); k++) {
-        const dsparse_c128 v = dsparse__value(a, b->value, start[0] + k);
+        const dsparse_number v = dsparse__value(a, b->value, start[0] + k);
         column[k] = b->column[start[0] + k];
-        value[parts * k] = v.re;
+        if (integers)
+            integer[k] = v.integer;
+        else
+            value[parts * k] = v.re;
         if (parts > 1)
             value[parts * k + 1] = v.im;
     }
@@ -497,7 +509,19 @@ dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_
         DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
         DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    return get_row(a, DOME_OP_DSPARSE_GET_ROW, row, room, column, value, 1, count);
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW, row, room, column, value, 1, NULL, count);
+}
+
+dome_status dsparse_get_row_i64(const dsparse *a, uint64_t row, size_t room, uint64_t column[], int64_t value[], size_t *count)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(count, "the place for the count", DOME_ERR_ARGUMENT);
+    *count = 0;
+    if (room > 0) {
+        DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
+        DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
+    }
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW_I64, row, room, column, NULL, 0, value, count);
 }
 
 dome_status dsparse_get_row_c128(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[][2], size_t *count)
@@ -509,7 +533,7 @@ dome_status dsparse_get_row_c128(const dsparse *a, uint64_t row, size_t room, ui
         DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
         DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    return get_row(a, DOME_OP_DSPARSE_GET_ROW_C128, row, room, column, room > 0 ? value[0] : NULL, 2, count);
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW_C128, row, room, column, room > 0 ? value[0] : NULL, 2, NULL, count);
 }
 
 /* ---- for the other files ---- */
@@ -519,6 +543,20 @@ dome_status dsparse__check_complex(const dsparse *a)
     return a->parts > 1 ? DOME_OK
                         : dome__fail(a->env, DOME_ERR_TYPE, "the matrix has values of type %s, which are not complex",
                                      dome_type_name(a->type));
+}
+
+dome_status dsparse__check_integer(const dsparse *a)
+{
+    return dsparse__integer(a) ? DOME_OK
+                               : dome__fail(a->env, DOME_ERR_TYPE, "the matrix has values of type %s, which are not integers",
+                                            dome_type_name(a->type));
+}
+
+dome_status dsparse__check_not_integer(const dsparse *a, const char *function)
+{
+    return !dsparse__integer(a) ? DOME_OK
+                                : dome__fail(a->env, DOME_ERR_TYPE, "the matrix has values of type %s, for which there is %s",
+                                             dome_type_name(a->type), function);
 }
 
 void dsparse__visit_rows(const dsparse *a, dsparse_visitor visit, void *ctx)

@@ -52,17 +52,17 @@ dome_status dsparse_diagonal(dvec *d, const dsparse *a)
 }
 
 /* x y in the arithmetic of a type whose parts are `single` or double. */
-static dsparse_c128 times(dsparse_c128 x, dsparse_c128 y, bool single)
+static dsparse_number times(dsparse_number x, dsparse_number y, bool single)
 {
     if (single) {
         const float a = (float)x.re, b = (float)x.im, c = (float)y.re, d = (float)y.im;
-        return (dsparse_c128){a * c - b * d, a * d + b * c};
+        return (dsparse_number){.re = a * c - b * d, .im = a * d + b * c};
     }
-    return (dsparse_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+    return (dsparse_number){.re = x.re * y.re - x.im * y.im, .im = x.re * y.im + x.im * y.re};
 }
 
 /* Multiplies entries from ... end - 1 by a value, which is real unless `complex`. */
-static void scale(const dsparse *a, dsparse_block *b, uint64_t from, uint64_t end, dsparse_c128 factor, bool complex)
+static void scale(const dsparse *a, dsparse_block *b, uint64_t from, uint64_t end, dsparse_number factor, bool complex)
 {
     const bool single = dsparse__single(a);
     if (a->kind == DOME_KIND_F64) {
@@ -71,19 +71,21 @@ static void scale(const dsparse *a, dsparse_block *b, uint64_t from, uint64_t en
         return;
     }
     for (uint64_t k = from; k < end; k++) {
-        const dsparse_c128 v = dsparse__value(a, b->value, k);
-        dsparse_c128 scaled;
-        if (complex)
+        const dsparse_number v = dsparse__value(a, b->value, k);
+        dsparse_number scaled;
+        if (dsparse__integer(a))
+            scaled = (dsparse_number){.integer = (int64_t)((uint64_t)v.integer * (uint64_t)factor.integer)};
+        else if (complex)
             scaled = times(v, factor, single);
         else if (single)
-            scaled = (dsparse_c128){(float)v.re * (float)factor.re, (float)v.im * (float)factor.re};
+            scaled = (dsparse_number){.re = (float)v.re * (float)factor.re, .im = (float)v.im * (float)factor.re};
         else
-            scaled = (dsparse_c128){v.re * factor.re, v.im * factor.re};
+            scaled = (dsparse_number){.re = v.re * factor.re, .im = v.im * factor.re};
         dsparse__set_value(a, b->value, k, scaled);
     }
 }
 
-static void scale_all(const dsparse *a, dsparse_c128 factor, bool complex)
+static void scale_all(const dsparse *a, dsparse_number factor, bool complex)
 {
     for (uint64_t b = 0; b < a->blocks; b++)
         scale(a, &a->block[b], 0, dsparse__block_entries(&a->block[b]), factor, complex);
@@ -95,8 +97,21 @@ dome_status dsparse_scale(dsparse *a, double factor)
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, a->env, DOME_OP_DSPARSE_SCALE, a->object, dome__double_word(factor));
-    scale_all(a, (dsparse_c128){factor, 0}, false);
-    return dome__end(&op, DOME_OK);
+    dome_status status = dsparse__check_not_integer(a, "dsparse_scale_i64");
+    if (status == DOME_OK)
+        scale_all(a, (dsparse_number){.re = factor}, false);
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_scale_i64(dsparse *a, int64_t factor)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, a->env, DOME_OP_DSPARSE_SCALE_I64, a->object, (uint64_t)factor);
+    dome_status status = dsparse__check_integer(a);
+    if (status == DOME_OK)
+        scale_all(a, (dsparse_number){.integer = factor}, false);
+    return dome__end(&op, status);
 }
 
 dome_status dsparse_scale_c128(dsparse *a, const double factor[2])
@@ -108,7 +123,7 @@ dome_status dsparse_scale_c128(dsparse *a, const double factor[2])
                      (uint64_t[]){dome__double_word(factor[0]), dome__double_word(factor[1])}, 2);
     dome_status status = dsparse__check_complex(a);
     if (status == DOME_OK)
-        scale_all(a, (dsparse_c128){factor[0], factor[1]}, true);
+        scale_all(a, (dsparse_number){.re = factor[0], .im = factor[1]}, true);
     return dome__end(&op, status);
 }
 
@@ -136,12 +151,19 @@ dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
 
 /* ---- norms ---- */
 
+/* An entry as a complex number of doubles. */
+static dsparse_c128 in_double(const dsparse *a, const dsparse_block *b, uint32_t k)
+{
+    const dsparse_number v = dsparse__value(a, b->value, k);
+    return dsparse__integer(a) ? (dsparse_c128){(double)v.integer, 0} : (dsparse_c128){v.re, v.im};
+}
+
 static void add_squares(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
     double *sum = ctx;
     (void)index;
     for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++) {
-        const dsparse_c128 v = dsparse__value(a, b->value, k);
+        const dsparse_c128 v = in_double(a, b, k);
         sum[local] += a->parts > 1 ? v.re * v.re + v.im * v.im : v.re * v.re;
     }
 }
@@ -151,7 +173,7 @@ static void add_magnitudes(void *ctx, const dsparse *a, dsparse_block *b, uint32
     double *sum = ctx;
     (void)index;
     for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++) {
-        const dsparse_c128 v = dsparse__value(a, b->value, k);
+        const dsparse_c128 v = in_double(a, b, k);
         sum[local] += a->parts > 1 ? hypot(v.re, v.im) : fabs(v.re);
     }
 }

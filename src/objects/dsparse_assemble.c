@@ -13,11 +13,19 @@
 /* ---- from entries to blocks ---- */
 
 /* Entries on their way into a matrix, of the rows of one task, row by row. Each has 1 + parts words: its column, and its value as
- * doubles, which have been rounded to the matrix's type. */
+ * doubles, which have been rounded to the matrix's type, or as an integer. */
 typedef union word {
     uint64_t number;
     double value;
 } word;
+
+/* How values are added: as doubles, as floats, as integers modulo 2^64. */
+typedef enum arithmetic { IN_DOUBLE, IN_FLOAT, IN_INTEGERS } arithmetic;
+
+static arithmetic arithmetic_of(const dsparse *a)
+{
+    return dsparse__integer(a) ? IN_INTEGERS : dsparse__single(a) ? IN_FLOAT : IN_DOUBLE;
+}
 
 /* The functions with this are compiled for each number of words. */
 #define FOR_EACH_WIDTH static inline __attribute__((always_inline))
@@ -110,7 +118,7 @@ static double rounded(double value, bool single)
 
 /* Sorts a row and adds what belongs to one place; a sum of two floats in double, rounded, is their sum in float. Returns the
  * number of entries that are left. */
-FOR_EACH_WIDTH uint64_t compress(word *entries, uint64_t count, unsigned words, bool single)
+FOR_EACH_WIDTH uint64_t compress(word *entries, uint64_t count, unsigned words, arithmetic in)
 {
     word *last = entries;
     if (count == 0)
@@ -121,9 +129,11 @@ FOR_EACH_WIDTH uint64_t compress(word *entries, uint64_t count, unsigned words, 
         if (e->number != last->number) {
             last += words;
             copy(last, e, words);
+        } else if (in == IN_INTEGERS) {
+            last[1].number += e[1].number;
         } else {
             for (unsigned part = 1; part < words; part++)
-                last[part].value = rounded(last[part].value + e[part].value, single);
+                last[part].value = rounded(last[part].value + e[part].value, in == IN_FLOAT);
         }
     }
     return (uint64_t)(last - entries) / words + 1;
@@ -133,12 +143,12 @@ FOR_EACH_WIDTH uint64_t compress(word *entries, uint64_t count, unsigned words, 
 static uint64_t compress_block(const dsparse *a, const dsparse_block *b, const uint64_t *start, word *entries, uint32_t *kept)
 {
     const unsigned words = 1 + a->parts;
-    const bool single = dsparse__single(a);
+    const arithmetic in = arithmetic_of(a);
     uint64_t total = 0;
     for (uint32_t i = 0; i < b->rows; i++) {
         word *row = entries + start[i] * words;
         const uint64_t given = start[i + 1] - start[i];
-        uint64_t count = words == 2 ? compress(row, given, 2, single) : compress(row, given, 3, single);
+        uint64_t count = words == 2 ? compress(row, given, 2, in) : compress(row, given, 3, in);
         total += count;
         kept[i] = (uint32_t)count;
     }
@@ -149,13 +159,17 @@ static uint64_t compress_block(const dsparse *a, const dsparse_block *b, const u
 static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start, const word *entries, const uint32_t *kept)
 {
     const unsigned words = 1 + a->parts;
+    const bool integers = dsparse__integer(a);
     uint32_t at = 0;
     for (uint32_t i = 0; i < b->rows; i++) {
         const word *e = entries + start[i] * words;
         b->start[i] = at;
         for (uint32_t k = 0; k < kept[i]; k++, at++, e += words) {
             b->column[at] = (uint32_t)e[0].number;
-            dsparse__set_value(a, b->value, at, (dsparse_c128){e[1].value, words > 2 ? e[2].value : 0});
+            if (integers)
+                dsparse__set_value(a, b->value, at, (dsparse_number){.integer = (int64_t)e[1].number});
+            else
+                dsparse__set_value(a, b->value, at, (dsparse_number){.re = e[1].value, .im = words > 2 ? e[2].value : 0});
         }
     }
     b->start[b->rows] = at;
@@ -276,21 +290,48 @@ static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_s
 
 /* ---- triplets ---- */
 
-/* What a task is given: triplets of real values, or of parts. */
+/* What a task is given: triplets of one kind. */
 typedef struct given {
     size_t count;
-    const dsparse_triplet *real; /* NULL: */
+    const dsparse_triplet *real;
     const dsparse_triplet_c128 *parts;
+    const dsparse_triplet_i64 *integers;
+    const dsparse_entry *entries;
 } given;
 
-static inline uint64_t row_of(const given *g, size_t k)
+static inline dsparse_entry entry_of(const given *g, size_t k)
 {
-    return g->real ? g->real[k].row : g->parts[k].row;
+    if (g->real)
+        return (dsparse_entry){g->real[k].row, g->real[k].column, {.re = g->real[k].value}};
+    if (g->parts)
+        return (dsparse_entry){g->parts[k].row, g->parts[k].column, {.re = g->parts[k].value[0], .im = g->parts[k].value[1]}};
+    if (g->integers)
+        return (dsparse_entry){g->integers[k].row, g->integers[k].column, {.integer = g->integers[k].value}};
+    return g->entries[k];
 }
 
-static inline uint64_t column_of(const given *g, size_t k)
+/* Sets the words of a value of the matrix's type. */
+static inline void put_words(word *to, dsparse_number value, unsigned parts, arithmetic in)
 {
-    return g->real ? g->real[k].column : g->parts[k].column;
+    if (in == IN_INTEGERS) {
+        to[0].number = (uint64_t)value.integer;
+        return;
+    }
+    to[0].value = rounded(value.re, in == IN_FLOAT);
+    if (parts > 1)
+        to[1].value = rounded(value.im, in == IN_FLOAT);
+}
+
+/* Whether an integer is of the matrix's type. */
+static inline bool fits(const dsparse *a, int64_t value)
+{
+    return a->kind != DOME_KIND_I32 || (value >= INT32_MIN && value <= INT32_MAX);
+}
+
+static char *does_not_fit(const dsparse *a, uint64_t row, int64_t value)
+{
+    return g_strdup_printf("row %" G_GUINT64_FORMAT " has the value %" G_GINT64_FORMAT ", but '%s' has values of type %s", row,
+                           value, dsparse_name(a), dome_type_name(a->type));
 }
 
 /* Triplets on their way to the tasks that own their rows. */
@@ -298,7 +339,7 @@ typedef struct parcel {
     uint64_t *counts, *in_counts; /* by rank: triplets to send and to receive */
     uint64_t *scaled, *in_scaled; /* the same in values */
     uint64_t *place, *in_place;   /* row and column of each */
-    double *value, *in_value;     /* a->parts of each */
+    word *value, *in_value;       /* a->parts of each */
     uint64_t in_total;
     uint64_t *start; /* by local row */
     word *entries;
@@ -337,18 +378,22 @@ static dome_status check_triplets(const dsparse *a, const given *g)
 {
     char *text = NULL;
     dome_status status = DOME_OK;
-    if (g->count > 0 && !g->real && !g->parts) {
+    if (g->count > 0 && !g->real && !g->parts && !g->integers && !g->entries) {
         status = DOME_ERR_ARGUMENT;
         text = g_strdup_printf("there are no triplets, but %zu are to be taken", g->count);
     }
     for (size_t k = 0; k < g->count && status == DOME_OK; k++) {
-        const uint64_t row = row_of(g, k), column = column_of(g, k);
+        const dsparse_entry e = entry_of(g, k);
+        const uint64_t row = e.row, column = e.column;
         const bool by_row = row >= a->rows;
         if (by_row || column >= a->columns) {
             status = DOME_ERR_RANGE;
             text = g_strdup_printf("triplet %zu is in %s %" G_GUINT64_FORMAT ", but '%s' has %" G_GUINT64_FORMAT " %s", k,
                                    by_row ? "row" : "column", by_row ? row : column, dsparse_name(a),
                                    by_row ? a->rows : a->columns, by_row ? "rows" : "columns");
+        } else if (g->integers && !fits(a, e.value.integer)) {
+            status = DOME_ERR_RANGE;
+            text = does_not_fit(a, row, e.value.integer);
         }
     }
     status = dvec__agree(a->env, status, text);
@@ -368,7 +413,7 @@ static uint64_t *places_of(const uint64_t *counts, int size)
 /* Puts the triplets in the order of the tasks that own their rows. */
 static dome_status sort_by_owner(parcel *p, const dsparse *a, const given *g)
 {
-    const bool single = dsparse__single(a);
+    const arithmetic in = arithmetic_of(a);
     const size_t n = g->count, parts = a->parts;
     parcel_open(p, a);
     p->place = dvec__try_array(n, 2 * sizeof *p->place);
@@ -377,15 +422,14 @@ static dome_status sort_by_owner(parcel *p, const dsparse *a, const given *g)
     if (status != DOME_OK)
         return status;
     for (size_t k = 0; k < n; k++)
-        p->counts[owner_of(a, row_of(g, k))]++;
+        p->counts[owner_of(a, entry_of(g, k).row)]++;
     uint64_t *at = places_of(p->counts, a->env->size);
     for (size_t k = 0; k < n; k++) {
-        uint64_t to = at[owner_of(a, row_of(g, k))]++;
-        p->place[2 * to] = row_of(g, k);
-        p->place[2 * to + 1] = column_of(g, k);
-        p->value[parts * to] = rounded(g->real ? g->real[k].value : g->parts[k].value[0], single);
-        if (parts > 1)
-            p->value[parts * to + 1] = g->real ? 0 : rounded(g->parts[k].value[1], single);
+        const dsparse_entry e = entry_of(g, k);
+        uint64_t to = at[owner_of(a, e.row)]++;
+        p->place[2 * to] = e.row;
+        p->place[2 * to + 1] = e.column;
+        put_words(p->value + parts * to, e.value, (unsigned)parts, in);
     }
     g_free(at);
     return DOME_OK;
@@ -420,7 +464,7 @@ static dome_status send_triplets(parcel *p, const dsparse *a)
     if (status != DOME_OK)
         return status;
     if (!failed)
-        failed = send_values(p, t, DOME_F64, a->parts, p->value, p->in_value);
+        failed = send_values(p, t, dsparse__integer(a) ? DOME_U64 : DOME_F64, a->parts, p->value, p->in_value);
     if (!failed)
         failed = send_values(p, t, DOME_U64, 2, p->place, p->in_place);
     return failed ? dome__fail_transport(a->env, failed) : DOME_OK;
@@ -483,7 +527,7 @@ static dome_status sort_by_row(parcel *p, const dsparse *a)
         word *e = p->entries + words * p->start[p->in_place[2 * k]]++;
         e[0].number = p->in_place[2 * k + 1];
         for (unsigned part = 0; part < parts; part++)
-            e[1 + part].value = p->in_value[parts * k + part];
+            e[1 + part] = p->in_value[parts * k + part];
     }
     memmove(p->start + 1, p->start, (size_t)local * sizeof *p->start); /* placing has moved each to the end of its row */
     p->start[0] = 0;
@@ -504,9 +548,14 @@ static dome_status assemble(dsparse *a, const given *g)
     return status;
 }
 
-dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_entry entries[])
 {
-    return assemble(a, &(given){n, NULL, triplets});
+    return assemble(a, &(given){.count = n, .entries = entries});
+}
+
+dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    return assemble(a, &(given){.count = n, .parts = triplets});
 }
 
 dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[])
@@ -514,7 +563,21 @@ dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplet
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE, a->object, NULL, 0);
-    return dome__end(&op, assemble(a, &(given){n, triplets, NULL}));
+    dome_status status = dsparse__check_not_integer(a, "dsparse_assemble_i64");
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = n, .real = triplets});
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_I64, a->object, NULL, 0);
+    dome_status status = dsparse__check_integer(a);
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = n, .integers = triplets});
+    return dome__end(&op, status);
 }
 
 dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
@@ -524,7 +587,7 @@ dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c1
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_C128, a->object, NULL, 0);
     dome_status status = dsparse__check_complex(a);
     if (status == DOME_OK)
-        status = dsparse__assemble(a, n, triplets);
+        status = dsparse__assemble_parts(a, n, triplets);
     return dome__end(&op, status);
 }
 
@@ -535,7 +598,7 @@ struct dsparse_row {
     uint64_t index;
     uint64_t count, room; /* entries of the block's rows so far */
     unsigned words;
-    bool single;
+    arithmetic in;
     word *entries;
     dome_status status;
     char *text;
@@ -568,30 +631,50 @@ static inline word *new_entry(dsparse_row *row, uint64_t column)
     return e;
 }
 
+static void refuse(dsparse_row *row, const char *what)
+{
+    if (row->status != DOME_OK)
+        return;
+    row->status = DOME_ERR_TYPE;
+    row->text = g_strdup_printf("row %" G_GUINT64_FORMAT " has %s, but '%s' has values of type %s", row->index, what,
+                                dsparse_name(row->a), dome_type_name(row->a->type));
+}
+
 void dsparse_row_add(dsparse_row *row, uint64_t column, double value)
 {
     DOME_NEEDS(row, "the row");
-    word *e = new_entry(row, column);
-    if (!e)
+    if (row->in == IN_INTEGERS) {
+        refuse(row, "an entry that is not an integer");
         return;
-    e[1].value = rounded(value, row->single);
-    if (row->words > 2)
-        e[2].value = 0;
+    }
+    word *e = new_entry(row, column);
+    if (e)
+        put_words(e + 1, (dsparse_number){.re = value}, row->words - 1, row->in);
+}
+
+void dsparse_row_add_i64(dsparse_row *row, uint64_t column, int64_t value)
+{
+    DOME_NEEDS(row, "the row");
+    if (row->in != IN_INTEGERS)
+        refuse(row, "an integer entry");
+    if (row->status == DOME_OK && !fits(row->a, value)) {
+        row->status = DOME_ERR_RANGE;
+        row->text = does_not_fit(row->a, row->index, value);
+    }
+    word *e = new_entry(row, column);
+    if (e)
+        e[1].number = (uint64_t)value;
 }
 
 void dsparse_row_add_c128(dsparse_row *row, uint64_t column, const double value[2])
 {
     DOME_NEEDS(row, "the row");
     DOME_NEEDS(value, "the value");
-    if (row->status == DOME_OK && row->a->parts < 2) {
-        row->status = DOME_ERR_TYPE;
-        row->text = g_strdup_printf("row %" G_GUINT64_FORMAT " has a complex entry, but '%s' has values of type %s", row->index,
-                                    dsparse_name(row->a), dome_type_name(row->a->type));
-        return;
-    }
+    if (row->a->parts < 2)
+        refuse(row, "a complex entry");
     word *e = new_entry(row, column);
-    for (unsigned part = 0; e && part < 2; part++)
-        e[1 + part].value = rounded(value[part], row->single);
+    if (e)
+        put_words(e + 1, (dsparse_number){.re = value[0], .im = value[1]}, 2, row->in);
 }
 
 /* The matrix's arrays while its blocks are filled one after the other: they have room for so many entries. */
@@ -709,7 +792,7 @@ dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *c
     DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_FILL_ROWS, a->object, NULL, 0);
-    dsparse_row row = {.a = a, .words = 1 + a->parts, .single = dsparse__single(a)};
+    dsparse_row row = {.a = a, .words = 1 + a->parts, .in = arithmetic_of(a)};
     dsparse_block *block = dsparse__blocks_new(a);
     filling f = {0};
     op.program = true;

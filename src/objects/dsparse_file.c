@@ -186,7 +186,7 @@ static int read_entries(dsparse *a, dome_shared_file *f, const dome_mm_header *h
         status = check_parts(&p);
     }
     if (!status)
-        status = (int)dsparse__assemble(a, p.count, p.triplets);
+        status = (int)dsparse__assemble_parts(a, p.count, p.triplets);
     g_free(p.triplets);
     g_free(p.message);
     return status;
@@ -249,8 +249,12 @@ static bool print_block(text *t, const dsparse_block *b, uint64_t first)
     bool good = true;
     for (uint32_t i = 0; b->start && i < b->rows && good; i++)
         for (uint32_t k = b->start[i]; k < b->start[i + 1] && good; k++) {
-            const dsparse_c128 v = dsparse__value(t->a, b->value, k);
-            t->filled += dome__mm_print(t->buffer + t->filled, first + i, b->column[k], (double[]){v.re, v.im}, t->a->parts);
+            const dsparse_number v = dsparse__value(t->a, b->value, k);
+            char *line = t->buffer + t->filled;
+            if (dsparse__integer(t->a))
+                t->filled += dome__mm_print_integer(line, first + i, b->column[k], v.integer);
+            else
+                t->filled += dome__mm_print(line, first + i, b->column[k], (double[]){v.re, v.im}, t->a->parts);
             good = t->filled + DOME_MM_LINE <= PIECE_BYTES || flush(t);
         }
     return good;
@@ -328,7 +332,8 @@ static int write_file(text *t, dome_shared_file *f)
     int status = place(a, runs, offset, &bytes, &entries);
     if (status)
         return status;
-    char *banner = dome__mm_banner(a->parts > 1, a->rows, a->columns, entries);
+    const dome_mm_field field = dsparse__integer(a) ? DOME_MM_INTEGER : a->parts > 1 ? DOME_MM_COMPLEX : DOME_MM_REAL;
+    char *banner = dome__mm_banner(field, a->rows, a->columns, entries);
     size_t before = strlen(banner);
     if (a->env->rank == 0 && dome__shared_make(f, before + bytes))
         dome__shared_write(f, 0, banner, before);

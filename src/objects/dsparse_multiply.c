@@ -6,14 +6,15 @@
 #include "transport/agree.h"
 #include "transport/ahead.h"
 #include "transport/collective.h"
+#include "transport/message.h"
 #include "transport/transport.h"
 
 #include <string.h>
 
 /* How a block finds its elements of the vector by columns: x, or y of a transposed product. If its columns lie in one span of
- * this task's part, column c is at position c - shift of this part (modulo 2^64). Else the block is far: `at` has a number for each
- * entry, a position in this task's part, or the length of that plus a position among the elements that are exchanged; or, in a
- * plan for whole parts, there is an array in which column c is at position c. */
+ * this task's part, column c is at position c - shift of this part (modulo 2^64). Else the block is far: `at` has a number for
+ * each entry, a position in this task's part, or the length of that plus a position among the elements that are exchanged; or, in
+ * a plan for whole parts, there is an array in which column c is at position c. */
 typedef struct block_plan {
     bool far;
     uint32_t *at;
@@ -48,7 +49,7 @@ struct dsparse_plan {
     uint32_t *arrived;
     uint64_t *sends_whole, *takes_whole; /* by rank: whether this task sends its whole part, and takes the other one's */
 
-    turn *turns;    /* of a transposed product, by rows */
+    turn *turns; /* of a transposed product, by rows */
     uint64_t nturns;
 };
 
@@ -424,6 +425,19 @@ static const void *column_zero(const void *x, uint64_t shift, size_t size)
 #define SET_COMPLEX_PRODUCT(z, v, x) ((z).re = (v).re * (x).re - (v).im * (x).im, (z).im = (v).re * (x).im + (v).im * (x).re)
 #define ADD_COMPLEX(z, v)            ((z).re += (v).re, (z).im += (v).im)
 
+/* Integers are added and multiplied modulo 2^32 or 2^64, with or without a sign. */
+#define VALUE       uint32_t
+#define NAME(f)     f##_i32
+#define SET_PRODUCT SET_REAL_PRODUCT
+#define ADD         ADD_REAL
+#include "objects/dsparse_loops.h"
+
+#define VALUE       uint64_t
+#define NAME(f)     f##_i64
+#define SET_PRODUCT SET_REAL_PRODUCT
+#define ADD         ADD_REAL
+#include "objects/dsparse_loops.h"
+
 #define VALUE       float
 #define NAME(f)     f##_f32
 #define SET_PRODUCT SET_REAL_PRODUCT
@@ -465,9 +479,14 @@ static const loops *loops_of(const dsparse *a)
     {                                                                                                                            \
         near_##s, far_##s, wide_##s, scatter_##s, products_##s, add_##s                                                          \
     }
-    static const loops f32 = LOOPS(f32), f64 = LOOPS(f64), c64 = LOOPS(c64), c128 = LOOPS(c128);
+    static const loops i32 = LOOPS(i32), i64 = LOOPS(i64), f32 = LOOPS(f32), f64 = LOOPS(f64), c64 = LOOPS(c64),
+                       c128 = LOOPS(c128);
 #undef LOOPS
     switch ((int)a->kind) {
+    case DOME_KIND_I32:
+        return &i32;
+    case DOME_KIND_I64:
+        return &i64;
     case DOME_KIND_F32:
         return &f32;
     case DOME_KIND_C64:
@@ -530,16 +549,22 @@ static void multiply_blocks(const product *p, bool far)
         else if (p->width != 1)
             p->loops->wide(b, y, p->x, fetched, plan, p->own, p->width);
         else if (far && p->plan->joined)
-            p->loops->near(
-                &(dsparse_block){
-                    .rows = b->rows, .scattered = true, .uniform = b->uniform, .value = b->value, .column = plan->at, .start = b->start},
-                y, p->plan->joined);
+            p->loops->near(&(dsparse_block){.rows = b->rows,
+                                            .scattered = true,
+                                            .uniform = b->uniform,
+                                            .value = b->value,
+                                            .column = plan->at,
+                                            .start = b->start},
+                           y, p->plan->joined);
         else if (far)
             p->loops->far(b, y, p->x, fetched, plan->at, p->own);
         else
             p->loops->near(b, y, column_zero(p->x, plan->shift, p->size));
     }
 }
+
+/* An element of 8 bytes of any type. */
+typedef uint64_t __attribute__((may_alias)) eight_bytes;
 
 /* Sends the elements that others need: those collected, or this task's whole part. */
 static int send_elements(const product *p, const dsparse_plan *plan, dome_env *env)
@@ -559,9 +584,9 @@ static int send_elements(const product *p, const dsparse_plan *plan, dome_env *e
                                               own->span[s].count * p->width);
             continue;
         }
-        if (element == sizeof(double))
+        if (element == sizeof(eight_bytes))
             for (uint64_t i = 0; i < to->in_count; i++)
-                ((double *)(void *)elements)[i] = ((const double *)(const void *)p->x)[item[i]];
+                ((eight_bytes *)(void *)elements)[i] = ((const eight_bytes *)(const void *)p->x)[item[i]];
         else
             for (uint64_t i = 0; i < to->in_count; i++)
                 memcpy(elements + i * element, p->x + item[i] * element, (size_t)element);

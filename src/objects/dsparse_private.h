@@ -24,7 +24,7 @@ typedef struct dsparse_plan dsparse_plan;
 struct dsparse {
     dome_object *object;
     dome_env *env;
-    dome_type type; /* DOME_F32, DOME_F64, DOME_C64 or DOME_C128 */
+    dome_type type; /* DOME_I32, DOME_I64, DOME_F32, DOME_F64, DOME_C64 or DOME_C128 */
     dome_type_kind kind;
     unsigned parts; /* 2 of a complex value, otherwise 1 */
     uint64_t rows, columns;
@@ -53,25 +53,55 @@ typedef struct dsparse_c128 {
     double re, im;
 } dsparse_c128;
 
-/* The parts of a value in an array of the matrix's type; the imaginary part of a real one is 0. */
-static inline dsparse_c128 dsparse__value(const dsparse *a, const void *values, uint64_t k)
+/* A value of any type: an integer, or the parts of another one. */
+typedef struct dsparse_number {
+    union {
+        double re;
+        int64_t integer;
+    };
+    double im;
+} dsparse_number;
+
+/* A triplet of any type of values. */
+typedef struct dsparse_entry {
+    uint64_t row, column;
+    dsparse_number value;
+} dsparse_entry;
+
+static inline bool dsparse__integer(const dsparse *a)
+{
+    return a->kind <= DOME_KIND_U64;
+}
+
+/* A value in an array of the matrix's type; the imaginary part of a real one is 0. */
+static inline dsparse_number dsparse__value(const dsparse *a, const void *values, uint64_t k)
 {
     switch ((int)a->kind) {
+    case DOME_KIND_I32:
+        return (dsparse_number){.integer = ((const int32_t *)values)[k]};
+    case DOME_KIND_I64:
+        return (dsparse_number){.integer = ((const int64_t *)values)[k]};
     case DOME_KIND_F32:
-        return (dsparse_c128){((const float *)values)[k], 0};
+        return (dsparse_number){.re = ((const float *)values)[k]};
     case DOME_KIND_C64:
-        return (dsparse_c128){((const dsparse_c64 *)values)[k].re, ((const dsparse_c64 *)values)[k].im};
+        return (dsparse_number){.re = ((const dsparse_c64 *)values)[k].re, .im = ((const dsparse_c64 *)values)[k].im};
     case DOME_KIND_C128:
-        return ((const dsparse_c128 *)values)[k];
+        return (dsparse_number){.re = ((const dsparse_c128 *)values)[k].re, .im = ((const dsparse_c128 *)values)[k].im};
     default:
-        return (dsparse_c128){((const double *)values)[k], 0};
+        return (dsparse_number){.re = ((const double *)values)[k]};
     }
 }
 
-/* Sets a value, rounded to float where the type has floats. */
-static inline void dsparse__set_value(const dsparse *a, void *values, uint64_t k, dsparse_c128 v)
+/* Sets a value, rounded to float where the type has floats, or modulo 2^32. */
+static inline void dsparse__set_value(const dsparse *a, void *values, uint64_t k, dsparse_number v)
 {
     switch ((int)a->kind) {
+    case DOME_KIND_I32:
+        ((uint32_t *)values)[k] = (uint32_t)v.integer;
+        return;
+    case DOME_KIND_I64:
+        ((int64_t *)values)[k] = v.integer;
+        return;
     case DOME_KIND_F32:
         ((float *)values)[k] = (float)v.re;
         return;
@@ -79,7 +109,7 @@ static inline void dsparse__set_value(const dsparse *a, void *values, uint64_t k
         ((dsparse_c64 *)values)[k] = (dsparse_c64){(float)v.re, (float)v.im};
         return;
     case DOME_KIND_C128:
-        ((dsparse_c128 *)values)[k] = v;
+        ((dsparse_c128 *)values)[k] = (dsparse_c128){v.re, v.im};
         return;
     default:
         ((double *)values)[k] = v.re;
@@ -121,11 +151,12 @@ void dsparse__replace(dsparse *a, dsparse_block *block, void *store);
 typedef void (*dsparse_visitor)(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local);
 void dsparse__visit_rows(const dsparse *a, dsparse_visitor visit, void *ctx);
 
-/* dsparse_assemble with parts, for any type; the imaginary parts must be 0 of a real one. */
-dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[]);
+/* dsparse_assemble for any type; and with parts, of which the imaginary ones must be 0 in a real matrix. */
+dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_entry entries[]);
+dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[]);
 
-/* Gives all blocks arrays for so many entries each, in one store: all values, then all columns, then all starts, so that a product
- * reads each from end to end. NULL without memory. */
+/* Gives all blocks arrays for so many entries each, in one store: all values, then all columns, then all starts, so that a
+ * product reads each from end to end. NULL without memory. */
 void *dsparse__place_blocks(const dsparse *a, dsparse_block *block, const uint64_t *total);
 
 /* What to say of a block of rows, by its position in this task's run, that has too many entries (g_free). */
@@ -143,8 +174,10 @@ dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t
 /* Fails on all tasks unless all have the memory that they need for entries. */
 dome_status dsparse__agree_memory(const dsparse *a, bool have);
 
-/* Fails unless the values are complex. */
+/* Fail unless the values are complex; unless they are integers; if they are integers, naming the function for these. */
 dome_status dsparse__check_complex(const dsparse *a);
+dome_status dsparse__check_integer(const dsparse *a);
+dome_status dsparse__check_not_integer(const dsparse *a, const char *function);
 
 /* Whether v belongs to a's environment, and has its type and so many elements: rows or columns, as `what` says. */
 dome_status dsparse__check_vector(const dsparse *a, const dvec *v, uint64_t length, const char *what);

@@ -7,9 +7,9 @@
 #include "transport/agree.h"
 #include "transport/transport.h"
 
-/* Triplets of the new matrix. */
+/* Entries of the new matrix. */
 typedef struct chosen {
-    dsparse_triplet_c128 *triplets, *end;
+    dsparse_entry *entries, *end;
 } chosen;
 
 static uint64_t entries_of(const dsparse_block *b, uint32_t row)
@@ -20,23 +20,21 @@ static uint64_t entries_of(const dsparse_block *b, uint32_t row)
 /* Adds the entries of a row as those of row `to`. */
 static void add_row(chosen *c, const dsparse *a, const dsparse_block *b, uint32_t row, uint64_t to)
 {
-    for (uint32_t k = b->start ? b->start[row] : 0, end = b->start ? b->start[row + 1] : 0; k < end; k++) {
-        const dsparse_c128 v = dsparse__value(a, b->value, k);
-        *c->end++ = (dsparse_triplet_c128){.row = to, .column = b->column[k], .value = {v.re, v.im}};
-    }
+    for (uint32_t k = b->start ? b->start[row] : 0, end = b->start ? b->start[row + 1] : 0; k < end; k++)
+        *c->end++ = (dsparse_entry){.row = to, .column = b->column[k], .value = dsparse__value(a, b->value, k)};
 }
 
 static dome_status chosen_room(chosen *c, const dsparse *a, uint64_t count)
 {
-    c->triplets = c->end = dvec__try_array(count, sizeof *c->triplets);
-    return dsparse__agree_memory(a, c->triplets != NULL);
+    c->entries = c->end = dvec__try_array(count, sizeof *c->entries);
+    return dsparse__agree_memory(a, c->entries != NULL);
 }
 
 /* The new matrix, made of what all tasks have chosen. NULL after a failure, with its status. */
 static dsparse *assemble(const dsparse *a, const char *name, uint64_t rows, const chosen *c, dome_status *status)
 {
     dsparse *z = dsparse_new_of(a->env, name, a->type, rows, a->columns);
-    *status = z ? dsparse__assemble(z, (size_t)(c->end - c->triplets), c->triplets) : dome_error_status(a->env);
+    *status = z ? dsparse__assemble(z, (size_t)(c->end - c->entries), c->entries) : dome_error_status(a->env);
     if (z && *status != DOME_OK) {
         dome_object_free(z->object);
         z = NULL;
@@ -107,7 +105,7 @@ dsparse *dsparse_slice(const dsparse *a, uint64_t first, uint64_t count, int64_t
         dsparse__visit_rows(a, add_in_range, &r);
         z = assemble(a, name, count, &r.chosen, &status);
     }
-    g_free(r.chosen.triplets);
+    g_free(r.chosen.entries);
     dome__end(&op, status);
     return z;
 }
@@ -204,7 +202,7 @@ dsparse *dsparse_submatrix(const dsparse *a, const dvec *rows, const char *name)
     dvec_free(numbers);
     g_free(pairs);
     g_free(asked);
-    g_free(c.triplets);
+    g_free(c.entries);
     dome__end(&op, status);
     return z;
 }

@@ -1,7 +1,7 @@
-/* Transposes of sparse matrices. Each task divides its entries by the blocks of the transpose's rows that they belong to, and sends
- * them to the owners of these blocks, who then make block after block in the cache. A task visits its rows in ascending order, and
- * an owner takes the parts of the tasks in the order of their rows, so the entries of each new row come in ascending order of
- * columns: nothing is sorted. */
+/* Transposes of sparse matrices. Each task divides its entries by the blocks of the transpose's rows that they belong to, and
+ * sends them to the owners of these blocks, who then make block after block in the cache. A task visits its rows in ascending
+ * order, and an owner takes the parts of the tasks in the order of their rows, so the entries of each new row come in ascending
+ * order of columns: nothing is sorted. */
 #include "objects/dsparse_private.h"
 #include "objects/dvec_mail.h"
 
@@ -385,15 +385,15 @@ dome_status dsparse_transpose(dsparse *t, const dsparse *a)
 /* Whether two rows have equal values; a missing entry is 0. */
 static bool equal_rows(const dsparse *a, const dsparse_block *p, const dsparse_block *q, uint32_t row)
 {
-    const dsparse_c128 zero = {0, 0};
+    const dsparse_number zero = {.integer = 0};
     uint32_t i = p->start ? p->start[row] : 0, i_end = p->start ? p->start[row + 1] : 0;
     uint32_t j = q->start ? q->start[row] : 0, j_end = q->start ? q->start[row + 1] : 0;
     while (i < i_end || j < j_end) {
         bool here = i < i_end && (j == j_end || p->column[i] <= q->column[j]);
         bool there = j < j_end && (i == i_end || q->column[j] <= p->column[i]);
-        const dsparse_c128 x = here ? dsparse__value(a, p->value, i++) : zero,
-                           y = there ? dsparse__value(a, q->value, j++) : zero;
-        if (!(x.re == y.re && x.im == y.im))
+        const dsparse_number x = here ? dsparse__value(a, p->value, i++) : zero,
+                             y = there ? dsparse__value(a, q->value, j++) : zero;
+        if (dsparse__integer(a) ? x.integer != y.integer : !(x.re == y.re && x.im == y.im))
             return false;
     }
     return true;

@@ -239,8 +239,8 @@ SUM_REAL(double)
 static void sum_block(by_label *b, const uint64_t *label, const void *values, uint64_t rows)
 {
     static void (*const sum[])(const by_label *b, const uint64_t *label, const void *values, uint64_t rows) = {
-        [DOME_KIND_I8] = sum_int8_t,   [DOME_KIND_I16] = sum_int16_t,   [DOME_KIND_I32] = sum_int32_t,
-        [DOME_KIND_I64] = sum_int64_t, [DOME_KIND_U8] = sum_uint8_t,    [DOME_KIND_U16] = sum_uint16_t,
+        [DOME_KIND_I8] = sum_int8_t,    [DOME_KIND_I16] = sum_int16_t,  [DOME_KIND_I32] = sum_int32_t,
+        [DOME_KIND_I64] = sum_int64_t,  [DOME_KIND_U8] = sum_uint8_t,   [DOME_KIND_U16] = sum_uint16_t,
         [DOME_KIND_U32] = sum_uint32_t, [DOME_KIND_U64] = sum_uint64_t, [DOME_KIND_F32] = sum_float,
         [DOME_KIND_F64] = sum_double};
     const uint64_t ntouched = begin_sums(b, label, rows);

@@ -292,10 +292,18 @@ bool dome__mm_line(const dome_mm_header *h, const char *line, size_t bytes, dspa
 
 /* ---- writing ---- */
 
-char *dome__mm_banner(bool complex, uint64_t rows, uint64_t columns, uint64_t entries)
+char *dome__mm_banner(dome_mm_field field, uint64_t rows, uint64_t columns, uint64_t entries)
 {
     return g_strdup_printf("%%%%MatrixMarket matrix coordinate %s general\n%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-                           complex ? "complex" : "real", rows, columns, entries);
+                           field == DOME_MM_COMPLEX   ? "complex"
+                           : field == DOME_MM_INTEGER ? "integer"
+                                                      : "real",
+                           rows, columns, entries);
+}
+
+size_t dome__mm_print_integer(char line[DOME_MM_LINE], uint64_t row, uint64_t column, int64_t value)
+{
+    return (size_t)g_snprintf(line, DOME_MM_LINE, "%" PRIu64 " %" PRIu64 " %" PRId64 "\n", row + 1, column + 1, value);
 }
 
 size_t dome__mm_print(char line[DOME_MM_LINE], uint64_t row, uint64_t column, const double value[], unsigned parts)

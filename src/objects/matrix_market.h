@@ -36,10 +36,10 @@ bool dome__mm_line(const dome_mm_header *header, const char *line, size_t bytes,
 
 enum { DOME_MM_LINE = 96 }; /* bytes that dome__mm_print writes at most */
 
-/* Writes the header of a general matrix of real or complex values, g_free'd by the caller; and one entry with so many parts as a
- * line, returning its bytes.
- * Values are read back exactly. */
-char *dome__mm_banner(bool complex, uint64_t rows, uint64_t columns, uint64_t entries);
+/* Writes the header of a general matrix of real, integer or complex values, g_free'd by the caller; and one entry with so many
+ * parts, or an integer, as a line, returning its bytes. Values are read back exactly. */
+char *dome__mm_banner(dome_mm_field field, uint64_t rows, uint64_t columns, uint64_t entries);
+size_t dome__mm_print_integer(char line[DOME_MM_LINE], uint64_t row, uint64_t column, int64_t value);
 size_t dome__mm_print(char line[DOME_MM_LINE], uint64_t row, uint64_t column, const double value[], unsigned parts);
 
 #endif

@@ -28,6 +28,22 @@ static bool is_complex(dome_type type)
     return type == DOME_C64 || type == DOME_C128;
 }
 
+static bool is_integer(dome_type type)
+{
+    return type == DOME_I32 || type == DOME_I64;
+}
+
+/* Integers modulo 2^32 or 2^64; those of 64 bits are small here, so that a double has them. */
+static value whole(dome_type type, uint64_t number)
+{
+    return (value){type == DOME_I32 ? (double)(int32_t)(uint32_t)number : (double)(int64_t)number, 0};
+}
+
+static uint64_t number_of(value v)
+{
+    return (uint64_t)(int64_t)v.re;
+}
+
 /* gcc drops a conversion to float and back where it vectorizes, but not one through memory. */
 static double rounded(dome_type type, double x)
 {
@@ -37,11 +53,15 @@ static double rounded(dome_type type, double x)
 
 static value plus(dome_type type, value a, value b)
 {
+    if (is_integer(type))
+        return whole(type, number_of(a) + number_of(b));
     return (value){rounded(type, a.re + b.re), rounded(type, a.im + b.im)};
 }
 
 static value times(dome_type type, value a, value b)
 {
+    if (is_integer(type))
+        return whole(type, number_of(a) * number_of(b));
     if (!is_complex(type))
         return (value){rounded(type, a.re * b.re), 0};
     double ac = rounded(type, a.re * b.re), bd = rounded(type, a.im * b.im);
@@ -51,7 +71,11 @@ static value times(dome_type type, value a, value b)
 
 static void put_value(dome_type type, void *to, uint64_t k, value v)
 {
-    if (type == DOME_F64)
+    if (type == DOME_I32)
+        ((int32_t *)to)[k] = (int32_t)v.re;
+    else if (type == DOME_I64)
+        ((int64_t *)to)[k] = (int64_t)v.re;
+    else if (type == DOME_F64)
         ((double *)to)[k] = v.re;
     else if (type == DOME_F32)
         ((float *)to)[k] = (float)v.re;
@@ -63,6 +87,10 @@ static void put_value(dome_type type, void *to, uint64_t k, value v)
 
 static value get_value(dome_type type, const void *from, uint64_t k)
 {
+    if (type == DOME_I32)
+        return (value){((const int32_t *)from)[k], 0};
+    if (type == DOME_I64)
+        return (value){(double)((const int64_t *)from)[k], 0};
     if (type == DOME_F64)
         return (value){((const double *)from)[k], 0};
     if (type == DOME_F32)
@@ -90,6 +118,9 @@ static double random_number(void)
 
 static value random_value(dome_type type)
 {
+    static const double special[] = {0, INT32_MAX, INT32_MIN, 65537, -65536, 1};
+    if (is_integer(type))
+        return (value){type == DOME_I64 || draw(4) ? (double)draw(2001) - 1000 : special[draw(6)], 0};
     double re = random_number(), im = is_complex(type) ? random_number() : 0;
     return (value){rounded(type, re), rounded(type, im)};
 }
@@ -167,17 +198,22 @@ static void assemble(const model *m)
 {
     dsparse_triplet *real = g_new0(dsparse_triplet, m->given + 1);
     dsparse_triplet_c128 *parts = g_new0(dsparse_triplet_c128, m->given + 1);
+    dsparse_triplet_i64 *integers = g_new0(dsparse_triplet_i64, m->given + 1);
     size_t count = 0;
     for (size_t k = 0; k < m->given; k++)
         if ((int)draw((uint64_t)dome_size(env)) == dome_rank(env)) {
             const entry *e = &m->triplet[k];
             real[count] = (dsparse_triplet){e->row, e->column, e->value.re};
+            integers[count] = (dsparse_triplet_i64){e->row, e->column, is_integer(m->type) ? (int64_t)e->value.re : 0};
             parts[count++] = (dsparse_triplet_c128){e->row, e->column, {e->value.re, e->value.im}};
         }
-    EXPECT((is_complex(m->type) ? dsparse_assemble_c128(m->a, count, parts) : dsparse_assemble(m->a, count, real)) == DOME_OK,
+    EXPECT((is_integer(m->type)   ? dsparse_assemble_i64(m->a, count, integers)
+            : is_complex(m->type) ? dsparse_assemble_c128(m->a, count, parts)
+                                  : dsparse_assemble(m->a, count, real)) == DOME_OK,
            "dsparse_assemble fails");
     g_free(real);
     g_free(parts);
+    g_free(integers);
 }
 
 static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
@@ -187,6 +223,8 @@ static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
         const entry *e = &m->triplet[k];
         if (e->row == index && is_complex(m->type) && (e->value.im != 0 || signbit(e->value.im)))
             dsparse_row_add_c128(row, e->column, (double[]){e->value.re, e->value.im});
+        else if (e->row == index && is_integer(m->type))
+            dsparse_row_add_i64(row, e->column, (int64_t)e->value.re);
         else if (e->row == index)
             dsparse_row_add(row, e->column, e->value.re);
     }
@@ -194,7 +232,7 @@ static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
 
 static dome_type random_type(void)
 {
-    return draw(2) ? DOME_F64 : (dome_type[]){DOME_F32, DOME_C64, DOME_C128}[draw(3)];
+    return draw(2) ? DOME_F64 : (dome_type[]){DOME_F32, DOME_C64, DOME_C128, DOME_I32, DOME_I64}[draw(5)];
 }
 
 static model make(void)
@@ -256,18 +294,22 @@ static void check(const model *m, const char *when)
     dome_span spans[2];
     uint64_t *column = g_new(uint64_t, m->columns + 1);
     double *real = g_new(double, m->columns + 1), (*parts)[2] = g_malloc((m->columns + 1) * sizeof *parts);
+    int64_t *integers = g_new(int64_t, m->columns + 1);
     int nspans = spans_of(m, spans);
     for (int s = 0; s < nspans; s++) {
         size_t k = 0, count;
         while (k < m->entries && m->entry[k].row < spans[s].first)
             k++;
         for (uint64_t i = spans[s].first; i < spans[s].first + spans[s].count; i++) {
-            bool by_parts = is_complex(m->type) || i % 2;
-            EXPECT((by_parts ? dsparse_get_row_c128(m->a, i, m->columns, column, parts, &count)
-                             : dsparse_get_row(m->a, i, m->columns, column, real, &count)) == DOME_OK,
+            bool by_parts = is_complex(m->type) || (i % 2 && !is_integer(m->type));
+            EXPECT((is_integer(m->type) ? dsparse_get_row_i64(m->a, i, m->columns, column, integers, &count)
+                    : by_parts          ? dsparse_get_row_c128(m->a, i, m->columns, column, parts, &count)
+                                        : dsparse_get_row(m->a, i, m->columns, column, real, &count)) == DOME_OK,
                    "dsparse_get_row fails");
             for (size_t j = 0; j < count; j++, k++) {
-                value v = by_parts ? (value){parts[j][0], parts[j][1]} : (value){real[j], 0};
+                value v = is_integer(m->type) ? (value){(double)integers[j], 0}
+                          : by_parts          ? (value){parts[j][0], parts[j][1]}
+                                              : (value){real[j], 0};
                 EXPECT(k < m->entries && m->entry[k].row == i && m->entry[k].column == column[j] &&
                            same_value(m->entry[k].value, v),
                        "%s: entry %zu of row %d of %d x %d %s is %a %a", when, j, (int)i, (int)m->rows, (int)m->columns,
@@ -279,6 +321,7 @@ static void check(const model *m, const char *when)
     g_free(column);
     g_free(real);
     g_free(parts);
+    g_free(integers);
     EXPECT(dsparse_entries(m->a) == m->entries, "%s: there are %d entries instead of %zu", when, (int)dsparse_entries(m->a),
            m->entries);
 }
@@ -371,13 +414,15 @@ static void test_diagonal(model *m)
     value *values = g_new0(value, m->rows + 1), *factors, factor = random_value(m->type);
     bool complex = is_complex(m->type) && draw(2);
     dvec *d = dvec_new(env, NULL, m->type, m->rows);
-    EXPECT((complex ? dsparse_scale_c128(m->a, (double[]){factor.re, factor.im}) : dsparse_scale(m->a, factor.re)) == DOME_OK,
+    EXPECT((is_integer(m->type) ? dsparse_scale_i64(m->a, (int64_t)factor.re)
+            : complex           ? dsparse_scale_c128(m->a, (double[]){factor.re, factor.im})
+                                : dsparse_scale(m->a, factor.re)) == DOME_OK,
            "dsparse_scale fails");
     dvec *f = random_vector(m->type, m->rows, 1, DOME_DYNAMIC, 0, &factors);
     EXPECT(dsparse_scale_rows(m->a, f) == DOME_OK, "dsparse_scale_rows fails");
     for (size_t k = 0; k < m->entries; k++) {
         value *v = &m->entry[k].value;
-        if (complex)
+        if (complex || is_integer(m->type))
             *v = times(m->type, *v, factor);
         else
             *v = (value){rounded(m->type, v->re * factor.re), is_complex(m->type) ? rounded(m->type, v->im * factor.re) : 0};
@@ -535,7 +580,9 @@ static void check_text(const model *m)
 {
     char *text, *line;
     GString *expected = g_string_new("%%MatrixMarket matrix coordinate ");
-    g_string_append(expected, is_complex(m->type) ? "complex general\n" : "real general\n");
+    g_string_append(expected, is_complex(m->type)   ? "complex general\n"
+                              : is_integer(m->type) ? "integer general\n"
+                                                    : "real general\n");
     g_string_append_printf(expected, "%d %d %d\n", (int)m->rows, (int)m->columns, (int)m->entries);
     for (size_t k = 0; k < m->entries; k++) {
         const entry *e = &m->entry[k];
@@ -740,8 +787,9 @@ static void test_refusals(void)
     dvec *small = dvec_new_with(env, "small", DOME_I64, 600, DVEC_OPTIONS(.block = 1));
     const dsparse_triplet_c128 triplet = {0, 0, {1, 1}};
     size_t count;
-    EXPECT(!dsparse_new_of(env, "I", DOME_I32, 5, 5), "a matrix of integers");
-    expect_failure(dome_error_status(env), DOME_ERR_TYPE, "I cannot have values of type i32; a matrix has f32, f64, c64 or c128");
+    EXPECT(!dsparse_new_of(env, "I", DOME_U8, 5, 5), "a matrix of bytes");
+    expect_failure(dome_error_status(env), DOME_ERR_TYPE,
+                   "I cannot have values of type u8; a matrix has i32, i64, f32, f64, c64 or c128");
     expect_failure(dsparse_assemble_c128(a, 1, &triplet), DOME_ERR_TYPE,
                    "dsparse_assemble_c128 of 'A': the matrix has values of type f64, which are not complex");
     expect_failure(dsparse_scale_c128(a, (double[]){1, 1}), DOME_ERR_TYPE, "has values of type f64, which are not complex");
@@ -773,6 +821,52 @@ static void test_refusals(void)
     dsparse_free(c);
     for (int k = 0; k < 7; k++)
         dvec_free((dvec *[]){x, y, i, whole, wide, block, small}[k]);
+    dome_error_clear(env);
+}
+
+static void integer_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    dsparse_row_add_i64(row, 0, index == 3 ? *(const int64_t *)ctx : 1);
+}
+
+/* Integers that no double has, and what is refused. */
+static void test_integers(void)
+{
+    const int64_t large = (INT64_C(1) << 62) + 1, too_large = (INT64_C(1) << 31);
+    dsparse *a = dsparse_new(env, "A", 300, 5), *i = dsparse_new_of(env, "I", DOME_I32, 300, 5);
+    dsparse *l = dsparse_new_of(env, "L", DOME_I64, 300, 5), *t = dsparse_new_of(env, NULL, DOME_I64, 5, 300);
+    dvec *x = dvec_new(env, "x", DOME_I64, 300), *y = dvec_new(env, "y", DOME_I64, 5);
+    const dsparse_triplet real = {0, 0, 1};
+    const dsparse_triplet_i64 given = {0, 0, 1}, high = {2, 1, too_large};
+    size_t count;
+    expect_failure(dsparse_assemble(i, 1, &real), DOME_ERR_TYPE, "values of type i32, for which there is dsparse_assemble_i64");
+    expect_failure(dsparse_assemble_i64(a, 1, &given), DOME_ERR_TYPE, "has values of type f64, which are not integers");
+    expect_failure(dsparse_assemble_i64(i, 1, &high), DOME_ERR_RANGE,
+                   "row 2 has the value 2147483648, but 'I' has values of type i32");
+    expect_failure(dsparse_fill_rows(i, integer_row, (void *)(uintptr_t)&too_large), DOME_ERR_RANGE,
+                   "row 3 has the value 2147483648");
+    expect_failure(dsparse_fill_rows(a, integer_row, (void *)(uintptr_t)&too_large), DOME_ERR_TYPE,
+                   " has an integer entry, but 'A' has values of type f64");
+    expect_failure(dsparse_fill_rows(i, good_row, NULL), DOME_ERR_TYPE,
+                   " has an entry that is not an integer, but 'I' has values of type i32");
+    expect_failure(dsparse_scale(i, 2), DOME_ERR_TYPE, "has values of type i32, for which there is dsparse_scale_i64");
+    expect_failure(dsparse_scale_i64(a, 2), DOME_ERR_TYPE, "has values of type f64, which are not integers");
+    EXPECT(dsparse_get_row(i, 0, 0, NULL, NULL, &count) == DOME_ERR_TYPE, "integers are read as doubles");
+    expect_failure(dome_error_status(env), DOME_ERR_TYPE, "has integer values, for which there is dsparse_get_row_i64");
+    EXPECT(dsparse_get_row_i64(a, 0, 0, NULL, NULL, &count) == DOME_ERR_TYPE, "doubles are read as integers");
+    expect_failure(dome_error_status(env), DOME_ERR_TYPE, "has values that are not integers");
+    EXPECT(dsparse_fill_rows(l, integer_row, (void *)(uintptr_t)&large) == DOME_OK && dsparse_transpose(t, l) == DOME_OK,
+           "large integers: %s", dome_error_message(env));
+    dvec_fill(x, 1);
+    EXPECT(dsparse_scale_i64(t, 3) == DOME_OK && dsparse_multiply(y, t, x) == DOME_OK, "their product: %s",
+           dome_error_message(env));
+    int64_t first = 0;
+    dvec_get(y, 0, &first);
+    EXPECT((uint64_t)first == 3 * ((uint64_t)large + 299), "the sum is %lld", (long long)first);
+    for (int k = 0; k < 4; k++)
+        dsparse_free((dsparse *[]){a, i, l, t}[k]);
+    dvec_free(x);
+    dvec_free(y);
     dome_error_clear(env);
 }
 
@@ -883,6 +977,38 @@ static void test_blocks(void)
     dsparse_free(a);
 }
 
+/* A matrix whose values are all equal, and no longer so after its rows were scaled. */
+static void test_uniform(void)
+{
+    uint64_t entries = 7;
+    dsparse *a = dsparse_new(env, NULL, SHIFTED, entries);
+    dvec *d = dvec_new(env, NULL, DOME_F64, SHIFTED), *y = dvec_new(env, NULL, DOME_F64, SHIFTED);
+    dvec *x = dvec_new(env, NULL, DOME_F64, entries);
+    dvec_fill(x, 1);
+    dvec_iota(d);
+    dsparse_fill_rows(a, full_row, &entries);
+    for (int scaled = 0; scaled < 3; scaled++) {
+        EXPECT(dsparse_multiply(y, a, x) == DOME_OK, "a product fails");
+        dvec_span spans[2];
+        dvec_local_const(y, spans);
+        for (int s = 0; s < 2; s++)
+            for (uint64_t i = 0; i < spans[s].count; i++) {
+                const double row = (double)(spans[s].first + i), all = 2 * (double)entries;
+                const double expected = scaled == 0 ? all : scaled == 1 ? 3 * all : 3 * all * row;
+                EXPECT(((const double *)spans[s].data)[i] == expected, "row %g, scaled %d times, is %g", row, scaled,
+                       ((const double *)spans[s].data)[i]);
+            }
+        if (scaled == 0)
+            dsparse_scale(a, 3);
+        else if (scaled == 1)
+            dsparse_scale_rows(a, d);
+    }
+    dvec_free(d);
+    dvec_free(x);
+    dvec_free(y);
+    dsparse_free(a);
+}
+
 /* ---- rows of different lengths in blocks of many rows ---- */
 
 enum { MANY = 20000, LONGEST = 12 };
@@ -964,9 +1090,11 @@ int main(int argc, char **argv)
     }
     test_filled_anew();
     test_blocks();
+    test_uniform();
     test_uneven();
     test_failures();
     test_refusals();
+    test_integers();
     test_formats(false);
     test_formats(true);
     end_files();
