@@ -38,7 +38,18 @@ void dsparse__block_ready(const dsparse *a, dsparse_block *b)
         most = MAX(most, b->column[k]);
     }
     b->scattered = least < most && most - least > NEAR;
-    b->uniform = entries > 1 && memcmp(b->value, (const char *)b->value + size, (size_t)((entries - 1) * size)) == 0;
+    if (!b->uniform && entries > 1 && memcmp(b->value, (const char *)b->value + size, (size_t)((entries - 1) * size)) == 0) {
+        memcpy(b->same, b->value, (size_t)size);
+        b->uniform = true;
+    }
+}
+
+void dsparse__block_spread(const dsparse *a, dsparse_block *b)
+{
+    const size_t size = dome_type_size(a->type);
+    for (uint64_t k = 0, entries = dsparse__block_entries(b); b->uniform && k < entries; k++)
+        memcpy((char *)b->value + k * size, b->same, size);
+    b->uniform = false;
 }
 
 void dsparse__blocks_free(dsparse_block *block, uint64_t count)
@@ -169,7 +180,9 @@ static char *put_block(char *to, const dsparse *a, const dsparse_block *b, dome_
     uint64_t entries = dsparse__block_entries(b);
     to = put(to, DOME_U32, format, b->start + 1, b->rows);
     to = put(to, DOME_U32, format, b->column, entries);
-    return put(to, a->type, format, b->value, entries);
+    for (uint64_t k = 0; b->uniform && k < entries; k++)
+        to = put(to, a->type, format, b->same, 1);
+    return b->uniform ? to : put(to, a->type, format, b->value, entries);
 }
 
 static dome_status mat_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
@@ -488,7 +501,7 @@ static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t 
     const uint32_t *start = b->start + (row - dome_layout_block(a->layout, number).first);
     *count = start[1] - start[0];
     for (size_t k = 0; k < MIN(room, *count); k++) {
-        const dsparse_number v = dsparse__value(a, b->value, start[0] + k);
+        const dsparse_number v = dsparse__entry(a, b, start[0] + k);
         column[k] = b->column[start[0] + k];
         if (integers)
             integer[k] = v.integer;

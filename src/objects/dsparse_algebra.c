@@ -37,7 +37,7 @@ static void take_diagonal(void *ctx, const dsparse *a, dsparse_block *b, uint32_
 {
     for (uint32_t k = b->start[row]; k < b->start[row + 1]; k++)
         if (b->column[k] == index)
-            dsparse__set_value(a, ctx, local, dsparse__value(a, b->value, k));
+            dsparse__set_value(a, ctx, local, dsparse__entry(a, b, k));
 }
 
 dome_status dsparse_diagonal(dvec *d, const dsparse *a)
@@ -61,17 +61,17 @@ static dsparse_number times(dsparse_number x, dsparse_number y, bool single)
     return (dsparse_number){.re = x.re * y.re - x.im * y.im, .im = x.re * y.im + x.im * y.re};
 }
 
-/* Multiplies entries from ... end - 1 by a value, which is real unless `complex`. */
-static void scale(const dsparse *a, dsparse_block *b, uint64_t from, uint64_t end, dsparse_number factor, bool complex)
+/* Multiplies values from ... end - 1 by another one, which is real unless `complex`. */
+static void scale(const dsparse *a, void *values, uint64_t from, uint64_t end, dsparse_number factor, bool complex)
 {
     const bool single = dsparse__single(a);
     if (a->kind == DOME_KIND_F64) {
         for (uint64_t k = from; k < end; k++)
-            ((double *)b->value)[k] *= factor.re;
+            ((double *)values)[k] *= factor.re;
         return;
     }
     for (uint64_t k = from; k < end; k++) {
-        const dsparse_number v = dsparse__value(a, b->value, k);
+        const dsparse_number v = dsparse__value(a, values, k);
         dsparse_number scaled;
         if (dsparse__integer(a))
             scaled = (dsparse_number){.integer = (int64_t)((uint64_t)v.integer * (uint64_t)factor.integer)};
@@ -81,14 +81,19 @@ static void scale(const dsparse *a, dsparse_block *b, uint64_t from, uint64_t en
             scaled = (dsparse_number){.re = (float)v.re * (float)factor.re, .im = (float)v.im * (float)factor.re};
         else
             scaled = (dsparse_number){.re = v.re * factor.re, .im = v.im * factor.re};
-        dsparse__set_value(a, b->value, k, scaled);
+        dsparse__set_value(a, values, k, scaled);
     }
 }
 
 static void scale_all(const dsparse *a, dsparse_number factor, bool complex)
 {
-    for (uint64_t b = 0; b < a->blocks; b++)
-        scale(a, &a->block[b], 0, dsparse__block_entries(&a->block[b]), factor, complex);
+    for (uint64_t k = 0; k < a->blocks; k++) {
+        dsparse_block *b = &a->block[k];
+        if (b->uniform)
+            scale(a, b->same, 0, 1, factor, complex);
+        else
+            scale(a, b->value, 0, dsparse__block_entries(b), factor, complex);
+    }
     changed(a);
 }
 
@@ -130,8 +135,8 @@ dome_status dsparse_scale_c128(dsparse *a, const double factor[2])
 static void scale_row(void *ctx, const dsparse *a, dsparse_block *b, uint32_t row, uint64_t index, uint64_t local)
 {
     (void)index;
-    b->uniform = false;
-    scale(a, b, b->start[row], b->start[row + 1], dsparse__value(a, ctx, local), a->parts > 1);
+    dsparse__block_spread(a, b);
+    scale(a, b->value, b->start[row], b->start[row + 1], dsparse__value(a, ctx, local), a->parts > 1);
 }
 
 dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
@@ -154,7 +159,7 @@ dome_status dsparse_scale_rows(dsparse *a, const dvec *d)
 /* An entry as a complex number of doubles. */
 static dsparse_c128 in_double(const dsparse *a, const dsparse_block *b, uint32_t k)
 {
-    const dsparse_number v = dsparse__value(a, b->value, k);
+    const dsparse_number v = dsparse__entry(a, b, k);
     return dsparse__integer(a) ? (dsparse_c128){(double)v.integer, 0} : (dsparse_c128){v.re, v.im};
 }
 

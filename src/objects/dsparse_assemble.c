@@ -155,21 +155,40 @@ static uint64_t compress_block(const dsparse *a, const dsparse_block *b, const u
     return total;
 }
 
+/* Whether all values of a block have the same bits. */
+static bool all_alike(const dsparse_block *b, const uint64_t *start, const word *entries, const uint32_t *kept, unsigned words)
+{
+    const word *first = NULL;
+    for (uint32_t i = 0; i < b->rows; i++) {
+        const word *e = entries + start[i] * words;
+        for (uint32_t k = 0; k < kept[i]; k++, e += words) {
+            first = first ? first : e;
+            if (e[1].number != first[1].number || (words > 2 && e[2].number != first[2].number))
+                return false;
+        }
+    }
+    return first != NULL;
+}
+
 /* Fills a block that has its arrays. */
 static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start, const word *entries, const uint32_t *kept)
 {
     const unsigned words = 1 + a->parts;
     const bool integers = dsparse__integer(a);
     uint32_t at = 0;
+    b->uniform = all_alike(b, start, entries, kept, words);
     for (uint32_t i = 0; i < b->rows; i++) {
         const word *e = entries + start[i] * words;
         b->start[i] = at;
         for (uint32_t k = 0; k < kept[i]; k++, at++, e += words) {
             b->column[at] = (uint32_t)e[0].number;
+            if (b->uniform && at > 0)
+                continue;
+            void *values = b->uniform ? b->same : b->value;
             if (integers)
-                dsparse__set_value(a, b->value, at, (dsparse_number){.integer = (int64_t)e[1].number});
+                dsparse__set_value(a, values, at, (dsparse_number){.integer = (int64_t)e[1].number});
             else
-                dsparse__set_value(a, b->value, at, (dsparse_number){.re = e[1].value, .im = words > 2 ? e[2].value : 0});
+                dsparse__set_value(a, values, at, (dsparse_number){.re = e[1].value, .im = words > 2 ? e[2].value : 0});
         }
     }
     b->start[b->rows] = at;
@@ -682,6 +701,7 @@ typedef struct filling {
     void *store;
     uint64_t room, entries; /* entries: so far */
     uint64_t starts, rows;  /* numbers in `start`, rows done */
+    bool differ;            /* a block is not uniform: there are values */
 } filling;
 
 static char *values_of(const filling *f)
@@ -709,7 +729,8 @@ static bool move_arrays(filling *f, const dsparse *a, uint64_t room)
     if (!to.store)
         return false;
     if (f->store) {
-        memcpy(values_of(&to), values_of(f), (size_t)(f->entries * size));
+        if (f->differ)
+            memcpy(values_of(&to), values_of(f), (size_t)(f->entries * size));
         memcpy(columns_of(&to, a), columns_of(f, a), (size_t)f->entries * sizeof(uint32_t));
         memcpy(starts_of(&to, a), starts_of(f, a), (size_t)f->starts * sizeof(uint32_t));
     }
@@ -760,6 +781,7 @@ static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dspars
         b->start = starts_of(f, a) + f->starts;
         b->stored = true;
         fill_block(a, b, start, row->entries, kept);
+        f->differ = f->differ || !b->uniform;
         f->entries += *total;
         f->starts += b->rows + UINT64_C(1);
     }

@@ -249,7 +249,7 @@ static bool print_block(text *t, const dsparse_block *b, uint64_t first)
     bool good = true;
     for (uint32_t i = 0; b->start && i < b->rows && good; i++)
         for (uint32_t k = b->start[i]; k < b->start[i + 1] && good; k++) {
-            const dsparse_number v = dsparse__value(t->a, b->value, k);
+            const dsparse_number v = dsparse__entry(t->a, b, k);
             char *line = t->buffer + t->filled;
             if (dsparse__integer(t->a))
                 t->filled += dome__mm_print_integer(line, first + i, b->column[k], v.integer);

@@ -14,11 +14,18 @@ static inline __attribute__((always_inline)) void NAME(add_product)(VALUE *z, VA
     ADD(*z, product);
 }
 
+/* The values of a block: entry k has number k * step. */
+static inline const VALUE *NAME(values)(const dsparse_block *b, size_t *step)
+{
+    *step = !b->uniform;
+    return (const VALUE *)(const void *)(b->uniform ? b->same : b->value);
+}
+
 static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block *b, void *out, const void *in, bool ahead,
                                                              bool uniform)
 {
     VALUE *restrict y = out;
-    const VALUE *restrict x = in, *restrict value = b->value;
+    const VALUE *restrict x = in, *restrict value = uniform ? (const void *)b->same : b->value;
     const uint32_t *restrict column = b->column, *restrict start = b->start;
     size_t k = 0;
     for (uint32_t i = 0; i < b->rows; i++) {
@@ -49,7 +56,8 @@ static void NAME(near)(const dsparse_block *b, void *y, const void *x)
 static void NAME(far)(const dsparse_block *b, void *out, const void *x, const void *fetched, const uint32_t *at, uint64_t own)
 {
     VALUE *restrict y = out;
-    const VALUE *restrict value = b->value;
+    size_t step;
+    const VALUE *restrict value = NAME(values)(b, &step);
     const uint32_t *restrict start = b->start;
     const VALUE *const base[2] = {x, column_zero(fetched, own, sizeof(VALUE))}; /* a table, as a branch could not be predicted */
     size_t k = 0;
@@ -57,7 +65,7 @@ static void NAME(far)(const dsparse_block *b, void *out, const void *x, const vo
         VALUE sum = {0};
         for (size_t end = start[i + 1]; k < end; k++) {
             __builtin_prefetch(&base[at[k + DSPARSE_AHEAD] >= own][at[k + DSPARSE_AHEAD]]);
-            NAME(add_product)(&sum, value[k], base[at[k] >= own][at[k]]);
+            NAME(add_product)(&sum, value[k * step], base[at[k] >= own][at[k]]);
         }
         y[i] = sum;
     }
@@ -67,7 +75,8 @@ static void NAME(far)(const dsparse_block *b, void *out, const void *x, const vo
 static void NAME(wide)(const dsparse_block *b, void *out, const void *x, const void *fetched, const block_plan *plan,
                        uint64_t own, uint64_t width)
 {
-    const VALUE *value = b->value;
+    size_t step;
+    const VALUE *value = NAME(values)(b, &step);
     VALUE *y = out;
     for (uint32_t i = 0; i < b->rows; i++, y += width) {
         memset(y, 0, (size_t)width * sizeof *y);
@@ -75,7 +84,7 @@ static void NAME(wide)(const dsparse_block *b, void *out, const void *x, const v
             const uint64_t place = plan->at ? plan->at[k] : b->column[k] - plan->shift;
             const VALUE *from = place < own ? (const VALUE *)x + place * width : (const VALUE *)fetched + (place - own) * width;
             for (uint64_t j = 0; j < width; j++)
-                NAME(add_product)(&y[j], value[k], from[j]);
+                NAME(add_product)(&y[j], value[k * step], from[j]);
         }
     }
 }
@@ -85,7 +94,8 @@ static void NAME(wide)(const dsparse_block *b, void *out, const void *x, const v
 static inline __attribute__((always_inline)) void NAME(scatter_width)(const dsparse_block *b, void *out, const void *in,
                                                                       const block_plan *plan, uint64_t own, uint64_t width)
 {
-    const VALUE *value = b->value, *x = in;
+    size_t step;
+    const VALUE *value = NAME(values)(b, &step), *x = in;
     const uint32_t *at = plan->at, *start = b->start;
     VALUE *y = out;
     for (uint32_t i = 0; i < b->rows; i++, x += width)
@@ -94,7 +104,7 @@ static inline __attribute__((always_inline)) void NAME(scatter_width)(const dspa
             if (at && place >= own)
                 continue;
             for (uint64_t j = 0; j < width; j++)
-                NAME(add_product)(&y[place * width + j], value[k], x[j]);
+                NAME(add_product)(&y[place * width + j], value[k * step], x[j]);
         }
 }
 
@@ -111,12 +121,13 @@ static void NAME(scatter)(const dsparse_block *b, void *y, const void *x, const 
 static void NAME(products)(const dsparse_block *b, void *out, const void *in, const block_plan *plan, uint64_t own,
                            uint64_t width)
 {
-    const VALUE *value = b->value, *x = in;
+    size_t step;
+    const VALUE *value = NAME(values)(b, &step), *x = in;
     VALUE *to = out;
     for (uint32_t i = 0; i < b->rows; i++, x += width)
         for (uint32_t k = b->start[i]; k < b->start[i + 1]; k++)
             for (uint64_t j = 0; plan->at[k] >= own && j < width; j++)
-                SET_PRODUCT(to[(plan->at[k] - own) * width + j], value[k], x[j]);
+                SET_PRODUCT(to[(plan->at[k] - own) * width + j], value[k * step], x[j]);
 }
 
 /* y += products from another task. */

@@ -528,7 +528,16 @@ static char *fetched_of(const dsparse_plan *plan, uint64_t size)
     return plan->joined ? plan->joined + plan->own * plan->width * size : plan->mail.elements;
 }
 
-/* Computes the blocks that need elements of `at`, or the others. */
+/* Computes a block by the joined array, where entry k needs element at[k]. */
+static void multiply_joined(const product *p, const dsparse_block *b, void *y, uint32_t *at)
+{
+    dsparse_block joined = *b;
+    joined.column = at;
+    joined.scattered = true;
+    p->loops->near(&joined, y, p->plan->joined);
+}
+
+/* Computes the blocks that are far, or the others. */
 static void multiply_blocks(const product *p, bool far)
 {
     char *y = p->y;
@@ -549,13 +558,7 @@ static void multiply_blocks(const product *p, bool far)
         else if (p->width != 1)
             p->loops->wide(b, y, p->x, fetched, plan, p->own, p->width);
         else if (far && p->plan->joined)
-            p->loops->near(&(dsparse_block){.rows = b->rows,
-                                            .scattered = true,
-                                            .uniform = b->uniform,
-                                            .value = b->value,
-                                            .column = plan->at,
-                                            .start = b->start},
-                           y, p->plan->joined);
+            multiply_joined(p, b, y, plan->at);
         else if (far)
             p->loops->far(b, y, p->x, fetched, plan->at, p->own);
         else

@@ -13,10 +13,11 @@ typedef struct dsparse_block {
     bool changed;     /* since the last mark_saved */
     bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
     bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */
-    bool uniform;     /* all values have the same bits, so that a product needs to read one of them */
-    void *value;      /* of the matrix's type */
+    bool uniform;     /* all values are `same`, and not in `value`, whose memory is then never touched */
+    void *value;      /* of the matrix's type; there is room for all, even where the block is uniform */
     uint32_t *column; /* ascending in each row */
     uint32_t *start;  /* rows + 1 numbers */
+    _Alignas(double) char same[2 * sizeof(double)];
 } dsparse_block;
 
 typedef struct dsparse_plan dsparse_plan;
@@ -92,6 +93,12 @@ static inline dsparse_number dsparse__value(const dsparse *a, const void *values
     }
 }
 
+/* The value of an entry. */
+static inline dsparse_number dsparse__entry(const dsparse *a, const dsparse_block *b, uint64_t k)
+{
+    return b->uniform ? dsparse__value(a, b->same, 0) : dsparse__value(a, b->value, k);
+}
+
 /* Sets a value, rounded to float where the type has floats, or modulo 2^32. */
 static inline void dsparse__set_value(const dsparse *a, void *values, uint64_t k, dsparse_number v)
 {
@@ -131,8 +138,12 @@ enum { DSPARSE_AHEAD = 24 };
 uint64_t dsparse__block_bytes(const dsparse *a, uint64_t rows, uint64_t entries);
 void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uint32_t entries, void *memory);
 
-/* To be called when the arrays of a block are complete. */
+/* To be called when the arrays of a block are complete; of a uniform one `same` instead of the values. Finds whether it is
+ * uniform. */
 void dsparse__block_ready(const dsparse *a, dsparse_block *b);
+
+/* Puts the values of a uniform block into its array, so that they may become different. */
+void dsparse__block_spread(const dsparse *a, dsparse_block *b);
 
 /* Frees the arrays of `count` blocks, and the blocks. */
 void dsparse__blocks_free(dsparse_block *block, uint64_t count);

@@ -21,7 +21,7 @@ static uint64_t entries_of(const dsparse_block *b, uint32_t row)
 static void add_row(chosen *c, const dsparse *a, const dsparse_block *b, uint32_t row, uint64_t to)
 {
     for (uint32_t k = b->start ? b->start[row] : 0, end = b->start ? b->start[row + 1] : 0; k < end; k++)
-        *c->end++ = (dsparse_entry){.row = to, .column = b->column[k], .value = dsparse__value(a, b->value, k)};
+        *c->end++ = (dsparse_entry){.row = to, .column = b->column[k], .value = dsparse__entry(a, b, k)};
 }
 
 static dome_status chosen_room(chosen *c, const dsparse *a, uint64_t count)

@@ -39,6 +39,8 @@ typedef struct transposition {
     uint64_t *counts;       /* by slot and span: entries of this task */
     uint64_t *in_counts;    /* by other rank, block of this task and span: entries that come */
     uint64_t *sent, *taken; /* by rank: of what is sent and received, 0 for this task */
+    bool uniform;           /* all values of the matrix are `same`: they do not travel */
+    _Alignas(double) char same[2 * sizeof(double)];
     entries mine, come;
 } transposition;
 
@@ -56,6 +58,7 @@ static void close_transposition(transposition *p)
     dome__storage_free(p->come.value);
 }
 
+/* size: of a value; 0: without values. */
 static bool entries_room(entries *e, uint64_t total, size_t size)
 {
     e->total = total;
@@ -63,7 +66,7 @@ static bool entries_room(entries *e, uint64_t total, size_t size)
         return false;
     e->place = dome__storage_raw(2 * total * sizeof *e->place, NULL);
     e->value = dome__storage_raw(total * size, NULL);
-    return total == 0 || (e->place && e->value);
+    return total == 0 || (e->place && (e->value || size == 0));
 }
 
 /* ---- dividing this task's entries ---- */
@@ -129,7 +132,8 @@ FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *fro
             const uint64_t to = at[SPANS * slot[column >> shift] + (uint64_t)span]++;
             place[2 * to] = column & below;
             place[2 * to + 1] = (uint32_t)(first + i);
-            memcpy(value + to * size, (const char *)from->value + k * size, size);
+            if (!p->uniform)
+                memcpy(value + to * size, from->uniform ? from->same : (const char *)from->value + k * size, size);
         }
 }
 
@@ -190,6 +194,38 @@ static int exchange_entries(transposition *p, dome_type type, uint64_t words, co
     return dome__alltoallv(transport, type, send, p->sent, recv, p->taken);
 }
 
+/* Finds whether all values of the matrix are the same real number. All tasks find the same: a number is the largest and its
+ * complement has the largest complement. */
+static int find_uniform(transposition *p)
+{
+    enum { DIFFERS, LARGEST, COMPLEMENT, WORDS };
+    uint64_t words[WORDS] = {p->a->parts > 1, 0, 0}, value = 0;
+    bool found = false;
+    for (uint64_t k = 0; k < p->a->blocks && !words[DIFFERS]; k++) {
+        const dsparse_block *b = &p->a->block[k];
+        uint64_t bits = 0;
+        uint32_t half;
+        if (dsparse__block_entries(b) == 0)
+            continue;
+        memcpy(&half, b->uniform ? b->same : b->value, sizeof half);
+        bits = half;
+        if (p->size == sizeof bits)
+            memcpy(&bits, b->uniform ? b->same : b->value, sizeof bits);
+        words[DIFFERS] = (!b->uniform && dsparse__block_entries(b) > 1) || (found && bits != value);
+        value = bits;
+        found = true;
+    }
+    words[LARGEST] = found ? value : 0;
+    words[COMPLEMENT] = found ? ~value : 0;
+    int failed = dome__allreduce(p->a->env->transport, DOME_U64, words, WORDS, dome__combine_max_u64, NULL);
+    p->uniform = !failed && !words[DIFFERS] && words[LARGEST] == ~words[COMPLEMENT];
+    if (p->uniform && p->size == sizeof(uint64_t))
+        memcpy(p->same, &words[LARGEST], sizeof words[LARGEST]);
+    else if (p->uniform)
+        memcpy(p->same, &(uint32_t){(uint32_t)words[LARGEST]}, sizeof(uint32_t));
+    return failed;
+}
+
 /* ---- making the blocks ---- */
 
 /* Entries of a task, from those of the next block on. */
@@ -222,9 +258,9 @@ static int find_turns(const transposition *p, source *sources, turn *turns)
         const int nspans = dome_layout_spans(p->a->layout, r, spans);
         const uint64_t *counts = counts_from(p, r), before = sum(p->counts, SPANS * p->first_slot[rank]);
         if (r == rank) {
-            sources[r] = (source){counts, p->mine.place + 2 * before, p->mine.value + before * p->size};
+            sources[r] = (source){counts, p->mine.place + 2 * before, p->uniform ? NULL : p->mine.value + before * p->size};
         } else {
-            sources[r] = (source){counts, p->come.place + 2 * at, p->come.value + at * p->size};
+            sources[r] = (source){counts, p->come.place + 2 * at, p->uniform ? NULL : p->come.value + at * p->size};
             at += sum(counts, SPANS * p->t->blocks);
         }
         for (int s = 0; s < nspans; s++)
@@ -240,7 +276,8 @@ static inline uint64_t before_turn(const turn *t)
     return t->span > 0 ? t->from->counts[0] : 0;
 }
 
-FOR_EACH_SIZE void fill_block(dsparse_block *b, const turn *turns, int nturns, uint32_t *next, size_t size)
+FOR_EACH_SIZE void fill_block(const transposition *p, dsparse_block *b, const turn *turns, int nturns, uint32_t *next,
+                              size_t size)
 {
     memset(b->start, 0, (b->rows + (size_t)1) * sizeof *b->start);
     for (const turn *t = turns; t < turns + nturns; t++) {
@@ -254,13 +291,16 @@ FOR_EACH_SIZE void fill_block(dsparse_block *b, const turn *turns, int nturns, u
     }
     for (const turn *t = turns; t < turns + nturns; t++) {
         const uint32_t *place = t->from->place + 2 * before_turn(t);
-        const char *value = t->from->value + before_turn(t) * size;
+        const char *value = p->uniform ? NULL : t->from->value + before_turn(t) * size;
         for (uint64_t k = 0; k < t->from->counts[t->span]; k++) {
             const uint32_t to = next[place[2 * k]]++;
             b->column[to] = place[2 * k + 1];
-            memcpy((char *)b->value + to * size, value + k * size, size);
+            if (!p->uniform)
+                memcpy((char *)b->value + to * size, value + k * size, size);
         }
     }
+    b->uniform = p->uniform;
+    memcpy(b->same, p->same, sizeof b->same);
 }
 
 static void fill_blocks(const transposition *p, dsparse_block *block, source *sources, const turn *turns, int nturns,
@@ -268,14 +308,14 @@ static void fill_blocks(const transposition *p, dsparse_block *block, source *so
 {
     for (uint64_t k = 0; k < p->t->blocks; k++) {
         if (block[k].start) {
-            BY_SIZE(fill_block, p->size, &block[k], turns, nturns, next);
+            BY_SIZE(fill_block, p->size, p, &block[k], turns, nturns, next);
             dsparse__block_ready(p->t, &block[k]);
         }
         for (int r = 0; r < p->a->env->size; r++) {
             const uint64_t done = sum(sources[r].counts, SPANS);
             sources[r].counts += SPANS;
             sources[r].place += 2 * done;
-            sources[r].value += done * p->size;
+            sources[r].value += p->uniform ? 0 : done * p->size;
         }
     }
 }
@@ -342,18 +382,21 @@ static dome_status divide_and_exchange(transposition *p)
         return status;
     count_entries(p);
     int failed = exchange_counts(p);
+    if (!failed)
+        failed = find_uniform(p);
     if (failed)
         return dome__fail_transport(a->env, failed);
     for (uint64_t b = 0; b < a->blocks; b++)
         total += dsparse__block_entries(&a->block[b]);
     at = dvec__try_array(dome_layout_blocks(p->t->layout), SPANS * sizeof *at);
-    bool have = at && entries_room(&p->mine, total, p->size);
-    have = have && entries_room(&p->come, sum(p->in_counts, SPANS * p->t->blocks * (uint64_t)(a->env->size - 1)), p->size);
+    const size_t size = p->uniform ? 0 : p->size;
+    bool have = at && entries_room(&p->mine, total, size);
+    have = have && entries_room(&p->come, sum(p->in_counts, SPANS * p->t->blocks * (uint64_t)(a->env->size - 1)), size);
     status = dsparse__agree_memory(a, have);
     if (status == DOME_OK) {
         divide(p, at);
         failed = exchange_entries(p, DOME_U32, 2, p->mine.place, p->come.place);
-        if (!failed)
+        if (!failed && !p->uniform)
             failed = exchange_entries(p, a->type, 1, p->mine.value, p->come.value);
         status = failed ? dome__fail_transport(a->env, failed) : DOME_OK;
     }
@@ -391,8 +434,7 @@ static bool equal_rows(const dsparse *a, const dsparse_block *p, const dsparse_b
     while (i < i_end || j < j_end) {
         bool here = i < i_end && (j == j_end || p->column[i] <= q->column[j]);
         bool there = j < j_end && (i == i_end || q->column[j] <= p->column[i]);
-        const dsparse_number x = here ? dsparse__value(a, p->value, i++) : zero,
-                             y = there ? dsparse__value(a, q->value, j++) : zero;
+        const dsparse_number x = here ? dsparse__entry(a, p, i++) : zero, y = there ? dsparse__entry(a, q, j++) : zero;
         if (dsparse__integer(a) ? x.integer != y.integer : !(x.re == y.re && x.im == y.im))
             return false;
     }

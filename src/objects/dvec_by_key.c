@@ -65,30 +65,53 @@ static int check_labels(const dvec *x, const dvec *labels, uint64_t k, const voi
     return status;
 }
 
-/* Labels as unsigned numbers: negative ones become larger than any k. */
-static void load_labels(const dvec *labels, uint64_t at, uint64_t count, uint64_t *to)
+static uint64_t beyond(uint64_t number, uint64_t limit)
 {
-    const dome_type_kind kind = dome_type_kind_of(labels->type);
-    const uint64_t zero = kind <= DOME_KIND_I64 ? UINT64_C(1) << (8 * DVEC_VALUE(labels) - 1) : 0; /* the key of 0 */
-    dome__to_keys(labels->type, labels->data + at * DVEC_VALUE(labels), count, DOME_KEYS_EACH, to, 1);
-    for (uint64_t i = 0; i < count; i++)
-        to[i] -= zero;
+    return number > limit ? UINT64_MAX : number;
 }
 
-static bool any_beyond(const uint64_t *label, uint64_t count, uint64_t k)
+/* Loads labels as unsigned numbers: negative ones become larger than any k. Returns the largest. */
+#define LOAD(S, U, LIMIT)                                                                                                        \
+    {                                                                                                                            \
+        const S *label = (const S *)(const void *)labels->data + at;                                                             \
+        U most = 0;                                                                                                              \
+        for (uint64_t i = 0; i < count; i++)                                                                                     \
+            most = MAX(most, (U)label[i]);                                                                                       \
+        for (uint64_t i = 0; i < count; i++)                                                                                     \
+            to[i] = (uint64_t)(int64_t)label[i];                                                                                 \
+        return beyond(most, LIMIT);                                                                                              \
+    }
+
+static uint64_t load_labels(const dvec *labels, uint64_t at, uint64_t count, uint64_t *restrict to)
 {
-    uint64_t beyond = 0;
-    for (uint64_t i = 0; i < count; i++)
-        beyond += label[i] >= k;
-    return beyond > 0;
+    switch (dome_type_kind_of(labels->type)) {
+    case DOME_KIND_I8:
+        LOAD(int8_t, uint8_t, INT8_MAX)
+    case DOME_KIND_I16:
+        LOAD(int16_t, uint16_t, INT16_MAX)
+    case DOME_KIND_I32:
+        LOAD(int32_t, uint32_t, INT32_MAX)
+    case DOME_KIND_I64:
+        LOAD(int64_t, uint64_t, INT64_MAX)
+    case DOME_KIND_U8:
+        LOAD(uint8_t, uint8_t, UINT8_MAX)
+    case DOME_KIND_U16:
+        LOAD(uint16_t, uint16_t, UINT16_MAX)
+    case DOME_KIND_U32:
+        LOAD(uint32_t, uint32_t, UINT32_MAX)
+    default:
+        LOAD(uint64_t, uint64_t, UINT64_MAX)
+    }
 }
 
-/* Notes the first label that is not below k; there is one. */
-static void find_beyond(by_label *b, const uint64_t *label, uint64_t first)
+/* Notes the first label that is not below k, if there is one. */
+static void find_beyond(by_label *b, const uint64_t *label, uint64_t rows, uint64_t first)
 {
     uint64_t i = 0;
-    while (label[i] < b->k)
+    while (i < rows && label[i] < b->k)
         i++;
+    if (i == rows)
+        return;
     b->bad = first + i;
     b->is = label[i];
 }
@@ -105,9 +128,8 @@ static void visit_blocks(by_label *b, visit_block visit, uint64_t *room)
         for (uint64_t done = 0, rows; done < spans[s].count && spans[s].first + done < b->bad; done += rows) {
             uint64_t place = (b->labels->distribution == x->distribution ? at : spans[s].first) + done;
             rows = MIN(block, spans[s].count - done);
-            load_labels(b->labels, place, rows, room);
-            if (any_beyond(room, rows, b->k))
-                find_beyond(b, room, spans[s].first + done);
+            if (load_labels(b->labels, place, rows, room) >= b->k)
+                find_beyond(b, room, rows, spans[s].first + done);
             b->block++;
             if (b->bad == UINT64_MAX)
                 visit(b, room, (const char *)spans[s].data + done * DVEC_ELEMENT(x), rows);

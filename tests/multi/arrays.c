@@ -298,6 +298,15 @@ static void test_failures(void)
     EXPECT(isnan(sums[0]), "a refused sum has a value");
     dvec_count_by(labels.v, 5, counts);
     expect_failure(DOME_ERR_RANGE, "label -7 at position 900 of");
+    model bytes = make(DOME_I8, 1000, 1, DOME_DYNAMIC, 1, block); /* -1 is no label, however large k is */
+    memset(bytes.data, 0, 1000);
+    bytes.data[700] = -1;
+    put(&bytes);
+    uint64_t *many = g_new0(uint64_t, 1000);
+    dvec_count_by(bytes.v, 1000, many);
+    expect_failure(DOME_ERR_RANGE, "label -1 at position 700 of");
+    g_free(many);
+    drop(&bytes);
     dvec_max_by(x.v, x.v, 4, sums);
     expect_failure(DOME_ERR_TYPE, "labels must be of integer type");
     dvec_histogram(x.v, 3, 1, 1, counts);
