@@ -1,0 +1,367 @@
+/* Saving a program inside its calls: the run-time library.
+ *
+ * A program written as below can be saved while functions are active, and goes on from there: after
+ * a crash, on another machine, with another byte order or word size. Its calls on the stack, its
+ * variables, its heap with all pointers and its open files are the image, an object of the
+ * checkpoint. No call of dome.h is needed:
+ *
+ *     ./queens --dome-checkpoint-dir saved --dome-checkpoint-every 60s 12
+ *     ./queens --dome-checkpoint-dir saved --dome-restart
+ *
+ * How it works. At some places the program POLLS: it tests a status word. When a checkpoint is
+ * requested, the poll begins to CAPTURE: the function puts its variables and the number of the place
+ * (the point) into a record and returns; its caller sees that, does the same, and so on up to
+ * dome_capture_main, which writes the checkpoint. Then the program RESUMES: main is called again, each
+ * function takes its record back and jumps to its point, which is the call of the next one, down to
+ * the poll, where the program continues. After a restart the records come from the checkpoint.
+ *
+ * A whole program, the placing of n queens:
+ *
+ *     #include <dome/capture.h>
+ *
+ *     static int n;                             // a global: registered below
+ *     struct place_memory { int column; };      // locals whose address is taken, and arrays
+ *     struct place_saved { int row; const int *above; long found; };                // the other locals
+ *     static const dome_capture_member place_memory_members[] = {
+ *         {"column", &dome_capture_int, offsetof(struct place_memory, column)}};
+ *     static dome_capture_type place_memory = DOME_CAPTURE_STRUCT("place memory", struct place_memory, place_memory_members);
+ *     static dome_capture_type int_pointer = DOME_CAPTURE_POINTER_TO("int *", &dome_capture_int);
+ *     static const dome_capture_member place_saved_members[] = {
+ *         {"row", &dome_capture_int, offsetof(struct place_saved, row)},
+ *         {"above", &int_pointer, offsetof(struct place_saved, above)},
+ *         {"found", &dome_capture_long, offsetof(struct place_saved, found)}};
+ *     static dome_capture_type place_saved = DOME_CAPTURE_STRUCT("place saved", struct place_saved, place_saved_members);
+ *     static dome_capture_function place_function = {.name = "place", .saved = &place_saved, .memory = &place_memory};
+ *
+ *     static long place(int *queens, int row)   // queens: the columns of the rows above, a heap array
+ *     {
+ *         long found = 0, t;
+ *         const int *above = queens;
+ *         struct place_memory *m = dome_capture_enter(&place_function);       // zeros, or the old values
+ *         if (dome_capture_status & DOME_CAPTURE_RESUMING) {
+ *             int point;
+ *             const struct place_saved *s = dome_capture_pop(&place_function, &point);
+ *             row = s->row, above = s->above, found = s->found;
+ *             if (point == 1)
+ *                 goto point_1;
+ *             goto point_2;
+ *         }
+ *     point_1:
+ *         if (dome_capture_status && dome_capture_poll()) {                    // a poll
+ *             struct place_saved *s = dome_capture_push(&place_function, 1);
+ *             *s = (struct place_saved){row, above, found};
+ *             return 0;                                       // nobody looks at the value
+ *         }
+ *         ...
+ *     point_2:
+ *         t = place(queens, row + 1);                         // a call that may poll
+ *         if (dome_capture_status & DOME_CAPTURE_CAPTURING) {
+ *             struct place_saved *s = dome_capture_push(&place_function, 2);
+ *             *s = (struct place_saved){row, above, found};
+ *             return 0;
+ *         }
+ *         found += t;                                         // only now: t is no result while capturing
+ *         ...
+ *         dome_capture_leave(&place_function);
+ *         return found;
+ *     }
+ *
+ *     static dome_capture_global globals[] = {{"queens.c:n", &n, &dome_capture_int, 1, 0}};
+ *     static dome_capture_function *functions[] = {&place_function, &program_function};
+ *     static dome_capture_module module = {.size = sizeof module, .name = "queens.c",
+ *         .globals = globals, .nglobals = 1, .functions = functions, .nfunctions = 2};
+ *     __attribute__((constructor)) static void enlist(void) { dome_capture_register(&module); }
+ *     int main(int argc, char **argv) { return dome_capture_main(argc, argv, program); }
+ *
+ * docs/capture.md has it in full and explains it.
+ *
+ * No function of this header is collective. All of it belongs to the thread of main. An error that
+ * leaves no way to go on prints one line and ends the program. */
+#ifndef DOME_CAPTURE_H
+#define DOME_CAPTURE_H
+
+#include <dome/type.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DOME_CAPTURE_UNUSED __attribute__((__unused__))
+#else
+#define DOME_CAPTURE_UNUSED
+#endif
+
+/* ---- types ----
+ *
+ * A type describes a value in this machine's memory and in the image, where it has the same form on
+ * every machine (big-endian, no padding). Types are static variables; they are not const, because
+ * the library notes in them what it has worked out. Two descriptions are the same type if their names
+ * and their shapes are equal, so that each source file may have its own. A type may refer to itself
+ * through pointers (`static dome_capture_type node_type;` declares it first).
+ *
+ * Refused: bit-fields and arrays of variable length have no description; nor has a long double, whose form
+ * differs between machines. */
+typedef enum dome_capture_kind {
+    DOME_CAPTURE_KIND_SCALAR,  /* a number */
+    DOME_CAPTURE_KIND_POINTER, /* to data, a function or a stream */
+    DOME_CAPTURE_KIND_ARRAY,
+    DOME_CAPTURE_KIND_STRUCT,
+    DOME_CAPTURE_KIND_UNION
+} dome_capture_kind;
+
+typedef struct dome_capture_type dome_capture_type;
+
+typedef struct dome_capture_member {
+    const char *name;
+    dome_capture_type *type; /* of count 0 (DOME_CAPTURE_FLEXIBLE): only as the last member of a heap block's struct */
+    size_t offset;
+} dome_capture_member;
+
+struct dome_capture_type {
+    const char *name; /* as messages and `dome ckpt show` call it; the same on all machines */
+    dome_capture_kind kind;
+    dome_type_kind scalar;              /* SCALAR: the form in the image. A long is DOME_KIND_I64, whatever its size here */
+    size_t size;                        /* sizeof */
+    dome_capture_type *element;         /* ARRAY: of its elements. POINTER: what it points to, NULL if unknown (void *, functions) */
+    size_t count;                       /* ARRAY: elements. STRUCT, UNION: members */
+    const dome_capture_member *members; /* STRUCT: in any order. UNION: all with offset 0 */
+    int (*which)(const void *value);    /* UNION: the number of the member that is in use, -1: none. It gets the address of the
+                                           union, from which it may go to the struct around it and read there, but not in another union */
+    void *known;                        /* the library's; NULL at first */
+};
+
+/* Initialisers: `static dome_capture_type t = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);` */
+#define DOME_CAPTURE_SCALAR(text, form, ctype) {(text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL}
+#define DOME_CAPTURE_POINTER_TO(text, target)                                                                                    \
+    {(text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL}
+#define DOME_CAPTURE_ARRAY(text, element, elementctype, count)                                                                   \
+    {(text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, sizeof(elementctype) * (count), (element), (count), NULL, NULL, NULL}
+#define DOME_CAPTURE_FLEXIBLE(text, element) {(text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL}
+#define DOME_CAPTURE_STRUCT(text, ctype, list)                                                                                   \
+    {(text), DOME_CAPTURE_KIND_STRUCT, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), NULL, NULL}
+#define DOME_CAPTURE_UNION(text, ctype, list, function)                                                                          \
+    {(text), DOME_CAPTURE_KIND_UNION, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), (function), NULL}
+
+/* X(name, form in the image, C type): dome_capture_int and so on, a static variable in each source
+ * file. An enum is the integer type that the compiler gives it (int or unsigned int as a rule).
+ * size_t, ptrdiff_t and the like have names of their own, because they are not the same basic type
+ * on all machines. A value that does not fit where it is restored (2^40 into a long of 4 bytes) is
+ * an error there that names the variable. */
+#define DOME_CAPTURE_SCALARS(X)                                                                                                  \
+    X(bool, U8, _Bool)                                                                                                           \
+    X(char, U8, char)                                                                                                            \
+    X(schar, I8, signed char)                                                                                                    \
+    X(uchar, U8, unsigned char)                                                                                                  \
+    X(short, I16, short)                                                                                                         \
+    X(ushort, U16, unsigned short)                                                                                               \
+    X(int, I32, int)                                                                                                             \
+    X(uint, U32, unsigned int)                                                                                                   \
+    X(long, I64, long)                                                                                                           \
+    X(ulong, U64, unsigned long)                                                                                                 \
+    X(llong, I64, long long)                                                                                                     \
+    X(ullong, U64, unsigned long long)                                                                                           \
+    X(size, U64, size_t)       /* uintptr_t as well, if it holds numbers and no addresses */                                     \
+    X(ptrdiff, I64, ptrdiff_t) /* ssize_t, intptr_t */                                                                           \
+    X(float, F32, float)                                                                                                         \
+    X(double, F64, double)                                                                                                       \
+    X(fcomplex, C64, float _Complex)                                                                                             \
+    X(dcomplex, C128, double _Complex)
+#ifndef __cplusplus
+#define DOME_CAPTURE_VARIABLE(name, form, ctype)                                                                                 \
+    DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_##name = DOME_CAPTURE_SCALAR(#name, DOME_KIND_##form, ctype);
+DOME_CAPTURE_SCALARS(DOME_CAPTURE_VARIABLE)
+#undef DOME_CAPTURE_VARIABLE
+/* void *, a pointer to a function, FILE *, a pointer to a type without a description. */
+DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE_POINTER_TO("void *", NULL);
+#endif
+
+/* Pointers. In the image a pointer says what it points to: NULL, or a place in a block, which is a
+ * block of the heap, a global, a string literal, or the memory of an active function
+ * (dome_capture_enter); or a function; or a stream. In a block it may point to anything that has an
+ * address of its own: an element or member, or one past the last. A value between -4096 and 4095
+ * is kept as it is ((void *)-1).
+ *
+ * Any other pointer is dangling: to a freed block, to a block that the library does not know (of
+ * getenv, of malloc, a local variable outside of dome_capture_enter), into the middle of a number.
+ * It is no error to have one, only to use it: after a restart it is DOME_CAPTURE_DANGLING, an
+ * address that faults. The first one is named by a line on standard error. */
+#define DOME_CAPTURE_DANGLING ((void *)(uintptr_t)4096)
+
+/* ---- what a source file has ---- */
+
+typedef enum dome_capture_global_flags {
+    DOME_CAPTURE_GLOBAL_PLAIN = 0,
+    DOME_CAPTURE_GLOBAL_CONSTANT = 1 /* known, because pointers lead to it, but not saved: string literals, const tables */
+} dome_capture_global_flags;
+
+/* A global, file static, function static or string literal. */
+typedef struct dome_capture_global {
+    const char *name; /* differs from all others of the program, and is the same in each build: "n", "queens.c:n",
+                         "queens.c:place:calls", "queens.c:literal 3" */
+    const void *address;
+    dome_capture_type *type; /* of an element */
+    size_t count;            /* elements */
+    unsigned flags;
+} dome_capture_global;
+
+/* A function of which a pointer may be kept. */
+typedef struct dome_capture_code {
+    const char *name; /* "compare", "queens.c:compare" of a static one */
+    void (*address)(void);
+} dome_capture_code;
+
+/* A function that can be active when the program is captured. */
+typedef struct dome_capture_function {
+    const char *name;          /* "place"; "queens.c:place" of a static one if other files have one of that name */
+    dome_capture_type *saved;  /* a struct of the variables that it puts into its record; NULL: it has none */
+    dome_capture_type *memory; /* a struct of the variables that live in dome_capture_enter's memory; NULL: none */
+    uint64_t version;          /* of its source (a hash): an image of another version is refused. 0: not checked */
+    const char *const *points; /* optional, for messages: where point k is, "queens.c:27"; npoints of them */
+    size_t npoints;
+    void *known; /* the library's; NULL at first */
+} dome_capture_function;
+
+/* What the library must know of a source file. Absent tables are NULL and 0. */
+typedef struct dome_capture_module {
+    size_t size;      /* sizeof(dome_capture_module) */
+    const char *name; /* "queens.c" */
+    dome_capture_global *globals;
+    size_t nglobals;
+    dome_capture_function **functions;
+    size_t nfunctions;
+    const dome_capture_code *codes;
+    size_t ncodes;
+    dome_capture_type **types; /* those of its heap blocks: the image names them */
+    size_t ntypes;
+} dome_capture_module;
+
+/* Makes a module known, before dome_capture_main (a constructor does). The tables stay the caller's
+ * and must remain. The order of modules does not matter. Two globals, functions or codes of one name are an
+ * error at dome_capture_main. */
+void dome_capture_register(dome_capture_module *module);
+
+/* ---- running ---- */
+
+/* Runs `program`, which is main under another name, and returns main's status. It begins a Dome
+ * program of one task: reads --dome-* options from DOME_OPTIONS and argv and removes them. argv's texts
+ * are copied into the heap, so that pointers to them are kept: after a restart the arguments are
+ * those of the first start. The program may call exit. `program` must be one of the registered functions
+ * that can be captured, or poll never. */
+int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv));
+
+/* The status word: 0 as long as there is nothing to do. Only read it. */
+extern volatile int dome_capture_status;
+enum {
+    DOME_CAPTURE_REQUESTED = 1, /* the next poll captures */
+    DOME_CAPTURE_COUNTING = 2,  /* polls are counted */
+    DOME_CAPTURE_CAPTURING = 4, /* functions return one by one; after a call: save and return */
+    DOME_CAPTURE_RESUMING = 8   /* functions are called again; at a function's begin: pop, and go to the point */
+};
+
+/* At a poll whose status is not 0: `if (dome_capture_status && dome_capture_poll())`. True: the
+ * program is captured from here: dome_capture_push with this poll's point, then return. False: go
+ * on; in the phase RESUMING this was the place where the program was captured, which ends the phase. */
+int dome_capture_poll(void);
+
+/* The variables of a function whose address is taken, and its arrays: memory of the size of
+ * function->memory, which begins as zeros and belongs to the call until dome_capture_leave. It stays
+ * at its address while the program is captured and resumed, so pointers into it remain valid.
+ * Call it first thing; in the phase RESUMING it returns the memory of the call that goes on. Never NULL.
+ * dome_capture_leave: before each return, except the one after dome_capture_push; calls end in the
+ * reverse order of their beginnings. Only for functions with .memory. */
+void *dome_capture_enter(dome_capture_function *function);
+void dome_capture_leave(dome_capture_function *function);
+
+/* In the phase CAPTURING: begins the record of this call and returns its memory, of the size of
+ * function->saved, as zeros; the function fills it in and returns. `point` is from 0 up. NULL if
+ * function->saved is. */
+void *dome_capture_push(dome_capture_function *function, int point);
+
+/* In the phase RESUMING: the record of this call (NULL if function->saved is), and its point. The
+ * memory is the caller's to read until its next call of this header. */
+const void *dome_capture_pop(dome_capture_function *function, int *point);
+
+/* Between these two calls polls do nothing but take note: around a call of foreign code that calls
+ * back (qsort, bsearch), whose frame could not be saved. They nest. */
+void dome_capture_hold(void);
+void dome_capture_release(void);
+
+/* ---- requests ----
+ *
+ * A checkpoint is requested by the program's options (--dome-checkpoint-every: seconds, or polls if
+ * it is a number alone), by SIGUSR1 and SIGTERM as in other Dome programs (docs/checkpoints.md), and
+ * by these calls. Without --dome-checkpoint-dir the program is captured and resumed, and nothing is
+ * written. */
+
+/* Requests a checkpoint at the next poll. May be called in a signal handler and by any thread. */
+void dome_capture_request(void);
+
+/* The same for the poll that will be number `poll` of the program, from 1 up; those of its earlier
+ * runs count, if they were counted. Polls are counted from this call on. A later call replaces the request. */
+void dome_capture_request_at(uint64_t poll);
+
+/* How many polls were counted since the program began, with those before a restart. */
+uint64_t dome_capture_polls(void);
+
+/* How often this process was captured, and whether the program has been restored from an image. */
+uint64_t dome_capture_captures(void);
+bool dome_capture_restored(void);
+
+/* ---- the heap ----
+ *
+ * As the functions of stdlib.h and string.h, with the type of an element first. A block is a number
+ * of elements: `bytes` is a multiple of type->size (else the end of the block is not saved: an error), or,
+ * for a struct with a flexible last member, its size and that of some elements of it. The memory begins as zeros. NULL if
+ * there is no memory. A block keeps its identity when its size changes.
+ *
+ * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (getline,
+ * asprintf): such a block stays what it is. */
+void *dome_capture_malloc(dome_capture_type *type, size_t bytes);
+void *dome_capture_calloc(dome_capture_type *type, size_t count, size_t bytes);
+void *dome_capture_realloc(dome_capture_type *type, void *block, size_t bytes); /* type: of a new block, if block is NULL */
+char *dome_capture_strdup(const char *text);
+char *dome_capture_strndup(const char *text, size_t most);
+void dome_capture_free(void *block);
+
+/* Blocks that are allocated now. */
+size_t dome_capture_blocks(void);
+
+/* ---- streams ----
+ *
+ * As in stdio.h. Streams opened here, stdin, stdout and stderr are known: all other functions of
+ * stdio.h are used with them as they are. The image has a stream's path, mode and position, and the
+ * length of a file that is written. After a restart the file is opened again at that position, and one that is
+ * written is cut to that length, so that what was written after the checkpoint is not there twice. A
+ * file that is missing or shorter than it was is an error. Content that is overwritten in place
+ * ("r+") is not brought back; a buffer of setvbuf and a character of ungetc are lost.
+ *
+ * stdin is set to its position if it is a regular file. What was printed on stdout after the checkpoint is printed again.
+ * tmpfile, fdopen, popen, sockets, pipes and threads of the program cannot be saved: a checkpoint is refused
+ * with a line that names them, and the program continues. */
+FILE *dome_capture_fopen(const char *path, const char *mode);
+FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
+int dome_capture_fclose(FILE *stream);
+
+/* ---- callbacks ---- */
+
+typedef enum dome_capture_event {
+    DOME_CAPTURE_BEFORE_CHECKPOINT, /* captured; the image has not been taken. All functions have returned */
+    DOME_CAPTURE_AFTER_CHECKPOINT,  /* before the program resumes */
+    DOME_CAPTURE_AFTER_RESTART      /* globals, heap and streams are restored; before the program resumes */
+} dome_capture_event;
+
+/* Calls function(context) at each event, in the order in which they were given; at AFTER_ events in the
+ * reverse order. To be called before dome_capture_main, as a constructor. A result other than 0 of a
+ * function for BEFORE_CHECKPOINT refuses that checkpoint, of AFTER_RESTART ends the program. */
+void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
