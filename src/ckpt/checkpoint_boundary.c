@@ -3,6 +3,7 @@
 #include "ckpt/interval.h"
 #include "transport/transport.h"
 
+#include <math.h>
 #include <unistd.h>
 
 /* Tasks agree at some boundaries whether a checkpoint is due. To limit the cost this happens at most once in this many seconds.
@@ -151,4 +152,21 @@ int dome__checkpoint_boundary(dome_env *env)
         }
     }
     return DOME_OK;
+}
+
+double dome__checkpoint_due(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    double every = c && c->directory ? interval(env) : 0;
+    return every > 0 ? MAX(every - (dome_wtime() - c->last), 0) : INFINITY;
+}
+
+void dome__checkpoint_want(dome_env *env, uint64_t loops)
+{
+    dome_checkpoints *c = env->checkpoints;
+    c->reserved = true; /* the thread need not make room first, for which a boundary would not wait */
+    dome__checkpoint_finish_writing(env);
+    dome__checkpoint_ask();
+    if (loops > 0)
+        c->loop = loops - 1;
 }

@@ -89,8 +89,8 @@ void dome__checkpoint_leave_signals(bool end);
 /* Raises again what has been requested and not been done. The caller has blocked both signals, so they stay pending. */
 void dome__checkpoint_keep_signals(void);
 
-/* A checkpoint has been requested (SIGUSR1), until dome__checkpoint_answered. */
-bool dome__checkpoint_asked(void);
+/* A checkpoint is requested (dome__checkpoint_asked) from the first call to the second. */
+void dome__checkpoint_ask(void);
 void dome__checkpoint_answered(void);
 
 /* A checkpoint and then the end have been requested (SIGTERM). Called at a boundary: the checkpoint is written next. */

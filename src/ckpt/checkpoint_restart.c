@@ -351,3 +351,10 @@ void dome__checkpoint_end_restart(dome_env *env)
     c->from = NULL;
     g_clear_pointer(&c->restored, g_hash_table_unref);
 }
+
+uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const dome_ckpt_object *object = c && c->from ? dome__ckpt_find(dome__ckpt_head(c->from), name) : NULL;
+    return object ? object->length : 0;
+}

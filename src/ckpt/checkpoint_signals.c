@@ -11,11 +11,14 @@ enum { END_SECONDS = 10, STILL_MOST = 6 };
 static volatile sig_atomic_t asked, ending, at_boundary, still;
 static volatile unsigned progress;
 static timer_t end_timer;
+static void (*volatile notify)(void); /* for a program that reaches no boundary by itself */
 
 static void ask(int number)
 {
     (void)number;
     asked = 1;
+    if (notify)
+        notify();
 }
 
 /* Whether a checkpoint is being written, and makes progress. */
@@ -42,6 +45,8 @@ static void ask_to_end(int number, siginfo_t *info, void *context)
     ending = 1;
     progress = dome__store_progress();
     timer_settime(end_timer, 0, &times, NULL);
+    if (notify)
+        notify();
 }
 
 void dome__checkpoint_catch_signals(void)
@@ -93,4 +98,14 @@ bool dome__checkpoint_ending(void)
     if (ending)
         at_boundary = 1;
     return ending;
+}
+
+void dome__checkpoint_ask(void)
+{
+    asked = 1;
+}
+
+void dome__checkpoint_on_request(void (*function)(void))
+{
+    notify = function;
 }
