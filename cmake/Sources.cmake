@@ -7,6 +7,8 @@ endif()
 if(DOME_CHECKPOINT)
     file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
+    file(GLOB DOME_CAPTURE_SOURCES CONFIGURE_DEPENDS src/capture/*.c)
+    list(APPEND DOME_SOURCES ${DOME_CAPTURE_SOURCES})
 else()
     list(APPEND DOME_SOURCES src/ckpt/checkpoint.c) # says that there are none
 endif()

@@ -126,27 +126,44 @@ typedef struct dome_capture_member {
 struct dome_capture_type {
     const char *name; /* as messages and `dome ckpt show` call it; the same on all machines */
     dome_capture_kind kind;
-    dome_type_kind scalar;              /* SCALAR: the form in the image. A long is DOME_KIND_I64, whatever its size here */
-    size_t size;                        /* sizeof */
-    dome_capture_type *element;         /* ARRAY: of its elements. POINTER: what it points to, NULL if unknown (void *, functions) */
-    size_t count;                       /* ARRAY: elements. STRUCT, UNION: members */
+    dome_type_kind scalar;      /* SCALAR: the form in the image. A long is DOME_KIND_I64, whatever its size here */
+    size_t size;                /* sizeof */
+    dome_capture_type *element; /* ARRAY: of its elements. POINTER: what it points to, NULL if unknown (void *, functions) */
+    size_t count;               /* ARRAY: elements. STRUCT, UNION: members */
     const dome_capture_member *members; /* STRUCT: in any order. UNION: all with offset 0 */
-    int (*which)(const void *value);    /* UNION: the number of the member that is in use, -1: none. It gets the address of the
-                                           union, from which it may go to the struct around it and read there, but not in another union */
-    void *known;                        /* the library's; NULL at first */
+    int (*which)(
+        const void *value); /* UNION: the number of the member that is in use; any other: none. It gets the address of the
+                               union, from which it may go to the struct around it and read there, but not in another union */
+    void *known;            /* the library's; NULL at first */
 };
 
 /* Initialisers: `static dome_capture_type t = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);` */
-#define DOME_CAPTURE_SCALAR(text, form, ctype) {(text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL}
+#define DOME_CAPTURE_SCALAR(text, form, ctype)                                                                                   \
+    {                                                                                                                            \
+        (text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL                                       \
+    }
 #define DOME_CAPTURE_POINTER_TO(text, target)                                                                                    \
-    {(text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL}
+    {                                                                                                                            \
+        (text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL                          \
+    }
 #define DOME_CAPTURE_ARRAY(text, element, elementctype, count)                                                                   \
-    {(text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, sizeof(elementctype) * (count), (element), (count), NULL, NULL, NULL}
-#define DOME_CAPTURE_FLEXIBLE(text, element) {(text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL}
+    {                                                                                                                            \
+        (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, sizeof(elementctype) * (count), (element), (count), NULL, NULL, NULL      \
+    }
+#define DOME_CAPTURE_FLEXIBLE(text, element)                                                                                     \
+    {                                                                                                                            \
+        (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL                                         \
+    }
 #define DOME_CAPTURE_STRUCT(text, ctype, list)                                                                                   \
-    {(text), DOME_CAPTURE_KIND_STRUCT, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), NULL, NULL}
+    {                                                                                                                            \
+        (text), DOME_CAPTURE_KIND_STRUCT, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), NULL,     \
+            NULL                                                                                                                 \
+    }
 #define DOME_CAPTURE_UNION(text, ctype, list, function)                                                                          \
-    {(text), DOME_CAPTURE_KIND_UNION, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), (function), NULL}
+    {                                                                                                                            \
+        (text), DOME_CAPTURE_KIND_UNION, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list),            \
+            (function), NULL                                                                                                     \
+    }
 
 /* X(name, form in the image, C type): dome_capture_int and so on, a static variable in each source
  * file. An enum is the integer type that the compiler gives it (int or unsigned int as a rule).
@@ -251,8 +268,8 @@ void dome_capture_register(dome_capture_module *module);
 /* Runs `program`, which is main under another name, and returns main's status. It begins a Dome
  * program of one task: reads --dome-* options from DOME_OPTIONS and argv and removes them. argv's texts
  * are copied into the heap, so that pointers to them are kept: after a restart the arguments are
- * those of the first start. The program may call exit. `program` must be one of the registered functions
- * that can be captured, or poll never. */
+ * those of the first start. argv[0] is the program's name without its directory. The program may call exit. `program` must be one
+ * of the registered functions that can be captured, or poll never. */
 int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv));
 
 /* The status word: 0 as long as there is nothing to do. Only read it. */
@@ -336,10 +353,11 @@ size_t dome_capture_blocks(void);
  *
  * As in stdio.h. Streams opened here, stdin, stdout and stderr are known: all other functions of
  * stdio.h are used with them as they are. The image has a stream's path, mode and position, and the
- * length of a file that is written. After a restart the file is opened again at that position, and one that is
- * written is cut to that length, so that what was written after the checkpoint is not there twice. A
- * file that is missing or shorter than it was is an error. Content that is overwritten in place
- * ("r+") is not brought back; a buffer of setvbuf and a character of ungetc are lost.
+ * length of a file that is written. After a restart the file is opened again at that position, and
+ * one that is written is cut to that length, so that what was written after the checkpoint is not
+ * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer one
+ * that is missing or shorter than it was is an error; its content that was overwritten in place ("r+") is not brought
+ * back. A buffer of setvbuf and a character of ungetc are lost.
  *
  * stdin is set to its position if it is a regular file. What was printed on stdout after the checkpoint is printed again.
  * tmpfile, fdopen, popen, sockets, pipes and threads of the program cannot be saved: a checkpoint is refused

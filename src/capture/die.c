@@ -1,0 +1,21 @@
+#include "capture/die.h"
+
+#include "core/environment.h"
+
+#include <dome/env.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void dome__capture_die(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    if (dome__this_env())
+        dome_abort(dome__this_env(), "%s", text);
+    fflush(NULL);
+    fprintf(stderr, "dome: %s\n", text);
+    exit(1);
+}

@@ -1,0 +1,96 @@
+#include "capture/foreign.h"
+
+#include "capture/streams.h"
+
+#include <dirent.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static GHashTable *threads, *descriptors; /* numbers that were there before the program */
+
+/* Calls function(ctx, number) for each number that a directory has as a name, until it returns false. */
+static void each_number(const char *path, bool (*function)(void *ctx, int number), void *ctx)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return;
+    const int own = dirfd(directory);
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        char *end;
+        long number = strtol(entry->d_name, &end, 10);
+        if (end == entry->d_name || *end || number == own)
+            continue;
+        if (!function(ctx, (int)number))
+            break;
+    }
+    closedir(directory);
+}
+
+static bool note(void *table, int number)
+{
+    g_hash_table_add(table, GINT_TO_POINTER(number));
+    return true;
+}
+
+void dome__capture_foreign_begin(void)
+{
+    if (threads)
+        g_hash_table_remove_all(threads);
+    else
+        threads = g_hash_table_new(NULL, NULL);
+    if (descriptors)
+        g_hash_table_remove_all(descriptors);
+    else
+        descriptors = g_hash_table_new(NULL, NULL);
+    each_number("/proc/self/task", note, threads);
+    each_number("/proc/self/fd", note, descriptors);
+}
+
+typedef struct search {
+    const char *own;
+    char *found;
+} search;
+
+static bool look_at_thread(void *ctx, int number)
+{
+    search *s = ctx;
+    if (g_hash_table_contains(threads, GINT_TO_POINTER(number)))
+        return true;
+    char *path = g_strdup_printf("/proc/self/task/%d/comm", number), *name = NULL;
+    if (g_file_get_contents(path, &name, NULL, NULL)) { /* else it has ended meanwhile */
+        s->found = g_strdup_printf("thread %d ('%s')", number, g_strchomp(name));
+        g_free(name);
+    }
+    g_free(path);
+    return !s->found;
+}
+
+static bool look_at_descriptor(void *ctx, int number)
+{
+    search *s = ctx;
+    if (g_hash_table_contains(descriptors, GINT_TO_POINTER(number)) || dome__capture_stream_owns(number))
+        return true;
+    char *path = g_strdup_printf("/proc/self/fd/%d", number), *target = g_file_read_link(path, NULL);
+    g_free(path);
+    const size_t length = s->own ? strlen(s->own) : 0;
+    const bool library = !target ||
+                         (length > 0 && strncmp(target, s->own, length) == 0 && (target[length] == '/' || !target[length])) ||
+                         g_str_has_prefix(target, "/proc/");
+    if (!library)
+        s->found = g_strdup_printf("descriptor %d (%s)", number, target);
+    g_free(target);
+    return !s->found;
+}
+
+char *dome__capture_foreign_find(const char *own)
+{
+    search s = {.own = own};
+    if (!threads)
+        return NULL;
+    each_number("/proc/self/task", look_at_thread, &s);
+    if (!s.found)
+        each_number("/proc/self/fd", look_at_descriptor, &s);
+    return s.found;
+}

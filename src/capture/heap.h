@@ -1,0 +1,43 @@
+/* The typed heap: its blocks in the order in which they were allocated, and the way from an address to a block. */
+#ifndef DOME_SRC_CAPTURE_HEAP_H
+#define DOME_SRC_CAPTURE_HEAP_H
+
+#include "capture/layout.h"
+
+/* Stands before each block's memory. */
+typedef struct dome_capture_block dome_capture_block;
+struct dome_capture_block {
+    dome_capture_block *previous, *next;
+    const dome_capture_layout *layout; /* of an element */
+    uint64_t serial;                   /* 1, 2, ...: a block's name in the image */
+    size_t bytes;
+} __attribute__((aligned(16)));
+
+typedef struct dome_capture_heap {
+    dome_capture_block *first, *last;
+    size_t count;
+    uint64_t serial; /* of the newest block */
+} dome_capture_heap;
+
+extern dome_capture_heap dome__capture_heap;
+
+static inline void *dome__capture_block_memory(const dome_capture_block *block)
+{
+    return (char *)(uintptr_t)block + sizeof *block;
+}
+
+/* Elements of a block, and of the flexible last member of the only one. */
+uint64_t dome__capture_block_elements(const dome_capture_block *block);
+uint64_t dome__capture_block_tail(const dome_capture_block *block);
+
+/* The block in which an address lies, or which ends there; NULL: none. */
+dome_capture_block *dome__capture_block_find(const void *address);
+
+/* For a restart: a block of zeros, later than all that there are. Sets heap.serial. NULL without memory. */
+dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layout, uint64_t elements, uint64_t tail,
+                                                uint64_t serial);
+
+/* Frees all blocks: a program that is restored has only those of the image. */
+void dome__capture_heap_clear(void);
+
+#endif

@@ -1,0 +1,139 @@
+#include "capture/image_private.h"
+
+#include "capture/modules.h"
+
+static dome_status describe(const dome_object *object, dome_object_info *info)
+{
+    const dome_capture_image *image = dome_object_content(object);
+    info->type = NULL;
+    info->length = image->length;
+    info->width = 1;
+    info->distribution = DOME_WHOLE;
+    info->layout = image->layout;
+    return DOME_OK;
+}
+
+static dome_status packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    (void)format; /* pointers have no other form */
+    return dome__capture_image_bytes(object, first, count, bytes);
+}
+
+static dome_status pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                        uint64_t bytes)
+{
+    (void)format;
+    return dome__capture_image_write(object, first, count, buffer, bytes);
+}
+
+static dome_status unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                          uint64_t bytes)
+{
+    (void)format;
+    return dome__capture_image_read(object, first, count, buffer, bytes);
+}
+
+static void destroy(dome_object *object)
+{
+    dome__capture_image_free(dome_object_content(object));
+}
+
+const dome_object_ops dome__capture_image_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "image",
+    .describe = describe,
+    .packed_bytes = packed_bytes,
+    .pack = pack,
+    .unpack = unpack,
+    .write_bytes = dome__capture_image_bytes,
+    .write = dome__capture_image_write,
+    .read = dome__capture_image_read,
+    .destroy = destroy,
+};
+
+static void clear_kept(void *one)
+{
+    g_free(((kept *)one)->bytes);
+}
+
+dome_capture_image *dome__capture_image_new(uint64_t saved)
+{
+    dome_capture_image *image = g_new0(dome_capture_image, 1);
+    image->length = saved ? saved : 1;
+    image->layout = dome_layout_new(image->length, 1, 1, 0, &image->length);
+    image->segments = g_array_new(FALSE, TRUE, sizeof(segment));
+    image->head = g_byte_array_new();
+    image->frames = g_byte_array_new();
+    image->types = g_ptr_array_new();
+    image->functions = g_ptr_array_new();
+    image->globals = g_array_new(FALSE, FALSE, sizeof(size_t));
+    image->codes = g_ptr_array_new();
+    image->blocks = g_ptr_array_new();
+    image->memory = g_ptr_array_new();
+    image->memory_layouts = g_ptr_array_new();
+    image->kept = g_array_new(FALSE, TRUE, sizeof(kept));
+    g_array_set_clear_func(image->kept, clear_kept);
+    image->coder = (dome_capture_coder){.encode = dome__capture_encode, .decode = dome__capture_decode};
+    return image;
+}
+
+void dome__capture_image_free(dome_capture_image *image)
+{
+    if (!image)
+        return;
+    dome_layout_unref(image->layout);
+    g_array_unref(image->segments);
+    g_byte_array_unref(image->head);
+    g_byte_array_unref(image->frames);
+    g_ptr_array_unref(image->types);
+    g_ptr_array_unref(image->functions);
+    g_array_unref(image->globals);
+    g_ptr_array_unref(image->codes);
+    g_ptr_array_unref(image->blocks);
+    g_ptr_array_unref(image->memory);
+    g_ptr_array_unref(image->memory_layouts);
+    g_array_unref(image->kept);
+    dome__capture_streams_free(image->streams);
+    g_free(image->problem);
+    g_free(image);
+}
+
+uint64_t dome__capture_image_blocks(const dome_capture_image *image)
+{
+    return image->length;
+}
+
+uint64_t dome__capture_image_part_elements(uint64_t portable)
+{
+    return MAX(PART_BYTES / portable, 1);
+}
+
+void dome__capture_image_cut_globals(GArray *segments)
+{
+    segment group = {.kind = SEGMENT_GLOBALS};
+    for (size_t k = 0; k < dome__capture_global_count(); k++) {
+        const dome_capture_known_global *g = dome__capture_global(k);
+        const bool constant = g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT;
+        const uint64_t bytes = constant ? 0 : g->elements * g->layout->portable;
+        if (group.count > 0 && (bytes > SMALL_BYTES || group.bytes + bytes > PART_BYTES)) {
+            g_array_append_val(segments, group);
+            group.count = group.bytes = 0;
+        }
+        if (bytes > SMALL_BYTES) {
+            const uint64_t most = dome__capture_image_part_elements(g->layout->portable);
+            for (uint64_t first = 0; first < g->elements; first += most) {
+                segment part = {
+                    .kind = SEGMENT_GLOBAL_PART, .global = k, .first = first, .elements = MIN(most, g->elements - first)};
+                part.bytes = part.elements * g->layout->portable;
+                g_array_append_val(segments, part);
+            }
+            continue;
+        }
+        if (group.count == 0)
+            group.global = k;
+        group.count++;
+        group.bytes += bytes;
+    }
+    if (group.count > 0)
+        g_array_append_val(segments, group);
+}

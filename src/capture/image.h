@@ -1,0 +1,34 @@
+/* The image of a captured program: an object whose blocks are
+ *
+ *     0     the head: names of types, globals and functions; streams; numbers
+ *     1     the active functions: records and memory, from the outermost on
+ *     ...   globals in the order of their names: several in a block, or a part of a large one
+ *     ...   blocks of the heap in the order of their serials: several in a block, or a part of a large one
+ *
+ * The number of blocks may differ from one checkpoint to the next. */
+#ifndef DOME_SRC_CAPTURE_IMAGE_H
+#define DOME_SRC_CAPTURE_IMAGE_H
+
+#include <dome/structure.h>
+
+#define DOME_CAPTURE_IMAGE_NAME "image"
+
+typedef struct dome_capture_image dome_capture_image;
+
+extern const dome_object_ops dome__capture_image_ops;
+
+/* saved: the blocks of the image in the checkpoint from which the program restarts, 0 if it does not. The registry owns the image
+ * once it is an object's content. */
+dome_capture_image *dome__capture_image_new(uint64_t saved);
+void dome__capture_image_free(dome_capture_image *image);
+
+/* Takes the image of the captured program: works out its blocks, whose contents may not change until they have been written.
+ * NULL, or why there can be none (g_free'd by the caller). */
+char *dome__capture_image_take(dome_capture_image *image);
+uint64_t dome__capture_image_blocks(const dome_capture_image *image);
+
+/* After all blocks have been read: opens streams, and lets pointers point. NULL, or a problem, which also a failed reading
+ * leaves. */
+char *dome__capture_image_restored(dome_capture_image *image);
+
+#endif

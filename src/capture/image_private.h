@@ -1,0 +1,105 @@
+/* Shared by the files image*.c. docs/capture.md describes the bytes. */
+#ifndef DOME_SRC_CAPTURE_IMAGE_PRIVATE_H
+#define DOME_SRC_CAPTURE_IMAGE_PRIVATE_H
+
+#include "capture/heap.h"
+#include "capture/image.h"
+#include "capture/pointers.h"
+#include "capture/status.h"
+#include "capture/streams.h"
+
+#include <glib.h>
+
+/* What is larger in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others, of which a block
+ * of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only. */
+enum {
+    IMAGE_VERSION = 1,
+    SMALL_BYTES = 1 << 18,
+    PART_BYTES = 1 << 20,
+    GROUP_BITS = 10,
+    RUN_BYTES = 32,
+    GROUP_HEAD = 8,
+    PART_HEAD = 16
+};
+
+typedef enum segment_kind {
+    SEGMENT_HEAD,
+    SEGMENT_FRAMES,
+    SEGMENT_GLOBALS,
+    SEGMENT_GLOBAL_PART,
+    SEGMENT_BLOCKS,
+    SEGMENT_BLOCK_PART
+} segment_kind;
+
+/* A block of the image. */
+typedef struct segment {
+    segment_kind kind;
+    size_t global;             /* GLOBALS: the first; of constants none is saved. GLOBAL_PART: the one */
+    dome_capture_block *block; /* BLOCKS: the first. BLOCK_PART: the one */
+    uint64_t count;            /* GLOBALS, BLOCKS: how many of them, with constants */
+    uint64_t first, elements;  /* parts */
+    uint64_t runs;             /* BLOCKS: blocks of one type and size with successive serials */
+    uint64_t bytes;
+} segment;
+
+/* A run of blocks, as the image describes them. */
+typedef struct block_run {
+    uint64_t serial, elements, tail;
+    uint32_t count, type;
+} block_run;
+
+/* What was read and has pointers, until all blocks are there. */
+typedef struct kept {
+    segment_kind kind;
+    uint8_t *bytes;
+    uint64_t length;
+    segment segment; /* of globals */
+    size_t block;    /* of the heap: index of the first in `blocks` */
+    uint64_t count;
+} kept;
+
+struct dome_capture_image {
+    uint64_t length; /* blocks */
+    dome_layout *layout;
+    GArray *segments; /* segment */
+    GByteArray *head, *frames;
+    dome_capture_coder coder;
+
+    /* restarting */
+    uint64_t next; /* block that is read next */
+    char *problem;
+    dome_capture_counts counts;
+    uint64_t serial;
+    GPtrArray *types;     /* const dome_capture_layout, by number */
+    GPtrArray *functions; /* dome_capture_function, by number */
+    GArray *globals;      /* size_t: by number in the image, in the program; SIZE_MAX: none */
+    GPtrArray *codes;     /* addresses, by number */
+    uint64_t records, memories, all_blocks;
+    GPtrArray *blocks; /* dome_capture_block, by serial */
+    GPtrArray *memory; /* void * */
+    GPtrArray *memory_layouts;
+    GArray *kept;       /* struct kept */
+    uint64_t part_left; /* elements of the last block that further parts have */
+    dome_capture_saved_streams *streams;
+};
+
+static inline segment *image_segment(const dome_capture_image *image, guint k)
+{
+    return &g_array_index(image->segments, segment, k);
+}
+
+/* Appends the segments of the globals: a function of their types alone. */
+void dome__capture_image_cut_globals(GArray *segments);
+
+/* The number of elements in a part of a large array. */
+uint64_t dome__capture_image_part_elements(uint64_t portable);
+
+dome_status dome__capture_image_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
+dome_status dome__capture_image_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
+dome_status dome__capture_image_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
+
+/* Of one block. */
+void dome__capture_image_write_block(const dome_capture_image *image, uint64_t block, void *buffer);
+dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t block, const void *buffer, uint64_t bytes);
+
+#endif

@@ -1,0 +1,545 @@
+/* Restoring the image: the blocks come in order. Numbers go to their places at once; what has pointers is kept until all blocks
+ * are there. Nothing in the bytes is trusted: an image may be damaged, or of another version of the program. */
+#include "capture/frames.h"
+#include "capture/image_private.h"
+#include "capture/modules.h"
+#include "capture/status.h"
+#include "core/bytes.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+static dome_status problem(dome_capture_image *image, dome_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static dome_status problem(dome_capture_image *image, dome_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!image->problem)
+        image->problem = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static dome_status damaged(dome_capture_image *image, const char *what)
+{
+    return problem(image, DOME_ERR_FORMAT, "the image is not what it should be: %s", what);
+}
+
+/* A value could not be taken: says which. */
+static dome_status refused(dome_capture_image *image)
+{
+    char *where = dome__capture_say_where(image->coder.where);
+    dome_status status =
+        problem(image, DOME_ERR_RANGE, "%s: %s", where ? where : "a variable of an active function", image->coder.problem);
+    g_free(where);
+    return status;
+}
+
+/* ---- the head ---- */
+
+static void read_types(dome_capture_image *image, dome_bytes *from)
+{
+    uint32_t count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad && !image->problem; k++) {
+        char *name = dome__read_text(from);
+        uint64_t hash = dome__read_u64(from), portable = dome__read_u64(from);
+        const dome_capture_layout *l = from->bad ? NULL : dome__capture_layout_find(name, hash);
+        if (l && l->portable != portable)
+            from->bad = true;
+        else if (l)
+            g_ptr_array_add(image->types, (void *)(uintptr_t)l);
+        else if (!from->bad)
+            problem(image, DOME_ERR_TYPE,
+                    "the image has blocks of type '%s', which this program does not have, or has with other members", name);
+        g_free(name);
+    }
+}
+
+static size_t find_global(const char *name)
+{
+    size_t low = 0, high = dome__capture_global_count();
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, dome__capture_global(middle)->global->name);
+        if (order == 0)
+            return middle;
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}
+
+static void read_global(dome_capture_image *image, dome_bytes *from, size_t *saved)
+{
+    char *name = dome__read_text(from);
+    uint64_t hash = dome__read_u64(from), elements = dome__read_u64(from);
+    uint32_t flags = dome__read_u32(from);
+    size_t k = from->bad ? SIZE_MAX : find_global(name);
+    const dome_capture_known_global *g = k != SIZE_MAX ? dome__capture_global(k) : NULL;
+    const bool constant = flags & DOME_CAPTURE_GLOBAL_CONSTANT;
+    if (!from->bad && !g && !constant)
+        problem(image, DOME_ERR_NAME, "the image has a global '%s', which this program does not have", name);
+    else if (!from->bad && g &&
+             (g->layout->hash != hash || g->elements != elements ||
+              constant != !!(g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT)))
+        problem(image, DOME_ERR_TYPE, "global '%s' has another type in the image than in this program", name);
+    g_array_append_val(image->globals, k);
+    *saved += !constant;
+    g_free(name);
+}
+
+static void read_globals(dome_capture_image *image, dome_bytes *from)
+{
+    uint32_t count = dome__read_u32(from);
+    size_t saved = 0, here = 0;
+    for (uint32_t k = 0; k < count && !from->bad && !image->problem; k++)
+        read_global(image, from, &saved);
+    for (size_t k = 0; k < dome__capture_global_count(); k++)
+        here += !(dome__capture_global(k)->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT);
+    if (!from->bad && saved != here)
+        problem(image, DOME_ERR_NAME, "the image has %zu globals, and this program %zu: it is of another version of the program",
+                saved, here);
+    count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        char *name = dome__read_text(from);
+        void *address = NULL;
+        for (size_t c = 0; c < dome__capture_code_count() && !address; c++)
+            if (strcmp(dome__capture_code(c)->name, name) == 0)
+                memcpy(&address, &dome__capture_code(c)->address, sizeof address);
+        g_ptr_array_add(image->codes, address); /* NULL: nothing may point to it */
+        g_free(name);
+    }
+}
+
+static void read_functions(dome_capture_image *image, dome_bytes *from)
+{
+    uint32_t count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad && !image->problem; k++) {
+        char *name = dome__read_text(from);
+        uint64_t version = dome__read_u64(from), saved = dome__read_u64(from), memory = dome__read_u64(from);
+        dome_capture_function *f = from->bad ? NULL : dome__capture_function_find(name);
+        const dome_capture_frame_layout *l = f ? f->known : NULL;
+        if (!from->bad && !l)
+            problem(image, DOME_ERR_NAME, "function '%s' is active in the image, and this program has none of that name", name);
+        else if (!from->bad && (saved != (l->saved ? l->saved->hash : 0) || memory != (l->memory ? l->memory->hash : 0)))
+            problem(image, DOME_ERR_TYPE, "function '%s' has other variables in the image than in this program", name);
+        else if (!from->bad && version != f->version)
+            problem(image, DOME_ERR_TYPE, "function '%s' is not the one in the image: its source has changed", name);
+        g_ptr_array_add(image->functions, f);
+        g_free(name);
+    }
+}
+
+static dome_status read_head(dome_capture_image *image, const void *buffer, uint64_t bytes)
+{
+    dome_bytes from = dome__bytes_of(buffer, (size_t)bytes);
+    uint32_t version = dome__read_u32(&from);
+    if (version != IMAGE_VERSION)
+        return problem(image, DOME_ERR_FORMAT, "the image has version %" PRIu32 ", which this library does not know", version);
+    image->counts.polls = dome__read_u64(&from);
+    image->counts.request_at = dome__read_u64(&from);
+    image->counts.counting = dome__read_u32(&from) != 0;
+    image->serial = dome__read_u64(&from);
+    image->all_blocks = dome__read_u64(&from);
+    image->records = dome__read_u64(&from);
+    image->memories = dome__read_u64(&from);
+    read_types(image, &from);
+    if (!from.bad && !image->problem)
+        read_globals(image, &from);
+    if (!from.bad && !image->problem)
+        read_functions(image, &from);
+    if (!from.bad && !image->problem)
+        image->streams = dome__capture_streams_read(&from);
+    if (image->problem)
+        return DOME_ERR_TYPE;
+    if (!dome__read_all(&from))
+        return damaged(image, "its head");
+    dome__capture_heap_clear();
+    dome__capture_frames_clear();
+    g_array_set_size(image->segments, 0);
+    segment none[] = {{.kind = SEGMENT_HEAD}, {.kind = SEGMENT_FRAMES}};
+    g_array_append_vals(image->segments, none, G_N_ELEMENTS(none));
+    dome__capture_image_cut_globals(image->segments);
+    return image->segments->len <= image->length ? DOME_OK : damaged(image, "it has too few blocks");
+}
+
+/* ---- the active functions ---- */
+
+static void keep(dome_capture_image *image, segment_kind kind, const void *bytes, uint64_t length, const segment *globals,
+                 size_t block, uint64_t count)
+{
+    kept k = {.kind = kind, .bytes = g_memdup2(bytes, (gsize)length), .length = length, .block = block, .count = count};
+    if (globals)
+        k.segment = *globals;
+    g_array_append_val(image->kept, k);
+}
+
+static dome_capture_function *read_function(dome_capture_image *image, dome_bytes *from)
+{
+    uint32_t number = dome__read_u32(from);
+    return !from->bad && number < image->functions->len ? image->functions->pdata[number] : NULL;
+}
+
+static dome_status read_values(dome_capture_image *image, dome_bytes *from, const dome_capture_layout *layout, void *to)
+{
+    if (!layout)
+        return DOME_OK;
+    const uint8_t *bytes = dome__read_bytes(from, layout->portable);
+    if (!bytes)
+        return damaged(image, "the active functions");
+    return dome__capture_unpack_numbers(layout, to, bytes, 1, &image->coder) ? DOME_OK : refused(image);
+}
+
+static dome_status read_record(dome_capture_image *image, dome_bytes *from, size_t *memories)
+{
+    dome_capture_function *f = read_function(image, from);
+    uint32_t point = dome__read_u32(from);
+    if (!f || point > INT32_MAX || (f->npoints > 0 && point >= f->npoints))
+        return damaged(image, "an active function");
+    const dome_capture_frame_layout *l = f->known;
+    *memories += l->memory != NULL;
+    return read_values(image, from, l->saved, dome__capture_record_restore(f, (int)point));
+}
+
+static dome_status read_frames(dome_capture_image *image, const void *buffer, uint64_t bytes)
+{
+    dome_bytes from = dome__bytes_of(buffer, (size_t)bytes);
+    size_t memories = 0;
+    dome_status status = DOME_OK;
+    if (image->records == 0)
+        return damaged(image, "no function is active");
+    for (uint64_t k = 0; k < image->records && status == DOME_OK; k++)
+        status = read_record(image, &from, &memories);
+    for (uint64_t k = 0, r = 0; k < image->memories && status == DOME_OK; k++, r++) {
+        dome_capture_function *f = read_function(image, &from);
+        if (!f || !f->memory)
+            return damaged(image, "the memory of an active function");
+        const dome_capture_frame_layout *l = f->known;
+        while (r < image->records && !dome__capture_record(r)->function->memory)
+            r++;
+        if (r >= image->records || dome__capture_record(r)->function != f)
+            return damaged(image, "the memory of another function than is active");
+        void *memory = dome__capture_memory_restore(f);
+        g_ptr_array_add(image->memory, memory);
+        g_ptr_array_add(image->memory_layouts, (void *)(uintptr_t)l->memory);
+        status = read_values(image, &from, l->memory, memory);
+    }
+    if (status != DOME_OK)
+        return status;
+    if (!dome__read_all(&from) || memories != image->memories)
+        return damaged(image, "the number of active functions");
+    keep(image, SEGMENT_FRAMES, buffer, bytes, NULL, 0, 0);
+    return DOME_OK;
+}
+
+/* ---- globals ---- */
+
+static dome_status read_global_segment(dome_capture_image *image, const segment *s, const uint8_t *from, uint64_t bytes)
+{
+    bool good = true, pointers = false;
+    if (bytes != s->bytes)
+        return damaged(image, "the size of a block of globals");
+    if (s->kind == SEGMENT_GLOBAL_PART) {
+        const dome_capture_known_global *g = dome__capture_global(s->global);
+        char *to = (char *)(uintptr_t)g->global->address + s->first * g->layout->size;
+        good = dome__capture_unpack_numbers(g->layout, to, from, s->elements, &image->coder);
+        pointers = g->layout->pointers;
+    }
+    const uint8_t *at = from;
+    for (size_t k = s->global; s->kind == SEGMENT_GLOBALS && k < s->global + s->count && good; k++) {
+        const dome_capture_known_global *g = dome__capture_global(k);
+        if (g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT)
+            continue;
+        good = dome__capture_unpack_numbers(g->layout, (void *)(uintptr_t)g->global->address, at, g->elements, &image->coder);
+        pointers |= g->layout->pointers;
+        at += g->elements * g->layout->portable;
+    }
+    if (!good)
+        return refused(image);
+    if (pointers)
+        keep(image, s->kind, from, bytes, s, 0, 0);
+    return DOME_OK;
+}
+
+/* ---- the heap ---- */
+
+static uint64_t last_serial(const dome_capture_image *image)
+{
+    return image->blocks->len > 0 ? ((const dome_capture_block *)image->blocks->pdata[image->blocks->len - 1])->serial : 0;
+}
+
+static bool get_run(const dome_capture_image *image, const uint8_t *from, block_run *run)
+{
+    *run = (block_run){.serial = dome__get_u64(from),
+                       .count = dome__get_u32(from + 8),
+                       .type = dome__get_u32(from + 12),
+                       .elements = dome__get_u64(from + 16),
+                       .tail = dome__get_u64(from + 24)};
+    if (run->type >= image->types->len || run->count == 0)
+        return false;
+    const dome_capture_layout *l = image->types->pdata[run->type];
+    return l->tail ? run->elements == 1 : run->tail == 0;
+}
+
+/* The bytes of a block of a run; UINT64_MAX: more than there can be. */
+static uint64_t run_block_bytes(const dome_capture_image *image, const block_run *run)
+{
+    const dome_capture_layout *l = image->types->pdata[run->type];
+    uint64_t bytes, tail = 0, all;
+    if (__builtin_mul_overflow(run->elements, l->portable, &bytes) ||
+        (l->tail && __builtin_mul_overflow(run->tail, l->tail->portable, &tail)) || __builtin_add_overflow(bytes, tail, &all))
+        return UINT64_MAX;
+    return all;
+}
+
+static dome_capture_block *restore_block(dome_capture_image *image, const block_run *run, uint64_t serial)
+{
+    dome_capture_block *b = dome__capture_block_restore(image->types->pdata[run->type], run->elements, run->tail, serial);
+    if (b)
+        g_ptr_array_add(image->blocks, b);
+    return b;
+}
+
+static dome_status read_run(dome_capture_image *image, const block_run *run, const uint8_t **at, const uint8_t *end,
+                            bool *pointers)
+{
+    const dome_capture_layout *l = image->types->pdata[run->type];
+    const uint64_t bytes = run_block_bytes(image, run);
+    *pointers |= l->pointers;
+    for (uint32_t k = 0; k < run->count; k++) {
+        if (bytes > (uint64_t)(end - *at))
+            return damaged(image, "a block of the heap is larger than its bytes");
+        dome_capture_block *b = restore_block(image, run, run->serial + k);
+        if (!b)
+            return problem(image, DOME_ERR_MEMORY, "no memory for block %" PRIu64 " of the heap", run->serial + k);
+        char *to = dome__capture_block_memory(b);
+        bool good = dome__capture_unpack_numbers(l, to, *at, run->elements, &image->coder);
+        if (good && run->tail > 0)
+            good = dome__capture_unpack_numbers(l->tail, to + l->tail_offset, *at + run->elements * l->portable, run->tail,
+                                                &image->coder);
+        if (!good)
+            return refused(image);
+        *at += bytes;
+    }
+    return DOME_OK;
+}
+
+static dome_status read_blocks(dome_capture_image *image, const uint8_t *from, uint64_t bytes, uint32_t runs)
+{
+    const uint64_t window = bytes >= GROUP_HEAD + RUN_BYTES ? dome__get_u64(from + GROUP_HEAD) >> GROUP_BITS : 0;
+    const size_t first = image->blocks->len;
+    if (runs == 0 || runs > (bytes - GROUP_HEAD) / RUN_BYTES)
+        return damaged(image, "the number of runs of blocks");
+    const uint8_t *at = from + GROUP_HEAD + (uint64_t)runs * RUN_BYTES;
+    bool pointers = false;
+    for (uint32_t k = 0; k < runs; k++) {
+        block_run run;
+        if (!get_run(image, from + GROUP_HEAD + (uint64_t)k * RUN_BYTES, &run) || run.serial <= last_serial(image) ||
+            run.serial >> GROUP_BITS != window || (run.serial + run.count - 1) >> GROUP_BITS != window)
+            return damaged(image, "a run of blocks of the heap");
+        dome_status status = read_run(image, &run, &at, from + bytes, &pointers);
+        if (status != DOME_OK)
+            return status;
+    }
+    if (at != from + bytes)
+        return damaged(image, "the size of a block of the heap");
+    if (pointers)
+        keep(image, SEGMENT_BLOCKS, from + GROUP_HEAD + (uint64_t)runs * RUN_BYTES,
+             bytes - GROUP_HEAD - (uint64_t)runs * RUN_BYTES, NULL, first, image->blocks->len - first);
+    return DOME_OK;
+}
+
+static dome_status read_part(dome_capture_image *image, const uint8_t *from, uint64_t bytes)
+{
+    block_run run;
+    if (bytes < GROUP_HEAD + RUN_BYTES + PART_HEAD || !get_run(image, from + GROUP_HEAD, &run) || run.count != 1 || run.tail != 0)
+        return damaged(image, "a part of a block of the heap");
+    const dome_capture_layout *l = image->types->pdata[run.type];
+    if (l->tail)
+        return damaged(image, "a part of a block of the heap");
+    const uint8_t *head = from + GROUP_HEAD + RUN_BYTES;
+    const uint64_t first = dome__get_u64(head), elements = dome__get_u64(head + 8), all = run_block_bytes(image, &run);
+    const uint64_t most = dome__capture_image_part_elements(l->portable), left = image->part_left,
+                   length = bytes - GROUP_HEAD - RUN_BYTES - PART_HEAD;
+    const bool begins = left == 0;
+    if (all == UINT64_MAX || elements != MIN(most, begins ? run.elements : left) || elements > length / l->portable ||
+        elements * l->portable != length)
+        return damaged(image, "the size of a part of a block of the heap");
+    if (begins) {
+        uint64_t parts = run.elements / most + (run.elements % most > 0);
+        if (first != 0 || run.serial <= last_serial(image) || parts > image->length - image->next)
+            return damaged(image, "the first part of a block of the heap");
+        if (!restore_block(image, &run, run.serial))
+            return problem(image, DOME_ERR_MEMORY,
+                           "no memory for block %" PRIu64 " of the heap, of %" PRIu64 " elements of type '%s'", run.serial,
+                           run.elements, l->name);
+        image->part_left = run.elements;
+    }
+    dome_capture_block *b = image->blocks->pdata[image->blocks->len - 1];
+    if (b->serial != run.serial || b->layout != l || dome__capture_block_elements(b) != run.elements ||
+        first != run.elements - image->part_left)
+        return damaged(image, "a part of another block of the heap");
+    image->part_left -= elements;
+    char *to = (char *)dome__capture_block_memory(b) + first * l->size;
+    if (!dome__capture_unpack_numbers(l, to, head + PART_HEAD, elements, &image->coder))
+        return refused(image);
+    if (l->pointers) {
+        segment part = {.kind = SEGMENT_BLOCK_PART, .first = first, .elements = elements};
+        keep(image, SEGMENT_BLOCK_PART, head + PART_HEAD, length, &part, image->blocks->len - 1, 1);
+    }
+    return DOME_OK;
+}
+
+static dome_status read_heap(dome_capture_image *image, const uint8_t *from, uint64_t bytes)
+{
+    uint32_t kind = bytes >= GROUP_HEAD ? dome__get_u32(from) : 0, runs = bytes >= GROUP_HEAD ? dome__get_u32(from + 4) : 0;
+    if (kind == SEGMENT_BLOCKS && image->part_left == 0)
+        return read_blocks(image, from, bytes, runs);
+    if (kind == SEGMENT_BLOCK_PART && runs == 1)
+        return read_part(image, from, bytes);
+    return damaged(image, "a block of the heap");
+}
+
+/* ---- all together ---- */
+
+dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t block, const void *buffer, uint64_t bytes)
+{
+    dome_status status;
+    if (image->problem || block != image->next)
+        return problem(image, DOME_ERR_FORMAT, "the blocks of the image are not read in their order");
+    if (block == SEGMENT_HEAD)
+        status = read_head(image, buffer, bytes);
+    else if (block == SEGMENT_FRAMES)
+        status = read_frames(image, buffer, bytes);
+    else if (block < image->segments->len)
+        status = read_global_segment(image, image_segment(image, (guint)block), buffer, bytes);
+    else
+        status = read_heap(image, buffer, bytes);
+    image->next++;
+    return status;
+}
+
+dome_status dome__capture_image_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
+{
+    /* Blocks have any length, which only a reader of single blocks knows. */
+    return count == 1 ? dome__capture_image_read_block(dome_object_content(object), first, buffer, bytes) : DOME_ERR_FORMAT;
+}
+
+/* ---- pointers ---- */
+
+static bool point_values(dome_capture_image *image, const dome_capture_layout *layout, void *to, const uint8_t **from)
+{
+    if (!layout)
+        return true;
+    const uint8_t *at = *from;
+    *from += layout->portable;
+    return dome__capture_unpack_pointers(layout, to, at, 1, &image->coder);
+}
+
+static bool point_frames(dome_capture_image *image, const kept *k)
+{
+    const uint8_t *at = k->bytes;
+    bool good = true;
+    for (uint64_t r = 0; r < image->records && good; r++) {
+        const dome_capture_record *record = dome__capture_record(r);
+        const dome_capture_frame_layout *l = record->function->known;
+        at += 2 * sizeof(uint32_t);
+        good = point_values(image, l->saved, dome__capture_record_data(record), &at);
+    }
+    for (guint m = 0; m < image->memory->len && good; m++) {
+        at += sizeof(uint32_t);
+        good = point_values(image, image->memory_layouts->pdata[m], image->memory->pdata[m], &at);
+    }
+    return good;
+}
+
+static bool point_globals(dome_capture_image *image, const kept *k)
+{
+    const segment *s = &k->segment;
+    const uint8_t *at = k->bytes;
+    if (k->kind == SEGMENT_GLOBAL_PART) {
+        const dome_capture_known_global *g = dome__capture_global(s->global);
+        char *to = (char *)(uintptr_t)g->global->address + s->first * g->layout->size;
+        return dome__capture_unpack_pointers(g->layout, to, at, s->elements, &image->coder);
+    }
+    bool good = true;
+    for (size_t n = s->global; n < s->global + s->count && good; n++) {
+        const dome_capture_known_global *g = dome__capture_global(n);
+        if (g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT)
+            continue;
+        good = dome__capture_unpack_pointers(g->layout, (void *)(uintptr_t)g->global->address, at, g->elements, &image->coder);
+        at += g->elements * g->layout->portable;
+    }
+    return good;
+}
+
+static bool point_blocks(dome_capture_image *image, const kept *k)
+{
+    const uint8_t *at = k->bytes;
+    if (k->kind == SEGMENT_BLOCK_PART) {
+        const dome_capture_block *b = image->blocks->pdata[k->block];
+        char *to = (char *)dome__capture_block_memory(b) + k->segment.first * b->layout->size;
+        return dome__capture_unpack_pointers(b->layout, to, at, k->segment.elements, &image->coder);
+    }
+    bool good = true;
+    for (uint64_t n = 0; n < k->count && good; n++) {
+        const dome_capture_block *b = image->blocks->pdata[k->block + n];
+        const dome_capture_layout *l = b->layout;
+        const uint64_t elements = dome__capture_block_elements(b), tail = dome__capture_block_tail(b);
+        char *to = dome__capture_block_memory(b);
+        good = dome__capture_unpack_pointers(l, to, at, elements, &image->coder);
+        at += elements * l->portable;
+        if (good && tail > 0)
+            good = dome__capture_unpack_pointers(l->tail, to + l->tail_offset, at, tail, &image->coder);
+        at += l->tail ? tail * l->tail->portable : 0;
+    }
+    return good;
+}
+
+static bool point(dome_capture_image *image, const kept *k)
+{
+    switch (k->kind) {
+    case SEGMENT_FRAMES:
+        return point_frames(image, k);
+    case SEGMENT_GLOBALS:
+    case SEGMENT_GLOBAL_PART:
+        return point_globals(image, k);
+    default:
+        return point_blocks(image, k);
+    }
+}
+
+char *dome__capture_image_restored(dome_capture_image *image)
+{
+    if (!image->problem && (image->next != image->length || image->part_left > 0 || image->blocks->len != image->all_blocks ||
+                            last_serial(image) > image->serial))
+        damaged(image, "blocks are missing");
+    if (!image->problem)
+        image->problem = dome__capture_streams_open(image->streams);
+    dome_capture_places places = {.blocks = (dome_capture_block **)image->blocks->pdata,
+                                  .nblocks = image->blocks->len,
+                                  .memories = image->memory->pdata,
+                                  .memory_layouts = (const dome_capture_layout **)image->memory_layouts->pdata,
+                                  .nmemories = image->memory->len,
+                                  .globals = (const size_t *)(const void *)image->globals->data,
+                                  .nglobals = image->globals->len,
+                                  .codes = (const void *const *)image->codes->pdata,
+                                  .ncodes = image->codes->len};
+    image->coder.ctx = &places;
+    for (guint k = 0; k < image->kept->len && !image->problem; k++)
+        if (!point(image, &g_array_index(image->kept, kept, k)))
+            refused(image);
+    image->coder.ctx = NULL;
+    g_array_set_size(image->kept, 0);
+    g_ptr_array_set_size(image->blocks, 0);
+    if (!image->problem) {
+        dome__capture_frames_restored();
+        dome__capture_heap.serial = image->serial;
+        dome__capture_counts_set(&image->counts);
+    }
+    return g_steal_pointer(&image->problem);
+}

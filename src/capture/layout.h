@@ -1,0 +1,86 @@
+/* What a dome_capture_type means on this machine: how values lie in memory and in the image, worked out once. */
+#ifndef DOME_SRC_CAPTURE_LAYOUT_H
+#define DOME_SRC_CAPTURE_LAYOUT_H
+
+#include <dome/capture.h>
+
+/* A pointer takes this many bytes in the image: the word of its block, and the offset there (pointers.h). */
+enum { DOME_CAPTURE_POINTER_BYTES = 16 };
+
+typedef struct dome_capture_layout dome_capture_layout;
+
+typedef enum dome_capture_step_kind {
+    DOME_CAPTURE_STEP_ITEMS,    /* numbers of the same size in both forms */
+    DOME_CAPTURE_STEP_WIDER,    /* integers with more bytes in the image than here (long of 4 bytes) */
+    DOME_CAPTURE_STEP_POINTERS, /* */
+    DOME_CAPTURE_STEP_REPEAT,   /* an array of structs: `inner`, `count` times */
+    DOME_CAPTURE_STEP_UNION     /* one of the layouts `members` */
+} dome_capture_step_kind;
+
+/* `count` things that lie one after the other, in memory from `offset` and in the image from `portable`. */
+typedef struct dome_capture_step {
+    dome_capture_step_kind kind;
+    dome_type_kind scalar;
+    size_t offset, size; /* size, item: of one of the things, in memory and in the image */
+    uint64_t portable, item, count;
+    const dome_capture_layout *inner;
+    const dome_capture_type *type;             /* POINTERS: of what they point to. UNION: the union */
+    const dome_capture_layout *const *members; /* UNION */
+} dome_capture_step;
+
+struct dome_capture_layout {
+    const dome_capture_type *type; /* the first of this name and shape */
+    const char *name;
+    size_t size;
+    uint64_t portable; /* bytes in the image, of a flexible member none */
+    uint64_t hash;     /* of the shape, equal on all machines */
+    bool pointers, unions;
+    dome_capture_step *steps;
+    size_t nsteps;
+    const dome_capture_layout *tail; /* of an element of the flexible last member; NULL: there is none */
+    size_t tail_offset;
+    uint32_t number; /* in the image that is being taken */
+    bool used;
+};
+
+/* The layout of an element, and in *count how many of them the type has: those of arrays multiply. The same for every type of the
+ * same name and shape. A description that is wrong ends the program. */
+const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_t *count);
+
+/* The layout of a name and a hash; NULL: no type that was seen so far has them. */
+const dome_capture_layout *dome__capture_layout_find(const char *name, uint64_t hash);
+
+void dome__capture_layouts_begin(void); /* all are unused */
+void dome__capture_layouts_each(void (*function)(void *ctx, dome_capture_layout *layout),
+                                void *ctx); /* in the order of names and hashes */
+
+/* Converts pointers: each function gets the address of the variable in memory. */
+typedef struct dome_capture_coder {
+    void (*encode)(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);
+    bool (*decode)(void *ctx, void **to, const uint8_t *from); /* false: no such place */
+    void *ctx;
+    const char *problem; /* of an unpacking that failed: a text for dome__capture_say_where */
+    const void *where;
+} dome_capture_coder;
+
+void dome__capture_pack(const dome_capture_layout *layout, uint8_t *to, const void *from, uint64_t count,
+                        dome_capture_coder *coder);
+
+/* In two passes, because unions and places in other blocks depend on numbers: all numbers of all blocks first. False: a value
+ * does not fit (*coder says where). */
+bool dome__capture_unpack_numbers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,
+                                  dome_capture_coder *coder);
+bool dome__capture_unpack_pointers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,
+                                   dome_capture_coder *coder);
+
+/* Places in an element. `past`: the place is the end of what lies before it, because nothing begins there (padding), or because
+ * what begins there is not what the pointer points to. base: the element's address, where unions are asked. False: no member
+ * begins or ends there. */
+bool dome__capture_to_portable(const dome_capture_layout *layout, const void *base, size_t offset,
+                               const dome_capture_type *target, uint64_t *portable, bool *past);
+bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past, size_t *offset);
+
+/* "next.value[3]", for messages: what lies at an offset of an element of a type. g_free'd by the caller. */
+char *dome__capture_path(const dome_capture_layout *layout, size_t offset);
+
+#endif

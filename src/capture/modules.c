@@ -1,0 +1,133 @@
+#include "capture/modules.h"
+
+#include "capture/die.h"
+#include "capture/frames.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+static GPtrArray *modules;
+static GArray *globals;  /* dome_capture_known_global */
+static GPtrArray *codes; /* const dome_capture_code */
+static GHashTable *functions;
+
+void dome_capture_register(dome_capture_module *module)
+{
+    if (!module || module->size != sizeof *module)
+        dome__capture_die("dome_capture_register: a module of %zu bytes: set size to sizeof(dome_capture_module)",
+                          module ? module->size : 0);
+    if (!modules)
+        modules = g_ptr_array_new();
+    g_ptr_array_add(modules, module);
+}
+
+static int by_global_name(const void *a, const void *b)
+{
+    return strcmp(((const dome_capture_known_global *)a)->global->name, ((const dome_capture_known_global *)b)->global->name);
+}
+
+static int by_code_name(const void *a, const void *b)
+{
+    return strcmp((*(const dome_capture_code *const *)a)->name, (*(const dome_capture_code *const *)b)->name);
+}
+
+static void take_global(const dome_capture_module *m, const dome_capture_global *g)
+{
+    if (!g->name || !g->address || !g->type || g->count == 0)
+        dome__capture_die("module '%s' describes a global '%s' without name, address, type or count", m->name,
+                          g->name ? g->name : "");
+    dome_capture_known_global known = {.global = g, .bytes = g->type->size * g->count};
+    known.layout = dome__capture_layout(g->type, &known.elements);
+    known.elements *= g->count;
+    if (known.layout->tail)
+        dome__capture_die("global '%s' is a struct with a flexible member: only blocks of the heap may be", g->name);
+    g_array_append_val(globals, known);
+}
+
+static void take_function(const dome_capture_module *m, dome_capture_function *f)
+{
+    if (!f || !f->name)
+        dome__capture_die("module '%s' describes a function without a name", m->name);
+    dome__capture_frame_layout(f);
+    dome_capture_function *other = g_hash_table_lookup(functions, f->name);
+    if (other && other != f)
+        dome__capture_die("two functions are called '%s'", f->name);
+    g_hash_table_insert(functions, (void *)(uintptr_t)f->name, f);
+}
+
+static void take_scalars(void)
+{
+    static dome_capture_type *const all[] = {
+#define TYPE_ADDRESS(name, form, ctype) &dome_capture_##name,
+        DOME_CAPTURE_SCALARS(TYPE_ADDRESS)
+#undef TYPE_ADDRESS
+        & dome_capture_pointer};
+    uint64_t one;
+    for (size_t k = 0; k < G_N_ELEMENTS(all); k++)
+        dome__capture_layout(all[k], &one);
+}
+
+void dome__capture_modules_complete(void)
+{
+    uint64_t one;
+    dome__capture_modules_clear();
+    globals = g_array_new(FALSE, TRUE, sizeof(dome_capture_known_global));
+    codes = g_ptr_array_new();
+    functions = g_hash_table_new(g_str_hash, g_str_equal);
+    take_scalars();
+    for (guint i = 0; modules && i < modules->len; i++) {
+        const dome_capture_module *m = modules->pdata[i];
+        for (size_t k = 0; k < m->ntypes; k++)
+            dome__capture_layout(m->types[k], &one);
+        for (size_t k = 0; k < m->nglobals; k++)
+            take_global(m, &m->globals[k]);
+        for (size_t k = 0; k < m->nfunctions; k++)
+            take_function(m, m->functions[k]);
+        for (size_t k = 0; k < m->ncodes; k++)
+            g_ptr_array_add(codes, (void *)(uintptr_t)&m->codes[k]);
+    }
+    if (globals->len > 0)
+        qsort(globals->data, globals->len, sizeof(dome_capture_known_global), by_global_name);
+    if (codes->len > 0)
+        qsort(codes->pdata, codes->len, sizeof *codes->pdata, by_code_name);
+    for (size_t k = 1; k < dome__capture_global_count(); k++)
+        if (strcmp(dome__capture_global(k - 1)->global->name, dome__capture_global(k)->global->name) == 0)
+            dome__capture_die("two globals are called '%s'", dome__capture_global(k)->global->name);
+    for (size_t k = 1; k < dome__capture_code_count(); k++)
+        if (strcmp(dome__capture_code(k - 1)->name, dome__capture_code(k)->name) == 0 &&
+            dome__capture_code(k - 1)->address != dome__capture_code(k)->address)
+            dome__capture_die("two functions whose address is kept are called '%s'", dome__capture_code(k)->name);
+}
+
+size_t dome__capture_global_count(void)
+{
+    return globals ? globals->len : 0;
+}
+
+const dome_capture_known_global *dome__capture_global(size_t k)
+{
+    return &g_array_index(globals, dome_capture_known_global, k);
+}
+
+size_t dome__capture_code_count(void)
+{
+    return codes ? codes->len : 0;
+}
+
+const dome_capture_code *dome__capture_code(size_t k)
+{
+    return codes->pdata[k];
+}
+
+dome_capture_function *dome__capture_function_find(const char *name)
+{
+    return functions ? g_hash_table_lookup(functions, name) : NULL;
+}
+
+void dome__capture_modules_clear(void)
+{
+    g_clear_pointer(&globals, g_array_unref);
+    g_clear_pointer(&codes, g_ptr_array_unref);
+    g_clear_pointer(&functions, g_hash_table_unref);
+}

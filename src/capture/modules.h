@@ -1,0 +1,30 @@
+/* What the source files of the program have registered, by name. */
+#ifndef DOME_SRC_CAPTURE_MODULES_H
+#define DOME_SRC_CAPTURE_MODULES_H
+
+#include "capture/layout.h"
+
+typedef struct dome_capture_known_global {
+    const dome_capture_global *global;
+    const dome_capture_layout *layout;
+    uint64_t elements;
+    size_t bytes;
+} dome_capture_known_global;
+
+/* Sorts the names and works out the types; ends the program if two things have one name. */
+void dome__capture_modules_complete(void);
+
+/* The globals in the order of their names. */
+size_t dome__capture_global_count(void);
+const dome_capture_known_global *dome__capture_global(size_t k);
+
+/* The codes in the order of their names. */
+size_t dome__capture_code_count(void);
+const dome_capture_code *dome__capture_code(size_t k);
+
+dome_capture_function *dome__capture_function_find(const char *name);
+
+/* Forgets all modules, for tests. */
+void dome__capture_modules_clear(void);
+
+#endif

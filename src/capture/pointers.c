@@ -1,0 +1,339 @@
+#include "capture/pointers.h"
+
+#include "capture/frames.h"
+#include "capture/modules.h"
+#include "capture/streams.h"
+#include "core/bytes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { SPACE_SHIFT = 60, VALUE_LEAST = -4096, VALUE_MOST = 4095 };
+#define PAST (1ull << 63)
+
+/* A block that is no block of the heap. */
+typedef struct area {
+    uintptr_t begin, end;
+    uint64_t word;
+    const dome_capture_layout *layout;
+} area;
+
+static GArray *areas; /* by address */
+static GArray *codes; /* by address */
+static dome_capture_dangling dangling;
+
+typedef struct code_place {
+    uintptr_t address;
+    uint64_t word;
+} code_place;
+
+static uint64_t word_of(dome_capture_space space, uint64_t number)
+{
+    return (uint64_t)space << SPACE_SHIFT | number;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const area *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const code_place *x = a, *y = b;
+    return x->address != y->address ? (x->address < y->address ? -1 : 1) : x->word < y->word ? -1 : x->word > y->word;
+}
+
+static void add_area(const void *address, size_t bytes, uint64_t word, const dome_capture_layout *layout)
+{
+    area a = {(uintptr_t)address, (uintptr_t)address + bytes, word, layout};
+    g_array_append_val(areas, a);
+}
+
+void dome__capture_pointers_begin(void)
+{
+    if (!areas) {
+        areas = g_array_new(FALSE, FALSE, sizeof(area));
+        codes = g_array_new(FALSE, FALSE, sizeof(code_place));
+    }
+    g_array_set_size(areas, 0);
+    g_array_set_size(codes, 0);
+    dangling = (dome_capture_dangling){0};
+    for (size_t k = 0; k < dome__capture_global_count(); k++) {
+        const dome_capture_known_global *g = dome__capture_global(k);
+        add_area(g->global->address, g->bytes, word_of(DOME_CAPTURE_SPACE_GLOBAL, k), g->layout);
+    }
+    size_t number = 0;
+    for (dome_capture_memory *m = dome__capture_memory_first(); m; m = m->above) {
+        m->number = number++;
+        const dome_capture_layout *layout = dome__capture_frame_layout(m->function)->memory;
+        add_area(dome__capture_memory_of(m), layout->size, word_of(DOME_CAPTURE_SPACE_MEMORY, m->number), layout);
+    }
+    for (size_t k = 0; k < dome__capture_code_count(); k++) {
+        code_place place = {(uintptr_t)dome__capture_code(k)->address, word_of(DOME_CAPTURE_SPACE_CODE, k)};
+        g_array_append_val(codes, place);
+    }
+    g_array_sort(areas, by_begin);
+    g_array_sort(codes, by_address);
+}
+
+const dome_capture_dangling *dome__capture_pointers_dangling(void)
+{
+    return &dangling;
+}
+
+/* The last area that begins at or before an address, if the address lies in it or at its end. */
+static const area *find_area(uintptr_t address)
+{
+    const area *all = (const area *)(const void *)areas->data;
+    size_t low = 0, high = areas->len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].begin <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && address <= all[low - 1].end ? &all[low - 1] : NULL;
+}
+
+static bool find_code(uintptr_t address, uint64_t *word)
+{
+    const code_place *all = (const code_place *)(const void *)codes->data;
+    size_t low = 0, high = codes->len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == codes->len || all[low].address != address)
+        return false;
+    *word = all[low].word;
+    return true;
+}
+
+/* The place of an offset in a block of elements of a layout. */
+static bool place_in(const dome_capture_layout *layout, const char *base, size_t offset, const dome_capture_type *target,
+                     uint64_t *place)
+{
+    bool past = false;
+    uint64_t within = 0;
+    if (layout->tail && offset >= layout->tail_offset) {
+        size_t rest = offset - layout->tail_offset, k = rest / layout->tail->size;
+        *place = layout->portable + k * layout->tail->portable;
+        rest -= k * layout->tail->size;
+        if (rest > 0 && !dome__capture_to_portable(layout->tail, base + offset - rest, rest, target, &within, &past))
+            return false;
+        *place = (*place + within) | (past ? PAST : 0);
+        return true;
+    }
+    size_t k = offset / layout->size, rest = offset - k * layout->size;
+    *place = k * layout->portable;
+    if (rest == 0)
+        return true;
+    if (!dome__capture_to_portable(layout, base + k * layout->size, rest, target, &within, &past))
+        return false;
+    *place = (*place + within) | (past ? PAST : 0);
+    return true;
+}
+
+static void put(uint8_t *to, uint64_t word, uint64_t place)
+{
+    dome__put_u64(to, word);
+    dome__put_u64(to + 8, place);
+}
+
+void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to)
+{
+    (void)ctx;
+    const char *address;
+    memcpy(&address, from, sizeof address);
+    const intptr_t value = (intptr_t)address;
+    if (value >= VALUE_LEAST && value <= VALUE_MOST) {
+        put(to, word_of(DOME_CAPTURE_SPACE_VALUE, 0), (uint64_t)(int64_t)value);
+        return;
+    }
+    uint64_t place = 0, word;
+    const dome_capture_block *block = dome__capture_block_find(address);
+    if (block) {
+        const char *base = dome__capture_block_memory(block);
+        word = word_of(DOME_CAPTURE_SPACE_HEAP, block->serial);
+        if (address == base || place_in(block->layout, base, (size_t)(address - base), target, &place)) {
+            put(to, word, place);
+            return;
+        }
+    }
+    const area *a = block ? NULL : find_area((uintptr_t)address);
+    if (a) {
+        const char *base = address - ((uintptr_t)address - a->begin);
+        if (place_in(a->layout, base, (size_t)(address - base), target, &place)) {
+            put(to, a->word, place);
+            return;
+        }
+    }
+    int stream = block || a ? -1 : dome__capture_stream_number(address);
+    if (stream >= 0) {
+        put(to, word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream), 0);
+    } else if (!block && !a && find_code((uintptr_t)address, &word)) {
+        put(to, word, 0);
+    } else {
+        dangling.count++;
+        if (!dangling.where && address != DOME_CAPTURE_DANGLING) {
+            dangling.where = from;
+            dangling.value = address;
+        }
+        put(to, word_of(DOME_CAPTURE_SPACE_DANGLING, 0), 0);
+    }
+}
+
+/* ---- the way back ---- */
+
+static dome_capture_block *by_serial(const dome_capture_places *p, uint64_t serial)
+{
+    if (p->nblocks == 0 || serial < p->blocks[0]->serial || serial > p->blocks[p->nblocks - 1]->serial)
+        return NULL;
+    size_t low = 0, high = p->nblocks - 1;
+    /* Where nothing was freed before it, the serial is the place. */
+    uint64_t guess = serial - p->blocks[0]->serial;
+    if (guess < p->nblocks && p->blocks[guess]->serial == serial)
+        return p->blocks[guess];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->blocks[middle]->serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return p->blocks[low]->serial == serial ? p->blocks[low] : NULL;
+}
+
+/* Elements: how many there are, at whose end a pointer may be. */
+static bool address_in(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place, void **to)
+{
+    const bool past = place & PAST;
+    place &= ~PAST;
+    uint64_t k, rest;
+    size_t offset = 0;
+    if (layout->tail && (past ? place > layout->portable : place >= layout->portable)) {
+        k = (place - layout->portable - past) / layout->tail->portable;
+        rest = place - layout->portable - k * layout->tail->portable;
+        base += layout->tail_offset;
+        layout = layout->tail;
+        elements = tail;
+    } else {
+        k = (place - past) / layout->portable;
+        rest = place - k * layout->portable;
+    }
+    if (k > elements || (k == elements && rest > 0))
+        return false;
+    base += k * layout->size;
+    if (rest > 0 && !dome__capture_to_native(layout, base, rest, past, &offset))
+        return false;
+    *to = base + offset;
+    return true;
+}
+
+bool dome__capture_decode(void *ctx, void **to, const uint8_t *from)
+{
+    const dome_capture_places *p = ctx;
+    const uint64_t word = dome__get_u64(from), place = dome__get_u64(from + 8), number = word & ((1ull << SPACE_SHIFT) - 1);
+    void *address = NULL;
+    bool good = false;
+    dome_capture_block *block;
+    FILE *stream;
+    switch ((dome_capture_space)(word >> SPACE_SHIFT)) {
+    case DOME_CAPTURE_SPACE_VALUE:
+        good = number == 0 && (int64_t)place >= VALUE_LEAST && (int64_t)place <= VALUE_MOST;
+        address = (void *)(intptr_t)(int64_t)place;
+        break;
+    case DOME_CAPTURE_SPACE_HEAP:
+        block = by_serial(p, number);
+        good = block && (place == 0 || block->layout->portable > 0 || block->layout->tail);
+        address = block ? dome__capture_block_memory(block) : NULL;
+        if (good && place != 0)
+            good = address_in(block->layout, address, dome__capture_block_elements(block), dome__capture_block_tail(block), place,
+                              &address);
+        break;
+    case DOME_CAPTURE_SPACE_GLOBAL:
+        if (number < p->nglobals && p->globals[number] != SIZE_MAX) {
+            const dome_capture_known_global *g = dome__capture_global(p->globals[number]);
+            good = address_in(g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0, place, &address);
+        }
+        break;
+    case DOME_CAPTURE_SPACE_MEMORY:
+        if (number < p->nmemories)
+            good = address_in(p->memory_layouts[number], p->memories[number], 1, 0, place, &address);
+        break;
+    case DOME_CAPTURE_SPACE_CODE:
+        good = number < p->ncodes && p->codes[number] && place == 0;
+        if (good)
+            memcpy(&address, &p->codes[number], sizeof address);
+        break;
+    case DOME_CAPTURE_SPACE_STREAM:
+        stream = place == 0 ? dome__capture_stream(number) : NULL;
+        good = stream != NULL;
+        address = stream;
+        break;
+    case DOME_CAPTURE_SPACE_DANGLING:
+        good = number == 0 && place == 0;
+        address = DOME_CAPTURE_DANGLING;
+        break;
+    default:
+        break;
+    }
+    if (good)
+        memcpy(to, &address, sizeof address);
+    return good;
+}
+
+/* ---- messages ---- */
+
+static char *describe(const char *what, const dome_capture_layout *layout, size_t offset)
+{
+    size_t k = layout->size > 0 ? offset / layout->size : 0;
+    char *path = dome__capture_path(layout, offset - k * layout->size);
+    char *text = *path ? g_strdup_printf("%s: element %zu, %s", what, k, path) : g_strdup_printf("%s: element %zu", what, k);
+    g_free(path);
+    return text;
+}
+
+char *dome__capture_say_where(const void *address)
+{
+    const dome_capture_block *block = dome__capture_block_find(address);
+    char *what = NULL, *text = NULL;
+    if (block) {
+        what = g_strdup_printf("block %" PRIu64 " of the heap, of type '%s'", block->serial, block->layout->name);
+        text = describe(what, block->layout, (size_t)((const char *)address - (const char *)dome__capture_block_memory(block)));
+        g_free(what);
+        return text;
+    }
+    for (size_t k = 0; k < dome__capture_global_count() && !text; k++) {
+        const dome_capture_known_global *g = dome__capture_global(k);
+        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)g->global->address);
+        if (offset >= g->bytes)
+            continue;
+        what = g_strdup_printf("global '%s'", g->global->name);
+        text = describe(what, g->layout, offset);
+        g_free(what);
+    }
+    for (dome_capture_memory *m = dome__capture_memory_first(); m && !text; m = m->above) {
+        const dome_capture_layout *l = dome__capture_frame_layout(m->function)->memory;
+        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)dome__capture_memory_of(m));
+        char *path = offset < l->size ? dome__capture_path(l, offset) : NULL;
+        if (path)
+            text = g_strdup_printf("function '%s': %s", m->function->name, path);
+        g_free(path);
+    }
+    for (size_t k = 0; k < dome__capture_record_count() && !text; k++) {
+        const dome_capture_record *r = dome__capture_record(k);
+        const dome_capture_layout *l = dome__capture_frame_layout(r->function)->saved;
+        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)dome__capture_record_data(r));
+        char *path = l && offset < l->size ? dome__capture_path(l, offset) : NULL;
+        if (path)
+            text = g_strdup_printf("function '%s': %s", r->function->name, path);
+        g_free(path);
+    }
+    return text;
+}

@@ -1,0 +1,55 @@
+/* Pointers in the image: which block, and where in it.
+ *
+ * 16 bytes: a word of the space (4 bits) and the number there (60 bits), and a word of the place, whose highest bit says that the
+ * place is the end of what lies before it (layout.h). Places are counted in bytes of the image. */
+#ifndef DOME_SRC_CAPTURE_POINTERS_H
+#define DOME_SRC_CAPTURE_POINTERS_H
+
+#include "capture/heap.h"
+#include "capture/layout.h"
+
+typedef enum dome_capture_space {
+    DOME_CAPTURE_SPACE_VALUE,    /* no address: NULL and other small numbers, as the second word */
+    DOME_CAPTURE_SPACE_HEAP,     /* serial of the block */
+    DOME_CAPTURE_SPACE_GLOBAL,   /* number in the order of names */
+    DOME_CAPTURE_SPACE_MEMORY,   /* of an active function, from the outermost */
+    DOME_CAPTURE_SPACE_CODE,     /* number in the order of names */
+    DOME_CAPTURE_SPACE_STREAM,   /* number of the stream */
+    DOME_CAPTURE_SPACE_DANGLING, /* leads nowhere */
+    DOME_CAPTURE_SPACES
+} dome_capture_space;
+
+/* Gathers what pointers may lead to. */
+void dome__capture_pointers_begin(void);
+
+/* Pointers that led nowhere since begin; the first of them: its address, and its value. */
+typedef struct dome_capture_dangling {
+    uint64_t count;
+    const void *where;
+    const void *value;
+} dome_capture_dangling;
+const dome_capture_dangling *dome__capture_pointers_dangling(void);
+
+/* For a coder (layout.h). ctx of decode: the blocks of the image. */
+void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);
+bool dome__capture_decode(void *ctx, void **to, const uint8_t *from);
+
+/* What decode needs: blocks by serial, memory by number. */
+typedef struct dome_capture_places {
+    dome_capture_block **blocks; /* serials ascend */
+    size_t nblocks;
+    void **memories; /* of active functions, from the outermost */
+    const dome_capture_layout **memory_layouts;
+    size_t nmemories;
+    /* By number in the image. */
+    const size_t *globals; /* numbers in this program; SIZE_MAX: it has none of that name */
+    size_t nglobals;
+    const void *const *codes; /* addresses; NULL: likewise */
+    size_t ncodes;
+} dome_capture_places;
+
+/* "heap block 7 (struct node): next", "global n", ...: what lies at an address; NULL: nothing that is known. g_free'd by the
+ * caller. */
+char *dome__capture_say_where(const void *address);
+
+#endif

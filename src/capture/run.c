@@ -1,0 +1,242 @@
+/* dome_capture_main: calls the program, writes the image each time it returns captured, and calls it again. */
+#include "capture/die.h"
+#include "capture/foreign.h"
+#include "capture/frames.h"
+#include "capture/heap.h"
+#include "capture/image.h"
+#include "capture/modules.h"
+#include "capture/pointers.h"
+#include "capture/status.h"
+#include "capture/streams.h"
+#include "ckpt/checkpoint.h"
+#include "core/environment.h"
+#include "core/hooks.h"
+
+#include <dome/env.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds until a checkpoint that could not be written is tried again. */
+static const double AGAIN_SECONDS = 1;
+
+typedef struct callback {
+    dome_capture_event event;
+    int (*function)(void *context);
+    void *context;
+} callback;
+
+static GArray *callbacks;
+static dome_env *env;
+static dome_capture_image *image;
+static char *last_refusal;
+static bool told_dangling;
+
+/* ---- callbacks ---- */
+
+void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context)
+{
+    callback c = {event, function, context};
+    if (!callbacks)
+        callbacks = g_array_new(FALSE, FALSE, sizeof(callback));
+    g_array_append_val(callbacks, c);
+}
+
+/* The first result that is not 0. */
+static int call_back(dome_capture_event event)
+{
+    int result = 0;
+    for (guint k = 0, n = callbacks ? callbacks->len : 0; k < n && result == 0; k++) {
+        const callback *c = &g_array_index(callbacks, callback, event == DOME_CAPTURE_BEFORE_CHECKPOINT ? k : n - 1 - k);
+        if (c->event == event)
+            result = c->function(c->context);
+    }
+    return result;
+}
+
+/* ---- checkpoints ---- */
+
+static bool writes(void)
+{
+    return env->checkpoints && env->options.checkpoint_dir;
+}
+
+/* Why there can be no checkpoint now; NULL: there can. */
+static char *refusal(void)
+{
+    if (call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
+        return g_strdup("a function of the program (dome_capture_on) refused it");
+    char *directory = g_canonicalize_filename(env->options.checkpoint_dir, NULL), *found = dome__capture_foreign_find(directory),
+         *text = NULL;
+    g_free(directory);
+    if (found)
+        text = g_strdup_printf("the program has %s, which cannot be saved", found);
+    g_free(found);
+    return text ? text : dome__capture_image_take(image);
+}
+
+static void tell_refusal(char *text)
+{
+    if (!last_refusal || strcmp(last_refusal, text) != 0) {
+        char *line = g_strdup_printf("no checkpoint was written: %s; the program goes on", text);
+        env->hooks->say(env, line);
+        g_free(line);
+    }
+    g_free(last_refusal);
+    last_refusal = text;
+}
+
+static void tell_dangling(void)
+{
+    const dome_capture_dangling *d = dome__capture_pointers_dangling();
+    if (told_dangling || !d->where)
+        return;
+    told_dangling = true;
+    char *where = dome__capture_say_where(d->where);
+    char *line =
+        g_strdup_printf("%s points to nothing that a checkpoint knows: after a restart the program must not use that pointer",
+                        where ? where : "a variable");
+    env->hooks->say(env, line);
+    g_free(line);
+    g_free(where);
+}
+
+static void set_timer(double least)
+{
+    if (!writes())
+        return;
+    const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+    double seconds = by_polls ? INFINITY : dome__checkpoint_due(env);
+    if (dome__checkpoint_asked()) /* the one before was still being written */
+        seconds = 0;
+    dome__capture_timer_set(fmax(seconds, least));
+}
+
+/* All functions have returned: writes a checkpoint. */
+static void save(void)
+{
+    if (!writes())
+        return;
+    char *text = refusal();
+    if (text) {
+        tell_refusal(text);
+    } else {
+        const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+        if (dome__capture_take_request()) /* else it is due by time, if the one before has been written */
+            dome__checkpoint_want(env, by_polls ? dome_capture_polls() : 0);
+        if (dome_checkpoint(env) != DOME_OK)
+            dome__capture_die("%s", dome_error_message(env));
+        tell_dangling();
+    }
+    call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
+    set_timer(text ? AGAIN_SECONDS : AGAIN_SECONDS / 100);
+}
+
+static void restore(void)
+{
+    char *problem = dome__capture_image_restored(image);
+    if (problem)
+        dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
+    dome__capture_mark_restored();
+    if (call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
+        dome__capture_die("the program cannot go on from the checkpoint: one of its functions (dome_capture_on) refused it");
+    dome__capture_status_set(DOME_CAPTURE_RESUMING);
+}
+
+static void open_image(void)
+{
+    if (!env->checkpoints)
+        return;
+    const bool restarts = dome_is_restarting(env);
+    uint64_t saved = restarts ? dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME) : 0;
+    if (restarts && saved == 0)
+        dome__capture_die("the checkpoint is not of a program that was captured: it has no image");
+    image = dome__capture_image_new(saved);
+    dome_set_errors_return(env);
+    if (dome_object_new(env, DOME_CAPTURE_IMAGE_NAME, &dome__capture_image_ops, image)) {
+        if (restarts)
+            restore();
+        return;
+    }
+    char *text = g_strdup(dome_error_message(env)), *problem = dome__capture_image_restored(image);
+    dome__capture_die("the program cannot go on from the checkpoint: %s", problem ? problem : text);
+}
+
+/* ---- the program ---- */
+
+static void finish(void)
+{
+    dome_env *ends = g_steal_pointer(&env);
+    if (!ends || dome__this_env() != ends)
+        return;
+    dome__checkpoint_on_request(NULL);
+    dome__capture_timer_stop();
+    dome_finalize(ends);
+    image = NULL;
+}
+
+/* argv as blocks of the heap, to which pointers are kept. The program's own name has no directory, which may be another one after
+ * a restart. */
+static char **copy_arguments(int argc, char **argv)
+{
+    char **copy = dome_capture_calloc(&dome_capture_pointer, (size_t)argc + 1, sizeof *copy);
+    for (int k = 0; copy && k < argc; k++) {
+        const char *slash = k == 0 ? strrchr(argv[k], '/') : NULL;
+        copy[k] = dome_capture_strdup(slash ? slash + 1 : argv[k]);
+    }
+    if (!copy)
+        dome__capture_die("no memory for the arguments");
+    return copy;
+}
+
+/* Starts as a program of one task, whatever others there are. */
+static void start(int *argc, char ***argv)
+{
+    char **arguments = g_new0(char *, *argc + 3);
+    int count = 0;
+    arguments[count++] = *argc > 0 ? (*argv)[0] : "program";
+    arguments[count++] = "--dome-transport";
+    arguments[count++] = "self";
+    for (int k = 1; k < *argc; k++)
+        arguments[count++] = (*argv)[k];
+    env = dome_init(&count, &arguments);
+    if (dome_size(env) > 1)
+        dome__capture_die("a captured program is one task: leave out --dome-transport");
+    *argc = count;
+    *argv = arguments; /* not freed: the program may keep it */
+}
+
+int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
+{
+    dome__capture_modules_complete();
+    dome__capture_streams_begin();
+    start(&argc, &argv);
+    atexit(finish);
+    open_image();
+    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)
+        dome__capture_poll_every((uint64_t)env->options.checkpoint_every);
+    if (writes()) {
+        dome__checkpoint_on_request(dome_capture_request);
+        set_timer(0);
+    }
+    dome__capture_foreign_begin();
+    if (!dome_capture_restored())
+        argv = copy_arguments(argc, argv);
+    for (;;) {
+        int status = program(argc, argv);
+        if (dome_capture_status & DOME_CAPTURE_RESUMING)
+            dome__capture_die("the program does not resume as it was captured: main returned");
+        if (!(dome_capture_status & DOME_CAPTURE_CAPTURING)) {
+            finish();
+            return status;
+        }
+        if (dome__capture_record_count() == 0)
+            dome__capture_die("main returned captured, without dome_capture_push");
+        dome__capture_status_clear(DOME_CAPTURE_CAPTURING);
+        dome__capture_count_capture();
+        save();
+        dome__capture_status_set(DOME_CAPTURE_RESUMING);
+    }
+}

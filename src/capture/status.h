@@ -1,0 +1,32 @@
+/* The status word, and what sets it. */
+#ifndef DOME_SRC_CAPTURE_STATUS_H
+#define DOME_SRC_CAPTURE_STATUS_H
+
+#include <dome/capture.h>
+
+void dome__capture_status_set(int bits);
+void dome__capture_status_clear(int bits);
+
+/* Polls are counted, and each whose number is a multiple of `every` captures; 0: none does. */
+void dome__capture_poll_every(uint64_t every);
+
+/* What the image keeps of that. */
+typedef struct dome_capture_counts {
+    uint64_t polls, request_at;
+    bool counting;
+} dome_capture_counts;
+dome_capture_counts dome__capture_counts(void);
+void dome__capture_counts_set(const dome_capture_counts *counts);
+
+/* Once dome_capture_main has called the program's main again, or for the first time. */
+void dome__capture_count_capture(void);
+void dome__capture_mark_restored(void);
+
+/* Whether somebody has asked for a capture since the last call, and not the timer alone. */
+bool dome__capture_take_request(void);
+
+/* A thread requests a capture after so many seconds; a later call replaces the time. INFINITY: never. */
+void dome__capture_timer_set(double seconds);
+void dome__capture_timer_stop(void);
+
+#endif

@@ -1,0 +1,348 @@
+#include "capture/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* No position, or no length: the stream is no regular file. */
+#define NONE UINT64_MAX
+
+/* COPY_MOST: a written file of at most so many bytes is in the image as a whole, because the program may overwrite it, or make it
+ * anew, after the checkpoint. */
+enum { STANDARD = 3, AT_END = 1, COPIED = 2, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
+
+typedef struct stream {
+    uint64_t number;
+    FILE *file;
+    char *path, *mode; /* NULL: a standard stream */
+} stream;
+
+static GArray *streams;
+static uint64_t next_number = STANDARD;
+
+static void add(uint64_t number, FILE *file, const char *path, const char *mode)
+{
+    stream s = {number, file, g_strdup(path), g_strdup(mode)};
+    g_array_append_val(streams, s);
+}
+
+void dome__capture_streams_begin(void)
+{
+    if (streams)
+        return;
+    streams = g_array_new(FALSE, FALSE, sizeof(stream));
+    add(0, stdin, NULL, NULL);
+    add(1, stdout, NULL, NULL);
+    add(2, stderr, NULL, NULL);
+}
+
+static stream *find(const void *file)
+{
+    for (guint k = 0; streams && k < streams->len; k++)
+        if (g_array_index(streams, stream, k).file == file)
+            return &g_array_index(streams, stream, k);
+    return NULL;
+}
+
+int dome__capture_stream_number(const void *file)
+{
+    const stream *s = find(file);
+    return s && s->number <= INT32_MAX ? (int)s->number : -1;
+}
+
+FILE *dome__capture_stream(uint64_t number)
+{
+    for (guint k = 0; streams && k < streams->len; k++)
+        if (g_array_index(streams, stream, k).number == number)
+            return g_array_index(streams, stream, k).file;
+    return NULL;
+}
+
+bool dome__capture_stream_owns(int descriptor)
+{
+    for (guint k = 0; streams && k < streams->len; k++)
+        if (fileno(g_array_index(streams, stream, k).file) == descriptor)
+            return true;
+    return false;
+}
+
+FILE *dome_capture_fopen(const char *path, const char *mode)
+{
+    FILE *file = fopen(path, mode);
+    dome__capture_streams_begin();
+    if (file)
+        add(next_number++, file, path, mode);
+    return file;
+}
+
+static void forget(FILE *file)
+{
+    stream *s = find(file);
+    if (!s)
+        return;
+    g_free(s->path);
+    g_free(s->mode);
+    g_array_remove_index(streams, (guint)(s - (stream *)(void *)streams->data));
+}
+
+FILE *dome_capture_freopen(const char *path, const char *mode, FILE *file)
+{
+    dome__capture_streams_begin();
+    stream *s = find(file);
+    uint64_t number = s ? s->number : next_number++;
+    FILE *again = freopen(path, mode, file);
+    forget(file);
+    if (again)
+        add(number, again, path, mode);
+    return again;
+}
+
+int dome_capture_fclose(FILE *file)
+{
+    forget(file);
+    return fclose(file);
+}
+
+static bool writes(const char *mode)
+{
+    return mode && (mode[0] != 'r' || strchr(mode, '+'));
+}
+
+/* ---- saving ---- */
+
+/* The content of a file, which the stream itself may not be allowed to read. NULL: it cannot be read as a whole. */
+static char *copy_content(const stream *s, uint64_t length)
+{
+    char *path = g_strdup_printf("/proc/self/fd/%d", fileno(s->file)), *content = g_malloc(COPY_MOST + 1);
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    uint64_t got = 0;
+    for (ssize_t n = 1; from >= 0 && n > 0 && got<length; got += n> 0 ? (uint64_t)n : 0)
+        n = pread(from, content + got, (size_t)(length - got), (off_t)got);
+    if (from >= 0)
+        close(from);
+    g_free(path);
+    if (got == length)
+        return content;
+    g_free(content);
+    return NULL;
+}
+
+static char *save(const stream *s, GByteArray *to)
+{
+    struct stat st;
+    uint64_t position = NONE, length = NONE;
+    char *content = NULL;
+    const bool standard = !s->mode;
+    if ((writes(s->mode) || standard) && s->number != 0 && fflush(s->file) != 0)
+        return g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno));
+    if (fstat(fileno(s->file), &st) < 0)
+        return standard ? NULL : g_strdup_printf("'%s' cannot be examined: %s", s->path, strerror(errno));
+    if (S_ISREG(st.st_mode) && (!standard || s->number == 0)) {
+        off_t at = ftello(s->file);
+        if (at < 0)
+            return g_strdup_printf("the position in '%s' is not known: %s", s->path ? s->path : "standard input",
+                                   strerror(errno));
+        position = (uint64_t)at;
+        if (writes(s->mode)) {
+            length = (uint64_t)st.st_size;
+            if (fdatasync(fileno(s->file)) < 0 && errno != EINVAL && errno != EROFS)
+                return g_strdup_printf("'%s' cannot be written: %s", s->path, strerror(errno));
+            content = length <= COPY_MOST ? copy_content(s, length) : NULL;
+        }
+    } else if (!standard && !S_ISCHR(st.st_mode)) {
+        return g_strdup_printf("'%s' is open, which is no file that can be opened again at its position", s->path);
+    }
+    dome__append_u64(to, s->number);
+    dome__append_text(to, s->path, PATH_MOST);
+    dome__append_text(to, s->mode, PATH_MOST);
+    dome__append_u64(to, position);
+    dome__append_u64(to, length);
+    dome__append_u32(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0));
+    if (content)
+        dome__append_bytes(to, content, (size_t)length);
+    g_free(content);
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const stream *s = a, *t = b;
+    return s->number < t->number ? -1 : s->number > t->number;
+}
+
+char *dome__capture_streams_save(GByteArray *to)
+{
+    char *problem = NULL;
+    guint at = to->len, count = 0;
+    dome__capture_streams_begin();
+    g_array_sort(streams, by_number);
+    dome__append_u64(to, next_number);
+    dome__append_u32(to, 0);
+    for (guint k = 0; k < streams->len && !problem; k++) {
+        guint before = to->len;
+        problem = save(&g_array_index(streams, stream, k), to);
+        count += to->len > before;
+    }
+    dome__put_u32(to->data + at + sizeof(uint64_t), count);
+    return problem;
+}
+
+/* ---- restarting ---- */
+
+typedef struct saved_stream {
+    uint64_t number, position, length;
+    char *path, *mode;
+    uint32_t flags;
+    char *content; /* NULL: the file must be there */
+} saved_stream;
+
+struct dome_capture_saved_streams {
+    uint64_t next;
+    GArray *all;
+};
+
+static void clear_saved(void *saved)
+{
+    saved_stream *s = saved;
+    g_free(s->path);
+    g_free(s->mode);
+    g_free(s->content);
+}
+
+void dome__capture_streams_free(dome_capture_saved_streams *saved)
+{
+    if (!saved)
+        return;
+    g_array_unref(saved->all);
+    g_free(saved);
+}
+
+dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from)
+{
+    dome_capture_saved_streams *saved = g_new0(dome_capture_saved_streams, 1);
+    saved->all = g_array_new(FALSE, TRUE, sizeof(saved_stream));
+    g_array_set_clear_func(saved->all, clear_saved);
+    saved->next = dome__read_u64(from);
+    uint32_t count = dome__read_u32(from);
+    uint64_t after = 0;
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        saved_stream s = {.number = dome__read_u64(from)};
+        s.path = dome__read_text(from);
+        s.mode = dome__read_text(from);
+        s.position = dome__read_u64(from);
+        s.length = dome__read_u64(from);
+        s.flags = dome__read_u32(from);
+        const void *content = s.flags & COPIED && s.length <= COPY_MOST ? dome__read_bytes(from, s.length) : NULL;
+        s.content = content ? g_memdup2(content, MAX(s.length, 1)) : NULL;
+        from->bad |= s.flags & COPIED && !content && s.length != 0;
+        from->bad |=
+            s.number < after || s.number >= saved->next || (s.number >= STANDARD && !strchr("rwa", *s.mode ? *s.mode : 'x'));
+        from->bad |= (s.position != NONE && s.position > INT64_MAX) || (s.length != NONE && s.length > INT64_MAX);
+        after = s.number + 1;
+        g_array_append_val(saved->all, s);
+    }
+    from->bad |= saved->next < STANDARD;
+    return saved;
+}
+
+/* The mode in which a file is opened again: it is not made anew. */
+static char *mode_again(const char *mode)
+{
+    GString *again = g_string_new(mode);
+    if (*mode == 'w') {
+        again->str[0] = 'r';
+        if (!strchr(mode, '+'))
+            g_string_insert_c(again, 1, '+');
+        char *only = strchr(again->str, 'x');
+        if (only)
+            g_string_erase(again, only - again->str, 1);
+    }
+    return g_string_free(again, FALSE);
+}
+
+/* Brings back what the file had. */
+static char *write_content(const saved_stream *s)
+{
+    struct stat st;
+    int to = stat(s->path, &st) == 0 && !S_ISREG(st.st_mode) ? -1 : open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    uint64_t put = 0;
+    for (ssize_t n = 1; to >= 0 && n > 0 && put<s->length; put += n> 0 ? (uint64_t)n : 0)
+        n = pwrite(to, s->content + put, (size_t)(s->length - put), (off_t)put);
+    char *problem =
+        to < 0 || put < s->length || ftruncate(to, (off_t)s->length) < 0
+            ? g_strdup_printf("file '%s', which the program wrote, cannot be written again: %s", s->path, strerror(errno))
+            : NULL;
+    if (to >= 0)
+        close(to);
+    return problem;
+}
+
+static char *cut(const saved_stream *s)
+{
+    struct stat st;
+    if (stat(s->path, &st) < 0)
+        return g_strdup_printf("file '%s', which the program wrote, cannot be examined: %s", s->path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return g_strdup_printf("'%s' was a file that the program wrote, and is none now", s->path);
+    if ((uint64_t)st.st_size < s->length)
+        return g_strdup_printf("file '%s' has %" PRIu64 " bytes, and had %" PRIu64 " at the checkpoint", s->path,
+                               (uint64_t)st.st_size, s->length);
+    if (truncate(s->path, (off_t)s->length) < 0)
+        return g_strdup_printf("file '%s' cannot be cut to %" PRIu64 " bytes: %s", s->path, s->length, strerror(errno));
+    return NULL;
+}
+
+static char *set_position(FILE *file, const saved_stream *s)
+{
+    struct stat st;
+    const char *shown = *s->path ? s->path : "standard input";
+    if (s->position == NONE)
+        return NULL;
+    if (fstat(fileno(file), &st) < 0 || !S_ISREG(st.st_mode)) /* standard input that is another one now */
+        return s->number == 0 ? NULL : g_strdup_printf("'%s' was a file, and is none now", shown);
+    if ((uint64_t)st.st_size < s->position)
+        return g_strdup_printf("'%s' has %" PRIu64 " bytes, and the program had read it up to byte %" PRIu64, shown,
+                               (uint64_t)st.st_size, s->position);
+    if (fseeko(file, (off_t)s->position, SEEK_SET) < 0)
+        return g_strdup_printf("the position in '%s' cannot be set: %s", shown, strerror(errno));
+    if (s->flags & AT_END) {
+        int c = getc(file);
+        if (c != EOF)
+            ungetc(c, file);
+    }
+    return NULL;
+}
+
+static char *open_again(const saved_stream *s)
+{
+    char *problem = NULL, *mode = NULL;
+    FILE *file = dome__capture_stream(s->number);
+    if (s->number >= STANDARD || *s->mode) {
+        if (s->length != NONE)
+            problem = s->content ? write_content(s) : cut(s);
+        if (problem)
+            return problem;
+        mode = mode_again(s->mode);
+        file = s->number < STANDARD ? freopen(s->path, mode, file) : fopen(s->path, mode);
+        g_free(mode);
+        if (!file)
+            return g_strdup_printf("file '%s' cannot be opened again: %s", s->path, strerror(errno));
+        forget(s->number < STANDARD ? file : NULL);
+        add(s->number, file, s->path, s->mode);
+    }
+    return file ? set_position(file, s) : NULL;
+}
+
+char *dome__capture_streams_open(const dome_capture_saved_streams *saved)
+{
+    char *problem = NULL;
+    dome__capture_streams_begin();
+    for (guint k = 0; k < saved->all->len && !problem; k++)
+        problem = open_again(&g_array_index(saved->all, saved_stream, k));
+    next_number = saved->next;
+    return problem;
+}

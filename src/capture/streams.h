@@ -1,0 +1,28 @@
+/* Streams of stdio.h that belong to the image. */
+#ifndef DOME_SRC_CAPTURE_STREAMS_H
+#define DOME_SRC_CAPTURE_STREAMS_H
+
+#include "core/bytes.h"
+
+#include <dome/capture.h>
+
+/* stdin, stdout and stderr are known as 0, 1 and 2. */
+void dome__capture_streams_begin(void);
+
+/* The number of a stream, -1 if it is none that is known; the stream of a number, NULL if there is none. */
+int dome__capture_stream_number(const void *stream);
+FILE *dome__capture_stream(uint64_t number);
+
+/* Whether a descriptor belongs to a stream. */
+bool dome__capture_stream_owns(int descriptor);
+
+/* Writes out what is buffered, and describes the streams. NULL, or why they cannot be saved (g_free'd by the caller). */
+char *dome__capture_streams_save(GByteArray *to);
+
+/* For a restart: reads what was saved (bad bytes: from->bad), then opens the streams again. */
+typedef struct dome_capture_saved_streams dome_capture_saved_streams;
+dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from);
+char *dome__capture_streams_open(const dome_capture_saved_streams *saved); /* NULL, or a problem */
+void dome__capture_streams_free(dome_capture_saved_streams *saved);
+
+#endif
