@@ -21,6 +21,7 @@ enum {
 typedef struct page {
     uint64_t begins[PAGE_WORDS];
     dome_capture_block *cover;
+    uint64_t before; /* blocks at lower addresses, by dome__capture_heap_index */
 } page;
 
 typedef struct leaf {
@@ -32,6 +33,8 @@ typedef struct branch {
 } branch;
 
 static branch *branches[LEVEL];
+static uint64_t *serials; /* by number of the block */
+static size_t serial_room;
 dome_capture_heap dome__capture_heap;
 
 /* ---- the tree ---- */
@@ -324,4 +327,68 @@ void dome__capture_heap_clear(void)
 {
     while (dome__capture_heap.last)
         dome_capture_free(dome__capture_block_memory(dome__capture_heap.last));
+}
+
+/* ---- numbers ---- */
+
+static void number_leaf(leaf *l, uint64_t *count)
+{
+    for (page *p = l->pages; p < l->pages + LEVEL; p++) {
+        p->before = *count;
+        for (int w = 0; w < PAGE_WORDS; w++)
+            *count += (uint64_t)__builtin_popcountll(p->begins[w]);
+    }
+}
+
+static inline uint64_t number_at(const page *p, unsigned granule)
+{
+    uint64_t number = p->before;
+    unsigned w = 0;
+    for (; w < granule / 64; w++)
+        number += (uint64_t)__builtin_popcountll(p->begins[w]);
+    return number + (uint64_t)__builtin_popcountll(p->begins[w] & ((1ull << granule % 64) - 1));
+}
+
+bool dome__capture_heap_index(void)
+{
+    uint64_t count = 0;
+    for (int b = 0; b < LEVEL; b++)
+        for (int l = 0; branches[b] && l < LEVEL; l++)
+            if (branches[b]->leaves[l])
+                number_leaf(branches[b]->leaves[l], &count);
+    if (count > serial_room) {
+        uint64_t *more = realloc(serials, count * sizeof *serials);
+        if (!more)
+            return false;
+        serials = more;
+        serial_room = count;
+    }
+    for (const dome_capture_block *b = dome__capture_heap.first; b; b = b->next) {
+        const void *memory = dome__capture_block_memory(b);
+        serials[number_at(find_page(page_of(memory)), granule_of(memory))] = b->serial;
+    }
+    return true;
+}
+
+uint64_t dome__capture_serial_at(const void *address)
+{
+    const page *p = find_page(page_of(address));
+    const unsigned granule = granule_of(address);
+    if (!p || (uintptr_t)address % (1 << GRANULE_BITS) || !(p->begins[granule / 64] >> granule % 64 & 1))
+        return 0;
+    return serials[number_at(p, granule)];
+}
+
+void dome__capture_serial_soon(const void *address, int step)
+{
+    const page *p = find_page(page_of(address));
+    const unsigned granule = granule_of(address);
+    if (!p)
+        return;
+    if (step == 0) { /* a page's entry may lie in two lines of the cache */
+        __builtin_prefetch(&p->begins[granule / 64]);
+        __builtin_prefetch(&p->before);
+    } else if (p->begins[granule / 64] >> granule % 64 & 1) {
+        __builtin_prefetch(&serials[number_at(p, granule)]);
+    }
 }

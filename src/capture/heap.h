@@ -33,6 +33,15 @@ uint64_t dome__capture_block_tail(const dome_capture_block *block);
 /* The block in which an address lies, or which ends there; NULL: none. */
 dome_capture_block *dome__capture_block_find(const void *address);
 
+/* Numbers the blocks in the order of their addresses, until the heap changes; false without memory. Then the serial of the block
+ * that begins at an address is found without a look at the block itself, which would be a miss of the cache for each pointer. 0:
+ * none begins there. */
+bool dome__capture_heap_index(void);
+uint64_t dome__capture_serial_at(const void *address);
+
+/* Brings near what a following dome__capture_serial_at will read; in two steps, as the second needs what the first brings. */
+void dome__capture_serial_soon(const void *address, int step);
+
 /* For a restart: a block of zeros, later than all that there are. Sets heap.serial. NULL without memory. */
 dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layout, uint64_t elements, uint64_t tail,
                                                 uint64_t serial);

@@ -529,11 +529,13 @@ char *dome__capture_image_restored(dome_capture_image *image)
                                   .nglobals = image->globals->len,
                                   .codes = (const void *const *)image->codes->pdata,
                                   .ncodes = image->codes->len};
+    dome__capture_places_index(&places);
     image->coder.ctx = &places;
     for (guint k = 0; k < image->kept->len && !image->problem; k++)
         if (!point(image, &g_array_index(image->kept, kept, k)))
             refused(image);
     image->coder.ctx = NULL;
+    g_free(places.direct);
     g_array_set_size(image->kept, 0);
     g_ptr_array_set_size(image->blocks, 0);
     if (!image->problem) {

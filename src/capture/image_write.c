@@ -183,7 +183,8 @@ char *dome__capture_image_take(dome_capture_image *image)
     g_array_append_val(image->segments, head);
     g_array_append_val(image->segments, frames);
     dome__capture_layouts_begin();
-    dome__capture_pointers_begin();
+    if (!dome__capture_pointers_begin())
+        return g_strdup("no memory");
     dome__capture_image_cut_globals(image->segments);
     cut_heap(image->segments);
     dome__append_u32(image->head, IMAGE_VERSION);
@@ -250,8 +251,34 @@ static uint8_t *put_runs(uint8_t *to, const segment *s)
     return put_run(to, first, length);
 }
 
+/* The pointers of an element, but for those in arrays of structs and in unions. */
+static void look_ahead(const dome_capture_block *b, int step)
+{
+    enum { MOST = 16 };
+    for (size_t k = 0; k < b->layout->nsteps; k++) {
+        const dome_capture_step *s = &b->layout->steps[k];
+        if (s->kind != DOME_CAPTURE_STEP_POINTERS || s->offset + s->size * s->count > b->bytes)
+            continue;
+        const char *const *at = (const char *const *)(const void *)((const char *)dome__capture_block_memory(b) + s->offset);
+        for (uint64_t n = 0; n < MIN(s->count, MOST); n++)
+            dome__capture_serial_soon(at[n], step);
+    }
+}
+
+/* What the pointers of several blocks lead to is fetched together: one after the other most of the time would go to waiting. */
+static void look_ahead_at(const dome_capture_block *first, uint64_t count)
+{
+    for (int step = 0; step < 2; step++) {
+        const dome_capture_block *b = first;
+        for (uint64_t k = 0; k < count; k++, b = b->next)
+            if (b->layout->pointers)
+                look_ahead(b, step);
+    }
+}
+
 static void pack_blocks(const dome_capture_image *image, const segment *s, uint8_t *to)
 {
+    enum { TOGETHER = 16 };
     dome_capture_coder coder = image->coder;
     dome__put_u32(to, SEGMENT_BLOCKS);
     dome__put_u32(to + 4, (uint32_t)s->runs);
@@ -261,7 +288,8 @@ static void pack_blocks(const dome_capture_image *image, const segment *s, uint8
         const dome_capture_layout *l = b->layout;
         const char *memory = dome__capture_block_memory(b);
         const uint64_t elements = dome__capture_block_elements(b), tail = dome__capture_block_tail(b);
-        __builtin_prefetch(b->next);
+        if (k % TOGETHER == 0)
+            look_ahead_at(b, MIN(TOGETHER, s->count - k));
         dome__capture_pack(l, to, memory, elements, &coder);
         to += elements * l->portable;
         if (tail > 0) {

@@ -285,38 +285,51 @@ void dome__capture_layouts_each(void (*function)(void *ctx, dome_capture_layout 
 /* Fewer items than this are converted here, without a call for each run. */
 enum { FEW = 4 };
 
+/* Reverses the bytes of items where the machine's order is not the image's: the same in both directions. */
+static inline __attribute__((always_inline)) void copy_few(uint8_t *to, const uint8_t *from, uint64_t item, uint64_t count)
+{
+    for (uint64_t k = 0; k < count; k++, to += item, from += item)
+        switch (item) {
+        case 8: {
+            uint64_t v;
+            memcpy(&v, from, 8);
+            v = GUINT64_TO_BE(v);
+            memcpy(to, &v, 8);
+            break;
+        }
+        case 4: {
+            uint32_t v;
+            memcpy(&v, from, 4);
+            v = GUINT32_TO_BE(v);
+            memcpy(to, &v, 4);
+            break;
+        }
+        case 2: {
+            uint16_t v;
+            memcpy(&v, from, 2);
+            v = GUINT16_TO_BE(v);
+            memcpy(to, &v, 2);
+            break;
+        }
+        default:
+            *to = *from;
+        }
+}
+
 static inline void pack_items(const dome_capture_step *s, uint8_t *to, const char *from, uint64_t count)
 {
-    if (count <= FEW && s->scalar < DOME_KIND_C64) {
-        for (uint64_t k = 0; k < count; k++, to += s->item, from += s->item)
-            switch (s->item) {
-            case 8: {
-                uint64_t v;
-                memcpy(&v, from, 8);
-                v = GUINT64_TO_BE(v);
-                memcpy(to, &v, 8);
-                break;
-            }
-            case 4: {
-                uint32_t v;
-                memcpy(&v, from, 4);
-                v = GUINT32_TO_BE(v);
-                memcpy(to, &v, 4);
-                break;
-            }
-            case 2: {
-                uint16_t v;
-                memcpy(&v, from, 2);
-                v = GUINT16_TO_BE(v);
-                memcpy(to, &v, 2);
-                break;
-            }
-            default:
-                *to = (uint8_t)*from;
-            }
-        return;
-    }
-    dome_type_pack(dome_type_basic(s->scalar), DOME_PORTABLE, to, from, (size_t)count);
+    if (count <= FEW && s->scalar < DOME_KIND_C64)
+        copy_few(to, (const uint8_t *)from, s->item, count);
+    else
+        dome_type_pack(dome_type_basic(s->scalar), DOME_PORTABLE, to, from, (size_t)count);
+}
+
+static inline void unpack_items(const dome_capture_step *s, char *to, const uint8_t *from, uint64_t count)
+{
+    if (count <= FEW && s->scalar < DOME_KIND_C64)
+        copy_few((uint8_t *)to, from, s->item, count);
+    else
+        dome_type_unpack(dome_type_basic(s->scalar), DOME_PORTABLE, to, from, (size_t)count);
 }
 
 static bool is_signed(dome_type_kind scalar)
@@ -461,7 +474,7 @@ static bool unpack_one(const dome_capture_layout *layout, char *to, const uint8_
         switch (s->kind) {
         case DOME_CAPTURE_STEP_ITEMS:
             if (what & NUMBERS)
-                dome_type_unpack(dome_type_basic(s->scalar), DOME_PORTABLE, t, f, (size_t)s->count);
+                unpack_items(s, t, f, s->count);
             break;
         case DOME_CAPTURE_STEP_WIDER:
             for (uint64_t k = 0; k < s->count && good && (what & NUMBERS); k++)

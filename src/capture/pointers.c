@@ -50,7 +50,7 @@ static void add_area(const void *address, size_t bytes, uint64_t word, const dom
     g_array_append_val(areas, a);
 }
 
-void dome__capture_pointers_begin(void)
+bool dome__capture_pointers_begin(void)
 {
     if (!areas) {
         areas = g_array_new(FALSE, FALSE, sizeof(area));
@@ -75,6 +75,7 @@ void dome__capture_pointers_begin(void)
     }
     g_array_sort(areas, by_begin);
     g_array_sort(codes, by_address);
+    return dome__capture_heap_index();
 }
 
 const dome_capture_dangling *dome__capture_pointers_dangling(void)
@@ -156,11 +157,16 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
         return;
     }
     uint64_t place = 0, word;
+    const uint64_t serial = dome__capture_serial_at(address);
+    if (serial > 0) {
+        put(to, word_of(DOME_CAPTURE_SPACE_HEAP, serial), 0);
+        return;
+    }
     const dome_capture_block *block = dome__capture_block_find(address);
     if (block) {
         const char *base = dome__capture_block_memory(block);
         word = word_of(DOME_CAPTURE_SPACE_HEAP, block->serial);
-        if (address == base || place_in(block->layout, base, (size_t)(address - base), target, &place)) {
+        if (place_in(block->layout, base, (size_t)(address - base), target, &place)) {
             put(to, word, place);
             return;
         }
@@ -194,11 +200,9 @@ static dome_capture_block *by_serial(const dome_capture_places *p, uint64_t seri
 {
     if (p->nblocks == 0 || serial < p->blocks[0]->serial || serial > p->blocks[p->nblocks - 1]->serial)
         return NULL;
+    if (p->direct)
+        return p->direct[serial - p->blocks[0]->serial];
     size_t low = 0, high = p->nblocks - 1;
-    /* Where nothing was freed before it, the serial is the place. */
-    uint64_t guess = serial - p->blocks[0]->serial;
-    if (guess < p->nblocks && p->blocks[guess]->serial == serial)
-        return p->blocks[guess];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (p->blocks[middle]->serial < serial)
@@ -207,6 +211,17 @@ static dome_capture_block *by_serial(const dome_capture_places *p, uint64_t seri
             high = middle;
     }
     return p->blocks[low]->serial == serial ? p->blocks[low] : NULL;
+}
+
+void dome__capture_places_index(dome_capture_places *p)
+{
+    enum { SPARSE = 8 };
+    p->direct = NULL;
+    if (p->nblocks == 0 || (p->blocks[p->nblocks - 1]->serial - p->blocks[0]->serial) / SPARSE > p->nblocks)
+        return;
+    p->direct = g_try_new0(dome_capture_block *, p->blocks[p->nblocks - 1]->serial - p->blocks[0]->serial + 1);
+    for (size_t k = 0; p->direct && k < p->nblocks; k++)
+        p->direct[p->blocks[k]->serial - p->blocks[0]->serial] = p->blocks[k];
 }
 
 /* Elements: how many there are, at whose end a pointer may be. */
@@ -250,7 +265,7 @@ bool dome__capture_decode(void *ctx, void **to, const uint8_t *from)
         break;
     case DOME_CAPTURE_SPACE_HEAP:
         block = by_serial(p, number);
-        good = block && (place == 0 || block->layout->portable > 0 || block->layout->tail);
+        good = block != NULL;
         address = block ? dome__capture_block_memory(block) : NULL;
         if (good && place != 0)
             good = address_in(block->layout, address, dome__capture_block_elements(block), dome__capture_block_tail(block), place,

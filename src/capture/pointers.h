@@ -19,8 +19,8 @@ typedef enum dome_capture_space {
     DOME_CAPTURE_SPACES
 } dome_capture_space;
 
-/* Gathers what pointers may lead to. */
-void dome__capture_pointers_begin(void);
+/* Gathers what pointers may lead to. False without memory. */
+bool dome__capture_pointers_begin(void);
 
 /* Pointers that led nowhere since begin; the first of them: its address, and its value. */
 typedef struct dome_capture_dangling {
@@ -38,7 +38,8 @@ bool dome__capture_decode(void *ctx, void **to, const uint8_t *from);
 typedef struct dome_capture_places {
     dome_capture_block **blocks; /* serials ascend */
     size_t nblocks;
-    void **memories; /* of active functions, from the outermost */
+    dome_capture_block **direct; /* by serial, less the first one; NULL: the serials are too far apart */
+    void **memories;             /* of active functions, from the outermost */
     const dome_capture_layout **memory_layouts;
     size_t nmemories;
     /* By number in the image. */
@@ -47,6 +48,9 @@ typedef struct dome_capture_places {
     const void *const *codes; /* addresses; NULL: likewise */
     size_t ncodes;
 } dome_capture_places;
+
+/* Fills in places->direct, to be freed (g_free), if it is not much larger than blocks. */
+void dome__capture_places_index(dome_capture_places *places);
 
 /* "heap block 7 (struct node): next", "global n", ...: what lies at an address; NULL: nothing that is known. g_free'd by the
  * caller. */
