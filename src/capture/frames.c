@@ -99,8 +99,8 @@ static dome_capture_memory *new_memory(dome_capture_function *function)
 
 void *dome_capture_enter(dome_capture_function *function)
 {
-    if (!function->memory)
-        dome__capture_die("function '%s' has no memory in its description", function->name);
+    if (!function || !function->memory)
+        dome__capture_die("function '%s' has no memory in its description", function ? function->name : "(NULL)");
     if (!(dome_capture_status & DOME_CAPTURE_RESUMING))
         return dome__capture_memory_of(new_memory(function));
     dome_capture_memory *m = top_memory ? top_memory->above : first_memory;
@@ -129,8 +129,8 @@ void dome_capture_leave(dome_capture_function *function)
 {
     dome_capture_memory *m = top_memory;
     if (!m || m->function != function || m->above)
-        dome__capture_die("function '%s' returns with dome_capture_leave, but '%s' is the last that entered", function->name,
-                          m ? m->function->name : "(none)");
+        dome__capture_die("function '%s' returns with dome_capture_leave, but '%s' is the last that entered",
+                          function ? function->name : "(NULL)", m ? m->function->name : "(none)");
     drop(m);
 }
 
@@ -174,8 +174,8 @@ static void *add_record(dome_capture_function *function, int point)
 
 void *dome_capture_push(dome_capture_function *function, int point)
 {
-    if (!(dome_capture_status & DOME_CAPTURE_CAPTURING))
-        dome__capture_die("dome_capture_push of function '%s' outside of a capture", function->name);
+    if (!function || !(dome_capture_status & DOME_CAPTURE_CAPTURING))
+        dome__capture_die("dome_capture_push of function '%s' outside of a capture", function ? function->name : "(NULL)");
     if (function->memory) {
         if (!top_memory || top_memory->function != function)
             dome__capture_die("function '%s' is captured without its memory: it has not called dome_capture_enter",
@@ -187,8 +187,8 @@ void *dome_capture_push(dome_capture_function *function, int point)
 
 const void *dome_capture_pop(dome_capture_function *function, int *point)
 {
-    if (!(dome_capture_status & DOME_CAPTURE_RESUMING))
-        dome__capture_die("dome_capture_pop of function '%s', which does not resume", function->name);
+    if (!function || !(dome_capture_status & DOME_CAPTURE_RESUMING))
+        dome__capture_die("dome_capture_pop of function '%s', which does not resume", function ? function->name : "(NULL)");
     if (record_count == 0 || records[record_count - 1].function != function)
         dome__capture_die("the program does not resume as it was captured: it called function '%s', not '%s'", function->name,
                           record_count > 0 ? records[record_count - 1].function->name : "(a poll)");

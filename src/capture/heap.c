@@ -202,6 +202,8 @@ static dome_capture_block *new_block(const dome_capture_layout *layout, size_t b
 void *dome_capture_malloc(dome_capture_type *type, size_t bytes)
 {
     uint64_t one;
+    if (!type)
+        dome__capture_die("dome_capture_malloc: the type is NULL");
     const dome_capture_layout *layout = type->known ? type->known : dome__capture_layout(type, &one);
     if (bytes != layout->size)
         check_size(layout, bytes);

@@ -39,6 +39,8 @@ static bool told_dangling;
 void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context)
 {
     callback c = {event, function, context};
+    if (!function)
+        dome__capture_die("dome_capture_on: the function is NULL");
     if (!callbacks)
         callbacks = g_array_new(FALSE, FALSE, sizeof(callback));
     g_array_append_val(callbacks, c);
@@ -210,6 +212,8 @@ static void start(int *argc, char ***argv)
 
 int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
 {
+    if (!argv || !program)
+        dome__capture_die("dome_capture_main: argv or the program is NULL");
     dome__capture_modules_complete();
     dome__capture_streams_begin();
     start(&argc, &argv);

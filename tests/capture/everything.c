@@ -1,5 +1,5 @@
-/* A program with variables of all kinds, translated by hand: everything FILE STEPS [POLL]. It is captured at that poll, and writes FILE, whose bytes are the same
- * however often it was captured, stopped and restarted, and wherever. */
+/* A program with variables of all kinds, translated by hand: everything FILE STEPS [POLL]. It is captured at that poll, and
+ * writes FILE, whose bytes are the same however often it was captured, stopped and restarted, and wherever. */
 #include "hand.h"
 
 #include <inttypes.h>

@@ -4,6 +4,7 @@
  *     nulls            makes the calls
  *     nulls abort      calls dome_abort without an environment
  *     nulls names      prints the functions that are called, and does nothing else */
+#include <dome/capture.h>
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <stdio.h>
@@ -68,6 +69,18 @@ static void join(void *ctx, void *left, const void *right)
 static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
 {
     (void)ctx, (void)index, (void)row;
+}
+
+/* These need no environment; those that need what they are given end the program without it. */
+static void of_capture(void)
+{
+    ALLOWS(dome_capture_free, NULL);
+    ALLOWS(dome_capture_blocks, );
+    ALLOWS(dome_capture_captures, );
+    ALLOWS(dome_capture_polls, );
+    ALLOWS(dome_capture_restored, );
+    ALLOWS(dome_capture_hold, );
+    ALLOWS(dome_capture_release, );
 }
 
 static void of_environment(void)
@@ -788,8 +801,31 @@ int main(int argc, char **argv)
 {
     only_names = argc > 1 && strcmp(argv[1], "names") == 0;
     if (only_names) { /* those without a pointer, and those that are called in any case or do not return */
-        static const char *const others[] = {"dome_init",        "dome_wtime",      "dome_abort",      "dome_status_name",
-                                             "dome_status_text", "dome_block_size", "dome_layout_even"};
+        static const char *const others[] = {"dome_init",
+                                             "dome_wtime",
+                                             "dome_abort",
+                                             "dome_status_name",
+                                             "dome_status_text",
+                                             "dome_block_size",
+                                             "dome_layout_even",
+                                             "dome_capture_calloc",
+                                             "dome_capture_enter",
+                                             "dome_capture_fclose",
+                                             "dome_capture_fopen",
+                                             "dome_capture_freopen",
+                                             "dome_capture_leave",
+                                             "dome_capture_main",
+                                             "dome_capture_malloc",
+                                             "dome_capture_on",
+                                             "dome_capture_poll",
+                                             "dome_capture_pop",
+                                             "dome_capture_push",
+                                             "dome_capture_realloc",
+                                             "dome_capture_register",
+                                             "dome_capture_request",
+                                             "dome_capture_request_at",
+                                             "dome_capture_strdup",
+                                             "dome_capture_strndup"};
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             printf("%s\n", others[k]);
     } else {
@@ -804,6 +840,7 @@ int main(int argc, char **argv)
     dscalar *s = env ? dscalar_new(env, "scalar", DOME_I64) : NULL;
     dsparse *a = env ? dsparse_new(env, "matrix", 5, 5) : NULL;
     dsparse *c = env ? dsparse_new_of(env, "complex", DOME_C128, 5, 5) : NULL;
+    of_capture();
     of_environment();
     of_collectives();
     of_messages();
