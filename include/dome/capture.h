@@ -9,11 +9,12 @@
  *     ./queens --dome-checkpoint-dir saved --dome-restart
  *
  * How it works. At some places the program POLLS: it tests a status word. When a checkpoint is
- * requested, the poll begins to CAPTURE: the function puts its variables and the number of the place
- * (the point) into a record and returns; its caller sees that, does the same, and so on up to
- * dome_capture_main, which writes the checkpoint. Then the program RESUMES: main is called again, each
- * function takes its record back and jumps to its point, which is the call of the next one, down to
- * the poll, where the program continues. After a restart the records come from the checkpoint.
+ * requested, the poll begins to CAPTURE: the function puts its variables and the number of the
+ * place (the point) into a record and returns; its caller sees that, does the same, and so on up to
+ * dome_capture_main, which writes the checkpoint. Then the program RESUMES: main is called again,
+ * each function takes its record back and jumps to its point, which is the call of the next one,
+ * down to the poll, where the program continues. After a restart the records come from the
+ * checkpoint.
  *
  * A whole program, the placing of n queens:
  *
@@ -101,12 +102,12 @@ extern "C" {
  *
  * A type describes a value in this machine's memory and in the image, where it has the same form on
  * every machine (big-endian, no padding). Types are static variables; they are not const, because
- * the library notes in them what it has worked out. Two descriptions are the same type if their names
- * and their shapes are equal, so that each source file may have its own. A type may refer to itself
- * through pointers (`static dome_capture_type node_type;` declares it first).
+ * the library notes in them what it has worked out. Two descriptions are the same type if their
+ * names and their shapes are equal, so that each source file may have its own. A type may refer to
+ * itself through pointers (`static dome_capture_type node_type;` declares it first).
  *
- * Refused: bit-fields and arrays of variable length have no description; nor has a long double, whose form
- * differs between machines. */
+ * Refused: bit-fields and arrays of variable length have no description; nor has a long double,
+ * whose form differs between machines. */
 typedef enum dome_capture_kind {
     DOME_CAPTURE_KIND_SCALAR,  /* a number */
     DOME_CAPTURE_KIND_POINTER, /* to data, a function or a stream */
@@ -130,11 +131,12 @@ struct dome_capture_type {
     size_t size;                /* sizeof */
     dome_capture_type *element; /* ARRAY: of its elements. POINTER: what it points to, NULL if unknown (void *, functions) */
     size_t count;               /* ARRAY: elements. STRUCT, UNION: members */
-    const dome_capture_member *members; /* STRUCT: in any order. UNION: all with offset 0 */
-    int (*which)(
-        const void *value); /* UNION: the number of the member that is in use; any other: none. It gets the address of the
-                               union, from which it may go to the struct around it and read there, but not in another union */
-    void *known;            /* the library's; NULL at first */
+    const dome_capture_member *members; /* STRUCT: in the order of the image. UNION: all with offset 0 */
+    /* UNION: the number of the member that is in use; any other number: none. It gets the address of
+     * the union, from which it may go to the struct around it and read there, but not in another
+     * union. */
+    int (*which)(const void *value);
+    void *known; /* the library's; NULL at first */
 };
 
 /* Initialisers: `static dome_capture_type t = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);` */
@@ -201,8 +203,8 @@ DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE
 /* Pointers. In the image a pointer says what it points to: NULL, or a place in a block, which is a
  * block of the heap, a global, a string literal, or the memory of an active function
  * (dome_capture_enter); or a function; or a stream. In a block it may point to anything that has an
- * address of its own: an element or member, or one past the last. A value between -4096 and 4095
- * is kept as it is ((void *)-1).
+ * address of its own: an element or member, or one past the last. A value between -4096 and 4095 is
+ * kept as it is ((void *)-1).
  *
  * Any other pointer is dangling: to a freed block, to a block that the library does not know (of
  * getenv, of malloc, a local variable outside of dome_capture_enter), into the middle of a number.
@@ -259,17 +261,18 @@ typedef struct dome_capture_module {
 } dome_capture_module;
 
 /* Makes a module known, before dome_capture_main (a constructor does). The tables stay the caller's
- * and must remain. The order of modules does not matter. Two globals, functions or codes of one name are an
- * error at dome_capture_main. */
+ * and must remain. The order of modules does not matter. Two globals, functions or codes of one
+ * name are an error at dome_capture_main. */
 void dome_capture_register(dome_capture_module *module);
 
 /* ---- running ---- */
 
 /* Runs `program`, which is main under another name, and returns main's status. It begins a Dome
- * program of one task: reads --dome-* options from DOME_OPTIONS and argv and removes them. argv's texts
- * are copied into the heap, so that pointers to them are kept: after a restart the arguments are
- * those of the first start. argv[0] is the program's name without its directory. The program may call exit. `program` must be one
- * of the registered functions that can be captured, or poll never. */
+ * program of one task: reads --dome-* options from DOME_OPTIONS and argv and removes them. argv's
+ * texts are copied into the heap, so that pointers to them are kept: after a restart the arguments
+ * are those of the first start. argv[0] is the program's name without its directory. The program
+ * may call exit. `program` must be one of the registered functions that can be captured, or poll
+ * never. */
 int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv));
 
 /* The status word: 0 as long as there is nothing to do. Only read it. */
@@ -283,15 +286,16 @@ enum {
 
 /* At a poll whose status is not 0: `if (dome_capture_status && dome_capture_poll())`. True: the
  * program is captured from here: dome_capture_push with this poll's point, then return. False: go
- * on; in the phase RESUMING this was the place where the program was captured, which ends the phase. */
+ * on; in the phase RESUMING this was the place where the program was captured, which ends the
+ * phase. */
 int dome_capture_poll(void);
 
 /* The variables of a function whose address is taken, and its arrays: memory of the size of
- * function->memory, which begins as zeros and belongs to the call until dome_capture_leave. It stays
- * at its address while the program is captured and resumed, so pointers into it remain valid.
- * Call it first thing; in the phase RESUMING it returns the memory of the call that goes on. Never NULL.
- * dome_capture_leave: before each return, except the one after dome_capture_push; calls end in the
- * reverse order of their beginnings. Only for functions with .memory. */
+ * function->memory, which begins as zeros and belongs to the call until dome_capture_leave. It
+ * stays at its address while the program is captured and resumed, so pointers into it remain valid.
+ * Call it first thing; in the phase RESUMING it returns the memory of the call that goes on. Never
+ * NULL. dome_capture_leave: before each return, except the one after dome_capture_push; calls end
+ * in the reverse order of their beginnings. Only for functions with .memory. */
 void *dome_capture_enter(dome_capture_function *function);
 void dome_capture_leave(dome_capture_function *function);
 
@@ -312,15 +316,16 @@ void dome_capture_release(void);
 /* ---- requests ----
  *
  * A checkpoint is requested by the program's options (--dome-checkpoint-every: seconds, or polls if
- * it is a number alone), by SIGUSR1 and SIGTERM as in other Dome programs (docs/checkpoints.md), and
- * by these calls. Without --dome-checkpoint-dir the program is captured and resumed, and nothing is
- * written. */
+ * it is a number alone), by SIGUSR1 and SIGTERM as in other Dome programs (docs/checkpoints.md),
+ * and by these calls. Without --dome-checkpoint-dir the program is captured and resumed, and
+ * nothing is written. */
 
 /* Requests a checkpoint at the next poll. May be called in a signal handler and by any thread. */
 void dome_capture_request(void);
 
 /* The same for the poll that will be number `poll` of the program, from 1 up; those of its earlier
- * runs count, if they were counted. Polls are counted from this call on. A later call replaces the request. */
+ * runs count, if they were counted. Polls are counted from this call on. A later call replaces the
+ * request. */
 void dome_capture_request_at(uint64_t poll);
 
 /* How many polls were counted since the program began, with those before a restart. */
@@ -333,9 +338,10 @@ bool dome_capture_restored(void);
 /* ---- the heap ----
  *
  * As the functions of stdlib.h and string.h, with the type of an element first. A block is a number
- * of elements: `bytes` is a multiple of type->size (else the end of the block is not saved: an error), or,
- * for a struct with a flexible last member, its size and that of some elements of it. The memory begins as zeros. NULL if
- * there is no memory. A block keeps its identity when its size changes.
+ * of elements: `bytes` is a multiple of type->size (else the end of the block is not saved: an
+ * error), or, for a struct with a flexible last member, its size and that of some elements of it.
+ * The memory begins as zeros. NULL if there is no memory. A block keeps its identity when its size
+ * changes.
  *
  * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (getline,
  * asprintf): such a block stays what it is. */
@@ -355,13 +361,14 @@ size_t dome_capture_blocks(void);
  * stdio.h are used with them as they are. The image has a stream's path, mode and position, and the
  * length of a file that is written. After a restart the file is opened again at that position, and
  * one that is written is cut to that length, so that what was written after the checkpoint is not
- * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer one
- * that is missing or shorter than it was is an error; its content that was overwritten in place ("r+") is not brought
- * back. A buffer of setvbuf and a character of ungetc are lost.
+ * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer
+ * one that is missing or shorter than it was is an error; its content that was overwritten in place
+ * ("r+") is not brought back. A buffer of setvbuf and a character of ungetc are lost.
  *
- * stdin is set to its position if it is a regular file. What was printed on stdout after the checkpoint is printed again.
- * tmpfile, fdopen, popen, sockets, pipes and threads of the program cannot be saved: a checkpoint is refused
- * with a line that names them, and the program continues. */
+ * stdin is set to its position if it is a regular file. What was printed on stdout after the
+ * checkpoint is printed again. tmpfile, fdopen, popen, sockets, pipes and threads of the program
+ * cannot be saved: a checkpoint is refused with a line that names them, and the program continues.
+ * */
 FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
 int dome_capture_fclose(FILE *stream);
@@ -374,9 +381,10 @@ typedef enum dome_capture_event {
     DOME_CAPTURE_AFTER_RESTART      /* globals, heap and streams are restored; before the program resumes */
 } dome_capture_event;
 
-/* Calls function(context) at each event, in the order in which they were given; at AFTER_ events in the
- * reverse order. To be called before dome_capture_main, as a constructor. A result other than 0 of a
- * function for BEFORE_CHECKPOINT refuses that checkpoint, of AFTER_RESTART ends the program. */
+/* Calls function(context) at each event, in the order in which they were given; at AFTER_ events in
+ * the reverse order. To be called before dome_capture_main, as a constructor. A result other than 0
+ * of a function for BEFORE_CHECKPOINT refuses that checkpoint, of AFTER_RESTART ends the program.
+ * */
 void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context);
 
 #ifdef __cplusplus
