@@ -88,6 +88,7 @@ int main(int argc, char **argv)
         dvec_random(x, 7);
         dvec_fill(w, 1);
         dvec_fill(m, 0.5);
+        dvec_set_shape(m, 3, (const uint64_t[]){70, 10, 3}); /* the next view has it again */
     }
     mark(marks, "rank", dome_rank(env), (long)getpid());
     while (strcmp(variant, "endless") == 0)
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
     hash = mix(hash, dvec_allgather(x), 5000 * sizeof(double));
     hash = mix(hash, dvec_allgather(w), 300 * sizeof(int32_t));
     hash = mix(hash, dvec_allgather(m), 2100 * sizeof(float));
+    uint64_t shape[DOME_MAX_DIMENSIONS];
+    hash = mix(hash, shape, (size_t)dvec_shape(m, shape) * sizeof *shape);
     dome_print(env, "after %" PRId64 " steps: %016" PRIx64 "\n", k, hash);
     if (getenv("ELASTIC_SHOW"))
         fprintf(stderr, "view %" PRIu64 ", %d tasks, task %d\n", dome_epoch(env), dome_size(env), dome_rank(env));
