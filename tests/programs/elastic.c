@@ -117,10 +117,10 @@ int main(int argc, char **argv)
     }
     uint64_t hash = 14695981039346656037u;
     hash = mix(hash, dvec_allgather(x), 5000 * sizeof(double));
-    hash = mix(hash, dvec_allgather(w), 300 * sizeof(int32_t));
-    hash = mix(hash, dvec_allgather(m), 2100 * sizeof(float));
     uint64_t shape[DOME_MAX_DIMENSIONS];
     hash = mix(hash, shape, (size_t)dvec_shape(m, shape) * sizeof *shape);
+    hash = mix(hash, dvec_allgather(w), 300 * sizeof(int32_t));
+    hash = mix(hash, dvec_allgather(m), 2100 * sizeof(float));
     dome_print(env, "after %" PRId64 " steps: %016" PRIx64 "\n", k, hash);
     if (getenv("ELASTIC_SHOW"))
         fprintf(stderr, "view %" PRIu64 ", %d tasks, task %d\n", dome_epoch(env), dome_size(env), dome_rank(env));
