@@ -80,6 +80,18 @@ static void check_values(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
     free(b);
 }
 
+/* An object's shape, if it has one, has its number of values. */
+static void check_shape(const dome_ckpt *ckpt, const dome_ckpt_object *object)
+{
+    int ndim;
+    uint64_t *shape = dome__ckpt_shape(ckpt, object, &ndim), product = 1;
+    require((shape == NULL) == (ndim == 0) && (!shape || dome__ckpt_has_shapes(ckpt)));
+    for (int d = 0; d < ndim; d++)
+        product *= shape[d];
+    require(!shape || product == object->length * object->width);
+    g_free(shape);
+}
+
 static void check_read(dome_ckpt *ckpt, const uint8_t *head)
 {
     uint64_t entries = 0;
@@ -91,6 +103,7 @@ static void check_read(dome_ckpt *ckpt, const uint8_t *head)
         char *shown = dome__ckpt_shown(object->name);
         require(g_utf8_validate(shown, -1, NULL) && !strchr(shown, '\n'));
         g_free(shown);
+        check_shape(ckpt, object);
         for (uint64_t b = 0; b < object->blocks; b++) {
             const dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
             require(e->source <= ckpt->number && (e->source != ckpt->number || e->offset + e->length <= ckpt->file_bytes));
