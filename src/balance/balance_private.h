@@ -64,6 +64,7 @@ struct dome_balance {
     double processor;   /* speed of this task's processor when it is not shared, in any unit */
     bool skewed;        /* data has been moved because speeds differ */
     bool by_processor;  /* speeds are those of the tasks' processors, not of their work */
+    double usual_busy;  /* seconds that the median task computes between two phases */
 
     /* Marks: where recent stretches of the program begin. All tasks make them at the same operations, so they can compare what
      * they did between two. Data has not moved since the first. */

@@ -15,6 +15,10 @@ static const double LONG_STRETCH = 0.05;
 /* A task that has less of its processor while it computes shares it. */
 static const double OWN_PART = 0.8;
 
+/* At the user's interval: a phase after less than this part of the usual computing says nothing of speeds. The usual amount is
+ * forgotten by this factor in each phase. */
+static const double TELLING = 0.1, USUAL = 0.9;
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -109,6 +113,7 @@ typedef struct stretch {
     int which;
     double seconds; /* the mean of the tasks' */
     bool shared;
+    bool telling; /* the tasks computed enough to show their speeds */
 } stretch;
 
 /* Learns what a rank has shown of its speed. Long stretches of computing show it; where tasks on shared processors wait for each
@@ -121,6 +126,20 @@ static bool learn_speed(dome_balance *b, const hearing *h, int rank, const stret
         busy / (1 + dome__said_of(h, rank, s->which, SAYS_WAITS)) >= LONG_STRETCH)
         return dome__speed_update(speed, rate, s->seconds, mean);
     return dome__speed_between(speed, rate * busy / elapsed, rate, s->seconds, mean);
+}
+
+/* Whether the tasks have computed enough since the last phase to show their speeds. The user's interval may end after operations
+ * that compute next to nothing; a task that lost its processor there for a moment would seem to be hundreds of times slower. */
+static bool is_telling(dome_balance *b, const hearing *h)
+{
+    double *busy = g_new(double, b->size);
+    for (int r = 0; r < b->size; r++)
+        busy[r] = dome__said(h, r, SAYS_BUSY);
+    double middle = dome__median(busy, b->size);
+    bool telling = !b->every || middle >= TELLING * b->usual_busy;
+    b->usual_busy = MAX(middle, USUAL * b->usual_busy);
+    g_free(busy);
+    return telling;
 }
 
 /* Speeds are parts of the median task's processor: the cost of an operation changes in the course of a program, but its processor
@@ -139,10 +158,11 @@ static bool learn_from(dome_balance *b, const hearing *h, const stretch *s)
     if (!(middle > 0))
         middle = dome__median(rate, b->size);
     for (int r = 0; r < b->size && middle > 0; r++) {
-        if (b->every)
+        bool learns = s->telling || !(rate[r] > 0);
+        if (b->every && learns)
             b->speeds[r].doubt = rate[r] / middle; /* the user has set the interval: there may be no later phase to confirm the
                                                     * measurement */
-        if (learn_speed(b, h, r, s, rate[r] / middle, mean))
+        if (learns && learn_speed(b, h, r, s, rate[r] / middle, mean))
             doubt = true;
     }
     g_free(rate);
@@ -152,7 +172,7 @@ static bool learn_from(dome_balance *b, const hearing *h, const stretch *s)
 
 static stretch stretch_of(const dome_balance *b, const hearing *h, int which)
 {
-    stretch s = {.which = which, .shared = processors_are_shared(b, h, which)};
+    stretch s = {.which = which, .shared = processors_are_shared(b, h, which), .telling = true};
     for (int r = 0; r < b->size; r++)
         s.seconds += dome__said_of(h, r, which, SAYS_ELAPSED) / b->size;
     return s;

@@ -449,6 +449,30 @@ static void case_jump(const char *word)
         expect_less(counts, 1, 0.6, "x, balancing having gone on after the jumps");
 }
 
+/* Between operations that compute next to nothing task 0 loses its processor for moments: that tells nothing of its speed. */
+static void case_moments(const char *word)
+{
+    (void)word;
+    real_time_slows(SLOWER);
+    pair x = make("x", N);
+    double counts[size];
+    for (int r = 0; r < size; r++)
+        counts[r] = 0;
+    work(&x, 10);
+    for (int k = 0; k < 40; k++) {
+        for (int i = 0; i < 12; i++) {
+            dome_barrier(env);
+            dvec_sum(x.stays);
+            if (rank == 0)
+                clock_jumps(0.5e-3);
+        }
+        work_on(&x, false);
+        for (int r = 0; r < size; r++)
+            counts[r] += owned_by(N, r) / 40;
+    }
+    expect_even(counts, 0.6, "having lost its processor for moments");
+}
+
 /* A task without a block gets some again. */
 static void case_regain(const char *word)
 {
@@ -1054,13 +1078,13 @@ static void case_ledger(const char *word)
 static const struct {
     const char *name;
     void (*run)(const char *word);
-} cases[] = {{"alarm", case_alarm},       {"laps", case_laps},       {"early", case_early},           {"real", case_real},
-             {"slow", case_slow},         {"crawl", case_crawl},     {"changes", case_changes},       {"equal", case_equal},
-             {"stop", case_stop},         {"jump", case_jump},       {"regain", case_regain},         {"few", case_few},
-             {"nothing", case_nothing},   {"idle", case_idle},       {"later", case_later},           {"halo", case_halo},
-             {"deferred", case_deferred}, {"failing", case_failing}, {"uneven", case_uneven},         {"fixed", case_fixed},
-             {"lists", case_lists},       {"ledger", case_ledger},   {"neighbours", case_neighbours}, {"saves", case_saves},
-             {"apart", case_apart}};
+} cases[] = {{"alarm", case_alarm}, {"laps", case_laps},         {"early", case_early},     {"real", case_real},
+             {"slow", case_slow},   {"crawl", case_crawl},       {"changes", case_changes}, {"equal", case_equal},
+             {"stop", case_stop},   {"jump", case_jump},         {"moments", case_moments}, {"regain", case_regain},
+             {"few", case_few},     {"nothing", case_nothing},   {"idle", case_idle},       {"later", case_later},
+             {"halo", case_halo},   {"deferred", case_deferred}, {"failing", case_failing}, {"uneven", case_uneven},
+             {"fixed", case_fixed}, {"lists", case_lists},       {"ledger", case_ledger},   {"neighbours", case_neighbours},
+             {"saves", case_saves}, {"apart", case_apart}};
 
 /* Words after the name: "ring" or "linear", when data may go to neighbours only, then the case's own. */
 int main(int argc, char **argv)

@@ -46,6 +46,9 @@ jump -1800   | 4 |
 jump -1800   | 3 | --dome-balance-every 3
 jump -1800   | 5 | --dome-balance ring
 jump -1800   | 1 |
+moments      | 4 |
+moments      | 3 | --dome-balance-every 3
+moments      | 5 | --dome-balance ring --dome-balance-every 7
 regain       | 4 |
 regain       | 5 | --dome-balance ring
 regain       | 3 | --dome-balance-every 3
