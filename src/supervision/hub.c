@@ -345,7 +345,7 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     int status = s.told ? s.exit_status : 0;
     if (hub->rank0_is_child && s.rank0_ended) {
         if (WIFSIGNALED(s.rank0_status)) {
-            if (!s.killed)
+            if (!s.killed || WTERMSIG(s.rank0_status) != SIGKILL) /* this process has not killed it */
                 *signal_number = WTERMSIG(s.rank0_status);
             status = status ? status : 128 + WTERMSIG(s.rank0_status);
         } else if (!s.told) {
