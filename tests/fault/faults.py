@@ -465,7 +465,7 @@ def disagree(tasks, rank, how):
                       r"gives another value than task %d on host \S+" % (max(rank, other), min(rank, other)))
             return note
         what = DISAGREEMENTS[how]
-        if how in ("neighbours", "maps"):  # no task waits for all others: some may not have come to the call
+        if how in ("neighbours", "maps", "pending"):  # no task waits for all others: some may not have come to the call
             calls = r"task [^%d] on host \S+ (called )?%s" % (rank, what[0]), r"task %d on host \S+ (called )?%s" % (rank, what[1])
             only_line(run, r"tasks disagree about operation \d+: (%s, %s|%s, %s)" % (calls + calls[::-1]))
             return note
