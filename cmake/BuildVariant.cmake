@@ -1,5 +1,5 @@
 # Configures and builds this source tree another way, as a step of the tests.
-# cmake -DSOURCE= -DBINARY= -DTARGETS=a,b -P BuildVariant.cmake -- configure arguments
+# cmake -DSOURCE= -DBINARY= -DTARGETS=a,b -DCCACHE=ON -P BuildVariant.cmake -- configure arguments
 set(arguments "")
 set(seen FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -10,6 +10,9 @@ foreach(i RANGE ${last})
         set(seen TRUE)
     endif()
 endforeach()
+if(CCACHE)
+    set(ENV{CMAKE_C_COMPILER_LAUNCHER} "env;CCACHE_NOHASHDIR=1;ccache")
+endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BINARY} ${arguments} COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "," ";" targets "${TARGETS}")
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BINARY} --parallel 2 --target ${targets} COMMAND_ERROR_IS_FATAL ANY)
