@@ -104,6 +104,10 @@ static uint64_t add_union(GArray *steps, dome_capture_layout *layout, dome_captu
             .name = type->name, .kind = DOME_CAPTURE_KIND_STRUCT, .size = type->size, .count = 1, .members = member};
         uint64_t one;
         members[k] = dome__capture_layout(wrappers[k], &one);
+        if (members[k]->type != wrappers[k]) { /* this union is known from another struct */
+            g_free(wrappers[k]);
+            g_free(member);
+        }
         layout->pointers |= members[k]->pointers;
         item = MAX(item, members[k]->portable);
     }

@@ -196,8 +196,9 @@ static char **copy_arguments(int argc, char **argv)
 /* Starts as a program of one task, whatever others there are. */
 static void start(int *argc, char ***argv)
 {
-    char **arguments = g_new0(char *, *argc + 3);
+    static char **arguments; /* kept: the program may keep it */
     int count = 0;
+    arguments = g_new0(char *, *argc + 3);
     arguments[count++] = *argc > 0 ? (*argv)[0] : "program";
     arguments[count++] = "--dome-transport";
     arguments[count++] = "self";
@@ -207,7 +208,7 @@ static void start(int *argc, char ***argv)
     if (dome_size(env) > 1)
         dome__capture_die("a captured program is one task: leave out --dome-transport");
     *argc = count;
-    *argv = arguments; /* not freed: the program may keep it */
+    *argv = arguments;
 }
 
 int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
