@@ -793,6 +793,18 @@ static void of_matrices(dsparse *a, dsparse *c, dvec *x)
     REFUSES(dsparse_slice, NULL, 0, 1, 1, NULL);
     REFUSES(dsparse_submatrix, NULL, x, NULL);
     REFUSES(dsparse_submatrix, a, NULL, NULL);
+    dsparse *whole = env ? dsparse_new_of(env, NULL, DOME_I64, 3, 3) : NULL;
+    int64_t number;
+    REFUSES(dsparse_assemble_i64, NULL, 0, NULL);
+    REFUSES(dsparse_assemble_i64, whole, 1, NULL);
+    ALLOWS(dsparse_assemble_i64, whole, 0, NULL);
+    REFUSES(dsparse_row_add_i64, NULL, 0, 1);
+    REFUSES(dsparse_get_row_i64, NULL, 0, 1, column, &number, &count);
+    REFUSES(dsparse_get_row_i64, whole, 0, 1, NULL, &number, &count);
+    REFUSES(dsparse_get_row_i64, whole, 0, 1, column, NULL, &count);
+    REFUSES(dsparse_get_row_i64, whole, 0, 1, column, &number, NULL);
+    REFUSES(dsparse_scale_i64, NULL, 2);
+    dsparse_free(whole);
     REFUSES(dsparse_scale_c128, NULL, parts[0]);
     REFUSES(dsparse_scale_c128, c, NULL);
 }
