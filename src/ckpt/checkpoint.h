@@ -43,24 +43,6 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
 
 bool dome__checkpoint_restarting(const dome_env *env);
 
-/* ---- for a program that is captured inside its calls (src/capture), and passes a boundary only then ---- */
-
-/* Seconds until the next checkpoint is due; INFINITY if none is by time. */
-double dome__checkpoint_due(const dome_env *env);
-
-/* Waits until the checkpoint before is written, and requests one at the next boundary, as SIGUSR1 does. loops: the number of that
- * boundary; 0: the next. */
-void dome__checkpoint_want(dome_env *env, uint64_t loops);
-
-/* Whether there is a request that no checkpoint has answered. */
-bool dome__checkpoint_asked(void);
-
-/* `function` is called by the handlers of signals that request a checkpoint. NULL: none. */
-void dome__checkpoint_on_request(void (*function)(void));
-
-/* The length of an object in the checkpoint from which the program restarts; 0: it is not there. */
-uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name);
-
 /* The last checkpoint that this program has written, and its age in seconds. False if there is none, and on all tasks but rank 0.
  */
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age);
@@ -78,5 +60,23 @@ typedef struct dome_checkpoint_report {
 
 /* False if the program writes no checkpoints. */
 bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report);
+
+/* ---- for a program that is captured inside its calls (src/capture), and passes a boundary only then ---- */
+
+/* Seconds until the next checkpoint is due; INFINITY if none is by time. */
+double dome__checkpoint_due(const dome_env *env);
+
+/* Waits until the checkpoint before is written, and requests one at the next boundary, as SIGUSR1 does. loops: the number of that
+ * boundary; 0: the next. */
+void dome__checkpoint_want(dome_env *env, uint64_t loops);
+
+/* Whether there is a request that no checkpoint has answered. */
+bool dome__checkpoint_asked(void);
+
+/* `function` is called by the handlers of signals that request a checkpoint. NULL: none. */
+void dome__checkpoint_on_request(void (*function)(void));
+
+/* The length of an object in the checkpoint from which the program restarts; 0: it is not there. */
+uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name);
 
 #endif
