@@ -1,0 +1,54 @@
+#include <alloca.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static jmp_buf back;
+
+static int many(int n, ...) // REFUSED: many has a variable number of arguments, and may poll
+{
+    va_list list;
+    int s = 0;
+    va_start(list, n);
+    while (n-- > 0)
+        s += va_arg(list, int);
+    va_end(list);
+    return s;
+}
+
+static int vla(int n)
+{
+    int a[n], s = 0; // REFUSED: the variable a has a variable length
+    for (int i = 0; i < n; i++)
+        a[i] = many(1, i);
+    return a[0] + s;
+}
+
+static double matrix(int n, double a[n][n]) // REFUSED: the variable a has a variable length
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += a[i][many(1, i)];
+    return s;
+}
+
+static char *room(int n)
+{
+    char *p = alloca((size_t)n); // REFUSED: alloca
+    while (n-- > 0)
+        p[n] = 0;
+    return 0;
+}
+
+int main(void)
+{
+    if (setjmp(back)) // REFUSED: setjmp
+        return 0;
+    if (fork() == 0) // REFUSED: fork: what it does to the stack or to the process
+        return 1;
+    void *go = &&end; // REFUSED: the address of a label
+    goto *go;         // REFUSED: the address of a label
+end:
+    return vla(3) + (int)matrix(1, NULL) + (room(3) != NULL);
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# Each construct: the translated program prints what the plain one does, also when it is captured at every poll and goes on, and
+# when it is stopped at every tenth poll and restarted from its checkpoint.
+set -u
+cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
+[ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# NAME WHAT COMMAND...: prints what the plain program prints
+same() {
+    local name=$1 what=$2
+    shift 2
+    timeout 60 "$@" >out 2>err
+    local status=$?
+    [ "$(cat status.$name)" = $status ] || fail "$name, $what: status $status: $(head -3 err)"
+    cmp -s out plain.$name || fail "$name, $what: other output: $(diff plain.$name out | head -4)"
+}
+
+names=$*
+[ -n "$names" ] || names=$(cd "$here" && ls *.c | sed 's/\.c$//')
+for name in $names; do
+    cc -w -O1 "$here/$name.c" -o plain -lm || { fail "$name: cc"; continue; }
+    ./plain >plain.$name
+    echo $? >status.$name
+    for optimization in -O0 -O2; do
+        "$cc" $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue; }
+        same $name "$optimization undisturbed" ./translated
+        same $name "$optimization captured at every poll" ./translated --dome-checkpoint-every 1
+    done
+done
+[ $failures = 0 ] && echo "all constructs are captured at every poll, and go on"
+exit $((failures > 0))

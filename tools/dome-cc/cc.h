@@ -1,0 +1,212 @@
+/* dome-cc: shared structures of the translator.
+ *
+ * A unit is one source file. It is preprocessed by the compiler, parsed by libclang, and written again
+ * with edits of its preprocessed text: there are no macros left that an edit could cut, and the line
+ * markers keep the user's lines. Functions that may poll are written anew, statement by statement;
+ * statements of theirs that cannot poll, and all other functions, are copied with small edits. */
+#ifndef DOME_CC_H
+#define DOME_CC_H
+
+#include <clang-c/Index.h>
+#include <glib.h>
+#include <stdbool.h>
+
+/* A cursor of libclang with its extent in the text. */
+typedef struct node {
+    CXCursor cursor;
+    enum CXCursorKind kind;
+    CXType type;
+    unsigned a, b; /* text[a .. b) */
+    struct node *up;
+    GPtrArray *kids;
+    bool polls; /* something that may poll is evaluated inside */
+    char *text; /* what stands for it now, or NULL */
+} node;
+
+typedef struct edit {
+    unsigned a, b; /* text[a .. b) is replaced; a == b: inserted */
+    enum { EDIT_REPLACE, EDIT_BEFORE, EDIT_AFTER } kind;
+    unsigned depth; /* insertions at one place: outer ones lie outside */
+    const char *text;
+} edit;
+
+typedef enum { LOOP_FREE, LOOP_STRIP, LOOP_EACH } loop_class;
+
+typedef struct variable {
+    char *name;     /* as it is now called */
+    char *read;     /* how it is read: its name, or dome__m->name */
+    char *declared; /* its declaration, without const and storage class */
+    CXType type;
+    CXCursor cursor;
+    unsigned line;
+    const char *file;
+    bool parameter, memory, temporary, busy;
+    char *description;
+} variable;
+
+struct unit;
+
+typedef struct function {
+    struct unit *unit;
+    node *decl, *body;
+    char *name;     /* in C */
+    char *key;      /* in the program: name, or file:name of a static one */
+    char *type_key; /* its canonical type */
+    GPtrArray *calls; /* char *: keys of functions that it calls */
+    GPtrArray *indirect; /* char *: type keys of pointers that it calls; "" : any */
+    bool has_loop, recursive, polls, addressed, any_type;
+    int mark;
+    /* while it is written */
+    GString *out;
+    GPtrArray *variables; /* those saved and those in memory, in order of their declaration */
+    GPtrArray *live;      /* of them, those in scope here */
+    GPtrArray *sites, *loops;
+    GHashTable *used;     /* names */
+    GHashTable *taken;    /* offsets of declarations whose address is taken */
+    GHashTable *by_decl;  /* offset of a declaration -> variable */
+    bool has_memory, has_saved, has_labels, hoists_labels;
+    int temporaries, continues;
+} function;
+
+typedef struct unit {
+    char *path;     /* as it was given */
+    char *name;     /* in images */
+    char *original; /* text, and its length */
+    unsigned length;
+    CXIndex index;
+    CXTranslationUnit tu;
+    CXFile file;
+    GPtrArray *tops;      /* node: declarations outside of system headers, in order */
+    GPtrArray *ends;      /* unsigned: where text may be inserted before each of them */
+    GPtrArray *functions; /* function: definitions */
+    GArray *edits;
+    bool sorted;
+    GHashTable *renamed; /* offset of a declaration -> its new name */
+    GHashTable *by_call; /* names of functions that are defined here -> function */
+    GString *prelude, *tail;
+    GHashTable *types;      /* key -> identifier of its description */
+    GPtrArray *heap_types;  /* char *: identifiers */
+    GHashTable *literals;   /* text -> identifier */
+    GPtrArray *globals;     /* char *: initialisers */
+    GPtrArray *codes;       /* char *: initialisers */
+    GPtrArray *descriptors; /* char *: functions */
+    GHashTable *file_names; /* names of the file's scope */
+    GArray *pragmas;        /* pragma */
+    GArray *hoists;         /* hoist */
+    GHashTable *lifted;     /* offsets of declarations of functions that are the file's now */
+    int counter;
+    int refused;
+    function *main;
+} unit;
+
+typedef struct pragma {
+    unsigned at;
+    bool poll;
+} pragma;
+
+/* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
+typedef struct hoist {
+    unsigned top, a, b;
+    const char *after;
+} hoist;
+
+typedef struct program {
+    GPtrArray *units;
+    GHashTable *functions;   /* key -> function */
+    GHashTable *addressed;   /* key -> type key, or "" if it was cast */
+    GHashTable *code_names;  /* foreign functions whose address is taken, once they are enlisted */
+} program;
+
+/* unit.c: a file, its nodes, its text */
+unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count);
+void unit_refuse(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void unit_place(unit *u, unsigned at, char **file, unsigned *line);
+node *node_kid(const node *n, unsigned i);
+node *node_bare(node *n);      /* without parentheses and implicit conversions */
+node *node_bare_up(node *n);   /* the first parent that is neither */
+bool node_is_expression(const node *n);
+bool node_is_statement(const node *n);
+bool node_is_loop(const node *n);
+char *node_operator(unit *u, const node *n);
+char *unary_operator(unit *u, const node *n);
+CXCursor node_declaration(const node *n); /* what a DeclRefExpr refers to */
+unsigned cursor_offset(CXCursor c);
+char *cursor_name(CXCursor c);
+bool cursor_is_null(CXCursor c);
+bool cursor_in_system_header(CXCursor c);
+node *call_callee(const node *n);
+CXCursor call_function(const node *n); /* the function that is called by its name, or a null cursor */
+unsigned text_skip(const unit *u, unsigned at); /* over spaces and line markers */
+unsigned text_find(const unit *u, unsigned at, unsigned end, char what); /* outside of parentheses and literals */
+unsigned text_close(const unit *u, unsigned at); /* the parenthesis that closes the one at `at` */
+char *text_flat(const unit *u, unsigned a, unsigned b); /* in one line */
+
+/* edits.c */
+void edit_replace(unit *u, unsigned a, unsigned b, const char *text);
+void edit_around(unit *u, unsigned a, unsigned b, unsigned depth, const char *before, const char *after);
+void edit_range(unit *u, unsigned a, unsigned b, const edit *except, GString *out);
+char *node_text(unit *u, node *n);
+void node_print(unit *u, node *n, GString *out);
+
+/* types.c */
+enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT }; /* as DOME_CAPTURE_KIND_... of <dome/capture.h> */
+char *type_declare(unit *u, CXType t, const char *name, bool bare); /* bare: without const */
+char *type_name(unit *u, CXType t);                                 /* for casts, without const */
+char *type_describe(unit *u, CXType t, char **why);                 /* NULL and *why */
+void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n);
+bool type_is_record(CXType t);
+bool type_is_array(CXType t);
+bool type_is_pointer(CXType t);
+bool type_is_variable(CXType t); /* a VLA, or a pointer to one */
+bool type_same(CXType a, CXType b);
+CXType type_pointee(CXType t);
+CXType type_element(CXType t, char **count); /* of all dimensions */
+bool type_is_function(CXType t);
+char *type_key(CXType t);
+
+/* summary.c: which functions poll */
+void summary_unit(program *p, unit *u);
+void summary_complete(program *p);
+loop_class summary_loop(unit *u, node *n);
+bool call_polls(program *p, unit *u, node *n);
+void summary_mark(program *p, function *f);
+char *function_key(unit *u, CXCursor decl);
+bool declares_taken(function *f, CXCursor decl);
+
+/* module.c: statics, literals, heap calls, tables */
+void module_edit(program *p, unit *u);
+char *module_write(program *p, unit *u);
+
+/* write.c: functions that may poll */
+void write_function(program *p, function *f);
+bool strip_parts(unit *u, node *loop, node **variable, node **bound, char **comparison);
+void for_parts(unit *u, node *n, node **init, node **condition, node **step, node **body);
+
+/* lower.c: expressions */
+void lower(program *p, function *f, node *n);
+void lower_discarded(program *p, function *f, node *n);
+void lower_assign(program *p, function *f, const variable *to, node *value);
+void write_statement(program *p, function *f, node *n);
+void write_block(program *p, function *f, node *n);
+void write_mark(function *f, node *n);
+variable *temporary(function *f, CXType type, node *at);
+bool stable(function *f, node *n);
+void live_cut(function *f, unsigned level); /* what came into scope behind `level` goes out of it */
+
+typedef struct loop_site {
+    int id;
+    struct loop_site *outer;
+} loop_site;
+
+typedef struct site {
+    int id;
+    loop_site *loop;
+    bool is_poll;    /* a poll of its loop, or of the function's beginning */
+    char *recovery;  /* CALL: the call, with dummy arguments */
+    GPtrArray *live; /* variable */
+    char *place;
+} site;
+
+site *site_new(function *f, node *at, bool is_poll);
+extern int options_policy;
+#endif

@@ -1,0 +1,571 @@
+/* Expressions with calls that may poll: each such call becomes a statement of its own, in the order from left to right.
+ *
+ * lower(n) writes statements and leaves in the nodes below n what stands for the calls, so that node_text(n) is an expression
+ * without such calls. What is evaluated before a call, and could be changed by it, is put into temporaries first. */
+#include "cc.h"
+
+#include <string.h>
+
+static const variable *variable_of(function *f, node *n)
+{
+    n = node_bare(n);
+    if (!n || n->kind != CXCursor_DeclRefExpr)
+        return NULL;
+    return g_hash_table_lookup(f->by_decl, GUINT_TO_POINTER(cursor_offset(node_declaration(n))));
+}
+
+/* ---- temporaries ---- */
+
+static void live_add(function *f, variable *v)
+{
+    g_ptr_array_add(f->live, v);
+}
+
+void live_cut(function *f, unsigned level)
+{
+    for (unsigned i = level; i < f->live->len; i++) {
+        variable *v = g_ptr_array_index(f->live, i);
+        v->busy = false;
+    }
+    g_ptr_array_set_size(f->live, (int)level);
+}
+
+variable *temporary(function *f, CXType type, node *at)
+{
+    if (type_is_variable(type))
+        unit_refuse(f->unit, at->a, "%s: the type of this expression has a variable length, and a call in it may poll", f->name);
+    char *form = type_declare(f->unit, type, "@", true);
+    for (unsigned i = 0; i < f->variables->len; i++) {
+        variable *v = g_ptr_array_index(f->variables, i);
+        if (v->temporary && !v->busy && strcmp(v->description, form) == 0) {
+            v->busy = true;
+            g_free(form);
+            return v;
+        }
+    }
+    variable *v = g_new0(variable, 1);
+    v->name = g_strdup_printf("dome__t%d", ++f->temporaries);
+    v->read = v->name;
+    v->type = type;
+    v->temporary = v->busy = true;
+    v->declared = type_declare(f->unit, type, v->name, true);
+    v->description = form; /* of a temporary: what it is found by */
+    unit_place(f->unit, at->a, &(char *){NULL}, &v->line);
+    g_ptr_array_add(f->variables, v);
+    return v;
+}
+
+static bool is_void(CXType t)
+{
+    return clang_getCanonicalType(t).kind == CXType_Void;
+}
+
+static void spill(function *f, node *n)
+{
+    char *text = node_text(f->unit, n);
+    write_mark(f, n);
+    if (is_void(n->type)) {
+        g_string_append_printf(f->out, "%s;\n", text);
+        n->text = g_strdup("(void)0");
+    } else {
+        variable *t = temporary(f, n->type, n);
+        g_string_append_printf(f->out, "%s = %s;\n", t->name, text);
+        n->text = t->name;
+        live_add(f, t);
+    }
+    g_free(text);
+}
+
+/* ---- what a call cannot change ---- */
+
+static bool stable_lvalue(function *f, node *n);
+
+bool stable(function *f, node *n)
+{
+    if (n->text)
+        return strncmp(n->text, "dome__t", 7) == 0;
+    switch (n->kind) {
+    case CXCursor_IntegerLiteral:
+    case CXCursor_FloatingLiteral:
+    case CXCursor_CharacterLiteral:
+    case CXCursor_StringLiteral:
+    case CXCursor_UnaryExpr:
+        return true;
+    case CXCursor_DeclRefExpr: {
+        CXCursor d = node_declaration(n);
+        if (d.kind == CXCursor_EnumConstantDecl || d.kind == CXCursor_FunctionDecl || type_is_array(clang_getCursorType(d)))
+            return true;
+        const variable *v = variable_of(f, n);
+        return v && !v->memory;
+    }
+    case CXCursor_UnexposedExpr:
+        if (n->kids->len == 1 && node_kid(n, 0)->a == n->a && node_kid(n, 0)->b == n->b) {
+            node *kid = node_kid(n, 0);
+            if (type_is_array(kid->type))
+                return stable_lvalue(f, kid);
+            return stable(f, kid);
+        }
+        return false;
+    case CXCursor_ParenExpr:
+        return stable(f, node_kid(n, 0));
+    case CXCursor_CStyleCastExpr:
+        return stable(f, node_kid(n, n->kids->len - 1));
+    case CXCursor_MemberRefExpr: { /* of a local struct in registers */
+        node *base = node_kid(n, 0);
+        return base && type_is_record(base->type) && stable(f, base);
+    }
+    case CXCursor_BinaryOperator: {
+        char *o = node_operator(f->unit, n);
+        bool good = strcmp(o, "=") != 0 && stable(f, node_kid(n, 0)) && stable(f, node_kid(n, 1));
+        g_free(o);
+        return good;
+    }
+    case CXCursor_UnaryOperator: {
+        char *o = unary_operator(f->unit, n);
+        bool good = strcmp(o, "&") == 0 ? stable_lvalue(f, node_kid(n, 0))
+                                        : strlen(o) == 1 && strchr("+-~!", *o) && stable(f, node_kid(n, 0));
+        g_free(o);
+        return good;
+    }
+    default:
+        return false;
+    }
+}
+
+/* Whether the address of a place cannot change. */
+static bool stable_lvalue(function *f, node *n)
+{
+    n = node_bare(n);
+    switch (n->kind) {
+    case CXCursor_DeclRefExpr:
+    case CXCursor_StringLiteral:
+        return true;
+    case CXCursor_MemberRefExpr: {
+        node *base = node_kid(n, 0);
+        return base && (type_is_record(base->type) ? stable_lvalue(f, base) : stable(f, base));
+    }
+    case CXCursor_ArraySubscriptExpr:
+        return stable(f, node_kid(n, 0)) && stable(f, node_kid(n, 1));
+    case CXCursor_UnaryOperator: {
+        char *o = unary_operator(f->unit, n);
+        bool good = strcmp(o, "*") == 0 && stable(f, node_kid(n, 0));
+        g_free(o);
+        return good;
+    }
+    default:
+        return false;
+    }
+}
+
+/* Puts into temporaries what the address of a place depends on. */
+static void settle(function *f, node *n)
+{
+    n = node_bare(n);
+    if (n->text)
+        return;
+    switch (n->kind) {
+    case CXCursor_MemberRefExpr: {
+        node *base = node_kid(n, 0);
+        if (!base)
+            return;
+        if (type_is_record(base->type))
+            settle(f, base);
+        else if (!stable(f, base))
+            spill(f, base);
+        return;
+    }
+    case CXCursor_ArraySubscriptExpr: {
+        node *base = node_kid(n, 0), *array = node_bare(base);
+        if (type_is_array(array->type))
+            settle(f, array);
+        else if (!stable(f, base))
+            spill(f, base);
+        if (!stable(f, node_kid(n, 1)))
+            spill(f, node_kid(n, 1));
+        return;
+    }
+    case CXCursor_UnaryOperator: {
+        char *o = unary_operator(f->unit, n);
+        if (strcmp(o, "*") == 0 && !stable(f, node_kid(n, 0)))
+            spill(f, node_kid(n, 0));
+        g_free(o);
+        return;
+    }
+    default:
+        return;
+    }
+}
+
+/* ---- calls ---- */
+
+/* Arguments for a call that only makes the callee take its record back. */
+static void dummy_arguments(function *f, node *n, GString *out)
+{
+    unit *u = f->unit;
+    CXCursor d = call_function(n);
+    CXType t = clang_getCanonicalType(cursor_is_null(d) ? type_pointee(call_callee(n)->type) : clang_getCursorType(d));
+    bool known = t.kind == CXType_FunctionProto;
+    int count = known ? clang_getNumArgTypes(t) : (int)n->kids->len - 1;
+    g_string_append_c(out, '(');
+    for (int i = 0; i < count; i++) {
+        CXType argument = known ? clang_getArgType(t, (unsigned)i) : node_kid(n, (unsigned)i + 1)->type;
+        char *name = type_name(u, argument);
+        g_string_append_printf(out, type_is_record(argument) ? "%s(%s){0}" : "%s(%s)0", i ? ", " : "", name);
+        g_free(name);
+    }
+    g_string_append_c(out, ')');
+}
+
+/* The call itself: its arguments have been lowered. */
+static void write_call(function *f, node *n, const variable *to)
+{
+    site *s = site_new(f, n, false);
+    char *call = node_text(f->unit, n), *callee = node_text(f->unit, call_callee(n));
+    char *target = to ? g_strdup_printf("%s = ", to->read) : g_strdup("");
+    write_mark(f, n);
+    g_string_append_printf(f->out, "%s%s; if (__builtin_expect(dome__cc_status & 4, 0)) goto dome__save_%d; dome__after_%d: ;\n", target,
+                           call, s->id, s->id);
+    GString *recovery = g_string_new(target);
+    g_string_append(recovery, callee);
+    dummy_arguments(f, n, recovery);
+    g_string_append_printf(recovery, "; if (dome__cc_status & 4) goto dome__save_%d; goto dome__after_%d;", s->id, s->id);
+    s->recovery = g_string_free(recovery, FALSE);
+    g_free(call);
+    g_free(callee);
+    g_free(target);
+}
+
+/* ---- operands, from left to right ---- */
+
+/* Values of an initialiser's braces are operands each; the braces are none. */
+static void flatten(node *n, GPtrArray *items)
+{
+    if (n->kind == CXCursor_InitListExpr) {
+        for (unsigned i = 0; i < n->kids->len; i++)
+            flatten(node_kid(n, i), items);
+    } else if (n->kind == CXCursor_UnexposedExpr && node_bare(n) == n && n->up && n->up->kind == CXCursor_InitListExpr && n->kids->len) {
+        node *last = node_kid(n, n->kids->len - 1); /* .member = value */
+        if (node_is_expression(last))
+            flatten(last, items);
+    } else if (node_is_expression(n)) {
+        g_ptr_array_add(items, n);
+    }
+}
+
+static void operands(program *p, function *f, GPtrArray *items)
+{
+    unsigned last = 0;
+    for (unsigned i = 0; i < items->len; i++)
+        if (((node *)g_ptr_array_index(items, i))->polls)
+            last = i + 1;
+    for (unsigned i = 0; i < last; i++) {
+        node *item = g_ptr_array_index(items, i);
+        lower(p, f, item);
+        bool place = node_is_expression(item) && (type_is_array(item->type) || type_is_function(item->type));
+        if (i + 1 < last && place)
+            settle(f, item);
+        else if (i + 1 < last && !stable(f, item))
+            spill(f, item);
+    }
+}
+
+static void lower_call(program *p, function *f, node *n)
+{
+    GPtrArray *items = g_ptr_array_new();
+    bool direct = !cursor_is_null(call_function(n));
+    for (unsigned i = direct ? 1 : 0; i < n->kids->len; i++)
+        flatten(node_kid(n, i), items);
+    operands(p, f, items);
+    node *callee = call_callee(n);
+    if (!direct && call_polls(p, f->unit, n) && !(callee->text && strncmp(callee->text, "dome__t", 7) == 0))
+        spill(f, callee); /* the call is made again at recovery */
+    g_ptr_array_free(items, TRUE);
+}
+
+static void lower_pair(program *p, function *f, node *x, node *y)
+{
+    GPtrArray *items = g_ptr_array_new();
+    g_ptr_array_add(items, x);
+    g_ptr_array_add(items, y);
+    operands(p, f, items);
+    g_ptr_array_free(items, TRUE);
+}
+
+static void lower_kids(program *p, function *f, node *n)
+{
+    GPtrArray *items = g_ptr_array_new();
+    for (unsigned i = 0; i < n->kids->len; i++)
+        flatten(node_kid(n, i), items);
+    operands(p, f, items);
+    g_ptr_array_free(items, TRUE);
+}
+
+/* t = value, inside of a branch: temporaries of the branch end with it. */
+static void branch(program *p, function *f, node *value, const variable *t, bool truth)
+{
+    unsigned level = f->live->len;
+    if (t) {
+        lower(p, f, value);
+        char *text = node_text(f->unit, value);
+        g_string_append_printf(f->out, truth ? "%s = (%s) ? 1 : 0;\n" : "%s = (%s);\n", t->name, text);
+        g_free(text);
+    } else {
+        lower_discarded(p, f, value);
+    }
+    live_cut(f, level);
+}
+
+static void condition(program *p, function *f, node *n)
+{
+    lower(p, f, n);
+    char *text = node_text(f->unit, n);
+    write_mark(f, n);
+    g_string_append_printf(f->out, "if (%s) {\n", text);
+    g_free(text);
+}
+
+static void lower_logical(program *p, function *f, node *n, bool and, bool value)
+{
+    unsigned level = f->live->len;
+    variable *t = value ? temporary(f, n->type, n) : NULL;
+    condition(p, f, node_kid(n, 0));
+    live_cut(f, level);
+    if (!and) {
+        if (t)
+            g_string_append_printf(f->out, "%s = 1;\n", t->name);
+        g_string_append(f->out, "} else {\n");
+    }
+    branch(p, f, node_kid(n, 1), t, true);
+    if (and && t)
+        g_string_append_printf(f->out, "} else {\n%s = 0;\n", t->name);
+    g_string_append(f->out, "}\n");
+    if (t) {
+        live_add(f, t);
+        n->text = t->name;
+    }
+}
+
+static void lower_choice(program *p, function *f, node *n, bool value)
+{
+    unsigned level = f->live->len;
+    value = value && !is_void(n->type);
+    variable *t = value ? temporary(f, n->type, n) : NULL;
+    condition(p, f, node_kid(n, 0));
+    live_cut(f, level);
+    branch(p, f, node_kid(n, 1), t, false);
+    g_string_append(f->out, "} else {\n");
+    branch(p, f, node_kid(n, 2), t, false);
+    g_string_append(f->out, "}\n");
+    if (t) {
+        live_add(f, t);
+        n->text = t->name;
+    } else {
+        n->text = g_strdup("(void)0");
+    }
+}
+
+static void lower_compound_assignment(program *p, function *f, node *n)
+{
+    node *to = node_kid(n, 0), *value = node_kid(n, 1);
+    lower(p, f, to);
+    if (!value->polls)
+        return;
+    settle(f, to);
+    node *bare = node_bare(to);
+    if (bare->kind == CXCursor_MemberRefExpr && clang_Cursor_isBitField(node_declaration(bare))) {
+        unit_refuse(f->unit, n->a, "%s: a bit-field is changed by an operator whose right side calls a function that may poll: write "
+                    "it as two statements", f->name);
+        return;
+    }
+    if (stable(f, to)) {
+        lower(p, f, value);
+        return;
+    }
+    /* x op= f(): the value of x before the call counts, as with compilers */
+    char *operator= node_operator(f->unit, n), *place = node_text(f->unit, to);
+    operator[strlen(operator) - 1] = '\0';
+    variable *t = temporary(f, to->type, to);
+    write_mark(f, n);
+    g_string_append_printf(f->out, "%s = %s;\n", t->name, place);
+    live_add(f, t);
+    lower(p, f, value);
+    char *right = node_text(f->unit, value);
+    n->text = g_strdup_printf("(%s = %s %s (%s))", place, t->name, operator, right);
+    g_free(right);
+    g_free(operator);
+    g_free(place);
+}
+
+static void lower_block(program *p, function *f, node *n)
+{
+    node *block = node_kid(n, 0);
+    unsigned level = f->live->len;
+    node *last = block && block->kids->len ? node_kid(block, block->kids->len - 1) : NULL;
+    bool value = last && node_is_expression(last) && !is_void(n->type);
+    variable *t = NULL;
+    g_string_append(f->out, "{\n");
+    for (unsigned i = 0; i < (block ? block->kids->len : 0); i++) {
+        node *kid = node_kid(block, i);
+        if (kid == last && value) {
+            t = temporary(f, n->type, n);
+            lower(p, f, kid);
+            char *text = node_text(f->unit, kid);
+            write_mark(f, kid);
+            g_string_append_printf(f->out, "%s = %s;\n", t->name, text);
+            g_free(text);
+        } else {
+            write_statement(p, f, kid);
+        }
+    }
+    g_string_append(f->out, "}\n");
+    live_cut(f, level);
+    if (t) {
+        live_add(f, t);
+        n->text = t->name;
+    } else {
+        n->text = g_strdup("(void)0");
+    }
+}
+
+void lower(program *p, function *f, node *n)
+{
+    if (!n->polls || n->text)
+        return;
+    unit *u = f->unit;
+    switch (n->kind) {
+    case CXCursor_CallExpr:
+        lower_call(p, f, n);
+        if (call_polls(p, u, n)) {
+            if (is_void(n->type)) {
+                write_call(f, n, NULL);
+                n->text = g_strdup("(void)0");
+            } else {
+                variable *t = temporary(f, n->type, n);
+                write_call(f, n, t);
+                live_add(f, t);
+                n->text = t->name;
+            }
+        }
+        return;
+    case CXCursor_BinaryOperator: {
+        char *o = node_operator(u, n);
+        node *x = node_kid(n, 0), *y = node_kid(n, 1);
+        if (strcmp(o, "&&") == 0 || strcmp(o, "||") == 0) {
+            if (y->polls)
+                lower_logical(p, f, n, *o == '&', true);
+            else
+                lower(p, f, x);
+        } else if (strcmp(o, ",") == 0) {
+            if (y->polls) {
+                lower_discarded(p, f, x);
+                lower(p, f, y);
+                char *text = node_text(u, y);
+                n->text = g_strdup_printf("(%s)", text);
+                g_free(text);
+            } else {
+                lower(p, f, x);
+            }
+        } else if (strcmp(o, "=") == 0) {
+            lower(p, f, x);
+            if (y->polls)
+                settle(f, x);
+            lower(p, f, y);
+        } else {
+            lower_pair(p, f, x, y);
+        }
+        g_free(o);
+        return;
+    }
+    case CXCursor_CompoundAssignOperator:
+        lower_compound_assignment(p, f, n);
+        return;
+    case CXCursor_ConditionalOperator:
+        if (n->kids->len != 3)
+            break;
+        if (node_kid(n, 1)->polls || node_kid(n, 2)->polls)
+            lower_choice(p, f, n, true);
+        else
+            lower(p, f, node_kid(n, 0));
+        return;
+    case CXCursor_ParenExpr:
+    case CXCursor_UnaryOperator:
+    case CXCursor_MemberRefExpr:
+    case CXCursor_CStyleCastExpr:
+    case CXCursor_ArraySubscriptExpr:
+    case CXCursor_InitListExpr:
+    case CXCursor_CompoundLiteralExpr:
+        lower_kids(p, f, n);
+        return;
+    case CXCursor_UnexposedExpr:
+        if (n->kids->len == 1 || (n->up && n->up->kind == CXCursor_InitListExpr)) {
+            lower_kids(p, f, n);
+            return;
+        }
+        break;
+    case CXCursor_StmtExpr:
+        lower_block(p, f, n);
+        return;
+    default:
+        break;
+    }
+    char *text = text_flat(u, n->a, MIN(n->b, n->a + 40));
+    unit_refuse(u, n->a, "%s: the expression \"%s\" calls a function that may poll, and cannot be taken apart: call it in a statement "
+                "of its own", f->name, text);
+    g_free(text);
+}
+
+/* to = value, where `to` is a variable in registers or memory of the same type. */
+void lower_assign(program *p, function *f, const variable *to, node *value)
+{
+    node *bare = node_bare(value);
+    if (value->polls && !to->memory && bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare) &&
+        type_same(bare->type, to->type)) {
+        lower_call(p, f, bare);
+        write_call(f, bare, to);
+        return;
+    }
+    lower(p, f, value);
+    char *text = node_text(f->unit, value);
+    write_mark(f, value);
+    g_string_append_printf(f->out, "%s = %s;\n", to->read, text);
+    g_free(text);
+}
+
+void lower_discarded(program *p, function *f, node *n)
+{
+    if (!n->polls) {
+        char *text = node_text(f->unit, n);
+        write_mark(f, n);
+        g_string_append_printf(f->out, "%s;\n", text);
+        g_free(text);
+        return;
+    }
+    node *bare = node_bare(n);
+    while (bare->kind == CXCursor_CStyleCastExpr && is_void(bare->type))
+        bare = node_bare(node_kid(bare, bare->kids->len - 1));
+    unsigned level = f->live->len;
+    char *o = bare->kind == CXCursor_BinaryOperator ? node_operator(f->unit, bare) : g_strdup("");
+    const variable *to = strcmp(o, "=") == 0 ? variable_of(f, node_kid(bare, 0)) : NULL;
+    if (bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare)) {
+        lower_call(p, f, bare);
+        write_call(f, bare, NULL);
+    } else if (strcmp(o, ",") == 0) {
+        lower_discarded(p, f, node_kid(bare, 0));
+        lower_discarded(p, f, node_kid(bare, 1));
+    } else if ((strcmp(o, "&&") == 0 || strcmp(o, "||") == 0) && node_kid(bare, 1)->polls) {
+        lower_logical(p, f, bare, *o == '&', false);
+    } else if (bare->kind == CXCursor_ConditionalOperator && bare->kids->len == 3 &&
+               (node_kid(bare, 1)->polls || node_kid(bare, 2)->polls)) {
+        lower_choice(p, f, bare, false);
+    } else if (to && !to->memory) {
+        lower_assign(p, f, to, node_kid(bare, 1));
+    } else {
+        lower(p, f, n);
+        char *text = node_text(f->unit, n);
+        write_mark(f, n);
+        g_string_append_printf(f->out, "%s;\n", text);
+        g_free(text);
+    }
+    g_free(o);
+    live_cut(f, level);
+}

@@ -1,0 +1,694 @@
+/* What a source file gets around its functions: statics and types of functions become the file's, literals get names, heap and
+ * streams are the run-time library's, and tables tell that library what there is. */
+#include "cc.h"
+
+#include <dome/type.h>
+
+#include <string.h>
+
+/* The declarations of <dome/capture.h> that the text needs, under names that no program has: its own headers may come before or
+ * after. tests/dome-cc/prelude.sh compares the two. */
+static const char prelude[] =
+    "# 1 \"<dome-cc>\"\n"
+    "typedef __typeof__(sizeof 0) dome__cc_bytes;\n"
+    "struct dome__cc_type; struct dome__cc_member;\n"
+    "struct dome__cc_type { const char *name; int kind; int scalar; dome__cc_bytes size; struct dome__cc_type *element;\n"
+    "    dome__cc_bytes count; const struct dome__cc_member *members; int (*which)(const void *); void *known; };\n"
+    "struct dome__cc_member { const char *name; struct dome__cc_type *type; dome__cc_bytes offset; };\n"
+    "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned flags; };\n"
+    "struct dome__cc_code { const char *name; void (*address)(void); };\n"
+    "struct dome__cc_function { const char *name; struct dome__cc_type *saved, *memory; unsigned long long version;\n"
+    "    const char *const *points; dome__cc_bytes npoints; void *known; };\n"
+    "struct dome__cc_module { dome__cc_bytes size; const char *name; struct dome__cc_global *globals; dome__cc_bytes nglobals;\n"
+    "    struct dome__cc_function **functions; dome__cc_bytes nfunctions; const struct dome__cc_code *codes; dome__cc_bytes ncodes;\n"
+    "    struct dome__cc_type **types; dome__cc_bytes ntypes; };\n"
+    "struct _IO_FILE;\n"
+    "extern volatile int dome__cc_status __asm__(\"dome_capture_status\");\n"
+    "extern int dome__cc_poll(void) __asm__(\"dome_capture_poll\");\n"
+    "extern void *dome__cc_enter(struct dome__cc_function *) __asm__(\"dome_capture_enter\");\n"
+    "extern void dome__cc_leave(struct dome__cc_function *) __asm__(\"dome_capture_leave\");\n"
+    "extern void *dome__cc_push(struct dome__cc_function *, int) __asm__(\"dome_capture_push\");\n"
+    "extern const void *dome__cc_pop(struct dome__cc_function *, int *) __asm__(\"dome_capture_pop\");\n"
+    "extern void dome__cc_hold(void) __asm__(\"dome_capture_hold\");\n"
+    "extern void dome__cc_release(void) __asm__(\"dome_capture_release\");\n"
+    "extern void dome__cc_register(struct dome__cc_module *) __asm__(\"dome_capture_register\");\n"
+    "extern int dome__cc_main(int, char **, int (*)(int, char **)) __asm__(\"dome_capture_main\");\n"
+    "extern void *dome__cc_malloc(struct dome__cc_type *, dome__cc_bytes) __asm__(\"dome_capture_malloc\");\n"
+    "extern void *dome__cc_calloc(struct dome__cc_type *, dome__cc_bytes, dome__cc_bytes) __asm__(\"dome_capture_calloc\");\n"
+    "extern void *dome__cc_realloc(struct dome__cc_type *, void *, dome__cc_bytes) __asm__(\"dome_capture_realloc\");\n"
+    "extern char *dome__cc_strdup(const char *) __asm__(\"dome_capture_strdup\");\n"
+    "extern char *dome__cc_strndup(const char *, dome__cc_bytes) __asm__(\"dome_capture_strndup\");\n"
+    "extern void dome__cc_free(void *) __asm__(\"dome_capture_free\");\n"
+    "extern struct _IO_FILE *dome__cc_fopen(const char *, const char *) __asm__(\"dome_capture_fopen\");\n"
+    "extern struct _IO_FILE *dome__cc_freopen(const char *, const char *, struct _IO_FILE *) __asm__(\"dome_capture_freopen\");\n"
+    "extern int dome__cc_fclose(struct _IO_FILE *) __asm__(\"dome_capture_fclose\");\n";
+
+/* Type descriptions: X(name, form, C type). */
+#define SCALARS(X)                                                                                                               \
+    X(bool, U8, "_Bool")                                                                                                         \
+    X(char, U8, "char")                                                                                                          \
+    X(schar, I8, "signed char")                                                                                                  \
+    X(uchar, U8, "unsigned char")                                                                                                \
+    X(short, I16, "short")                                                                                                       \
+    X(ushort, U16, "unsigned short")                                                                                             \
+    X(int, I32, "int")                                                                                                           \
+    X(uint, U32, "unsigned int")                                                                                                 \
+    X(long, I64, "long")                                                                                                         \
+    X(ulong, U64, "unsigned long")                                                                                               \
+    X(llong, I64, "long long")                                                                                                   \
+    X(ullong, U64, "unsigned long long")                                                                                         \
+    X(size, U64, "dome__cc_bytes")                                                                                               \
+    X(ptrdiff, I64, "__typeof__((char *)0 - (char *)0)")                                                                                          \
+    X(float, F32, "float")                                                                                                       \
+    X(double, F64, "double")                                                                                                     \
+    X(fcomplex, C64, "float _Complex")                                                                                           \
+    X(dcomplex, C128, "double _Complex")
+
+static void write_prelude(GString *out)
+{
+    g_string_append(out, prelude);
+#define WRITE(name, form, type)                                                                                                  \
+    g_string_append_printf(out,                                                                                                  \
+                           "static struct dome__cc_type dome__cc_" #name " __attribute__((__unused__)) = {\"" #name              \
+                           "\", 0, %d, sizeof(" type "), 0, 0, 0, 0, 0};\n",                                                     \
+                           (int)DOME_KIND_##form);
+    SCALARS(WRITE)
+#undef WRITE
+    g_string_append_printf(out,
+                           "static struct dome__cc_type dome__cc_pointer __attribute__((__unused__)) = {\"void *\", %d, %d, sizeof(void *), "
+                           "0, 0, 0, 0, 0};\nstatic int dome__point __attribute__((__unused__));\n",
+                           TYPE_POINTER, (int)DOME_KIND_U64);
+}
+
+/* ---- names ---- */
+
+static char *identifier(unit *u, const char *prefix, const char *name)
+{
+    char *id = g_strdup_printf("dome__%s_%s", prefix, name);
+    for (int k = 2; g_hash_table_contains(u->file_names, id); k++) {
+        g_free(id);
+        id = g_strdup_printf("dome__%s_%s_%d", prefix, name, k);
+    }
+    g_hash_table_add(u->file_names, id);
+    return id;
+}
+
+static const char *renamed(unit *u, CXCursor d)
+{
+    if (cursor_is_null(d))
+        return NULL;
+    CXCursor definition = clang_getCursorDefinition(d);
+    if (!cursor_is_null(definition))
+        d = definition;
+    return g_hash_table_lookup(u->renamed, GUINT_TO_POINTER(cursor_offset(d)));
+}
+
+static void rename_to(unit *u, CXCursor d, const char *name)
+{
+    char *old = cursor_name(d);
+    unsigned at = cursor_offset(d);
+    g_hash_table_insert(u->renamed, GUINT_TO_POINTER(at), g_strdup(name));
+    if (strncmp(u->original + at, old, strlen(old)) == 0)
+        edit_replace(u, at, at + (unsigned)strlen(old), name);
+    g_free(old);
+}
+
+static bool is_record(const node *n)
+{
+    return (n->kind == CXCursor_StructDecl || n->kind == CXCursor_UnionDecl || n->kind == CXCursor_EnumDecl) &&
+           clang_isCursorDefinition(n->cursor);
+}
+
+static void name_record(unit *u, node *n)
+{
+    if (!is_record(n) || !clang_Cursor_isAnonymous(n->cursor) || clang_Cursor_isAnonymousRecordDecl(n->cursor))
+        return;
+    if (g_hash_table_contains(u->renamed, GUINT_TO_POINTER(cursor_offset(n->cursor))))
+        return; /* a variable's declaration contains its type's */
+    unsigned brace = text_find(u, n->a, n->b, '{');
+    char *name = g_strdup_printf("dome__anonymous_%d", ++u->counter);
+    g_hash_table_insert(u->renamed, GUINT_TO_POINTER(cursor_offset(n->cursor)), name);
+    char *text = g_strdup_printf(" %s {", name);
+    edit_replace(u, brace, brace + 1, text);
+    g_free(text);
+}
+
+/* ---- types and statics of functions ---- */
+
+/* A name of a function's type gets the file's scope: another name, if there is one of that name. */
+static void lift_name(unit *u, CXCursor c)
+{
+    char *name = cursor_name(c);
+    if (!*name || clang_Cursor_isAnonymous(c)) {
+        g_free(name);
+        return;
+    }
+    if (g_hash_table_contains(u->file_names, name)) {
+        char *other = identifier(u, "local", name);
+        rename_to(u, c, other);
+    } else {
+        g_hash_table_add(u->file_names, g_strdup(name));
+    }
+    g_free(name);
+}
+
+static void lift_names(unit *u, node *n)
+{
+    bool named = is_record(n) || n->kind == CXCursor_TypedefDecl || n->kind == CXCursor_EnumConstantDecl;
+    if (named && g_hash_table_add(u->lifted, GUINT_TO_POINTER(cursor_offset(n->cursor)))) {
+        lift_name(u, n->cursor);
+        name_record(u, n);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        lift_names(u, node_kid(n, i));
+}
+
+static void add_global(unit *u, CXCursor c, const char *name, const char *id, unsigned at)
+{
+    char *why;
+    CXType t = clang_getCursorType(c), element = type_element(t, NULL);
+    bool constant = clang_isConstQualifiedType(clang_getCanonicalType(element));
+    char *type = type_describe(u, element, &why), *shown = cursor_name(c);
+    if (!type && !constant)
+        unit_refuse(u, at, "the variable %s cannot be saved: it contains %s", shown, why);
+    if (type) {
+        char *element_name = type_name(u, element), *e = g_strescape(name, NULL);
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %d}", e, id, type, id,
+                                                    element_name, constant));
+        g_free(e);
+        g_free(element_name);
+    }
+    g_free(shown);
+    g_free(type);
+    g_free(why);
+}
+
+/* A declaration in a function: its types and statics move before the function. */
+static void lift(unit *u, function *f, node *n, unsigned top)
+{
+    bool is_static = false, is_typedef = false, variables = false;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *kid = node_kid(n, i);
+        if (kid->kind == CXCursor_VarDecl) {
+            variables = true;
+            is_static = is_static || clang_Cursor_getStorageClass(kid->cursor) == CX_SC_Static;
+        }
+        is_typedef = is_typedef || (kid->kind == CXCursor_TypedefDecl &&
+                                    !type_is_variable(clang_getTypedefDeclUnderlyingType(kid->cursor)));
+    }
+    if (is_static || is_typedef) {
+        lift_names(u, n);
+        for (unsigned i = 0; i < n->kids->len; i++) {
+            node *kid = node_kid(n, i);
+            if (kid->kind != CXCursor_VarDecl)
+                continue;
+            char *name = cursor_name(kid->cursor), *both = g_strdup_printf("%s_%s", f->name, name), *id = identifier(u, "static", both);
+            char *shown = g_strdup_printf("%s:%s:%s%s", u->name, f->name, name, id + strlen("dome__static_") + strlen(both));
+            rename_to(u, kid->cursor, id);
+            add_global(u, kid->cursor, shown, id, kid->a);
+            g_free(shown);
+            g_free(both);
+            g_free(name);
+        }
+        hoist h = {top, n->a, n->b, "\n"};
+        g_array_append_val(u->hoists, h);
+        edit_replace(u, n->a, n->b, ";");
+        return;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *kid = node_kid(n, i);
+        if (!is_record(kid))
+            continue;
+        lift_names(u, kid);
+        hoist h = {top, kid->a, kid->b, ";\n"};
+        g_array_append_val(u->hoists, h);
+        const char *word = kid->kind == CXCursor_StructDecl ? "struct" : kid->kind == CXCursor_UnionDecl ? "union" : "enum";
+        const char *other = renamed(u, kid->cursor);
+        char *name = cursor_name(kid->cursor);
+        char *text = variables ? g_strdup_printf("%s %s", word, other ? other : name) : g_strdup("");
+        edit_replace(u, kid->a, kid->b, text);
+        g_free(text);
+        g_free(name);
+    }
+}
+
+/* ---- literals ---- */
+
+static bool foreign(program *p, unit *u, CXCursor d)
+{
+    char *key = function_key(u, d);
+    bool known = g_hash_table_contains(p->functions, key);
+    g_free(key);
+    return !known;
+}
+
+static void name_literal(program *p, unit *u, node *n)
+{
+    const char *t = u->original + n->a;
+    if (*t != '"' && !strchr("LuU", *t))
+        return; /* __func__ */
+    node *decay = n->up;
+    while (decay && decay->kind == CXCursor_ParenExpr)
+        decay = decay->up;
+    if (!decay || decay->kind != CXCursor_UnexposedExpr || !type_is_pointer(decay->type))
+        return; /* an array's initial value, or sizeof */
+    node *user = node_bare_up(n);
+    if (user && user->kind == CXCursor_CallExpr) {
+        CXCursor d = call_function(user);
+        if (!cursor_is_null(d) && foreign(p, u, d) && !type_is_pointer(user->type))
+            return; /* printf: nobody keeps the pointer */
+    }
+    char *text = text_flat(u, n->a, n->b), *id = g_hash_table_lookup(u->literals, text);
+    const char *type = *t == 'L' ? "__typeof__(*L\"\")" : *t == 'U' ? "__typeof__(*U\"\")" : *t == 'u' && t[1] != '8' ? "__typeof__(*u\"\")" : "char";
+    if (!id) {
+        unsigned number = g_hash_table_size(u->literals) + 1;
+        id = g_strdup_printf("dome__literal_%u", number);
+        g_hash_table_insert(u->literals, g_strdup(text), id);
+        g_string_append_printf(u->prelude, "static const %s %s[] = %s;\n", type, id, text);
+        const char *described = *t == 'L' || *t == 'U' ? "dome__cc_int" : *t == 'u' && t[1] != '8' ? "dome__cc_ushort" : "dome__cc_char";
+        char *e = g_strescape(u->name, NULL);
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s:literal %u\", %s, &%s, sizeof(%s) / sizeof(%s), 1}", e, number, id, described, id,
+                                                    type));
+        g_free(e);
+    }
+    char *use = g_strdup_printf("((%s *)%s)", type, id);
+    edit_replace(u, n->a, n->b, use);
+    g_free(use);
+    g_free(text);
+}
+
+/* ---- heap ---- */
+
+static bool is_raw(CXType t)
+{
+    enum CXTypeKind k = clang_getCanonicalType(t).kind;
+    return k == CXType_Void || k == CXType_Char_S || k == CXType_Char_U || k == CXType_UChar || k == CXType_SChar;
+}
+
+/* The type in a sizeof among the arguments; what describes it, or NULL. */
+static char *size_type(unit *u, node *n)
+{
+    if (n->kind == CXCursor_UnaryExpr && strncmp(u->original + n->a, "sizeof", 6) == 0) {
+        char *text = text_flat(u, n->a + 6, n->b), *why = NULL, *found = NULL;
+        node *kid = NULL;
+        for (unsigned i = 0; i < n->kids->len; i++)
+            if (node_is_expression(node_kid(n, i)) || node_kid(n, i)->kind == CXCursor_TypeRef)
+                kid = node_kid(n, i);
+        if (kid && node_is_expression(kid)) {
+            found = type_describe(u, node_bare(kid)->type, &why);
+        } else if (strchr(text, '*')) {
+            found = g_strdup("dome__cc_pointer");
+        } else if (kid && !strchr(text, '[')) {
+            found = type_describe(u, clang_getCursorType(node_declaration(kid)), &why);
+        } else {
+            static const char *const basic[][2] = {{"int", "int"},
+                                                   {"unsigned", "uint"},
+                                                   {"unsigned int", "uint"},
+                                                   {"char", "char"},
+                                                   {"unsigned char", "uchar"},
+                                                   {"short", "short"},
+                                                   {"unsigned short", "ushort"},
+                                                   {"long", "long"},
+                                                   {"unsigned long", "ulong"},
+                                                   {"long long", "llong"},
+                                                   {"unsigned long long", "ullong"},
+                                                   {"float", "float"},
+                                                   {"double", "double"},
+                                                   {"_Bool", "bool"}};
+            for (char *c = text; *c; c++)
+                *c = *c == '(' || *c == ')' ? ' ' : *c;
+            g_strstrip(text);
+            for (unsigned i = 0; i < G_N_ELEMENTS(basic) && !found; i++)
+                if (strcmp(text, basic[i][0]) == 0)
+                    found = g_strdup_printf("dome__cc_%s", basic[i][1]);
+        }
+        g_free(why);
+        g_free(text);
+        return found;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        char *found = size_type(u, node_kid(n, i));
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static void edit_heap(unit *u, node *n, const char *name)
+{
+    CXType target = n->type;
+    bool known = false;
+    for (node *up = n->up; up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr);
+         up = up->up) {
+        if (!type_is_pointer(up->type))
+            continue;
+        CXType p = up->type.kind == CXType_Pointer ? clang_getPointeeType(up->type) : type_pointee(up->type);
+        if (clang_getCanonicalType(p).kind != CXType_Void) {
+            target = p;
+            known = true;
+            break;
+        }
+    }
+    char *why = NULL, *type = NULL;
+    if (!known || is_raw(target))
+        for (unsigned i = 1; i < n->kids->len && !type; i++)
+            type = size_type(u, node_kid(n, i));
+    if (!type && known)
+        type = type_describe(u, target, &why);
+    if (!type) {
+        if (why)
+            unit_refuse(u, n->a, "a block of the heap cannot be saved: it contains %s", why);
+        else
+            unit_refuse(u, n->a, "%s: of which type is this block? Cast the result, assign it to a pointer with a type, or name the type in "
+                        "a sizeof", name);
+        g_free(why);
+        return;
+    }
+    bool listed = false;
+    for (unsigned i = 0; i < u->heap_types->len; i++)
+        listed = listed || strcmp(g_ptr_array_index(u->heap_types, i), type) == 0;
+    if (!listed)
+        g_ptr_array_add(u->heap_types, g_strdup(type));
+    unsigned open = text_find(u, call_callee(n)->b, n->b, '(');
+    char *text = g_strdup_printf("dome__cc_%s(&%s, ", name, type);
+    edit_replace(u, n->a, open + 1, text);
+    g_free(text);
+    g_free(type);
+}
+
+/* ---- calls of what is not translated ---- */
+
+static bool argument_polls(program *p, unit *u, node *n)
+{
+    node *bare = node_bare(n);
+    while (bare->kind == CXCursor_CStyleCastExpr && bare->kids->len)
+        bare = node_bare(node_kid(bare, bare->kids->len - 1));
+    if (bare->kind == CXCursor_UnaryOperator && u->original[bare->a] == '&')
+        bare = node_bare(node_kid(bare, 0));
+    if (bare->kind == CXCursor_DeclRefExpr && node_declaration(bare).kind == CXCursor_FunctionDecl) {
+        char *key = function_key(u, node_declaration(bare));
+        function *g = g_hash_table_lookup(p->functions, key);
+        g_free(key);
+        return g && g->polls;
+    }
+    if (!type_is_pointer(n->type) || !type_is_function(type_pointee(n->type)))
+        return false;
+    char *type = type_key(n->type);
+    GHashTableIter iter;
+    gpointer key, value;
+    bool polls = false;
+    g_hash_table_iter_init(&iter, p->addressed);
+    while (g_hash_table_iter_next(&iter, &key, &value)) {
+        function *g = g_hash_table_lookup(p->functions, key);
+        polls = polls || (g && g->polls && (!*(char *)value || strcmp(type, value) == 0));
+    }
+    g_free(type);
+    return polls;
+}
+
+static bool in_list(const char *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(name, *list) == 0)
+            return true;
+    return false;
+}
+
+static void edit_call(program *p, unit *u, node *n, unsigned depth)
+{
+    static const char *const never[] = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "_longjmp", "fork", "vfork",
+                                        "pthread_create", "thrd_create", "clone", "makecontext", "swapcontext", NULL};
+    static const char *const heap[] = {"malloc", "calloc", "realloc", NULL};
+    static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc", "pvalloc", "reallocarray", NULL};
+    static const char *const later[] = {"signal", "bsd_signal", "sigset", "atexit", "on_exit", "at_quick_exit", NULL};
+    CXCursor d = call_function(n);
+    if (!cursor_is_null(d) && !foreign(p, u, d))
+        return;
+    char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
+    if (in_list(name, never))
+        unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
+    if (in_list(name, other_heap))
+        unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
+    if (in_list(name, heap) && *name)
+        edit_heap(u, n, name);
+    bool polls = false;
+    if (!cursor_is_null(d))
+        for (unsigned i = 1; i < n->kids->len; i++)
+            polls = polls || argument_polls(p, u, node_kid(n, i));
+    if (polls && in_list(name, later)) {
+        unit_refuse(u, n->a, "%s: the function that it gets may poll, and would be called at any time: put #pragma dome nopoll before its "
+                    "loops", name);
+    } else if (polls) {
+        if (clang_getCanonicalType(n->type).kind == CXType_Void) {
+            edit_around(u, n->a, n->b, depth, "(dome__cc_hold(), ", ", dome__cc_release())");
+        } else {
+            char *t = type_declare(u, n->type, "dome__h", true);
+            char *before = g_strdup_printf("(__extension__ ({ dome__cc_hold(); %s = ", t);
+            edit_around(u, n->a, n->b, depth, before, "; dome__cc_release(); dome__h; }))");
+            g_free(before);
+            g_free(t);
+        }
+    }
+    g_free(name);
+}
+
+/* ---- */
+
+static void edit_reference(program *p, unit *u, node *n)
+{
+    static const char *const ours[] = {"free", "strdup", "strndup", "fopen", "freopen", "fclose", NULL};
+    static const char *const calls_only[] = {"malloc", "calloc", "realloc", NULL};
+    CXCursor d = node_declaration(n);
+    const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;
+    if (other)
+        edit_replace(u, n->a, n->b, other);
+    if (d.kind != CXCursor_FunctionDecl)
+        return;
+    char *name = cursor_name(d);
+    node *up = node_bare_up(n);
+    bool called = up && up->kind == CXCursor_CallExpr && node_bare(call_callee(up)) == n;
+    if (u->main && strcmp(name, "main") == 0) {
+        edit_replace(u, n->a, n->b, "dome__main");
+    } else if (foreign(p, u, d)) {
+        bool our = in_list(name, ours);
+        char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(name);
+        if (our)
+            edit_replace(u, n->a, n->b, id);
+        if (!called && in_list(name, calls_only))
+            unit_refuse(u, n->a, "the address of %s: its blocks would have no type", name);
+        if (!called && !g_hash_table_contains(p->code_names, name)) {
+            g_hash_table_add(p->code_names, g_strdup(name));
+            g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", name, id));
+        }
+        g_free(id);
+    }
+    g_free(name);
+}
+
+/* An object without a name lives as long as its block: a function that polls cannot give it back. */
+static void check_compound_literal(program *p, unit *u, function *f, node *n)
+{
+    node *up = node_bare_up(n);
+    bool address = up && up->kind == CXCursor_UnaryOperator && u->original[up->a] == '&';
+    for (node *at = n->up; at && (at->kind == CXCursor_UnexposedExpr || at->kind == CXCursor_ParenExpr); at = at->up)
+        address = address || (type_is_array(n->type) && type_is_pointer(at->type));
+    if (!address)
+        return;
+    if (!f) {
+        unit_refuse(u, n->a, "the address of an object without a name: give it one");
+        return;
+    }
+    if (!f->polls)
+        return;
+    node *user = up;
+    while (user && user->kind != CXCursor_CallExpr && node_is_expression(user))
+        user = user->up;
+    if (user && user->kind == CXCursor_CallExpr && !call_polls(p, u, user) && !type_is_pointer(user->type))
+        return; /* for the time of a call that cannot poll */
+    unit_refuse(u, n->a, "%s: the address of an object without a name, and the function may poll: give it a name", f->name);
+}
+
+static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsigned depth)
+{
+    if (n->kind == CXCursor_DeclStmt && f)
+        lift(u, f, n, top);
+    else if (!(n->up && n->up->kind == CXCursor_DeclStmt && f && is_record(n)))
+        name_record(u, n);
+    switch ((int)n->kind) {
+    case CXCursor_TypeRef: {
+        CXCursor d = node_declaration(n);
+        const char *other = renamed(u, d);
+        char *name = cursor_name(d);
+        if (other && *name && !clang_Cursor_isAnonymous(d)) {
+            unsigned length = (unsigned)strlen(name);
+            if (n->b - n->a >= length && strncmp(u->original + n->b - length, name, length) == 0)
+                edit_replace(u, n->b - length, n->b, other);
+        }
+        g_free(name);
+        break;
+    }
+    case CXCursor_StringLiteral:
+        name_literal(p, u, n);
+        return;
+    case CXCursor_DeclRefExpr:
+        edit_reference(p, u, n);
+        break;
+    case CXCursor_CallExpr:
+        edit_call(p, u, n, depth);
+        if (f && f->polls) {
+            CXCursor d = call_function(n);
+            char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
+            if (strcmp(name, "alloca") == 0 || g_str_has_prefix(name, "__builtin_alloca"))
+                unit_refuse(u, n->a, "%s: alloca, and the function may poll", f->name);
+            g_free(name);
+        }
+        break;
+    case CXCursor_CompoundLiteralExpr:
+        check_compound_literal(p, u, f, n);
+        break;
+    case CXCursor_FunctionDecl:
+        if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
+            unit_refuse(u, n->a, "a function inside of a function");
+        break;
+    default:
+        break;
+    }
+    if (n->kind == CXCursor_VarDecl && clang_getCursorTLSKind(n->cursor) != CXTLS_None) {
+        char *name = cursor_name(n->cursor);
+        unit_refuse(u, n->a, "the variable %s belongs to a thread", name);
+        g_free(name);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        walk(p, u, f, node_kid(n, i), top, depth + 1);
+}
+
+static void edit_main(unit *u)
+{
+    function *f = u->main;
+    int n = clang_Cursor_getNumArguments(f->decl->cursor);
+    if (clang_getCanonicalType(clang_getResultType(f->decl->type)).kind != CXType_Int || (n != 0 && n != 2)) {
+        unit_refuse(u, f->decl->a, "main: it must be int main(void) or int main(int argc, char **argv)");
+        return;
+    }
+    unsigned at = cursor_offset(f->decl->cursor);
+    edit_replace(u, at, at + 4, "dome__main");
+    if (n == 0) {
+        unsigned open = text_find(u, at, f->body->a, '(');
+        edit_replace(u, open, text_close(u, open) + 1, "(int dome__argc, char **dome__argv)");
+    }
+}
+
+void module_edit(program *p, unit *u)
+{
+    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    unsigned next = 0;
+    for (unsigned i = 0; i < u->tops->len; i++) {
+        node *top = g_ptr_array_index(u->tops, i);
+        if (cursor_in_system_header(top->cursor))
+            continue;
+        function *f = NULL;
+        if (next < u->functions->len && ((function *)g_ptr_array_index(u->functions, next))->decl == top)
+            f = g_ptr_array_index(u->functions, next++);
+        walk(p, u, f, top, i, 1);
+    }
+    for (unsigned i = 0; i < u->tops->len; i++) {
+        node *top = g_ptr_array_index(u->tops, i);
+        if (top->kind != CXCursor_VarDecl || cursor_in_system_header(top->cursor))
+            continue;
+        bool external = clang_Cursor_getStorageClass(top->cursor) == CX_SC_Extern &&
+                        cursor_is_null(clang_Cursor_getVarDeclInitializer(top->cursor));
+        char *name = cursor_name(top->cursor);
+        if (external || !g_hash_table_add(seen, name))
+            continue;
+        bool local = clang_getCursorLinkage(top->cursor) == CXLinkage_Internal;
+        char *shown = local ? g_strdup_printf("%s:%s", u->name, name) : g_strdup(name);
+        add_global(u, top->cursor, shown, name, top->a);
+        g_free(shown);
+    }
+    for (unsigned i = 0; i < u->functions->len; i++) {
+        function *f = g_ptr_array_index(u->functions, i);
+        if (g_hash_table_contains(p->addressed, f->key)) {
+            char *e = g_strescape(f->key, NULL);
+            g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", e, f == u->main ? "dome__main" : f->name));
+            g_free(e);
+        }
+    }
+    if (u->main)
+        edit_main(u);
+}
+
+static void write_table(GString *out, GPtrArray *list, const char *begin, const char *before)
+{
+    if (!list->len)
+        return;
+    g_string_append_printf(out, "%s = {\n", begin);
+    for (unsigned i = 0; i < list->len; i++)
+        g_string_append_printf(out, "    %s%s,\n", before, (char *)g_ptr_array_index(list, i));
+    g_string_append(out, "};\n");
+}
+
+/* The whole file as the compiler gets it. */
+char *module_write(program *p, unit *u)
+{
+    for (unsigned i = 0; i < u->functions->len; i++) {
+        function *f = g_ptr_array_index(u->functions, i);
+        if (f->polls)
+            write_function(p, f);
+    }
+    if (u->refused)
+        return NULL;
+    /* before each function: what it needs at the file's scope */
+    unsigned next = 0;
+    for (unsigned i = 0; i < u->tops->len; i++) {
+        GString *before = g_string_new(NULL);
+        for (unsigned k = 0; k < u->hoists->len; k++) {
+            const hoist *h = &g_array_index(u->hoists, hoist, k);
+            edit except = {h->a, h->b, EDIT_REPLACE, 0, NULL};
+            if (h->top != i)
+                continue;
+            char *file;
+            unsigned line;
+            unit_place(u, h->a, &file, &line);
+            g_string_append_printf(before, "\n# %u \"%s\"\n", line, file);
+            edit_range(u, h->a, h->b, &except, before);
+            g_string_append(before, h->after);
+            g_free(file);
+        }
+        if (next < u->functions->len && ((function *)g_ptr_array_index(u->functions, next))->decl == g_ptr_array_index(u->tops, i)) {
+            function *f = g_ptr_array_index(u->functions, next++);
+            if (f->out)
+                g_string_append_printf(before, "\n# 1 \"<dome-cc>\"\n%s", f->out->str);
+        }
+        if (before->len) {
+            unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)), line;
+            char *file;
+            unit_place(u, at, &file, &line);
+            g_string_append_printf(before, "\n# %u \"%s\"\n", line, file);
+            edit_around(u, at, at, 0, before->str, "");
+            g_free(file);
+        }
+        g_string_free(before, TRUE);
+    }
+    GString *out = g_string_new(NULL);
+    write_prelude(out);
+    g_string_append(out, u->prelude->str);
+    edit_range(u, 0, u->length, NULL, out);
+    g_string_append_printf(out, "\n# 1 \"<dome-cc>\"\n%s", u->tail->str);
+    write_table(out, u->globals, "static struct dome__cc_global dome__globals[]", "");
+    write_table(out, u->descriptors, "static struct dome__cc_function *dome__functions[]", "");
+    write_table(out, u->codes, "static const struct dome__cc_code dome__codes[]", "");
+    write_table(out, u->heap_types, "static struct dome__cc_type *dome__heap_types[]", "&");
+    char *e = g_strescape(u->name, NULL);
+    g_string_append_printf(out, "static struct dome__cc_module dome__module = {sizeof(struct dome__cc_module), \"%s\"", e);
+    const struct {
+        GPtrArray *list;
+        const char *name;
+    } tables[] = {{u->globals, "dome__globals"}, {u->descriptors, "dome__functions"}, {u->codes, "dome__codes"}, {u->heap_types, "dome__heap_types"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++)
+        g_string_append_printf(out, ", %s, %u", tables[i].list->len ? tables[i].name : "0", tables[i].list->len);
+    g_string_append(out, "};\n__attribute__((__constructor__)) static void dome__enlist(void) { dome__cc_register(&dome__module); }\n");
+    if (u->main)
+        g_string_append(out, "int main(int argc, char **argv) { return dome__cc_main(argc, argv, dome__main); }\n");
+    g_free(e);
+    return g_string_free(out, FALSE);
+}

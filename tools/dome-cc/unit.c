@@ -1,0 +1,344 @@
+/* A source file: its nodes and its text. */
+#include "cc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+char *cursor_name(CXCursor c)
+{
+    CXString s = clang_getCursorSpelling(c);
+    char *name = g_strdup(clang_getCString(s) ? clang_getCString(s) : "");
+    clang_disposeString(s);
+    return name;
+}
+
+unsigned cursor_offset(CXCursor c)
+{
+    unsigned offset = 0;
+    clang_getFileLocation(clang_getCursorLocation(c), NULL, NULL, NULL, &offset);
+    return offset;
+}
+
+bool cursor_is_null(CXCursor c)
+{
+    return clang_Cursor_isNull(c) || clang_isInvalid(c.kind);
+}
+
+bool cursor_in_system_header(CXCursor c)
+{
+    return clang_Location_isInSystemHeader(clang_getCursorLocation(c));
+}
+
+void unit_place(unit *u, unsigned at, char **file, unsigned *line)
+{
+    CXString name;
+    clang_getPresumedLocation(clang_getLocationForOffset(u->tu, u->file, at), &name, line, NULL);
+    *file = g_strdup(clang_getCString(name) ? clang_getCString(name) : u->path);
+    clang_disposeString(name);
+}
+
+void unit_refuse(unit *u, unsigned at, const char *format, ...)
+{
+    char *file;
+    unsigned line;
+    unit_place(u, at, &file, &line);
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s:%u: error: dome-cc: %s\n", file, line, text);
+    g_free(text);
+    g_free(file);
+    u->refused++;
+}
+
+node *node_kid(const node *n, unsigned i)
+{
+    return n && i < n->kids->len ? g_ptr_array_index(n->kids, i) : NULL;
+}
+
+static bool transparent(const node *n)
+{
+    return n->kids->len == 1 && (n->kind == CXCursor_ParenExpr || (n->kind == CXCursor_UnexposedExpr && node_kid(n, 0)->a == n->a &&
+                                                                   node_kid(n, 0)->b == n->b));
+}
+
+node *node_bare(node *n)
+{
+    while (n && transparent(n))
+        n = node_kid(n, 0);
+    return n;
+}
+
+node *node_bare_up(node *n)
+{
+    n = n->up;
+    while (n && transparent(n))
+        n = n->up;
+    return n;
+}
+
+bool node_is_expression(const node *n)
+{
+    return clang_isExpression(n->kind);
+}
+
+bool node_is_statement(const node *n)
+{
+    return clang_isStatement(n->kind);
+}
+
+bool node_is_loop(const node *n)
+{
+    return n->kind == CXCursor_ForStmt || n->kind == CXCursor_WhileStmt || n->kind == CXCursor_DoStmt;
+}
+
+CXCursor node_declaration(const node *n)
+{
+    return clang_getCursorReferenced(n->cursor);
+}
+
+node *call_callee(const node *n)
+{
+    return n->kind == CXCursor_CallExpr ? node_kid(n, 0) : NULL;
+}
+
+CXCursor call_function(const node *n)
+{
+    node *callee = node_bare(call_callee(n));
+    if (callee && callee->kind == CXCursor_DeclRefExpr) {
+        CXCursor c = node_declaration(callee);
+        if (c.kind == CXCursor_FunctionDecl)
+            return c;
+    }
+    return clang_getNullCursor();
+}
+
+/* ---- text ---- */
+
+/* Behind a literal or line marker that begins at `at`; `at` itself if none does. */
+static unsigned over(const unit *u, unsigned at)
+{
+    const char *t = u->original;
+    if (t[at] == '"' || t[at] == '\'') {
+        char quote = t[at++];
+        while (at < u->length && t[at] != quote)
+            at += t[at] == '\\' ? 2 : 1;
+        return at + 1;
+    }
+    if (t[at] == '#' && (at == 0 || t[at - 1] == '\n')) {
+        while (at < u->length && t[at] != '\n')
+            at++;
+    }
+    return at;
+}
+
+unsigned text_skip(const unit *u, unsigned at)
+{
+    while (at < u->length) {
+        unsigned next = u->original[at] == '#' ? over(u, at) : at;
+        if (next == at && !g_ascii_isspace(u->original[at]))
+            break;
+        at = next == at ? at + 1 : next;
+    }
+    return at;
+}
+
+unsigned text_find(const unit *u, unsigned at, unsigned end, char what)
+{
+    int depth = 0;
+    while (at < end) {
+        unsigned next = over(u, at);
+        if (next != at) {
+            at = next;
+            continue;
+        }
+        char c = u->original[at];
+        if (depth == 0 && c == what)
+            return at;
+        depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+        at++;
+    }
+    return end;
+}
+
+unsigned text_close(const unit *u, unsigned at)
+{
+    return text_find(u, at + 1, u->length, ')');
+}
+
+char *text_flat(const unit *u, unsigned a, unsigned b)
+{
+    GString *s = g_string_new(NULL);
+    while (a < b) {
+        unsigned next = over(u, a);
+        if (next == a) {
+            char c = u->original[a++];
+            if (!g_ascii_isspace(c))
+                g_string_append_c(s, c);
+            else if (s->len && s->str[s->len - 1] != ' ')
+                g_string_append_c(s, ' ');
+        } else {
+            if (u->original[a] != '#')
+                g_string_append_len(s, u->original + a, MIN(next, b) - a);
+            a = next;
+        }
+    }
+    return g_string_free(s, FALSE);
+}
+
+/* The operator of a binary expression: what stands between its operands. */
+char *node_operator(unit *u, const node *n)
+{
+    unsigned a = text_skip(u, node_kid(n, 0)->b), b = node_kid(n, 1)->a;
+    char *text = text_flat(u, a, b);
+    return g_strstrip(text);
+}
+
+/* ---- nodes ---- */
+
+typedef struct visit {
+    unit *unit;
+    node *up;
+} visit;
+
+static node *node_new(unit *u, CXCursor c, node *up)
+{
+    node *n = g_new0(node, 1);
+    n->cursor = c;
+    n->kind = c.kind;
+    n->type = clang_getCursorType(c);
+    n->up = up;
+    n->kids = g_ptr_array_new();
+    CXSourceRange r = clang_getCursorExtent(c);
+    CXFile file = NULL;
+    clang_getFileLocation(clang_getRangeStart(r), &file, NULL, NULL, &n->a);
+    clang_getFileLocation(clang_getRangeEnd(r), NULL, NULL, NULL, &n->b);
+    if (n->b < n->a || n->b > u->length)
+        n->b = n->a;
+    return n;
+}
+
+static enum CXChildVisitResult visit_kid(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    visit *v = data;
+    node *n = node_new(v->unit, c, v->up);
+    g_ptr_array_add(v->up->kids, n);
+    visit inner = {v->unit, n};
+    clang_visitChildren(c, visit_kid, &inner);
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_enumerator(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (c.kind == CXCursor_EnumConstantDecl)
+        g_hash_table_add(((unit *)data)->file_names, cursor_name(c));
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_top(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    unit *u = data;
+    char *name = cursor_name(c);
+    if (*name)
+        g_hash_table_add(u->file_names, name);
+    else
+        g_free(name);
+    if (c.kind == CXCursor_EnumDecl)
+        clang_visitChildren(c, visit_enumerator, u);
+    node *n = node_new(u, c, NULL);
+    if (!cursor_in_system_header(c)) {
+        visit inner = {u, n};
+        clang_visitChildren(c, visit_kid, &inner);
+    }
+    g_ptr_array_add(u->tops, n);
+    return CXChildVisit_Continue;
+}
+
+static void find_pragmas(unit *u)
+{
+    const char *key = "#pragma dome ";
+    for (const char *p = strstr(u->original, key); p; p = strstr(p + 1, key)) {
+        if (p != u->original && p[-1] != '\n')
+            continue;
+        const char *word = p + strlen(key);
+        size_t n = strcspn(word, " \t\r\n");
+        pragma found = {(unsigned)(p - u->original), n == 4 && strncmp(word, "poll", 4) == 0};
+        if (!found.poll && !(n == 6 && strncmp(word, "nopoll", 6) == 0))
+            unit_refuse(u, found.at, "#pragma dome %.*s is not known: poll and nopoll are, before a loop", (int)n, word);
+        g_array_append_val(u->pragmas, found);
+    }
+}
+
+unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count)
+{
+    unit *u = g_new0(unit, 1);
+    u->path = g_strdup(path);
+    u->name = g_strdup(strncmp(path, "./", 2) == 0 ? path + 2 : path);
+    u->original = text;
+    u->length = (unsigned)length;
+    u->tops = g_ptr_array_new();
+    u->functions = g_ptr_array_new();
+    u->edits = g_array_new(FALSE, FALSE, sizeof(edit));
+    u->renamed = g_hash_table_new(NULL, NULL);
+    u->prelude = g_string_new(NULL);
+    u->tail = g_string_new(NULL);
+    u->types = g_hash_table_new(g_str_hash, g_str_equal);
+    u->heap_types = g_ptr_array_new();
+    u->literals = g_hash_table_new(g_str_hash, g_str_equal);
+    u->globals = g_ptr_array_new();
+    u->codes = g_ptr_array_new();
+    u->descriptors = g_ptr_array_new();
+    u->file_names = g_hash_table_new(g_str_hash, g_str_equal);
+    u->pragmas = g_array_new(FALSE, FALSE, sizeof(pragma));
+    u->lifted = g_hash_table_new(NULL, NULL);
+    u->hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
+    u->index = clang_createIndex(0, 0);
+    struct CXUnsavedFile file = {"dome-cc-unit.i", text, length};
+    enum CXErrorCode error = clang_parseTranslationUnit2(u->index, file.Filename, arguments, count, &file, 1,
+                                                         CXTranslationUnit_KeepGoing, &u->tu);
+    if (error != CXError_Success || !u->tu) {
+        fprintf(stderr, "dome-cc: error: libclang cannot read %s (error %d)\n", path, (int)error);
+        u->refused++;
+        return u;
+    }
+    u->file = clang_getFile(u->tu, file.Filename);
+    unsigned n = clang_getNumDiagnostics(u->tu);
+    for (unsigned i = 0; i < n; i++) {
+        CXDiagnostic d = clang_getDiagnostic(u->tu, i);
+        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
+            CXString what = clang_getDiagnosticSpelling(d), name;
+            unsigned line, column;
+            clang_getPresumedLocation(clang_getDiagnosticLocation(d), &name, &line, &column);
+            fprintf(stderr, "%s:%u:%u: error: dome-cc: not C as libclang knows it: %s\n", clang_getCString(name), line, column,
+                    clang_getCString(what));
+            clang_disposeString(what);
+            clang_disposeString(name);
+            u->refused++;
+        }
+        clang_disposeDiagnostic(d);
+    }
+    if (u->refused)
+        return u;
+    find_pragmas(u);
+    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_top, u);
+    /* Text may be inserted behind the declaration before: what begins with attributes begins before its extent. */
+    u->ends = g_ptr_array_new();
+    unsigned end = 0;
+    for (unsigned i = 0; i < u->tops->len; i++) {
+        node *top = g_ptr_array_index(u->tops, i);
+        g_ptr_array_add(u->ends, GUINT_TO_POINTER(MIN(end, top->a)));
+        bool body = top->kind == CXCursor_FunctionDecl && clang_isCursorDefinition(top->cursor);
+        unsigned after = body ? top->b : text_find(u, top->b, u->length, ';') + 1;
+        /* "struct s {...} x;" is two declarations, and only the second ends there */
+        node *next = i + 1 < u->tops->len ? g_ptr_array_index(u->tops, i + 1) : NULL;
+        if (next && next->a < after)
+            after = end;
+        end = MAX(end, MIN(after, u->length));
+    }
+    return u;
+}

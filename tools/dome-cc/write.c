@@ -1,0 +1,871 @@
+/* Functions that may poll, written anew.
+ *
+ * Variables whose scope contains a place where the function can be captured are declared at the function's beginning: those in
+ * registers are put into the record by each such place; arrays, and those whose address is taken, live in dome__m.
+ * Recovery enters a loop by its head, which every loop that contains such places has: else the compiler would see a loop with
+ * two entries, and leave it as it is. */
+#include "cc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGE_RECORD = 64 }; /* bytes: larger structs do not live in registers */
+
+void for_parts(unit *u, node *n, node **init, node **condition, node **step, node **body)
+{
+    unsigned open = text_find(u, n->a, n->b, '('); /* a parenthesis is found before it is entered */
+    unsigned first = text_find(u, open + 1, n->b, ';'), second = text_find(u, first + 1, n->b, ';'), close = text_close(u, open);
+    *init = *condition = *step = *body = NULL;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *kid = node_kid(n, i);
+        if (kid->a >= close)
+            *body = kid;
+        else if (kid->a > second)
+            *step = kid;
+        else if (kid->a > first)
+            *condition = kid;
+        else
+            *init = kid;
+    }
+}
+
+void write_mark(function *f, node *n)
+{
+    char *file;
+    unsigned line;
+    unit_place(f->unit, n->a, &file, &line);
+    char *e = g_strescape(file, NULL);
+    if (f->out->len && f->out->str[f->out->len - 1] != '\n')
+        g_string_append_c(f->out, '\n');
+    g_string_append_printf(f->out, "# %u \"%s\"\n", line, e);
+    g_free(e);
+    g_free(file);
+}
+
+site *site_new(function *f, node *at, bool is_poll)
+{
+    site *s = g_new0(site, 1);
+    char *file;
+    unsigned line;
+    unit_place(f->unit, at->a, &file, &line);
+    s->id = (int)f->sites->len;
+    s->loop = f->loops->len ? g_ptr_array_index(f->loops, f->loops->len - 1) : NULL;
+    s->is_poll = is_poll;
+    s->place = g_strdup_printf("%s:%u", file, line);
+    s->live = g_ptr_array_new();
+    for (unsigned i = 0; i < f->live->len; i++) {
+        variable *v = g_ptr_array_index(f->live, i);
+        if (!v->memory)
+            g_ptr_array_add(s->live, v);
+    }
+    g_ptr_array_add(f->sites, s);
+    g_free(file);
+    return s;
+}
+
+/* ---- variables ---- */
+
+static char *new_name(function *f, const char *name)
+{
+    char *chosen = g_strdup(name);
+    for (int k = 2; g_hash_table_contains(f->used, chosen); k++) {
+        g_free(chosen);
+        chosen = g_strdup_printf("%s__%d", name, k);
+    }
+    g_hash_table_add(f->used, chosen);
+    return chosen;
+}
+
+static variable *variable_new(function *f, node *n, CXType type, bool parameter)
+{
+    unit *u = f->unit;
+    char *name = cursor_name(n->cursor);
+    variable *v = g_new0(variable, 1);
+    v->type = type;
+    v->cursor = n->cursor;
+    v->parameter = parameter;
+    long long size = type_is_record(type) ? clang_Type_getSizeOf(type) : 0;
+    v->memory = declares_taken(f, n->cursor) || clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
+    bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type));
+    v->name = keeps ? g_strdup(name) : new_name(f, name);
+    v->read = v->memory ? g_strdup_printf("dome__m->%s", v->name) : v->name;
+    char *file;
+    unit_place(u, n->a, &file, &v->line);
+    v->file = file;
+    if (type_is_variable(type))
+        unit_refuse(u, n->a, "%s: the variable %s has a variable length, and the function may poll: use malloc, or #pragma dome nopoll at "
+                    "the loops of a function that calls none that polls", f->name, name);
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *kid = node_kid(n, i);
+        if (kid->kind >= CXCursor_FirstAttr && kid->kind <= CXCursor_LastAttr) {
+            char *text = text_flat(u, kid->a, kid->b);
+            if (!strstr(text, "unused"))
+                unit_refuse(u, n->a, "%s: the variable %s has the attribute \"%s\", and the function may poll", f->name, name, text);
+            g_free(text);
+        }
+    }
+    v->declared = type_declare(u, type, v->name, true);
+    g_hash_table_insert(f->by_decl, GUINT_TO_POINTER(cursor_offset(n->cursor)), v);
+    g_ptr_array_add(f->variables, v);
+    f->has_memory = f->has_memory || v->memory;
+    g_free(name);
+    return v;
+}
+
+static bool is_plain_declaration(const node *kid)
+{
+    return kid->kind == CXCursor_VarDecl && !clang_Cursor_hasVarDeclGlobalStorage(kid->cursor);
+}
+
+static void plan_declaration(function *f, node *n)
+{
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (is_plain_declaration(node_kid(n, i)))
+            variable_new(f, node_kid(n, i), node_kid(n, i)->type, false);
+}
+
+/* Whether the step or condition of a loop stands at its end, and "continue" must go there. */
+static bool has_tail(unit *u, node *n)
+{
+    if (n->kind == CXCursor_DoStmt)
+        return node_kid(n, 1)->polls;
+    node *init, *condition, *step, *body;
+    if (n->kind != CXCursor_ForStmt)
+        return false;
+    for_parts(u, n, &init, &condition, &step, &body);
+    return step && step->polls;
+}
+
+static void plan_continues(function *f, node *n, int tail)
+{
+    if (n->kind == CXCursor_ContinueStmt) {
+        char *go = g_strdup_printf("goto dome__next_%d", tail);
+        edit_replace(f->unit, n->a, n->b, go);
+        g_free(go);
+    }
+    if (node_is_loop(n))
+        return;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        plan_continues(f, node_kid(n, i), tail);
+}
+
+static char *tail_key(function *f, node *n)
+{
+    return g_hash_table_lookup(f->unit->renamed, GUINT_TO_POINTER(n->a));
+}
+
+/* What will be declared at the beginning; goes where write_statement goes. */
+static void plan(function *f, node *n)
+{
+    if (!n->polls)
+        return;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *kid = node_kid(n, i);
+        if (kid->kind == CXCursor_DeclStmt && (n->kind == CXCursor_CompoundStmt || n->kind == CXCursor_ForStmt))
+            plan_declaration(f, kid);
+    }
+    if (node_is_loop(n) && has_tail(f->unit, n)) {
+        int tail = ++f->continues;
+        g_hash_table_insert(f->unit->renamed, GUINT_TO_POINTER(n->a), g_strdup_printf("%d", tail));
+        for (unsigned i = 0; i < n->kids->len; i++)
+            plan_continues(f, node_kid(n, i), tail);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        plan(f, node_kid(n, i));
+}
+
+/* Names of the file's scope that the function uses: its variables must not hide them. */
+static void plan_names(function *f, node *n)
+{
+    if (n->kind == CXCursor_DeclRefExpr || n->kind == CXCursor_TypeRef) {
+        CXCursor d = node_declaration(n);
+        CXCursor parent = clang_getCursorSemanticParent(d);
+        if (parent.kind != CXCursor_FunctionDecl || d.kind == CXCursor_TypedefDecl || d.kind == CXCursor_EnumConstantDecl)
+            g_hash_table_add(f->used, cursor_name(d));
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        plan_names(f, node_kid(n, i));
+}
+
+static void plan_uses(function *f, node *n)
+{
+    f->has_labels = f->has_labels || n->kind == CXCursor_LabelStmt || n->kind == CXCursor_SwitchStmt;
+    if (n->kind == CXCursor_IndirectGotoStmt || n->kind == CXCursor_AddrLabelExpr)
+        unit_refuse(f->unit, n->a, "%s: the address of a label, and the function may poll", f->name);
+    if (n->kind == CXCursor_DeclRefExpr) {
+        variable *v = g_hash_table_lookup(f->by_decl, GUINT_TO_POINTER(cursor_offset(node_declaration(n))));
+        if (v) {
+            char *name = cursor_name(v->cursor);
+            if (strcmp(v->read, name) != 0)
+                edit_replace(f->unit, n->a, n->b, v->read);
+            g_free(name);
+        }
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        plan_uses(f, node_kid(n, i));
+}
+
+/* ---- return ---- */
+
+static CXType result_type(function *f)
+{
+    return clang_getResultType(f->decl->type);
+}
+
+static bool returns_nothing(function *f)
+{
+    return clang_getCanonicalType(result_type(f)).kind == CXType_Void;
+}
+
+/* In functions with memory: { T dome__r = value; leave; return dome__r; } */
+static void plan_returns(function *f, node *n)
+{
+    if (n->kind == CXCursor_ReturnStmt) {
+        unit *u = f->unit;
+        unsigned end = text_skip(u, n->b);
+        char *leave = g_strdup_printf("dome__cc_leave(&dome__fn_%s);", f->name);
+        bool nothing = returns_nothing(f);
+        if (nothing) {
+            edit_replace(u, n->a, n->a + 6, n->kids->len ? "{" : "{ ");
+            char *after = g_strdup_printf("; %s return; }", leave);
+            edit_replace(u, end, end + 1, after);
+            g_free(after);
+        } else {
+            char *t = type_declare(u, result_type(f), "dome__r", true), *before = g_strdup_printf("{ %s = ", t);
+            char *after = g_strdup_printf("; %s return dome__r; }", leave);
+            edit_replace(u, n->a, n->a + 6, before);
+            edit_replace(u, end, end + 1, after);
+            g_free(after);
+            g_free(before);
+            g_free(t);
+        }
+        g_free(leave);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        plan_returns(f, node_kid(n, i));
+}
+
+static void write_return(program *p, function *f, node *n)
+{
+    node *value = node_kid(n, 0);
+    unsigned level = f->live->len;
+    if (returns_nothing(f)) {
+        if (value)
+            lower_discarded(p, f, value);
+        write_mark(f, n);
+        if (f->has_memory)
+            g_string_append_printf(f->out, "dome__cc_leave(&dome__fn_%s); ", f->name);
+        g_string_append(f->out, "return;\n");
+    } else {
+        lower(p, f, value);
+        char *text = node_text(f->unit, value);
+        write_mark(f, n);
+        if (f->has_memory) {
+            char *t = type_declare(f->unit, result_type(f), "dome__r", true);
+            g_string_append_printf(f->out, "{ %s = %s; dome__cc_leave(&dome__fn_%s); return dome__r; }\n", t, text, f->name);
+            g_free(t);
+        } else {
+            g_string_append_printf(f->out, "return %s;\n", text);
+        }
+        g_free(text);
+    }
+    live_cut(f, level);
+}
+
+/* ---- declarations ---- */
+
+static node *initialiser(node *n)
+{
+    CXCursor c = clang_Cursor_getVarDeclInitializer(n->cursor);
+    if (cursor_is_null(c))
+        return NULL;
+    CXSourceRange r = clang_getCursorExtent(c);
+    unsigned a, b;
+    clang_getFileLocation(clang_getRangeStart(r), NULL, NULL, NULL, &a);
+    clang_getFileLocation(clang_getRangeEnd(r), NULL, NULL, NULL, &b);
+    for (unsigned i = n->kids->len; i-- > 0;) {
+        node *kid = node_kid(n, i);
+        if (kid->a == a && kid->b == b && node_is_expression(kid))
+            return kid;
+    }
+    return NULL;
+}
+
+static bool all_zero(node *n)
+{
+    return n->kids->len == 0 || (n->kids->len == 1 && node_kid(n, 0)->kind == CXCursor_IntegerLiteral &&
+                                 node_kid(n, 0)->b - node_kid(n, 0)->a == 1);
+}
+
+static void write_variable(program *p, function *f, node *n)
+{
+    unit *u = f->unit;
+    variable *v = g_hash_table_lookup(f->by_decl, GUINT_TO_POINTER(cursor_offset(n->cursor)));
+    node *init = initialiser(n);
+    char *type = type_name(u, v->type);
+    unsigned level = f->live->len;
+    if (!init) {
+        write_mark(f, n);
+        if (!v->memory)
+            g_string_append_printf(f->out, type_is_record(v->type) ? "%s = (%s){0};\n" : "%s = 0;\n", v->read, type);
+    } else if (init->kind == CXCursor_InitListExpr || (type_is_array(v->type) && node_bare(init)->kind == CXCursor_StringLiteral)) {
+        bool list = init->kind == CXCursor_InitListExpr, array = type_is_array(v->type);
+        char *flat = text_flat(u, init->a, init->b);
+        bool zero = list && all_zero(init) && (flat[1] == '}' || flat[1] == '0' || (flat[1] == ' ' && flat[2] == '0'));
+        g_free(flat);
+        lower(p, f, init);
+        char *text = node_text(u, init);
+        write_mark(f, n);
+        if (array && zero)
+            g_string_append_printf(f->out, "__builtin_memset(%s, 0, sizeof(%s));\n", v->read, v->read);
+        else if (array)
+            g_string_append_printf(f->out, list ? "__builtin_memcpy(%s, (%s)%s, sizeof(%s));\n"
+                                                : "__builtin_memcpy(%s, (%s){%s}, sizeof(%s));\n",
+                                   v->read, type, text, v->read);
+        else
+            g_string_append_printf(f->out, "%s = (%s)%s;\n", v->read, type, text);
+        g_free(text);
+    } else {
+        lower_assign(p, f, v, init);
+    }
+    live_cut(f, level);
+    g_ptr_array_add(f->live, v);
+    g_free(type);
+}
+
+static void write_declaration(program *p, function *f, node *n)
+{
+    bool plain = false, other = false;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        if (is_plain_declaration(node_kid(n, i)))
+            plain = true;
+        else
+            other = true;
+    }
+    if (!plain && other) { /* a type, a static, a declaration of what is elsewhere */
+        write_mark(f, n);
+        edit_range(f->unit, n->a, n->b, NULL, f->out);
+        g_string_append_c(f->out, '\n');
+        return;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (is_plain_declaration(node_kid(n, i)))
+            write_variable(p, f, node_kid(n, i));
+}
+
+/* ---- loops ---- */
+
+/* Text that is known when all places are: what recovery does at a loop's head. */
+#define DISPATCH "\001%d\002"
+
+static loop_site *loop_begin(function *f)
+{
+    loop_site *l = g_new0(loop_site, 1);
+    l->id = ++f->temporaries;
+    l->outer = f->loops->len ? g_ptr_array_index(f->loops, f->loops->len - 1) : NULL;
+    g_ptr_array_add(f->loops, l);
+    return l;
+}
+
+static void loop_end(function *f)
+{
+    g_ptr_array_set_size(f->loops, (int)f->loops->len - 1);
+}
+
+static void write_head(function *f, node *n, loop_site *l, bool polls)
+{
+    write_mark(f, n);
+    g_string_append_printf(f->out, "dome__loop_%d: ; ", l->id);
+    if (polls) {
+        site *s = site_new(f, n, true);
+        g_string_append_printf(f->out, "if (__builtin_expect(dome__cc_status, 0)) { if (dome__cc_status & 8) switch (dome__point) { " DISPATCH
+                               "} if (dome__cc_poll()) goto dome__save_%d; }\n", l->id, s->id);
+    } else {
+        g_string_append_printf(f->out, "if (__builtin_expect(dome__cc_status & 8, 0)) switch (dome__point) { " DISPATCH "}\n", l->id);
+    }
+}
+
+static void write_inner(program *p, function *f, node *n)
+{
+    unsigned level = f->live->len;
+    g_string_append(f->out, "{\n");
+    write_statement(p, f, n);
+    g_string_append(f->out, "}\n");
+    live_cut(f, level);
+}
+
+/* Leaves the loop unless the condition holds. */
+static void write_test(program *p, function *f, node *condition)
+{
+    unsigned level = f->live->len;
+    lower(p, f, condition);
+    char *text = node_text(f->unit, condition);
+    write_mark(f, condition);
+    g_string_append_printf(f->out, "if (!(%s)) break;\n", text);
+    g_free(text);
+    live_cut(f, level);
+}
+
+enum { STRIP = 8192 }; /* iterations between two polls */
+
+static void write_strip(function *f, node *n, node *condition, node *step, node *body)
+{
+    unit *u = f->unit;
+    node *i, *bound;
+    char *o;
+    if (!strip_parts(u, n, &i, &bound, &o))
+        return;
+    char *type = type_name(u, clang_getCursorType(node_declaration(i))), *x = node_text(u, i), *to = node_text(u, bound);
+    char *next = node_text(u, step);
+    bool up = *o == '<';
+    write_mark(f, condition);
+    g_string_append_printf(f->out, "{ %s dome__to = (unsigned long long)%s - (unsigned long long)%s > %d ? (%s)(%s %c %d) : (%s)(%s);\n",
+                           type, up ? (g_strdup_printf("(%s)(%s)", type, to)) : x, up ? x : g_strdup_printf("(%s)(%s)", type, to), STRIP,
+                           type, x, up ? '+' : '-', STRIP, type, to);
+    write_mark(f, n);
+    g_string_append_printf(f->out, "for (; %s %s dome__to; %s) {\n", x, o, next);
+    write_mark(f, body);
+    unsigned end = text_skip(u, body->b);
+    edit_range(u, body->a, u->original[end] == ';' ? end + 1 : body->b, NULL, f->out);
+    g_string_append(f->out, "\n} }\n");
+    g_free(next);
+    g_free(to);
+    g_free(x);
+    g_free(type);
+    g_free(o);
+}
+
+static void write_loop(program *p, function *f, node *n)
+{
+    unit *u = f->unit;
+    loop_class class = summary_loop(u, n);
+    bool polls = class != LOOP_FREE;
+    char *tail = tail_key(f, n);
+    unsigned level = f->live->len;
+    if (n->kind == CXCursor_ForStmt) {
+        node *init, *condition, *step, *body;
+        for_parts(u, n, &init, &condition, &step, &body);
+        if (init && init->kind == CXCursor_DeclStmt)
+            write_declaration(p, f, init);
+        else if (init)
+            lower_discarded(p, f, init);
+        bool strip = class == LOOP_STRIP && !body->polls && !condition->polls && !step->polls;
+        char *next = step && !tail && !strip ? node_text(u, step) : g_strdup("");
+        write_mark(f, n);
+        g_string_append_printf(f->out, "for (;; %s) {\n", next);
+        g_free(next);
+        loop_site *l = loop_begin(f);
+        write_head(f, n, l, polls);
+        if (condition)
+            write_test(p, f, condition);
+        if (strip)
+            write_strip(f, n, condition, step, body);
+        else
+            write_inner(p, f, body);
+        if (tail) {
+            g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
+            lower_discarded(p, f, step);
+        }
+    } else if (n->kind == CXCursor_WhileStmt) {
+        g_string_append(f->out, "for (;;) {\n");
+        write_head(f, n, loop_begin(f), polls);
+        write_test(p, f, node_kid(n, 0));
+        write_inner(p, f, node_kid(n, 1));
+    } else {
+        node *body = node_kid(n, 0), *condition = node_kid(n, 1);
+        g_string_append(f->out, tail ? "for (;;) {\n" : "do {\n");
+        write_head(f, n, loop_begin(f), polls);
+        write_inner(p, f, body);
+        if (tail) {
+            g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
+            write_test(p, f, condition);
+        } else {
+            char *text = node_text(u, condition);
+            write_mark(f, condition);
+            g_string_append_printf(f->out, "} while (%s);\n", text);
+            g_free(text);
+        }
+    }
+    if (!(n->kind == CXCursor_DoStmt && !tail))
+        g_string_append(f->out, "}\n");
+    loop_end(f);
+    live_cut(f, level);
+}
+
+/* ---- statements ---- */
+
+void write_block(program *p, function *f, node *n)
+{
+    unsigned level = f->live->len;
+    g_string_append(f->out, "{\n");
+    for (unsigned i = 0; i < n->kids->len; i++)
+        write_statement(p, f, node_kid(n, i));
+    g_string_append(f->out, "}\n");
+    live_cut(f, level);
+}
+
+void write_statement(program *p, function *f, node *n)
+{
+    unit *u = f->unit;
+    if (n->kind == CXCursor_DeclStmt) {
+        write_declaration(p, f, n);
+        return;
+    }
+    if (!n->polls) {
+        unsigned end = text_skip(u, n->b);
+        write_mark(f, n);
+        edit_range(u, n->a, end < u->length && u->original[end] == ';' ? end + 1 : n->b, NULL, f->out);
+        g_string_append_c(f->out, '\n');
+        return;
+    }
+    unsigned level = f->live->len;
+    switch ((int)n->kind) {
+    case CXCursor_CompoundStmt:
+        write_block(p, f, n);
+        return;
+    case CXCursor_IfStmt: {
+        lower(p, f, node_kid(n, 0));
+        char *text = node_text(u, node_kid(n, 0));
+        live_cut(f, level);
+        write_mark(f, n);
+        g_string_append_printf(f->out, "if (%s)\n", text);
+        g_free(text);
+        write_inner(p, f, node_kid(n, 1));
+        if (n->kids->len > 2) {
+            g_string_append(f->out, "else\n");
+            write_inner(p, f, node_kid(n, 2));
+        }
+        return;
+    }
+    case CXCursor_SwitchStmt: {
+        lower(p, f, node_kid(n, 0));
+        char *text = node_text(u, node_kid(n, 0));
+        live_cut(f, level);
+        write_mark(f, n);
+        g_string_append_printf(f->out, "switch (%s)\n", text);
+        g_free(text);
+        write_inner(p, f, node_kid(n, 1));
+        return;
+    }
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt:
+        write_loop(p, f, n);
+        return;
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+    case CXCursor_LabelStmt: {
+        node *inner = node_kid(n, n->kids->len - 1);
+        write_mark(f, n);
+        edit_range(u, n->a, inner->a, NULL, f->out);
+        g_string_append(f->out, " ;\n");
+        write_statement(p, f, inner);
+        return;
+    }
+    case CXCursor_ReturnStmt:
+        write_return(p, f, n);
+        return;
+    default:
+        break;
+    }
+    if (node_is_expression(n)) {
+        lower_discarded(p, f, n);
+        return;
+    }
+    unit_refuse(u, n->a, "%s: this statement calls a function that may poll, and is not understood", f->name);
+}
+
+/* ---- the whole function ---- */
+
+static void write_return_dummy(function *f, GString *out)
+{
+    if (returns_nothing(f)) {
+        g_string_append(out, "return;");
+        return;
+    }
+    char *t = type_name(f->unit, result_type(f));
+    g_string_append_printf(out, type_is_record(result_type(f)) ? "return (%s){0};" : "return (%s)0;", t);
+    g_free(t);
+}
+
+static const loop_site *next_inside(const loop_site *from, const loop_site *to)
+{
+    while (to && to->outer != from)
+        to = to->outer;
+    return to;
+}
+
+static bool is_inside(const loop_site *l, const loop_site *of)
+{
+    while (l && l != of)
+        l = l->outer;
+    return l == of;
+}
+
+static void dispatch(function *f, const site *s, const loop_site *here, GString *out)
+{
+    if (s->loop != here)
+        g_string_append_printf(out, "goto dome__loop_%d;", next_inside(here, s->loop)->id);
+    else if (s->is_poll)
+        g_string_append(out, "break;");
+    else
+        g_string_append(out, s->recovery);
+    (void)f;
+}
+
+static const loop_site *loop_by_id(function *f, int id)
+{
+    for (unsigned i = 0; i < f->sites->len; i++) {
+        site *s = g_ptr_array_index(f->sites, i);
+        for (const loop_site *l = s->loop; l; l = l->outer)
+            if (l->id == id)
+                return l;
+    }
+    return NULL;
+}
+
+/* The body with what stands for DISPATCH. */
+static void fill_dispatches(function *f, const char *body, GString *out)
+{
+    for (const char *at = body; *at;) {
+        if (*at != '\001') {
+            const char *end = strchr(at, '\001');
+            size_t n = end ? (size_t)(end - at) : strlen(at);
+            g_string_append_len(out, at, (gssize)n);
+            at += n;
+            continue;
+        }
+        char *end;
+        const loop_site *l = loop_by_id(f, (int)strtol(at + 1, &end, 10));
+        for (unsigned i = 0; i < f->sites->len && l; i++) {
+            site *s = g_ptr_array_index(f->sites, i);
+            if (!is_inside(s->loop, l))
+                continue;
+            g_string_append_printf(out, "case %d: ", s->id);
+            dispatch(f, s, l, out);
+            g_string_append_c(out, ' ');
+        }
+        at = end + 1;
+    }
+}
+
+static char *struct_of(function *f, const char *what, bool memory, GHashTable *wanted)
+{
+    unit *u = f->unit;
+    GString *fields = g_string_new(NULL), *members = g_string_new(NULL);
+    unsigned n = 0;
+    for (unsigned i = 0; i < f->variables->len; i++) {
+        variable *v = g_ptr_array_index(f->variables, i);
+        if (v->memory != memory || (!memory && !g_hash_table_contains(wanted, v)))
+            continue;
+        char *why, *type = type_describe(u, v->type, &why);
+        if (!type) {
+            if (v->temporary)
+                unit_refuse(u, f->decl->a, "%s: the result of a call cannot be saved: it contains %s", f->name, why);
+            else
+                unit_refuse(u, cursor_offset(v->cursor), "%s: the variable %s cannot be saved: it contains %s", f->name, v->name, why);
+            g_free(why);
+            continue;
+        }
+        g_string_append_printf(fields, "%s; ", v->declared);
+        g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(struct dome__%s_%s, %s)},\n", v->name, type, what, f->name,
+                               v->name);
+        n++;
+        g_free(type);
+    }
+    char *text = NULL;
+    if (n) {
+        text = g_strdup_printf("struct dome__%s_%s { %s};\n", what, f->name, fields->str);
+        char *id = g_strdup_printf("dome__%s_%s_type", what, f->name), *shown = g_strdup_printf("%s of %s", what, f->name);
+        char *ctype = g_strdup_printf("struct dome__%s_%s", what, f->name);
+        type_write_struct(u, id, shown, ctype, members->str, n);
+        g_free(ctype);
+        g_free(shown);
+        g_free(id);
+    }
+    g_string_free(fields, TRUE);
+    g_string_free(members, TRUE);
+    return text;
+}
+
+/* Of the source, so that the image of another version is refused: spaces and line numbers do not count. */
+static guint64 version_of(function *f)
+{
+    char *text = text_flat(f->unit, f->decl->a, f->decl->b);
+    guint64 h = G_GUINT64_CONSTANT(14695981039346656037);
+    for (const char *p = text; *p; p++)
+        if (*p != ' ')
+            h = (h ^ (guchar)*p) * G_GUINT64_CONSTANT(1099511628211);
+    g_free(text);
+    return h ? h : 1;
+}
+
+/* The parameters' type as calls have it: arrays are pointers. */
+static CXType parameter_type(function *f, unsigned i, CXType written)
+{
+    CXType t = clang_getCanonicalType(f->decl->type);
+    if ((type_is_array(written) || type_is_function(written)) && t.kind == CXType_FunctionProto)
+        return clang_getArgType(t, i);
+    return written;
+}
+
+void write_function(program *p, function *f)
+{
+    unit *u = f->unit;
+    if (clang_isFunctionTypeVariadic(f->decl->type) && clang_getCanonicalType(f->decl->type).kind == CXType_FunctionProto) {
+        unit_refuse(u, f->decl->a, "%s has a variable number of arguments, and may poll", f->name);
+        return;
+    }
+    f->out = g_string_new(NULL);
+    f->variables = g_ptr_array_new();
+    f->live = g_ptr_array_new();
+    f->sites = g_ptr_array_new();
+    f->loops = g_ptr_array_new();
+    f->used = g_hash_table_new(g_str_hash, g_str_equal);
+    f->by_decl = g_hash_table_new(NULL, NULL);
+    summary_mark(p, f);
+    plan_names(f, f->decl);
+    GString *copies = g_string_new(NULL), *names = g_string_new(NULL);
+    /* parameters keep their names */
+    int n = clang_Cursor_getNumArguments(f->decl->cursor);
+    for (int i = 0; i < n; i++) {
+        CXCursor c = clang_Cursor_getArgument(f->decl->cursor, (unsigned)i);
+        char *name = cursor_name(c);
+        if (*name)
+            g_hash_table_add(f->used, g_strdup(name));
+        g_free(name);
+    }
+    for (int i = 0; i < n; i++) {
+        CXCursor c = clang_Cursor_getArgument(f->decl->cursor, (unsigned)i);
+        char *name = cursor_name(c);
+        node *at = NULL;
+        for (unsigned k = 0; k < f->decl->kids->len; k++)
+            if (cursor_offset(node_kid(f->decl, k)->cursor) == cursor_offset(c))
+                at = node_kid(f->decl, k);
+        if (!*name || !at) {
+            g_free(name);
+            continue;
+        }
+        variable *v = variable_new(f, at, parameter_type(f, (unsigned)i, at->type), true);
+        g_ptr_array_add(f->live, v);
+        if (v->memory)
+            g_string_append_printf(copies, "%s = %s; ", v->read, name);
+        else if (strcmp(v->name, name) != 0)
+            g_string_append_printf(names, "%s = %s; ", v->declared, name);
+        g_free(name);
+    }
+    plan(f, f->body);
+    plan_uses(f, f->body);
+    if (f->has_memory)
+        plan_returns(f, f->body);
+    site *entry = f->recursive ? site_new(f, f->body, true) : NULL;
+    write_block(p, f, f->body);
+
+    GHashTable *wanted = g_hash_table_new(NULL, NULL);
+    for (unsigned i = 0; i < f->sites->len; i++) {
+        site *s = g_ptr_array_index(f->sites, i);
+        for (unsigned k = 0; k < s->live->len; k++)
+            g_hash_table_add(wanted, g_ptr_array_index(s->live, k));
+    }
+    char *saved = struct_of(f, "saved", false, wanted), *memory = struct_of(f, "memory", true, wanted);
+    if (u->refused)
+        return;
+    g_string_append_printf(u->prelude, "static struct dome__cc_function dome__fn_%s;\n", f->name);
+
+    GString *all = g_string_new("{\n"), *resume = g_string_new(NULL);
+    for (unsigned i = 0; i < f->variables->len; i++) {
+        variable *v = g_ptr_array_index(f->variables, i);
+        if (v->memory || v->parameter)
+            continue;
+        bool zero = f->has_labels && !v->temporary;
+        g_string_append_printf(all, zero ? (type_is_record(v->type) ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
+    }
+    g_string_append_printf(all, "%s\n", names->str);
+    if (memory)
+        g_string_append_printf(all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name, f->name);
+    g_string_append_printf(resume, "const struct dome__saved_%s *dome__s = dome__cc_pop(&dome__fn_%s, &dome__point); (void)dome__s;\n", f->name,
+                           f->name);
+    g_string_append(resume, "switch (dome__point) {\n");
+    for (unsigned i = 0; i < f->sites->len; i++) {
+        site *s = g_ptr_array_index(f->sites, i);
+        g_string_append_printf(resume, "case %d: ", s->id);
+        for (unsigned k = 0; k < s->live->len; k++) {
+            const char *name = ((variable *)g_ptr_array_index(s->live, k))->name;
+            g_string_append_printf(resume, "%s = dome__s->%s; ", name, name);
+        }
+        dispatch(f, s, NULL, resume);
+        g_string_append_c(resume, '\n');
+    }
+    g_string_append(resume, "}\n");
+    if (entry && !copies->len) {
+        g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
+                               "if (dome__cc_poll()) goto dome__save_%d;\n}\n", resume->str, entry->id);
+    } else {
+        g_string_append_printf(all, "if (__builtin_expect(dome__cc_status & 8, 0)) {\n%s}%s%s%s\n", resume->str, copies->len ? " else { " : "",
+                               copies->str, copies->len ? "}" : "");
+        if (entry)
+            g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n", entry->id);
+    }
+    fill_dispatches(f, f->out->str, all);
+    if (returns_nothing(f)) {
+        g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn;\n" : "return;\n", f->name);
+    } else if (f == u->main) {
+        g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn 0;\n" : "return 0;\n", f->name);
+    } else {
+        /* a value is returned before, or nobody looks at it */
+        if (memory)
+            g_string_append_printf(all, "dome__cc_leave(&dome__fn_%s);\n", f->name);
+        write_return_dummy(f, all);
+        g_string_append_c(all, '\n');
+    }
+    GString *points = g_string_new(NULL);
+    for (unsigned i = 0; i < f->sites->len; i++) {
+        site *s = g_ptr_array_index(f->sites, i);
+        if (saved)
+            g_string_append_printf(all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ",
+                                   s->id, f->name, f->name, s->id);
+        else
+            g_string_append_printf(all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
+        for (unsigned k = 0; k < s->live->len; k++) {
+            const char *name = ((variable *)g_ptr_array_index(s->live, k))->name;
+            g_string_append_printf(all, "dome__s->%s = %s; ", name, name);
+        }
+        write_return_dummy(f, all);
+        g_string_append(all, " }\n");
+        char *e = g_strescape(s->place, NULL);
+        g_string_append_printf(points, "\"%s\", ", e);
+        g_free(e);
+    }
+    g_string_append(all, "}\n");
+    char *file;
+    unsigned line;
+    unit_place(u, f->body->b, &file, &line);
+    char *e = g_strescape(file, NULL);
+    g_string_append_printf(all, "# %u \"%s\"\n", line, e);
+    edit_replace(u, f->body->a, f->body->b, all->str);
+    char *before = g_strdup_printf("%s%s", saved ? saved : "", memory ? memory : "");
+    f->out = g_string_new(before); /* to be put before the function */
+
+    if (f->sites->len)
+        g_string_append_printf(u->tail, "static const char *const dome__points_%s[] = {%s};\n", f->name, points->str);
+    bool local = strchr(f->key, ':') != NULL;
+    char *shown = g_strescape(local ? f->key : f->name, NULL);
+    char *s = saved ? g_strdup_printf("&dome__saved_%s_type", f->name) : g_strdup("0");
+    char *m = memory ? g_strdup_printf("&dome__memory_%s_type", f->name) : g_strdup("0");
+    g_string_append_printf(u->tail,
+                           "static struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n",
+                           f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0", f->sites->len ? f->name : "",
+                           f->sites->len);
+    g_ptr_array_add(u->descriptors, g_strdup_printf("&dome__fn_%s", f->name));
+    g_free(m);
+    g_free(s);
+    g_free(shown);
+    g_free(before);
+    g_free(e);
+    g_free(file);
+    g_string_free(points, TRUE);
+    g_string_free(all, TRUE);
+    g_string_free(resume, TRUE);
+    g_string_free(copies, TRUE);
+    g_string_free(names, TRUE);
+}
