@@ -1,4 +1,5 @@
-/* Expressions with calls that may poll: each such call becomes a statement of its own, in the order from left to right.
+/* Expressions with calls that may poll: each such call becomes a statement of its own. Where C leaves the order open, it is the one of
+ * gcc: operands from left to right, arguments from right to left, the right side of x += y first.
  *
  * lower(n) writes statements and leaves in the nodes below n what stands for the calls, so that node_text(n) is an expression
  * without such calls. What is evaluated before a call, and could be changed by it, is put into temporaries first. */
@@ -235,7 +236,7 @@ static void write_call(function *f, node *n, const variable *to)
     g_free(target);
 }
 
-/* ---- operands, from left to right ---- */
+/* ---- operands, in the order of the list ---- */
 
 /* Values of an initialiser's braces are operands each; the braces are none. */
 static void flatten(node *n, GPtrArray *items)
@@ -273,8 +274,10 @@ static void lower_call(program *p, function *f, node *n)
 {
     GPtrArray *items = g_ptr_array_new();
     bool direct = !cursor_is_null(call_function(n));
-    for (unsigned i = direct ? 1 : 0; i < n->kids->len; i++)
-        flatten(node_kid(n, i), items);
+    if (!direct)
+        g_ptr_array_add(items, call_callee(n));
+    for (unsigned i = n->kids->len; i-- > 1;)
+        g_ptr_array_add(items, node_kid(n, i));
     operands(p, f, items);
     node *callee = call_callee(n);
     if (!direct && call_polls(p, f->unit, n) && !(callee->text && strncmp(callee->text, "dome__t", 7) == 0))
@@ -364,36 +367,14 @@ static void lower_choice(program *p, function *f, node *n, bool value)
     }
 }
 
+/* x op= f(): compilers take the right side first, then x. */
 static void lower_compound_assignment(program *p, function *f, node *n)
 {
     node *to = node_kid(n, 0), *value = node_kid(n, 1);
-    lower(p, f, to);
-    if (!value->polls)
-        return;
-    settle(f, to);
-    node *bare = node_bare(to);
-    if (bare->kind == CXCursor_MemberRefExpr && clang_Cursor_isBitField(node_declaration(bare))) {
-        unit_refuse(f->unit, n->a, "%s: a bit-field is changed by an operator whose right side calls a function that may poll: write "
-                    "it as two statements", f->name);
-        return;
-    }
-    if (stable(f, to)) {
-        lower(p, f, value);
-        return;
-    }
-    /* x op= f(): the value of x before the call counts, as with compilers */
-    char *operator= node_operator(f->unit, n), *place = node_text(f->unit, to);
-    operator[strlen(operator) - 1] = '\0';
-    variable *t = temporary(f, to->type, to);
-    write_mark(f, n);
-    g_string_append_printf(f->out, "%s = %s;\n", t->name, place);
-    live_add(f, t);
     lower(p, f, value);
-    char *right = node_text(f->unit, value);
-    n->text = g_strdup_printf("(%s = %s %s (%s))", place, t->name, operator, right);
-    g_free(right);
-    g_free(operator);
-    g_free(place);
+    if (to->polls && !stable(f, value))
+        spill(f, value);
+    lower(p, f, to);
 }
 
 static void lower_block(program *p, function *f, node *n)
