@@ -30,9 +30,23 @@ for name in $names; do
     ./plain >plain.$name
     echo $? >status.$name
     for optimization in -O0 -O2; do
-        "$cc" $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue; }
+        "$cc" $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
         same $name "$optimization undisturbed" ./translated
-        same $name "$optimization captured at every poll" ./translated --dome-checkpoint-every 1
+        rm -rf saved
+        same $name "$optimization captured at every poll" ./translated --dome-checkpoint-dir saved --dome-checkpoint-every 1 \
+            --dome-checkpoint-keep 1000000
+    done
+    # The last one was the program of -O2; that of -O0 restarts from its checkpoints, some of them.
+    "$cc" -O0 "$here/$name.c" -o translated -lm
+    count=$(ls saved | grep -c '^ckpt-.*\.dckpt$')
+    [ $count -gt 1 ] || fail "$name: no checkpoints"
+    [ $name = files ] && continue # its file is no more
+    for k in $(seq 1 $((count / 12 + 1)) $count); do
+        timeout 60 ./translated --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
+        status=$?
+        [ "$(cat status.$name)" = $status ] || fail "$name, restarted from checkpoint $k of $count: status $status: $(head -3 err)"
+        # What was printed after the checkpoint is printed again.
+        tail -c $(stat -c %s out) plain.$name | cmp -s - out || fail "$name, restarted from $k of $count: $(tail -3 out)"
     done
 done
 [ $failures = 0 ] && echo "all constructs are captured at every poll, and go on"
