@@ -154,6 +154,7 @@ char *type_declare(unit *u, CXType t, const char *name, bool bare); /* bare: wit
 char *type_name(unit *u, CXType t);                                 /* for casts, without const */
 char *type_describe(unit *u, CXType t, char **why);                 /* NULL and *why */
 void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n);
+char *type_assign(unit *u, CXType t, const char *to, const char *from);
 bool type_is_record(CXType t);
 bool type_is_array(CXType t);
 bool type_is_pointer(CXType t);
@@ -188,6 +189,7 @@ void lower_discarded(program *p, function *f, node *n);
 void lower_assign(program *p, function *f, const variable *to, node *value);
 void write_statement(program *p, function *f, node *n);
 void write_block(program *p, function *f, node *n);
+void write_assignment(function *f, const variable *to, const char *value);
 void write_mark(function *f, node *n);
 variable *temporary(function *f, CXType type, node *at);
 bool stable(function *f, node *n);

@@ -15,6 +15,14 @@ static const variable *variable_of(function *f, node *n)
     return g_hash_table_lookup(f->by_decl, GUINT_TO_POINTER(cursor_offset(node_declaration(n))));
 }
 
+/* to = value; "value" as an expression of C. */
+void write_assignment(function *f, const variable *to, const char *value)
+{
+    char *text = type_assign(f->unit, to->type, to->read, value);
+    g_string_append_printf(f->out, "%s\n", text);
+    g_free(text);
+}
+
 /* ---- temporaries ---- */
 
 static void live_add(function *f, variable *v)
@@ -70,7 +78,7 @@ static void spill(function *f, node *n)
         n->text = g_strdup("(void)0");
     } else {
         variable *t = temporary(f, n->type, n);
-        g_string_append_printf(f->out, "%s = %s;\n", t->name, text);
+        write_assignment(f, t, text);
         n->text = t->name;
         live_add(f, t);
     }
@@ -222,18 +230,19 @@ static void write_call(function *f, node *n, const variable *to)
 {
     site *s = site_new(f, n, false);
     char *call = node_text(f->unit, n), *callee = node_text(f->unit, call_callee(n));
-    char *target = to ? g_strdup_printf("%s = ", to->read) : g_strdup("");
+    GString *again = g_string_new(callee);
+    dummy_arguments(f, n, again);
+    char *first = to ? type_assign(f->unit, to->type, to->read, call) : g_strdup_printf("%s;", call);
+    char *second = to ? type_assign(f->unit, to->type, to->read, again->str) : g_strdup_printf("%s;", again->str);
     write_mark(f, n);
-    g_string_append_printf(f->out, "%s%s; if (__builtin_expect(dome__cc_status & 4, 0)) goto dome__save_%d; dome__after_%d: ;\n", target,
-                           call, s->id, s->id);
-    GString *recovery = g_string_new(target);
-    g_string_append(recovery, callee);
-    dummy_arguments(f, n, recovery);
-    g_string_append_printf(recovery, "; if (dome__cc_status & 4) goto dome__save_%d; goto dome__after_%d;", s->id, s->id);
-    s->recovery = g_string_free(recovery, FALSE);
+    g_string_append_printf(f->out, "%s if (__builtin_expect(dome__cc_status & 4, 0)) goto dome__save_%d; dome__after_%d: ;\n", first, s->id,
+                           s->id);
+    s->recovery = g_strdup_printf("%s if (dome__cc_status & 4) goto dome__save_%d; goto dome__after_%d;", second, s->id, s->id);
+    g_string_free(again, TRUE);
+    g_free(first);
+    g_free(second);
     g_free(call);
     g_free(callee);
-    g_free(target);
 }
 
 /* ---- operands, in the order of the list ---- */
@@ -310,7 +319,9 @@ static void branch(program *p, function *f, node *value, const variable *t, bool
     if (t) {
         lower(p, f, value);
         char *text = node_text(f->unit, value);
-        g_string_append_printf(f->out, truth ? "%s = (%s) ? 1 : 0;\n" : "%s = (%s);\n", t->name, text);
+        char *whole = g_strdup_printf(truth ? "(%s) ? 1 : 0" : "(%s)", text);
+        write_assignment(f, t, whole);
+        g_free(whole);
         g_free(text);
     } else {
         lower_discarded(p, f, value);
@@ -392,7 +403,7 @@ static void lower_block(program *p, function *f, node *n)
             lower(p, f, kid);
             char *text = node_text(f->unit, kid);
             write_mark(f, kid);
-            g_string_append_printf(f->out, "%s = %s;\n", t->name, text);
+            write_assignment(f, t, text);
             g_free(text);
         } else {
             write_statement(p, f, kid);
@@ -508,7 +519,7 @@ void lower_assign(program *p, function *f, const variable *to, node *value)
     lower(p, f, value);
     char *text = node_text(f->unit, value);
     write_mark(f, value);
-    g_string_append_printf(f->out, "%s = %s;\n", to->read, text);
+    write_assignment(f, to, text);
     g_free(text);
 }
 

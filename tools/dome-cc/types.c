@@ -315,6 +315,35 @@ static GArray *fields_of(CXType t)
     return fields;
 }
 
+static bool has_constant(CXType t)
+{
+    t = clang_getCanonicalType(t);
+    while (type_is_array(t))
+        t = clang_getCanonicalType(clang_getArrayElementType(t));
+    if (t.kind != CXType_Record)
+        return false;
+    GArray *fields = fields_of(t);
+    bool found = false;
+    for (unsigned i = 0; i < fields->len && !found; i++) {
+        CXType f = clang_getCanonicalType(clang_getCursorType(g_array_index(fields, CXCursor, i)));
+        CXType e = type_element(f, NULL);
+        found = clang_isConstQualifiedType(f) || clang_isConstQualifiedType(clang_getCanonicalType(e)) || has_constant(f);
+    }
+    g_array_free(fields, TRUE);
+    return found;
+}
+
+/* to = from, as a statement; also if the type is a struct with constant members. */
+char *type_assign(unit *u, CXType t, const char *to, const char *from)
+{
+    if (!has_constant(t))
+        return g_strdup_printf("%s = %s;", to, from);
+    char *copy = type_declare(u, t, "dome__c", true);
+    char *text = g_strdup_printf("{ %s = %s; __builtin_memcpy(&%s, &dome__c, sizeof(dome__c)); }", copy, from, to);
+    g_free(copy);
+    return text;
+}
+
 /* Whether values of a type can be described: looks at what is contained, not at what pointers lead to. NULL, or why not. */
 static char *obstacle(CXType t)
 {

@@ -85,7 +85,7 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     v->cursor = n->cursor;
     v->parameter = parameter;
     long long size = type_is_record(type) ? clang_Type_getSizeOf(type) : 0;
-    v->memory = declares_taken(f, n->cursor) || clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
+    v->memory = type_is_array(type) || declares_taken(f, n->cursor) || clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
     bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type));
     v->name = keeps ? g_strdup(name) : new_name(f, name);
     v->read = v->memory ? g_strdup_printf("dome__m->%s", v->name) : v->name;
@@ -306,8 +306,10 @@ static void write_variable(program *p, function *f, node *n)
     unsigned level = f->live->len;
     if (!init) {
         write_mark(f, n);
+        char *zero = type_is_record(v->type) ? g_strdup_printf("(%s){0}", type) : g_strdup("0");
         if (!v->memory)
-            g_string_append_printf(f->out, type_is_record(v->type) ? "%s = (%s){0};\n" : "%s = 0;\n", v->read, type);
+            write_assignment(f, v, zero);
+        g_free(zero);
     } else if (init->kind == CXCursor_InitListExpr || (type_is_array(v->type) && node_bare(init)->kind == CXCursor_StringLiteral)) {
         bool list = init->kind == CXCursor_InitListExpr, array = type_is_array(v->type);
         char *flat = text_flat(u, init->a, init->b);
@@ -322,8 +324,11 @@ static void write_variable(program *p, function *f, node *n)
             g_string_append_printf(f->out, list ? "__builtin_memcpy(%s, (%s)%s, sizeof(%s));\n"
                                                 : "__builtin_memcpy(%s, (%s){%s}, sizeof(%s));\n",
                                    v->read, type, text, v->read);
-        else
-            g_string_append_printf(f->out, "%s = (%s)%s;\n", v->read, type, text);
+        else {
+            char *value = g_strdup_printf("(%s)%s", type, text);
+            write_assignment(f, v, value);
+            g_free(value);
+        }
         g_free(text);
     } else {
         lower_assign(p, f, v, init);
@@ -790,8 +795,11 @@ void write_function(program *p, function *f)
         site *s = g_ptr_array_index(f->sites, i);
         g_string_append_printf(resume, "case %d: ", s->id);
         for (unsigned k = 0; k < s->live->len; k++) {
-            const char *name = ((variable *)g_ptr_array_index(s->live, k))->name;
-            g_string_append_printf(resume, "%s = dome__s->%s; ", name, name);
+            const variable *v = g_ptr_array_index(s->live, k);
+            char *from = g_strdup_printf("dome__s->%s", v->name), *text = type_assign(u, v->type, v->name, from);
+            g_string_append_printf(resume, "%s ", text);
+            g_free(text);
+            g_free(from);
         }
         dispatch(f, s, NULL, resume);
         g_string_append_c(resume, '\n');
@@ -827,8 +835,11 @@ void write_function(program *p, function *f)
         else
             g_string_append_printf(all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
         for (unsigned k = 0; k < s->live->len; k++) {
-            const char *name = ((variable *)g_ptr_array_index(s->live, k))->name;
-            g_string_append_printf(all, "dome__s->%s = %s; ", name, name);
+            const variable *v = g_ptr_array_index(s->live, k);
+            char *to = g_strdup_printf("dome__s->%s", v->name), *text = type_assign(u, v->type, to, v->name);
+            g_string_append_printf(all, "%s ", text);
+            g_free(text);
+            g_free(to);
         }
         write_return_dummy(f, all);
         g_string_append(all, " }\n");
