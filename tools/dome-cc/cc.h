@@ -49,10 +49,10 @@ struct unit;
 typedef struct function {
     struct unit *unit;
     node *decl, *body;
-    char *name;     /* in C */
-    char *key;      /* in the program: name, or file:name of a static one */
-    char *type_key; /* its canonical type */
-    GPtrArray *calls; /* char *: keys of functions that it calls */
+    char *name;          /* in C */
+    char *key;           /* in the program: name, or file:name of a static one */
+    char *type_key;      /* its canonical type */
+    GPtrArray *calls;    /* char *: keys of functions that it calls */
     GPtrArray *indirect; /* char *: type keys of pointers that it calls; "" : any */
     bool has_loop, recursive, polls, addressed, any_type;
     int mark;
@@ -61,9 +61,9 @@ typedef struct function {
     GPtrArray *variables; /* those saved and those in memory, in order of their declaration */
     GPtrArray *live;      /* of them, those in scope here */
     GPtrArray *sites, *loops;
-    GHashTable *used;     /* names */
-    GHashTable *taken;    /* offsets of declarations whose address is taken */
-    GHashTable *by_decl;  /* offset of a declaration -> variable */
+    GHashTable *used;    /* names */
+    GHashTable *taken;   /* offsets of declarations whose address is taken */
+    GHashTable *by_decl; /* offset of a declaration -> variable */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
 } function;
@@ -112,9 +112,9 @@ typedef struct hoist {
 
 typedef struct program {
     GPtrArray *units;
-    GHashTable *functions;   /* key -> function */
-    GHashTable *addressed;   /* key -> type key, or "" if it was cast */
-    GHashTable *code_names;  /* foreign functions whose address is taken, once they are enlisted */
+    GHashTable *functions;  /* key -> function */
+    GHashTable *addressed;  /* key -> type key, or "" if it was cast */
+    GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
 } program;
 
 /* unit.c: a file, its nodes, its text */
@@ -122,8 +122,8 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
 void unit_refuse(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void unit_place(unit *u, unsigned at, char **file, unsigned *line);
 node *node_kid(const node *n, unsigned i);
-node *node_bare(node *n);      /* without parentheses and implicit conversions */
-node *node_bare_up(node *n);   /* the first parent that is neither */
+node *node_bare(node *n);    /* without parentheses and implicit conversions */
+node *node_bare_up(node *n); /* the first parent that is neither */
 bool node_is_expression(const node *n);
 bool node_is_statement(const node *n);
 bool node_is_loop(const node *n);
@@ -135,11 +135,11 @@ char *cursor_name(CXCursor c);
 bool cursor_is_null(CXCursor c);
 bool cursor_in_system_header(CXCursor c);
 node *call_callee(const node *n);
-CXCursor call_function(const node *n); /* the function that is called by its name, or a null cursor */
+CXCursor call_function(const node *n);          /* the function that is called by its name, or a null cursor */
 unsigned text_skip(const unit *u, unsigned at); /* over spaces and line markers */
 unsigned text_find(const unit *u, unsigned at, unsigned end, char what); /* outside of parentheses and literals */
-unsigned text_close(const unit *u, unsigned at); /* the parenthesis that closes the one at `at` */
-char *text_flat(const unit *u, unsigned a, unsigned b); /* in one line */
+unsigned text_close(const unit *u, unsigned at);                         /* the parenthesis that closes the one at `at` */
+char *text_flat(const unit *u, unsigned a, unsigned b);                  /* in one line */
 
 /* edits.c */
 void edit_replace(unit *u, unsigned a, unsigned b, const char *text);
@@ -149,7 +149,7 @@ char *node_text(unit *u, node *n);
 void node_print(unit *u, node *n, GString *out);
 
 /* types.c */
-enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT }; /* as DOME_CAPTURE_KIND_... of <dome/capture.h> */
+enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT };        /* as DOME_CAPTURE_KIND_... of <dome/capture.h> */
 char *type_declare(unit *u, CXType t, const char *name, bool bare); /* bare: without const */
 char *type_name(unit *u, CXType t);                                 /* for casts, without const */
 char *type_describe(unit *u, CXType t, char **why);                 /* NULL and *why */

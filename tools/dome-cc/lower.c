@@ -1,5 +1,5 @@
-/* Expressions with calls that may poll: each such call becomes a statement of its own. Where C leaves the order open, it is the one of
- * gcc: operands from left to right, arguments from right to left, the right side of x += y first.
+/* Expressions with calls that may poll: each such call becomes a statement of its own. Where C leaves the order open, it is the
+ * one of gcc: operands from left to right, arguments from right to left, the right side of x += y first.
  *
  * lower(n) writes statements and leaves in the nodes below n what stands for the calls, so that node_text(n) is an expression
  * without such calls. What is evaluated before a call, and could be changed by it, is put into temporaries first. */
@@ -235,8 +235,8 @@ static void write_call(function *f, node *n, const variable *to)
     char *first = to ? type_assign(f->unit, to->type, to->read, call) : g_strdup_printf("%s;", call);
     char *second = to ? type_assign(f->unit, to->type, to->read, again->str) : g_strdup_printf("%s;", again->str);
     write_mark(f, n);
-    g_string_append_printf(f->out, "%s if (__builtin_expect(dome__cc_status & 4, 0)) goto dome__save_%d; dome__after_%d: ;\n", first, s->id,
-                           s->id);
+    g_string_append_printf(f->out, "%s if (__builtin_expect(dome__cc_status & 4, 0)) goto dome__save_%d; dome__after_%d: ;\n",
+                           first, s->id, s->id);
     s->recovery = g_strdup_printf("%s if (dome__cc_status & 4) goto dome__save_%d; goto dome__after_%d;", second, s->id, s->id);
     g_string_free(again, TRUE);
     g_free(first);
@@ -253,7 +253,8 @@ static void flatten(node *n, GPtrArray *items)
     if (n->kind == CXCursor_InitListExpr) {
         for (unsigned i = 0; i < n->kids->len; i++)
             flatten(node_kid(n, i), items);
-    } else if (n->kind == CXCursor_UnexposedExpr && node_bare(n) == n && n->up && n->up->kind == CXCursor_InitListExpr && n->kids->len) {
+    } else if (n->kind == CXCursor_UnexposedExpr && node_bare(n) == n && n->up && n->up->kind == CXCursor_InitListExpr &&
+               n->kids->len) {
         node *last = node_kid(n, n->kids->len - 1); /* .member = value */
         if (node_is_expression(last))
             flatten(last, items);
@@ -350,7 +351,7 @@ static void lower_logical(program *p, function *f, node *n, bool and, bool value
         g_string_append(f->out, "} else {\n");
     }
     branch(p, f, node_kid(n, 1), t, true);
-    if (and && t)
+    if (and&&t)
         g_string_append_printf(f->out, "} else {\n%s = 0;\n", t->name);
     g_string_append(f->out, "}\n");
     if (t) {
@@ -501,8 +502,10 @@ void lower(program *p, function *f, node *n)
         break;
     }
     char *text = text_flat(u, n->a, MIN(n->b, n->a + 40));
-    unit_refuse(u, n->a, "%s: the expression \"%s\" calls a function that may poll, and cannot be taken apart: call it in a statement "
-                "of its own", f->name, text);
+    unit_refuse(u, n->a,
+                "%s: the expression \"%s\" calls a function that may poll, and cannot be taken apart: call it in a statement "
+                "of its own",
+                f->name, text);
     g_free(text);
 }
 

@@ -1,7 +1,8 @@
-/* dome-cc: a compiler of C programs that can be saved inside their calls, and continued elsewhere. Used as cc is; docs/dome-cc.md.
+/* dome-cc: a compiler of C programs that can be saved inside their calls, and continued elsewhere. Used as cc is;
+ * docs/dome-cc.md.
  *
- * Which functions can be captured is known when all files are: at link time. Until then a file's preprocessed text lies beside its
- * object, as prog.o.dome; the object itself is the compiler's own. */
+ * Which functions can be captured is known when all files are: at link time. Until then a file's preprocessed text lies beside
+ * its object, as prog.o.dome; the object itself is the compiler's own. */
 #include "cc.h"
 
 #include <dome/version.h>
@@ -95,8 +96,8 @@ static int run(const options *o, GPtrArray *command, char **output)
     }
     GError *error = NULL;
     int status;
-    if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, output, NULL,
-                      &status, &error)) {
+    if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, output,
+                      NULL, &status, &error)) {
         fprintf(stderr, "dome-cc: error: %s cannot be run: %s\n", (char *)command->pdata[0], error->message);
         g_error_free(error);
         return 1;
@@ -150,7 +151,8 @@ static unit *parse(const options *o, const char *path, char *text, gsize length,
         add(arguments, *w);
     for (unsigned i = 0; i < flags->len; i++) {
         const char *f = g_ptr_array_index(flags, i);
-        static const char *const same[] = {"-m32", "-m64", "-ansi", "-fsigned-char", "-funsigned-char", "-fgnu89-inline", "-fshort-enums"};
+        static const char *const same[] = {"-m32",           "-m64",         "-ansi", "-fsigned-char", "-funsigned-char",
+                                           "-fgnu89-inline", "-fshort-enums"};
         bool pass = g_str_has_prefix(f, "-std=");
         for (unsigned k = 0; k < G_N_ELEMENTS(same); k++)
             pass = pass || strcmp(f, same[k]) == 0;
@@ -179,10 +181,11 @@ static char *preprocess(const options *o, const char *path, gsize *length)
     GPtrArray *command = command_new(o);
     find_library(&include, &library);
     add_words(o, command, FLAGS | PREPROCESSOR);
-    for (const char *const *w = (const char *const[]){"-E", "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2",
-                                                      "-U__GNUC_PATCHLEVEL__", "-D__GNUC_PATCHLEVEL__=1", "-D__DOME_CC__=1", "-D_Float32=dome__float32", "-D_Float64=dome__float64",
-                                                      "-D_Float32x=dome__float32x", "-D_Float64x=dome__float64x", "-D_Float128=dome__float128",
-                                                      "-w", NULL};
+    for (const char *const *w =
+             (const char *const[]){"-E", "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2",
+                                   "-U__GNUC_PATCHLEVEL__", "-D__GNUC_PATCHLEVEL__=1", "-D__DOME_CC__=1",
+                                   "-D_Float32=dome__float32", "-D_Float64=dome__float64", "-D_Float32x=dome__float32x",
+                                   "-D_Float64x=dome__float64x", "-D_Float128=dome__float128", "-w", NULL};
          *w; w++)
         add(command, *w);
     g_ptr_array_add(command, g_strdup_printf("-I%s", include));
@@ -314,8 +317,10 @@ static int compile_text(const options *o, const unit *u, const char *text, GPtrA
     add(command, file);
     int status = run(o, command, NULL);
     if (status)
-        fprintf(stderr, "dome-cc: error: the compiler does not take the translation of %s (dome-cc --emit-source shows it); this is a "
-                "mistake of dome-cc\n", u->path);
+        fprintf(stderr,
+                "dome-cc: error: the compiler does not take the translation of %s (dome-cc --emit-source shows it); this is a "
+                "mistake of dome-cc\n",
+                u->path);
     return status;
 }
 
@@ -389,7 +394,8 @@ static int link_program(const options *o)
     }
     for (unsigned i = 0; i < p.units->len; i++) {
         char *object = scratch_file(".o");
-        int status = compile_text(o, g_ptr_array_index(p.units, i), g_ptr_array_index(texts, i), g_ptr_array_index(all_flags, i), object);
+        int status =
+            compile_text(o, g_ptr_array_index(p.units, i), g_ptr_array_index(texts, i), g_ptr_array_index(all_flags, i), object);
         if (status)
             return status;
         g_ptr_array_add(objects, object);
@@ -441,8 +447,9 @@ static void add_word(options *o, int kind, char *text, char *value)
 
 int main(int argc, char **argv)
 {
-    static const char *const preprocessor[] = {"-I",      "-D",         "-U",        "-include", "-imacros",  "-isystem", "-iquote",
-                                               "-iprefix", "-idirafter", "-isysroot", "-MF",      "-MT",       "-MQ",      "-Xpreprocessor", NULL};
+    static const char *const preprocessor[] = {"-I",       "-D",      "-U",       "-include",       "-imacros",
+                                               "-isystem", "-iquote", "-iprefix", "-idirafter",     "-isysroot",
+                                               "-MF",      "-MT",     "-MQ",      "-Xpreprocessor", NULL};
     static const char *const linker[] = {"-L", "-l", "-Xlinker", "-u", "-T", "-z", "-e", NULL};
     static const char *const other[] = {"--param", "-aux-info", "-B", "--sysroot", "-Xassembler", NULL};
     static const char *const through[] = {"-E", "-S", "-M", "-MM", "-dumpmachine", "-dumpversion", "-v", "-###", NULL};

@@ -15,12 +15,14 @@ static const char prelude[] =
     "struct dome__cc_type { const char *name; int kind; int scalar; dome__cc_bytes size; struct dome__cc_type *element;\n"
     "    dome__cc_bytes count; const struct dome__cc_member *members; int (*which)(const void *); void *known; };\n"
     "struct dome__cc_member { const char *name; struct dome__cc_type *type; dome__cc_bytes offset; };\n"
-    "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned flags; };\n"
+    "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned "
+    "flags; };\n"
     "struct dome__cc_code { const char *name; void (*address)(void); };\n"
     "struct dome__cc_function { const char *name; struct dome__cc_type *saved, *memory; unsigned long long version;\n"
     "    const char *const *points; dome__cc_bytes npoints; void *known; };\n"
     "struct dome__cc_module { dome__cc_bytes size; const char *name; struct dome__cc_global *globals; dome__cc_bytes nglobals;\n"
-    "    struct dome__cc_function **functions; dome__cc_bytes nfunctions; const struct dome__cc_code *codes; dome__cc_bytes ncodes;\n"
+    "    struct dome__cc_function **functions; dome__cc_bytes nfunctions; const struct dome__cc_code *codes; dome__cc_bytes "
+    "ncodes;\n"
     "    struct dome__cc_type **types; dome__cc_bytes ntypes; };\n"
     "struct _IO_FILE;\n"
     "extern volatile int dome__cc_status __asm__(\"dome_capture_status\");\n"
@@ -58,7 +60,7 @@ static const char prelude[] =
     X(llong, I64, "long long")                                                                                                   \
     X(ullong, U64, "unsigned long long")                                                                                         \
     X(size, U64, "dome__cc_bytes")                                                                                               \
-    X(ptrdiff, I64, "__typeof__((char *)0 - (char *)0)")                                                                                          \
+    X(ptrdiff, I64, "__typeof__((char *)0 - (char *)0)")                                                                         \
     X(float, F32, "float")                                                                                                       \
     X(double, F64, "double")                                                                                                     \
     X(fcomplex, C64, "float _Complex")                                                                                           \
@@ -74,10 +76,11 @@ static void write_prelude(GString *out)
                            (int)DOME_KIND_##form);
     SCALARS(WRITE)
 #undef WRITE
-    g_string_append_printf(out,
-                           "static struct dome__cc_type dome__cc_pointer __attribute__((__unused__)) = {\"void *\", %d, %d, sizeof(void *), "
-                           "0, 0, 0, 0, 0};\nstatic int dome__point __attribute__((__unused__));\n",
-                           TYPE_POINTER, (int)DOME_KIND_U64);
+    g_string_append_printf(
+        out,
+        "static struct dome__cc_type dome__cc_pointer __attribute__((__unused__)) = {\"void *\", %d, %d, sizeof(void *), "
+        "0, 0, 0, 0, 0};\nstatic int dome__point __attribute__((__unused__));\n",
+        TYPE_POINTER, (int)DOME_KIND_U64);
 }
 
 /* ---- names ---- */
@@ -173,8 +176,8 @@ static void add_global(unit *u, CXCursor c, const char *name, const char *id, un
         unit_refuse(u, at, "the variable %s cannot be saved: it contains %s", shown, why);
     if (type) {
         char *element_name = type_name(u, element), *e = g_strescape(name, NULL);
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %d}", e, id, type, id,
-                                                    element_name, constant));
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %d}", e, id, type,
+                                                    id, element_name, constant));
         g_free(e);
         g_free(element_name);
     }
@@ -193,8 +196,8 @@ static void lift(unit *u, function *f, node *n, unsigned top)
             variables = true;
             is_static = is_static || clang_Cursor_getStorageClass(kid->cursor) == CX_SC_Static;
         }
-        is_typedef = is_typedef || (kid->kind == CXCursor_TypedefDecl &&
-                                    !type_is_variable(clang_getTypedefDeclUnderlyingType(kid->cursor)));
+        is_typedef = is_typedef ||
+                     (kid->kind == CXCursor_TypedefDecl && !type_is_variable(clang_getTypedefDeclUnderlyingType(kid->cursor)));
     }
     if (is_static || is_typedef) {
         lift_names(u, n);
@@ -202,7 +205,8 @@ static void lift(unit *u, function *f, node *n, unsigned top)
             node *kid = node_kid(n, i);
             if (kid->kind != CXCursor_VarDecl)
                 continue;
-            char *name = cursor_name(kid->cursor), *both = g_strdup_printf("%s_%s", f->name, name), *id = identifier(u, "static", both);
+            char *name = cursor_name(kid->cursor), *both = g_strdup_printf("%s_%s", f->name, name),
+                 *id = identifier(u, "static", both);
             char *shown = g_strdup_printf("%s:%s:%s%s", u->name, f->name, name, id + strlen("dome__static_") + strlen(both));
             rename_to(u, kid->cursor, id);
             add_global(u, kid->cursor, shown, id, kid->a);
@@ -259,16 +263,21 @@ static void name_literal(program *p, unit *u, node *n)
             return; /* printf: nobody keeps the pointer */
     }
     char *text = text_flat(u, n->a, n->b), *id = g_hash_table_lookup(u->literals, text);
-    const char *type = *t == 'L' ? "__typeof__(*L\"\")" : *t == 'U' ? "__typeof__(*U\"\")" : *t == 'u' && t[1] != '8' ? "__typeof__(*u\"\")" : "char";
+    const char *type = *t == 'L'                  ? "__typeof__(*L\"\")"
+                       : *t == 'U'                ? "__typeof__(*U\"\")"
+                       : *t == 'u' && t[1] != '8' ? "__typeof__(*u\"\")"
+                                                  : "char";
     if (!id) {
         unsigned number = g_hash_table_size(u->literals) + 1;
         id = g_strdup_printf("dome__literal_%u", number);
         g_hash_table_insert(u->literals, g_strdup(text), id);
         g_string_append_printf(u->prelude, "static const %s %s[] = %s;\n", type, id, text);
-        const char *described = *t == 'L' || *t == 'U' ? "dome__cc_int" : *t == 'u' && t[1] != '8' ? "dome__cc_ushort" : "dome__cc_char";
+        const char *described = *t == 'L' || *t == 'U'     ? "dome__cc_int"
+                                : *t == 'u' && t[1] != '8' ? "dome__cc_ushort"
+                                                           : "dome__cc_char";
         char *e = g_strescape(u->name, NULL);
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s:literal %u\", %s, &%s, sizeof(%s) / sizeof(%s), 1}", e, number, id, described, id,
-                                                    type));
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s:literal %u\", %s, &%s, sizeof(%s) / sizeof(%s), 1}", e, number, id,
+                                                    described, id, type));
         g_free(e);
     }
     char *use = g_strdup_printf("((%s *)%s)", type, id);
@@ -338,7 +347,8 @@ static void edit_heap(unit *u, node *n, const char *name)
 {
     CXType target = n->type;
     bool known = false;
-    for (node *up = n->up; up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr);
+    for (node *up = n->up;
+         up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr);
          up = up->up) {
         if (!type_is_pointer(up->type))
             continue;
@@ -359,8 +369,11 @@ static void edit_heap(unit *u, node *n, const char *name)
         if (why)
             unit_refuse(u, n->a, "a block of the heap cannot be saved: it contains %s", why);
         else
-            unit_refuse(u, n->a, "%s: of which type is this block? Cast the result, assign it to a pointer with a type, or name the type in "
-                        "a sizeof", name);
+            unit_refuse(
+                u, n->a,
+                "%s: of which type is this block? Cast the result, assign it to a pointer with a type, or name the type in "
+                "a sizeof",
+                name);
         g_free(why);
         return;
     }
@@ -416,10 +429,12 @@ static bool in_list(const char *name, const char *const *list)
 
 static void edit_call(program *p, unit *u, node *n, unsigned depth)
 {
-    static const char *const never[] = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "siglongjmp", "_longjmp", "fork", "vfork",
-                                        "pthread_create", "thrd_create", "clone", "makecontext", "swapcontext", NULL};
+    static const char *const never[] = {"setjmp",      "_setjmp",  "sigsetjmp",   "__sigsetjmp", "longjmp",
+                                        "siglongjmp",  "_longjmp", "fork",        "vfork",       "pthread_create",
+                                        "thrd_create", "clone",    "makecontext", "swapcontext", NULL};
     static const char *const heap[] = {"malloc", "calloc", "realloc", NULL};
-    static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc", "pvalloc", "reallocarray", NULL};
+    static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc",
+                                             "pvalloc",       "reallocarray",   NULL};
     static const char *const later[] = {"signal", "bsd_signal", "sigset", "atexit", "on_exit", "at_quick_exit", NULL};
     CXCursor d = call_function(n);
     if (!cursor_is_null(d) && !foreign(p, u, d))
@@ -436,8 +451,10 @@ static void edit_call(program *p, unit *u, node *n, unsigned depth)
         for (unsigned i = 1; i < n->kids->len; i++)
             polls = polls || argument_polls(p, u, node_kid(n, i));
     if (polls && in_list(name, later)) {
-        unit_refuse(u, n->a, "%s: the function that it gets may poll, and would be called at any time: put #pragma dome nopoll before its "
-                    "loops", name);
+        unit_refuse(u, n->a,
+                    "%s: the function that it gets may poll, and would be called at any time: put #pragma dome nopoll before its "
+                    "loops",
+                    name);
     } else if (polls) {
         if (clang_getCanonicalType(n->type).kind == CXType_Void) {
             edit_around(u, n->a, n->b, depth, "(dome__cc_hold(), ", ", dome__cc_release())");
@@ -654,7 +671,8 @@ char *module_write(program *p, unit *u)
             g_string_append(before, h->after);
             g_free(file);
         }
-        if (next < u->functions->len && ((function *)g_ptr_array_index(u->functions, next))->decl == g_ptr_array_index(u->tops, i)) {
+        if (next < u->functions->len &&
+            ((function *)g_ptr_array_index(u->functions, next))->decl == g_ptr_array_index(u->tops, i)) {
             function *f = g_ptr_array_index(u->functions, next++);
             if (f->out)
                 g_string_append_printf(before, "\n# 1 \"<dome-cc>\"\n%s", f->out->str);
@@ -683,10 +701,14 @@ char *module_write(program *p, unit *u)
     const struct {
         GPtrArray *list;
         const char *name;
-    } tables[] = {{u->globals, "dome__globals"}, {u->descriptors, "dome__functions"}, {u->codes, "dome__codes"}, {u->heap_types, "dome__heap_types"}};
+    } tables[] = {{u->globals, "dome__globals"},
+                  {u->descriptors, "dome__functions"},
+                  {u->codes, "dome__codes"},
+                  {u->heap_types, "dome__heap_types"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++)
         g_string_append_printf(out, ", %s, %u", tables[i].list->len ? tables[i].name : "0", tables[i].list->len);
-    g_string_append(out, "};\n__attribute__((__constructor__)) static void dome__enlist(void) { dome__cc_register(&dome__module); }\n");
+    g_string_append(
+        out, "};\n__attribute__((__constructor__)) static void dome__enlist(void) { dome__cc_register(&dome__module); }\n");
     if (u->main)
         g_string_append(out, "int main(int argc, char **argv) { return dome__cc_main(argc, argv, dome__main); }\n");
     g_free(e);

@@ -75,7 +75,8 @@ static bool plain_local(unit *u, node *n)
     if (n->kind != CXCursor_DeclRefExpr)
         return false;
     CXCursor d = node_declaration(n);
-    return is_local(d) && !clang_isVolatileQualifiedType(clang_getCursorType(d)) && !touches(u, root_of(n), cursor_offset(d), true);
+    return is_local(d) && !clang_isVolatileQualifiedType(clang_getCursorType(d)) &&
+           !touches(u, root_of(n), cursor_offset(d), true);
 }
 
 static bool invariant(unit *u, node *n, node *loop)
@@ -99,7 +100,8 @@ static bool invariant(unit *u, node *n, node *loop)
         return n->kids->len == 1 && invariant(u, node_kid(n, 0), loop);
     case CXCursor_BinaryOperator: {
         char *o = node_operator(u, n);
-        bool good = strlen(o) == 1 && strchr("+-*/%", *o) && invariant(u, node_kid(n, 0), loop) && invariant(u, node_kid(n, 1), loop);
+        bool good =
+            strlen(o) == 1 && strchr("+-*/%", *o) && invariant(u, node_kid(n, 0), loop) && invariant(u, node_kid(n, 1), loop);
         g_free(o);
         return good;
     }
@@ -127,8 +129,8 @@ static bool plain(unit *u, node *n, bool leaves)
             return false;
         break;
     case CXCursor_CallExpr: {
-        static const char *const quick[] = {"sqrt",  "sqrtf", "fabs",  "fabsf", "floor", "floorf", "ceil", "ceilf",
-                                            "fmin",  "fmax",  "fminf", "fmaxf", "abs",   "labs",   "fma",  "llabs"};
+        static const char *const quick[] = {"sqrt", "sqrtf", "fabs",  "fabsf", "floor", "floorf", "ceil", "ceilf",
+                                            "fmin", "fmax",  "fminf", "fmaxf", "abs",   "labs",   "fma",  "llabs"};
         CXCursor f = call_function(n);
         if (cursor_is_null(f))
             return false;
@@ -240,7 +242,8 @@ static bool short_loop(unit *u, node *loop)
             g_free(p);
         }
     }
-    return value && node_is_expression(value) && constant_value(value, &from) && to - from <= SHORT_LOOP && from - to <= SHORT_LOOP;
+    return value && node_is_expression(value) && constant_value(value, &from) && to - from <= SHORT_LOOP &&
+           from - to <= SHORT_LOOP;
 }
 
 loop_class summary_loop(unit *u, node *n)

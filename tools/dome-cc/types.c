@@ -277,12 +277,12 @@ static const char *scalar_of_kind(enum CXTypeKind k)
 /* Names of types that are other basic types on other machines. */
 static const char *scalar_of_typedef(CXType t)
 {
-    static const char *const names[][2] = {{"size_t", "size"},         {"uintptr_t", "size"},       {"ssize_t", "ptrdiff"},
-                                           {"ptrdiff_t", "ptrdiff"},   {"intptr_t", "ptrdiff"},     {"int64_t", "llong"},
-                                           {"uint64_t", "ullong"},     {"int_fast16_t", "ptrdiff"}, {"int_fast32_t", "ptrdiff"},
-                                           {"uint_fast16_t", "size"},  {"uint_fast32_t", "size"},   {"int_fast64_t", "llong"},
-                                           {"uint_fast64_t", "ullong"}, {"intmax_t", "llong"},      {"uintmax_t", "ullong"},
-                                           {"int_least64_t", "llong"}, {"uint_least64_t", "ullong"}};
+    static const char *const names[][2] = {{"size_t", "size"},          {"uintptr_t", "size"},       {"ssize_t", "ptrdiff"},
+                                           {"ptrdiff_t", "ptrdiff"},    {"intptr_t", "ptrdiff"},     {"int64_t", "llong"},
+                                           {"uint64_t", "ullong"},      {"int_fast16_t", "ptrdiff"}, {"int_fast32_t", "ptrdiff"},
+                                           {"uint_fast16_t", "size"},   {"uint_fast32_t", "size"},   {"int_fast64_t", "llong"},
+                                           {"uint_fast64_t", "ullong"}, {"intmax_t", "llong"},       {"uintmax_t", "ullong"},
+                                           {"int_least64_t", "llong"},  {"uint_least64_t", "ullong"}};
     while (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) {
         if (t.kind == CXType_Elaborated) {
             t = clang_Type_getNamedType(t);
@@ -427,8 +427,8 @@ void type_write_struct(unit *u, const char *id, const char *shown, const char *c
     char *q = quoted(shown);
     if (n)
         g_string_append_printf(u->tail, "static const struct dome__cc_member %s_members[] = {\n%s};\n", id, members);
-    g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s), 0, %u, %s%s, 0, 0};\n", id, q, TYPE_STRUCT,
-                           (int)DOME_KIND_U8, ctype, n, n ? id : "0", n ? "_members" : "");
+    g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s), 0, %u, %s%s, 0, 0};\n", id, q,
+                           TYPE_STRUCT, (int)DOME_KIND_U8, ctype, n, n ? id : "0", n ? "_members" : "");
     g_free(q);
 }
 
@@ -468,7 +468,8 @@ static char *describe(unit *u, CXType t)
         CXType p = t.kind == CXType_Pointer ? clang_getPointeeType(t) : clang_getPointeeType(c);
         CXCursor d = clang_getTypeDeclaration(clang_getCanonicalType(p));
         bool foreign = !cursor_is_null(d) && clang_getCanonicalType(p).kind == CXType_Record && cursor_in_system_header(d);
-        char *why = kind(p) == CXType_Void || type_is_function(p) || foreign || kind(p) == CXType_IncompleteArray ? g_strdup("") : obstacle(p);
+        char *why = kind(p) == CXType_Void || type_is_function(p) || foreign || kind(p) == CXType_IncompleteArray ? g_strdup("")
+                                                                                                                  : obstacle(p);
         if (why) {
             g_free(why);
             return g_strdup("dome__cc_pointer");
@@ -477,8 +478,8 @@ static char *describe(unit *u, CXType t)
         if (!id) {
             id = new_type(u, key);
             char *shown = g_strdup_printf("%s *", name), *q = quoted(shown), *element = describe(u, p);
-            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(void *), &%s, 0, 0, 0, 0};\n", id, q,
-                                   TYPE_POINTER, (int)DOME_KIND_U64, element);
+            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(void *), &%s, 0, 0, 0, 0};\n",
+                                   id, q, TYPE_POINTER, (int)DOME_KIND_U64, element);
             g_free(element);
             g_free(q);
             g_free(shown);
@@ -500,11 +501,12 @@ static char *describe(unit *u, CXType t)
         char *element = describe(u, e), *element_name = type_name(u, e);
         long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
         if (n > 0)
-            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s) * %lld, &%s, %lld, 0, 0, 0};\n", id, q,
-                                   TYPE_ARRAY, (int)DOME_KIND_U8, element_name, n, element, n);
+            g_string_append_printf(u->tail,
+                                   "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s) * %lld, &%s, %lld, 0, 0, 0};\n", id,
+                                   q, TYPE_ARRAY, (int)DOME_KIND_U8, element_name, n, element, n);
         else
-            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, 0, &%s, 0, 0, 0, 0};\n", id, q, TYPE_ARRAY,
-                                   (int)DOME_KIND_U8, element);
+            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, 0, &%s, 0, 0, 0, 0};\n", id, q,
+                                   TYPE_ARRAY, (int)DOME_KIND_U8, element);
         g_free(element);
         g_free(element_name);
     } else {

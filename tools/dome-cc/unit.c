@@ -60,8 +60,8 @@ node *node_kid(const node *n, unsigned i)
 
 static bool transparent(const node *n)
 {
-    return n->kids->len == 1 && (n->kind == CXCursor_ParenExpr || (n->kind == CXCursor_UnexposedExpr && node_kid(n, 0)->a == n->a &&
-                                                                   node_kid(n, 0)->b == n->b));
+    return n->kids->len == 1 && (n->kind == CXCursor_ParenExpr ||
+                                 (n->kind == CXCursor_UnexposedExpr && node_kid(n, 0)->a == n->a && node_kid(n, 0)->b == n->b));
 }
 
 node *node_bare(node *n)
@@ -299,8 +299,8 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     u->hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
     u->index = clang_createIndex(0, 0);
     struct CXUnsavedFile file = {"dome-cc-unit.i", text, length};
-    enum CXErrorCode error = clang_parseTranslationUnit2(u->index, file.Filename, arguments, count, &file, 1,
-                                                         CXTranslationUnit_KeepGoing, &u->tu);
+    enum CXErrorCode error =
+        clang_parseTranslationUnit2(u->index, file.Filename, arguments, count, &file, 1, CXTranslationUnit_KeepGoing, &u->tu);
     if (error != CXError_Success || !u->tu) {
         fprintf(stderr, "dome-cc: error: libclang cannot read %s (error %d)\n", path, (int)error);
         u->refused++;

@@ -85,7 +85,8 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     v->cursor = n->cursor;
     v->parameter = parameter;
     long long size = type_is_record(type) ? clang_Type_getSizeOf(type) : 0;
-    v->memory = type_is_array(type) || declares_taken(f, n->cursor) || clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
+    v->memory = type_is_array(type) || declares_taken(f, n->cursor) ||
+                clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
     bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type));
     v->name = keeps ? g_strdup(name) : new_name(f, name);
     v->read = v->memory ? g_strdup_printf("dome__m->%s", v->name) : v->name;
@@ -93,14 +94,17 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     unit_place(u, n->a, &file, &v->line);
     v->file = file;
     if (type_is_variable(type))
-        unit_refuse(u, n->a, "%s: the variable %s has a variable length, and the function may poll: use malloc, or #pragma dome nopoll at "
-                    "the loops of a function that calls none that polls", f->name, name);
+        unit_refuse(u, n->a,
+                    "%s: the variable %s has a variable length, and the function may poll: use malloc, or #pragma dome nopoll at "
+                    "the loops of a function that calls none that polls",
+                    f->name, name);
     for (unsigned i = 0; i < n->kids->len; i++) {
         node *kid = node_kid(n, i);
         if (kid->kind >= CXCursor_FirstAttr && kid->kind <= CXCursor_LastAttr) {
             char *text = text_flat(u, kid->a, kid->b);
             if (!strstr(text, "unused"))
-                unit_refuse(u, n->a, "%s: the variable %s has the attribute \"%s\", and the function may poll", f->name, name, text);
+                unit_refuse(u, n->a, "%s: the variable %s has the attribute \"%s\", and the function may poll", f->name, name,
+                            text);
             g_free(text);
         }
     }
@@ -293,8 +297,8 @@ static node *initialiser(node *n)
 
 static bool all_zero(node *n)
 {
-    return n->kids->len == 0 || (n->kids->len == 1 && node_kid(n, 0)->kind == CXCursor_IntegerLiteral &&
-                                 node_kid(n, 0)->b - node_kid(n, 0)->a == 1);
+    return n->kids->len == 0 ||
+           (n->kids->len == 1 && node_kid(n, 0)->kind == CXCursor_IntegerLiteral && node_kid(n, 0)->b - node_kid(n, 0)->a == 1);
 }
 
 static void write_variable(program *p, function *f, node *n)
@@ -310,7 +314,8 @@ static void write_variable(program *p, function *f, node *n)
         if (!v->memory)
             write_assignment(f, v, zero);
         g_free(zero);
-    } else if (init->kind == CXCursor_InitListExpr || (type_is_array(v->type) && node_bare(init)->kind == CXCursor_StringLiteral)) {
+    } else if (init->kind == CXCursor_InitListExpr ||
+               (type_is_array(v->type) && node_bare(init)->kind == CXCursor_StringLiteral)) {
         bool list = init->kind == CXCursor_InitListExpr, array = type_is_array(v->type);
         char *flat = text_flat(u, init->a, init->b);
         bool zero = list && all_zero(init) && (flat[1] == '}' || flat[1] == '0' || (flat[1] == ' ' && flat[2] == '0'));
@@ -321,9 +326,9 @@ static void write_variable(program *p, function *f, node *n)
         if (array && zero)
             g_string_append_printf(f->out, "__builtin_memset(%s, 0, sizeof(%s));\n", v->read, v->read);
         else if (array)
-            g_string_append_printf(f->out, list ? "__builtin_memcpy(%s, (%s)%s, sizeof(%s));\n"
-                                                : "__builtin_memcpy(%s, (%s){%s}, sizeof(%s));\n",
-                                   v->read, type, text, v->read);
+            g_string_append_printf(
+                f->out, list ? "__builtin_memcpy(%s, (%s)%s, sizeof(%s));\n" : "__builtin_memcpy(%s, (%s){%s}, sizeof(%s));\n",
+                v->read, type, text, v->read);
         else {
             char *value = g_strdup_printf("(%s)%s", type, text);
             write_assignment(f, v, value);
@@ -383,10 +388,14 @@ static void write_head(function *f, node *n, loop_site *l, bool polls)
     g_string_append_printf(f->out, "dome__loop_%d: ; ", l->id);
     if (polls) {
         site *s = site_new(f, n, true);
-        g_string_append_printf(f->out, "if (__builtin_expect(dome__cc_status, 0)) { if (dome__cc_status & 8) switch (dome__point) { " DISPATCH
-                               "} if (dome__cc_poll()) goto dome__save_%d; }\n", l->id, s->id);
+        g_string_append_printf(
+            f->out,
+            "if (__builtin_expect(dome__cc_status, 0)) { if (dome__cc_status & 8) switch (dome__point) { " DISPATCH
+            "} if (dome__cc_poll()) goto dome__save_%d; }\n",
+            l->id, s->id);
     } else {
-        g_string_append_printf(f->out, "if (__builtin_expect(dome__cc_status & 8, 0)) switch (dome__point) { " DISPATCH "}\n", l->id);
+        g_string_append_printf(f->out, "if (__builtin_expect(dome__cc_status & 8, 0)) switch (dome__point) { " DISPATCH "}\n",
+                               l->id);
     }
 }
 
@@ -424,9 +433,10 @@ static void write_strip(function *f, node *n, node *condition, node *step, node 
     char *next = node_text(u, step);
     bool up = *o == '<';
     write_mark(f, condition);
-    g_string_append_printf(f->out, "{ %s dome__to = (unsigned long long)%s - (unsigned long long)%s > %d ? (%s)(%s %c %d) : (%s)(%s);\n",
-                           type, up ? (g_strdup_printf("(%s)(%s)", type, to)) : x, up ? x : g_strdup_printf("(%s)(%s)", type, to), STRIP,
-                           type, x, up ? '+' : '-', STRIP, type, to);
+    g_string_append_printf(f->out,
+                           "{ %s dome__to = (unsigned long long)%s - (unsigned long long)%s > %d ? (%s)(%s %c %d) : (%s)(%s);\n",
+                           type, up ? (g_strdup_printf("(%s)(%s)", type, to)) : x, up ? x : g_strdup_printf("(%s)(%s)", type, to),
+                           STRIP, type, x, up ? '+' : '-', STRIP, type, to);
     write_mark(f, n);
     g_string_append_printf(f->out, "for (; %s %s dome__to; %s) {\n", x, o, next);
     write_mark(f, body);
@@ -668,13 +678,14 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
             if (v->temporary)
                 unit_refuse(u, f->decl->a, "%s: the result of a call cannot be saved: it contains %s", f->name, why);
             else
-                unit_refuse(u, cursor_offset(v->cursor), "%s: the variable %s cannot be saved: it contains %s", f->name, v->name, why);
+                unit_refuse(u, cursor_offset(v->cursor), "%s: the variable %s cannot be saved: it contains %s", f->name, v->name,
+                            why);
             g_free(why);
             continue;
         }
         g_string_append_printf(fields, "%s; ", v->declared);
-        g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(struct dome__%s_%s, %s)},\n", v->name, type, what, f->name,
-                               v->name);
+        g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(struct dome__%s_%s, %s)},\n", v->name, type, what,
+                               f->name, v->name);
         n++;
         g_free(type);
     }
@@ -788,8 +799,9 @@ void write_function(program *p, function *f)
     g_string_append_printf(all, "%s\n", names->str);
     if (memory)
         g_string_append_printf(all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name, f->name);
-    g_string_append_printf(resume, "const struct dome__saved_%s *dome__s = dome__cc_pop(&dome__fn_%s, &dome__point); (void)dome__s;\n", f->name,
-                           f->name);
+    g_string_append_printf(resume,
+                           "const struct dome__saved_%s *dome__s = dome__cc_pop(&dome__fn_%s, &dome__point); (void)dome__s;\n",
+                           f->name, f->name);
     g_string_append(resume, "switch (dome__point) {\n");
     for (unsigned i = 0; i < f->sites->len; i++) {
         site *s = g_ptr_array_index(f->sites, i);
@@ -806,13 +818,16 @@ void write_function(program *p, function *f)
     }
     g_string_append(resume, "}\n");
     if (entry && !copies->len) {
-        g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
-                               "if (dome__cc_poll()) goto dome__save_%d;\n}\n", resume->str, entry->id);
+        g_string_append_printf(all,
+                               "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
+                               "if (dome__cc_poll()) goto dome__save_%d;\n}\n",
+                               resume->str, entry->id);
     } else {
-        g_string_append_printf(all, "if (__builtin_expect(dome__cc_status & 8, 0)) {\n%s}%s%s%s\n", resume->str, copies->len ? " else { " : "",
-                               copies->str, copies->len ? "}" : "");
+        g_string_append_printf(all, "if (__builtin_expect(dome__cc_status & 8, 0)) {\n%s}%s%s%s\n", resume->str,
+                               copies->len ? " else { " : "", copies->str, copies->len ? "}" : "");
         if (entry)
-            g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n", entry->id);
+            g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
+                                   entry->id);
     }
     fill_dispatches(f, f->out->str, all);
     if (returns_nothing(f)) {
@@ -830,8 +845,9 @@ void write_function(program *p, function *f)
     for (unsigned i = 0; i < f->sites->len; i++) {
         site *s = g_ptr_array_index(f->sites, i);
         if (saved)
-            g_string_append_printf(all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ",
-                                   s->id, f->name, f->name, s->id);
+            g_string_append_printf(
+                all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ", s->id,
+                f->name, f->name, s->id);
         else
             g_string_append_printf(all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
         for (unsigned k = 0; k < s->live->len; k++) {
@@ -863,10 +879,9 @@ void write_function(program *p, function *f)
     char *shown = g_strescape(local ? f->key : f->name, NULL);
     char *s = saved ? g_strdup_printf("&dome__saved_%s_type", f->name) : g_strdup("0");
     char *m = memory ? g_strdup_printf("&dome__memory_%s_type", f->name) : g_strdup("0");
-    g_string_append_printf(u->tail,
-                           "static struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n",
-                           f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0", f->sites->len ? f->name : "",
-                           f->sites->len);
+    g_string_append_printf(
+        u->tail, "static struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n",
+        f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0", f->sites->len ? f->name : "", f->sites->len);
     g_ptr_array_add(u->descriptors, g_strdup_printf("&dome__fn_%s", f->name));
     g_free(m);
     g_free(s);

@@ -1,0 +1,111 @@
+#!/bin/bash
+# Objects and programs of several files: which functions poll is found over all files; names of statics of different files do not
+# meet; objects of other compilers are linked as they are; a stale text beside an object is refused; messages are the compiler's.
+set -u
+cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+[ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+mkdir include
+cat >include/parts.h <<'END'
+typedef struct part { struct part *next; int size; long (*measure)(const struct part *); } part;
+part *part_new(part *next, int size, int kind);
+long part_total(const part *);
+int plain(int);
+extern int calls;
+static inline int twice(int n) { int s = 0; while (n-- > 0) s += 2; return s; }
+END
+cat >parts.c <<'END'
+#include "parts.h"
+#include <stdlib.h>
+int calls;
+static long step = 1;
+static long small(const part *p) { calls++; return p->size + step; }
+static long large(const part *p) { long s = 0; for (int i = 0; i < p->size; i++) s += twice(i) + step; calls++; return s; }
+part *part_new(part *next, int size, int kind)
+{
+    part *p = malloc(sizeof(part));
+    *p = (part){next, size, kind ? large : small};
+    return p;
+}
+long part_total(const part *p)
+{
+    long total = 0;
+    for (; p; p = p->next)
+        total += p->measure(p) * step++;
+    return total;
+}
+END
+cat >main.c <<'END'
+#include "parts.h"
+#include <stdio.h>
+static const char *step = "step";
+static int leaf(int n) { return n * LEAF; }
+int main(void)
+{
+    part *list = 0;
+    for (int i = 0; i < 9; i++)
+        list = part_new(list, plain(i) + leaf(i), i % 2);
+    printf("%ld %d %s %d\n", part_total(list), calls, step, twice(4));
+    return 3;
+}
+END
+echo 'int plain(int n) { int s = 1; while (n-- > 0) s += s % 5; return s; }' >plain.c
+cc -w -Iinclude -DLEAF=2 main.c parts.c plain.c -o whole || exit 1
+expected=$(./whole)
+cc -c plain.c -o plain.o || exit 1
+
+# in one step, and by objects in another folder, with the flags in both forms
+"$cc" -O2 -Iinclude -D LEAF=2 main.c parts.c plain.o -o one || fail "one step"
+mkdir objects
+"$cc" -O2 -I include -DLEAF=2 -c main.c -o objects/main.o && "$cc" -O2 -Iinclude -c parts.c -o objects/parts.o || fail "objects"
+"$cc" objects/main.o objects/parts.o plain.o -o two || fail "link"
+for program in one two; do
+    for arguments in "" "--dome-checkpoint-dir saved.$program --dome-checkpoint-every 1"; do
+        output=$(./$program $arguments 2>err)
+        status=$?
+        [ $status = 3 ] && [ "$output" = "$expected" ] || fail "$program $arguments: $status: $output, not $expected: $(head -2 err)"
+    done
+    [ "$(ls saved.$program | grep -c ckpt-)" -ge 2 ] || fail "$program was not captured"
+done
+
+# An object that is newer than the text beside it is not the one that was translated.
+touch -d '+1 minute' objects/parts.o
+"$cc" objects/main.o objects/parts.o plain.o -o three 2>said && fail "a stale text is taken"
+grep -q 'objects/parts.o.dome is older than objects/parts.o' said || fail "a stale text: $(cat said)"
+
+# What calls nothing that polls stays as it is.
+"$cc" --emit-source -Iinclude -DLEAF=2 -o out.c main.c
+grep -q 'return n \* 2' out.c && ! grep -q 'dome__fn_leaf' out.c || fail "leaf was changed"
+
+# The compiler's messages are about the user's text, as without dome-cc.
+printf 'int main(void)\n{\n    int unused;\n    return x;\n}\n' >wrong.c
+"$cc" -Wall -c wrong.c 2>said && fail "an error is taken"
+cc -Wall -c wrong.c 2>plainly
+cmp -s said plainly || fail "other messages: $(diff said plainly | head -3)"
+printf 'int main(void)\n{\n    int unused;\n    return 0;\n}\n' >wrong.c
+"$cc" -Wall wrong.c -o right 2>said || fail "a warning is fatal"
+[ "$(grep -c 'wrong.c:3:9: warning: unused variable' said)" = 1 ] || fail "a warning: $(cat said)"
+
+# No main, no input, two outputs.
+"$cc" parts.c -Iinclude -o none 2>said && fail "no main"
+grep -q 'none of the translated files has main' said || fail "no main: $(cat said)"
+"$cc" 2>said
+[ $? = 2 ] || fail "no input"
+"$cc" -c -o x.o main.c parts.c 2>said
+[ $? = 2 ] || fail "two outputs"
+
+# A debugger shows the user's lines.
+if command -v gdb >/dev/null; then
+    "$cc" -g -O0 -Iinclude -DLEAF=2 main.c parts.c plain.c -o traced
+    gdb -batch -ex 'break parts.c:17' -ex run -ex 'frame' -ex 'print p->size' ./traced 2>&1 | grep -q 'parts.c:17' || fail "gdb does not know parts.c:17"
+fi
+[ $failures = 0 ] && echo "files and objects"
+exit $((failures > 0))
