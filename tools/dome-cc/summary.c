@@ -5,8 +5,8 @@
 
 int options_policy; /* 0: loops that may take long; 1: every loop; -1: none */
 
-/* Loops of at most so many iterations, that call nothing, do not poll. */
-enum { SHORT_LOOP = 4096 };
+/* Loops of at most so many iterations, with those of loops inside, do not poll. */
+enum { SHORT_LOOP = 4096, SHORT_LOOP_OF_CALLS = 64 };
 
 char *function_key(unit *u, CXCursor decl)
 {
@@ -214,17 +214,18 @@ bool strip_parts(unit *u, node *loop, node **var, node **bound, char **compariso
     return good;
 }
 
-static bool short_loop(unit *u, node *loop)
+/* Iterations of a loop from a constant to a constant; 0: not known. */
+static long long trips(unit *u, node *loop)
 {
     node *init, *condition, *step, *body, *i, *bound;
     char *o;
     long long from, to;
     if (!strip_parts(u, loop, &i, &bound, &o))
-        return false;
+        return 0;
     g_free(o);
     for_parts(u, loop, &init, &condition, &step, &body);
     if (!init || !constant_value(bound, &to))
-        return false;
+        return 0;
     unsigned v = cursor_offset(node_declaration(i));
     node *value = NULL;
     if (init->kind == CXCursor_DeclStmt) {
@@ -242,8 +243,28 @@ static bool short_loop(unit *u, node *loop)
             g_free(p);
         }
     }
-    return value && node_is_expression(value) && constant_value(value, &from) && to - from <= SHORT_LOOP &&
-           from - to <= SHORT_LOOP;
+    if (!value || !node_is_expression(value) || !constant_value(value, &from))
+        return 0;
+    return MAX(from > to ? from - to : to - from, 0) + 1;
+}
+
+/* Iterations of the loops at and below n that have constant bounds; others count as one, because they poll by themselves. */
+static long long weight(unit *u, node *n, bool *calls)
+{
+    long long inside = 1;
+    if (n->kind == CXCursor_CallExpr && !plain(u, n, true))
+        *calls = true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        inside = MAX(inside, weight(u, node_kid(n, i), calls));
+    long long own = node_is_loop(n) ? trips(u, n) : 1;
+    return MIN(inside, 1 << 20) * MIN(MAX(own, 1), 1 << 20);
+}
+
+/* A loop that ends soon, unless what it calls polls by itself. */
+static bool short_loop(unit *u, node *loop)
+{
+    bool calls = false;
+    return trips(u, loop) > 0 && weight(u, loop, &calls) <= (calls ? SHORT_LOOP_OF_CALLS : SHORT_LOOP);
 }
 
 loop_class summary_loop(unit *u, node *n)
@@ -263,7 +284,7 @@ loop_class summary_loop(unit *u, node *n)
         return LOOP_EACH;
     for_parts(u, n, &init, &condition, &step, &body);
     bool parts = (!condition || plain(u, condition, true)) && (!step || plain(u, step, true));
-    if (parts && plain(u, body, true) && short_loop(u, n))
+    if (short_loop(u, n))
         return LOOP_FREE;
     if (parts && plain(u, body, false) && strip_parts(u, n, NULL, NULL, NULL))
         return LOOP_STRIP;
