@@ -169,6 +169,7 @@ char *type_key(CXType t);
 void summary_unit(program *p, unit *u);
 void summary_complete(program *p);
 loop_class summary_loop(unit *u, node *n);
+char *summary_short_nest(unit *u, node *loop);
 bool call_polls(program *p, unit *u, node *n);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);

@@ -8,6 +8,9 @@ int options_policy; /* 0: loops that may take long; 1: every loop; -1: none */
 /* Loops of at most so many iterations, with those of loops inside, do not poll. */
 enum { SHORT_LOOP = 4096, SHORT_LOOP_OF_CALLS = 64 };
 
+/* Nests of at most so many operations, which take less than a millisecond or about one, do not poll. */
+enum { SHORT_NEST = 10000000 };
+
 char *function_key(unit *u, CXCursor decl)
 {
     char *name = cursor_name(decl), *key = name;
@@ -98,6 +101,12 @@ static bool invariant(unit *u, node *n, node *loop)
         return true;
     case CXCursor_UnexposedExpr:
         return n->kids->len == 1 && invariant(u, node_kid(n, 0), loop);
+    case CXCursor_UnaryOperator: {
+        char *o = unary_operator(u, n);
+        bool good = strlen(o) == 1 && strchr("+-~", *o) && invariant(u, node_kid(n, 0), loop);
+        g_free(o);
+        return good;
+    }
     case CXCursor_BinaryOperator: {
         char *o = node_operator(u, n);
         bool good =
@@ -267,7 +276,125 @@ static bool short_loop(unit *u, node *loop)
     return trips(u, loop) > 0 && weight(u, loop, &calls) <= (calls ? SHORT_LOOP_OF_CALLS : SHORT_LOOP);
 }
 
-loop_class summary_loop(unit *u, node *n)
+/* ---- nests of few iterations ---- */
+
+static bool local_value(unit *u, node *n, node *nest, GString *out)
+{
+    if (!invariant(u, n, nest))
+        return false;
+    g_string_append_c(out, '(');
+    node_print(u, n, out);
+    g_string_append_c(out, ')');
+    return true;
+}
+
+/* What an iteration costs, about: its operations. */
+static unsigned operations(unit *u, node *n)
+{
+    unsigned k = 0;
+    if (n->kind == CXCursor_BinaryOperator) {
+        char *o = node_operator(u, n);
+        k = *o == '/' || *o == '%' ? 10 : 1;
+        g_free(o);
+    } else if (n->kind == CXCursor_CallExpr) {
+        k = 10;
+    } else if (n->kind == CXCursor_UnaryOperator || n->kind == CXCursor_CompoundAssignOperator ||
+               n->kind == CXCursor_ArraySubscriptExpr || n->kind == CXCursor_MemberRefExpr || n->kind == CXCursor_IfStmt ||
+               n->kind == CXCursor_ConditionalOperator || n->kind == CXCursor_CStyleCastExpr) {
+        k = 1;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        k += operations(u, node_kid(n, i));
+    return k;
+}
+
+/* The work of the loops at and below n, as an expression of what is known before `nest`. False: it is not known. */
+static bool work_of(unit *u, node *n, node *nest, GString *out)
+{
+    if (!node_is_loop(n)) {
+        switch ((int)n->kind) { /* as plain(), but for loops */
+        case CXCursor_LabelStmt:
+        case CXCursor_GotoStmt:
+        case CXCursor_IndirectGotoStmt:
+        case CXCursor_StmtExpr:
+        case CXCursor_GCCAsmStmt:
+        case CXCursor_ReturnStmt:
+            return false;
+        case CXCursor_CallExpr:
+            return plain(u, n, true);
+        case CXCursor_VarDecl: /* those in memory are initialized where they are declared */
+            if (type_is_array(n->type) || type_is_record(n->type) || touches(u, nest, cursor_offset(n->cursor), true) ||
+                clang_isVolatileQualifiedType(clang_getCanonicalType(n->type)))
+                return false;
+            break;
+        default:
+            break;
+        }
+        for (unsigned i = 0; i < n->kids->len; i++)
+            if (!work_of(u, node_kid(n, i), nest, out))
+                return false;
+        return true;
+    }
+    node *init, *condition, *step, *body, *i, *bound, *from = NULL;
+    char *o;
+    if (!strip_parts(u, n, &i, &bound, &o))
+        return false;
+    bool up = *o == '<';
+    g_free(o);
+    for_parts(u, n, &init, &condition, &step, &body);
+    unsigned v = cursor_offset(node_declaration(i));
+    if (init && init->kind == CXCursor_DeclStmt) {
+        node *d = init->kids->len == 1 ? node_kid(init, 0) : NULL;
+        if (d && d->kind == CXCursor_VarDecl && cursor_offset(d->cursor) == v && d->kids->len)
+            from = node_kid(d, d->kids->len - 1);
+        if (!d || touches(u, nest, v, true))
+            return false;
+    } else if (init) {
+        node *s = node_bare(init);
+        char *p = s->kind == CXCursor_BinaryOperator && refers(node_bare(node_kid(s, 0)), v) ? node_operator(u, s) : g_strdup("");
+        if (strcmp(p, "=") == 0)
+            from = node_kid(s, 1);
+        g_free(p);
+    }
+    if (!from || !node_is_expression(from))
+        return false;
+    GString *low = g_string_new(NULL), *high = g_string_new(NULL), *inside = g_string_new(NULL);
+    bool good = local_value(u, up ? from : bound, nest, low) && local_value(u, up ? bound : from, nest, high) &&
+                work_of(u, body, nest, inside);
+    if (good)
+        g_string_append_printf(out, " + (%s > %s ? (double)%s - (double)%s + 1 : 1) * (%u%s)", high->str, low->str, high->str,
+                               low->str, operations(u, body) + 2, inside->str);
+    g_string_free(low, TRUE);
+    g_string_free(high, TRUE);
+    g_string_free(inside, TRUE);
+    return good;
+}
+
+static const pragma *pragma_of(unit *u, node *n);
+
+static bool has_pragma(unit *u, node *n)
+{
+    if (node_is_loop(n) && pragma_of(u, n))
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (has_pragma(u, node_kid(n, i)))
+            return true;
+    return false;
+}
+
+/* "operations of this nest < limit", or NULL if that is not known before it. */
+char *summary_short_nest(unit *u, node *loop)
+{
+    GString *s = g_string_new("0.0");
+    if (options_policy || has_pragma(u, loop) || !work_of(u, loop, loop, s)) {
+        g_string_free(s, TRUE);
+        return NULL;
+    }
+    g_string_append_printf(s, " < %d", SHORT_NEST);
+    return g_string_free(s, FALSE);
+}
+
+static const pragma *pragma_of(unit *u, node *n)
 {
     const pragma *mine = NULL; /* the last one between the statement before and this loop */
     for (unsigned i = 0; i < u->pragmas->len; i++) {
@@ -275,6 +402,12 @@ loop_class summary_loop(unit *u, node *n)
         if (p->at < n->a && text_skip(u, p->at) == n->a)
             mine = p;
     }
+    return mine;
+}
+
+loop_class summary_loop(unit *u, node *n)
+{
+    const pragma *mine = pragma_of(u, n);
     if (mine)
         return mine->poll ? LOOP_EACH : LOOP_FREE;
     if (options_policy)

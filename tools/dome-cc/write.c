@@ -108,6 +108,10 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
             g_free(text);
         }
     }
+    if (!parameter && !v->memory && strcmp(v->name, name) != 0) {
+        unsigned at = cursor_offset(n->cursor); /* copies of the declaration: write_loop */
+        edit_replace(u, at, at + (unsigned)strlen(name), v->name);
+    }
     v->declared = type_declare(u, type, v->name, true);
     g_hash_table_insert(f->by_decl, GUINT_TO_POINTER(cursor_offset(n->cursor)), v);
     g_ptr_array_add(f->variables, v);
@@ -450,7 +454,7 @@ static void write_strip(function *f, node *n, node *condition, node *step, node 
     g_free(o);
 }
 
-static void write_loop(program *p, function *f, node *n)
+static void write_polled_loop(program *p, function *f, node *n)
 {
     unit *u = f->unit;
     loop_class class = summary_loop(u, n);
@@ -505,6 +509,24 @@ static void write_loop(program *p, function *f, node *n)
         g_string_append(f->out, "}\n");
     loop_end(f);
     live_cut(f, level);
+}
+
+/* A nest that will have few iterations runs as it was written: what the compiler does with whole nests is then not lost. */
+static void write_loop(program *p, function *f, node *n)
+{
+    char *few = summary_short_nest(f->unit, n);
+    if (few) {
+        unsigned end = text_skip(f->unit, n->b);
+        write_mark(f, n);
+        g_string_append_printf(f->out, "if (%s) {\n", few);
+        write_mark(f, n);
+        edit_range(f->unit, n->a, end < f->unit->length && f->unit->original[end] == ';' ? end + 1 : n->b, NULL, f->out);
+        g_string_append(f->out, "\n} else {\n");
+    }
+    write_polled_loop(p, f, n);
+    if (few)
+        g_string_append(f->out, "}\n");
+    g_free(few);
 }
 
 /* ---- statements ---- */

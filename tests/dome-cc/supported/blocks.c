@@ -51,8 +51,13 @@ static int sum(const int *list, int n)
     return s;
 }
 
-#define MAX(a, b) ({ __typeof__(a) x_ = (a); __typeof__(b) y_ = (b); x_ > y_ ? x_ : y_; })
-#define KIND(x) _Generic((x), int: "int", double: "double", default: "other")
+#define MAX(a, b)                                                                                                                \
+    ({                                                                                                                           \
+        __typeof__(a) x_ = (a);                                                                                                  \
+        __typeof__(b) y_ = (b);                                                                                                  \
+        x_ > y_ ? x_ : y_;                                                                                                       \
+    })
+#define KIND(x) _Generic((x), int : "int", double : "double", default : "other")
 
 int main(void)
 {
@@ -60,7 +65,8 @@ int main(void)
     assert(old(7, 2) == 1 || old(5, 5));
     int m = MAX(old(9, 4), old(8, 5));
     double complex z = spin(1 + 2 * I, 5);
-    printf("%d %d %d %d %d %lld %d %g %g\n", r.c, r.on, r.bytes[0], r.bytes[1], r.bytes[2], (long long)r.wide, m, creal(z), cimag(z));
+    printf("%d %d %d %d %d %lld %d %g %g\n", r.c, r.on, r.bytes[0], r.bytes[1], r.bytes[2], (long long)r.wide, m, creal(z),
+           cimag(z));
     printf("%s %s %d %d\n", KIND(m), KIND(1.0), sum((int[]){1, 2, old(9, 4)}, 3), spent);
     return 0;
 }

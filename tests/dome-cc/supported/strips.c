@@ -10,8 +10,30 @@ static double dot(const double *a, const double *b, int n)
     return s;
 }
 
+/* Long enough to be cut: more than ten million operations each. */
+static unsigned long_loops(int n, long m)
+{
+    unsigned s = 1;
+    for (int i = 0; i < n; i++)
+        s = s * 5 + (unsigned)i;
+    for (int i = n; i >= 3; i -= 2) {
+        if (i % 3 == 0)
+            continue;
+        s ^= (unsigned)i << (s & 7);
+    }
+    for (unsigned long k = 7; k <= (unsigned long)n; k += 3)
+        s += (unsigned)k % 11;
+    for (long i = m; i > -m; --i)
+        s = s * 3 + 1;
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < n / 2; j++)
+            s += (unsigned)(i ^ j) / 3;
+    return s;
+}
+
 int main(void)
 {
+    printf("%u %u\n", long_loops(2500000, 1000000), long_loops(10, 3));
     int n = 30000;
     double *a = malloc(n * sizeof(double)), *b = malloc(n * sizeof(double));
     for (int i = 0; i < n; i++) {
