@@ -1,10 +1,10 @@
 #!/bin/bash
 # Each construct: the translated program prints what the plain one does, also when it is captured at every poll and goes on, and
-# when it is stopped at every tenth poll and restarted from its checkpoint.
+# when it is restarted from some of those checkpoints, also by a program of another optimization.
 set -u
 cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
-work=$(mktemp -d) || exit 1
+work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # thousands of checkpoints: in memory
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
@@ -17,7 +17,7 @@ fail() {
 same() {
     local name=$1 what=$2
     shift 2
-    timeout 60 "$@" >out 2>err
+    timeout 300 "$@" >out 2>err
     local status=$?
     [ "$(cat status.$name)" = $status ] || fail "$name, $what: status $status: $(head -3 err)"
     cmp -s out plain.$name || fail "$name, $what: other output: $(diff plain.$name out | head -4)"
@@ -29,20 +29,28 @@ for name in $names; do
     cc -w -O1 "$here/$name.c" -o plain -lm || { fail "$name: cc"; continue; }
     ./plain >plain.$name
     echo $? >status.$name
+    polls=every # all loops, so that there are many places; but this one is about loops that poll now and then
+    every=1
+    [ $name = strips ] && polls=auto every=50
     for optimization in -O0 -O2; do
-        "$cc" $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
+        "$cc" --polls=$polls $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
         same $name "$optimization undisturbed" ./translated
         rm -rf saved
-        same $name "$optimization captured at every poll" ./translated --dome-checkpoint-dir saved --dome-checkpoint-every 1 \
+        same $name "$optimization captured at polls" ./translated --dome-checkpoint-dir saved --dome-checkpoint-every $every \
             --dome-checkpoint-keep 1000000
     done
     # The last one was the program of -O2; that of -O0 restarts from its checkpoints, some of them.
-    "$cc" -O0 "$here/$name.c" -o translated -lm
+    "$cc" --polls=$polls -O0 "$here/$name.c" -o translated -lm
+    # Another choice of places is another program.
+    if [ $polls = every ] && [ $name = calls ]; then
+        "$cc" --polls=auto "$here/$name.c" -o other -lm
+        ./other --dome-checkpoint-dir saved --dome-restart >out 2>err && fail "$name: an image with other polls is taken"
+    fi
     count=$(ls saved | grep -c '^ckpt-.*\.dckpt$')
     [ $count -gt 1 ] || fail "$name: no checkpoints"
     [ $name = files ] && continue # its file is no more
-    for k in $(seq 1 $((count / 12 + 1)) $count); do
-        timeout 60 ./translated --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
+    for k in $(seq 1 $((count / 5 + 1)) $count); do
+        timeout 300 ./translated --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
         status=$?
         [ "$(cat status.$name)" = $status ] || fail "$name, restarted from checkpoint $k of $count: status $status: $(head -3 err)"
         # What was printed after the checkpoint is printed again.

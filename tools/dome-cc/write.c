@@ -726,14 +726,26 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
     return text;
 }
 
-/* Of the source, so that the image of another version is refused: spaces and line numbers do not count. */
-static guint64 version_of(function *f)
+static guint64 mixed(guint64 h, const char *text)
 {
-    char *text = text_flat(f->unit, f->decl->a, f->decl->b);
-    guint64 h = G_GUINT64_CONSTANT(14695981039346656037);
     for (const char *p = text; *p; p++)
         if (*p != ' ')
             h = (h ^ (guchar)*p) * G_GUINT64_CONSTANT(1099511628211);
+    return h;
+}
+
+/* Of the source and of the places where the function can be captured, so that the image of another version is refused, also one
+ * that polls elsewhere. Spaces and line numbers do not count. */
+static guint64 version_of(function *f)
+{
+    char *text = text_flat(f->unit, f->decl->a, f->decl->b);
+    guint64 h = mixed(G_GUINT64_CONSTANT(14695981039346656037), text);
+    for (unsigned i = 0; i < f->sites->len; i++) {
+        const site *s = g_ptr_array_index(f->sites, i);
+        h = mixed(h, s->is_poll ? "poll" : "call");
+        for (unsigned k = 0; k < s->live->len; k++)
+            h = mixed(h, ((variable *)g_ptr_array_index(s->live, k))->name);
+    }
     g_free(text);
     return h ? h : 1;
 }
