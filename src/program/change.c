@@ -66,25 +66,26 @@ static void close_own(int fd, void *image)
 
 /* ---- what a task leaves for itself ---- */
 
-enum { NUMBER, RANK, STAYING, SIZE, LOOPS, IMAGE, SUPERVISED, UNBLOCK, PROVIDER, HOST, GIVEN, HUB, WORDS };
+enum { NUMBER, RANK, PLAN, LOOPS, IMAGE, SUPERVISED, UNBLOCK, PROVIDER, HOST, GIVEN, HUB, WORDS };
 
-static char *note(const dome_env *env, int size, int image, bool unblock)
+static char *note(const dome_env *env, const dome_view_plan *plan, int image, bool unblock)
 {
     const dome_change *c = env->change;
-    return g_strdup_printf("%" PRIu32 "\n%d\n%d\n%d\n%" PRIu64 "\n%d\n%d\n%d\n%s\n%s\n%s\n%s", c->view + 1, env->rank,
-                           MIN(size, env->size), size, c->loops + dome__watch_passed(env->watch), image, env->supervised, unblock,
-                           c->provider->transport->name, env->hosts[env->rank], given, c->hub);
+    char *members = dome__view_plan_text(plan);
+    char *text = g_strdup_printf("%" PRIu32 "\n%d\n%s\n%" PRIu64 "\n%d\n%d\n%d\n%s\n%s\n%s\n%s", c->view + 1,
+                                 dome__view_plan_next(plan, env->rank), members, c->loops + dome__watch_passed(env->watch), image,
+                                 env->supervised, unblock, c->provider->transport->name, env->hosts[env->rank], given, c->hub);
+    g_free(members);
+    return text;
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
 {
     char **word = g_strsplit(text, "\n", WORDS);
-    if (g_strv_length(word) == WORDS) {
+    if (g_strv_length(word) == WORDS && dome__view_plan_parse(word[PLAN], 0, &c->plan)) {
         c->back = true;
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
         c->rank = atoi(word[RANK]);
-        c->staying = atoi(word[STAYING]);
-        c->size = atoi(word[SIZE]);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
         c->image = atoi(word[IMAGE]);
         c->unblock = atoi(word[UNBLOCK]);
@@ -92,7 +93,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->host = g_strdup(word[HOST]);
         c->hub = g_strdup(word[HUB]);
         env->supervised = atoi(word[SUPERVISED]);
-        env->options.tasks = c->size;
+        env->options.tasks = c->plan.size;
         g_free(given);
         given = g_strdup(word[GIVEN]);
         if (c->image >= 0)
@@ -124,6 +125,7 @@ void dome__change_free(dome_change *c)
     g_free(c->program);
     g_free(c->host);
     g_free(c->provider_name);
+    dome__view_plan_clear(&c->plan);
     g_free(c);
 }
 
@@ -161,11 +163,11 @@ static char *own_path(void)
 }
 
 /* Becomes the program anew, as a task of the next view. unblock: requests, which the caller has blocked. */
-static void become_anew(dome_env *env, int size, int image, bool unblock) __attribute__((noreturn));
+static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bool unblock) __attribute__((noreturn));
 
-static void become_anew(dome_env *env, int size, int image, bool unblock)
+static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bool unblock)
 {
-    char *path = own_path(), *text = note(env, size, image, unblock);
+    char *path = own_path(), *text = note(env, plan, image, unblock);
     dome__bind_undo();
     g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
     for_descriptors(close_own, &image);
@@ -178,14 +180,16 @@ static void become_anew(dome_env *env, int size, int image, bool unblock)
     _exit(1);
 }
 
-static void go_over(dome_env *env, int size, int image) __attribute__((noreturn));
+static void go_over(dome_env *env, const dome_view_plan *plan, int image) __attribute__((noreturn));
 
-static void go_over(dome_env *env, int size, int image)
+static void go_over(dome_env *env, const dome_view_plan *plan, int image)
 {
-    const bool stays = env->rank < size;
+    const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
     sigset_t before;
-    dome__watch_change(env->watch, env->change->view + 1, size);
+    char *text = dome__view_plan_text(plan);
+    dome__watch_change(env->watch, env->change->view + 1, text);
+    g_free(text);
     int failed = dome__barrier(env->transport); /* until then others may need this task */
     if (failed)
         dome__fail_transport(env, failed);
@@ -199,7 +203,7 @@ static void go_over(dome_env *env, int size, int image)
     dome__transport_free(g_steal_pointer(&env->transport));
     if (stays) {
         dome__watch_stop(env->watch);
-        become_anew(env, size, image, !sigismember(&before, SIGTERM));
+        become_anew(env, plan, image, !sigismember(&before, SIGTERM));
     }
     env->trail = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
@@ -244,16 +248,30 @@ static const char *obstacle(const dome_change *c)
     return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
 }
 
-int dome__change_boundary(dome_env *env, uint64_t order, int size)
+/* The plan for this boundary, of size 0 if there is none: the program's own wish goes before an order. */
+static dome_view_plan plan_for(const dome_env *env, int wish, const char *ordered)
+{
+    dome_view_plan plan = {0};
+    if (wish)
+        return dome__view_plan_resize(env->size, wish);
+    if (ordered)
+        dome__view_plan_parse(ordered, env->size, &plan);
+    return plan;
+}
+
+int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
 {
     dome_change *c = env->change;
     const int wish = c->wish;
     c->wish = 0;
-    if (wish)
-        size = wish;
-    if (!size || size == env->size)
+    if (!wish && !ordered)
         return DOME_OK;
-    char *why = g_strdup(objection(env, size));
+    dome_view_plan plan = plan_for(env, wish, ordered);
+    if (plan.size == 0 || !dome__view_plan_changes(&plan, env->size)) {
+        dome__view_plan_clear(&plan);
+        return DOME_OK;
+    }
+    char *why = g_strdup(objection(env, plan.size));
     int image = -1, status = DOME_OK;
     if (!why) {
         status = dome__comm_open(env, &why);
@@ -266,7 +284,8 @@ int dome__change_boundary(dome_env *env, uint64_t order, int size)
         }
     }
     if (status == DOME_OK && !why)
-        go_over(env, size, image);
+        go_over(env, &plan, image);
+    dome__view_plan_clear(&plan);
     if (status != DOME_OK && order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
     else if (why)

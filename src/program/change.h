@@ -6,6 +6,7 @@
 
 #include "core/environment.h"
 #include "program/providers.h"
+#include "supervision/view_plan.h"
 
 struct dome_change {
     uint32_t view;  /* number of the present view */
@@ -20,9 +21,10 @@ struct dome_change {
 
     /* in a task that has come back, for dome_init */
     bool back;
-    int rank, staying, size;
-    int image;    /* task 0: the descriptor of the state */
-    bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
+    int rank;
+    dome_view_plan plan; /* by which the view was made */
+    int image;           /* task 0: the descriptor of the state */
+    bool unblock;        /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
     char *host, *provider_name;
 };
 
@@ -37,9 +39,9 @@ void dome__change_free(dome_change *change);
 /* When the state has been taken over. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
-/* At a loop boundary, where the hub's order demands so many tasks (0: no order): does not return if the program changes. Fails by
- * dome__fail. Collective. */
-int dome__change_boundary(dome_env *env, uint64_t order, int size);
+/* At a loop boundary, where the hub's order demands a change by this plan (view_plan.h, as text; NULL: no order): does not return
+ * if the program changes. Fails by dome__fail. Collective. */
+int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered);
 
 /* Tells the hub that the program goes on as it was. */
 void dome__change_refuse(dome_env *env, uint64_t order, const char *why);

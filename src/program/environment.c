@@ -187,11 +187,13 @@ dome_status dome_checkpoint(dome_env *env)
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     uint64_t order = 0;
-    int size = env->watch ? dome__watch_loop(env->watch, &order) : 0, status = dome__checkpoint_boundary(env);
+    char *plan = env->watch ? dome__watch_loop(env->watch, &order) : NULL;
+    int status = dome__checkpoint_boundary(env);
     if (status == DOME_OK)
-        status = dome__change_boundary(env, order, size);
+        status = dome__change_boundary(env, order, plan);
     else if (order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
+    g_free(plan);
     return dome__end(&op, status);
 }
 

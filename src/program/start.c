@@ -190,8 +190,8 @@ static int in_range(const dome_options *o, int tasks)
     return CLAMP(tasks, MAX(o->least, 1), o->most ? o->most : G_MAXINT);
 }
 
-/* Chooses the hosts of the tasks, and starts them there. again: those that are there already, on this task's host, where the
- * others are started, too. */
+/* Chooses the hosts of the tasks, and starts them there. again: those that are there already; the others are started on the hosts
+ * that the plan of this view names, or on this task's. */
 static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub,
                            const dome_again *again, dome_network **network, char **message)
 {
@@ -204,14 +204,16 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     int *slots = dome__placement_slots(hosts, g_getenv(DOME_VARIABLE_SLOTS));
     const dome_options *o = &env->options;
     const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
-    const int size = in_range(o, wanted);
+    const int size = again ? env->change->plan.size : in_range(o, wanted);
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
     if (!again)
         dome__placement_deal(env->options.place, n, slots, size, host);
-    for (int r = 0; r < size; r++)
-        names[r] = hosts[host[r]];
+    for (int r = 0; r < size; r++) {
+        const char *planned = again ? env->change->plan.members[r].host : NULL;
+        names[r] = planned ? planned : hosts[host[r]];
+    }
     dome_members *members =
         launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, again, note_starting, env, message);
     g_free(path);
@@ -241,16 +243,16 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
 {
     char *message = NULL;
     const dome_change *c = env->change;
-    int *ids = g_new0(int, c->staying);
+    int *ids = g_new0(int, c->plan.size);
     const double limit = 2 * MAX(env->options.timeout, 10); /* the hub's is shorter: it knows which task is missing */
     if (!provider->launcher->enrol(&message))
         dome__start_failed(env, 1, message);
     watch_rank0(env, c->hub, arguments);
-    if (!dome__watch_members(env->watch, ids, c->staying, limit))
+    if (!dome__watch_members(env->watch, ids, c->plan.size, limit))
         die_of(env, DOME_END_LOSS, 1,
-               g_strdup_printf("not all of %d tasks have come back within %g s to change their number", c->staying, limit));
+               g_strdup_printf("not all tasks have come back within %g s to make up the next view of %d", limit, c->plan.size));
     dome_network *network = NULL;
-    const dome_again again = {c->view, c->staying, ids};
+    const dome_again again = {c->view, ids};
     dome_members *members = spawn(env, provider->launcher, arguments, c->hub, &again, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     if (!members)

@@ -273,10 +273,10 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     p->size = size;
     p->ids = g_new0(int, size);
     p->ids[0] = pvm_mytid();
-    for (int r = 1; again && r < MIN(again->count, size); r++)
-        p->ids[r] = again->ids[r];
+    p->back = again ? g_new0(bool, size) : NULL;
+    for (int r = 1; again && r < size; r++)
+        p->back[r] = (p->ids[r] = again->ids[r]) != 0;
     p->view = again ? again->view : 0;
-    p->back = again ? MIN(again->count, size) : 0;
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
@@ -445,7 +445,7 @@ bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
     pvm_setopt(PvmRoute, PvmAllowDirect);
     const int inherited = pvm_getcontext(); /* by the tasks that were started now, or together with this one */
     for (int r = 1; r <= n; r++) {
-        pvm_setcontext(r < p->back ? BASE_CONTEXT : inherited);
+        pvm_setcontext(p->back && p->back[r] ? BASE_CONTEXT : inherited);
         pvm_send(p->ids[r], TAG_START);
     }
     pvm_setopt(PvmRoute, PvmRouteDirect);

@@ -189,7 +189,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
         break;
     case DOME_WIRE_CHANGE:
-        dome__hub_view_change(s, c, message->view.number, (int)message->view.size);
+        dome__hub_view_change(s, c, &message->change);
         break;
     case DOME_WIRE_STANDS:
         dome__hub_view_stands(s, &message->view);

@@ -267,7 +267,7 @@ void dome__hub_take_orders(hub_state *s);
 bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
 
 /* Messages of tasks. */
-void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int size);
+void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change);
 void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
 
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */

@@ -27,14 +27,21 @@ static void to_all(hub_state *s, const dome_wire_message *message)
 static void send_members(hub_state *s)
 {
     GString *ids = g_string_new(NULL);
-    for (int r = 0; r < dome__view_staying(&s->view); r++)
-        g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.tasks[r].id);
+    for (int r = 0; r < s->view.next.size; r++)
+        g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.arrivals[r].here ? s->view.arrivals[r].id : 0);
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (is_watch(c) && c->rank == 0 && c->view == s->view.number + 1)
             dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
     }
     g_string_free(ids, TRUE);
+}
+
+static void send_target(hub_state *s, const dome_view_act *act)
+{
+    char *plan = dome__view_plan_text(&s->view.wanted);
+    to_all(s, &(dome_wire_message){.kind = DOME_WIRE_TARGET, .hold = {act->order, act->loop, plan}});
+    g_free(plan);
 }
 
 /* ---- users ---- */
@@ -83,7 +90,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
         to_all(s, &(dome_wire_message){.kind = DOME_WIRE_HOLD, .hold = {.order = act.order}});
         break;
     case DOME_VIEW_TARGET:
-        to_all(s, &(dome_wire_message){.kind = DOME_WIRE_TARGET, .hold = {act.order, act.loop, (uint32_t)act.size}});
+        send_target(s, &act);
         break;
     case DOME_VIEW_MEMBERS:
         send_members(s);
@@ -122,7 +129,8 @@ static void take_order(hub_state *s, hub_ask *ask)
         reply(fd, "no", why);
         return;
     }
-    dome_view_act act = dome__view_ask(&s->view, s->view.size + change);
+    dome_view_plan plan = dome__view_plan_resize(s->view.size, s->view.size + change);
+    dome_view_act act = dome__view_ask(&s->view, &plan);
     if (act.deed == DOME_VIEW_REFUSED) {
         reply(fd, "no", act.text);
         g_free(act.text);
@@ -179,7 +187,7 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
         return false;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *before = s->clients->pdata[i];
-        if (before->away && before->rank == c->rank) {
+        if (before->away && dome__view_next_rank(&s->view, before->rank) == c->rank) {
             before->away = false;
             before->bye = before->left = true;
         }
@@ -198,11 +206,16 @@ static void note_entered(hub_state *s, uint32_t before)
     s->loops_before += loops;
 }
 
-void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int size)
+void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
 {
     const bool steady = s->view.phase != DOME_VIEW_ENTERING;
     const uint32_t before = s->view.number;
-    dome_view_act act = dome__view_announce(&s->view, c->rank, number, size);
+    dome_view_plan plan;
+    dome_view_act act = {.deed = DOME_VIEW_WRONG};
+    if (dome__view_plan_parse(change->plan, 0, &plan))
+        act = dome__view_announce(&s->view, c->rank, change->number, &plan);
+    const int size = plan.size;
+    dome__view_plan_clear(&plan);
     if (act.deed == DOME_VIEW_WRONG) {
         dome__hub_notice(s, DOME_END_OWN, false, 2,
                          g_strdup_printf("tasks disagree about the number of tasks: task %d on host %s changes to %d", c->rank,

@@ -6,14 +6,16 @@
  *     ASKING    a user wants another number of tasks. Every task was told to hold at its next loop boundary, and answers how many
  *               it has passed
  *     ORDERED   all have answered: no task has passed the boundary after the highest answer, so all can change there
- *     ENTERING  tasks have announced that they go over into the next view. Those that stay become the program anew by exec, and
- *               come back; others leave, or are started
+ *     ENTERING  tasks have announced that they go over into the next view, by a plan of its members (view_plan.h). Those that
+ *               stay become the program anew by exec, and come back; others leave, or are started
  *
  * A program that asks by itself (dome_resize) needs no order: its tasks know, and the first announcement leads to ENTERING from
  * any state. The loss of a task ends the whole, as it does at any other time, unless the task has announced and is to come back.
  */
 #ifndef DOME_SRC_VIEW_H
 #define DOME_SRC_VIEW_H
+
+#include "supervision/view_plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,9 +26,13 @@ typedef struct dome_view_task {
     bool answered;  /* to the present order */
     uint64_t loop;  /* its answer */
     bool announced; /* it goes over into the next view, or leaves */
-    bool here;      /* it has come into the next view */
-    int id;         /* its launcher's id there */
 } dome_view_task;
+
+/* A member of the next view. */
+typedef struct dome_view_arrival {
+    bool here; /* it has come */
+    int id;    /* its launcher's id there */
+} dome_view_arrival;
 
 typedef struct dome_view {
     uint32_t number; /* of the present view, from 0 */
@@ -35,15 +41,16 @@ typedef struct dome_view {
     dome_view_phase phase;
     bool asked;            /* a user waits for an answer */
     uint64_t order;        /* number of the last order, from 1 */
-    int wanted;            /* tasks, by that order */
-    int next;              /* ENTERING: tasks of the next view */
-    dome_view_task *tasks; /* by rank, of both views */
+    dome_view_plan wanted; /* by that order */
+    dome_view_plan next;   /* ENTERING: of the next view */
+    dome_view_task *tasks; /* by rank in the present view */
+    dome_view_arrival *arrivals; /* ENTERING: by rank in the next view */
 } dome_view;
 
 typedef enum dome_view_deed {
     DOME_VIEW_NOTHING,
     DOME_VIEW_HOLD,    /* tell all tasks to hold at their next boundary: order */
-    DOME_VIEW_TARGET,  /* tell all tasks at which boundary to change, and to how many tasks: order, loop, size */
+    DOME_VIEW_TARGET,  /* tell all tasks at which boundary to change, and how: order, loop, and the plan `wanted` */
     DOME_VIEW_MEMBERS, /* tell task 0 the ids of the tasks that have come back */
     DOME_VIEW_DONE,    /* answer the user: text */
     DOME_VIEW_REFUSED, /* answer the user: text */
@@ -53,15 +60,14 @@ typedef enum dome_view_deed {
 typedef struct dome_view_act {
     dome_view_deed deed;
     uint64_t order, loop;
-    int size;
     char *text; /* g_free'd by the caller */
 } dome_view_act;
 
 void dome__view_init(dome_view *view);
 void dome__view_clear(dome_view *view);
 
-/* A user wants `tasks` tasks. */
-dome_view_act dome__view_ask(dome_view *view, int tasks);
+/* A user wants these members; the plan is taken over. Task 0 stays what it is. */
+dome_view_act dome__view_ask(dome_view *view, dome_view_plan *plan);
 
 /* A task holds at its next boundary, and has passed (or entered) so many. */
 dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_t loop);
@@ -69,8 +75,8 @@ dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_
 /* The program cannot change, and goes on as it was. Order 0: its own wish. */
 dome_view_act dome__view_refuse(dome_view *view, uint64_t order, const char *why);
 
-/* A task goes over into view `number` of `size` tasks. */
-dome_view_act dome__view_announce(dome_view *view, int rank, uint32_t number, int size);
+/* A task goes over into view `number`, which is made by this plan. */
+dome_view_act dome__view_announce(dome_view *view, int rank, uint32_t number, const dome_view_plan *plan);
 
 /* A task greets from view `number`. */
 dome_view_act dome__view_greet(dome_view *view, int rank, uint32_t number, int id);
@@ -81,10 +87,10 @@ dome_view_act dome__view_stands(dome_view *view, uint32_t number, int size, int 
 /* The program has ended, or is about to. */
 dome_view_act dome__view_end(dome_view *view);
 
-/* Whether a task is between two views: its process goes on, without a connection. */
+/* Whether a task of the present view is between two views: its process goes on, without a connection. */
 bool dome__view_away(const dome_view *view, int rank);
 
-/* How many tasks come back into the next view. */
-int dome__view_staying(const dome_view *view);
+/* ENTERING: the rank in the next view of a task of the present one; -1: it leaves. */
+int dome__view_next_rank(const dome_view *view, int rank);
 
 #endif

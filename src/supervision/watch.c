@@ -588,7 +588,7 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         take_hold(watch, message->hold.order);
         break;
     case DOME_WIRE_TARGET:
-        dome__hold_target(watch->hold, message->hold.order, message->hold.loop, (int)message->hold.size);
+        dome__hold_target(watch->hold, message->hold.order, message->hold.loop, message->hold.plan);
         break;
     case DOME_WIRE_MEMBERS:
         dome__hold_members(watch->hold, message->members);
@@ -755,7 +755,7 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
     atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
 }
 
-int dome__watch_loop(dome_watch *watch, uint64_t *order)
+char *dome__watch_loop(dome_watch *watch, uint64_t *order)
 {
     return dome__hold_pass(watch->hold, order);
 }
@@ -770,9 +770,9 @@ void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_REFUSE, .refuse = {order, why}});
 }
 
-void dome__watch_change(dome_watch *watch, uint32_t number, int size)
+void dome__watch_change(dome_watch *watch, uint32_t number, const char *plan)
 {
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CHANGE, .view = {.number = number, .size = (uint32_t)size}});
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CHANGE, .change = {number, plan}});
 }
 
 void dome__watch_stands(dome_watch *watch, int size, int least, int most)

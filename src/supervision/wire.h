@@ -31,10 +31,10 @@ typedef enum dome_wire_kind {
     DOME_WIRE_SIGNAL,     /* task: the signal that is ending it */
     DOME_WIRE_TRAIL,      /* hub: requests the last operations; task: sends them */
     DOME_WIRE_HOLD,       /* hub: hold at the next loop boundary (order); task: the same, and how many it has passed */
-    DOME_WIRE_TARGET,     /* hub: change at this boundary, to so many tasks */
+    DOME_WIRE_TARGET,     /* hub: change at this boundary, by this plan */
     DOME_WIRE_REFUSE,     /* rank 0: the program cannot change */
     DOME_WIRE_CHANGE,     /* task: it goes over into the next view, or leaves */
-    DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back */
+    DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back; 0: a newcomer */
     DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
     DOME_WIRE_KINDS
 } dome_wire_kind;
@@ -115,7 +115,7 @@ typedef struct dome_wire_report {
 
 typedef struct dome_wire_hold {
     uint64_t order, loop;
-    uint32_t size; /* TARGET: the number of tasks */
+    const char *plan; /* TARGET: view_plan.h */
 } dome_wire_hold;
 
 typedef struct dome_wire_refuse {
@@ -123,9 +123,14 @@ typedef struct dome_wire_refuse {
     const char *why;
 } dome_wire_refuse;
 
+typedef struct dome_wire_change {
+    uint32_t number;  /* of the next view */
+    const char *plan; /* view_plan.h */
+} dome_wire_change;
+
 typedef struct dome_wire_view {
-    uint32_t number, size; /* CHANGE: of the next view; STANDS: of this one */
-    uint32_t least, most;  /* STANDS: --dome-min, --dome-max */
+    uint32_t number, size; /* of this view */
+    uint32_t least, most;  /* --dome-min, --dome-max */
 } dome_wire_view;
 
 /* One operation of a trail (core/trail.h). */
@@ -152,7 +157,8 @@ typedef struct dome_wire_message {
         GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;     /* HOLD, TARGET */
         dome_wire_refuse refuse; /* REFUSE */
-        dome_wire_view view;     /* CHANGE, STANDS */
+        dome_wire_change change; /* CHANGE */
+        dome_wire_view view;     /* STANDS */
         const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
     };
 } dome_wire_message;

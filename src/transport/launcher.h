@@ -23,14 +23,13 @@ typedef struct dome_members {
     char *hub;       /* dome_hub_address as text */
     char *directory; /* working directory of task 0 */
     uint32_t view;   /* number of the view; 0: the first */
-    int back;        /* tasks that were in the view before have ranks below this */
+    bool *back;      /* task 0, by rank: tasks that were in the view before; NULL: none */
 } dome_members;
 
-/* For a program that enters another view: its number, and the tasks that are there already, from rank 0 on. */
+/* For a program that enters another view: its number, and by rank the tasks that are there already. */
 typedef struct dome_again {
     uint32_t view;
-    int count;
-    const int *ids;
+    const int *ids; /* 0: a newcomer, which is started */
 } dome_again;
 
 /* NULL is allowed. */

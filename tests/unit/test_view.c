@@ -16,7 +16,7 @@ enum { TASKS = 3, LOOPS = 3, QUEUE = 6, NO_WISH = 99 };
 typedef enum word { HOLD, TARGET, MEMBERS, HELD, CHANGE, GREET, STANDS, CLOSED } word;
 
 typedef struct letter {
-    uint8_t word, view, size;
+    uint8_t word, view, size, from; /* from: tasks of the view before */
     uint8_t order, loop;
 } letter;
 
@@ -40,11 +40,76 @@ typedef struct model {
     task tasks[TASKS];
     uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
     uint8_t asked, answered, over;
-    dome_view view;
-    dome_view_task of_view[TASKS];
+    dome_view view; /* its arrays are here while the model is kept */
+    dome_view_task of_tasks[TASKS];
+    dome_view_arrival of_arrivals[TASKS];
+    dome_view_member of_wanted[TASKS], of_next[TASKS];
 } model;
 
+/* ---- keeping models ---- */
+
+static void *unfold(const void *kept, size_t bytes)
+{
+    return g_memdup2(kept, bytes);
+}
+
+/* A model that was kept, for a step. */
+static void take_up(model *m, const model *kept)
+{
+    memcpy(m, kept, sizeof *m);
+    m->view.tasks = unfold(m->of_tasks, sizeof m->of_tasks);
+    m->view.arrivals = unfold(m->of_arrivals, sizeof m->of_arrivals);
+    m->view.wanted.members = unfold(m->of_wanted, sizeof m->of_wanted);
+    m->view.next.members = unfold(m->of_next, sizeof m->of_next);
+}
+
+/* Member by member: models are compared by their bytes, also those between members. */
+static void fold_plan(dome_view_member of_plan[TASKS], dome_view_plan *plan)
+{
+    const int size = plan->size;
+    memset(of_plan, 0, TASKS * sizeof *of_plan);
+    for (int r = 0; r < size; r++) {
+        of_plan[r].before = plan->members[r].before;
+        of_plan[r].host = plan->members[r].host;
+    }
+    dome__view_plan_clear(plan);
+    memset(plan, 0, sizeof *plan);
+    plan->size = size;
+}
+
+static void put_down(model *m)
+{
+    dome_view *v = &m->view;
+    memset(m->of_tasks, 0, sizeof m->of_tasks);
+    memset(m->of_arrivals, 0, sizeof m->of_arrivals);
+    if (v->tasks)
+        memcpy(m->of_tasks, v->tasks, (size_t)v->size * sizeof *v->tasks);
+    for (int r = 0; v->phase == DOME_VIEW_ENTERING && r < v->next.size; r++) {
+        m->of_arrivals[r].here = v->arrivals[r].here;
+        m->of_arrivals[r].id = v->arrivals[r].id;
+    }
+    fold_plan(m->of_wanted, &v->wanted);
+    fold_plan(m->of_next, &v->next);
+    g_clear_pointer(&v->tasks, g_free);
+    g_clear_pointer(&v->arrivals, g_free);
+}
+
 static uint64_t states, ends, changes;
+
+static dome_view_act ask(dome_view *v, int tasks)
+{
+    dome_view_plan plan = dome__view_plan_resize(v->size, tasks);
+    return dome__view_ask(v, &plan);
+}
+
+/* A task of `from` says that it goes over into a view of `to`. */
+static dome_view_act announce(dome_view *v, int rank, uint32_t number, int from, int to)
+{
+    dome_view_plan plan = dome__view_plan_resize(from, to);
+    dome_view_act a = dome__view_announce(v, rank, number, &plan);
+    dome__view_plan_clear(&plan);
+    return a;
+}
 
 static void put(queue *q, letter l)
 {
@@ -73,7 +138,8 @@ static void act(model *m, dome_view_act a)
         if (a.deed == DOME_VIEW_HOLD && hears)
             put(&t->in, (letter){.word = HOLD, .order = (uint8_t)a.order});
         if (a.deed == DOME_VIEW_TARGET && hears)
-            put(&t->in, (letter){.word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)a.size});
+            put(&t->in, (letter){.word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop,
+                                 .size = (uint8_t)m->view.wanted.size});
     }
     if (a.deed == DOME_VIEW_MEMBERS)
         put(&m->tasks[0].in, (letter){.word = MEMBERS});
@@ -136,7 +202,7 @@ static void hear(task *t)
 /* All have met: they go over into the next view together. */
 static void go_over(model *m)
 {
-    int size = 0, passed = -1, view = -1;
+    int size = 0, passed = -1, view = -1, from = 0;
     for (int r = 0; r < TASKS; r++) {
         const task *t = &m->tasks[r];
         if (t->place == ABSENT)
@@ -146,6 +212,7 @@ static void go_over(model *m)
         size = t->size;
         passed = t->passed;
         view = t->view;
+        from++;
     }
     g_assert_cmpint(size, >, 0);
     changes++;
@@ -154,7 +221,7 @@ static void go_over(model *m)
         task *t = &m->tasks[r];
         if (t->place == ABSENT)
             continue;
-        put(&t->out, (letter){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size});
+        put(&t->out, (letter){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size, .from = (uint8_t)from});
         t->place = AWAY;
         t->in = (queue){0};
         put(&t->out, (letter){.word = CLOSED});
@@ -169,7 +236,7 @@ static void go_over(model *m)
 /* The newcomers begin when task 0 knows who has come back. */
 static void start_others(model *m)
 {
-    for (int r = 0; r < m->view.next; r++)
+    for (int r = 0; r < m->view.next.size; r++)
         if (m->tasks[r].place == ABSENT) {
             m->tasks[r] = (task){.place = COMES, .view = m->tasks[0].view, .before = m->tasks[0].before};
             put(&m->tasks[r].out, (letter){.word = GREET, .view = m->tasks[0].view});
@@ -188,7 +255,7 @@ static void hub_hears(model *m, int rank)
         a = dome__view_held(&m->view, rank, l.order, l.loop);
         break;
     case CHANGE:
-        a = dome__view_announce(&m->view, rank, l.view, l.size);
+        a = announce(&m->view, rank, l.view, l.from, l.size);
         g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
         break;
     case GREET:
@@ -222,7 +289,7 @@ static void hub_hears(model *m, int rank)
 
 static bool all_welcomed(const model *m)
 {
-    for (int r = 0; r < m->view.next; r++)
+    for (int r = 0; r < m->view.next.size; r++)
         if (!m->tasks[r].welcomed)
             return false;
     return true;
@@ -264,7 +331,7 @@ static bool step(model *m, int number)
                 return false;
             m->asks--;
             m->asked++;
-            act(m, dome__view_ask(&m->view, m->view.size + (number % 2 ? 1 : -1)));
+            act(m, ask(&m->view, m->view.size + (number % 2 ? 1 : -1)));
             return true;
         case 2:
             if (!all_meet(m))
@@ -300,7 +367,7 @@ static bool step(model *m, int number)
         m->losses--;
         if (t->place != AWAY) /* else its connection is closing already */
             put(&t->out, (letter){.word = CLOSED});
-        else if (rank >= (m->view.phase == DOME_VIEW_ENTERING ? m->view.next : TASKS))
+        else if (rank >= (m->view.phase == DOME_VIEW_ENTERING ? m->view.next.size : TASKS))
             return false; /* it was leaving */
         t->place = DEAD;
         t->in = (queue){0};
@@ -313,8 +380,8 @@ static bool step(model *m, int number)
     case 5: /* task 0 knows that all have joined */
         if (rank != 0 || t->place != WAITS || !all_welcomed(m))
             return false;
-        put(&t->out, (letter){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next});
-        for (int r = 0; r < m->view.next; r++)
+        put(&t->out, (letter){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next.size});
+        for (int r = 0; r < m->view.next.size; r++)
             if (m->tasks[r].place != DEAD)
                 m->tasks[r].place = m->tasks[r].before == LOOPS ? DONE : RUNS;
         return true;
@@ -332,7 +399,7 @@ static void check_end(model *m)
             g_test_message("task %d: place %d view %d passed %d before %d ordered %d target %d size %d in %d out %d", r, t->place,
                            t->view, t->passed, t->before, t->ordered, t->target, t->size, t->in.count, t->out.count);
         }
-        g_test_message("phase %d next %d size %d", m->view.phase, m->view.next, m->view.size);
+        g_test_message("phase %d next %d size %d", m->view.phase, m->view.next.size, m->view.size);
     }
     if (!m->over) {
         g_assert_true(is_finished(m)); /* else it hangs */
@@ -347,15 +414,9 @@ static void explore(const model *from, GHashTable *seen)
     bool any = false;
     for (int number = 0; number < TASKS * EVENTS_OF_TASK + 3; number++) {
         model m;
-        memcpy(&m, from, sizeof m);
-        m.view.tasks = g_memdup2(from->of_view, sizeof from->of_view);
-        bool done = step(&m, number);
-        if (done && m.view.tasks) { /* an array for as many as it may become */
-            const int count = m.view.phase == DOME_VIEW_ENTERING ? MAX(m.view.size, m.view.next) : m.view.size;
-            memset(m.of_view, 0, sizeof m.of_view);
-            memcpy(m.of_view, m.view.tasks, (size_t)count * sizeof *m.of_view);
-        }
-        dome__view_clear(&m.view);
+        take_up(&m, from);
+        const bool done = step(&m, number);
+        put_down(&m);
         if (!done)
             continue;
         any = true;
@@ -367,9 +428,9 @@ static void explore(const model *from, GHashTable *seen)
     }
     if (!any) {
         model m;
-        memcpy(&m, from, sizeof m);
-        m.view.tasks = NULL;
+        take_up(&m, from);
         check_end(&m);
+        put_down(&m);
     }
 }
 
@@ -424,7 +485,7 @@ static void test_losses(void)
 
 static void expect(dome_view *v, int tasks, const char *text)
 {
-    dome_view_act a = dome__view_ask(v, tasks);
+    dome_view_act a = ask(v, tasks);
     g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, text);
     g_free(a.text);
@@ -440,19 +501,19 @@ static void test_refusals(void)
     expect(&v, 1, "1 task would be fewer than its least number, 2");
     expect(&v, -5, "0 tasks would be fewer than its least number, 2");
     expect(&v, 5, "5 tasks would be more than its greatest number, 4");
-    dome_view_act a = dome__view_ask(&v, 4);
+    dome_view_act a = ask(&v, 4);
     g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
     expect(&v, 2, "the program is about to change already");
     for (int r = 0; r < 3; r++)
         a = dome__view_held(&v, r, 1, (uint64_t)(10 + r));
     g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
     g_assert_cmpuint(a.loop, ==, 13);
-    g_assert_cmpint(a.size, ==, 4);
+    g_assert_cmpint(v.wanted.size, ==, 4);
     a = dome__view_refuse(&v, 1, "no memory");
     g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, "no memory");
     g_free(a.text);
-    g_assert_cmpint(dome__view_ask(&v, 2).deed, ==, DOME_VIEW_HOLD); /* it goes on as it was */
+    g_assert_cmpint(ask(&v, 2).deed, ==, DOME_VIEW_HOLD); /* it goes on as it was */
     dome__view_clear(&v);
 }
 
@@ -463,11 +524,11 @@ static void test_fenced(void)
     dome__view_init(&v);
     dome__view_stands(&v, 0, 2, 1, 0);
     g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);
-    g_assert_cmpint(dome__view_announce(&v, 0, 2, 3).deed, ==, DOME_VIEW_WRONG);
-    g_assert_cmpint(dome__view_announce(&v, 0, 0, 3).deed, ==, DOME_VIEW_NOTHING);
-    g_assert_cmpint(dome__view_announce(&v, 5, 1, 3).deed, ==, DOME_VIEW_WRONG);
-    dome__view_announce(&v, 0, 1, 3);
-    g_assert_cmpint(dome__view_announce(&v, 1, 1, 2).deed, ==, DOME_VIEW_WRONG); /* tasks that disagree */
+    g_assert_cmpint(announce(&v, 0, 2, 2, 3).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(announce(&v, 0, 0, 2, 3).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(announce(&v, 5, 1, 2, 3).deed, ==, DOME_VIEW_WRONG);
+    announce(&v, 0, 1, 2, 3);
+    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG); /* tasks that disagree */
     g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);    /* it has not announced */
     g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).deed, ==, DOME_VIEW_WRONG);
     g_assert_true(dome__view_away(&v, 0));
@@ -475,6 +536,47 @@ static void test_fenced(void)
     g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it is there already */
     g_assert_cmpint(dome__view_stands(&v, 1, 2, 1, 0).deed, ==, DOME_VIEW_WRONG);
     dome__view_clear(&v);
+}
+
+/* ---- plans ---- */
+
+static void expect_plan(dome_view_plan plan, const char *text, int from)
+{
+    char *is = dome__view_plan_text(&plan);
+    g_assert_cmpstr(is, ==, text);
+    dome_view_plan again, copy = dome__view_plan_copy(&plan);
+    g_assert_true(dome__view_plan_parse(text, from, &again));
+    g_assert_true(dome__view_plan_equal(&again, &plan) && dome__view_plan_equal(&copy, &plan));
+    g_free(is);
+    dome__view_plan_clear(&again);
+    dome__view_plan_clear(&copy);
+    dome__view_plan_clear(&plan);
+}
+
+static void test_plans(void)
+{
+    static const char *const hosts[] = {"a", "b", "a", "c"};
+    expect_plan(dome__view_plan_grow(2, 2, NULL), "0 1 - -", 2);
+    expect_plan(dome__view_plan_grow(1, 1, "h7"), "0 -@h7", 1);
+    expect_plan(dome__view_plan_shrink(4, 2), "0 1", 4);
+    expect_plan(dome__view_plan_resize(3, 3), "0 1 2", 3);
+    expect_plan(dome__view_plan_replace(3, (bool[]){true, false, true}, NULL), "- 1 -", 3);
+    expect_plan(dome__view_plan_replace(4, (bool[]){false, true, false, false}, hosts), "0 -@b 2 3", 4);
+    expect_plan(dome__view_plan_move(4, hosts, "b", "d"), "0 -@d 2 3", 4);
+    g_assert_cmpint(dome__view_plan_move(4, hosts, "d", "a").size, ==, 0);
+    g_assert_cmpint(dome__view_plan_grow(2, -2, NULL).size, ==, 0);
+    dome_view_plan plan;
+    g_assert_true(dome__view_plan_parse("0 2 - -@h", 4, &plan)); /* any order, though no plan above has made this one */
+    g_assert_cmpint(dome__view_plan_next(&plan, 0), ==, 0);
+    g_assert_cmpint(dome__view_plan_next(&plan, 1), ==, -1);
+    g_assert_cmpint(dome__view_plan_next(&plan, 2), ==, 1);
+    g_assert_cmpint(dome__view_plan_next(&plan, -1), ==, -1);
+    g_assert_cmpint(dome__view_plan_newcomers(&plan), ==, 2);
+    g_assert_true(dome__view_plan_changes(&plan, 4));
+    dome__view_plan_clear(&plan);
+    static const char *const bad[] = {"", " ", "0 ", "0 0", "0 4", "x", "-1", "0 -@", "0 --", "0  1", "+1", "99999999999999999999"};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
+        g_assert_false(dome__view_plan_parse(bad[i], 4, &plan));
 }
 
 static void test_order_lines(void)
@@ -495,14 +597,14 @@ static void test_order_lines(void)
 typedef struct walker {
     dome_hold *hold;
     uint64_t met; /* the boundary at which it was told to change */
-    int size;
+    char *plan;
 } walker;
 
 static void *walk(void *argument)
 {
     walker *w = argument;
     uint64_t order = 0;
-    while (!(w->size = dome__hold_pass(w->hold, &order)))
+    while (!(w->plan = dome__hold_pass(w->hold, &order)))
         ;
     w->met = dome__hold_passed(w->hold);
     return NULL;
@@ -523,11 +625,12 @@ static void test_hold(void)
         for (int i = 0; i < WALKERS; i++)
             most = MAX(most, dome__hold_order(w[i].hold, 1));
         for (int i = 0; i < WALKERS; i++)
-            dome__hold_target(w[i].hold, 1, most + 1, 5);
+            dome__hold_target(w[i].hold, 1, most + 1, "0 1 2 - -");
         for (int i = 0; i < WALKERS; i++) {
             pthread_join(thread[i], NULL);
             g_assert_cmpuint(w[i].met, ==, most + 1);
-            g_assert_cmpint(w[i].size, ==, 5);
+            g_assert_cmpstr(w[i].plan, ==, "0 1 2 - -");
+            g_free(w[i].plan);
             dome__hold_free(w[i].hold);
         }
     }
@@ -554,6 +657,7 @@ int main(int argc, char **argv)
     g_test_add_func("/view/losses", test_losses);
     g_test_add_func("/view/refusals", test_refusals);
     g_test_add_func("/view/fenced", test_fenced);
+    g_test_add_func("/view/plans", test_plans);
     g_test_add_func("/view/order_lines", test_order_lines);
     g_test_add_func("/view/hold", test_hold);
     g_test_add_func("/view/members", test_members);
