@@ -3,6 +3,7 @@
 #ifndef DOME_SRC_CHECKPOINT_H
 #define DOME_SRC_CHECKPOINT_H
 
+#include "ckpt/image.h"
 #include "core/environment.h"
 
 /* The value of --dome-checkpoint-dir for checkpoints in memory. `dome run --restarts` chooses and removes the directory, in a
@@ -11,8 +12,8 @@
 
 /* For a program that enters another view (supervision/view.h). */
 typedef struct dome_checkpoint_view {
-    bool first; /* it does not */
-    int image;  /* task 0: the descriptor of the state, taken by dome__checkpoint_start; -1 on other tasks */
+    uint32_t number;        /* of the view; 0: the first */
+    dome_image_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -23,9 +24,8 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
  * SIGTERM and SIGUSR1: a request of theirs that has come too late for this view stays pending. */
 void dome__checkpoint_leave(dome_env *env);
 
-/* Writes the state into memory for the next view: image.h. loop: boundaries passed, for a program that writes no checkpoints.
- * Collective. */
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why);
+/* dome__image_prepare. loop: boundaries passed, for a program that writes no checkpoints. */
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why);
 
 /* The loop boundary. Collective. */
 int dome__checkpoint_boundary(dome_env *env);

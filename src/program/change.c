@@ -3,7 +3,9 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "core/environment_variables.h"
+#include "core/unconst.h"
 #include "program/bind.h"
+#include "program/placement.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
@@ -56,27 +58,69 @@ void dome__change_begin(void)
     given = g_string_free(list, FALSE);
 }
 
-static void close_own(int fd, void *image)
+static void close_own(int fd, void *piece)
 {
     char word[16];
     g_snprintf(word, sizeof word, " %d ", fd);
-    if (fd != *(int *)image && !strstr(given, word))
+    if (fd != *(int *)piece && !strstr(given, word))
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 /* ---- what a task leaves for itself ---- */
 
-enum { NUMBER, RANK, PLAN, LOOPS, IMAGE, SUPERVISED, UNBLOCK, PROVIDER, HOST, GIVEN, HUB, WORDS };
+enum {
+    NUMBER,
+    RANK,
+    PLAN,
+    PARKED,
+    LOOPS,
+    PIECE,
+    PIECE_NUMBER,
+    SUPERVISED,
+    UNBLOCK,
+    OUTSIDE,
+    PROVIDER,
+    HOST,
+    SLOTS,
+    GIVEN,
+    HUB,
+    WORDS
+};
 
-static char *note(const dome_env *env, const dome_view_plan *plan, int image, bool unblock)
+static char *ids_text(const int *ids, int n)
+{
+    GString *text = g_string_new(NULL);
+    for (int r = 0; ids && r < n; r++)
+        g_string_append_printf(text, "%s%d", r ? " " : "", ids[r]);
+    return g_string_free(text, FALSE);
+}
+
+/* By rank; NULL if there are none. */
+static int *parse_ids(const char *text, int n)
+{
+    char **words = g_strsplit(text, " ", 0);
+    int *ids = (int)g_strv_length(words) == n ? g_new0(int, n) : NULL;
+    for (int r = 0; ids && r < n; r++)
+        ids[r] = atoi(words[r]);
+    g_strfreev(words);
+    return ids;
+}
+
+static char *note(const dome_env *env, const dome_view_plan *plan, dome_image_piece piece, bool unblock)
 {
     const dome_change *c = env->change;
-    char *members = dome__view_plan_text(plan);
-    char *text = g_strdup_printf("%" PRIu32 "\n%d\n%s\n%" PRIu64 "\n%d\n%d\n%d\n%s\n%s\n%s\n%s", c->view + 1,
-                                 dome__view_plan_next(plan, env->rank), members, c->loops + dome__watch_passed(env->watch), image,
-                                 env->supervised, unblock, c->provider->transport->name, env->hosts[env->rank], given, c->hub);
+    const char *host = env->hosts[env->rank];
+    char *members = dome__view_plan_text(plan), *parked = ids_text(c->parked, plan->size);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%" PRIu32 "\n%d\n%s\n%s\n", c->view + 1, dome__view_plan_next(plan, env->rank), members,
+                           parked);
+    g_string_append_printf(text, "%" PRIu64 "\n%d\n%d\n", c->loops + dome__watch_passed(env->watch), piece.fd, piece.number);
+    g_string_append_printf(text, "%d\n%d\n%d\n", env->supervised, unblock, strcmp(host, env->hosts[0]) != 0);
+    g_string_append_printf(text, "%s\n%s\n%s\n%s\n%s", c->provider->transport->name, host, c->slots ? c->slots : "", given,
+                           c->hub);
     g_free(members);
-    return text;
+    g_free(parked);
+    return g_string_free(text, FALSE);
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
@@ -86,18 +130,21 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->back = true;
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
         c->rank = atoi(word[RANK]);
+        c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
-        c->image = atoi(word[IMAGE]);
+        c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
         c->unblock = atoi(word[UNBLOCK]);
+        c->outside = atoi(word[OUTSIDE]);
         c->provider_name = g_strdup(word[PROVIDER]);
         c->host = g_strdup(word[HOST]);
+        c->slots = word[SLOTS][0] ? g_strdup(word[SLOTS]) : NULL;
         c->hub = g_strdup(word[HUB]);
         env->supervised = atoi(word[SUPERVISED]);
         env->options.tasks = c->plan.size;
         g_free(given);
         given = g_strdup(word[GIVEN]);
-        if (c->image >= 0)
-            fcntl(c->image, F_SETFD, FD_CLOEXEC);
+        if (c->piece.fd >= 0)
+            fcntl(c->piece.fd, F_SETFD, FD_CLOEXEC);
     }
     g_strfreev(word);
 }
@@ -106,7 +153,7 @@ dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
-    c->image = -1;
+    c->piece = (dome_image_piece){-1, -1};
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
     if (text)
@@ -125,6 +172,8 @@ void dome__change_free(dome_change *c)
     g_free(c->program);
     g_free(c->host);
     g_free(c->provider_name);
+    g_free(c->slots);
+    g_free(c->parked);
     dome__view_plan_clear(&c->plan);
     g_free(c);
 }
@@ -163,16 +212,17 @@ static char *own_path(void)
 }
 
 /* Becomes the program anew, as a task of the next view. unblock: requests, which the caller has blocked. */
-static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bool unblock) __attribute__((noreturn));
+static void become_anew(dome_env *env, const dome_view_plan *plan, dome_image_piece piece, bool unblock)
+    __attribute__((noreturn));
 
-static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bool unblock)
+static void become_anew(dome_env *env, const dome_view_plan *plan, dome_image_piece piece, bool unblock)
 {
-    char *path = own_path(), *text = note(env, plan, image, unblock);
+    char *path = own_path(), *text = note(env, plan, piece, unblock);
     dome__bind_undo();
     g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
-    for_descriptors(close_own, &image);
-    if (image >= 0)
-        fcntl(image, F_SETFD, 0);
+    for_descriptors(close_own, &piece.fd);
+    if (piece.fd >= 0)
+        fcntl(piece.fd, F_SETFD, 0);
     if (chdir(env->change->directory) == 0)
         execv(path ? path : "/proc/self/exe", env->change->words);
     fprintf(stderr, "dome: task %d on host %s cannot become the program again: %s\n", env->rank, env->hosts[env->rank],
@@ -180,10 +230,12 @@ static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bo
     _exit(1);
 }
 
-static void go_over(dome_env *env, const dome_view_plan *plan, int image) __attribute__((noreturn));
+/* From here there is no way back. */
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image) __attribute__((noreturn));
 
-static void go_over(dome_env *env, const dome_view_plan *plan, int image)
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image)
 {
+    const dome_image_piece piece = dome__image_write(image);
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
     sigset_t before;
@@ -203,7 +255,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, int image)
     dome__transport_free(g_steal_pointer(&env->transport));
     if (stays) {
         dome__watch_stop(env->watch);
-        become_anew(env, plan, image, !sigismember(&before, SIGTERM));
+        become_anew(env, plan, piece, !sigismember(&before, SIGTERM));
     }
     env->trail = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
@@ -215,9 +267,9 @@ static void go_over(dome_env *env, const dome_view_plan *plan, int image)
 static const char *objection(const dome_env *env, int size)
 {
     const dome_launcher *launcher = env->change->provider->launcher;
-    if (!dome__on_one_host(env))
-        return "its tasks are on several hosts";
-    if (size > launcher->tasks_per_host)
+    if (!(launcher->can & DOME_LAUNCHER_AGAIN))
+        return "its tasks cannot come back into another view";
+    if (size > launcher->tasks_per_host && dome__on_one_host(env))
         return "these are more tasks than a host can have";
     return NULL;
 }
@@ -241,11 +293,76 @@ static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
 static const char *obstacle(const dome_change *c)
 {
     char *path = own_path();
-    const bool there = path != NULL;
+    const bool there = path != NULL, runs = there && access(path, X_OK) == 0;
     g_free(path);
-    if (!there)
-        return "its executable file has been replaced or removed since it was started";
+    if (!runs)
+        return there ? "its executable file can no longer be executed"
+                     : "its executable file has been replaced or removed since it was started";
     return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
+}
+
+/* The host on which a newcomer is started: one of these, or NULL with *why. tasks: of each host so far. */
+static const char *host_for(const dome_view_member *member, char *const *hosts, const int *slots, int *tasks, char **why)
+{
+    const int n = (int)g_strv_length(dome__unconst(hosts));
+    int host = member->host ? dome__placement_find(hosts, member->host) : dome__placement_next(n, slots, tasks);
+    if (host < 0) {
+        *why = g_strdup_printf("host %s is not in the virtual machine", member->host);
+        return NULL;
+    }
+    tasks[host]++;
+    return hosts[host];
+}
+
+/* Task 0: starts the newcomers, which wait for the next view. *why (g_free'd): why that cannot be; then none is left. */
+static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **why)
+{
+    dome_change *c = env->change;
+    const dome_launcher *launcher = c->provider->launcher;
+    const double timeout = MAX(env->options.timeout, 10);
+    char **hosts = launcher->hosts(why);
+    if (!hosts)
+        return;
+    int *slots = dome__placement_slots(hosts, c->slots), *tasks = g_new0(int, g_strv_length(hosts) + 1);
+    const char **names = g_new0(const char *, plan->size);
+    for (int r = 0; r < plan->size; r++) {
+        const int before = plan->members[r].before;
+        const int host = before != DOME_VIEW_NEWCOMER ? dome__placement_find(hosts, env->hosts[before]) : -1;
+        if (host >= 0)
+            tasks[host]++;
+    }
+    for (int r = 0; r < plan->size && !*why; r++)
+        if (plan->members[r].before == DOME_VIEW_NEWCOMER)
+            names[r] = host_for(&plan->members[r], hosts, slots, tasks, why);
+    char *path = own_path();
+    g_free(c->parked);
+    c->parked = g_new0(int, plan->size);
+    if (!*why)
+        launcher->park(path ? path : c->words[0], c->words + 1, plan->size, names, c->parked, timeout, 2 * timeout, why);
+    g_free(path);
+    g_free(names);
+    g_free(tasks);
+    g_free(slots);
+    g_strfreev(hosts);
+}
+
+/* Everything that may fail before the change. *why as in image.h. */
+static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
+{
+    const dome_change *c = env->change;
+    bool *stays = g_new0(bool, env->size);
+    for (int r = 0; r < env->size; r++)
+        stays[r] = dome__view_plan_next(plan, r) >= 0;
+    int status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), stays, image, why);
+    g_free(stays);
+    if (status != DOME_OK || *why || dome__view_plan_newcomers(plan) == 0)
+        return status;
+    if (env->rank == 0)
+        start_newcomers(env, plan, why);
+    status = dome__image_confirm(*image, why);
+    if (status != DOME_OK || *why)
+        g_clear_pointer(image, dome__image_free);
+    return status;
 }
 
 /* The plan for this boundary, of size 0 if there is none: the program's own wish goes before an order. */
@@ -271,8 +388,10 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
         dome__view_plan_clear(&plan);
         return DOME_OK;
     }
+    g_clear_pointer(&c->parked, g_free); /* of the change before */
     char *why = g_strdup(objection(env, plan.size));
-    int image = -1, status = DOME_OK;
+    dome_image *image = NULL;
+    int status = DOME_OK;
     if (!why) {
         status = dome__comm_open(env, &why);
         if (status == DOME_OK) {
@@ -280,7 +399,7 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
                 why = g_strdup(obstacle(c));
             dome__progress_hide(env);
             dome__checkpoint_finish(env);
-            status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), &image, &why);
+            status = prepare(env, &plan, &image, &why);
         }
     }
     if (status == DOME_OK && !why)

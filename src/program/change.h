@@ -4,6 +4,7 @@
 #ifndef DOME_SRC_CHANGE_H
 #define DOME_SRC_CHANGE_H
 
+#include "ckpt/image.h"
 #include "core/environment.h"
 #include "program/providers.h"
 #include "supervision/view_plan.h"
@@ -18,13 +19,16 @@ struct dome_change {
     char *directory; /* in which the program began */
     char **words;    /* with which it was started: it may write over them later */
     char *program;   /* its name */
+    char *slots;     /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
 
     /* in a task that has come back, for dome_init */
     bool back;
     int rank;
-    dome_view_plan plan; /* by which the view was made */
-    int image;           /* task 0: the descriptor of the state */
-    bool unblock;        /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
+    dome_view_plan plan;    /* by which the view was made */
+    int *parked;            /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
+    dome_image_piece piece; /* of the state */
+    bool unblock;           /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
+    bool outside;           /* on another host than task 0 */
     char *host, *provider_name;
 };
 

@@ -201,7 +201,9 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     *network = again ? NULL : dome__links_order(hosts);
     char *path = g_file_read_link("/proc/self/exe", NULL);
     const int n = (int)g_strv_length(hosts);
-    int *slots = dome__placement_slots(hosts, g_getenv(DOME_VARIABLE_SLOTS));
+    if (!again)
+        env->change->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
+    int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
     const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
     const int size = again ? env->change->plan.size : in_range(o, wanted);
@@ -251,6 +253,8 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
     if (!dome__watch_members(env->watch, ids, c->plan.size, limit))
         die_of(env, DOME_END_LOSS, 1,
                g_strdup_printf("not all tasks have come back within %g s to make up the next view of %d", limit, c->plan.size));
+    for (int r = 0; c->parked && r < c->plan.size; r++)
+        ids[r] = c->parked[r] ? c->parked[r] : ids[r];
     dome_network *network = NULL;
     const dome_again again = {c->view, ids};
     dome_members *members = spawn(env, provider->launcher, arguments, c->hub, &again, &network, &message);
@@ -318,7 +322,7 @@ static void become_other_again(dome_env *env, const dome_provider *provider)
     const int id = provider->launcher->enrol(&message);
     if (!id)
         dome__start_failed(env, 1, message);
-    watch_other(env, c->hub, c->rank, c->host, false, id);
+    watch_other(env, c->hub, c->rank, c->host, c->outside, id);
     dome_members *members = provider->launcher->rejoin(2 * MAX(env->options.timeout, 10), &message);
     if (!members)
         dome__start_failed(env, 1, message);

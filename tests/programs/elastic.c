@@ -6,8 +6,9 @@
  * MARKS: each task writes its pid into MARKS/rank.N when it has joined, and task 0 the step into MARKS/step.0. VARIANT "bare": no
  * object has a name; "endless": no loop boundary; "reads": prints a line of standard input; "splits": writes over its arguments;
  * "posts": a message is under way at each boundary; "ends": task 0 sends SIGTERM to itself in step 500, the only one with a wish;
- * "hangs": task 1 does, before dome_init of the second view.
- * Prints a line for every tenth step, and a number in which all state is. */
+ * "hangs": task 1 does, before dome_init of the second view; "hurries": sleeps only while there is a file MARKS/slow;
+ * "shy": tasks that are started while there is a file MARKS/shy end at once; "twice": makes a vector, frees it and makes it
+ * again. Prints a line for every tenth step, and a number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -56,6 +57,19 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+static bool marked(const char *marks, const char *name)
+{
+    char path[4096 + 16];
+    snprintf(path, sizeof path, "%s/%s", marks, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Whether the program takes its time. */
+static bool slow(const char *marks, const char *variant)
+{
+    return strcmp(variant, "hurries") != 0 || marked(marks, "slow");
+}
+
 static void hang(void)
 {
     const char *view = getenv("DOME_VIEW");
@@ -68,6 +82,8 @@ int main(int argc, char **argv)
 {
     if (argc > 5 && strcmp(argv[5], "hangs") == 0)
         hang();
+    if (argc > 5 && strcmp(argv[5], "shy") == 0 && getenv("DOME_JOIN") && marked(argv[4], "shy"))
+        _exit(3);
     dome_env *env = dome_init(&argc, &argv);
     int64_t steps = argc > 1 ? atoll(argv[1]) : 10;
     long sleep_ms = argc > 2 ? atol(argv[2]) : 0;
@@ -79,6 +95,10 @@ int main(int argc, char **argv)
         strtok(argv[3], ",");
     }
     dvec *x = dvec_new(env, bare ? NULL : "x", DOME_F64, 5000), *y = dvec_new(env, NULL, DOME_F64, 5000);
+    if (strcmp(variant, "twice") == 0) {
+        dvec_free(x);
+        x = dvec_new(env, "x", DOME_F64, 5000);
+    }
     dvec *w = dvec_new_with(env, bare ? NULL : "w", DOME_I32, 300, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec *m = dvec_new_with(env, bare ? NULL : "m", DOME_F32, 700, DVEC_OPTIONS(.distribution = DOME_BLOCK, .width = 3));
     dvec *empty = dvec_new(env, bare ? NULL : "empty", DOME_U16, 0);
@@ -100,7 +120,8 @@ int main(int argc, char **argv)
         dvec_axpy(m, 1e-3 * (double)k, m);
         if (k % 10 == 0)
             dome_print(env, "step %" PRId64 ": %a\n", k, dvec_sum(x));
-        nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
+        if (slow(marks, variant))
+            nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
         dscalar_set_i64(step, k + 1);
         if (dome_rank(env) == 0)
             mark(marks, "step", 0, (long)k + 1);
