@@ -5,6 +5,7 @@
 #include "program/options.h"
 #include "program/providers.h"
 #include "program/restarts.h"
+#include "supervision/hosts_policy.h"
 #include "supervision/launch.h"
 #include "supervision/remote.h"
 #include "supervision/supervise.h"
@@ -21,7 +22,7 @@
 typedef struct program {
     char *path, **argv;
     int tasks, least, most; /* 0: not given */
-    char *hosts_path, *address;
+    char *hosts_path, *address, *script;
     char **hosts; /* NULL: none requested */
     char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
     dome_options options;
@@ -55,7 +56,8 @@ static void start(program *p, const dome_attempt *attempt)
                                        .hosts = p->hosts,
                                        .address = p->address,
                                        .before_init = true,
-                                       .most_hosts = attempt && attempt->number > 0,
+                                       .script = p->script,
+                                       .most_hosts = p->script || (attempt && attempt->number > 0),
                                        .report_fd = attempt ? attempt->report_fd : 0};
         if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
@@ -174,6 +176,30 @@ static void show_live(const dome_options *options)
     g_free(path);
 }
 
+/* The hosts that the script prints first. */
+static void ask_script(program *p)
+{
+    char *text = NULL, *message = NULL, *command = g_strdup_printf(DOME_SCRIPT_COMMAND, p->script);
+    char *words[] = {"/bin/sh", "-c", command, NULL};
+    GError *error = NULL;
+    if (!g_spawn_sync(NULL, words, NULL, 0, NULL, NULL, &text, NULL, NULL, &error))
+        dome__command_fail(1, "run: --hosts-script: %s", error->message);
+    GArray *offers = dome__script_succeeded(text) ? dome__offers_parse(text, &message) : NULL;
+    if (!offers)
+        dome__command_fail(1, "run: --hosts-script: '%s' %s", p->script, message ? message : "has failed");
+    p->hosts = g_new0(char *, offers->len + 1);
+    GString *slots = g_string_new(NULL);
+    for (guint i = 0; i < offers->len; i++) {
+        const dome_offer *o = &g_array_index(offers, dome_offer, i);
+        p->hosts[i] = g_strdup(o->host);
+        g_string_append_printf(slots, "%s%s=%d", i ? " " : "", o->host, o->slots);
+    }
+    p->slots = g_string_free(slots, FALSE);
+    g_array_unref(offers);
+    g_free(command);
+    g_free(text);
+}
+
 /* Rejects mpirun's -np, which GOption takes for -n p. */
 static void look_for_np(char **argv)
 {
@@ -229,6 +255,9 @@ int dome__command_run(int argc, char **argv)
         {"max", 0, 0, G_OPTION_ARG_INT, &p.most, "The greatest number of tasks to which dome grow may bring the program", "N"},
         {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
          "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
+        {"hosts-script", 0, 0, G_OPTION_ARG_STRING, &p.script,
+         "Run on the hosts that this shell command prints, as host or host:slots, and follow it while the program runs",
+         "COMMAND"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
          "When a task or host is lost, restart the program from its newest checkpoint on the remaining hosts, at most K times",
@@ -277,6 +306,12 @@ int dome__command_run(int argc, char **argv)
         restarts = p.options.restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
+    if (p.script && p.hosts_path)
+        dome__command_fail(2, "run: --hosts and --hosts-script exclude each other");
+    if (p.script && restarts)
+        dome__command_fail(2, "run: --restarts and --hosts-script exclude each other");
+    if (p.script)
+        ask_script(&p);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);
     if (restarts == 0 || p.options.help || p.options.version)

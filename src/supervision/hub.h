@@ -27,7 +27,8 @@ typedef struct dome_hub {
     int signal_fd;         /* signalfd for dome__hub_signals */
     int report_fd;         /* the supervisor's, or -1: gets a DOME_WIRE_REPORT at the end; the line of a loss goes there, too */
     const dome_launcher *launcher;
-    bool others; /* the machine has other hosts */
+    bool others;        /* the machine has other hosts */
+    const char *script; /* of hosts: dome run --hosts-script; NULL: none */
 } dome_hub;
 
 /* Blocks the signals that the hub and the supervisor handle, so that none is lost around the fork, and returns a signalfd for

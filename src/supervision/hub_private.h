@@ -51,6 +51,21 @@ typedef struct hub_ask {
 
 enum { DOME_HUB_ASKS = 4 };
 
+/* Hosts that are being added to the virtual machine, by a process of their own. */
+typedef struct hub_adding {
+    pid_t process;
+    int fd;       /* it says there what has failed, and closes it; -1: nothing is being added */
+    double until; /* it is given up then */
+    GString *said;
+    dome_order order; /* to be carried out afterwards */
+    int asker;
+} hub_adding;
+
+/* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does. */
+enum { DOME_HUB_SCRIPT = -2 };
+
+typedef struct hub_script hub_script; /* dome run --hosts-script */
+
 typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
 
 typedef struct hub_state {
@@ -103,8 +118,10 @@ typedef struct hub_state {
     int order_fd;                /* listens for orders */
     hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
     int asker;                   /* waits for the answer to its order; -1: none */
-    double entered_at;           /* when the last change began */
-    uint64_t loops_before;       /* loop boundaries passed in earlier views */
+    hub_adding adding;
+    hub_script *script;    /* NULL: none */
+    double entered_at;     /* when the last change began */
+    uint64_t loops_before; /* loop boundaries passed in earlier views */
 } hub_state;
 
 static inline double dome__hub_now(void)
@@ -155,6 +172,8 @@ enum {
     DOME_POLL_DEMAND,
     DOME_POLL_BELL,
     DOME_POLL_ORDER,
+    DOME_POLL_ADDING,
+    DOME_POLL_SCRIPT,
     DOME_POLL_ASK,
     DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
 };
@@ -272,6 +291,37 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
 
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */
 void dome__hub_look_for_away(hub_state *s, double limit);
+
+/* Carries out an order; the asker is answered when that is done. Takes over the order. */
+void dome__hub_carry_out(hub_state *s, dome_order *order, int asker);
+
+/* Answers a user, and closes the connection. */
+void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text);
+
+/* ---- hub_hosts.c ---- */
+
+/* Adds the hosts on which an order starts tasks to the virtual machine, unless the program has tasks there, and then carries it
+ * out. Takes over the order. */
+void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker);
+
+/* Takes what the process that adds hosts has said. */
+void dome__hub_hear_hosts(hub_state *s);
+void dome__hub_hosts_close(hub_state *s);
+
+/* The host of each rank of the present view; g_free'd, the names belong to the connections. */
+const char **dome__hub_hosts(const hub_state *s);
+
+/* ---- hub_script.c ---- */
+
+void dome__hub_script_open(hub_state *s);
+int dome__hub_script_fd(const hub_state *s);
+
+/* Runs the script when it is time, takes what it has printed, and gives orders. */
+void dome__hub_script_tick(hub_state *s);
+
+/* What has become of its order. */
+void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
+void dome__hub_script_close(hub_state *s);
 
 /* ---- hub_difference.c ---- */
 

@@ -46,8 +46,12 @@ static void send_target(hub_state *s, const dome_view_act *act)
 
 /* ---- users ---- */
 
-static void reply(int fd, const char *word, const char *text)
+void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text)
 {
+    if (fd == DOME_HUB_SCRIPT) {
+        dome__hub_script_answer(s, word, text);
+        return;
+    }
     char *line = g_strdup_printf("%s %s\n", word, text);
     ssize_t ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored;
@@ -57,30 +61,33 @@ static void reply(int fd, const char *word, const char *text)
 
 static void answer(hub_state *s, const char *word, const char *text)
 {
-    if (s->asker < 0)
-        return;
-    reply(s->asker, word, text);
+    const int asker = s->asker;
     s->asker = -1;
+    if (asker != -1)
+        dome__hub_reply(s, asker, word, text);
 }
 
 void dome__hub_view_open(hub_state *s)
 {
     dome__view_init(&s->view);
     s->order_fd = dome__door_listen(DOME_DOOR_ORDER);
-    s->asker = -1;
+    s->asker = s->adding.fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         s->asks[i].fd = -1;
+    dome__hub_script_open(s);
 }
 
 void dome__hub_view_close(hub_state *s)
 {
+    dome__hub_hosts_close(s);
     dome__hub_view_act(s, dome__view_end(&s->view));
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (s->asks[i].fd >= 0)
-            reply(s->asks[i].fd, "no", "the program has ended");
+            dome__hub_reply(s, s->asks[i].fd, "no", "the program has ended");
     if (s->order_fd >= 0)
         close(s->order_fd);
     dome__view_clear(&s->view);
+    dome__hub_script_close(s);
 }
 
 void dome__hub_view_act(hub_state *s, dome_view_act act)
@@ -118,26 +125,39 @@ static const char *never(const hub_state *s)
     return NULL;
 }
 
+void dome__hub_carry_out(hub_state *s, dome_order *order, int asker)
+{
+    dome_view_plan plan;
+    const char **hosts = dome__hub_hosts(s);
+    char *why = dome__order_plan(order, s->view.size, hosts, &plan);
+    g_free(hosts);
+    dome__order_clear(order);
+    if (!why) {
+        dome_view_act act = dome__view_ask(&s->view, &plan);
+        if (act.deed != DOME_VIEW_REFUSED) {
+            s->asker = asker;
+            dome__hub_view_act(s, act);
+            return;
+        }
+        why = act.text;
+    }
+    dome__hub_reply(s, asker, "no", why);
+    g_free(why);
+}
+
 static void take_order(hub_state *s, hub_ask *ask)
 {
-    int change = 0;
+    dome_order order;
     const char *why =
-        dome__order_parse(ask->line, &change) ? never(s) : "the order is not understood: is dome of another version?";
+        dome__order_parse(ask->line, &order) ? never(s) : "the order is not understood: is dome of another version?";
     const int fd = ask->fd;
     ask->fd = -1;
-    if (why) {
-        reply(fd, "no", why);
+    if (!why) {
+        dome__hub_add_hosts(s, &order, fd);
         return;
     }
-    dome_view_plan plan = dome__view_plan_resize(s->view.size, s->view.size + change);
-    dome_view_act act = dome__view_ask(&s->view, &plan);
-    if (act.deed == DOME_VIEW_REFUSED) {
-        reply(fd, "no", act.text);
-        g_free(act.text);
-        return;
-    }
-    s->asker = fd;
-    dome__hub_view_act(s, act);
+    dome__order_clear(&order);
+    dome__hub_reply(s, fd, "no", why);
 }
 
 static void hear(hub_state *s, hub_ask *ask)
@@ -159,6 +179,8 @@ static void hear(hub_state *s, hub_ask *ask)
 
 void dome__hub_take_orders(hub_state *s)
 {
+    dome__hub_hear_hosts(s);
+    dome__hub_script_tick(s);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (dome__hub_happened(s, DOME_POLL_ASK + i))
             hear(s, &s->asks[i]);
@@ -172,7 +194,7 @@ void dome__hub_take_orders(hub_state *s)
     if (fd >= 0 && free < DOME_HUB_ASKS)
         s->asks[free] = (hub_ask){.fd = fd};
     else if (fd >= 0)
-        reply(fd, "no", "too many orders at once");
+        dome__hub_reply(s, fd, "no", "too many orders at once");
 }
 
 /* ---- tasks ---- */

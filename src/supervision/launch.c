@@ -93,6 +93,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
     *launch = (dome_launch){
         .timeout = request->timeout,
         .before_init = request->before_init,
+        .script = request->script,
         .listen_fd = -1,
         .signal_fd = -1,
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
@@ -136,6 +137,7 @@ static dome_hub hub_of(const dome_launch *launch)
         .report_fd = launch->report_fd,
         .launcher = launch->machine.launcher,
         .others = launch->machine.others,
+        .script = launch->script,
     };
 }
 

@@ -18,6 +18,7 @@ typedef struct dome_launch {
     int report_fd;                 /* the supervisor's; -1 if there is none */
     pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
     char *hub;                     /* the hub's address as text: watch.h */
+    const char *script;            /* the request's */
 } dome_launch;
 
 typedef struct dome_launch_request {
@@ -26,6 +27,7 @@ typedef struct dome_launch_request {
     const char *address; /* by which other hosts reach this one; NULL: determined automatically */
     char **hosts;        /* hostfile lines to add to a private machine (may be empty); NULL: no hosts requested */
     bool most_hosts;     /* hosts that cannot be added are left out, with a line that says so */
+    const char *script;  /* a shell command that prints hosts now and then (hosts_policy.h); NULL: none */
     int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
     bool only_listen;    /* the virtual machine is running (started from the console) */
     bool before_init;    /* for a program that has not yet called dome_init */

@@ -1,7 +1,6 @@
 /* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, wishes of the
  * program, and losses at any point. */
 #include "supervision/hold.h"
-#include "supervision/order.h"
 #include "supervision/view.h"
 
 #include <glib.h>
@@ -579,19 +578,6 @@ static void test_plans(void)
         g_assert_false(dome__view_plan_parse(bad[i], 4, &plan));
 }
 
-static void test_order_lines(void)
-{
-    int change = 0;
-    g_assert_true(dome__order_parse("grow 3", &change));
-    g_assert_cmpint(change, ==, 3);
-    g_assert_true(dome__order_parse("shrink 12", &change));
-    g_assert_cmpint(change, ==, -12);
-    static const char *const bad[] = {"",       "grow",   "grow ", "grow 0", "grow -1", "grow 1x", "grow 99999999999",
-                                      "shrink", "move 1", "Grow 1"};
-    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
-        g_assert_false(dome__order_parse(bad[i], &change));
-}
-
 /* ---- the tasks' side, with real threads ---- */
 
 typedef struct walker {
@@ -658,7 +644,6 @@ int main(int argc, char **argv)
     g_test_add_func("/view/refusals", test_refusals);
     g_test_add_func("/view/fenced", test_fenced);
     g_test_add_func("/view/plans", test_plans);
-    g_test_add_func("/view/order_lines", test_order_lines);
     g_test_add_func("/view/hold", test_hold);
     g_test_add_func("/view/members", test_members);
     return g_test_run();
