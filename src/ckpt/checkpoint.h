@@ -11,7 +11,7 @@
 
 /* For a program that enters another view (supervision/view.h). */
 typedef struct dome_checkpoint_view {
-    bool first; /* it does not */
+    bool first; /* it does not, or goes back to a checkpoint */
     int image;  /* task 0: the descriptor of the state, taken by dome__checkpoint_start; -1 on other tasks */
 } dome_checkpoint_view;
 
@@ -42,6 +42,14 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object);
 bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop);
 
 bool dome__checkpoint_restarting(const dome_env *env);
+
+/* The number of the checkpoint that the program goes on from, and its loop boundary. False, with 0, if there is none, or it has
+ * passed a boundary since. */
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop);
+
+/* Before this process becomes the program anew by exec, from a thread that has blocked SIGTERM and SIGUSR1: a request of theirs
+ * stays pending. */
+void dome__checkpoint_go_back(void);
 
 /* The last checkpoint that this program has written, and its age in seconds. False if there is none, and on all tasks but rank 0.
  */

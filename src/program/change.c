@@ -66,17 +66,19 @@ static void close_own(int fd, void *image)
 
 /* ---- what a task leaves for itself ---- */
 
-enum { NUMBER, RANK, PLAN, LOOPS, IMAGE, SUPERVISED, UNBLOCK, PROVIDER, HOST, GIVEN, HUB, WORDS };
+/* The lines of DOME_VARIABLE_VIEW. Those from LOOPS on are also what a process needs that takes the place of task 0. */
+enum { NUMBER, RANK, PLAN, LOOPS, IMAGE, UNBLOCK, SUPERVISED, FIRST, PROVIDER, HOST, GIVEN, HUB, WORDS };
 
-static char *note(const dome_env *env, const dome_view_plan *plan, int image, bool unblock)
+static char *legacy(const dome_env *env, uint64_t loops, int image)
 {
     const dome_change *c = env->change;
-    char *members = dome__view_plan_text(plan);
-    char *text = g_strdup_printf("%" PRIu32 "\n%d\n%s\n%" PRIu64 "\n%d\n%d\n%d\n%s\n%s\n%s\n%s", c->view + 1,
-                                 dome__view_plan_next(plan, env->rank), members, c->loops + dome__watch_passed(env->watch), image,
-                                 env->supervised, unblock, c->provider->transport->name, env->hosts[env->rank], given, c->hub);
-    g_free(members);
-    return text;
+    return g_strdup_printf("%" PRIu64 "\n%d\n%d\n%d\n%" PRIu64 "\n%s\n%s\n%s\n%s", loops, image, c->requests, c->supervised,
+                           c->first, c->provider->transport->name, c->host, given, c->hub);
+}
+
+static char *note(uint32_t view, int rank, const char *plan, const char *rest)
+{
+    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%s", view, rank, plan, rest);
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
@@ -88,11 +90,12 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->rank = atoi(word[RANK]);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
         c->image = atoi(word[IMAGE]);
-        c->unblock = atoi(word[UNBLOCK]);
+        c->unblock = c->requests = atoi(word[UNBLOCK]);
+        c->first = g_ascii_strtoull(word[FIRST], NULL, 10);
         c->provider_name = g_strdup(word[PROVIDER]);
         c->host = g_strdup(word[HOST]);
         c->hub = g_strdup(word[HUB]);
-        env->supervised = atoi(word[SUPERVISED]);
+        env->supervised = c->supervised = atoi(word[SUPERVISED]);
         env->options.tasks = c->plan.size;
         g_free(given);
         given = g_strdup(word[GIVEN]);
@@ -106,9 +109,11 @@ dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
+    sigset_t mask;
     c->image = -1;
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
+    c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     if (text)
         take_note(env, c, text);
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
@@ -125,6 +130,8 @@ void dome__change_free(dome_change *c)
     g_free(c->program);
     g_free(c->host);
     g_free(c->provider_name);
+    g_free(c->legacy);
+    g_strfreev(c->environment);
     dome__view_plan_clear(&c->plan);
     g_free(c);
 }
@@ -142,11 +149,76 @@ static sigset_t requests(void)
 void dome__change_stands(dome_env *env)
 {
     const sigset_t set = requests();
-    if (env->rank == 0 && env->watch)
-        dome__watch_stands(env->watch, env->size, env->options.least, env->options.most);
-    if (env->change->unblock)
+    dome_change *c = env->change;
+    if (env->rank == 0 && env->watch) {
+        dome_wire_view view = {.size = (uint32_t)env->size,
+                               .least = (uint32_t)env->options.least,
+                               .most = (uint32_t)env->options.most,
+                               .legacy = c->legacy};
+        dome__checkpoint_from(env, &view.checkpoint, &view.loop);
+        dome__watch_stands(env->watch, &view);
+    }
+    if (c->unblock)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    env->change->unblock = false;
+    c->unblock = false;
+}
+
+/* ---- healing ---- */
+
+static void go_back(void *ctx, const dome_wire_back *back);
+
+/* The number of the newest checkpoint in the program's directory; 0: there is none. */
+static uint64_t newest(const dome_env *env)
+{
+    const char *directory = env->options.checkpoint_dir;
+    uint64_t number = 0, loop = 0;
+    if (directory && strcmp(directory, DOME_CHECKPOINT_MEMORY) == 0)
+        directory = g_getenv(DOME_VARIABLE_MEMORY);
+    if (directory)
+        dome__checkpoint_newest(directory, env->change->program, &number, &loop);
+    return number;
+}
+
+void dome__change_ready(dome_env *env, const char *host)
+{
+    dome_change *c = env->change;
+    if (!(c->provider->launcher->can & DOME_LAUNCHER_AGAIN) || !c->hub)
+        return;
+    char *own = g_strdup(host);
+    g_free(c->host);
+    c->host = own;
+    c->supervised = env->supervised;
+    if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
+        c->first = newest(env);
+    c->legacy = legacy(env, 0, -1);
+    c->environment = g_get_environ();
+    pthread_sigmask(SIG_SETMASK, NULL, &c->mask);
+    dome__watch_on_back(env->watch, go_back, env);
+}
+
+int dome__change_share(dome_env *env)
+{
+    dome_change *c = env->change;
+    uint64_t words[3] = {0};
+    if (c->view == 0)
+        return DOME_OK;
+    if (env->rank == 0) {
+        /* As long as the run has written none, the newest one is not of this run. */
+        const bool same = env->options.restart == DOME_RESTART_NUMBER && newest(env) == c->first;
+        words[0] = c->image < 0;
+        words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
+        words[2] = env->options.restart_number;
+    }
+    int status = dome__bcast(env->transport, 0, DOME_U64, words, G_N_ELEMENTS(words));
+    if (status)
+        return dome__fail_transport(env, status);
+    c->heals = words[0] != 0;
+    if (c->heals) {
+        env->options.restart = (dome_restart)words[1];
+        env->options.restart_number = words[2];
+        env->supervised = true; /* the hub tells from where the program goes on */
+    }
+    return DOME_OK;
 }
 
 /* ---- the change ---- */
@@ -162,22 +234,47 @@ static char *own_path(void)
     return path;
 }
 
-/* Becomes the program anew, as a task of the next view. unblock: requests, which the caller has blocked. */
-static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bool unblock) __attribute__((noreturn));
+/* Becomes the program anew, with this note. Requests are blocked. */
+static void become_anew(const dome_change *c, const char *view, int image, char **environment) __attribute__((noreturn));
 
-static void become_anew(dome_env *env, const dome_view_plan *plan, int image, bool unblock)
+static void become_anew(const dome_change *c, const char *view, int image, char **environment)
 {
-    char *path = own_path(), *text = note(env, plan, image, unblock);
+    char *path = own_path();
     dome__bind_undo();
-    g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
+    environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
     for_descriptors(close_own, &image);
     if (image >= 0)
         fcntl(image, F_SETFD, 0);
-    if (chdir(env->change->directory) == 0)
-        execv(path ? path : "/proc/self/exe", env->change->words);
-    fprintf(stderr, "dome: task %d on host %s cannot become the program again: %s\n", env->rank, env->hosts[env->rank],
-            g_strerror(errno));
+    if (chdir(c->directory) == 0)
+        execve(path ? path : "/proc/self/exe", c->words, environment);
+    dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", c->host, g_strerror(errno));
     _exit(1);
+}
+
+/* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. */
+static void go_back(void *ctx, const dome_wire_back *back)
+{
+    const dome_env *env = ctx;
+    dome_change *c = env->change;
+    char *view = note(back->number, (int)back->rank, back->plan, c->legacy);
+    const sigset_t set = requests();
+    sigset_t mask = c->mask;
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&set, number) == 1)
+            sigaddset(&mask, number);
+    dome__checkpoint_go_back();
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    become_anew(c, view, -1, g_steal_pointer(&c->environment));
+}
+
+static void become_planned(dome_env *env, const dome_view_plan *plan, int image) __attribute__((noreturn));
+
+static void become_planned(dome_env *env, const dome_view_plan *plan, int image)
+{
+    const dome_change *c = env->change;
+    char *members = dome__view_plan_text(plan), *rest = legacy(env, c->loops + dome__watch_passed(env->watch), image);
+    char *view = note(c->view + 1, dome__view_plan_next(plan, env->rank), members, rest);
+    become_anew(c, view, image, g_get_environ());
 }
 
 static void go_over(dome_env *env, const dome_view_plan *plan, int image) __attribute__((noreturn));
@@ -186,7 +283,6 @@ static void go_over(dome_env *env, const dome_view_plan *plan, int image)
 {
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
-    sigset_t before;
     char *text = dome__view_plan_text(plan);
     dome__watch_change(env->watch, env->change->view + 1, text);
     g_free(text);
@@ -194,7 +290,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, int image)
     if (failed)
         dome__fail_transport(env, failed);
     dome__recording_finish(env);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     dome__checkpoint_leave(env);
     fflush(NULL);
     dome__watch_leave(env->watch);
@@ -203,7 +299,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, int image)
     dome__transport_free(g_steal_pointer(&env->transport));
     if (stays) {
         dome__watch_stop(env->watch);
-        become_anew(env, plan, image, !sigismember(&before, SIGTERM));
+        become_planned(env, plan, image);
     }
     env->trail = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));

@@ -8,6 +8,8 @@
 #include "program/providers.h"
 #include "supervision/view_plan.h"
 
+#include <signal.h>
+
 struct dome_change {
     uint32_t view;  /* number of the present view */
     uint64_t loops; /* boundaries passed in earlier views */
@@ -18,14 +20,24 @@ struct dome_change {
     char *directory; /* in which the program began */
     char **words;    /* with which it was started: it may write over them later */
     char *program;   /* its name */
+    char *host;      /* of this task */
+    bool requests;   /* SIGTERM and SIGUSR1 were not blocked when the program was started */
+    bool supervised;
+    uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
+
+    /* for a task that is told to go back, and for a process in place of task 0; fixed before the watcher's thread starts */
+    char *legacy;       /* what does not depend on the view */
+    char **environment; /* for execve */
+    sigset_t mask;      /* of signals, in the main thread */
 
     /* in a task that has come back, for dome_init */
     bool back;
+    bool heals; /* the view heals a loss: it goes on from a checkpoint. Known to all tasks by dome__change_share */
     int rank;
     dome_view_plan plan; /* by which the view was made */
     int image;           /* task 0: the descriptor of the state */
     bool unblock;        /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
-    char *host, *provider_name;
+    char *provider_name;
 };
 
 /* Call it first in dome_init: notes which descriptors the process has been given. */
@@ -35,6 +47,12 @@ void dome__change_begin(void);
  * members that it joins. */
 dome_change *dome__change_new(dome_env *env);
 void dome__change_free(dome_change *change);
+
+/* Before the watcher's thread starts: prepares for being told to go back. */
+void dome__change_ready(dome_env *env, const char *host);
+
+/* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective. */
+int dome__change_share(dome_env *env);
 
 /* When the state has been taken over. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
