@@ -2,8 +2,8 @@
  * beginning of the first step after it, with all tasks there and all values in place.
  *
  *     elastic MEGABYTES ROUNDS FEW MANY     changes between the two numbers of tasks; prints "FROM TO SECONDS" each time
- *     elastic MEGABYTES LOG                 computes until it is ended, for bench/losses.py: task 0 writes its steps into LOG, and
- *                                           when it has all values in place after a loss; task 1 its process number */
+ *     elastic MEGABYTES LOG                 computes until it is ended, for bench/losses.py: task 0 writes its steps into LOG,
+ * and when it has all values in place after a loss; task 1 its process number */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <stdio.h>

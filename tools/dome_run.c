@@ -26,7 +26,7 @@ typedef struct program {
     char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
     dome_options options;
     const dome_launcher *launcher; /* NULL: no launcher can start tasks */
-    int most_losses; /* --restarts */
+    int most_losses;               /* --restarts */
     dome_restarts restarts;
 } program;
 
@@ -258,10 +258,10 @@ int dome__command_run(int argc, char **argv)
          "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
-         "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times",
-         "K"},
+         "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times", "K"},
         {"on-loss", 0, 0, G_OPTION_ARG_STRING, &on_loss,
-         "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again) or end", "WORD"},
+         "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again) or end",
+         "WORD"},
         {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
         {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which follow PROGRAM", NULL},
         {0}};

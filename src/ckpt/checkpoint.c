@@ -290,7 +290,9 @@ bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop
     return false;
 }
 
-void dome__checkpoint_go_back(void) {}
+void dome__checkpoint_go_back(void)
+{
+}
 
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
 {

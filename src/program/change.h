@@ -51,7 +51,8 @@ void dome__change_free(dome_change *change);
 /* Before the watcher's thread starts: prepares for being told to go back. */
 void dome__change_ready(dome_env *env, const char *host);
 
-/* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective. */
+/* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective.
+ */
 int dome__change_share(dome_env *env);
 
 /* When the state has been taken over. Task 0 tells the hub. */

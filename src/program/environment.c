@@ -101,8 +101,7 @@ dome_env *dome_init(int *argc, char ***argv)
         status = dome__change_share(env);
     if (status == DOME_OK)
         status = dome__checkpoint_start(
-            env, env->change->program,
-            &(dome_checkpoint_view){env->change->view == 0 || env->change->heals, env->change->image});
+            env, env->change->program, &(dome_checkpoint_view){env->change->view == 0 || env->change->heals, env->change->image});
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */

@@ -44,9 +44,10 @@ static void rank0_ended(hub_state *s, int status)
         return;
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (dome__hub_awaits_rank0(s)) {
-        dome__hub_notice(s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
-                         g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
-                                         g_get_host_name()));
+        dome__hub_notice(
+            s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
+            g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
+                            g_get_host_name()));
     } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
         dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
                          WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",

@@ -263,17 +263,18 @@ void dome__hub_look_for_rank0(hub_state *s, double limit)
 {
     if (!dome__hub_awaits_rank0(s) || s->noticed || s->now - s->rank0_started_at <= limit)
         return;
-    dome__hub_notice(s, DOME_END_LOSS, false, 1,
-                     g_strdup_printf("task 0 on host %s is lost: started anew, it did not come within %.1f s", g_get_host_name(),
-                                     limit));
+    dome__hub_notice(
+        s, DOME_END_LOSS, false, 1,
+        g_strdup_printf("task 0 on host %s is lost: started anew, it did not come within %.1f s", g_get_host_name(), limit));
 }
 
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
     if (!s->healing || view->number < s->healing_number)
         return;
-    char *from = view->checkpoint ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
-                                  : g_strdup("the beginning");
+    char *from = view->checkpoint
+                     ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
+                     : g_strdup("the beginning");
     char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
     char *text = g_strdup_printf("%s; healed from %s, %d%s", s->healing, from, s->heals, most);
     say(s, text);

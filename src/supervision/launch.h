@@ -21,11 +21,11 @@ typedef struct dome_launch {
     sigset_t mask;                 /* this and the next three: before dome__launch_fork, restored in rank 0 */
     bool ignores_pipe, ignores_size;
     struct rlimit files;
-    const char *path;              /* of the program, from the request */
+    const char *path; /* of the program, from the request */
     char **words;
     bool heals;
     int left;
-    char *hub;                     /* the hub's address as text: watch.h */
+    char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
 
 typedef struct dome_launch_request {

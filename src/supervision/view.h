@@ -45,13 +45,13 @@ typedef struct dome_view {
     int size;        /* its tasks; 0: the program is still starting */
     int least, most; /* --dome-min, --dome-max; most 0: no limit */
     dome_view_phase phase;
-    bool asked;            /* a user waits for an answer */
-    uint64_t order;        /* number of the last order, from 1 */
-    dome_view_plan wanted; /* by that order */
-    uint32_t next_number;  /* ENTERING: of the next view */
-    dome_view_plan next;   /* its plan */
-    bool healing;          /* ENTERING after a loss */
-    dome_view_task *tasks; /* by rank in the present view */
+    bool asked;                  /* a user waits for an answer */
+    uint64_t order;              /* number of the last order, from 1 */
+    dome_view_plan wanted;       /* by that order */
+    uint32_t next_number;        /* ENTERING: of the next view */
+    dome_view_plan next;         /* its plan */
+    bool healing;                /* ENTERING after a loss */
+    dome_view_task *tasks;       /* by rank in the present view */
     dome_view_arrival *arrivals; /* ENTERING: by rank in the next view */
 } dome_view;
 

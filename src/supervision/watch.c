@@ -50,8 +50,8 @@ struct dome_watch {
     bool quiet;               /* does not report the loss of the hub */
     void (*go_back)(void *ctx, const dome_wire_back *back);
     void *go_back_ctx;
-    dome_hold *hold;          /* counts loop boundaries, and stops at one by order of the hub */
-    pthread_mutex_t state;    /* protects the next two, and the data for beats */
+    dome_hold *hold;       /* counts loop boundaries, and stops at one by order of the hub */
+    pthread_mutex_t state; /* protects the next two, and the data for beats */
     const dome_transport *transport;
     double left;                /* when dome__watch_leave was called; 0: not yet */
     dome_trace *trace;          /* the trace that the thread sends to the hub; NULL: none */

@@ -7,9 +7,9 @@
  * object has a name; "endless": no loop boundary; "reads": prints a line of standard input; "splits": writes over its arguments;
  * "posts": a message is under way at each boundary; "ends": task 0 sends SIGTERM to itself in step 500, the only one with a wish;
  * "hangs": task 1 does, before dome_init of the second view.
- * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself when it comes to this point, by a thread beside what it does there, in the
- * first view, or in all up to this one. Every call of the library is a point.
- * Prints a line for every tenth step, and a number in which all state is. */
+ * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself when it comes to this point, by a thread beside what it does there, in
+ * the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth step, and a
+ * number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <pthread.h>

@@ -32,17 +32,17 @@ typedef struct task {
     uint8_t place, view, passed, before;  /* boundaries passed in this view, and in those before */
     uint8_t ordered, order, target, told; /* by an order: told tasks */
     uint8_t size;                         /* to which it changes */
-    uint8_t welcomed; /* the hub knows that it is connected */
-    uint8_t returns;  /* AWAY: it comes back */
-    uint8_t expected; /* the hub knows that it is between two views */
-    queue in, out;    /* from and to the hub */
+    uint8_t welcomed;                     /* the hub knows that it is connected */
+    uint8_t returns;                      /* AWAY: it comes back */
+    uint8_t expected;                     /* the hub knows that it is between two views */
+    queue in, out;                        /* from and to the hub */
 } task;
 
 typedef struct model {
     task tasks[TASKS];
     uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
-    uint8_t asked, answered, over, heals; /* heals: losses do not end the program */
-    dome_view view; /* its arrays are here while the model is kept */
+    uint8_t asked, answered, over, heals;        /* heals: losses do not end the program */
+    dome_view view;                              /* its arrays are here while the model is kept */
     dome_view_task of_tasks[TASKS];
     dome_view_arrival of_arrivals[TASKS];
     dome_view_member of_wanted[TASKS], of_next[TASKS];
@@ -140,8 +140,9 @@ static void act(model *m, dome_view_act a)
         if (a.deed == DOME_VIEW_HOLD && hears)
             put(&t->in, (letter){.word = HOLD, .order = (uint8_t)a.order});
         if (a.deed == DOME_VIEW_TARGET && hears)
-            put(&t->in, (letter){.word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop,
-                                 .size = (uint8_t)m->view.wanted.size});
+            put(&t->in,
+                (letter){
+                    .word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)m->view.wanted.size});
     }
     if (a.deed == DOME_VIEW_MEMBERS)
         put(&m->tasks[0].in, (letter){.word = MEMBERS, .view = (uint8_t)m->view.next_number});
@@ -254,7 +255,11 @@ static void hear(task *t)
         t->place = WAITS;
     } else if (l.word == BACK && l.view > t->view) { /* to the beginning: there are no checkpoints here */
         const task before = *t;
-        *t = (task){.place = AWAY, .view = l.view, .returns = 1, .welcomed = before.welcomed, .expected = before.expected,
+        *t = (task){.place = AWAY,
+                    .view = l.view,
+                    .returns = 1,
+                    .welcomed = before.welcomed,
+                    .expected = before.expected,
                     .out = before.out};
         put(&t->out, (letter){.word = CLOSED});
     }
@@ -301,7 +306,8 @@ static void start_others(model *m)
     const task *first = &m->tasks[0];
     for (int r = 0; r < m->view.next.size; r++) {
         task *t = &m->tasks[r];
-        if (t->place == COMES && t->view < first->view && !t->expected) /* started for a view that was interrupted */
+        const bool there = t->place == COMES || t->place == DEAD;
+        if (there && t->view < first->view && !t->expected && !t->welcomed) /* started for a view that was interrupted */
             turn_away(m, r);
         if (t->place == ABSENT) {
             comes(t, first->view);
@@ -643,8 +649,8 @@ static void test_fenced(void)
     g_assert_cmpint(announce(&v, 0, 0, 2, 3).deed, ==, DOME_VIEW_NOTHING);
     g_assert_cmpint(announce(&v, 5, 1, 2, 3).deed, ==, DOME_VIEW_WRONG);
     announce(&v, 0, 1, 2, 3);
-    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG); /* tasks that disagree */
-    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);    /* it has not announced */
+    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG);      /* tasks that disagree */
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it has not announced */
     g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).deed, ==, DOME_VIEW_WRONG);
     g_assert_true(dome__view_away(&v, 0));
     g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_NOTHING);
@@ -689,7 +695,8 @@ static void test_plans(void)
     g_assert_cmpint(dome__view_plan_newcomers(&plan), ==, 2);
     g_assert_true(dome__view_plan_changes(&plan, 4));
     dome__view_plan_clear(&plan);
-    static const char *const bad[] = {"", " ", "0 ", "0 0", "0 4", "x", "-1", "0 -@", "0 --", "0  1", "+1", "99999999999999999999"};
+    static const char *const bad[] = {"",   " ",    "0 ",   "0 0",  "0 4", "x",
+                                      "-1", "0 -@", "0 --", "0  1", "+1",  "99999999999999999999"};
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         g_assert_false(dome__view_plan_parse(bad[i], 4, &plan));
 }
