@@ -202,6 +202,11 @@ void dome__checkpoint_leave(dome_env *env)
     dome__checkpoint_free(env);
 }
 
+void dome__checkpoint_go_back(void)
+{
+    dome__checkpoint_keep_signals();
+}
+
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
 {
     const dome_checkpoints *c = env->checkpoints;
@@ -295,6 +300,17 @@ bool dome__checkpoint_restarting(const dome_env *env)
 {
     (void)env;
     return false;
+}
+
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop)
+{
+    (void)env;
+    *number = *loop = 0;
+    return false;
+}
+
+void dome__checkpoint_go_back(void)
+{
 }
 
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)

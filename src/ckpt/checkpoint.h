@@ -12,7 +12,7 @@
 
 /* For a program that enters another view (supervision/view.h). */
 typedef struct dome_checkpoint_view {
-    uint32_t number;        /* of the view; 0: the first */
+    uint32_t number;        /* of the view; 0: the first, or one that goes back to a checkpoint */
     dome_image_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
 } dome_checkpoint_view;
 
@@ -42,6 +42,14 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object);
 bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop);
 
 bool dome__checkpoint_restarting(const dome_env *env);
+
+/* The number of the checkpoint that the program goes on from, and its loop boundary. False, with 0, if there is none, or it has
+ * passed a boundary since. */
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop);
+
+/* Before this process becomes the program anew by exec, from a thread that has blocked SIGTERM and SIGUSR1: a request of theirs
+ * stays pending. */
+void dome__checkpoint_go_back(void);
 
 /* The last checkpoint that this program has written, and its age in seconds. False if there is none, and on all tasks but rank 0.
  */

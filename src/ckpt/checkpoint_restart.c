@@ -215,6 +215,14 @@ bool dome__checkpoint_restarting(const dome_env *env)
     return env->checkpoints && env->checkpoints->from;
 }
 
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop)
+{
+    const bool from = dome__checkpoint_restarting(env);
+    *number = from ? dome__ckpt_head(env->checkpoints->from)->number : 0;
+    *loop = from ? dome__ckpt_head(env->checkpoints->from)->loop : 0;
+    return from;
+}
+
 /* Why an object is not the one in the checkpoint: a text, and the status. */
 static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const dome_object *object,
                      const dome_object_info *here, int *status)

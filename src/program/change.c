@@ -68,16 +68,18 @@ static void close_own(int fd, void *piece)
 
 /* ---- what a task leaves for itself ---- */
 
+/* The lines of DOME_VARIABLE_VIEW. Those from LOOPS on are also what a process needs that takes the place of task 0. */
 enum {
     NUMBER,
     RANK,
     PLAN,
-    PARKED,
     LOOPS,
+    PARKED,
     PIECE,
     PIECE_NUMBER,
-    SUPERVISED,
     UNBLOCK,
+    SUPERVISED,
+    FIRST,
     OUTSIDE,
     PROVIDER,
     HOST,
@@ -106,21 +108,23 @@ static int *parse_ids(const char *text, int n)
     return ids;
 }
 
-static char *note(const dome_env *env, const dome_view_plan *plan, dome_image_piece piece, bool unblock)
+/* parked: the newcomers that wait for a view of so many members. */
+static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image_piece piece)
 {
     const dome_change *c = env->change;
-    const char *host = env->hosts[env->rank];
-    char *members = dome__view_plan_text(plan), *parked = ids_text(c->parked, plan->size);
+    char *parked = ids_text(c->parked, members);
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%" PRIu32 "\n%d\n%s\n%s\n", c->view + 1, dome__view_plan_next(plan, env->rank), members,
-                           parked);
-    g_string_append_printf(text, "%" PRIu64 "\n%d\n%d\n", c->loops + dome__watch_passed(env->watch), piece.fd, piece.number);
-    g_string_append_printf(text, "%d\n%d\n%d\n", env->supervised, unblock, strcmp(host, env->hosts[0]) != 0);
-    g_string_append_printf(text, "%s\n%s\n%s\n%s\n%s", c->provider->transport->name, host, c->slots ? c->slots : "", given,
+    g_string_append_printf(text, "%" PRIu64 "\n%s\n%d\n%d\n", loops, parked, piece.fd, piece.number);
+    g_string_append_printf(text, "%d\n%d\n%" PRIu64 "\n%d\n", c->requests, c->supervised, c->first, c->outside);
+    g_string_append_printf(text, "%s\n%s\n%s\n%s\n%s", c->provider->transport->name, c->host, c->slots ? c->slots : "", given,
                            c->hub);
-    g_free(members);
     g_free(parked);
     return g_string_free(text, FALSE);
+}
+
+static char *note(uint32_t view, int rank, const char *plan, const char *rest)
+{
+    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%s", view, rank, plan, rest);
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
@@ -133,13 +137,14 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
         c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
-        c->unblock = atoi(word[UNBLOCK]);
+        c->unblock = c->requests = atoi(word[UNBLOCK]);
+        c->first = g_ascii_strtoull(word[FIRST], NULL, 10);
         c->outside = atoi(word[OUTSIDE]);
         c->provider_name = g_strdup(word[PROVIDER]);
         c->host = g_strdup(word[HOST]);
         c->slots = word[SLOTS][0] ? g_strdup(word[SLOTS]) : NULL;
         c->hub = g_strdup(word[HUB]);
-        env->supervised = atoi(word[SUPERVISED]);
+        env->supervised = c->supervised = atoi(word[SUPERVISED]);
         env->options.tasks = c->plan.size;
         g_free(given);
         given = g_strdup(word[GIVEN]);
@@ -153,9 +158,11 @@ dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
+    sigset_t mask;
     c->piece = (dome_image_piece){-1, -1};
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
+    c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     if (text)
         take_note(env, c, text);
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
@@ -174,6 +181,8 @@ void dome__change_free(dome_change *c)
     g_free(c->provider_name);
     g_free(c->slots);
     g_free(c->parked);
+    g_free(c->legacy);
+    g_strfreev(c->environment);
     dome__view_plan_clear(&c->plan);
     g_free(c);
 }
@@ -191,11 +200,76 @@ static sigset_t requests(void)
 void dome__change_stands(dome_env *env)
 {
     const sigset_t set = requests();
-    if (env->rank == 0 && env->watch)
-        dome__watch_stands(env->watch, env->size, env->options.least, env->options.most);
-    if (env->change->unblock)
+    dome_change *c = env->change;
+    if (env->rank == 0 && env->watch) {
+        dome_wire_view view = {.size = (uint32_t)env->size,
+                               .least = (uint32_t)env->options.least,
+                               .most = (uint32_t)env->options.most,
+                               .legacy = c->legacy};
+        dome__checkpoint_from(env, &view.checkpoint, &view.loop);
+        dome__watch_stands(env->watch, &view);
+    }
+    if (c->unblock)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    env->change->unblock = false;
+    c->unblock = false;
+}
+
+/* ---- healing ---- */
+
+static void go_back(void *ctx, const dome_wire_back *back);
+
+/* The number of the newest checkpoint in the program's directory; 0: there is none. */
+static uint64_t newest(const dome_env *env)
+{
+    const char *directory = env->options.checkpoint_dir;
+    uint64_t number = 0, loop = 0;
+    if (directory && strcmp(directory, DOME_CHECKPOINT_MEMORY) == 0)
+        directory = g_getenv(DOME_VARIABLE_MEMORY);
+    if (directory)
+        dome__checkpoint_newest(directory, env->change->program, &number, &loop);
+    return number;
+}
+
+void dome__change_ready(dome_env *env, const char *host)
+{
+    dome_change *c = env->change;
+    if (!(c->provider->launcher->can & DOME_LAUNCHER_AGAIN) || !c->hub)
+        return;
+    char *own = g_strdup(host);
+    g_free(c->host);
+    c->host = own;
+    c->supervised = env->supervised;
+    if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
+        c->first = newest(env);
+    c->legacy = legacy(env, 0, 0, (dome_image_piece){-1, -1});
+    c->environment = g_get_environ();
+    pthread_sigmask(SIG_SETMASK, NULL, &c->mask);
+    dome__watch_on_back(env->watch, go_back, env);
+}
+
+int dome__change_share(dome_env *env)
+{
+    dome_change *c = env->change;
+    uint64_t words[3] = {0};
+    if (c->view == 0)
+        return DOME_OK;
+    if (env->rank == 0) {
+        /* As long as the run has written none, the newest one is not of this run. */
+        const bool same = env->options.restart == DOME_RESTART_NUMBER && newest(env) == c->first;
+        words[0] = c->piece.fd < 0;
+        words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
+        words[2] = env->options.restart_number;
+    }
+    int status = dome__bcast(env->transport, 0, DOME_U64, words, G_N_ELEMENTS(words));
+    if (status)
+        return dome__fail_transport(env, status);
+    c->heals = words[0] != 0;
+    if (c->heals) {
+        env->options.restart = (dome_restart)words[1];
+        env->options.restart_number = words[2];
+        env->supervised = true; /* the hub tells from where the program goes on */
+    }
+    return DOME_OK;
 }
 
 /* ---- the change ---- */
@@ -211,23 +285,49 @@ static char *own_path(void)
     return path;
 }
 
-/* Becomes the program anew, as a task of the next view. unblock: requests, which the caller has blocked. */
-static void become_anew(dome_env *env, const dome_view_plan *plan, dome_image_piece piece, bool unblock)
+/* Becomes the program anew, with this note. Requests are blocked. */
+static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
     __attribute__((noreturn));
 
-static void become_anew(dome_env *env, const dome_view_plan *plan, dome_image_piece piece, bool unblock)
+static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
 {
-    char *path = own_path(), *text = note(env, plan, piece, unblock);
+    char *path = own_path();
     dome__bind_undo();
-    g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
+    environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
     for_descriptors(close_own, &piece.fd);
     if (piece.fd >= 0)
         fcntl(piece.fd, F_SETFD, 0);
-    if (chdir(env->change->directory) == 0)
-        execv(path ? path : "/proc/self/exe", env->change->words);
-    fprintf(stderr, "dome: task %d on host %s cannot become the program again: %s\n", env->rank, env->hosts[env->rank],
-            g_strerror(errno));
+    if (chdir(c->directory) == 0)
+        execve(path ? path : "/proc/self/exe", c->words, environment);
+    dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", c->host, g_strerror(errno));
     _exit(1);
+}
+
+/* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. */
+static void go_back(void *ctx, const dome_wire_back *back)
+{
+    const dome_env *env = ctx;
+    dome_change *c = env->change;
+    char *view = note(back->number, (int)back->rank, back->plan, c->legacy);
+    const sigset_t set = requests();
+    sigset_t mask = c->mask;
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&set, number) == 1)
+            sigaddset(&mask, number);
+    dome__checkpoint_go_back();
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    become_anew(c, view, (dome_image_piece){-1, -1}, g_steal_pointer(&c->environment));
+}
+
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece) __attribute__((noreturn));
+
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece)
+{
+    const dome_change *c = env->change;
+    char *members = dome__view_plan_text(plan);
+    char *rest = legacy(env, c->loops + dome__watch_passed(env->watch), plan->size, piece);
+    char *view = note(c->view + 1, dome__view_plan_next(plan, env->rank), members, rest);
+    become_anew(c, view, piece, g_get_environ());
 }
 
 /* From here there is no way back. */
@@ -238,7 +338,6 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image
     const dome_image_piece piece = dome__image_write(image);
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
-    sigset_t before;
     char *text = dome__view_plan_text(plan);
     dome__watch_change(env->watch, env->change->view + 1, text);
     g_free(text);
@@ -246,7 +345,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image
     if (failed)
         dome__fail_transport(env, failed);
     dome__recording_finish(env);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     dome__checkpoint_leave(env);
     fflush(NULL);
     dome__watch_leave(env->watch);
@@ -255,7 +354,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image
     dome__transport_free(g_steal_pointer(&env->transport));
     if (stays) {
         dome__watch_stop(env->watch);
-        become_anew(env, plan, piece, !sigismember(&before, SIGTERM));
+        become_planned(env, plan, piece);
     }
     env->trail = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));

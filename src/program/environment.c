@@ -98,8 +98,10 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     int status = dome__balance_probe(env);
     if (status == DOME_OK)
-        status =
-            dome__checkpoint_start(env, env->change->program, &(dome_checkpoint_view){env->change->view, env->change->piece});
+        status = dome__change_share(env);
+    if (status == DOME_OK)
+        status = dome__checkpoint_start(env, env->change->program,
+                                        &(dome_checkpoint_view){env->change->heals ? 0 : env->change->view, env->change->piece});
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */

@@ -150,9 +150,10 @@ static void gather_program(dome_env *env, const dome_provider *provider, dome_me
     open_road(env, network);
 }
 
-static void begin_watch(dome_env *env, int rank, char **arguments)
+static void begin_watch(dome_env *env, int rank, const char *host, char **arguments)
 {
     begin_trace(env, rank, arguments);
+    dome__change_ready(env, host);
     env->trail = dome__watch_trail(env->watch);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     dome__watch_start(env->watch);
@@ -170,7 +171,7 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
         dome__start_failed(env, 1, message);
     if (env->supervised)
         dome__watch_quiet(env->watch);
-    begin_watch(env, 0, arguments);
+    begin_watch(env, 0, host, arguments);
     dome__hub_address_clear(&address);
     g_free(host);
 }
@@ -269,6 +270,7 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
 {
     dome_hub_address address;
     char *message = NULL;
+    env->change->outside = outside;
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "task 0 uses another version of the library");
     if (outside)
@@ -277,7 +279,7 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
         dome__watch_open(&address, rank, env->change->view, host, id, false, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
-    begin_watch(env, rank, NULL);
+    begin_watch(env, rank, host, NULL);
     dome__hub_address_clear(&address);
 }
 
@@ -396,13 +398,26 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     }
 }
 
-/* Started by the user, or by `dome run`, which is then the hub. report_fd: of a supervisor, if this process becomes the hub. */
-static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, int report_fd)
+/* What a supervisor gives to this process if that becomes the hub: where it reports, or 0; the most losses that it may heal. */
+typedef struct given_supervisor {
+    int report_fd, left;
+} given_supervisor;
+
+/* Started by the user, or by `dome run`, which is then the hub. */
+static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, const given_supervisor *supervisor)
 {
+    const int report_fd = supervisor->report_fd;
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
-        dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .report_fd = report_fd};
+        dome_launch_request request = {.launcher = provider->launcher,
+                                       .timeout = env->options.timeout,
+                                       .report_fd = report_fd,
+                                       .path = g_file_read_link("/proc/self/exe", NULL),
+                                       .words = env->change->words};
+        request.heals = dome__restarts_heal(&env->options, env->options.restarts, &request.left);
+        if (env->supervised)
+            request.left = supervisor->left;
         if (!dome__launch_open(&launch, &request, &message)) {
             if (report_fd)
                 dome__supervise_failed(&(dome_attempt){.report_fd = report_fd}, message);
@@ -418,16 +433,18 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     g_free(hub);
 }
 
-/* Notes whether a supervisor has started this process. Returns the descriptor to which its hub reports, or 0. */
-static int take_supervised(dome_env *env)
+/* Notes whether a supervisor has started this process. */
+static given_supervisor take_supervised(dome_env *env)
 {
     const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
-    int report_fd = text ? atoi(text) : 0;
+    given_supervisor s = {0};
+    if (text)
+        sscanf(text, "%d %d", &s.report_fd, &s.left);
     env->supervised |= text != NULL;
     g_unsetenv(DOME_VARIABLE_SUPERVISED);
-    if (report_fd)
-        fcntl(report_fd, F_SETFD, FD_CLOEXEC);
-    return report_fd;
+    if (s.report_fd)
+        fcntl(s.report_fd, F_SETFD, FD_CLOEXEC);
+    return s;
 }
 
 /* A number of tasks that is given, and one that it must not exceed. */
@@ -437,10 +454,19 @@ static void check_order(dome_env *env, const char *small, int less, const char *
         dome__start_failed(env, 2, g_strdup_printf("--dome-%s %d is more than --dome-%s %d", small, less, large, more));
 }
 
+static void check_loss(dome_env *env)
+{
+    dome_options *o = &env->options;
+    if (o->on_loss == DOME_LOSS_END)
+        o->restarts = 0;
+    if (o->on_loss == DOME_LOSS_RESTART && !o->restarts && !env->supervised)
+        dome__start_failed(env, 2, g_strdup("--dome-on-loss restart needs --dome-restarts K, the most times"));
+}
+
 void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
-    const int report_fd = take_supervised(env);
+    const given_supervisor supervisor = take_supervised(env);
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
     check_order(env, "min", o->least, "max", o->most);
@@ -456,6 +482,8 @@ void dome__start(dome_env *env, char **arguments)
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
+    if (!c->back && origin != DOME_STARTED_BY_TASK)
+        check_loss(env);
     if (c->back && c->rank == 0)
         become_first_again(env, provider, arguments);
     else if (c->back)
@@ -469,5 +497,5 @@ void dome__start(dome_env *env, char **arguments)
     else if (origin == DOME_STARTED_TOGETHER)
         become_sibling(env, provider, arguments);
     else
-        become_rank0(env, provider, arguments, report_fd);
+        become_rank0(env, provider, arguments, &supervisor);
 }

@@ -447,8 +447,27 @@ dome_members *dome__pvm_join(double timeout, char **message)
     return take_program(tag == TAG_PARK ? wait_parked(from) : buffer, message);
 }
 
+/* A process that has become the program anew without having left PVM, to heal a loss, has the names of its sockets taken: they
+ * consist of its number and a count. */
+static void remove_own_sockets(void)
+{
+    const char *path = g_getenv("PVM_TMP") ? g_getenv("PVM_TMP") : "/tmp", *name;
+    char *own = g_strdup_printf("pvmtmp%06d.", (int)getpid());
+    GDir *dir = g_dir_open(path, 0, NULL);
+    while (dir && (name = g_dir_read_name(dir))) {
+        char *file = g_str_has_prefix(name, own) ? g_build_filename(path, name, NULL) : NULL;
+        if (file)
+            unlink(file);
+        g_free(file);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_free(own);
+}
+
 int dome__pvm_enrol(char **message)
 {
+    remove_own_sockets();
     g_unsetenv("PVMEPID");
     g_unsetenv("PVMCTX");
     return enrol(message) ? pvm_mytid() : 0;

@@ -3,6 +3,7 @@
 #define DOME_SRC_HUB_PRIVATE_H
 
 #include "supervision/hub.h"
+#include "supervision/losses.h"
 #include "supervision/order.h"
 #include "supervision/outlet.h"
 #include "supervision/view.h"
@@ -17,7 +18,9 @@ typedef struct hub_client {
     int fd;
     bool greeted, bye, closed;
     bool left;     /* dome_finalize has ended; the process may continue */
-    bool away;     /* it has announced that it becomes the program anew, and has not come back */
+    bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
+    bool lost;     /* the hub has found so */
+    bool replaced; /* another connection, or another process, is in its place */
     uint32_t view; /* number of its view */
     dome_wire_channel channel;
     int rank, pid, tid;
@@ -122,6 +125,13 @@ typedef struct hub_state {
     hub_script *script;    /* NULL: none */
     double entered_at;     /* when the last change began */
     uint64_t loops_before; /* loop boundaries passed in earlier views */
+
+    char *legacy;            /* of task 0 of this view: dome_wire_view */
+    char *healing;           /* the reason of a loss that is being healed; NULL: none */
+    uint32_t healing_number; /* of the view that heals it */
+    int heals;               /* so far */
+    double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
+    dome_losses losses;
 } hub_state;
 
 static inline double dome__hub_now(void)
@@ -143,6 +153,9 @@ double dome__hub_silence_limit(const hub_state *s);
 
 /* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
 bool dome__hub_silent(const hub_state *s, const hub_client *c);
+
+/* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
+char *dome__hub_reason(const hub_state *s);
 
 /* Step two: prints the line and tells all tasks to end. */
 void dome__hub_tell(hub_state *s);
@@ -322,6 +335,26 @@ void dome__hub_script_tick(hub_state *s);
 /* What has become of its order. */
 void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_script_close(hub_state *s);
+
+/* ---- hub_heal.c ---- */
+
+/* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
+bool dome__hub_heal(hub_state *s);
+
+/* Tells a task which rank it has in the next view. */
+void dome__hub_send_back(const hub_state *s, hub_client *c);
+
+/* Whether task 0 was started anew and has not come. */
+bool dome__hub_awaits_rank0(const hub_state *s);
+
+/* Notices that it does not come within so many seconds. */
+void dome__hub_look_for_rank0(hub_state *s, double limit);
+
+/* Task 0 says that all tasks of a view have joined. */
+void dome__hub_healed(hub_state *s, const dome_wire_view *view);
+
+/* Prints the reason of a loss that could not be healed. */
+void dome__hub_say_unhealed(hub_state *s);
 
 /* ---- hub_difference.c ---- */
 

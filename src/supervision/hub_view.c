@@ -31,7 +31,7 @@ static void send_members(hub_state *s)
         g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.arrivals[r].here ? s->view.arrivals[r].id : 0);
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_watch(c) && c->rank == 0 && c->view == s->view.number + 1)
+        if (is_watch(c) && c->rank == 0 && c->view == s->view.next_number)
             dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
     }
     g_string_free(ids, TRUE);
@@ -109,6 +109,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
         answer(s, "no", act.text);
         break;
     case DOME_VIEW_NOTHING:
+    case DOME_VIEW_AGAIN:
     case DOME_VIEW_WRONG:
         break;
     }
@@ -199,21 +200,30 @@ void dome__hub_take_orders(hub_state *s)
 
 /* ---- tasks ---- */
 
+static uint32_t newest(const hub_state *s)
+{
+    return s->view.phase == DOME_VIEW_ENTERING ? s->view.next_number : s->view.number;
+}
+
 bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
 {
     *then = (dome_view_act){0};
     if (c->channel != DOME_WIRE_WATCH)
-        return c->view == s->view.number || c->view == s->view.number + 1;
+        return c->view >= s->view.number && c->view <= newest(s);
     *then = dome__view_greet(&s->view, c->rank, c->view, c->tid);
     if (then->deed == DOME_VIEW_WRONG)
         return false;
+    const int place = dome__view_place(&s->view, c->view, c->rank);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *before = s->clients->pdata[i];
-        if (before->away && dome__view_next_rank(&s->view, before->rank) == c->rank) {
+        if (before->away && dome__view_place(&s->view, before->view, before->rank) == place) {
             before->away = false;
-            before->bye = before->left = true;
+            before->bye = before->left = before->replaced = true;
         }
     }
+    c->away = then->deed == DOME_VIEW_AGAIN;
+    if (c->rank == 0 && !c->away)
+        s->rank0_started_at = 0;
     return true;
 }
 
@@ -247,7 +257,8 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     note_entered(s, before);
     if (steady || s->view.number != before)
         s->entered_at = s->now;
-    c->away = dome__view_away(&s->view, c->rank);
+    if (!s->view.healing)
+        c->away = dome__view_away(&s->view, c->rank);
     dome__hub_view_act(s, act);
 }
 
@@ -256,6 +267,9 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     const uint32_t before = s->view.number;
     dome_view_act act = dome__view_stands(&s->view, view->number, (int)view->size, (int)view->least, (int)view->most);
     note_entered(s, before);
+    dome__hub_healed(s, view);
+    g_free(s->legacy);
+    s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);
 }
 
@@ -269,7 +283,8 @@ void dome__hub_look_for_away(hub_state *s, double limit)
         if (c->rank != 0 && c->process >= 0 && poll(&p, 1, 0) == 1) {
             dome__hub_process_ended(s, c);
         } else if (s->now - s->entered_at > limit) {
-            char *how = g_strdup_printf("it did not come back within %.1f s when the program changed its number of tasks", limit);
+            char *how = g_strdup_printf("it did not come back within %.1f s when the program %s", limit,
+                                        s->view.healing ? "went back to heal" : "changed its number of tasks");
             dome__hub_lost(s, c, how);
             g_free(how);
         }

@@ -31,13 +31,23 @@ static void begin_tasks(dome_view *v)
     v->tasks = g_new0(dome_view_task, v->size);
 }
 
-/* No member of the next view has come yet. */
-static void begin_arrivals(dome_view *v, const dome_view_plan *plan)
+/* The next view has this plan, which is taken over. No member has come yet. */
+static void begin_arrivals(dome_view *v, dome_view_plan plan)
 {
     dome__view_plan_clear(&v->next);
-    v->next = dome__view_plan_copy(plan);
+    v->next = plan;
     g_free(v->arrivals);
-    v->arrivals = g_new0(dome_view_arrival, plan->size);
+    v->arrivals = g_new0(dome_view_arrival, plan.size);
+}
+
+static void begin_entering(dome_view *v, uint32_t number, dome_view_plan plan)
+{
+    v->phase = DOME_VIEW_ENTERING;
+    v->next_number = number;
+    begin_tasks(v);
+    for (int r = 0; r < v->size; r++)
+        v->tasks[r].next = dome__view_plan_next(&plan, r);
+    begin_arrivals(v, plan);
 }
 
 /* Answers the user, if there is one. Takes ownership of text. */
@@ -117,11 +127,16 @@ static bool all_here(const dome_view *v)
     return true;
 }
 
-/* Whether all are here who were in the view before, so that task 0 can start the newcomers. */
+/* Whether a member comes before task 0 starts the newcomers. If task 0 itself is a newcomer, the hub starts it. */
+static bool comes_first(const dome_view *v, int rank)
+{
+    return rank == 0 || v->next.members[rank].before != DOME_VIEW_NEWCOMER;
+}
+
 static bool all_back(const dome_view *v)
 {
     for (int r = 0; r < v->next.size; r++)
-        if (v->next.members[r].before != DOME_VIEW_NEWCOMER && !v->arrivals[r].here)
+        if (comes_first(v, r) && !v->arrivals[r].here)
             return false;
     return true;
 }
@@ -129,28 +144,29 @@ static bool all_back(const dome_view *v)
 /* The change is complete. */
 static dome_view_act enter(dome_view *v)
 {
-    v->number++;
+    v->number = v->next_number;
     v->size = v->next.size;
     v->phase = DOME_VIEW_STEADY;
+    v->healing = false;
+    g_clear_pointer(&v->tasks, g_free); /* of the view before */
     return answer(v, DOME_VIEW_DONE, g_strdup_printf("%d task%s, view %" PRIu32, v->size, v->size == 1 ? "" : "s", v->number));
 }
 
 dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, const dome_view_plan *plan)
 {
-    if (number <= v->number)
-        return nothing; /* it leaves, and the others have gone on without it */
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    if (number <= v->number || (v->healing && number < v->next_number))
+        return nothing; /* it leaves, and the others have gone on without it; or it does not know yet that it goes back */
     dome_view_act act = nothing;
     /* The next change has begun already, so all have joined: the word of task 0 comes by another connection. */
-    if (number == v->number + 2 && v->phase == DOME_VIEW_ENTERING && all_here(v))
+    if (entering && number == v->next_number + 1 && all_here(v))
         act = enter(v);
     if (number != v->number + 1 || !is_rank(v, rank) || plan->size < 1 || plan->members[0].before != 0)
         return wrong;
     if (v->phase != DOME_VIEW_ENTERING) {
         if (v->asked && !dome__view_plan_equal(plan, &v->wanted))
             act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks by its own wish", plan->size));
-        v->phase = DOME_VIEW_ENTERING;
-        begin_tasks(v);
-        begin_arrivals(v, plan);
+        begin_entering(v, number, dome__view_plan_copy(plan));
     } else if (!dome__view_plan_equal(plan, &v->next)) {
         return wrong;
     }
@@ -158,30 +174,66 @@ dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, const
     return act;
 }
 
-int dome__view_next_rank(const dome_view *v, int rank)
+int dome__view_healed_size(const dome_view *v)
 {
-    return dome__view_plan_next(&v->next, rank);
+    return v->phase == DOME_VIEW_ENTERING ? v->next.size : v->size;
+}
+
+int dome__view_place(const dome_view *v, uint32_t number, int rank)
+{
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    if (number == v->number)
+        return !is_rank(v, rank) ? -1 : entering ? v->tasks[rank].next : rank;
+    /* Views that were interrupted have the ranks of the one that heals them. */
+    const bool of_next = entering && number > v->number && number <= v->next_number;
+    return of_next && rank >= 0 && rank < v->next.size ? rank : -1;
+}
+
+dome_view_act dome__view_heal(dome_view *v, const bool *lost, const char *const *hosts)
+{
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    dome_view_plan plan = dome__view_plan_replace(dome__view_healed_size(v), lost, hosts);
+    dome_view_act act = nothing;
+    if (entering) {
+        v->next_number += 2;
+        begin_arrivals(v, plan);
+    } else {
+        act = answer(v, DOME_VIEW_REFUSED, g_strdup("a task was lost, and the program goes back to heal: give the order again"));
+        begin_entering(v, v->number + 2, plan);
+    }
+    v->healing = true;
+    return act;
 }
 
 bool dome__view_away(const dome_view *v, int rank)
 {
     if (v->phase != DOME_VIEW_ENTERING || !is_rank(v, rank) || !v->tasks[rank].announced)
         return false;
-    const int next = dome__view_next_rank(v, rank);
+    const int next = v->tasks[rank].next;
     return next >= 0 && !v->arrivals[next].here;
+}
+
+/* Whether a task that greets from this view is a member of the next one that must be told so. */
+static bool is_on_its_way(const dome_view *v, int rank, uint32_t number)
+{
+    const int place = v->healing && number > v->number && number < v->next_number ? dome__view_place(v, number, rank) : -1;
+    return place >= 0 && v->next.members[place].before != DOME_VIEW_NEWCOMER && !v->arrivals[place].here;
 }
 
 dome_view_act dome__view_greet(dome_view *v, int rank, uint32_t number, int id)
 {
     if (number == v->number && v->phase != DOME_VIEW_ENTERING)
         return nothing; /* the program starts */
-    if (number != v->number + 1 || v->phase != DOME_VIEW_ENTERING || rank < 0 || rank >= v->next.size || v->arrivals[rank].here)
+    if (is_on_its_way(v, rank, number))
+        return (dome_view_act){.deed = DOME_VIEW_AGAIN};
+    if (v->phase != DOME_VIEW_ENTERING || number != v->next_number || rank < 0 || rank >= v->next.size || v->arrivals[rank].here)
         return wrong;
     const int before = v->next.members[rank].before;
-    if (before != DOME_VIEW_NEWCOMER && (!is_rank(v, before) || !v->tasks[before].announced))
+    if (!v->healing && before != DOME_VIEW_NEWCOMER && (!is_rank(v, before) || !v->tasks[before].announced))
         return wrong;
-    v->arrivals[rank] = (dome_view_arrival){true, id};
-    return before != DOME_VIEW_NEWCOMER && all_back(v) ? (dome_view_act){.deed = DOME_VIEW_MEMBERS} : nothing;
+    v->arrivals[rank].here = true;
+    v->arrivals[rank].id = id;
+    return comes_first(v, rank) && all_back(v) ? (dome_view_act){.deed = DOME_VIEW_MEMBERS} : nothing;
 }
 
 dome_view_act dome__view_stands(dome_view *v, uint32_t number, int size, int least, int most)
@@ -196,7 +248,7 @@ dome_view_act dome__view_stands(dome_view *v, uint32_t number, int size, int lea
     }
     if (number <= v->number)
         return nothing; /* an announcement of the next change has told so already */
-    if (v->phase != DOME_VIEW_ENTERING || number != v->number + 1 || size != v->next.size)
+    if (v->phase != DOME_VIEW_ENTERING || number != v->next_number || size != v->next.size)
         return wrong;
     return enter(v);
 }

@@ -10,7 +10,12 @@
  *               stay become the program anew by exec, and come back; others leave, or are started
  *
  * A program that asks by itself (dome_resize) needs no order: its tasks know, and the first announcement leads to ENTERING from
- * any state. The loss of a task ends the whole, as it does at any other time, unless the task has announced and is to come back.
+ * any state.
+ *
+ * A loss either ends the whole, or is healed, in any phase: all tasks that are left go back, which is ENTERING again, into a view
+ * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. Where a change is interrupted, its
+ * outcome is healed: tasks on their way into the interrupted view are told again when they greet. The number of a view that heals
+ * leaves out one, since tasks may have begun a change of their own before they are told.
  */
 #ifndef DOME_SRC_VIEW_H
 #define DOME_SRC_VIEW_H
@@ -26,6 +31,7 @@ typedef struct dome_view_task {
     bool answered;  /* to the present order */
     uint64_t loop;  /* its answer */
     bool announced; /* it goes over into the next view, or leaves */
+    int next;       /* ENTERING: its rank in the next view; -1: it leaves */
 } dome_view_task;
 
 /* A member of the next view. */
@@ -39,11 +45,13 @@ typedef struct dome_view {
     int size;        /* its tasks; 0: the program is still starting */
     int least, most; /* --dome-min, --dome-max; most 0: no limit */
     dome_view_phase phase;
-    bool asked;            /* a user waits for an answer */
-    uint64_t order;        /* number of the last order, from 1 */
-    dome_view_plan wanted; /* by that order */
-    dome_view_plan next;   /* ENTERING: of the next view */
-    dome_view_task *tasks; /* by rank in the present view */
+    bool asked;                  /* a user waits for an answer */
+    uint64_t order;              /* number of the last order, from 1 */
+    dome_view_plan wanted;       /* by that order */
+    uint32_t next_number;        /* ENTERING: of the next view */
+    dome_view_plan next;         /* its plan */
+    bool healing;                /* ENTERING after a loss */
+    dome_view_task *tasks;       /* by rank in the present view */
     dome_view_arrival *arrivals; /* ENTERING: by rank in the next view */
 } dome_view;
 
@@ -54,6 +62,7 @@ typedef enum dome_view_deed {
     DOME_VIEW_MEMBERS, /* tell task 0 the ids of the tasks that have come back */
     DOME_VIEW_DONE,    /* answer the user: text */
     DOME_VIEW_REFUSED, /* answer the user: text */
+    DOME_VIEW_AGAIN,   /* the task is on its way into a view that was interrupted: tell it where to go */
     DOME_VIEW_WRONG    /* the message fits nothing: its sender is not of this view */
 } dome_view_deed;
 
@@ -87,10 +96,17 @@ dome_view_act dome__view_stands(dome_view *view, uint32_t number, int size, int 
 /* The program has ended, or is about to. */
 dome_view_act dome__view_end(dome_view *view);
 
+/* Tasks are lost: makes the next view, into which those that are left must be told to go back. lost: by rank in the view that is
+ * to be healed, of dome__view_healed_size tasks; dome__view_place tells these ranks. hosts: where newcomers are started, or NULL:
+ * anywhere. What the act says is not about that, but for a user whose order is dropped. */
+dome_view_act dome__view_heal(dome_view *view, const bool *lost, const char *const *hosts);
+int dome__view_healed_size(const dome_view *view);
+
 /* Whether a task of the present view is between two views: its process goes on, without a connection. */
 bool dome__view_away(const dome_view *view, int rank);
 
-/* ENTERING: the rank in the next view of a task of the present one; -1: it leaves. */
-int dome__view_next_rank(const dome_view *view, int rank);
+/* The rank in the newest view, which is the next one while ENTERING, of a task that has this rank in view `number`; -1: it is not
+ * in it. */
+int dome__view_place(const dome_view *view, uint32_t number, int rank);
 
 #endif

@@ -41,8 +41,8 @@ dome_view_plan dome__view_plan_replace(int size, const bool *lost, const char *c
 {
     dome_view_plan plan = with_room(size);
     for (int r = 0; r < plan.size; r++)
-        plan.members[r] = lost[r] ? (dome_view_member){DOME_VIEW_NEWCOMER, hosts ? interned(hosts[r]) : NULL}
-                                  : (dome_view_member){.before = r};
+        plan.members[r] =
+            lost[r] ? (dome_view_member){DOME_VIEW_NEWCOMER, hosts ? interned(hosts[r]) : NULL} : (dome_view_member){.before = r};
     return plan;
 }
 

@@ -88,8 +88,12 @@ void dome__watch_stop(dome_watch *watch);
  * newcomer, to be started. False after so many seconds. */
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds);
 
-/* Rank 0: all tasks of this view have joined. least, most: --dome-min and --dome-max. */
-void dome__watch_stands(dome_watch *watch, int size, int least, int most);
+/* Rank 0: all tasks of this view have joined. The number of the view is filled in here. */
+void dome__watch_stands(dome_watch *watch, const dome_wire_view *view);
+
+/* Makes the thread call this function when the hub tells the task to go back, with all signals blocked. It becomes the program
+ * anew at once, whatever the main thread does, and does not return. Call it before the thread starts. */
+void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wire_back *back), void *ctx);
 
 /* Do not print a line if the hub is lost: the supervisor does. */
 void dome__watch_quiet(dome_watch *watch);

@@ -54,7 +54,9 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_REFUSE] = {FIELD(U64, refuse.order), FIELD(TEXT, refuse.why)},
     [DOME_WIRE_CHANGE] = {FIELD(U32, change.number), FIELD(TEXT, change.plan)},
     [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},
-    [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most)},
+    [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most),
+                          FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(TEXT, view.legacy)},
+    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan)},
 };
 
 static void call_clear(void *item)

@@ -312,7 +312,7 @@ def loss(seed, restarts):
     expected = one_task([ELASTIC, str(steps), "0", "-"])
     command = [ELASTIC, str(steps), "0", sizes_of(seed, 8, 4), "%MARKS%", "--dome-tasks", "3"]
     if restarts:
-        command = [DOME, "run", "--restarts", "5", "-n", "3"] + command[:-2]
+        command = [DOME, "run", "--restarts", "5", "--on-loss", "restart", "-n", "3"] + command[:-2]
     with Run(command) as run:
         wait_until(lambda: step_of(run) >= 3 or run.process.poll() is not None, "the program to run")
         time.sleep(draw.random() * 0.3)
@@ -340,7 +340,7 @@ def losses(seeds, restarts):
 def with_checkpoints():
     """Checkpoints go on across views; after a loss the program goes on from one."""
     expected = one_task([ELASTIC, "60", "0", "-"])
-    with Run([DOME, "run", "--restarts", "2", "-n", "2", ELASTIC, "60", "10", "3,2,4", "%MARKS%", "--dome-checkpoint-dir", "%MARKS%/saved",
+    with Run([DOME, "run", "--restarts", "2", "--on-loss", "restart", "-n", "2", ELASTIC, "60", "10", "3,2,4", "%MARKS%", "--dome-checkpoint-dir", "%MARKS%/saved",
               "--dome-checkpoint-every", "5"]) as run:
         run.arguments = run.arguments
         reach(run, 23)

@@ -1,5 +1,5 @@
 /* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, wishes of the
- * program, and losses at any point. */
+ * program, and losses at any point, which end the program or are healed. */
 #include "supervision/hold.h"
 #include "supervision/view.h"
 
@@ -12,7 +12,7 @@
 
 enum { TASKS = 3, LOOPS = 3, QUEUE = 6, NO_WISH = 99 };
 
-typedef enum word { HOLD, TARGET, MEMBERS, HELD, CHANGE, GREET, STANDS, CLOSED } word;
+typedef enum word { HOLD, TARGET, MEMBERS, BACK, HELD, CHANGE, GREET, STANDS, CLOSED } word;
 
 typedef struct letter {
     uint8_t word, view, size, from; /* from: tasks of the view before */
@@ -31,15 +31,17 @@ typedef struct task {
     uint8_t place, view, passed, before;  /* boundaries passed in this view, and in those before */
     uint8_t ordered, order, target, told; /* by an order: told tasks */
     uint8_t size;                         /* to which it changes */
-    uint8_t welcomed;
-    queue in, out; /* from and to the hub */
+    uint8_t welcomed;                     /* the hub knows that it is connected */
+    uint8_t returns;                      /* AWAY: it comes back */
+    uint8_t expected;                     /* the hub knows that it is between two views */
+    queue in, out;                        /* from and to the hub */
 } task;
 
 typedef struct model {
     task tasks[TASKS];
     uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
-    uint8_t asked, answered, over;
-    dome_view view; /* its arrays are here while the model is kept */
+    uint8_t asked, answered, over, heals;        /* heals: losses do not end the program */
+    dome_view view;                              /* its arrays are here while the model is kept */
     dome_view_task of_tasks[TASKS];
     dome_view_arrival of_arrivals[TASKS];
     dome_view_member of_wanted[TASKS], of_next[TASKS];
@@ -93,7 +95,7 @@ static void put_down(model *m)
     g_clear_pointer(&v->arrivals, g_free);
 }
 
-static uint64_t states, ends, changes;
+static uint64_t states, ends, changes, healings, agains, strays;
 
 static dome_view_act ask(dome_view *v, int tasks)
 {
@@ -137,11 +139,12 @@ static void act(model *m, dome_view_act a)
         if (a.deed == DOME_VIEW_HOLD && hears)
             put(&t->in, (letter){.word = HOLD, .order = (uint8_t)a.order});
         if (a.deed == DOME_VIEW_TARGET && hears)
-            put(&t->in, (letter){.word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop,
-                                 .size = (uint8_t)m->view.wanted.size});
+            put(&t->in,
+                (letter){
+                    .word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)m->view.wanted.size});
     }
     if (a.deed == DOME_VIEW_MEMBERS)
-        put(&m->tasks[0].in, (letter){.word = MEMBERS});
+        put(&m->tasks[0].in, (letter){.word = MEMBERS, .view = (uint8_t)m->view.next_number});
     if (a.deed == DOME_VIEW_DONE || a.deed == DOME_VIEW_REFUSED) {
         g_assert_nonnull(a.text);
         m->answered++;
@@ -149,8 +152,62 @@ static void act(model *m, dome_view_act a)
     g_free(a.text);
 }
 
-static void is_lost(model *m)
+/* ---- healing ---- */
+
+static void comes(task *t, uint32_t view)
 {
+    *t = (task){.place = COMES, .view = (uint8_t)view};
+    put(&t->out, (letter){.word = GREET, .view = (uint8_t)view});
+}
+
+/* A process that nobody has told where to go: it is turned away. */
+static void turn_away(model *m, int rank)
+{
+    const task *t = &m->tasks[rank];
+    if (t->place == COMES && !t->welcomed) {
+        g_assert_cmpint(dome__view_greet(&m->view, rank, t->view, 1).deed, ==, DOME_VIEW_WRONG);
+        strays++;
+    }
+    m->tasks[rank] = (task){.place = ABSENT};
+}
+
+/* Whether the hub believes that there is a process: it is connected, or expected. */
+static bool seems_there(const task *t, bool noticed)
+{
+    if (noticed || t->place == ABSENT)
+        return false;
+    return t->expected || t->welcomed;
+}
+
+static void heal(model *m, int noticed)
+{
+    bool lost[TASKS] = {0};
+    const int size = dome__view_healed_size(&m->view);
+    for (int r = 0; r < size; r++)
+        lost[r] = !seems_there(&m->tasks[r], r == noticed);
+    act(m, dome__view_heal(&m->view, lost, NULL));
+    healings++;
+    for (int r = 0; r < TASKS; r++) {
+        task *t = &m->tasks[r];
+        if (r >= size || lost[r]) {
+            turn_away(m, r);
+            if (r == 0)
+                comes(t, m->view.next_number);
+        } else if (!t->expected) {
+            t->expected = 1;
+            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+        } else if (t->welcomed) { /* told before, and has not gone yet */
+            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+        }
+    }
+}
+
+static void is_lost(model *m, int rank)
+{
+    if (m->heals) {
+        heal(m, rank);
+        return;
+    }
     m->over = 1;
     act(m, dome__view_end(&m->view));
 }
@@ -193,8 +250,17 @@ static void hear(task *t)
     } else if (l.word == TARGET && l.order == t->order) {
         t->target = l.loop;
         t->told = l.size;
-    } else if (l.word == MEMBERS) {
+    } else if (l.word == MEMBERS && l.view == t->view) {
         t->place = WAITS;
+    } else if (l.word == BACK && l.view > t->view) { /* to the beginning: there are no checkpoints here */
+        const task before = *t;
+        *t = (task){.place = AWAY,
+                    .view = l.view,
+                    .returns = 1,
+                    .welcomed = before.welcomed,
+                    .expected = before.expected,
+                    .out = before.out};
+        put(&t->out, (letter){.word = CLOSED});
     }
 }
 
@@ -224,10 +290,11 @@ static void go_over(model *m)
         t->place = AWAY;
         t->in = (queue){0};
         put(&t->out, (letter){.word = CLOSED});
+        t->returns = r < size;
         if (r < size) { /* its next connection */
             t->view = (uint8_t)(view + 1);
             t->before = (uint8_t)(t->before + t->passed);
-            t->passed = t->ordered = t->order = t->target = t->told = t->size = t->welcomed = 0;
+            t->passed = t->ordered = t->order = t->target = t->told = t->size = 0;
         }
     }
 }
@@ -235,11 +302,17 @@ static void go_over(model *m)
 /* The newcomers begin when task 0 knows who has come back. */
 static void start_others(model *m)
 {
-    for (int r = 0; r < m->view.next.size; r++)
-        if (m->tasks[r].place == ABSENT) {
-            m->tasks[r] = (task){.place = COMES, .view = m->tasks[0].view, .before = m->tasks[0].before};
-            put(&m->tasks[r].out, (letter){.word = GREET, .view = m->tasks[0].view});
+    const task *first = &m->tasks[0];
+    for (int r = 0; r < m->view.next.size; r++) {
+        task *t = &m->tasks[r];
+        const bool there = t->place == COMES || t->place == DEAD;
+        if (there && t->view < first->view && !t->expected && !t->welcomed) /* started for a view that was interrupted */
+            turn_away(m, r);
+        if (t->place == ABSENT) {
+            comes(t, first->view);
+            t->before = first->before;
         }
+    }
 }
 
 /* ---- what the hub does ---- */
@@ -256,25 +329,42 @@ static void hub_hears(model *m, int rank)
     case CHANGE:
         a = announce(&m->view, rank, l.view, l.from, l.size);
         g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        if (!m->view.healing)
+            t->expected = dome__view_away(&m->view, rank);
         break;
     case GREET:
         a = dome__view_greet(&m->view, rank, l.view, rank + 1);
-        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        if (a.deed == DOME_VIEW_WRONG) {
+            g_assert_true(m->heals && l.view < m->view.next_number); /* it was started for a view that was interrupted */
+            strays++;
+            *t = (task){.place = ABSENT};
+            break;
+        }
         t->welcomed = 1;
+        t->expected = a.deed == DOME_VIEW_AGAIN;
+        if (a.deed == DOME_VIEW_AGAIN) {
+            agains++;
+            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+        }
         break;
     case STANDS:
         a = dome__view_stands(&m->view, l.view, l.size, 1, TASKS);
-        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        g_assert_true(a.deed != DOME_VIEW_WRONG || (m->view.healing && l.view < m->view.next_number));
         break;
     case CLOSED:
-        if (t->place == AWAY && !dome__view_away(&m->view, rank)) {
-            t->place = ABSENT; /* it leaves */
+        if (t->place == AWAY && !t->returns) {
+            m->over = m->over || (m->view.healing && t->expected); /* it has come to its end, and cannot go back */
+            if (m->over)
+                act(m, dome__view_end(&m->view));
+            *t = (task){.place = ABSENT}; /* it leaves */
         } else if (t->place == DEAD && t->view < m->view.number) {
-            t->place = ABSENT; /* it is not needed any more */
-        } else if (t->place == DEAD && !dome__view_away(&m->view, rank)) {
-            is_lost(m);
+            *t = (task){.place = ABSENT}; /* it is not needed any more */
+        } else if (t->place == DEAD && !t->expected) {
+            is_lost(m, rank);
         } else if (t->place == AWAY) {
             t->place = COMES;
+            t->welcomed = 0;
+            t->in = (queue){0}; /* what was sent by the old connection */
             put(&t->out, (letter){.word = GREET, .view = t->view});
         }
         break;
@@ -289,7 +379,7 @@ static void hub_hears(model *m, int rank)
 static bool all_welcomed(const model *m)
 {
     for (int r = 0; r < m->view.next.size; r++)
-        if (!m->tasks[r].welcomed)
+        if (!m->tasks[r].welcomed || m->tasks[r].view != m->tasks[0].view)
             return false;
     return true;
 }
@@ -349,7 +439,7 @@ static bool step(model *m, int number)
         pass(m, t);
         return true;
     case 1:
-        if (t->in.count == 0 || t->place == DEAD) /* in dome_finalize its watcher still hears */
+        if (t->in.count == 0 || t->place == DEAD || t->place == AWAY) /* in dome_finalize its watcher still hears */
             return false;
         hear(t);
         if (t->place == WAITS)
@@ -366,15 +456,15 @@ static bool step(model *m, int number)
         m->losses--;
         if (t->place != AWAY) /* else its connection is closing already */
             put(&t->out, (letter){.word = CLOSED});
-        else if (rank >= (m->view.phase == DOME_VIEW_ENTERING ? m->view.next.size : TASKS))
+        else if (!t->returns)
             return false; /* it was leaving */
         t->place = DEAD;
         t->in = (queue){0};
         return true;
     case 4: /* the hub finds that a process has ended between two views */
-        if (t->place != DEAD || t->out.count > 0 || !dome__view_away(&m->view, rank))
+        if (t->place != DEAD || t->out.count > 0 || !t->expected)
             return false;
-        is_lost(m);
+        is_lost(m, rank);
         return true;
     case 5: /* task 0 knows that all have joined */
         if (rank != 0 || t->place != WAITS || !all_welcomed(m))
@@ -433,7 +523,7 @@ static void explore(const model *from, GHashTable *seen)
     }
 }
 
-static void run(int size, int asks, int losses, int wish_at, int wish)
+static void run_model(int size, int asks, int losses, int wish_at, int wish, bool heals)
 {
     model m;
     memset(&m, 0, sizeof m);
@@ -441,12 +531,15 @@ static void run(int size, int asks, int losses, int wish_at, int wish)
     act(&m, dome__view_stands(&m.view, 0, size, 1, TASKS));
     m.asks = (uint8_t)asks;
     m.losses = (uint8_t)losses;
+    m.heals = heals;
     m.wish_at = (uint8_t)wish_at;
     m.wish = (uint8_t)wish;
-    for (int r = 0; r < size; r++)
+    for (int r = 0; r < size; r++) {
         m.tasks[r].place = RUNS;
+        m.tasks[r].welcomed = 1;
+    }
     GHashTable *seen = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-    states = ends = changes = 0;
+    states = ends = changes = healings = agains = strays = 0;
     explore(&m, seen);
     g_hash_table_unref(seen);
     g_test_message("%d tasks, %d orders, %d losses: %" G_GUINT64_FORMAT " states, %" G_GUINT64_FORMAT " ends", size, asks, losses,
@@ -454,6 +547,12 @@ static void run(int size, int asks, int losses, int wish_at, int wish)
     g_assert_cmpuint(ends, >, 0);
     if (asks > 0 || wish_at != NO_WISH)
         g_assert_cmpuint(changes, >, 0);
+    g_assert_true(!heals || healings > 0);
+}
+
+static void run(int size, int asks, int losses, int wish_at, int wish)
+{
+    run_model(size, asks, losses, wish_at, wish, false);
 }
 
 static void test_orders(void)
@@ -478,6 +577,28 @@ static void test_losses(void)
     run(2, 1, 2, NO_WISH, 0);
     run(2, 0, 2, 1, 3);
     run(1, 1, 2, NO_WISH, 0);
+}
+
+static void test_healing(void)
+{
+    run_model(1, 0, 1, NO_WISH, 0, true);
+    run_model(2, 0, 1, NO_WISH, 0, true);
+    run_model(2, 0, 2, NO_WISH, 0, true);
+    run_model(3, 0, 1, NO_WISH, 0, true);
+    run_model(3, 0, 2, NO_WISH, 0, true);
+}
+
+/* Losses while the number of tasks changes. */
+static void test_healing_changes(void)
+{
+    run_model(2, 1, 1, NO_WISH, 0, true);
+    g_assert_cmpuint(agains, >, 0);
+    run_model(2, 0, 1, 1, 3, true);
+    g_assert_cmpuint(agains, >, 0);
+    run_model(1, 1, 1, NO_WISH, 0, true);
+    run_model(2, 0, 2, 1, 1, true);
+    run_model(2, 0, 2, 1, 3, true);
+    g_assert_cmpuint(strays, >, 0);
 }
 
 /* ---- answers to users ---- */
@@ -527,8 +648,8 @@ static void test_fenced(void)
     g_assert_cmpint(announce(&v, 0, 0, 2, 3).deed, ==, DOME_VIEW_NOTHING);
     g_assert_cmpint(announce(&v, 5, 1, 2, 3).deed, ==, DOME_VIEW_WRONG);
     announce(&v, 0, 1, 2, 3);
-    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG); /* tasks that disagree */
-    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);    /* it has not announced */
+    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG);      /* tasks that disagree */
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it has not announced */
     g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).deed, ==, DOME_VIEW_WRONG);
     g_assert_true(dome__view_away(&v, 0));
     g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_NOTHING);
@@ -573,7 +694,8 @@ static void test_plans(void)
     g_assert_cmpint(dome__view_plan_newcomers(&plan), ==, 2);
     g_assert_true(dome__view_plan_changes(&plan, 4));
     dome__view_plan_clear(&plan);
-    static const char *const bad[] = {"", " ", "0 ", "0 0", "0 4", "x", "-1", "0 -@", "0 --", "0  1", "+1", "99999999999999999999"};
+    static const char *const bad[] = {"",   " ",    "0 ",   "0 0",  "0 4", "x",
+                                      "-1", "0 -@", "0 --", "0  1", "+1",  "99999999999999999999"};
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
         g_assert_false(dome__view_plan_parse(bad[i], 4, &plan));
 }
@@ -641,6 +763,8 @@ int main(int argc, char **argv)
     g_test_add_func("/view/orders", test_orders);
     g_test_add_func("/view/wishes", test_wishes);
     g_test_add_func("/view/losses", test_losses);
+    g_test_add_func("/view/healing", test_healing);
+    g_test_add_func("/view/healing_changes", test_healing_changes);
     g_test_add_func("/view/refusals", test_refusals);
     g_test_add_func("/view/fenced", test_fenced);
     g_test_add_func("/view/plans", test_plans);
