@@ -166,6 +166,8 @@ static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace 
 /* A task that was told to go back may have failed before it heard so, or have come to its end. */
 static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
 {
+    if (c->replaced)
+        return kind == DOME_WIRE_FAIL;
     if (!c->away || !s->view.healing)
         return false;
     if (kind == DOME_WIRE_BYE)
@@ -208,6 +210,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_STANDS:
         dome__hub_view_stands(s, &message->view);
+        dome__hub_healed(s, &message->view);
         break;
     case DOME_WIRE_CLOCK:
         message->clock.hub = dome__now_ns();

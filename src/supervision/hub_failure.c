@@ -146,6 +146,15 @@ char *dome__hub_reason(const hub_state *s)
     return where[0] ? g_strdup_printf("%s; the program was in %s", s->noticed, where) : g_strdup(s->noticed);
 }
 
+void dome__hub_say_unhealed(hub_state *s)
+{
+    char *line = s->healing ? g_strdup_printf("dome: %s\n", s->healing) : NULL;
+    if (line)
+        say(s, line);
+    g_free(line);
+    g_clear_pointer(&s->healing, g_free);
+}
+
 void dome__hub_tell(hub_state *s)
 {
     char *difference = s->trails ? dome__hub_difference(s) : NULL;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* Seconds to wait for the end of a lost process that others have told of, and of task 0's process, which must be gone before
  * another one takes its place. */
@@ -96,13 +97,6 @@ static void say(hub_state *s, const char *text)
     g_free(line);
 }
 
-void dome__hub_say_unhealed(hub_state *s)
-{
-    if (s->healing)
-        say(s, s->healing);
-    g_clear_pointer(&s->healing, g_free);
-}
-
 /* ---- healing ---- */
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
@@ -122,7 +116,8 @@ static void give_up(hub_state *s, hub_client *c)
         dome__hub_process_kill(c);
     c->away = false;
     c->bye = c->left = c->replaced = true;
-    dome__hub_closed(s, c);
+    if (!c->closed)
+        shutdown(c->fd, SHUT_RDWR); /* it is closed when that is read */
 }
 
 static void send_back(hub_state *s, hub_client *c)

@@ -157,6 +157,9 @@ bool dome__hub_silent(const hub_state *s, const hub_client *c);
 /* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
 char *dome__hub_reason(const hub_state *s);
 
+/* Prints the reason of a loss that could not be healed. */
+void dome__hub_say_unhealed(hub_state *s);
+
 /* Step two: prints the line and tells all tasks to end. */
 void dome__hub_tell(hub_state *s);
 
@@ -352,9 +355,6 @@ void dome__hub_look_for_rank0(hub_state *s, double limit);
 
 /* Task 0 says that all tasks of a view have joined. */
 void dome__hub_healed(hub_state *s, const dome_wire_view *view);
-
-/* Prints the reason of a loss that could not be healed. */
-void dome__hub_say_unhealed(hub_state *s);
 
 /* ---- hub_difference.c ---- */
 

@@ -267,7 +267,6 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     const uint32_t before = s->view.number;
     dome_view_act act = dome__view_stands(&s->view, view->number, (int)view->size, (int)view->least, (int)view->most);
     note_entered(s, before);
-    dome__hub_healed(s, view);
     g_free(s->legacy);
     s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);
