@@ -29,7 +29,7 @@ class Run:
         # Lines are to come when they are printed: they are the clock.
         command = [self.dome, "run", "-n", str(tasks)]
         if restarts:
-            command += ["--restarts", str(restarts)]
+            command += ["--restarts", str(restarts), "--on-loss", "restart"]
         if hosts and hosts[1:]:
             hostfile = os.path.join(os.environ["LAB"], "hosts.%d.%d" % (os.getpid(), Run.number))
             with open(hostfile, "w") as file:

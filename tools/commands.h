@@ -23,6 +23,7 @@ int dome__command_view(int argc, char **argv);
 int dome__command_ps(int argc, char **argv);
 int dome__command_grow(int argc, char **argv);
 int dome__command_shrink(int argc, char **argv);
+int dome__command_move(int argc, char **argv);
 int dome__command_hosts(int argc, char **argv);  /* built with PVM only */
 int dome__command_doctor(int argc, char **argv); /* likewise */
 int dome__command_net(int argc, char **argv);    /* likewise */

@@ -73,6 +73,7 @@ static const dome_command commands[] = {
     {"ps", dome__command_ps, "list running programs"},
     {"grow", dome__command_grow, "add tasks to a running program"},
     {"shrink", dome__command_shrink, "take tasks away from a running program"},
+    {"move", dome__command_move, "move the tasks of a running program from one host to another"},
 #ifdef DOME_WITH_PVM
     {"hosts", dome__command_hosts, "list, add and remove hosts of your PVM virtual machine"},
     {"net", dome__command_net, "show how fast the links between hosts are, and which hosts are close"},

@@ -1,4 +1,4 @@
-/* dome grow, dome shrink: change the number of tasks of a running program, by an order to its hub (src/supervision/order.h). */
+/* dome grow, dome shrink, dome move: change the tasks of a running program, by an order to its hub (src/supervision/order.h). */
 #include "commands.h"
 #include "supervision/order.h"
 #include "supervision/report.h"
@@ -53,25 +53,30 @@ static int find(const char *command, const char *word)
     return found;
 }
 
-static int change(int argc, char **argv, const char *summary, const char *help)
+/* Seconds to wait unless --wait is given; hosts that are added to the virtual machine may take some. */
+static const double PATIENCE = 30, PATIENCE_HOSTS = 60;
+
+static const char wait_help[] = "Seconds to wait until the program has changed (default: 30; with hosts 60)";
+
+static void check_hosts(const char *command, char **hosts)
 {
-    const char *command = argv[0];
-    int count = 1;
-    double wait = 30;
-    const GOptionEntry entries[] = {
-        {"tasks", 'n', 0, G_OPTION_ARG_INT, &count, help, "K"},
-        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &wait, "Seconds to wait until the program has changed (default: 30)", "SECONDS"},
-        {0}};
-    dome__command_parse(&argc, &argv, entries, "PROGRAM", summary, 1);
-    if (argc < 2)
-        dome__command_fail(2, "%s: no program given, by its name or its number in dome ps; see dome %s --help", command, command);
-    if (count < 1)
-        dome__command_fail(2, "%s: -n %d: give a number of tasks, 1 or more", command, count);
-    if (!(wait >= 0))
-        dome__command_fail(2, "%s: --wait takes a number of seconds", command);
-    const int pid = find(command, argv[1]);
-    char *line = g_strdup_printf("%s %d\n", command, count), *answer = dome__order_send(pid, line, wait);
+    for (char **host = hosts; host && *host; host++)
+        if (!dome__order_is_host(*host))
+            dome__command_fail(2, "%s: '%s' is no name of a host", command, *host);
+}
+
+/* Gives the order, and prints what has become of it. wait below 0: not given. */
+static int give(const char *command, const char *program, const dome_order *order, double wait)
+{
+    if (wait < 0)
+        wait = order->hosts && order->hosts[0] ? PATIENCE_HOSTS : PATIENCE;
+    const int pid = find(command, program);
+    char *text = dome__order_line(order), *line = g_strconcat(text, "\n", NULL);
+    if (strlen(line) >= DOME_ORDER_MOST)
+        dome__command_fail(2, "%s: these are too many hosts for one order", command);
+    char *answer = dome__order_send(pid, line, wait);
     g_free(line);
+    g_free(text);
     if (!answer)
         dome__command_fail(1, "%s: the program has ended", command);
     if (!answer[0])
@@ -85,22 +90,73 @@ static int change(int argc, char **argv, const char *summary, const char *help)
     return 0;
 }
 
+/* --wait as it was given. */
+static double patience(const char *command, const char *text)
+{
+    char *end = NULL;
+    const double wait = text ? g_ascii_strtod(text, &end) : -1;
+    if (text && (!(wait >= 0) || end == text || *end))
+        dome__command_fail(2, "%s: --wait takes a number of seconds", command);
+    return wait;
+}
+
+static int change(int argc, char **argv, dome_order_kind kind, const char *summary, const char *help, const char *host_help)
+{
+    const char *command = argv[0];
+    int count = G_MININT; /* not given */
+    char **hosts = NULL, *none[] = {NULL}, *wait = NULL;
+    const GOptionEntry entries[] = {{"tasks", 'n', 0, G_OPTION_ARG_INT, &count, help, "K"},
+                                    {"host", 0, 0, G_OPTION_ARG_STRING_ARRAY, &hosts, host_help, "HOST"},
+                                    {"wait", 0, 0, G_OPTION_ARG_STRING, &wait, wait_help, "SECONDS"},
+                                    {0}};
+    dome__command_parse(&argc, &argv, entries, "PROGRAM", summary, 1);
+    if (argc < 2)
+        dome__command_fail(2, "%s: no program given, by its name or its number in dome ps; see dome %s --help", command, command);
+    const bool given = count != G_MININT;
+    if (given && count < 1)
+        dome__command_fail(2, "%s: -n %d: give a number of tasks, 1 or more", command, count);
+    check_hosts(command, hosts);
+    const dome_order order = {kind, given ? count : hosts ? 0 : 1, hosts ? hosts : none};
+    return give(command, argv[1], &order, patience(command, wait));
+}
+
 int dome__command_grow(int argc, char **argv)
 {
     return change(
-        argc, argv,
+        argc, argv, DOME_ORDER_GROW,
         "Adds tasks to a running program of yours that was started on this host. PROGRAM is its name, or the number that\n"
         "dome ps shows before it. The program changes at its next loop boundary (dome_checkpoint); its tasks keep their\n"
         "processes, and nothing that was computed is lost.",
-        "Number of tasks to add (default: 1)");
+        "Number of tasks to add (default: 1; with --host, one on each)",
+        "Start them on this host, which is added to the virtual machine if it is not there; may be repeated");
 }
 
 int dome__command_shrink(int argc, char **argv)
 {
     return change(
-        argc, argv,
+        argc, argv, DOME_ORDER_SHRINK,
         "Takes tasks away from a running program of yours that was started on this host. PROGRAM is its name, or the\n"
         "number that dome ps shows before it. The program changes at its next loop boundary (dome_checkpoint): the tasks\n"
         "with the highest ranks end, and nothing that was computed is lost.",
-        "Number of tasks to take away (default: 1)");
+        "Number of tasks to take away (default: 1; with --host, all that are there)",
+        "Take them from this host; may be repeated");
+}
+
+int dome__command_move(int argc, char **argv)
+{
+    const char *command = argv[0];
+    char *wait = NULL;
+    const GOptionEntry entries[] = {{"wait", 0, 0, G_OPTION_ARG_STRING, &wait, wait_help, "SECONDS"}, {0}};
+    dome__command_parse(
+        &argc, &argv, entries, "PROGRAM FROM TO",
+        "Moves the tasks of a running program of yours from one host to another, which is added to the virtual\n"
+        "machine if it is not there. PROGRAM is its name, or the number that dome ps shows before it. The program\n"
+        "changes at its next loop boundary (dome_checkpoint): new tasks take the places of those on host FROM, and\n"
+        "nothing that was computed is lost. Task 0 stays on the host where the program was started.",
+        3);
+    if (argc < 4)
+        dome__command_fail(2, "%s: give a program and two hosts; see dome %s --help", command, command);
+    check_hosts(command, argv + 2);
+    const dome_order order = {DOME_ORDER_MOVE, 0, argv + 2};
+    return give(command, argv[1], &order, patience(command, wait));
 }

@@ -5,6 +5,7 @@
 #include "program/options.h"
 #include "program/providers.h"
 #include "program/restarts.h"
+#include "supervision/hosts_policy.h"
 #include "supervision/launch.h"
 #include "supervision/remote.h"
 #include "supervision/supervise.h"
@@ -21,13 +22,16 @@
 typedef struct program {
     char *path, **argv;
     int tasks, least, most; /* 0: not given */
-    char *hosts_path, *address;
+    char *hosts_path, *address, *script;
     char **hosts; /* NULL: none requested */
     char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
     dome_options options;
     const dome_launcher *launcher; /* NULL: no launcher can start tasks */
+    int most_losses;               /* --restarts */
     dome_restarts restarts;
 } program;
+
+static const char *const on_loss_words[] = {"auto", "heal", "restart", "end", NULL};
 
 static void add_option(GString *text, const char *name, int value)
 {
@@ -35,12 +39,26 @@ static void add_option(GString *text, const char *name, int value)
         g_string_append_printf(text, " --dome-%s %d", name, value);
 }
 
+/* To the program, after those that the environment has. */
+static void give_options(const program *p, int tasks)
+{
+    const dome_options *o = &p->options;
+    GString *text = g_string_new(g_getenv(DOME_VARIABLE_OPTIONS));
+    add_option(text, "tasks", tasks);
+    add_option(text, "min", p->least);
+    add_option(text, "max", p->most);
+    if (o->on_loss != DOME_LOSS_AUTO)
+        g_string_append_printf(text, " --dome-on-loss %s", on_loss_words[o->on_loss]);
+    if (text->len)
+        g_setenv(DOME_VARIABLE_OPTIONS, text->str, TRUE);
+    g_string_free(text, TRUE);
+}
+
 /* Becomes the hub, with the program as its child; or, if a single task needs no hub, the program itself. */
 static void start(program *p, const dome_attempt *attempt) __attribute__((noreturn));
 
 static void start(program *p, const dome_attempt *attempt)
 {
-    const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
     const dome_options *o = &p->options;
     char **argv = p->argv, *message = NULL;
     int tasks = p->tasks;
@@ -55,8 +73,14 @@ static void start(program *p, const dome_attempt *attempt)
                                        .hosts = p->hosts,
                                        .address = p->address,
                                        .before_init = true,
-                                       .most_hosts = attempt && attempt->number > 0,
-                                       .report_fd = attempt ? attempt->report_fd : 0};
+                                       .script = p->script,
+                                       .most_hosts = p->script || (attempt && attempt->number > 0),
+                                       .report_fd = attempt ? attempt->report_fd : 0,
+                                       .path = p->path,
+                                       .words = argv};
+        request.heals = dome__restarts_heal(o, p->most_losses, &request.left);
+        if (attempt)
+            request.left = attempt->left;
         if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
                 dome__supervise_failed(attempt, message);
@@ -67,14 +91,10 @@ static void start(program *p, const dome_attempt *attempt)
         g_setenv(DOME_VARIABLE_HUB, launch.hub, TRUE);
         if (p->slots)
             g_setenv(DOME_VARIABLE_SLOTS, p->slots, TRUE);
+        give_options(p, tasks); /* before the fork: the hub may have to start the program once more */
         dome__launch_fork(&launch);
-    }
-    if (tasks || p->least || p->most) {
-        GString *text = g_string_new(before);
-        add_option(text, "tasks", tasks);
-        add_option(text, "min", p->least);
-        add_option(text, "max", p->most);
-        g_setenv(DOME_VARIABLE_OPTIONS, text->str, TRUE);
+    } else {
+        give_options(p, tasks);
     }
     execv(p->path, argv);
     dome__command_fail(126, "run: %s cannot be run: %s", p->path, g_strerror(errno));
@@ -174,6 +194,30 @@ static void show_live(const dome_options *options)
     g_free(path);
 }
 
+/* The hosts that the script prints first. */
+static void ask_script(program *p)
+{
+    char *text = NULL, *message = NULL, *command = g_strdup_printf(DOME_SCRIPT_COMMAND, p->script);
+    char *words[] = {"/bin/sh", "-c", command, NULL};
+    GError *error = NULL;
+    if (!g_spawn_sync(NULL, words, NULL, 0, NULL, NULL, &text, NULL, NULL, &error))
+        dome__command_fail(1, "run: --hosts-script: %s", error->message);
+    GArray *offers = dome__script_succeeded(text) ? dome__offers_parse(text, &message) : NULL;
+    if (!offers)
+        dome__command_fail(1, "run: --hosts-script: '%s' %s", p->script, message ? message : "has failed");
+    p->hosts = g_new0(char *, offers->len + 1);
+    GString *slots = g_string_new(NULL);
+    for (guint i = 0; i < offers->len; i++) {
+        const dome_offer *o = &g_array_index(offers, dome_offer, i);
+        p->hosts[i] = g_strdup(o->host);
+        g_string_append_printf(slots, "%s%s=%d", i ? " " : "", o->host, o->slots);
+    }
+    p->slots = g_string_free(slots, FALSE);
+    g_array_unref(offers);
+    g_free(command);
+    g_free(text);
+}
+
 /* Rejects mpirun's -np, which GOption takes for -n p. */
 static void look_for_np(char **argv)
 {
@@ -217,10 +261,19 @@ static int supervise(program *p, int restarts)
     return dome__supervise(&how);
 }
 
+static dome_on_loss read_on_loss(const char *word)
+{
+    for (int k = DOME_LOSS_AUTO; on_loss_words[k]; k++)
+        if (strcmp(word, on_loss_words[k]) == 0)
+            return (dome_on_loss)k;
+    dome__command_fail(2, "run: --on-loss takes 'auto', 'heal', 'restart' or 'end', not '%s'", word);
+}
+
 int dome__command_run(int argc, char **argv)
 {
     program p = {0};
     int restarts = 0;
+    char *on_loss = NULL;
     gboolean view = FALSE, help = FALSE;
     const GOptionEntry entries[] = {
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
@@ -229,10 +282,15 @@ int dome__command_run(int argc, char **argv)
         {"max", 0, 0, G_OPTION_ARG_INT, &p.most, "The greatest number of tasks to which dome grow may bring the program", "N"},
         {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
          "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
+        {"hosts-script", 0, 0, G_OPTION_ARG_STRING, &p.script,
+         "Run on the hosts that this shell command prints, as host or host:slots, and follow it while the program runs",
+         "COMMAND"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
-         "When a task or host is lost, restart the program from its newest checkpoint on the remaining hosts, at most K times",
-         "K"},
+         "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times", "K"},
+        {"on-loss", 0, 0, G_OPTION_ARG_STRING, &on_loss,
+         "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again) or end",
+         "WORD"},
         {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
         {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which follow PROGRAM", NULL},
         {0}};
@@ -275,8 +333,21 @@ int dome__command_run(int argc, char **argv)
         p.most = p.options.most;
     if (!restarts)
         restarts = p.options.restarts;
+    if (on_loss)
+        p.options.on_loss = read_on_loss(on_loss);
+    if (p.options.on_loss == DOME_LOSS_END)
+        restarts = 0;
+    if (p.options.on_loss == DOME_LOSS_RESTART && !restarts)
+        dome__command_fail(2, "run: --on-loss restart needs --restarts K, the most times");
+    p.most_losses = restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
+    if (p.script && p.hosts_path)
+        dome__command_fail(2, "run: --hosts and --hosts-script exclude each other");
+    if (p.script && restarts)
+        dome__command_fail(2, "run: --restarts and --hosts-script exclude each other");
+    if (p.script)
+        ask_script(&p);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);
     if (restarts == 0 || p.options.help || p.options.version)

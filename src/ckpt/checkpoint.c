@@ -8,7 +8,6 @@
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
-#include "ckpt/image.h"
 #include "core/environment_variables.h"
 #include "transport/collective.h"
 
@@ -136,25 +135,26 @@ static int start_in_directory(dome_env *env, const dome_checkpoint_view *view)
     if (env->transport->rank == 0)
         dome__checkpoint_catch_signals();
     if (status == DOME_OK)
-        status = view->first ? dome__checkpoint_open(env) : dome__checkpoint_open_image(env, view->image);
+        status = view->number == 0 ? dome__checkpoint_open(env) : dome__checkpoint_open_image(env, view);
     c->next_check = c->checked_loop = c->loop;
     return status;
 }
 
 int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view)
 {
-    if (!env->options.checkpoint_dir && view->first)
+    if (!env->options.checkpoint_dir && view->number == 0)
         return DOME_OK;
     dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
     c->program = g_path_get_basename(program);
     dome__ckpt_capture_init(&c->capture);
-    return env->options.checkpoint_dir ? start_in_directory(env, view) : dome__checkpoint_open_image(env, view->image);
+    return env->options.checkpoint_dir ? start_in_directory(env, view) : dome__checkpoint_open_image(env, view);
 }
 
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why)
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return c ? dome__image_write(env, c->program, c->loop, fd, why) : dome__image_write(env, program, loop, fd, why);
+    return c ? dome__image_prepare(env, c->program, c->loop, stays, image, why)
+             : dome__image_prepare(env, program, loop, stays, image, why);
 }
 
 /* ---- the end ---- */
@@ -177,6 +177,7 @@ void dome__checkpoint_free(dome_env *env)
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
+    dome__image_close(c->image);
     dome__ckpt_close(c->from);
     if (c->restored)
         g_hash_table_unref(c->restored);
@@ -199,6 +200,11 @@ void dome__checkpoint_leave(dome_env *env)
     if (c && c->directory && env->transport->rank == 0)
         dome__checkpoint_keep_signals();
     dome__checkpoint_free(env);
+}
+
+void dome__checkpoint_go_back(void)
+{
+    dome__checkpoint_keep_signals();
 }
 
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
@@ -258,12 +264,30 @@ void dome__checkpoint_leave(dome_env *env)
     (void)env;
 }
 
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why)
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
 {
-    (void)env, (void)program, (void)loop, (void)fd;
+    (void)env, (void)program, (void)loop, (void)stays;
+    *image = NULL;
     g_free(*why);
     *why = g_strdup("this library was built without checkpoints, whose format carries a program's state");
     return DOME_OK;
+}
+
+int dome__image_confirm(dome_image *image, char **why)
+{
+    (void)image, (void)why;
+    return DOME_OK;
+}
+
+dome_image_piece dome__image_write(dome_image *image)
+{
+    (void)image;
+    return (dome_image_piece){-1, -1};
+}
+
+void dome__image_free(dome_image *image)
+{
+    (void)image;
 }
 
 int dome__checkpoint_restore(dome_env *env, dome_object *object)
@@ -276,6 +300,17 @@ bool dome__checkpoint_restarting(const dome_env *env)
 {
     (void)env;
     return false;
+}
+
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop)
+{
+    (void)env;
+    *number = *loop = 0;
+    return false;
+}
+
+void dome__checkpoint_go_back(void)
+{
 }
 
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)

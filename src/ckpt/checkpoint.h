@@ -3,6 +3,7 @@
 #ifndef DOME_SRC_CHECKPOINT_H
 #define DOME_SRC_CHECKPOINT_H
 
+#include "ckpt/image.h"
 #include "core/environment.h"
 
 /* The value of --dome-checkpoint-dir for checkpoints in memory. `dome run --restarts` chooses and removes the directory, in a
@@ -11,8 +12,8 @@
 
 /* For a program that enters another view (supervision/view.h). */
 typedef struct dome_checkpoint_view {
-    bool first; /* it does not */
-    int image;  /* task 0: the descriptor of the state, taken by dome__checkpoint_start; -1 on other tasks */
+    uint32_t number;        /* of the view; 0: the first, or one that goes back to a checkpoint */
+    dome_image_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -23,9 +24,8 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
  * SIGTERM and SIGUSR1: a request of theirs that has come too late for this view stays pending. */
 void dome__checkpoint_leave(dome_env *env);
 
-/* Writes the state into memory for the next view: image.h. loop: boundaries passed, for a program that writes no checkpoints.
- * Collective. */
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, int *fd, char **why);
+/* dome__image_prepare. loop: boundaries passed, for a program that writes no checkpoints. */
+int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why);
 
 /* The loop boundary. Collective. */
 int dome__checkpoint_boundary(dome_env *env);
@@ -42,6 +42,14 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object);
 bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop);
 
 bool dome__checkpoint_restarting(const dome_env *env);
+
+/* The number of the checkpoint that the program goes on from, and its loop boundary. False, with 0, if there is none, or it has
+ * passed a boundary since. */
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop);
+
+/* Before this process becomes the program anew by exec, from a thread that has blocked SIGTERM and SIGUSR1: a request of theirs
+ * stays pending. */
+void dome__checkpoint_go_back(void);
 
 /* The last checkpoint that this program has written, and its age in seconds. False if there is none, and on all tasks but rank 0.
  */

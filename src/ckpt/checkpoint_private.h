@@ -27,9 +27,10 @@ struct dome_checkpoints {
     double job_pause;
 
     /* restarting */
-    dome_ckpt_file *from; /* the checkpoint restarted from; NULL: none, or no longer needed */
-    uint64_t collected;   /* its number if it was merged from pieces; 0: it was not */
-    GHashTable *restored; /* names of objects that have got their values */
+    dome_ckpt_file *from;     /* the checkpoint restarted from; NULL: none, or no longer needed */
+    dome_image_source *image; /* NULL: it is a file */
+    uint64_t collected;       /* its number if it was merged from pieces; 0: it was not */
+    GHashTable *restored;     /* names of objects that have got their values */
 
     /* rank 0 */
     dome_store *store;   /* on leaders of groups as well */
@@ -129,7 +130,7 @@ void dome__checkpoint_finish_writing(dome_env *env);
 int dome__checkpoint_open(dome_env *env);
 
 /* The same for a program that enters another view. */
-int dome__checkpoint_open_image(dome_env *env, int image);
+int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view);
 
 /* Called at the first boundary, when the program has made its objects. */
 void dome__checkpoint_end_restart(dome_env *env);

@@ -175,32 +175,36 @@ int dome__checkpoint_open(dome_env *env)
     return DOME_OK;
 }
 
-int dome__checkpoint_open_image(dome_env *env, int image)
+/* The number of the next checkpoint; the run goes on. */
+static int go_on(dome_env *env, dome_checkpoints *c)
 {
-    enum { PATH_BYTES = 64 };
+    char *message = NULL;
+    uint64_t number = 0;
+    int status = DOME_OK;
+    if (!c->directory)
+        return DOME_OK;
+    if (dome__checkpoint_in_pieces(c))
+        status = dome__collect(env, c->directory, c->program, &c->pieces, UINT64_MAX, 0, &number, &c->number);
+    else if (env->transport->rank == 0)
+        dome__store_next_number(c->directory, &c->number, &message);
+    if (status != DOME_OK)
+        return status;
+    if (!message && dome__checkpoint_leads_group(env))
+        dome__run_note(c, true, &message);
+    status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_free(message);
+    return status;
+}
+
+int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view)
+{
     dome_checkpoints *c = env->checkpoints;
-    const bool leads = env->transport->rank == 0;
-    char path[PATH_BYTES] = "", *message = NULL;
-    if (leads) {
-        g_snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), image);
-        if (c->directory && dome__store_next_number(c->directory, &c->number, &message))
-            dome__run_note(c, true, &message);
-    }
-    int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
-    g_clear_pointer(&message, g_free);
+    dome_ckpt_file *file = NULL;
+    int status = go_on(env, c);
     if (status == DOME_OK)
-        status = dome__checkpoint_share(env, path, sizeof path, DOME_U8);
-    if (status == DOME_OK) {
-        dome_ckpt_file *file = dome__ckpt_open(path, &message);
-        status = dome__agree(env, file ? DOME_OK : DOME_ERR_IO, message);
-        g_free(message);
-        if (status == DOME_OK)
-            take_up(c, file);
-        else
-            dome__ckpt_close(file);
-    }
-    if (leads)
-        close(image); /* the tasks have it open until the first boundary */
+        status = dome__image_open(env, view->number, view->piece, &file, &c->image);
+    if (status == DOME_OK)
+        take_up(c, file);
     return status;
 }
 
@@ -209,6 +213,14 @@ int dome__checkpoint_open_image(dome_env *env, int image)
 bool dome__checkpoint_restarting(const dome_env *env)
 {
     return env->checkpoints && env->checkpoints->from;
+}
+
+bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop)
+{
+    const bool from = dome__checkpoint_restarting(env);
+    *number = from ? dome__ckpt_head(env->checkpoints->from)->number : 0;
+    *loop = from ? dome__ckpt_head(env->checkpoints->from)->loop : 0;
+    return from;
 }
 
 /* Why an object is not the one in the checkpoint: a text, and the status. */
@@ -319,9 +331,11 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
         return status;
     }
     dome_span runs[2];
-    int count = wanted_blocks(env, &info, runs);
+    int count = c->image ? 0 : wanted_blocks(env, &info, runs);
     for (int r = 0; r < count && !text; r++)
         text = read_blocks(c, there, object, runs[r], &status);
+    if (c->image)
+        text = dome__image_take(c->image, object, &info, there, &status);
     if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
@@ -347,6 +361,7 @@ void dome__checkpoint_end_restart(dome_env *env)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
         g_free(name);
     }
+    g_clear_pointer(&c->image, dome__image_close);
     dome__ckpt_close(c->from);
     c->from = NULL;
     g_clear_pointer(&c->restored, g_hash_table_unref);

@@ -1,10 +1,9 @@
-#include "ckpt/image.h"
+#include "ckpt/image_private.h"
 
-#include "ckpt/checkpoint_private.h"
-#include "core/bytes.h"
 #include "core/files.h"
 #include "core/object_private.h"
 #include "core/storage.h"
+#include "core/unconst.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 
@@ -12,32 +11,18 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Blocks are gathered into writes of about so many bytes, which stay in the cache. */
-static const uint64_t WRITE_BYTES = 1 << 20;
+/* Memory that a host needs besides: buffers, messages, and pages of which only a part is used. */
+static const int64_t SLACK = (int64_t)16 << 20;
 
-enum { SUM_WORDS = sizeof(dome_ckpt_sum) / sizeof(uint64_t), PATH_BYTES = 64, WHY_BYTES = 400 };
-
-G_STATIC_ASSERT(SUM_WORDS * sizeof(uint64_t) == sizeof(dome_ckpt_sum));
-
-typedef struct image {
-    dome_env *env;
-    dome_ckpt *ckpt;
-    int fd;
-    uint64_t *sums; /* by entry: of the blocks that this task writes, 0 elsewhere */
-    char *buffer;
-    uint64_t room, used, offset; /* used bytes of the buffer belong at offset */
-    char *why;
-} image;
-
-/* Makes the first task's reason that of all. */
-static int common(image *i)
+int dome__image_common(dome_image *i)
 {
     dome_transport *t = i->env->transport;
-    char text[WHY_BYTES] = "";
+    char text[DOME_IMAGE_WHY] = "";
     uint64_t worst = i->why ? (uint64_t)(t->size - t->rank) : 0; /* the lowest rank is the greatest number */
     int status = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
     if (status == DOME_OK && worst > 0) {
@@ -50,20 +35,34 @@ static int common(image *i)
     return status ? dome__fail_transport(i->env, status) : DOME_OK;
 }
 
-/* ---- what there is ---- */
-
-static const dome_ckpt_object *entry_of(const image *i, const dome_object *object)
+const dome_ckpt_object *dome__image_entry(const dome_image *i, const dome_object *object)
 {
-    return dome__ckpt_find(i->ckpt, dome_object_name(object));
+    return dome__object_is_named(object) ? dome__ckpt_find(i->ckpt, dome_object_name(object)) : NULL;
 }
 
+guint dome__image_message(const dome_ckpt *ckpt, const GArray *entries, guint first, uint64_t *bytes)
+{
+    guint count = 0;
+    *bytes = 0;
+    while (first + count < entries->len) {
+        const uint64_t length = ckpt->table[g_array_index(entries, uint64_t, first + count)].length;
+        if (count > 0 && *bytes + length > DOME_IMAGE_WRITE)
+            break;
+        *bytes += length;
+        count++;
+    }
+    return count;
+}
+
+/* ---- what there is ---- */
+
 /* Lengths of blocks that only their owners know. Returns whether there are any such objects. */
-static bool measure(image *i)
+static bool measure(dome_image *i)
 {
     bool any = false;
     dome_object_info info = {.size = sizeof info};
     for (dome_object *o = NULL; !i->why && (o = dome_object_next(i->env, o));) {
-        const dome_ckpt_object *there = dome__object_is_named(o) ? entry_of(i, o) : NULL;
+        const dome_ckpt_object *there = dome__image_entry(i, o);
         dome_span runs[2];
         if (!there || there->fixed || dome_object_describe(o, &info) != DOME_OK)
             continue;
@@ -78,7 +77,7 @@ static bool measure(image *i)
     return any;
 }
 
-static void describe(image *i, const char *program, uint64_t loop)
+static void describe(dome_image *i, const char *program, uint64_t loop)
 {
     dome__env_settle(i->env); /* failures are found below, object by object */
     for (dome_object *o = NULL; !i->why && (o = dome_object_next(i->env, o));) {
@@ -94,7 +93,7 @@ static void describe(image *i, const char *program, uint64_t loop)
 }
 
 /* Adds up what the owners know. */
-static int share_lengths(image *i)
+static int share_lengths(dome_image *i)
 {
     uint64_t *lengths = g_new0(uint64_t, i->ckpt->entries + 1);
     for (guint k = 0; k < i->ckpt->objects->len; k++) {
@@ -112,15 +111,120 @@ static int share_lengths(image *i)
     return status ? dome__fail_transport(i->env, status) : DOME_OK;
 }
 
-/* ---- the memory ---- */
+/* ---- what can be given back ---- */
 
-static int make_memory(uint64_t bytes, char **why)
+static int by_address(const void *a, const void *b)
+{
+    const dome_image_run *x = *(dome_image_run *const *)a, *y = *(dome_image_run *const *)b;
+    return (x->values > y->values) - (x->values < y->values);
+}
+
+/* Two objects of a program's own structures may be views of the same memory. */
+static void find_shared(const dome_image *i)
+{
+    dome_image_run **sorted = g_new(dome_image_run *, i->runs->len + 1);
+    for (guint k = 0; k < i->runs->len; k++) {
+        sorted[k] = &g_array_index(i->runs, dome_image_run, k);
+        sorted[k]->alone = true;
+    }
+    qsort(sorted, i->runs->len, sizeof *sorted, by_address);
+    dome_image_run *reaches = NULL; /* of those before, the one that ends last */
+    for (guint k = 0; k < i->runs->len; k++) {
+        if (reaches && sorted[k]->values < reaches->values + reaches->bytes)
+            sorted[k]->alone = reaches->alone = false;
+        if (!reaches || sorted[k]->values + sorted[k]->bytes > reaches->values + reaches->bytes)
+            reaches = sorted[k];
+    }
+    g_free(sorted);
+}
+
+static void find_runs(dome_image *i)
+{
+    dome_object_info info = {.size = sizeof info};
+    for (dome_object *o = NULL; (o = dome_object_next(i->env, o));) {
+        const dome_ckpt_object *there = dome__image_entry(i, o);
+        dome_span runs[2];
+        if (!there || !there->fixed || dome_object_describe(o, &info) != DOME_OK)
+            continue;
+        int count = dome__checkpoint_own_blocks(i->env, &info, runs);
+        for (int r = 0; r < count; r++) {
+            uint64_t elements = 0;
+            for (uint64_t b = runs[r].first; b < runs[r].first + runs[r].count; b++)
+                elements += info.layout ? dome_layout_block(info.layout, b).count : info.length;
+            dome_image_run run = {.object = o, .there = there, .blocks = runs[r]};
+            run.values = dome__unconst(dome_object_values(o, runs[r].first, runs[r].count)); /* given back, never written */
+            run.bytes = elements * info.width * dome_type_size(info.type);
+            if (run.values && run.bytes > 0)
+                g_array_append_val(i->runs, run);
+        }
+    }
+    find_shared(i);
+}
+
+/* ---- the pieces ---- */
+
+/* The same on all tasks. */
+static void find_pieces(dome_image *i, const bool *stays)
+{
+    const dome_env *env = i->env;
+    i->leader = g_new(int, env->size);
+    i->piece_of = g_new(int, env->size);
+    for (int r = 0; r < env->size; r++) {
+        i->piece_of[r] = -1;
+        for (int p = 0; stays[r] && p < i->pieces && i->piece_of[r] < 0; p++)
+            if (strcmp(env->hosts[i->leader[p]], env->hosts[r]) == 0)
+                i->piece_of[r] = p;
+        if (stays[r] && i->piece_of[r] < 0) {
+            i->leader[i->pieces] = r;
+            i->piece_of[r] = i->pieces++;
+        }
+    }
+    for (int r = 0; r < env->size; r++)
+        for (int p = 0; !stays[r] && p < i->pieces && i->piece_of[r] < 0; p++)
+            if (strcmp(env->hosts[i->leader[p]], env->hosts[r]) == 0)
+                i->piece_of[r] = p;
+}
+
+/* How much more memory each host of a piece needs than it uses now, by piece. */
+static int need(const dome_image *i, int64_t *bytes)
+{
+    const dome_env *env = i->env;
+    dome_object_info info = {.size = sizeof info};
+    const int own = i->piece_of[env->rank];
+    uint64_t all = 0;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
+        const dome_ckpt_object *there = dome__image_entry(i, o);
+        dome_span runs[2];
+        if (!there || dome_object_describe(o, &info) != DOME_OK)
+            continue;
+        int count = dome__checkpoint_own_blocks(env, &info, runs);
+        for (int r = 0; r < count; r++)
+            for (uint64_t b = runs[r].first; b < runs[r].first + runs[r].count; b++)
+                all += dome__ckpt_entry(i->ckpt, there, b)->length;
+    }
+    for (int p = 0; p < i->pieces; p++)
+        if (own < 0)
+            bytes[p] = (int64_t)(all / (uint64_t)i->pieces + 1); /* the parts that the hosts get are about equal */
+    if (own >= 0) {
+        bytes[own] = (int64_t)all + SLACK;
+        for (guint k = 0; k < i->runs->len; k++) {
+            const dome_image_run *run = &g_array_index(i->runs, dome_image_run, k);
+            bytes[own] -= run->alone ? (int64_t)run->bytes : 0;
+        }
+    }
+    int status = dome__allreduce(env->transport, DOME_I64, bytes, (uint64_t)i->pieces, dome__combine_sum_i64, NULL);
+    return status ? dome__fail_transport(i->env, status) : DOME_OK;
+}
+
+static int make_memory(const dome_image *i, int64_t more, char **why)
 {
     dome_file_limit limit;
-    if (bytes > dome__storage_available()) {
-        *why = g_strdup_printf("there is no memory for another %" PRIu64 " MB, the state of the program", (bytes >> 20) + 1);
+    if (more > 0 && (uint64_t)more > dome__storage_available()) {
+        *why = g_strdup_printf("host %s has no memory for another %" PRId64 " MB, a part of the program's state",
+                               i->env->hosts[i->env->rank], (more >> 20) + 1);
         return -1;
     }
+    const uint64_t bytes = i->ckpt->file_bytes + i->ckpt->entries * sizeof(uint32_t) + sizeof(dome_image_tail);
     int fd = memfd_create("dome-view", MFD_CLOEXEC);
     dome__file_limit_begin(&limit);
     bool good = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
@@ -134,139 +238,96 @@ static int make_memory(uint64_t bytes, char **why)
     return -1;
 }
 
-/* Task 0 makes the memory; path: where the others find it. */
-static int share_memory(image *i, char path[PATH_BYTES])
+/* The first task of each host makes the memory; the others open it. */
+static int share_memory(dome_image *i)
 {
     dome_transport *t = i->env->transport;
-    if (t->rank == 0 && !i->why) {
-        i->fd = make_memory(i->ckpt->file_bytes, &i->why);
-        g_snprintf(path, PATH_BYTES, "/proc/%d/fd/%d", (int)getpid(), i->fd);
+    const int own = i->piece_of[t->rank];
+    int64_t *bytes = g_new0(int64_t, i->pieces);
+    int status = need(i, bytes);
+    if (status == DOME_OK && own >= 0 && i->leader[own] == t->rank)
+        i->fd = make_memory(i, bytes[own], &i->why);
+    g_free(bytes);
+    if (status == DOME_OK)
+        status = dome__image_common(i);
+    if (status != DOME_OK || i->why)
+        return status;
+    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)i->fd}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
+    status = dome__allgather(t, DOME_U64, mine, 2, all);
+    if (status == DOME_OK && own >= 0 && i->fd < 0) {
+        const uint64_t *of = all + 2 * i->leader[own];
+        const char *reason;
+        char *path = g_strdup_printf("/proc/%" PRIu64 "/fd/%" PRIu64, of[0], of[1]);
+        if ((i->fd = dome__file_open(path, O_RDWR, &reason)) < 0)
+            i->why = g_strdup_printf("task %d cannot open the memory of task %d: %s", t->rank, i->leader[own], reason);
+        g_free(path);
     }
-    int status = common(i);
-    if (status == DOME_OK && !i->why && (status = dome__bcast(t, 0, DOME_U8, path, PATH_BYTES)))
-        status = dome__fail_transport(i->env, status);
-    return status;
+    g_free(all);
+    return status ? dome__fail_transport(i->env, status) : dome__image_common(i);
 }
 
-static void open_memory(image *i, const char *path)
-{
-    const char *reason;
-    if (i->fd < 0 && (i->fd = dome__file_open(path, O_WRONLY, &reason)) < 0)
-        i->why = g_strdup_printf("task %d cannot open the memory of task 0: %s", i->env->transport->rank, reason);
-}
+/* ---- the whole ---- */
 
-/* ---- writing ---- */
-
-static void flush(image *i)
-{
-    if (i->used > 0 && !i->why)
-        dome__store_write(i->fd, i->buffer, i->used, i->offset, &i->why);
-    i->used = 0;
-}
-
-/* Room for a block that belongs at this offset. */
-static char *place(image *i, uint64_t offset, uint64_t bytes)
-{
-    if (i->used > 0 && (i->offset + i->used != offset || i->used + bytes > i->room))
-        flush(i);
-    if (bytes > i->room) {
-        g_free(i->buffer);
-        i->room = MAX(bytes, WRITE_BYTES);
-        i->buffer = i->room <= G_MAXSIZE ? g_try_malloc((gsize)i->room) : NULL;
-        if (!i->buffer) {
-            i->room = 0;
-            i->why = g_strdup("there is no memory for a block");
-            return NULL;
-        }
-    }
-    if (i->used == 0)
-        i->offset = offset;
-    char *to = i->buffer + i->used;
-    i->used += bytes;
-    return to;
-}
-
-static void write_block(image *i, const dome_object *object, const dome_ckpt_object *there, uint64_t block)
-{
-    const dome_ckpt_entry *e = dome__ckpt_entry(i->ckpt, there, block);
-    char *to = e->length > 0 ? place(i, e->offset, e->length) : NULL;
-    if (i->why)
-        return;
-    int status = to ? dome_object_write(object, block, 1, to, e->length) : DOME_OK;
-    if (status != DOME_OK)
-        i->why = g_strdup_printf("block %" PRIu64 " of '%s' cannot be saved: %s", block, there->name, dome_status_text(status));
-    dome_ckpt_sum sum = dome__ckpt_sum(to ? to : "", (size_t)e->length);
-    uint64_t *words = i->sums + (there->first_entry + block) * SUM_WORDS;
-    for (int k = 0; k < SUM_WORDS; k++)
-        words[k] = dome__get_u64(sum.bytes + k * sizeof *words);
-}
-
-static void write_objects(image *i)
-{
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; !i->why && (o = dome_object_next(i->env, o));) {
-        const dome_ckpt_object *there = dome__object_is_named(o) ? entry_of(i, o) : NULL;
-        dome_span runs[2];
-        if (!there || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        int count = dome__checkpoint_own_blocks(i->env, &info, runs);
-        for (int r = 0; r < count; r++)
-            for (uint64_t b = runs[r].first; !i->why && b < runs[r].first + runs[r].count; b++)
-                write_block(i, o, there, b);
-    }
-    flush(i);
-}
-
-/* Task 0 fills in what all tasks have computed, and completes the file. */
-static int conclude(image *i)
-{
-    dome_transport *t = i->env->transport;
-    int status = dome__reduce(t, 0, DOME_I64, i->sums, (i->ckpt->entries + 1) * SUM_WORDS, dome__combine_sum_i64, NULL);
-    if (status)
-        return dome__fail_transport(i->env, status);
-    if (t->rank != 0 || i->why)
-        return DOME_OK;
-    for (uint64_t e = 0; e < i->ckpt->entries; e++)
-        for (int k = 0; k < SUM_WORDS; k++)
-            dome__put_u64(i->ckpt->table[e].sum.bytes + k * sizeof(uint64_t), i->sums[e * SUM_WORDS + (uint64_t)k]);
-    void *head = dome__ckpt_encode(i->ckpt);
-    dome__store_write(i->fd, head, i->ckpt->head_bytes, 0, &i->why);
-    g_free(head);
-    return DOME_OK;
-}
-
-static int write_image(image *i)
+static int prepare(dome_image *i, const bool *stays)
 {
     const bool unequal = measure(i);
-    int status = common(i);
+    int status = dome__image_common(i);
     if (status == DOME_OK && !i->why && unequal)
         status = share_lengths(i);
     if (status != DOME_OK || i->why)
         return status;
     dome__ckpt_plan(i->ckpt, NULL, &i->why);
-    char path[PATH_BYTES] = "";
-    status = share_memory(i, path);
-    if (status != DOME_OK || i->why)
+    find_pieces(i, stays);
+    find_runs(i);
+    if ((status = dome__image_common(i)) != DOME_OK || i->why)
         return status;
-    i->sums = g_new0(uint64_t, (i->ckpt->entries + 1) * SUM_WORDS);
-    open_memory(i, path);
-    write_objects(i);
-    status = conclude(i);
-    return status == DOME_OK ? common(i) : status;
+    uint64_t longest = DOME_IMAGE_WRITE;
+    for (uint64_t e = 0; e < i->ckpt->entries; e++)
+        longest = MAX(longest, i->ckpt->table[e].length);
+    i->room = longest;
+    i->buffer = longest <= G_MAXSIZE ? g_try_malloc((gsize)longest) : NULL;
+    i->words = g_try_new0(uint64_t, (i->ckpt->entries + 1) * DOME_IMAGE_WORDS);
+    if (!i->buffer || !i->words)
+        i->why = g_strdup("there is no memory for a block");
+    return (status = dome__image_common(i)) != DOME_OK || i->why ? status : share_memory(i);
 }
 
-int dome__image_write(dome_env *env, const char *program, uint64_t loop, int *fd, char **why)
+int dome__image_prepare(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
 {
-    image i = {.env = env, .fd = -1, .why = g_steal_pointer(why)};
-    describe(&i, program, loop);
-    int status = write_image(&i);
-    const bool keeps = status == DOME_OK && !i.why && env->transport->rank == 0;
-    if (i.fd >= 0 && !keeps)
-        close(i.fd);
-    *fd = keeps ? i.fd : -1;
-    *why = i.why;
-    dome__ckpt_free(i.ckpt);
-    g_free(i.sums);
-    g_free(i.buffer);
+    dome_image *i = g_new0(dome_image, 1);
+    i->env = env;
+    i->fd = -1;
+    i->why = g_steal_pointer(why);
+    i->runs = g_array_new(FALSE, TRUE, sizeof(dome_image_run));
+    describe(i, program, loop);
+    int status = prepare(i, stays);
+    *why = g_steal_pointer(&i->why);
+    if (status != DOME_OK || *why)
+        g_clear_pointer(&i, dome__image_free);
+    *image = i;
     return status;
+}
+
+int dome__image_confirm(dome_image *i, char **why)
+{
+    i->why = g_steal_pointer(why);
+    int status = dome__image_common(i);
+    *why = g_steal_pointer(&i->why);
+    return status;
+}
+
+void dome__image_free(dome_image *i)
+{
+    if (!i)
+        return;
+    if (i->fd >= 0)
+        close(i->fd);
+    dome__ckpt_free(i->ckpt);
+    g_array_unref(i->runs);
+    g_free(i->leader);
+    g_free(i->piece_of);
+    g_free(i->words);
+    g_free(i->buffer);
+    g_free(i->why);
+    g_free(i);
 }

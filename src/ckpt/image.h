@@ -1,13 +1,58 @@
-/* An image: the state of a program between two views (supervision/view.h), a whole checkpoint in memory without a name. Its tasks
- * write it together at a loop boundary; the tasks of the next view read it like any checkpoint, each the blocks it owns there. */
+/* An image: the state of a program between two views (supervision/view.h), a whole checkpoint in memory without a name. Each host
+ * on which a task stays has a piece of it: a file in memory, kept open by its lowest rank that stays. All pieces have the length
+ * of the whole; each holds the blocks of that host's tasks at their places, and nothing elsewhere. A task that leaves a host on
+ * which none stays sends its blocks to the others before it goes, so what the next view needs is with those that come back.
+ *
+ *     image.c         what is to be written, whether there is room, the pieces
+ *     image_write.c   the old view writes; the values of its objects are given back to the system meanwhile
+ *     image_read.c    the next view reads, each task the blocks it owns there: from its host's piece in place, others from the
+ *                     tasks that keep them; what has been read is given back meanwhile */
 #ifndef DOME_SRC_CKPT_IMAGE_H
 #define DOME_SRC_CKPT_IMAGE_H
 
+#include "ckpt/reader.h"
 #include "core/environment.h"
 
-/* Collective; the program stands still, and the objects stay as they are. loop: boundaries passed. *why (g_free'd): before, why
- * this task wants no image, or NULL; afterwards, why there is none, the same text on all tasks, or NULL: then task 0 has the
- * image in *fd, which is closed on exec. Returns a status of communication. */
-int dome__image_write(dome_env *env, const char *program, uint64_t loop, int *fd, char **why);
+/* What a task carries into the next view. */
+typedef struct dome_image_piece {
+    int fd;     /* -1: none; closed on exec */
+    int number; /* of the piece */
+} dome_image_piece;
+
+/* ---- the old view ---- */
+
+typedef struct dome_image dome_image;
+
+/* Collective; the program stands still, and the objects stay as they are. loop: boundaries passed. stays: by rank, whether the
+ * task comes into the next view; task 0 does. *why (g_free'd): before, why this task wants no image, or NULL; afterwards, why
+ * there can be none, the same text on all tasks, or NULL: then *image is ready to be written. Returns a status of
+ * communication. */
+int dome__image_prepare(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why);
+
+/* Collective: makes one task's reason against the change that of all; *why as above. */
+int dome__image_confirm(dome_image *image, char **why);
+
+/* Collective. The values of the objects are gone afterwards, so a failure ends the program. Frees the image; the caller gets its
+ * piece. */
+dome_image_piece dome__image_write(dome_image *image);
+
+/* For an image that is not written after all. NULL is allowed. */
+void dome__image_free(dome_image *image);
+
+/* ---- the next view ---- */
+
+typedef struct dome_image_source dome_image_source;
+
+/* Collective. view: its number. Takes over this task's piece. The file has the head of the image, and the blocks of this host's
+ * piece. Fails by dome__fail. */
+int dome__image_open(dome_env *env, uint32_t view, dome_image_piece piece, dome_ckpt_file **file, dome_image_source **source);
+
+/* Gives an object its values; `there` is its entry. Collective in order where tasks are on several hosts. Returns NULL, or a text
+ * (g_free'd) with *status. */
+char *dome__image_take(dome_image_source *source, dome_object *object, const dome_object_info *info,
+                       const dome_ckpt_object *there, int *status);
+
+/* Frees the source, not the file. NULL is allowed. */
+void dome__image_close(dome_image_source *source);
 
 #endif

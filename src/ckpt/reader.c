@@ -128,6 +128,13 @@ static dome_ckpt *read_head(int fd, char **message)
     return ckpt;
 }
 
+dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head)
+{
+    dome_ckpt_file *file = g_new(dome_ckpt_file, 1);
+    *file = (dome_ckpt_file){fd, g_strdup(name), head, g_new0(dome_ckpt_file *, head->earlier->len)};
+    return file;
+}
+
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
 {
     dome_ckpt *ckpt = NULL;
@@ -143,9 +150,7 @@ dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
         name_file(path, message);
         return NULL;
     }
-    dome_ckpt_file *file = g_new(dome_ckpt_file, 1);
-    *file = (dome_ckpt_file){fd, g_strdup(path), ckpt, g_new0(dome_ckpt_file *, ckpt->earlier->len)};
-    return file;
+    return dome__ckpt_adopt(path, fd, ckpt);
 }
 
 void dome__ckpt_close(dome_ckpt_file *file)
@@ -155,7 +160,8 @@ void dome__ckpt_close(dome_ckpt_file *file)
     for (guint i = 0; i < file->ckpt->earlier->len; i++)
         dome__ckpt_close(file->earlier[i]);
     g_free(file->earlier);
-    close(file->fd);
+    if (file->fd >= 0)
+        close(file->fd);
     g_free(file->path);
     dome__ckpt_free(file->ckpt);
     g_free(file);
@@ -228,6 +234,8 @@ static dome_ckpt_file *holder(dome_ckpt_file *file, uint64_t source, char **mess
 
 /* ---- blocks ---- */
 
+static const char DAMAGED[] = "is damaged (checksum differs)";
+
 static bool block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder, const dome_ckpt_object *object, uint64_t block,
                         const char *reason, char **message)
 {
@@ -264,8 +272,14 @@ bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
         return false;
     }
     dome_ckpt_sum sum = dome__ckpt_sum(buffer, e->length);
-    return dome__ckpt_sum_equal(&sum, &e->sum) ||
-           block_fails(file, from, object, block, "is damaged (checksum differs)", message);
+    return dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, from, object, block, DAMAGED, message);
+}
+
+bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const void *bytes, char **message)
+{
+    const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
+    dome_ckpt_sum sum = dome__ckpt_sum(bytes, e->length);
+    return dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, file, object, block, DAMAGED, message);
 }
 
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message)
@@ -286,7 +300,7 @@ bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint
     dome_ckpt_sum sum = dome__ckpt_sum_end(summing);
     bool good = !reason && dome__ckpt_sum_equal(&sum, &e->sum);
     if (!good)
-        block_fails(file, from, object, block, reason ? reason : "is damaged (checksum differs)", message);
+        block_fails(file, from, object, block, reason ? reason : DAMAGED, message);
     g_free(chunk);
     g_free(reason);
     return good;

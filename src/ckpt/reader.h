@@ -12,6 +12,10 @@ typedef struct dome_ckpt_file dome_ckpt_file;
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message);
 void dome__ckpt_close(dome_ckpt_file *file);
 
+/* The same for a file whose head is known: takes over the descriptor (-1: nothing of it can be read) and the head. name: for
+ * messages. */
+dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head);
+
 const dome_ckpt *dome__ckpt_head(const dome_ckpt_file *file);
 
 /* Closes the file; the caller gets its head. */
@@ -23,6 +27,9 @@ bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message);
 
 /* Reads a block, whose length is in its entry, into buffer. It is a failure if a piece does not have the block. */
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message);
+
+/* Whether the bytes of a block, read in another way, are those that were written. */
+bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const void *bytes, char **message);
 
 /* Whether a block's bytes are those that were written, for any length, with little memory. */
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message);

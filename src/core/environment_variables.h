@@ -18,7 +18,7 @@
 #define DOME_VARIABLE_JOIN "DOME_JOIN"
 
 /* From a supervisor to each attempt: it restarts the program if that is lost. The value is the descriptor to which the hub
- * reports; 0: the hub is running. */
+ * reports, with the most losses that the hub may heal; 0: the hub is running. */
 #define DOME_VARIABLE_SUPERVISED "DOME_SUPERVISED"
 
 /* From a supervisor to an attempt: hosts that stopped responding, separated by spaces. No task is started on them. */

@@ -43,6 +43,9 @@ typedef enum dome_checkpoint_unit { DOME_CHECKPOINT_AUTO, DOME_CHECKPOINT_LOOPS,
 /* NEWEST fails if there is no checkpoint; AUTO starts from the beginning if this run has none. */
 typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART_AUTO, DOME_RESTART_NUMBER } dome_restart;
 
+/* AUTO: HEAL with --dome-restarts, END without. */
+typedef enum dome_on_loss { DOME_LOSS_AUTO, DOME_LOSS_HEAL, DOME_LOSS_RESTART, DOME_LOSS_END } dome_on_loss;
+
 typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
     const char *transport;       /* --dome-transport pvm|self; NULL: not given */
@@ -51,6 +54,7 @@ typedef struct dome_options {
     dome_binding bind;           /* --dome-bind none|core */
     double timeout;              /* --dome-timeout, seconds */
     int restarts;                /* --dome-restarts */
+    dome_on_loss on_loss;        /* --dome-on-loss */
     int least, most;             /* --dome-min, --dome-max; 0: not given */
     dome_output output;          /* --dome-output rank0|all */
     dome_balancing balance;      /* --dome-balance */

@@ -3,7 +3,9 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "core/environment_variables.h"
+#include "core/unconst.h"
 #include "program/bind.h"
+#include "program/placement.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
@@ -56,47 +58,98 @@ void dome__change_begin(void)
     given = g_string_free(list, FALSE);
 }
 
-static void close_own(int fd, void *image)
+static void close_own(int fd, void *piece)
 {
     char word[16];
     g_snprintf(word, sizeof word, " %d ", fd);
-    if (fd != *(int *)image && !strstr(given, word))
+    if (fd != *(int *)piece && !strstr(given, word))
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 /* ---- what a task leaves for itself ---- */
 
-enum { NUMBER, RANK, STAYING, SIZE, LOOPS, IMAGE, SUPERVISED, UNBLOCK, PROVIDER, HOST, GIVEN, HUB, WORDS };
+/* The lines of DOME_VARIABLE_VIEW. Those from LOOPS on are also what a process needs that takes the place of task 0. */
+enum {
+    NUMBER,
+    RANK,
+    PLAN,
+    LOOPS,
+    PARKED,
+    PIECE,
+    PIECE_NUMBER,
+    UNBLOCK,
+    SUPERVISED,
+    FIRST,
+    OUTSIDE,
+    PROVIDER,
+    HOST,
+    SLOTS,
+    GIVEN,
+    HUB,
+    WORDS
+};
 
-static char *note(const dome_env *env, int size, int image, bool unblock)
+static char *ids_text(const int *ids, int n)
+{
+    GString *text = g_string_new(NULL);
+    for (int r = 0; ids && r < n; r++)
+        g_string_append_printf(text, "%s%d", r ? " " : "", ids[r]);
+    return g_string_free(text, FALSE);
+}
+
+/* By rank; NULL if there are none. */
+static int *parse_ids(const char *text, int n)
+{
+    char **words = g_strsplit(text, " ", 0);
+    int *ids = (int)g_strv_length(words) == n ? g_new0(int, n) : NULL;
+    for (int r = 0; ids && r < n; r++)
+        ids[r] = atoi(words[r]);
+    g_strfreev(words);
+    return ids;
+}
+
+/* parked: the newcomers that wait for a view of so many members. */
+static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image_piece piece)
 {
     const dome_change *c = env->change;
-    return g_strdup_printf("%" PRIu32 "\n%d\n%d\n%d\n%" PRIu64 "\n%d\n%d\n%d\n%s\n%s\n%s\n%s", c->view + 1, env->rank,
-                           MIN(size, env->size), size, c->loops + dome__watch_passed(env->watch), image, env->supervised, unblock,
-                           c->provider->transport->name, env->hosts[env->rank], given, c->hub);
+    char *parked = ids_text(c->parked, members);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%" PRIu64 "\n%s\n%d\n%d\n", loops, parked, piece.fd, piece.number);
+    g_string_append_printf(text, "%d\n%d\n%" PRIu64 "\n%d\n", c->requests, c->supervised, c->first, c->outside);
+    g_string_append_printf(text, "%s\n%s\n%s\n%s\n%s", c->provider->transport->name, c->host, c->slots ? c->slots : "", given,
+                           c->hub);
+    g_free(parked);
+    return g_string_free(text, FALSE);
+}
+
+static char *note(uint32_t view, int rank, const char *plan, const char *rest)
+{
+    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%s", view, rank, plan, rest);
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
 {
     char **word = g_strsplit(text, "\n", WORDS);
-    if (g_strv_length(word) == WORDS) {
+    if (g_strv_length(word) == WORDS && dome__view_plan_parse(word[PLAN], 0, &c->plan)) {
         c->back = true;
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
         c->rank = atoi(word[RANK]);
-        c->staying = atoi(word[STAYING]);
-        c->size = atoi(word[SIZE]);
+        c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
-        c->image = atoi(word[IMAGE]);
-        c->unblock = atoi(word[UNBLOCK]);
+        c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
+        c->unblock = c->requests = atoi(word[UNBLOCK]);
+        c->first = g_ascii_strtoull(word[FIRST], NULL, 10);
+        c->outside = atoi(word[OUTSIDE]);
         c->provider_name = g_strdup(word[PROVIDER]);
         c->host = g_strdup(word[HOST]);
+        c->slots = word[SLOTS][0] ? g_strdup(word[SLOTS]) : NULL;
         c->hub = g_strdup(word[HUB]);
-        env->supervised = atoi(word[SUPERVISED]);
-        env->options.tasks = c->size;
+        env->supervised = c->supervised = atoi(word[SUPERVISED]);
+        env->options.tasks = c->plan.size;
         g_free(given);
         given = g_strdup(word[GIVEN]);
-        if (c->image >= 0)
-            fcntl(c->image, F_SETFD, FD_CLOEXEC);
+        if (c->piece.fd >= 0)
+            fcntl(c->piece.fd, F_SETFD, FD_CLOEXEC);
     }
     g_strfreev(word);
 }
@@ -105,9 +158,11 @@ dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
-    c->image = -1;
+    sigset_t mask;
+    c->piece = (dome_image_piece){-1, -1};
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
+    c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     if (text)
         take_note(env, c, text);
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
@@ -124,6 +179,11 @@ void dome__change_free(dome_change *c)
     g_free(c->program);
     g_free(c->host);
     g_free(c->provider_name);
+    g_free(c->slots);
+    g_free(c->parked);
+    g_free(c->legacy);
+    g_strfreev(c->environment);
+    dome__view_plan_clear(&c->plan);
     g_free(c);
 }
 
@@ -140,11 +200,76 @@ static sigset_t requests(void)
 void dome__change_stands(dome_env *env)
 {
     const sigset_t set = requests();
-    if (env->rank == 0 && env->watch)
-        dome__watch_stands(env->watch, env->size, env->options.least, env->options.most);
-    if (env->change->unblock)
+    dome_change *c = env->change;
+    if (env->rank == 0 && env->watch) {
+        dome_wire_view view = {.size = (uint32_t)env->size,
+                               .least = (uint32_t)env->options.least,
+                               .most = (uint32_t)env->options.most,
+                               .legacy = c->legacy};
+        dome__checkpoint_from(env, &view.checkpoint, &view.loop);
+        dome__watch_stands(env->watch, &view);
+    }
+    if (c->unblock)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    env->change->unblock = false;
+    c->unblock = false;
+}
+
+/* ---- healing ---- */
+
+static void go_back(void *ctx, const dome_wire_back *back);
+
+/* The number of the newest checkpoint in the program's directory; 0: there is none. */
+static uint64_t newest(const dome_env *env)
+{
+    const char *directory = env->options.checkpoint_dir;
+    uint64_t number = 0, loop = 0;
+    if (directory && strcmp(directory, DOME_CHECKPOINT_MEMORY) == 0)
+        directory = g_getenv(DOME_VARIABLE_MEMORY);
+    if (directory)
+        dome__checkpoint_newest(directory, env->change->program, &number, &loop);
+    return number;
+}
+
+void dome__change_ready(dome_env *env, const char *host)
+{
+    dome_change *c = env->change;
+    if (!(c->provider->launcher->can & DOME_LAUNCHER_AGAIN) || !c->hub)
+        return;
+    char *own = g_strdup(host);
+    g_free(c->host);
+    c->host = own;
+    c->supervised = env->supervised;
+    if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
+        c->first = newest(env);
+    c->legacy = legacy(env, 0, 0, (dome_image_piece){-1, -1});
+    c->environment = g_get_environ();
+    pthread_sigmask(SIG_SETMASK, NULL, &c->mask);
+    dome__watch_on_back(env->watch, go_back, env);
+}
+
+int dome__change_share(dome_env *env)
+{
+    dome_change *c = env->change;
+    uint64_t words[3] = {0};
+    if (c->view == 0)
+        return DOME_OK;
+    if (env->rank == 0) {
+        /* As long as the run has written none, the newest one is not of this run. */
+        const bool same = env->options.restart == DOME_RESTART_NUMBER && newest(env) == c->first;
+        words[0] = c->piece.fd < 0;
+        words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
+        words[2] = env->options.restart_number;
+    }
+    int status = dome__bcast(env->transport, 0, DOME_U64, words, G_N_ELEMENTS(words));
+    if (status)
+        return dome__fail_transport(env, status);
+    c->heals = words[0] != 0;
+    if (c->heals) {
+        env->options.restart = (dome_restart)words[1];
+        env->options.restart_number = words[2];
+        env->supervised = true; /* the hub tells from where the program goes on */
+    }
+    return DOME_OK;
 }
 
 /* ---- the change ---- */
@@ -160,37 +285,67 @@ static char *own_path(void)
     return path;
 }
 
-/* Becomes the program anew, as a task of the next view. unblock: requests, which the caller has blocked. */
-static void become_anew(dome_env *env, int size, int image, bool unblock) __attribute__((noreturn));
+/* Becomes the program anew, with this note. Requests are blocked. */
+static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
+    __attribute__((noreturn));
 
-static void become_anew(dome_env *env, int size, int image, bool unblock)
+static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
 {
-    char *path = own_path(), *text = note(env, size, image, unblock);
+    char *path = own_path();
     dome__bind_undo();
-    g_setenv(DOME_VARIABLE_VIEW, text, TRUE);
-    for_descriptors(close_own, &image);
-    if (image >= 0)
-        fcntl(image, F_SETFD, 0);
-    if (chdir(env->change->directory) == 0)
-        execv(path ? path : "/proc/self/exe", env->change->words);
-    fprintf(stderr, "dome: task %d on host %s cannot become the program again: %s\n", env->rank, env->hosts[env->rank],
-            g_strerror(errno));
+    environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
+    for_descriptors(close_own, &piece.fd);
+    if (piece.fd >= 0)
+        fcntl(piece.fd, F_SETFD, 0);
+    if (chdir(c->directory) == 0)
+        execve(path ? path : "/proc/self/exe", c->words, environment);
+    dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", c->host, g_strerror(errno));
     _exit(1);
 }
 
-static void go_over(dome_env *env, int size, int image) __attribute__((noreturn));
-
-static void go_over(dome_env *env, int size, int image)
+/* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. */
+static void go_back(void *ctx, const dome_wire_back *back)
 {
-    const bool stays = env->rank < size;
+    const dome_env *env = ctx;
+    dome_change *c = env->change;
+    char *view = note(back->number, (int)back->rank, back->plan, c->legacy);
     const sigset_t set = requests();
-    sigset_t before;
-    dome__watch_change(env->watch, env->change->view + 1, size);
+    sigset_t mask = c->mask;
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&set, number) == 1)
+            sigaddset(&mask, number);
+    dome__checkpoint_go_back();
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    become_anew(c, view, (dome_image_piece){-1, -1}, g_steal_pointer(&c->environment));
+}
+
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece) __attribute__((noreturn));
+
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece)
+{
+    const dome_change *c = env->change;
+    char *members = dome__view_plan_text(plan);
+    char *rest = legacy(env, c->loops + dome__watch_passed(env->watch), plan->size, piece);
+    char *view = note(c->view + 1, dome__view_plan_next(plan, env->rank), members, rest);
+    become_anew(c, view, piece, g_get_environ());
+}
+
+/* From here there is no way back. */
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image) __attribute__((noreturn));
+
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image)
+{
+    const dome_image_piece piece = dome__image_write(image);
+    const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
+    const sigset_t set = requests();
+    char *text = dome__view_plan_text(plan);
+    dome__watch_change(env->watch, env->change->view + 1, text);
+    g_free(text);
     int failed = dome__barrier(env->transport); /* until then others may need this task */
     if (failed)
         dome__fail_transport(env, failed);
     dome__recording_finish(env);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     dome__checkpoint_leave(env);
     fflush(NULL);
     dome__watch_leave(env->watch);
@@ -199,7 +354,7 @@ static void go_over(dome_env *env, int size, int image)
     dome__transport_free(g_steal_pointer(&env->transport));
     if (stays) {
         dome__watch_stop(env->watch);
-        become_anew(env, size, image, !sigismember(&before, SIGTERM));
+        become_planned(env, plan, piece);
     }
     env->trail = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
@@ -211,9 +366,9 @@ static void go_over(dome_env *env, int size, int image)
 static const char *objection(const dome_env *env, int size)
 {
     const dome_launcher *launcher = env->change->provider->launcher;
-    if (!dome__on_one_host(env))
-        return "its tasks are on several hosts";
-    if (size > launcher->tasks_per_host)
+    if (!(launcher->can & DOME_LAUNCHER_AGAIN))
+        return "its tasks cannot come back into another view";
+    if (size > launcher->tasks_per_host && dome__on_one_host(env))
         return "these are more tasks than a host can have";
     return NULL;
 }
@@ -237,24 +392,105 @@ static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
 static const char *obstacle(const dome_change *c)
 {
     char *path = own_path();
-    const bool there = path != NULL;
+    const bool there = path != NULL, runs = there && access(path, X_OK) == 0;
     g_free(path);
-    if (!there)
-        return "its executable file has been replaced or removed since it was started";
+    if (!runs)
+        return there ? "its executable file can no longer be executed"
+                     : "its executable file has been replaced or removed since it was started";
     return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
 }
 
-int dome__change_boundary(dome_env *env, uint64_t order, int size)
+/* The host on which a newcomer is started: one of these, or NULL with *why. tasks: of each host so far. */
+static const char *host_for(const dome_view_member *member, char *const *hosts, const int *slots, int *tasks, char **why)
+{
+    const int n = (int)g_strv_length(dome__unconst(hosts));
+    int host = member->host ? dome__placement_find(hosts, member->host) : dome__placement_next(n, slots, tasks);
+    if (host < 0) {
+        *why = g_strdup_printf("host %s is not in the virtual machine", member->host);
+        return NULL;
+    }
+    tasks[host]++;
+    return hosts[host];
+}
+
+/* Task 0: starts the newcomers, which wait for the next view. *why (g_free'd): why that cannot be; then none is left. */
+static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **why)
+{
+    dome_change *c = env->change;
+    const dome_launcher *launcher = c->provider->launcher;
+    const double timeout = MAX(env->options.timeout, 10);
+    char **hosts = launcher->hosts(why);
+    if (!hosts)
+        return;
+    int *slots = dome__placement_slots(hosts, c->slots), *tasks = g_new0(int, g_strv_length(hosts) + 1);
+    const char **names = g_new0(const char *, plan->size);
+    for (int r = 0; r < plan->size; r++) {
+        const int before = plan->members[r].before;
+        const int host = before != DOME_VIEW_NEWCOMER ? dome__placement_find(hosts, env->hosts[before]) : -1;
+        if (host >= 0)
+            tasks[host]++;
+    }
+    for (int r = 0; r < plan->size && !*why; r++)
+        if (plan->members[r].before == DOME_VIEW_NEWCOMER)
+            names[r] = host_for(&plan->members[r], hosts, slots, tasks, why);
+    char *path = own_path();
+    g_free(c->parked);
+    c->parked = g_new0(int, plan->size);
+    if (!*why)
+        launcher->park(path ? path : c->words[0], c->words + 1, plan->size, names, c->parked, timeout, 2 * timeout, why);
+    g_free(path);
+    g_free(names);
+    g_free(tasks);
+    g_free(slots);
+    g_strfreev(hosts);
+}
+
+/* Everything that may fail before the change. *why as in image.h. */
+static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
+{
+    const dome_change *c = env->change;
+    bool *stays = g_new0(bool, env->size);
+    for (int r = 0; r < env->size; r++)
+        stays[r] = dome__view_plan_next(plan, r) >= 0;
+    int status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), stays, image, why);
+    g_free(stays);
+    if (status != DOME_OK || *why || dome__view_plan_newcomers(plan) == 0)
+        return status;
+    if (env->rank == 0)
+        start_newcomers(env, plan, why);
+    status = dome__image_confirm(*image, why);
+    if (status != DOME_OK || *why)
+        g_clear_pointer(image, dome__image_free);
+    return status;
+}
+
+/* The plan for this boundary, of size 0 if there is none: the program's own wish goes before an order. */
+static dome_view_plan plan_for(const dome_env *env, int wish, const char *ordered)
+{
+    dome_view_plan plan = {0};
+    if (wish)
+        return dome__view_plan_resize(env->size, wish);
+    if (ordered)
+        dome__view_plan_parse(ordered, env->size, &plan);
+    return plan;
+}
+
+int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
 {
     dome_change *c = env->change;
     const int wish = c->wish;
     c->wish = 0;
-    if (wish)
-        size = wish;
-    if (!size || size == env->size)
+    if (!wish && !ordered)
         return DOME_OK;
-    char *why = g_strdup(objection(env, size));
-    int image = -1, status = DOME_OK;
+    dome_view_plan plan = plan_for(env, wish, ordered);
+    if (plan.size == 0 || !dome__view_plan_changes(&plan, env->size)) {
+        dome__view_plan_clear(&plan);
+        return DOME_OK;
+    }
+    g_clear_pointer(&c->parked, g_free); /* of the change before */
+    char *why = g_strdup(objection(env, plan.size));
+    dome_image *image = NULL;
+    int status = DOME_OK;
     if (!why) {
         status = dome__comm_open(env, &why);
         if (status == DOME_OK) {
@@ -262,11 +498,12 @@ int dome__change_boundary(dome_env *env, uint64_t order, int size)
                 why = g_strdup(obstacle(c));
             dome__progress_hide(env);
             dome__checkpoint_finish(env);
-            status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), &image, &why);
+            status = prepare(env, &plan, &image, &why);
         }
     }
     if (status == DOME_OK && !why)
-        go_over(env, size, image);
+        go_over(env, &plan, image);
+    dome__view_plan_clear(&plan);
     if (status != DOME_OK && order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
     else if (why)

@@ -4,8 +4,12 @@
 #ifndef DOME_SRC_CHANGE_H
 #define DOME_SRC_CHANGE_H
 
+#include "ckpt/image.h"
 #include "core/environment.h"
 #include "program/providers.h"
+#include "supervision/view_plan.h"
+
+#include <signal.h>
 
 struct dome_change {
     uint32_t view;  /* number of the present view */
@@ -17,13 +21,27 @@ struct dome_change {
     char *directory; /* in which the program began */
     char **words;    /* with which it was started: it may write over them later */
     char *program;   /* its name */
+    char *slots;     /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
+    char *host;      /* of this task */
+    bool requests;   /* SIGTERM and SIGUSR1 were not blocked when the program was started */
+    bool supervised;
+    uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
+
+    /* for a task that is told to go back, and for a process in place of task 0; fixed before the watcher's thread starts */
+    char *legacy;       /* what does not depend on the view */
+    char **environment; /* for execve */
+    sigset_t mask;      /* of signals, in the main thread */
 
     /* in a task that has come back, for dome_init */
     bool back;
-    int rank, staying, size;
-    int image;    /* task 0: the descriptor of the state */
-    bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
-    char *host, *provider_name;
+    bool heals; /* the view heals a loss: it goes on from a checkpoint. Known to all tasks by dome__change_share */
+    int rank;
+    dome_view_plan plan;    /* by which the view was made */
+    int *parked;            /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
+    dome_image_piece piece; /* of the state */
+    bool unblock;           /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
+    bool outside;           /* on another host than task 0 */
+    char *provider_name;
 };
 
 /* Call it first in dome_init: notes which descriptors the process has been given. */
@@ -34,12 +52,19 @@ void dome__change_begin(void);
 dome_change *dome__change_new(dome_env *env);
 void dome__change_free(dome_change *change);
 
+/* Before the watcher's thread starts: prepares for being told to go back. */
+void dome__change_ready(dome_env *env, const char *host);
+
+/* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective.
+ */
+int dome__change_share(dome_env *env);
+
 /* When the state has been taken over. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
-/* At a loop boundary, where the hub's order demands so many tasks (0: no order): does not return if the program changes. Fails by
- * dome__fail. Collective. */
-int dome__change_boundary(dome_env *env, uint64_t order, int size);
+/* At a loop boundary, where the hub's order demands a change by this plan (view_plan.h, as text; NULL: no order): does not return
+ * if the program changes. Fails by dome__fail. Collective. */
+int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered);
 
 /* Tells the hub that the program goes on as it was. */
 void dome__change_refuse(dome_env *env, uint64_t order, const char *why);

@@ -107,8 +107,10 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
     int status = dome__balance_probe(env);
     if (status == DOME_OK)
+        status = dome__change_share(env);
+    if (status == DOME_OK)
         status = dome__checkpoint_start(env, env->change->program,
-                                        &(dome_checkpoint_view){env->change->view == 0, env->change->image});
+                                        &(dome_checkpoint_view){env->change->heals ? 0 : env->change->view, env->change->piece});
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
@@ -196,11 +198,13 @@ dome_status dome_checkpoint(dome_env *env)
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     uint64_t order = 0;
-    int size = env->watch ? dome__watch_loop(env->watch, &order) : 0, status = dome__checkpoint_boundary(env);
+    char *plan = env->watch ? dome__watch_loop(env->watch, &order) : NULL;
+    int status = dome__checkpoint_boundary(env);
     if (status == DOME_OK)
-        status = dome__change_boundary(env, order, size);
+        status = dome__change_boundary(env, order, plan);
     else if (order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
+    g_free(plan);
     return dome__end(&op, status);
 }
 

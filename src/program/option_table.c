@@ -36,8 +36,14 @@ const dome_option_row dome__option_rows[] = {
     {ROW("timeout", TASKS, SECONDS, timeout), .argument = "SECONDS", .initial = "10", .least = 0.1, .most = 86400,
      .help = "a task or host that is silent for so many seconds (0.1 to 86400) is lost"},
     {ROW("restarts", TASKS, COUNT, restarts), .argument = "K", .most = MAX_COUNT,
-     .help = "start the program again when a task or host is lost, from its newest checkpoint, at most `K` times",
-     .otherwise = "none", .page = "[restarting after a loss](#restarting-after-a-loss)"},
+     .help = "when a task or host is lost, go on from the newest checkpoint, at most `K` times", .otherwise = "none",
+     .page = "[restarting after a loss](#restarting-after-a-loss)"},
+    {ROW("on-loss", TASKS, WORD, on_loss), .argument = "auto|heal|restart|end", .initial = "auto",
+     .help =
+         "what follows a loss. `heal`: the other tasks go back to the newest checkpoint, and a new one takes the place of the "
+         "lost; `restart`: the whole program is started again, with `--dome-restarts`; `end`: it ends; `auto`: with "
+         "`--dome-restarts` `heal`, and `restart` where that cannot be, otherwise `end`",
+     .page = "[elastic.md](elastic.md#losses)"},
     {ROW("min", TASKS, COUNT, least), .argument = "N", .most = MAX_TASKS,
      .help = "the least number of tasks to which a running program may be changed", .otherwise = "1",
      .page = "[elastic.md](elastic.md)"},

@@ -48,6 +48,27 @@ void dome__placement_deal(dome_placing how, int hosts, const int *slots, int tas
     g_free(count);
 }
 
+int dome__placement_next(int hosts, const int *slots, const int *tasks)
+{
+    int best = 0;
+    for (int h = 1; h < hosts; h++)
+        if ((int64_t)tasks[h] * slots[best] < (int64_t)tasks[best] * slots[h])
+            best = h;
+    return best;
+}
+
+int dome__placement_find(char *const *hosts, const char *name)
+{
+    const size_t length = strlen(name);
+    for (int h = 0; hosts[h]; h++)
+        if (strcmp(hosts[h], name) == 0)
+            return h;
+    for (int h = 0; hosts[h]; h++)
+        if (strncmp(hosts[h], name, length) == 0 && hosts[h][length] == '.')
+            return h;
+    return -1;
+}
+
 char **dome__placement_hosts(int tasks, char *const *host)
 {
     char **hosts = g_new0(char *, tasks + 1);

@@ -17,6 +17,12 @@ int dome__placement_default(int hosts, const int *slots);
  * in turn. Rank 0 is on host 0. */
 void dome__placement_deal(dome_placing how, int hosts, const int *slots, int tasks, int *host);
 
+/* The host for one more task, given how many each has: the one that has the fewest for its slots, the first of several. */
+int dome__placement_next(int hosts, const int *slots, const int *tasks);
+
+/* The index of a host, which may be given without its domain; -1: it is not there. */
+int dome__placement_find(char *const *hosts, const char *name);
+
 /* The hosts of the tasks, each once, in the order of their lowest ranks; g_strfreev'd by the caller. */
 char **dome__placement_hosts(int tasks, char *const *host);
 

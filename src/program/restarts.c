@@ -134,6 +134,13 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
     return attempt->resume && r->options->checkpoint_dir ? with_restart(r->argv) : r->argv;
 }
 
+bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
+{
+    const dome_on_loss on_loss = options->on_loss;
+    *left = restarts ? restarts : -1;
+    return on_loss == DOME_LOSS_HEAL || (on_loss == DOME_LOSS_AUTO && restarts > 0);
+}
+
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 {
     char *name = g_path_get_basename(r->argv[0]);
@@ -184,7 +191,8 @@ char **dome__restarts_command_line(void)
 static void start_own(void *ctx, const dome_attempt *attempt)
 {
     const own_program *p = ctx;
-    char **argv = dome__restarts_attempt(&p->restarts, attempt), *report = g_strdup_printf("%d", attempt->report_fd);
+    char **argv = dome__restarts_attempt(&p->restarts, attempt);
+    char *report = g_strdup_printf("%d %d", attempt->report_fd, attempt->left);
     g_setenv(DOME_VARIABLE_SUPERVISED, report, TRUE);
     fcntl(attempt->report_fd, F_SETFD, 0);
     if (p->tasks) {

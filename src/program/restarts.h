@@ -31,6 +31,10 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
 /* dome_supervision.point */
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
 
+/* Whether losses are to be healed, and the most of them (below 0: no limit) for a program without a supervisor. restarts:
+ * --restarts or --dome-restarts. */
+bool dome__restarts_heal(const dome_options *options, int restarts, int *left);
+
 /* After the last attempt. */
 void dome__restarts_close(dome_restarts *r);
 

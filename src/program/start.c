@@ -150,9 +150,10 @@ static void gather_program(dome_env *env, const dome_provider *provider, dome_me
     open_road(env, network);
 }
 
-static void begin_watch(dome_env *env, int rank, char **arguments)
+static void begin_watch(dome_env *env, int rank, const char *host, char **arguments)
 {
     begin_trace(env, rank, arguments);
+    dome__change_ready(env, host);
     env->trail = dome__watch_trail(env->watch);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     dome__watch_start(env->watch);
@@ -170,7 +171,7 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
         dome__start_failed(env, 1, message);
     if (env->supervised)
         dome__watch_quiet(env->watch);
-    begin_watch(env, 0, arguments);
+    begin_watch(env, 0, host, arguments);
     dome__hub_address_clear(&address);
     g_free(host);
 }
@@ -190,8 +191,8 @@ static int in_range(const dome_options *o, int tasks)
     return CLAMP(tasks, MAX(o->least, 1), o->most ? o->most : G_MAXINT);
 }
 
-/* Chooses the hosts of the tasks, and starts them there. again: those that are there already, on this task's host, where the
- * others are started, too. */
+/* Chooses the hosts of the tasks, and starts them there. again: those that are there already; the others are started on the hosts
+ * that the plan of this view names, or on this task's. */
 static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub,
                            const dome_again *again, dome_network **network, char **message)
 {
@@ -201,17 +202,21 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     *network = again ? NULL : dome__links_order(hosts);
     char *path = g_file_read_link("/proc/self/exe", NULL);
     const int n = (int)g_strv_length(hosts);
-    int *slots = dome__placement_slots(hosts, g_getenv(DOME_VARIABLE_SLOTS));
+    if (!again)
+        env->change->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
+    int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
     const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
-    const int size = in_range(o, wanted);
+    const int size = again ? env->change->plan.size : in_range(o, wanted);
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
     if (!again)
         dome__placement_deal(env->options.place, n, slots, size, host);
-    for (int r = 0; r < size; r++)
-        names[r] = hosts[host[r]];
+    for (int r = 0; r < size; r++) {
+        const char *planned = again ? env->change->plan.members[r].host : NULL;
+        names[r] = planned ? planned : hosts[host[r]];
+    }
     dome_members *members =
         launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, again, note_starting, env, message);
     g_free(path);
@@ -241,16 +246,18 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
 {
     char *message = NULL;
     const dome_change *c = env->change;
-    int *ids = g_new0(int, c->staying);
+    int *ids = g_new0(int, c->plan.size);
     const double limit = 2 * MAX(env->options.timeout, 10); /* the hub's is shorter: it knows which task is missing */
     if (!provider->launcher->enrol(&message))
         dome__start_failed(env, 1, message);
     watch_rank0(env, c->hub, arguments);
-    if (!dome__watch_members(env->watch, ids, c->staying, limit))
+    if (!dome__watch_members(env->watch, ids, c->plan.size, limit))
         die_of(env, DOME_END_LOSS, 1,
-               g_strdup_printf("not all of %d tasks have come back within %g s to change their number", c->staying, limit));
+               g_strdup_printf("not all tasks have come back within %g s to make up the next view of %d", limit, c->plan.size));
+    for (int r = 0; c->parked && r < c->plan.size; r++)
+        ids[r] = c->parked[r] ? c->parked[r] : ids[r];
     dome_network *network = NULL;
-    const dome_again again = {c->view, c->staying, ids};
+    const dome_again again = {c->view, ids};
     dome_members *members = spawn(env, provider->launcher, arguments, c->hub, &again, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     if (!members)
@@ -263,6 +270,7 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
 {
     dome_hub_address address;
     char *message = NULL;
+    env->change->outside = outside;
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "task 0 uses another version of the library");
     if (outside)
@@ -271,7 +279,7 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
         dome__watch_open(&address, rank, env->change->view, host, id, false, env->options.timeout, env->options.output, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
-    begin_watch(env, rank, NULL);
+    begin_watch(env, rank, host, NULL);
     dome__hub_address_clear(&address);
 }
 
@@ -316,7 +324,7 @@ static void become_other_again(dome_env *env, const dome_provider *provider)
     const int id = provider->launcher->enrol(&message);
     if (!id)
         dome__start_failed(env, 1, message);
-    watch_other(env, c->hub, c->rank, c->host, false, id);
+    watch_other(env, c->hub, c->rank, c->host, c->outside, id);
     dome_members *members = provider->launcher->rejoin(2 * MAX(env->options.timeout, 10), &message);
     if (!members)
         dome__start_failed(env, 1, message);
@@ -390,13 +398,26 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     }
 }
 
-/* Started by the user, or by `dome run`, which is then the hub. report_fd: of a supervisor, if this process becomes the hub. */
-static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, int report_fd)
+/* What a supervisor gives to this process if that becomes the hub: where it reports, or 0; the most losses that it may heal. */
+typedef struct given_supervisor {
+    int report_fd, left;
+} given_supervisor;
+
+/* Started by the user, or by `dome run`, which is then the hub. */
+static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, const given_supervisor *supervisor)
 {
+    const int report_fd = supervisor->report_fd;
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
-        dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .report_fd = report_fd};
+        dome_launch_request request = {.launcher = provider->launcher,
+                                       .timeout = env->options.timeout,
+                                       .report_fd = report_fd,
+                                       .path = g_file_read_link("/proc/self/exe", NULL),
+                                       .words = env->change->words};
+        request.heals = dome__restarts_heal(&env->options, env->options.restarts, &request.left);
+        if (env->supervised)
+            request.left = supervisor->left;
         if (!dome__launch_open(&launch, &request, &message)) {
             if (report_fd)
                 dome__supervise_failed(&(dome_attempt){.report_fd = report_fd}, message);
@@ -412,16 +433,18 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     g_free(hub);
 }
 
-/* Notes whether a supervisor has started this process. Returns the descriptor to which its hub reports, or 0. */
-static int take_supervised(dome_env *env)
+/* Notes whether a supervisor has started this process. */
+static given_supervisor take_supervised(dome_env *env)
 {
     const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
-    int report_fd = text ? atoi(text) : 0;
+    given_supervisor s = {0};
+    if (text)
+        sscanf(text, "%d %d", &s.report_fd, &s.left);
     env->supervised |= text != NULL;
     g_unsetenv(DOME_VARIABLE_SUPERVISED);
-    if (report_fd)
-        fcntl(report_fd, F_SETFD, FD_CLOEXEC);
-    return report_fd;
+    if (s.report_fd)
+        fcntl(s.report_fd, F_SETFD, FD_CLOEXEC);
+    return s;
 }
 
 /* A number of tasks that is given, and one that it must not exceed. */
@@ -431,10 +454,19 @@ static void check_order(dome_env *env, const char *small, int less, const char *
         dome__start_failed(env, 2, g_strdup_printf("--dome-%s %d is more than --dome-%s %d", small, less, large, more));
 }
 
+static void check_loss(dome_env *env)
+{
+    dome_options *o = &env->options;
+    if (o->on_loss == DOME_LOSS_END)
+        o->restarts = 0;
+    if (o->on_loss == DOME_LOSS_RESTART && !o->restarts && !env->supervised)
+        dome__start_failed(env, 2, g_strdup("--dome-on-loss restart needs --dome-restarts K, the most times"));
+}
+
 void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
-    const int report_fd = take_supervised(env);
+    const given_supervisor supervisor = take_supervised(env);
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
     check_order(env, "min", o->least, "max", o->most);
@@ -450,6 +482,8 @@ void dome__start(dome_env *env, char **arguments)
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
+    if (!c->back && origin != DOME_STARTED_BY_TASK)
+        check_loss(env);
     if (c->back && c->rank == 0)
         become_first_again(env, provider, arguments);
     else if (c->back)
@@ -463,5 +497,5 @@ void dome__start(dome_env *env, char **arguments)
     else if (origin == DOME_STARTED_TOGETHER)
         become_sibling(env, provider, arguments);
     else
-        become_rank0(env, provider, arguments, report_fd);
+        become_rank0(env, provider, arguments, &supervisor);
 }

@@ -77,6 +77,7 @@ const dome_launcher dome__launcher_pvm = {
     .alone = alone,
     .join = dome__pvm_join,
     .ready = dome__pvm_ready,
+    .park = dome__pvm_park,
     .enrol = dome__pvm_enrol,
     .rejoin = dome__pvm_rejoin,
     .all_ready = dome__pvm_all_ready,

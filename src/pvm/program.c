@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TAG_START = 0x446f00, TAG_READY };
+enum { TAG_START = 0x446f00, TAG_READY, TAG_PARK };
 
 /* The context of tasks that have inherited none. */
 enum { BASE_CONTEXT = 0 };
@@ -179,7 +179,10 @@ static bool configuration(machine *m, char **message)
 char **dome__pvm_program_hosts(char **message)
 {
     machine m;
-    if (!configuration(&m, message))
+    dome__pvm_enter(); /* the program may be running */
+    const bool known = configuration(&m, message);
+    dome__pvm_leave();
+    if (!known)
         return NULL;
     /* Hosts that stopped responding remain part of the machine for minutes. */
     char **avoid = g_strsplit(g_getenv(DOME_VARIABLE_AVOID) ? g_getenv(DOME_VARIABLE_AVOID) : "", " ", 0);
@@ -230,7 +233,8 @@ static void spawn_all(dome_members *p, const machine *m, const char *const *name
     int *tids = g_new0(int, p->size);
     for (int r = 1; r < p->size && !*message; r++)
         if (!p->ids[r]) {
-            starting(ctx, names[r]);
+            if (starting)
+                starting(ctx, names[r]);
             spawn_together(p, m, r, names, path, arguments, tids, message);
         }
     g_unsetenv(DOME_VARIABLE_JOIN);
@@ -243,12 +247,15 @@ static void spawn_all(dome_members *p, const machine *m, const char *const *name
     g_free(tids);
 }
 
-/* Whether PVM can start so many tasks on each host, and in all. */
-static bool are_few_enough(int size, const char *const *names, int hosts, char **message)
+/* Whether PVM can start so many tasks on each host, and have so many in all. there: by rank, not 0 for tasks that exist already;
+ * NULL: none does. */
+static bool are_few_enough(int size, const char *const *names, const int *there, int hosts, char **message)
 {
     int most = 0;
     GHashTable *count = g_hash_table_new(g_str_hash, g_str_equal);
     for (int r = 0; r < size; r++) {
+        if (there && there[r])
+            continue;
         int here = GPOINTER_TO_INT(g_hash_table_lookup(count, names[r])) + 1;
         g_hash_table_insert(count, dome__unconst(names[r]), GINT_TO_POINTER(here));
         most = MAX(most, here);
@@ -267,16 +274,16 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
                               const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
     machine m;
-    if (!configuration(&m, message) || !are_few_enough(size, names, m.hosts, message))
+    if (!configuration(&m, message) || !are_few_enough(size, names, again ? again->ids : NULL, m.hosts, message))
         return NULL;
     dome_members *p = g_new0(dome_members, 1);
     p->size = size;
     p->ids = g_new0(int, size);
     p->ids[0] = pvm_mytid();
-    for (int r = 1; again && r < MIN(again->count, size); r++)
-        p->ids[r] = again->ids[r];
+    p->back = again ? g_new0(bool, size) : NULL;
+    for (int r = 1; again && r < size; r++)
+        p->back[r] = (p->ids[r] = again->ids[r]) != 0;
     p->view = again ? again->view : 0;
-    p->back = again ? MIN(again->count, size) : 0;
     p->hub = g_strdup(hub);
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
@@ -396,6 +403,33 @@ static dome_members *take_program(int buffer, char **message)
     return p;
 }
 
+enum { ANY_TAG = -1 };
+
+/* Seconds between two looks whether the task that has parked this one is still there. */
+static const double LOOK = 0.5;
+
+/* For a newcomer of the next view: says that it is there, and waits for task 0 of that view, a process that then has another id.
+ * Returns the buffer of its message, or 0. */
+static int wait_parked(int from)
+{
+    int number = 0, patience = 0, buffer;
+    pvm_upkint(&number, 1, 1);
+    pvm_upkint(&patience, 1, 1);
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&number, 1, 1);
+    pvm_send(from, TAG_READY);
+    pvm_setcontext(BASE_CONTEXT);
+    gint64 gone = 0;
+    while ((buffer = receive_within(-1, TAG_START, LOOK)) == 0) {
+        const gint64 now = g_get_monotonic_time();
+        if (!gone && pvm_pstat(from) != PvmOk)
+            gone = now;
+        if (gone && now - gone > patience * G_USEC_PER_SEC)
+            break;
+    }
+    return buffer;
+}
+
 dome_members *dome__pvm_join(double timeout, char **message)
 {
     if (!enrol(message))
@@ -407,11 +441,33 @@ dome_members *dome__pvm_join(double timeout, char **message)
         from = tids[0];
     g_unsetenv(DOME_VARIABLE_JOIN);
     g_unsetenv("PVMEPID");
-    return take_program(from > 0 ? receive_within(from, TAG_START, timeout) : 0, message);
+    int buffer = from > 0 ? receive_within(from, ANY_TAG, timeout) : 0, bytes, tag = TAG_START, sender;
+    if (buffer > 0)
+        pvm_bufinfo(buffer, &bytes, &tag, &sender);
+    return take_program(tag == TAG_PARK ? wait_parked(from) : buffer, message);
+}
+
+/* A process that has become the program anew without having left PVM, to heal a loss, has the names of its sockets taken: they
+ * consist of its number and a count. */
+static void remove_own_sockets(void)
+{
+    const char *path = g_getenv("PVM_TMP") ? g_getenv("PVM_TMP") : "/tmp", *name;
+    char *own = g_strdup_printf("pvmtmp%06d.", (int)getpid());
+    GDir *dir = g_dir_open(path, 0, NULL);
+    while (dir && (name = g_dir_read_name(dir))) {
+        char *file = g_str_has_prefix(name, own) ? g_build_filename(path, name, NULL) : NULL;
+        if (file)
+            unlink(file);
+        g_free(file);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_free(own);
 }
 
 int dome__pvm_enrol(char **message)
 {
+    remove_own_sockets();
     g_unsetenv("PVMEPID");
     g_unsetenv("PVMCTX");
     return enrol(message) ? pvm_mytid() : 0;
@@ -432,6 +488,85 @@ void dome__pvm_ready(const dome_members *p)
     dome__pvm_leave();
 }
 
+/* Waits until all tasks with an id, other than the first, have said that they are ready. A task that is ready may send messages
+ * of the program at once, so only messages with this tag are received here. The notification that a task has ended has the same
+ * tag and holds its tid, which is larger than any rank. */
+static bool wait_ready(const int *ids, const char *const *hosts, int size, double timeout, char **message)
+{
+    bool *stands = g_new0(bool, size);
+    int left = 0;
+    for (int r = 1; r < size; r++) {
+        int id = ids[r];
+        stands[r] = id <= 0;
+        left += id > 0;
+        if (id > 0)
+            pvm_notify(PvmTaskExit, TAG_READY, 1, &id);
+    }
+    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
+    while (left > 0 && !*message) {
+        double seconds = (double)(until - g_get_monotonic_time()) * 1e-6;
+        int buffer = seconds > 0 ? receive_within(-1, TAG_READY, seconds) : 0, word = -1;
+        if (buffer < 0) {
+            *message = g_strdup_printf("the PVM daemon does not answer (PVM error %d)", buffer);
+        } else if (buffer == 0) {
+            GString *absent = g_string_new(NULL);
+            for (int r = 1, named = 0; r < size && named < 8; r++)
+                if (!stands[r])
+                    g_string_append_printf(absent, "%stask %d on host %s", named++ ? ", " : "", r, hosts[r]);
+            *message =
+                g_strdup_printf("%s%s did not join the program within %g s", absent->str, left > 8 ? ", ..." : "", timeout);
+            g_string_free(absent, TRUE);
+        } else {
+            pvm_upkint(&word, 1, 1);
+            if (word > 0 && word < size && !stands[word]) {
+                stands[word] = true;
+                left--;
+            }
+            for (int r = 1; r < size; r++)
+                if (ids[r] == word && !stands[r]) /* the hub handles later losses */
+                    *message = g_strdup_printf("task %d on host %s ended before it joined the program: it was killed, cannot run "
+                                               "there, or left before dome_init",
+                                               r, hosts[r]);
+        }
+    }
+    g_free(stands);
+    return !*message;
+}
+
+bool dome__pvm_park(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
+                    double patience, char **message)
+{
+    machine m;
+    dome_members p = {.size = size, .ids = g_new(int, size)};
+    dome__pvm_enter();
+    const int context = pvm_newcontext(), before = pvm_setcontext(context); /* the tasks that are started inherit it */
+    p.ids[0] = pvm_mytid();
+    for (int r = 1; r < size; r++)
+        p.ids[r] = names[r] ? 0 : -1;
+    if (configuration(&m, message) && are_few_enough(size, names, p.ids, m.hosts, message))
+        spawn_all(&p, &m, names, path, arguments, NULL, NULL, message);
+    pvm_setopt(PvmRoute, PvmAllowDirect); /* as in all_ready */
+    for (int r = 1; r < size && !*message; r++) {
+        int seconds = (int)patience;
+        if (p.ids[r] < 0)
+            continue;
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&r, 1, 1);
+        pvm_pkint(&seconds, 1, 1);
+        pvm_send(p.ids[r], TAG_PARK);
+    }
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    const bool good = !*message && wait_ready(p.ids, names, size, timeout, message);
+    if (!good)
+        end_tasks(p.ids + 1, size - 1);
+    for (int r = 0; r < size; r++)
+        ids[r] = good && r > 0 ? MAX(p.ids[r], 0) : 0;
+    g_free(p.ids);
+    pvm_setcontext(before);
+    dome__pvm_leave();
+    return good;
+}
+
 bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
 {
     g_unsetenv("PVMEPID");
@@ -445,45 +580,12 @@ bool dome__pvm_all_ready(const dome_members *p, double timeout, char **message)
     pvm_setopt(PvmRoute, PvmAllowDirect);
     const int inherited = pvm_getcontext(); /* by the tasks that were started now, or together with this one */
     for (int r = 1; r <= n; r++) {
-        pvm_setcontext(r < p->back ? BASE_CONTEXT : inherited);
+        pvm_setcontext(p->back && p->back[r] ? BASE_CONTEXT : inherited);
         pvm_send(p->ids[r], TAG_START);
     }
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setcontext(p->context);
-    /* A task that is ready may send messages of the program at once, so only messages with this tag are received here. The
-     * notification that a task has ended has the same tag and holds its tid, which is larger than any rank. */
-    pvm_notify(PvmTaskExit, TAG_READY, n, p->ids + 1);
-    bool *stands = g_new0(bool, p->size);
-    int ready = 0;
-    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
-    while (ready < n && !*message) {
-        double left = (double)(until - g_get_monotonic_time()) * 1e-6;
-        int buffer = left > 0 ? receive_within(-1, TAG_READY, left) : 0, word = -1;
-        if (buffer < 0) {
-            *message = g_strdup_printf("the PVM daemon does not answer (PVM error %d)", buffer);
-        } else if (buffer == 0) {
-            GString *absent = g_string_new(NULL);
-            for (int r = 1, named = 0; r < p->size && named < 8; r++)
-                if (!stands[r])
-                    g_string_append_printf(absent, "%stask %d on host %s", named++ ? ", " : "", r, p->hosts[r]);
-            *message =
-                g_strdup_printf("%s%s did not join the program within %g s", absent->str, n - ready > 8 ? ", ..." : "", timeout);
-            g_string_free(absent, TRUE);
-        } else {
-            pvm_upkint(&word, 1, 1);
-            if (word > 0 && word < p->size && !stands[word]) {
-                stands[word] = true;
-                ready++;
-            }
-            for (int r = 1; r < p->size; r++)
-                if (p->ids[r] == word && !stands[r]) /* the hub handles later losses */
-                    *message = g_strdup_printf("task %d on host %s ended before it joined the program: it was killed, cannot run "
-                                               "there, or left before dome_init",
-                                               r, p->hosts[r]);
-        }
-    }
-    g_free(stands);
-    return !*message;
+    return wait_ready(p->ids, (const char *const *)p->hosts, p->size, timeout, message);
 }
 
 void dome__pvm_kill_tasks(const int *tids, int n)

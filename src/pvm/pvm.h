@@ -99,6 +99,10 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
 dome_members *dome__pvm_lead(const char *hub, char **message);
 dome_members *dome__pvm_join(double timeout, char **message);
 
+/* Starts tasks that wait until a program enters its next view: dome_launcher.park. */
+bool dome__pvm_park(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
+                    double patience, char **message);
+
 /* For a task that has become the program anew: enrols, and returns its tid, or 0; then joins a program of which it knows no other
  * task. */
 int dome__pvm_enrol(char **message);

@@ -13,7 +13,7 @@ struct dome_hold {
 
     /* under the mutex */
     uint64_t order, target; /* target 0: not known yet */
-    int size;
+    char *plan;             /* of the target */
     char *members;
 };
 
@@ -36,6 +36,7 @@ void dome__hold_free(dome_hold *h)
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->mutex);
     g_free(h->members);
+    g_free(h->plan);
     g_free(h);
 }
 
@@ -51,12 +52,13 @@ uint64_t dome__hold_order(dome_hold *h, uint64_t order)
     return atomic_load(&h->passed);
 }
 
-void dome__hold_target(dome_hold *h, uint64_t order, uint64_t loop, int size)
+void dome__hold_target(dome_hold *h, uint64_t order, uint64_t loop, const char *plan)
 {
     pthread_mutex_lock(&h->mutex);
     if (order == h->order) {
         h->target = loop;
-        h->size = size;
+        g_free(h->plan);
+        h->plan = g_strdup(plan);
         pthread_cond_broadcast(&h->changed);
     }
     pthread_mutex_unlock(&h->mutex);
@@ -73,23 +75,23 @@ void dome__hold_members(dome_hold *h, const char *ids)
 
 /* ---- the main thread ---- */
 
-int dome__hold_pass(dome_hold *h, uint64_t *order)
+char *dome__hold_pass(dome_hold *h, uint64_t *order)
 {
     const uint64_t loop = atomic_fetch_add(&h->passed, 1) + 1;
     if (!atomic_load(&h->ordered))
-        return 0;
-    int size = 0;
+        return NULL;
+    char *plan = NULL;
     pthread_mutex_lock(&h->mutex);
     while (h->target == 0)
         pthread_cond_wait(&h->changed, &h->mutex);
     /* Later than the target if the program tried to change by its own wish there, and could not. */
     if (loop >= h->target) {
-        size = h->size;
+        plan = g_steal_pointer(&h->plan);
         *order = h->order;
         atomic_store(&h->ordered, false);
     }
     pthread_mutex_unlock(&h->mutex);
-    return size;
+    return plan;
 }
 
 uint64_t dome__hold_passed(const dome_hold *h)

@@ -20,21 +20,21 @@ void dome__hold_free(dome_hold *hold);
 /* Notes an order; returns how many boundaries the task has passed or entered. */
 uint64_t dome__hold_order(dome_hold *hold, uint64_t order);
 
-/* All tasks change at boundary `loop` to `size` tasks. */
-void dome__hold_target(dome_hold *hold, uint64_t order, uint64_t loop, int size);
+/* All tasks change at boundary `loop` by this plan (view_plan.h). */
+void dome__hold_target(dome_hold *hold, uint64_t order, uint64_t loop, const char *plan);
 
-/* The ids of the tasks that have come back into this view, separated by blanks, by rank. */
+/* The ids of the tasks that have come back into this view, separated by blanks, by rank; 0: a newcomer. */
 void dome__hold_members(dome_hold *hold, const char *ids);
 
 /* ---- the main thread ---- */
 
-/* Counts a boundary. Returns the number of tasks to change to here, with the number of the order; 0: none. After an order it
- * waits until the target is known; the hub tells it as soon as all watchers have answered, or ends the program. */
-int dome__hold_pass(dome_hold *hold, uint64_t *order);
+/* Counts a boundary. Returns the plan by which to change here (g_free'd), with the number of the order; NULL: none. After an
+ * order it waits until the target is known; the hub tells it as soon as all watchers have answered, or ends the program. */
+char *dome__hold_pass(dome_hold *hold, uint64_t *order);
 
 uint64_t dome__hold_passed(const dome_hold *hold);
 
-/* Waits for the ids of n tasks; false if they do not come within so many seconds. */
+/* Waits for the ids of the n members of this view; false if they do not come within so many seconds. */
 bool dome__hold_wait_members(dome_hold *hold, int *ids, int n, double seconds);
 
 #endif

@@ -43,7 +43,12 @@ static void rank0_ended(hub_state *s, int status)
     if (s->told || s->noticed)
         return;
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (watch && !watch->bye && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
+    if (dome__hub_awaits_rank0(s)) {
+        dome__hub_notice(
+            s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
+            g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
+                            g_get_host_name()));
+    } else if (watch && !watch->bye && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
         dome__hub_notice(s, DOME_END_LOSS, false, code ? code : 1, g_strdup("")); /* it has printed the reason */
     } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
         dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
@@ -134,6 +139,7 @@ static void silence(hub_state *s)
     double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
     bool rank0 = false;
     dome__hub_look_for_away(s, start_limit);
+    dome__hub_look_for_rank0(s, start_limit);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         rank0 |= c->greeted && c->rank == 0;
@@ -206,14 +212,18 @@ static void await_answers(hub_state *s)
     if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
         return;
     s->place_unknown = !all && !any;
-    dome__hub_tell(s);
+    if (!dome__hub_heal(s))
+        dome__hub_tell(s);
 }
 
 static bool over(hub_state *s)
 {
     bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
-    if (s->noticed && !s->told)
+    if (s->noticed && !s->told) {
         await_answers(s);
+        if (!s->told)
+            return false;
+    }
     if (s->told) {
         if (rank0 && all_closed(s, false) && !s->killer) {
             if (!s->killed && !s->lost_killed)
@@ -269,6 +279,8 @@ static void close_state(hub_state *s, int status)
     dome__demand_close(s->demand, status);
     g_free(s->line);
     g_free(s->silent);
+    g_free(s->legacy);
+    g_free(s->healing);
 }
 
 /* Handles all connections that are readable. */

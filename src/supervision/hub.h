@@ -27,7 +27,18 @@ typedef struct dome_hub {
     int signal_fd;         /* signalfd for dome__hub_signals */
     int report_fd;         /* the supervisor's, or -1: gets a DOME_WIRE_REPORT at the end; the line of a loss goes there, too */
     const dome_launcher *launcher;
-    bool others; /* the machine has other hosts */
+    bool others;        /* the machine has other hosts */
+    const char *script; /* of hosts: dome run --hosts-script; NULL: none */
+
+    bool heals; /* losses are healed: --on-loss */
+    int left;   /* the most losses; below 0: no limit */
+
+    /* Starts the program as rank 0 of a later view, with this value of DOME_VARIABLE_VIEW. Returns its pid; 0 on failure. */
+    pid_t (*start_rank0)(void *ctx, const char *view);
+
+    /* Tells the supervisor, if there is one, that a loss is being healed. */
+    void (*healing)(void *ctx, pid_t rank0);
+    void *ctx;
 } dome_hub;
 
 /* Blocks the signals that the hub and the supervisor handle, so that none is lost around the fork, and returns a signalfd for

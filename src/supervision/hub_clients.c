@@ -102,7 +102,10 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
     if (s->recording && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_record(s, c);
-    dome__hub_view_act(s, then);
+    if (then.deed == DOME_VIEW_AGAIN)
+        dome__hub_send_back(s, c);
+    else
+        dome__hub_view_act(s, then);
     if (s->told && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_end(s, c, "");
 }
@@ -160,8 +163,22 @@ static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace 
     dome__trace_sink_take(sink, c->rank, trace->lines, strlen(trace->lines));
 }
 
+/* A task that was told to go back may have failed before it heard so, or have come to its end. */
+static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
+{
+    if (c->replaced)
+        return kind == DOME_WIRE_FAIL;
+    if (!c->away || !s->view.healing)
+        return false;
+    if (kind == DOME_WIRE_BYE)
+        dome__hub_lost(s, c, "it has come to its end, and cannot go back to heal the program");
+    return kind == DOME_WIRE_FAIL;
+}
+
 static void take_message(hub_state *s, hub_client *c, dome_wire_message *message)
 {
+    if (is_late(s, c, message->kind))
+        return;
     switch (message->kind) {
     case DOME_WIRE_BEAT:
         take_beat(s, c, &message->beat);
@@ -189,10 +206,11 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
         break;
     case DOME_WIRE_CHANGE:
-        dome__hub_view_change(s, c, message->view.number, (int)message->view.size);
+        dome__hub_view_change(s, c, &message->change);
         break;
     case DOME_WIRE_STANDS:
         dome__hub_view_stands(s, &message->view);
+        dome__hub_healed(s, &message->view);
         break;
     case DOME_WIRE_CLOCK:
         message->clock.hub = dome__now_ns();

@@ -47,6 +47,7 @@ void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_s
 
 void dome__hub_lost(hub_state *s, hub_client *c, const char *how)
 {
+    c->lost = true;
     dome__hub_notice(s, DOME_END_LOSS, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
 }
 
@@ -122,13 +123,9 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
 /* Seconds that PVM's daemon needs to take over a line of output. */
 static const double CONSOLE_PATIENCE = 0.5;
 
-void dome__hub_tell(hub_state *s)
+char *dome__hub_reason(const hub_state *s)
 {
-    char where[160] = "", *difference = s->trails ? dome__hub_difference(s) : NULL;
-    if (difference) {
-        g_free(s->noticed);
-        s->noticed = difference;
-    }
+    char where[160] = "";
     if (s->ask_operation) {
         const hub_client *lowest = NULL;
         for (guint i = 0; i < s->clients->len; i++) {
@@ -146,9 +143,28 @@ void dome__hub_tell(hub_state *s)
         if (lowest)
             dome__hub_operation_text(lowest, where, sizeof where);
     }
-    char *line = !s->noticed[0] ? g_strdup("")
-                 : where[0]     ? g_strdup_printf("dome: %s; the program was in %s\n", s->noticed, where)
-                                : g_strdup_printf("dome: %s\n", s->noticed);
+    return where[0] ? g_strdup_printf("%s; the program was in %s", s->noticed, where) : g_strdup(s->noticed);
+}
+
+void dome__hub_say_unhealed(hub_state *s)
+{
+    char *line = s->healing ? g_strdup_printf("dome: %s\n", s->healing) : NULL;
+    if (line)
+        say(s, line);
+    g_free(line);
+    g_clear_pointer(&s->healing, g_free);
+}
+
+void dome__hub_tell(hub_state *s)
+{
+    char *difference = s->trails ? dome__hub_difference(s) : NULL;
+    if (difference) {
+        g_free(s->noticed);
+        s->noticed = difference;
+    }
+    char *reason = dome__hub_reason(s), *line = s->noticed[0] ? g_strdup_printf("dome: %s\n", reason) : g_strdup("");
+    g_free(reason);
+    dome__hub_say_unhealed(s);
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
     bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
     if (line[0] && !speaker && !reported) {

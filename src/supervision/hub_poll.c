@@ -25,6 +25,8 @@ static void gather(hub_state *s, int report_fd)
     add(s, full ? -1 : dome__demand_fd(s->demand), NULL);
     add(s, s->bell, NULL);
     add(s, full ? -1 : s->order_fd, NULL);
+    add(s, s->adding.fd, NULL);
+    add(s, dome__hub_script_fd(s), NULL);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         add(s, s->asks[i].fd, NULL);
     for (guint i = 0; i < s->strangers->len; i++)

@@ -4,6 +4,7 @@
 
 #include "core/time.h"
 #include "supervision/hub.h"
+#include "supervision/losses.h"
 #include "supervision/order.h"
 #include "supervision/outlet.h"
 #include "supervision/view.h"
@@ -18,7 +19,9 @@ typedef struct hub_client {
     int fd;
     bool greeted, bye, closed;
     bool left;     /* dome_finalize has ended; the process may continue */
-    bool away;     /* it has announced that it becomes the program anew, and has not come back */
+    bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
+    bool lost;     /* the hub has found so */
+    bool replaced; /* another connection, or another process, is in its place */
     uint32_t view; /* number of its view */
     dome_wire_channel channel;
     int rank, pid, tid;
@@ -51,6 +54,21 @@ typedef struct hub_ask {
 } hub_ask;
 
 enum { DOME_HUB_ASKS = 4 };
+
+/* Hosts that are being added to the virtual machine, by a process of their own. */
+typedef struct hub_adding {
+    pid_t process;
+    int fd;       /* it says there what has failed, and closes it; -1: nothing is being added */
+    double until; /* it is given up then */
+    GString *said;
+    dome_order order; /* to be carried out afterwards */
+    int asker;
+} hub_adding;
+
+/* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does. */
+enum { DOME_HUB_SCRIPT = -2 };
+
+typedef struct hub_script hub_script; /* dome run --hosts-script */
 
 typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
 
@@ -107,8 +125,17 @@ typedef struct hub_state {
     int order_fd;                /* listens for orders */
     hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
     int asker;                   /* waits for the answer to its order; -1: none */
-    double entered_at;           /* when the last change began */
-    uint64_t loops_before;       /* loop boundaries passed in earlier views */
+    hub_adding adding;
+    hub_script *script;    /* NULL: none */
+    double entered_at;     /* when the last change began */
+    uint64_t loops_before; /* loop boundaries passed in earlier views */
+
+    char *legacy;            /* of task 0 of this view: dome_wire_view */
+    char *healing;           /* the reason of a loss that is being healed; NULL: none */
+    uint32_t healing_number; /* of the view that heals it */
+    int heals;               /* so far */
+    double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
+    dome_losses losses;
 } hub_state;
 
 /* Wall time. */
@@ -138,6 +165,12 @@ double dome__hub_silence_limit(const hub_state *s);
 /* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
 bool dome__hub_silent(const hub_state *s, const hub_client *c);
 
+/* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
+char *dome__hub_reason(const hub_state *s);
+
+/* Prints the reason of a loss that could not be healed. */
+void dome__hub_say_unhealed(hub_state *s);
+
 /* Step two: prints the line and tells all tasks to end. */
 void dome__hub_tell(hub_state *s);
 
@@ -166,6 +199,8 @@ enum {
     DOME_POLL_DEMAND,
     DOME_POLL_BELL,
     DOME_POLL_ORDER,
+    DOME_POLL_ADDING,
+    DOME_POLL_SCRIPT,
     DOME_POLL_ASK,
     DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
 };
@@ -276,11 +311,59 @@ void dome__hub_take_orders(hub_state *s);
 bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
 
 /* Messages of tasks. */
-void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int size);
+void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change);
 void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
 
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */
 void dome__hub_look_for_away(hub_state *s, double limit);
+
+/* Carries out an order; the asker is answered when that is done. Takes over the order. */
+void dome__hub_carry_out(hub_state *s, dome_order *order, int asker);
+
+/* Answers a user, and closes the connection. */
+void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text);
+
+/* ---- hub_hosts.c ---- */
+
+/* Adds the hosts on which an order starts tasks to the virtual machine, unless the program has tasks there, and then carries it
+ * out. Takes over the order. */
+void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker);
+
+/* Takes what the process that adds hosts has said. */
+void dome__hub_hear_hosts(hub_state *s);
+void dome__hub_hosts_close(hub_state *s);
+
+/* The host of each rank of the present view; g_free'd, the names belong to the connections. */
+const char **dome__hub_hosts(const hub_state *s);
+
+/* ---- hub_script.c ---- */
+
+void dome__hub_script_open(hub_state *s);
+int dome__hub_script_fd(const hub_state *s);
+
+/* Runs the script when it is time, takes what it has printed, and gives orders. */
+void dome__hub_script_tick(hub_state *s);
+
+/* What has become of its order. */
+void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
+void dome__hub_script_close(hub_state *s);
+
+/* ---- hub_heal.c ---- */
+
+/* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
+bool dome__hub_heal(hub_state *s);
+
+/* Tells a task which rank it has in the next view. */
+void dome__hub_send_back(const hub_state *s, hub_client *c);
+
+/* Whether task 0 was started anew and has not come. */
+bool dome__hub_awaits_rank0(const hub_state *s);
+
+/* Notices that it does not come within so many seconds. */
+void dome__hub_look_for_rank0(hub_state *s, double limit);
+
+/* Task 0 says that all tasks of a view have joined. */
+void dome__hub_healed(hub_state *s, const dome_wire_view *view);
 
 /* ---- hub_difference.c ---- */
 

@@ -27,20 +27,31 @@ static void to_all(hub_state *s, const dome_wire_message *message)
 static void send_members(hub_state *s)
 {
     GString *ids = g_string_new(NULL);
-    for (int r = 0; r < dome__view_staying(&s->view); r++)
-        g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.tasks[r].id);
+    for (int r = 0; r < s->view.next.size; r++)
+        g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.arrivals[r].here ? s->view.arrivals[r].id : 0);
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_watch(c) && c->rank == 0 && c->view == s->view.number + 1)
+        if (is_watch(c) && c->rank == 0 && c->view == s->view.next_number)
             dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
     }
     g_string_free(ids, TRUE);
 }
 
+static void send_target(hub_state *s, const dome_view_act *act)
+{
+    char *plan = dome__view_plan_text(&s->view.wanted);
+    to_all(s, &(dome_wire_message){.kind = DOME_WIRE_TARGET, .hold = {act->order, act->loop, plan}});
+    g_free(plan);
+}
+
 /* ---- users ---- */
 
-static void reply(int fd, const char *word, const char *text)
+void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text)
 {
+    if (fd == DOME_HUB_SCRIPT) {
+        dome__hub_script_answer(s, word, text);
+        return;
+    }
     char *line = g_strdup_printf("%s %s\n", word, text);
     ssize_t ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored;
@@ -50,30 +61,33 @@ static void reply(int fd, const char *word, const char *text)
 
 static void answer(hub_state *s, const char *word, const char *text)
 {
-    if (s->asker < 0)
-        return;
-    reply(s->asker, word, text);
+    const int asker = s->asker;
     s->asker = -1;
+    if (asker != -1)
+        dome__hub_reply(s, asker, word, text);
 }
 
 void dome__hub_view_open(hub_state *s)
 {
     dome__view_init(&s->view);
     s->order_fd = dome__door_listen(DOME_DOOR_ORDER);
-    s->asker = -1;
+    s->asker = s->adding.fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         s->asks[i].fd = -1;
+    dome__hub_script_open(s);
 }
 
 void dome__hub_view_close(hub_state *s)
 {
+    dome__hub_hosts_close(s);
     dome__hub_view_act(s, dome__view_end(&s->view));
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (s->asks[i].fd >= 0)
-            reply(s->asks[i].fd, "no", "the program has ended");
+            dome__hub_reply(s, s->asks[i].fd, "no", "the program has ended");
     if (s->order_fd >= 0)
         close(s->order_fd);
     dome__view_clear(&s->view);
+    dome__hub_script_close(s);
 }
 
 void dome__hub_view_act(hub_state *s, dome_view_act act)
@@ -83,7 +97,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
         to_all(s, &(dome_wire_message){.kind = DOME_WIRE_HOLD, .hold = {.order = act.order}});
         break;
     case DOME_VIEW_TARGET:
-        to_all(s, &(dome_wire_message){.kind = DOME_WIRE_TARGET, .hold = {act.order, act.loop, (uint32_t)act.size}});
+        send_target(s, &act);
         break;
     case DOME_VIEW_MEMBERS:
         send_members(s);
@@ -95,6 +109,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
         answer(s, "no", act.text);
         break;
     case DOME_VIEW_NOTHING:
+    case DOME_VIEW_AGAIN:
     case DOME_VIEW_WRONG:
         break;
     }
@@ -111,25 +126,39 @@ static const char *never(const hub_state *s)
     return NULL;
 }
 
+void dome__hub_carry_out(hub_state *s, dome_order *order, int asker)
+{
+    dome_view_plan plan;
+    const char **hosts = dome__hub_hosts(s);
+    char *why = dome__order_plan(order, s->view.size, hosts, &plan);
+    g_free(hosts);
+    dome__order_clear(order);
+    if (!why) {
+        dome_view_act act = dome__view_ask(&s->view, &plan);
+        if (act.deed != DOME_VIEW_REFUSED) {
+            s->asker = asker;
+            dome__hub_view_act(s, act);
+            return;
+        }
+        why = act.text;
+    }
+    dome__hub_reply(s, asker, "no", why);
+    g_free(why);
+}
+
 static void take_order(hub_state *s, hub_ask *ask)
 {
-    int change = 0;
+    dome_order order;
     const char *why =
-        dome__order_parse(ask->line, &change) ? never(s) : "the order is not understood: is dome of another version?";
+        dome__order_parse(ask->line, &order) ? never(s) : "the order is not understood: is dome of another version?";
     const int fd = ask->fd;
     ask->fd = -1;
-    if (why) {
-        reply(fd, "no", why);
+    if (!why) {
+        dome__hub_add_hosts(s, &order, fd);
         return;
     }
-    dome_view_act act = dome__view_ask(&s->view, s->view.size + change);
-    if (act.deed == DOME_VIEW_REFUSED) {
-        reply(fd, "no", act.text);
-        g_free(act.text);
-        return;
-    }
-    s->asker = fd;
-    dome__hub_view_act(s, act);
+    dome__order_clear(&order);
+    dome__hub_reply(s, fd, "no", why);
 }
 
 static void hear(hub_state *s, hub_ask *ask)
@@ -151,6 +180,8 @@ static void hear(hub_state *s, hub_ask *ask)
 
 void dome__hub_take_orders(hub_state *s)
 {
+    dome__hub_hear_hosts(s);
+    dome__hub_script_tick(s);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (dome__hub_happened(s, DOME_POLL_ASK + i))
             hear(s, &s->asks[i]);
@@ -164,26 +195,35 @@ void dome__hub_take_orders(hub_state *s)
     if (fd >= 0 && free < DOME_HUB_ASKS)
         s->asks[free] = (hub_ask){.fd = fd};
     else if (fd >= 0)
-        reply(fd, "no", "too many orders at once");
+        dome__hub_reply(s, fd, "no", "too many orders at once");
 }
 
 /* ---- tasks ---- */
+
+static uint32_t newest(const hub_state *s)
+{
+    return s->view.phase == DOME_VIEW_ENTERING ? s->view.next_number : s->view.number;
+}
 
 bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
 {
     *then = (dome_view_act){0};
     if (c->channel != DOME_WIRE_WATCH)
-        return c->view == s->view.number || c->view == s->view.number + 1;
+        return c->view >= s->view.number && c->view <= newest(s);
     *then = dome__view_greet(&s->view, c->rank, c->view, c->tid);
     if (then->deed == DOME_VIEW_WRONG)
         return false;
+    const int place = dome__view_place(&s->view, c->view, c->rank);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *before = s->clients->pdata[i];
-        if (before->away && before->rank == c->rank) {
+        if (before->away && dome__view_place(&s->view, before->view, before->rank) == place) {
             before->away = false;
-            before->bye = before->left = true;
+            before->bye = before->left = before->replaced = true;
         }
     }
+    c->away = then->deed == DOME_VIEW_AGAIN;
+    if (c->rank == 0 && !c->away)
+        s->rank0_started_at = 0;
     return true;
 }
 
@@ -198,11 +238,16 @@ static void note_entered(hub_state *s, uint32_t before)
     s->loops_before += loops;
 }
 
-void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int size)
+void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
 {
     const bool steady = s->view.phase != DOME_VIEW_ENTERING;
     const uint32_t before = s->view.number;
-    dome_view_act act = dome__view_announce(&s->view, c->rank, number, size);
+    dome_view_plan plan;
+    dome_view_act act = {.deed = DOME_VIEW_WRONG};
+    if (dome__view_plan_parse(change->plan, 0, &plan))
+        act = dome__view_announce(&s->view, c->rank, change->number, &plan);
+    const int size = plan.size;
+    dome__view_plan_clear(&plan);
     if (act.deed == DOME_VIEW_WRONG) {
         dome__hub_notice(s, DOME_END_OWN, false, 2,
                          g_strdup_printf("tasks disagree about the number of tasks: task %d on host %s changes to %d", c->rank,
@@ -212,7 +257,8 @@ void dome__hub_view_change(hub_state *s, hub_client *c, uint32_t number, int siz
     note_entered(s, before);
     if (steady || s->view.number != before)
         s->entered_at = s->now;
-    c->away = dome__view_away(&s->view, c->rank);
+    if (!s->view.healing)
+        c->away = dome__view_away(&s->view, c->rank);
     dome__hub_view_act(s, act);
 }
 
@@ -221,6 +267,8 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     const uint32_t before = s->view.number;
     dome_view_act act = dome__view_stands(&s->view, view->number, (int)view->size, (int)view->least, (int)view->most);
     note_entered(s, before);
+    g_free(s->legacy);
+    s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);
 }
 
@@ -234,7 +282,8 @@ void dome__hub_look_for_away(hub_state *s, double limit)
         if (c->rank != 0 && c->process >= 0 && poll(&p, 1, 0) == 1) {
             dome__hub_process_ended(s, c);
         } else if (s->now - s->entered_at > limit) {
-            char *how = g_strdup_printf("it did not come back within %.1f s when the program changed its number of tasks", limit);
+            char *how = g_strdup_printf("it did not come back within %.1f s when the program %s", limit,
+                                        s->view.healing ? "went back to heal" : "changed its number of tasks");
             dome__hub_lost(s, c, how);
             g_free(how);
         }

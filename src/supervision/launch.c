@@ -1,5 +1,6 @@
 #include "supervision/launch.h"
 
+#include "core/environment_variables.h"
 #include "supervision/address.h"
 #include "supervision/hub.h"
 #include "supervision/wire.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,9 +95,14 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
     *launch = (dome_launch){
         .timeout = request->timeout,
         .before_init = request->before_init,
+        .script = request->script,
         .listen_fd = -1,
         .signal_fd = -1,
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
+        .path = request->path,
+        .words = request->words,
+        .heals = request->heals && request->path,
+        .left = request->left,
     };
     dome__private_machine_init(&launch->machine, request->launcher);
     /* A process that ignores SIGCHLD cannot learn how its children end. */
@@ -136,23 +143,76 @@ static dome_hub hub_of(const dome_launch *launch)
         .report_fd = launch->report_fd,
         .launcher = launch->machine.launcher,
         .others = launch->machine.others,
+        .script = launch->script,
     };
+}
+
+static void tell_started(const dome_launch *launch, pid_t rank0)
+{
+    if (launch->report_fd >= 0)
+        dome__wire_send(launch->report_fd, &(dome_wire_message){.kind = DOME_WIRE_STARTED,
+                                                                .started = {(uint32_t)rank0, (uint32_t)launch->machine.daemon,
+                                                                            launch->machine.directory}});
+}
+
+/* In a child: gives up what only the hub needs. */
+static void leave_hub(const dome_launch *launch)
+{
+    const int own[] = {launch->signal_fd, launch->listen_fd, launch->report_fd};
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+        if (own[i] >= 0)
+            close(own[i]);
+    dome__private_machine_leave(&launch->machine);
+    sigprocmask(SIG_SETMASK, &launch->mask, NULL);
+    sigaction(SIGCHLD, &launch->child_action, NULL);
+}
+
+/* What the hub changes for itself, and exec would keep. */
+static void note_before(dome_launch *launch)
+{
+    struct sigaction action;
+    launch->ignores_pipe = sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    launch->ignores_size = sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    getrlimit(RLIMIT_NOFILE, &launch->files);
+}
+
+static void be_as_before(const dome_launch *launch)
+{
+    signal(SIGPIPE, launch->ignores_pipe ? SIG_IGN : SIG_DFL);
+    signal(SIGXFSZ, launch->ignores_size ? SIG_IGN : SIG_DFL);
+    setrlimit(RLIMIT_NOFILE, &launch->files);
+}
+
+static pid_t start_rank0(void *ctx, const char *view)
+{
+    const dome_launch *launch = ctx;
+    char **environment = g_environ_unsetenv(g_environ_setenv(g_get_environ(), DOME_VARIABLE_VIEW, view, TRUE), DOME_VARIABLE_HUB);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        leave_hub(launch);
+        be_as_before(launch);
+        execve(launch->path, launch->words, environment);
+        _exit(127);
+    }
+    g_strfreev(environment);
+    if (pid > 0)
+        dome__private_machine_guard_rank0(&launch->machine, pid);
+    return MAX(pid, 0);
+}
+
+static void healing(void *ctx, pid_t rank0)
+{
+    tell_started(ctx, rank0);
 }
 
 void dome__launch_fork(dome_launch *launch)
 {
-    sigset_t old;
     fflush(NULL);
-    launch->signal_fd = dome__hub_signals(&old);
+    launch->signal_fd = dome__hub_signals(&launch->mask);
+    note_before(launch);
     pid_t pid = fork();
     if (pid == 0) {
-        const int own[] = {launch->signal_fd, launch->listen_fd, launch->report_fd};
-        for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
-            if (own[i] >= 0)
-                close(own[i]);
-        dome__private_machine_leave(&launch->machine);
-        sigprocmask(SIG_SETMASK, &old, NULL);
-        sigaction(SIGCHLD, &launch->child_action, NULL);
+        leave_hub(launch);
         return;
     }
     if (pid < 0) {
@@ -166,10 +226,12 @@ void dome__launch_fork(dome_launch *launch)
     hub.rank0_in_init = !launch->before_init;
     signal(SIGPIPE, SIG_IGN);
     dome__private_machine_guard_rank0(&launch->machine, pid);
-    if (hub.report_fd >= 0)
-        dome__wire_send(hub.report_fd, &(dome_wire_message){.kind = DOME_WIRE_STARTED,
-                                                            .started = {(uint32_t)pid, (uint32_t)launch->machine.daemon,
-                                                                        launch->machine.directory}});
+    hub.heals = launch->heals;
+    hub.left = launch->left;
+    hub.start_rank0 = start_rank0;
+    hub.healing = healing;
+    hub.ctx = launch;
+    tell_started(launch, pid);
     int number, status = dome__hub_run(&hub, &number);
     dome__private_machine_end_guard(&launch->machine);
     if (number && number != SIGKILL) { /* the waiting parent sees how rank 0 ended */

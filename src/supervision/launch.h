@@ -6,6 +6,7 @@
 #include "supervision/private_machine.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 typedef struct dome_launch {
@@ -17,7 +18,15 @@ typedef struct dome_launch {
     struct sigaction child_action; /* action of SIGCHLD before dome__launch_open, restored in rank 0 */
     int report_fd;                 /* the supervisor's; -1 if there is none */
     pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
-    char *hub;                     /* the hub's address as text: watch.h */
+    const char *script;            /* the request's */
+    sigset_t mask;                 /* this and the next three: before dome__launch_fork, restored in rank 0 */
+    bool ignores_pipe, ignores_size;
+    struct rlimit files;
+    const char *path; /* of the program, from the request */
+    char **words;
+    bool heals;
+    int left;
+    char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
 
 typedef struct dome_launch_request {
@@ -26,9 +35,14 @@ typedef struct dome_launch_request {
     const char *address; /* by which other hosts reach this one; NULL: determined automatically */
     char **hosts;        /* hostfile lines to add to a private machine (may be empty); NULL: no hosts requested */
     bool most_hosts;     /* hosts that cannot be added are left out, with a line that says so */
+    const char *script;  /* a shell command that prints hosts now and then (hosts_policy.h); NULL: none */
     int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
     bool only_listen;    /* the virtual machine is running (started from the console) */
     bool before_init;    /* for a program that has not yet called dome_init */
+    bool heals;          /* the hub heals losses, at most `left` (below 0: no limit) */
+    int left;
+    const char *path; /* with heals: the executable file of the program, and the words with which it is started; both stay */
+    char **words;
 } dome_launch_request;
 
 /* Opens standard streams that were closed when the process started as /dev/null; otherwise the next file or connection would

@@ -2,6 +2,7 @@
 
 #include "core/files.h"
 #include "core/run_directory.h"
+#include "supervision/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,35 +130,82 @@ static int start_guard(dome_private_machine *m)
     return line[0];
 }
 
-/* Adds hosts in a child process, which joins and leaves the machine, so that this process never joins it. */
-static bool add_hosts(const dome_launcher *launcher, char **lines, char **message)
+/* What the child process says if all hosts have been added. */
+static const char ADDED[] = "added\n";
+
+/* Why not all of these hosts of the machine answer: g_free'd; NULL: they do. */
+static char *silent_hosts(char **lines)
+{
+    bool *answers = g_new0(bool, g_strv_length(lines) + 1);
+    GString *text = g_string_new(NULL);
+    dome__hosts_run(lines, "true", answers);
+    for (guint i = 0; lines[i]; i++)
+        if (!answers[i])
+            g_string_append_printf(text, "%shost %.*s is in the virtual machine, but does not answer", text->len ? "; " : "",
+                                   (int)strcspn(lines[i], " \t"), lines[i]);
+    g_free(answers);
+    return g_string_free(text, text->len == 0);
+}
+
+pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, int *fd)
 {
     int out[2];
-    if (pipe(out) < 0) {
-        *message = g_strdup(g_strerror(errno));
-        return false;
-    }
+    *fd = -1;
+    if (pipe2(out, O_CLOEXEC) < 0)
+        return 0;
     pid_t pid = fork();
     if (pid == 0) {
         char *why = NULL;
-        close(out[0]);
+        dup2(out[1], STDERR_FILENO + 1);
+        close_range(STDERR_FILENO + 2, ~0U,
+                    0); /* PVM's library cannot use high descriptors, and lines must close when tasks end */
         bool good = launcher->machine_add(lines, &why);
-        if (!good && why) {
-            ssize_t ignored = write(out[1], why, strlen(why));
-            (void)ignored;
-        }
-        _exit(good ? 0 : 1);
+        if (good && look)
+            good = !(why = silent_hosts(lines));
+        const char *said = good ? ADDED : why ? why : "";
+        ssize_t ignored = write(STDERR_FILENO + 1, said, strlen(said));
+        (void)ignored;
+        _exit(0);
     }
+    const int error = errno;
     close(out[1]);
+    if (pid > 0)
+        *fd = out[0];
+    else
+        close(out[0]);
+    errno = error;
+    return MAX(pid, 0);
+}
+
+int dome__machine_add_seconds(char **lines)
+{
+    return 25 + (int)g_strv_length(lines);
+}
+
+const char *dome__machine_add_failed(const char *said)
+{
+    if (strcmp(said, ADDED) == 0)
+        return NULL;
+    return said[0] ? said : "hosts cannot be added to the virtual machine";
+}
+
+/* The same, and waits for it. */
+static bool add_hosts(const dome_launcher *launcher, char **lines, char **message)
+{
+    int fd;
+    pid_t pid = dome__machine_add(launcher, lines, false, &fd);
+    if (pid == 0) {
+        *message = g_strdup(g_strerror(errno));
+        return false;
+    }
     GString *text = g_string_new(NULL);
     char buffer[1024];
     ssize_t n = 1;
-    /* A time limit: PVM waits for minutes for a host that is lost after its daemon was started. */
-    int seconds = 25 + (int)g_strv_length(lines);
+    int seconds = dome__machine_add_seconds(lines);
     gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
-    while (pid > 0 && n > 0) {
+    while (n > 0) {
         gint64 left = until - g_get_monotonic_time();
-        struct pollfd p = {.fd = out[0], .events = POLLIN};
+        struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
         if (ready == 0) {
             kill(pid, SIGKILL);
@@ -167,18 +215,16 @@ static bool add_hosts(const dome_launcher *launcher, char **lines, char **messag
             g_free(names);
             break;
         }
-        n = ready > 0 ? read(out[0], buffer, sizeof buffer) : 1;
+        n = ready > 0 ? read(fd, buffer, sizeof buffer) : 1;
         g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
     }
-    close(out[0]);
-    int status = 1;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    close(fd);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    bool good = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!good && !text->len)
-        g_string_append(text, "hosts cannot be added to the virtual machine");
-    *message = g_string_free(text, good);
-    return good;
+    const char *failed = dome__machine_add_failed(text->str);
+    *message = g_strdup(failed);
+    g_string_free(text, TRUE);
+    return !failed;
 }
 
 void dome__private_machine_init(dome_private_machine *m, const dome_launcher *launcher)

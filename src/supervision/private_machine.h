@@ -25,6 +25,17 @@ void dome__private_machine_init(dome_private_machine *machine, const dome_launch
 bool dome__private_machine_start(dome_private_machine *machine, const char *address, char **hosts, bool most_hosts,
                                  double timeout, char **message);
 
+/* Adds hosts (hostfile lines) to the virtual machine that this process uses, in a child process, so that this process never joins
+ * it. look: also looks whether they answer, since hosts that are down stay part of a machine for minutes. Returns its pid; 0 with
+ * errno set. From *fd comes what it says, until it ends. */
+pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, int *fd);
+
+/* How many seconds that may take: PVM waits for minutes for a host that is lost after its daemon was started. */
+int dome__machine_add_seconds(char **lines);
+
+/* What has failed, from all that the child process has said; NULL: all hosts have been added. */
+const char *dome__machine_add_failed(const char *said);
+
 /* Makes the guard also continue rank 0 (SIGCONT) when the hub ends, in case it is stopped. */
 void dome__private_machine_guard_rank0(const dome_private_machine *machine, pid_t rank0);
 

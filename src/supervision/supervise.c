@@ -1,6 +1,7 @@
 #include "supervision/supervise.h"
 
 #include "supervision/hub.h"
+#include "supervision/losses.h"
 #include "supervision/wire.h"
 
 #include <errno.h>
@@ -14,12 +15,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* After this many consecutive failures at the same point of the program, it is not restarted. */
-enum { SAME_PLACE = 3 };
-
-/* The most loop boundaries by which two failures at the same point may differ: tasks are not in step when one is lost. */
-enum { NEAR = 1 };
 
 /* Seconds that the processes of a dead hub get to end by themselves. */
 static const double LEFTOVERS = 6;
@@ -45,13 +40,9 @@ typedef struct supervisor {
     char *line, *silent;
     uint64_t sequence, loop;
 
+    int heals; /* losses that hubs have healed, or have tried to */
     GString *avoid;
 } supervisor;
-
-typedef struct place {
-    bool known;
-    uint64_t checkpoint, loop, sequence;
-} place;
 
 static double monotonic(void)
 {
@@ -124,6 +115,7 @@ static bool handle_signals(supervisor *s)
 
 static void take_started(supervisor *s, const dome_wire_started *started)
 {
+    s->heals += s->has_hub;
     s->has_hub = true;
     s->rank0 = (pid_t)started->rank0;
     s->daemon = (pid_t)started->daemon;
@@ -282,17 +274,6 @@ static bool is_loss(const supervisor *s, int attempt)
     return s->end == DOME_END_LOSS || (s->end == DOME_END_START && attempt > 0);
 }
 
-static bool near(uint64_t a, uint64_t b)
-{
-    return (a > b ? a - b : b - a) <= NEAR;
-}
-
-static bool same_place(const place *a, const place *b)
-{
-    return a->known && b->known && a->checkpoint == b->checkpoint && near(a->loop, b->loop) &&
-           (a->loop > 0 || a->sequence == b->sequence);
-}
-
 static char *from(const dome_supervise_point *point, bool resume)
 {
     if (!resume || point->number == 0)
@@ -322,8 +303,7 @@ static void end_like(int status)
 int dome__supervise(const dome_supervision *how)
 {
     supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
-    place last = {0};
-    int times = 0;
+    dome_losses losses = {0};
     bool resume = false;
     dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
     how->point(how->ctx, &first);
@@ -332,7 +312,8 @@ int dome__supervise(const dome_supervision *how)
     sigaction(SIGCHLD, &heard, &s.old_child);
     s.signal_fd = dome__hub_signals(&s.old_mask);
     for (int number = 0;; number++) {
-        dome_attempt attempt = {.number = number, .resume = resume, .avoid = s.avoid->str};
+        dome_attempt attempt = {
+            .number = number, .resume = resume, .avoid = s.avoid->str, .left = MAX(how->restarts - number - s.heals, 0)};
         clear(&s);
         start(&s, &attempt);
         watch(&s, attempt.report_fd);
@@ -347,16 +328,15 @@ int dome__supervise(const dome_supervision *how)
         char *text = reason(&s);
         dome_supervise_point point = {0};
         how->point(how->ctx, &point);
-        place here = {s.place_known, point.number, s.loop, s.sequence};
-        times = same_place(&last, &here) ? times + 1 : 1;
-        last = here;
-        if (times >= SAME_PLACE) {
+        const dome_place here = {s.place_known, point.number, s.loop, s.sequence};
+        if (dome__losses_note(&losses, &here)) {
             fprintf(stderr, "dome: %s; that is the same place %d times in a row: the program is not started again\n", text,
-                    times);
+                    losses.times);
             break;
         }
-        if (number == how->restarts) {
-            fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, number, number == 1 ? " is" : "s are");
+        const int used = number + s.heals;
+        if (used >= how->restarts) {
+            fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, used, used == 1 ? " is" : "s are");
             break;
         }
         /* Resume only when the newest checkpoint differs from the one before this run: that one may belong to another run. */
@@ -367,7 +347,7 @@ int dome__supervise(const dome_supervision *how)
         if (s.ending)
             break;
         fprintf(stderr, "dome: %s; started again%s%s %s, restart %d of %d\n", text, where[0] ? " " : "", where, point_text,
-                number + 1, how->restarts);
+                used + 1, how->restarts);
         g_free(where);
         g_free(point_text);
         g_free(text);

@@ -20,10 +20,11 @@ typedef struct dome_attempt {
     bool resume;       /* resume from the newest checkpoint of this run, if there is one */
     int report_fd;     /* for dome_launch_request; closed on exec */
     const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
+    int left;          /* losses that may still be healed or answered by another attempt */
 } dome_attempt;
 
 typedef struct dome_supervision {
-    int restarts;   /* the most restarts */
+    int restarts;   /* the most restarts, and losses healed by the hub */
     double timeout; /* --dome-timeout */
     const dome_launcher *launcher;
     void *ctx;

@@ -14,6 +14,9 @@ void dome__view_init(dome_view *view)
 void dome__view_clear(dome_view *view)
 {
     g_clear_pointer(&view->tasks, g_free);
+    g_clear_pointer(&view->arrivals, g_free);
+    dome__view_plan_clear(&view->wanted);
+    dome__view_plan_clear(&view->next);
 }
 
 static bool is_rank(const dome_view *v, int rank)
@@ -21,11 +24,30 @@ static bool is_rank(const dome_view *v, int rank)
     return rank >= 0 && rank < v->size;
 }
 
-/* Room for the tasks of both views, none of which has done anything yet. */
-static void begin_tasks(dome_view *v, int count)
+/* No task of the present view has done anything yet. */
+static void begin_tasks(dome_view *v)
 {
     g_free(v->tasks);
-    v->tasks = g_new0(dome_view_task, count);
+    v->tasks = g_new0(dome_view_task, v->size);
+}
+
+/* The next view has this plan, which is taken over. No member has come yet. */
+static void begin_arrivals(dome_view *v, dome_view_plan plan)
+{
+    dome__view_plan_clear(&v->next);
+    v->next = plan;
+    g_free(v->arrivals);
+    v->arrivals = g_new0(dome_view_arrival, plan.size);
+}
+
+static void begin_entering(dome_view *v, uint32_t number, dome_view_plan plan)
+{
+    v->phase = DOME_VIEW_ENTERING;
+    v->next_number = number;
+    begin_tasks(v);
+    for (int r = 0; r < v->size; r++)
+        v->tasks[r].next = dome__view_plan_next(&plan, r);
+    begin_arrivals(v, plan);
 }
 
 /* Answers the user, if there is one. Takes ownership of text. */
@@ -40,13 +62,14 @@ static dome_view_act answer(dome_view *v, dome_view_deed deed, char *text)
 }
 
 /* Why a user's wish cannot be met: g_free'd; NULL: it can. */
-static char *objection(const dome_view *v, int tasks)
+static char *objection(const dome_view *v, const dome_view_plan *plan)
 {
+    const int tasks = plan->size;
     if (v->size == 0)
         return g_strdup("the program is still starting");
     if (v->phase != DOME_VIEW_STEADY)
         return g_strdup("the program is about to change already");
-    if (tasks == v->size)
+    if (!dome__view_plan_changes(plan, v->size))
         return g_strdup_printf("the program has %d task%s already", v->size, v->size == 1 ? "" : "s");
     if (tasks < v->least)
         return g_strdup_printf("%d task%s would be fewer than its least number, %d", MAX(tasks, 0), tasks == 1 ? "" : "s",
@@ -56,15 +79,19 @@ static char *objection(const dome_view *v, int tasks)
     return NULL;
 }
 
-dome_view_act dome__view_ask(dome_view *v, int tasks)
+dome_view_act dome__view_ask(dome_view *v, dome_view_plan *plan)
 {
-    char *why = objection(v, tasks);
-    if (why)
+    char *why = objection(v, plan);
+    if (why) {
+        dome__view_plan_clear(plan);
         return (dome_view_act){.deed = DOME_VIEW_REFUSED, .text = why};
+    }
     v->phase = DOME_VIEW_ASKING;
     v->asked = true;
-    v->wanted = tasks;
-    begin_tasks(v, v->size);
+    dome__view_plan_clear(&v->wanted);
+    v->wanted = *plan;
+    *plan = (dome_view_plan){0};
+    begin_tasks(v);
     return (dome_view_act){.deed = DOME_VIEW_HOLD, .order = ++v->order};
 }
 
@@ -81,7 +108,7 @@ dome_view_act dome__view_held(dome_view *v, int rank, uint64_t order, uint64_t l
         most = MAX(most, v->tasks[r].loop);
     }
     v->phase = DOME_VIEW_ORDERED;
-    return (dome_view_act){.deed = DOME_VIEW_TARGET, .order = order, .loop = most + 1, .size = v->wanted};
+    return (dome_view_act){.deed = DOME_VIEW_TARGET, .order = order, .loop = most + 1};
 }
 
 dome_view_act dome__view_refuse(dome_view *v, uint64_t order, const char *why)
@@ -94,8 +121,22 @@ dome_view_act dome__view_refuse(dome_view *v, uint64_t order, const char *why)
 
 static bool all_here(const dome_view *v)
 {
-    for (int r = 0; r < v->next; r++)
-        if (!v->tasks[r].here)
+    for (int r = 0; r < v->next.size; r++)
+        if (!v->arrivals[r].here)
+            return false;
+    return true;
+}
+
+/* Whether a member comes before task 0 starts the newcomers. If task 0 itself is a newcomer, the hub starts it. */
+static bool comes_first(const dome_view *v, int rank)
+{
+    return rank == 0 || v->next.members[rank].before != DOME_VIEW_NEWCOMER;
+}
+
+static bool all_back(const dome_view *v)
+{
+    for (int r = 0; r < v->next.size; r++)
+        if (comes_first(v, r) && !v->arrivals[r].here)
             return false;
     return true;
 }
@@ -103,61 +144,96 @@ static bool all_here(const dome_view *v)
 /* The change is complete. */
 static dome_view_act enter(dome_view *v)
 {
-    v->number++;
-    v->size = v->next;
+    v->number = v->next_number;
+    v->size = v->next.size;
     v->phase = DOME_VIEW_STEADY;
+    v->healing = false;
+    g_clear_pointer(&v->tasks, g_free); /* of the view before */
     return answer(v, DOME_VIEW_DONE, g_strdup_printf("%d task%s, view %" PRIu32, v->size, v->size == 1 ? "" : "s", v->number));
 }
 
-dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, int size)
+dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, const dome_view_plan *plan)
 {
-    if (number <= v->number)
-        return nothing; /* it leaves, and the others have gone on without it */
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    if (number <= v->number || (v->healing && number < v->next_number))
+        return nothing; /* it leaves, and the others have gone on without it; or it does not know yet that it goes back */
     dome_view_act act = nothing;
     /* The next change has begun already, so all have joined: the word of task 0 comes by another connection. */
-    if (number == v->number + 2 && v->phase == DOME_VIEW_ENTERING && all_here(v))
+    if (entering && number == v->next_number + 1 && all_here(v))
         act = enter(v);
-    if (number != v->number + 1 || !is_rank(v, rank) || size < 1)
+    if (number != v->number + 1 || !is_rank(v, rank) || plan->size < 1 || plan->members[0].before != 0)
         return wrong;
     if (v->phase != DOME_VIEW_ENTERING) {
-        if (v->asked && size != v->wanted)
-            act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks by its own wish", size));
-        v->phase = DOME_VIEW_ENTERING;
-        v->next = size;
-        begin_tasks(v, MAX(v->size, size));
-    } else if (size != v->next) {
+        if (v->asked && !dome__view_plan_equal(plan, &v->wanted))
+            act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks by its own wish", plan->size));
+        begin_entering(v, number, dome__view_plan_copy(plan));
+    } else if (!dome__view_plan_equal(plan, &v->next)) {
         return wrong;
     }
     v->tasks[rank].announced = true;
     return act;
 }
 
-int dome__view_staying(const dome_view *v)
+int dome__view_healed_size(const dome_view *v)
 {
-    return v->phase == DOME_VIEW_ENTERING ? MIN(v->size, v->next) : v->size;
+    return v->phase == DOME_VIEW_ENTERING ? v->next.size : v->size;
+}
+
+int dome__view_place(const dome_view *v, uint32_t number, int rank)
+{
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    if (number == v->number)
+        return !is_rank(v, rank) ? -1 : entering ? v->tasks[rank].next : rank;
+    /* Views that were interrupted have the ranks of the one that heals them. */
+    const bool of_next = entering && number > v->number && number <= v->next_number;
+    return of_next && rank >= 0 && rank < v->next.size ? rank : -1;
+}
+
+dome_view_act dome__view_heal(dome_view *v, const bool *lost, const char *const *hosts)
+{
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    dome_view_plan plan = dome__view_plan_replace(dome__view_healed_size(v), lost, hosts);
+    dome_view_act act = nothing;
+    if (entering) {
+        v->next_number += 2;
+        begin_arrivals(v, plan);
+    } else {
+        act = answer(v, DOME_VIEW_REFUSED, g_strdup("a task was lost, and the program goes back to heal: give the order again"));
+        begin_entering(v, v->number + 2, plan);
+    }
+    v->healing = true;
+    return act;
 }
 
 bool dome__view_away(const dome_view *v, int rank)
 {
-    return v->phase == DOME_VIEW_ENTERING && rank >= 0 && rank < dome__view_staying(v) && v->tasks[rank].announced &&
-           !v->tasks[rank].here;
+    if (v->phase != DOME_VIEW_ENTERING || !is_rank(v, rank) || !v->tasks[rank].announced)
+        return false;
+    const int next = v->tasks[rank].next;
+    return next >= 0 && !v->arrivals[next].here;
+}
+
+/* Whether a task that greets from this view is a member of the next one that must be told so. */
+static bool is_on_its_way(const dome_view *v, int rank, uint32_t number)
+{
+    const int place = v->healing && number > v->number && number < v->next_number ? dome__view_place(v, number, rank) : -1;
+    return place >= 0 && v->next.members[place].before != DOME_VIEW_NEWCOMER && !v->arrivals[place].here;
 }
 
 dome_view_act dome__view_greet(dome_view *v, int rank, uint32_t number, int id)
 {
     if (number == v->number && v->phase != DOME_VIEW_ENTERING)
         return nothing; /* the program starts */
-    if (number != v->number + 1 || v->phase != DOME_VIEW_ENTERING || rank < 0 || rank >= v->next || v->tasks[rank].here)
+    if (is_on_its_way(v, rank, number))
+        return (dome_view_act){.deed = DOME_VIEW_AGAIN};
+    if (v->phase != DOME_VIEW_ENTERING || number != v->next_number || rank < 0 || rank >= v->next.size || v->arrivals[rank].here)
         return wrong;
-    const int staying = dome__view_staying(v);
-    if (rank < staying && !v->tasks[rank].announced)
+    const int before = v->next.members[rank].before;
+    if (!v->healing && before != DOME_VIEW_NEWCOMER && (!is_rank(v, before) || !v->tasks[before].announced))
         return wrong;
-    v->tasks[rank].here = true;
-    v->tasks[rank].id = id;
-    for (int r = 0; r < staying; r++)
-        if (!v->tasks[r].here)
-            return nothing;
-    return rank < staying ? (dome_view_act){.deed = DOME_VIEW_MEMBERS} : nothing;
+    v->arrivals[rank].here = true;
+    v->arrivals[rank].id = id;
+    return comes_first(v, rank) && all_back(v) ? (dome_view_act){.deed = DOME_VIEW_MEMBERS} : nothing;
 }
 
 dome_view_act dome__view_stands(dome_view *v, uint32_t number, int size, int least, int most)
@@ -172,7 +248,7 @@ dome_view_act dome__view_stands(dome_view *v, uint32_t number, int size, int lea
     }
     if (number <= v->number)
         return nothing; /* an announcement of the next change has told so already */
-    if (v->phase != DOME_VIEW_ENTERING || number != v->number + 1 || size != v->next)
+    if (v->phase != DOME_VIEW_ENTERING || number != v->next_number || size != v->next.size)
         return wrong;
     return enter(v);
 }

@@ -6,14 +6,21 @@
  *     ASKING    a user wants another number of tasks. Every task was told to hold at its next loop boundary, and answers how many
  *               it has passed
  *     ORDERED   all have answered: no task has passed the boundary after the highest answer, so all can change there
- *     ENTERING  tasks have announced that they go over into the next view. Those that stay become the program anew by exec, and
- *               come back; others leave, or are started
+ *     ENTERING  tasks have announced that they go over into the next view, by a plan of its members (view_plan.h). Those that
+ *               stay become the program anew by exec, and come back; others leave, or are started
  *
  * A program that asks by itself (dome_resize) needs no order: its tasks know, and the first announcement leads to ENTERING from
- * any state. The loss of a task ends the whole, as it does at any other time, unless the task has announced and is to come back.
+ * any state.
+ *
+ * A loss either ends the whole, or is healed, in any phase: all tasks that are left go back, which is ENTERING again, into a view
+ * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. Where a change is interrupted, its
+ * outcome is healed: tasks on their way into the interrupted view are told again when they greet. The number of a view that heals
+ * leaves out one, since tasks may have begun a change of their own before they are told.
  */
 #ifndef DOME_SRC_VIEW_H
 #define DOME_SRC_VIEW_H
+
+#include "supervision/view_plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,44 +31,52 @@ typedef struct dome_view_task {
     bool answered;  /* to the present order */
     uint64_t loop;  /* its answer */
     bool announced; /* it goes over into the next view, or leaves */
-    bool here;      /* it has come into the next view */
-    int id;         /* its launcher's id there */
+    int next;       /* ENTERING: its rank in the next view; -1: it leaves */
 } dome_view_task;
+
+/* A member of the next view. */
+typedef struct dome_view_arrival {
+    bool here; /* it has come */
+    int id;    /* its launcher's id there */
+} dome_view_arrival;
 
 typedef struct dome_view {
     uint32_t number; /* of the present view, from 0 */
     int size;        /* its tasks; 0: the program is still starting */
     int least, most; /* --dome-min, --dome-max; most 0: no limit */
     dome_view_phase phase;
-    bool asked;            /* a user waits for an answer */
-    uint64_t order;        /* number of the last order, from 1 */
-    int wanted;            /* tasks, by that order */
-    int next;              /* ENTERING: tasks of the next view */
-    dome_view_task *tasks; /* by rank, of both views */
+    bool asked;                  /* a user waits for an answer */
+    uint64_t order;              /* number of the last order, from 1 */
+    dome_view_plan wanted;       /* by that order */
+    uint32_t next_number;        /* ENTERING: of the next view */
+    dome_view_plan next;         /* its plan */
+    bool healing;                /* ENTERING after a loss */
+    dome_view_task *tasks;       /* by rank in the present view */
+    dome_view_arrival *arrivals; /* ENTERING: by rank in the next view */
 } dome_view;
 
 typedef enum dome_view_deed {
     DOME_VIEW_NOTHING,
     DOME_VIEW_HOLD,    /* tell all tasks to hold at their next boundary: order */
-    DOME_VIEW_TARGET,  /* tell all tasks at which boundary to change, and to how many tasks: order, loop, size */
+    DOME_VIEW_TARGET,  /* tell all tasks at which boundary to change, and how: order, loop, and the plan `wanted` */
     DOME_VIEW_MEMBERS, /* tell task 0 the ids of the tasks that have come back */
     DOME_VIEW_DONE,    /* answer the user: text */
     DOME_VIEW_REFUSED, /* answer the user: text */
+    DOME_VIEW_AGAIN,   /* the task is on its way into a view that was interrupted: tell it where to go */
     DOME_VIEW_WRONG    /* the message fits nothing: its sender is not of this view */
 } dome_view_deed;
 
 typedef struct dome_view_act {
     dome_view_deed deed;
     uint64_t order, loop;
-    int size;
     char *text; /* g_free'd by the caller */
 } dome_view_act;
 
 void dome__view_init(dome_view *view);
 void dome__view_clear(dome_view *view);
 
-/* A user wants `tasks` tasks. */
-dome_view_act dome__view_ask(dome_view *view, int tasks);
+/* A user wants these members; the plan is taken over. Task 0 stays what it is. */
+dome_view_act dome__view_ask(dome_view *view, dome_view_plan *plan);
 
 /* A task holds at its next boundary, and has passed (or entered) so many. */
 dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_t loop);
@@ -69,8 +84,8 @@ dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_
 /* The program cannot change, and goes on as it was. Order 0: its own wish. */
 dome_view_act dome__view_refuse(dome_view *view, uint64_t order, const char *why);
 
-/* A task goes over into view `number` of `size` tasks. */
-dome_view_act dome__view_announce(dome_view *view, int rank, uint32_t number, int size);
+/* A task goes over into view `number`, which is made by this plan. */
+dome_view_act dome__view_announce(dome_view *view, int rank, uint32_t number, const dome_view_plan *plan);
 
 /* A task greets from view `number`. */
 dome_view_act dome__view_greet(dome_view *view, int rank, uint32_t number, int id);
@@ -81,10 +96,17 @@ dome_view_act dome__view_stands(dome_view *view, uint32_t number, int size, int 
 /* The program has ended, or is about to. */
 dome_view_act dome__view_end(dome_view *view);
 
-/* Whether a task is between two views: its process goes on, without a connection. */
+/* Tasks are lost: makes the next view, into which those that are left must be told to go back. lost: by rank in the view that is
+ * to be healed, of dome__view_healed_size tasks; dome__view_place tells these ranks. hosts: where newcomers are started, or NULL:
+ * anywhere. What the act says is not about that, but for a user whose order is dropped. */
+dome_view_act dome__view_heal(dome_view *view, const bool *lost, const char *const *hosts);
+int dome__view_healed_size(const dome_view *view);
+
+/* Whether a task of the present view is between two views: its process goes on, without a connection. */
 bool dome__view_away(const dome_view *view, int rank);
 
-/* How many tasks come back into the next view. */
-int dome__view_staying(const dome_view *view);
+/* The rank in the newest view, which is the next one while ENTERING, of a task that has this rank in view `number`; -1: it is not
+ * in it. */
+int dome__view_place(const dome_view *view, uint32_t number, int rank);
 
 #endif

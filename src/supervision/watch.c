@@ -50,8 +50,10 @@ struct dome_watch {
     uint64_t checkpoint;      /* number of the last one + 1; 0: none */
     uint32_t queries;         /* number received from the hub */
     bool quiet;               /* does not report the loss of the hub */
-    dome_hold *hold;          /* counts loop boundaries, and stops at one by order of the hub */
-    pthread_mutex_t state;    /* protects the next two, and the data for beats */
+    void (*go_back)(void *ctx, const dome_wire_back *back);
+    void *go_back_ctx;
+    dome_hold *hold;       /* counts loop boundaries, and stops at one by order of the hub */
+    pthread_mutex_t state; /* protects the next two, and the data for beats */
     const dome_transport *transport;
     bool leaving;               /* dome__watch_leave was called */
     dome_trace *trace;          /* the trace that the thread sends to the hub; NULL: none */
@@ -568,6 +570,16 @@ static void take_hold(dome_watch *watch, uint64_t order)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_HOLD, .hold = {.order = order, .loop = passed}});
 }
 
+/* Output that is not written yet is lost, as it is in a task that is killed: the program comes to it again. */
+static void take_back(dome_watch *watch, const dome_wire_back *back)
+{
+    if (!watch->go_back || back->number <= watch->view)
+        return;
+    take_next(watch);
+    pass_trace_on(watch, true);
+    watch->go_back(watch->go_back_ctx, back);
+}
+
 static void take_message(dome_watch *watch, const dome_wire_message *message)
 {
     switch (message->kind) {
@@ -590,7 +602,10 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         take_hold(watch, message->hold.order);
         break;
     case DOME_WIRE_TARGET:
-        dome__hold_target(watch->hold, message->hold.order, message->hold.loop, (int)message->hold.size);
+        dome__hold_target(watch->hold, message->hold.order, message->hold.loop, message->hold.plan);
+        break;
+    case DOME_WIRE_BACK:
+        take_back(watch, &message->back);
         break;
     case DOME_WIRE_MEMBERS:
         dome__hold_members(watch->hold, message->members);
@@ -761,7 +776,7 @@ void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, ui
     atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
 }
 
-int dome__watch_loop(dome_watch *watch, uint64_t *order)
+char *dome__watch_loop(dome_watch *watch, uint64_t *order)
 {
     return dome__hold_pass(watch->hold, order);
 }
@@ -776,15 +791,22 @@ void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_REFUSE, .refuse = {order, why}});
 }
 
-void dome__watch_change(dome_watch *watch, uint32_t number, int size)
+void dome__watch_change(dome_watch *watch, uint32_t number, const char *plan)
 {
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CHANGE, .view = {.number = number, .size = (uint32_t)size}});
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CHANGE, .change = {number, plan}});
 }
 
-void dome__watch_stands(dome_watch *watch, int size, int least, int most)
+void dome__watch_stands(dome_watch *watch, const dome_wire_view *view)
 {
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_STANDS,
-                                             .view = {watch->view, (uint32_t)size, (uint32_t)least, (uint32_t)most}});
+    dome_wire_message message = {.kind = DOME_WIRE_STANDS, .view = *view};
+    message.view.number = watch->view;
+    send_message(watch, &message);
+}
+
+void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wire_back *back), void *ctx)
+{
+    watch->go_back = go;
+    watch->go_back_ctx = ctx;
 }
 
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds)

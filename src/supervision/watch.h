@@ -68,9 +68,9 @@ dome_trail *dome__watch_trail(const dome_watch *watch);
 /* Notes that a checkpoint with this number has been written, for the hub's reports. */
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
 
-/* Counts a loop boundary, for beats. Returns the number of tasks to which the hub has ordered all tasks to change at this
- * boundary, with the number of the order (hold.h); 0: none. */
-int dome__watch_loop(dome_watch *watch, uint64_t *order);
+/* Counts a loop boundary, for beats. Returns the plan (view_plan.h, as text; g_free'd) by which the hub has ordered all tasks to
+ * change at this boundary, with the number of the order (hold.h); NULL: none. */
+char *dome__watch_loop(dome_watch *watch, uint64_t *order);
 
 /* Loop boundaries counted. */
 uint64_t dome__watch_passed(const dome_watch *watch);
@@ -78,17 +78,22 @@ uint64_t dome__watch_passed(const dome_watch *watch);
 /* Rank 0: the program cannot carry out the order, and goes on as it was. */
 void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why);
 
-/* This task goes over into view `number` of `size` tasks, or leaves. */
-void dome__watch_change(dome_watch *watch, uint32_t number, int size);
+/* This task goes over into view `number`, which is made by this plan, or leaves. */
+void dome__watch_change(dome_watch *watch, uint32_t number, const char *plan);
 
 /* For a task that becomes the program anew: ends the thread, and sends what it has left. The connection closes by exec. */
 void dome__watch_stop(dome_watch *watch);
 
-/* Rank 0: waits for the ids of the n tasks that come back into this view, itself included; false after so many seconds. */
+/* Rank 0: waits until all tasks are back that come into this view, and takes the ids of its n members, itself included; 0: a
+ * newcomer, to be started. False after so many seconds. */
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds);
 
-/* Rank 0: all tasks of this view have joined. least, most: --dome-min and --dome-max. */
-void dome__watch_stands(dome_watch *watch, int size, int least, int most);
+/* Rank 0: all tasks of this view have joined. The number of the view is filled in here. */
+void dome__watch_stands(dome_watch *watch, const dome_wire_view *view);
+
+/* Makes the thread call this function when the hub tells the task to go back, with all signals blocked. It becomes the program
+ * anew at once, whatever the main thread does, and does not return. Call it before the thread starts. */
+void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wire_back *back), void *ctx);
 
 /* Do not print a line if the hub is lost: the supervisor does. */
 void dome__watch_quiet(dome_watch *watch);

@@ -50,11 +50,13 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
     [DOME_WIRE_TRAIL] = {FIELD(CALLS, calls)},
     [DOME_WIRE_HOLD] = {FIELD(U64, hold.order), FIELD(U64, hold.loop)},
-    [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(U32, hold.size)},
+    [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(TEXT, hold.plan)},
     [DOME_WIRE_REFUSE] = {FIELD(U64, refuse.order), FIELD(TEXT, refuse.why)},
-    [DOME_WIRE_CHANGE] = {FIELD(U32, view.number), FIELD(U32, view.size)},
+    [DOME_WIRE_CHANGE] = {FIELD(U32, change.number), FIELD(TEXT, change.plan)},
     [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},
-    [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most)},
+    [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most),
+                          FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(TEXT, view.legacy)},
+    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan)},
 };
 
 static void call_clear(void *item)

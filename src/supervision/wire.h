@@ -25,17 +25,18 @@ typedef enum dome_wire_kind {
     DOME_WIRE_CLOCK,      /* task: its time; hub: the same, and its own */
     DOME_WIRE_TRACE_OPEN, /* rank 0: the file of the trace */
     DOME_WIRE_TRACE,      /* task: lines of a trace */
-    DOME_WIRE_STARTED,    /* hub, to its supervisor */
+    DOME_WIRE_STARTED,    /* hub, to its supervisor; again with each loss that it begins to heal */
     DOME_WIRE_REPORT,     /* hub, to its supervisor: how the program ended */
     DOME_WIRE_RECORD,     /* hub: number of the recording on demand to make */
     DOME_WIRE_SIGNAL,     /* task: the signal that is ending it */
     DOME_WIRE_TRAIL,      /* hub: requests the last operations; task: sends them */
     DOME_WIRE_HOLD,       /* hub: hold at the next loop boundary (order); task: the same, and how many it has passed */
-    DOME_WIRE_TARGET,     /* hub: change at this boundary, to so many tasks */
+    DOME_WIRE_TARGET,     /* hub: change at this boundary, by this plan */
     DOME_WIRE_REFUSE,     /* rank 0: the program cannot change */
     DOME_WIRE_CHANGE,     /* task: it goes over into the next view, or leaves */
-    DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back */
+    DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back; 0: a newcomer */
     DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
+    DOME_WIRE_BACK,       /* hub: a task is lost; become the program anew at once, for this view */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -115,7 +116,7 @@ typedef struct dome_wire_report {
 
 typedef struct dome_wire_hold {
     uint64_t order, loop;
-    uint32_t size; /* TARGET: the number of tasks */
+    const char *plan; /* TARGET: view_plan.h */
 } dome_wire_hold;
 
 typedef struct dome_wire_refuse {
@@ -123,10 +124,23 @@ typedef struct dome_wire_refuse {
     const char *why;
 } dome_wire_refuse;
 
+typedef struct dome_wire_change {
+    uint32_t number;  /* of the next view */
+    const char *plan; /* view_plan.h */
+} dome_wire_change;
+
 typedef struct dome_wire_view {
-    uint32_t number, size; /* CHANGE: of the next view; STANDS: of this one */
-    uint32_t least, most;  /* STANDS: --dome-min, --dome-max */
+    uint32_t number, size; /* of this view */
+    uint32_t least, most;  /* --dome-min, --dome-max */
+    uint64_t checkpoint;   /* number of the one that it goes on from; 0: none */
+    uint64_t loop;         /* its loop boundary */
+    const char *legacy;    /* what a process needs that is started in place of rank 0: DOME_VARIABLE_VIEW */
 } dome_wire_view;
+
+typedef struct dome_wire_back {
+    uint32_t number, rank; /* of the next view, and of the task in it */
+    const char *plan;      /* view_plan.h */
+} dome_wire_back;
 
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
@@ -152,7 +166,9 @@ typedef struct dome_wire_message {
         GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;     /* HOLD, TARGET */
         dome_wire_refuse refuse; /* REFUSE */
-        dome_wire_view view;     /* CHANGE, STANDS */
+        dome_wire_change change; /* CHANGE */
+        dome_wire_view view;     /* STANDS */
+        dome_wire_back back;     /* BACK */
         const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
     };
 } dome_wire_message;

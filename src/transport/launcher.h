@@ -23,14 +23,13 @@ typedef struct dome_members {
     char *hub;       /* dome_hub_address as text */
     char *directory; /* working directory of task 0 */
     uint32_t view;   /* number of the view; 0: the first */
-    int back;        /* tasks that were in the view before have ranks below this */
+    bool *back;      /* task 0, by rank: tasks that were in the view before; NULL: none */
 } dome_members;
 
-/* For a program that enters another view: its number, and the tasks that are there already, from rank 0 on. */
+/* For a program that enters another view: its number, and by rank the tasks that are there already. */
 typedef struct dome_again {
     uint32_t view;
-    int count;
-    const int *ids;
+    const int *ids; /* 0: a newcomer, which is started */
 } dome_again;
 
 /* NULL is allowed. */
@@ -46,7 +45,7 @@ typedef enum dome_launcher_can {
     DOME_LAUNCHER_KILL = 4,     /* kill: ends tasks of any host */
     DOME_LAUNCHER_PUBLISH = 8,  /* publish, published: a mailbox that all hosts can read */
     DOME_LAUNCHER_MACHINE = 16, /* machine_...: needs daemons, and can start private ones for one program */
-    DOME_LAUNCHER_AGAIN = 32    /* enrol, rejoin: a task that has become the program anew by exec can come back */
+    DOME_LAUNCHER_AGAIN = 32    /* park, enrol, rejoin: programs can enter another view */
 } dome_launcher_can;
 
 /* Texts and messages are g_free'd by the caller. A function that fails (NULL, false or 0) sets *message. */
@@ -84,8 +83,14 @@ typedef struct dome_launcher {
     dome_members *(*join)(double timeout, char **message);
     void (*ready)(const dome_members *members);
 
-    /* AGAIN: the same for a task that was in the view before. enrol returns its new id, which task 0 needs for spawn; 0 on
-     * failure. Task 0 calls it, too. */
+    /* AGAIN: starts newcomers of the next view while this one goes on, task r on the host names[r]; NULL: r is no newcomer.
+     * Returns when all of them wait for task 0 of the next view; ids[r] gets their ids, 0 for others. On failure none of them is
+     * left. They end when task 0 of this view has been gone for `patience` seconds without a message from that of the next. */
+    bool (*park)(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
+                 double patience, char **message);
+
+    /* AGAIN: the same as join for a task that was in the view before. enrol returns its new id, which task 0 needs for spawn; 0
+     * on failure. Task 0 calls it, too. */
     int (*enrol)(char **message);
     dome_members *(*rejoin)(double timeout, char **message);
 

@@ -19,10 +19,10 @@ STEPS = 120  # of a hundredth of a second and more: a task is killed long before
 
 def start(restarts, tasks, place, argument=None, rank=0, options=(), before=(), own=False, **more):
     """own: by the program's option."""
-    command = [] if own else [DOME, "run", "--restarts", str(restarts), "-n", str(tasks)]
+    command = [] if own else [DOME, "run", "--restarts", str(restarts), "--on-loss", "restart", "-n", str(tasks)]
     arguments = list(before) + command + [WORKER, "%MARKS%", str(rank), place]
     arguments += [str(argument)] if argument is not None else []
-    arguments += ["--dome-restarts", str(restarts), "--dome-tasks", str(tasks)] if own else []
+    arguments += ["--dome-restarts", str(restarts), "--dome-on-loss", "restart", "--dome-tasks", str(tasks)] if own else []
     return Run(arguments + list(options), **more)
 
 
@@ -282,7 +282,7 @@ def one_trace():
 
 def option_of_dome_run():
     """dome run heeds the option, too, and there is one supervisor."""
-    with Run([DOME, "run", "-n", "3", WORKER, "%MARKS%", "0", "steps", str(STEPS), "--dome-restarts", "1"]) as run:
+    with Run([DOME, "run", "-n", "3", WORKER, "%MARKS%", "0", "steps", str(STEPS), "--dome-restarts", "1", "--dome-on-loss", "restart"]) as run:
         there(run, 3)
         check(harness.Process.at(hub(run)).parent == run.pid, "the hub is no child of dome run")
         again(run, 3, kill_rank(1))

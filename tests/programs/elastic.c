@@ -1,4 +1,4 @@
-/* A Dome program that changes its number of tasks, for tests/start/elastic.py.
+/* A Dome program that changes its number of tasks, for tests/start/elastic.py, or loses some, for tests/fault/heal.py.
  *
  *     elastic STEPS SLEEP-MS [SIZES] [MARKS] [VARIANT]
  *
@@ -6,10 +6,15 @@
  * MARKS: each task writes its pid into MARKS/rank.N when it has joined, and task 0 the step into MARKS/step.0. VARIANT "bare": no
  * object has a name; "endless": no loop boundary; "reads": prints a line of standard input; "splits": writes over its arguments;
  * "posts": a message is under way at each boundary; "ends": task 0 sends SIGTERM to itself in step 500, the only one with a wish;
- * "hangs": task 1 does, before dome_init of the second view.
- * Prints a line for every tenth step, and a number in which all state is. */
+ * "hangs": task 1 does, before dome_init of the second view; "hurries": sleeps only while there is a file MARKS/slow;
+ * "shy": tasks that are started while there is a file MARKS/shy end at once; "twice": makes a vector, frees it and makes it
+ * again.
+ * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself when it comes to this point, by a thread beside what it does there, in
+ * the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth step, and a
+ * number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +32,36 @@ static void mark(const char *marks, const char *name, int rank, long value)
     FILE *file = fopen(made, "w");
     if (!file || fprintf(file, "%ld\n", value) < 0 || fclose(file) || rename(made, path))
         _exit(9);
+}
+
+/* ---- dying ---- */
+
+static int die_at = -1;
+static _Atomic int points;
+
+static void *die(void *unused)
+{
+    while (points < die_at)
+        ;
+    kill(getpid(), SIGKILL);
+    return unused;
+}
+
+/* rank: its own, or that it will have. */
+static void prepare_to_die(int rank, uint64_t view)
+{
+    const char *text = getenv("ELASTIC_DIE");
+    int who = -1, at = -1, views = 0;
+    if (!text || sscanf(text, "%d:%d:%d", &who, &at, &views) < 2 || who != rank || view > (uint64_t)views)
+        return;
+    pthread_t thread;
+    die_at = at;
+    pthread_create(&thread, NULL, die, NULL);
+}
+
+static void point(void)
+{
+    points++;
 }
 
 static int wanted(const char *sizes, int64_t step)
@@ -56,6 +91,19 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+static bool marked(const char *marks, const char *name)
+{
+    char path[4096 + 16];
+    snprintf(path, sizeof path, "%s/%s", marks, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Whether the program takes its time. */
+static bool slow(const char *marks, const char *variant)
+{
+    return strcmp(variant, "hurries") != 0 || marked(marks, "slow");
+}
+
 static void hang(void)
 {
     const char *view = getenv("DOME_VIEW");
@@ -68,7 +116,11 @@ int main(int argc, char **argv)
 {
     if (argc > 5 && strcmp(argv[5], "hangs") == 0)
         hang();
+    if (argc > 5 && strcmp(argv[5], "shy") == 0 && getenv("DOME_JOIN") && marked(argv[4], "shy"))
+        _exit(3);
     dome_env *env = dome_init(&argc, &argv);
+    prepare_to_die(dome_rank(env), dome_epoch(env));
+    point();
     int64_t steps = argc > 1 ? atoll(argv[1]) : 10;
     long sleep_ms = argc > 2 ? atol(argv[2]) : 0;
     const char *sizes = argc > 3 ? argv[3] : "-", *marks = argc > 4 ? argv[4] : "", *variant = argc > 5 ? argv[5] : "";
@@ -79,12 +131,19 @@ int main(int argc, char **argv)
         strtok(argv[3], ",");
     }
     dvec *x = dvec_new(env, bare ? NULL : "x", DOME_F64, 5000), *y = dvec_new(env, NULL, DOME_F64, 5000);
+    if (strcmp(variant, "twice") == 0) {
+        dvec_free(x);
+        x = dvec_new(env, "x", DOME_F64, 5000);
+    }
+    point();
     dvec *w = dvec_new_with(env, bare ? NULL : "w", DOME_I32, 300, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec *m = dvec_new_with(env, bare ? NULL : "m", DOME_F32, 700, DVEC_OPTIONS(.distribution = DOME_BLOCK, .width = 3));
     dvec *empty = dvec_new(env, bare ? NULL : "empty", DOME_U16, 0);
+    point();
     dscalar *step = dscalar_new(env, bare ? NULL : "step", DOME_I64);
     if (!dome_is_restarting(env)) {
         dome_print(env, "begins\n");
+        point();
         dvec_random(x, 7);
         dvec_fill(w, 1);
         dvec_fill(m, 0.5);
@@ -95,13 +154,17 @@ int main(int argc, char **argv)
         sleep(1);
     int64_t k;
     while ((k = dscalar_get_i64(step)) < steps) {
+        point();
         dvec_muls(y, x, 0.5);
         dvec_adds(x, y, (double)(k + 1) / 3);
         dvec_adds(w, w, (double)(k % 5));
         dvec_axpy(m, 1e-3 * (double)k, m);
+        point();
         if (k % 10 == 0)
             dome_print(env, "step %" PRId64 ": %a\n", k, dvec_sum(x));
-        nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
+        if (slow(marks, variant))
+            nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
+        point();
         dscalar_set_i64(step, k + 1);
         if (dome_rank(env) == 0)
             mark(marks, "step", 0, (long)k + 1);
@@ -111,16 +174,20 @@ int main(int argc, char **argv)
             raise(SIGTERM);
         if (posts)
             post(env, true);
+        point();
         dome_checkpoint(env);
         if (posts)
             post(env, false);
     }
     uint64_t hash = 14695981039346656037u;
+    point();
     hash = mix(hash, dvec_allgather(x), 5000 * sizeof(double));
     uint64_t shape[DOME_MAX_DIMENSIONS];
     hash = mix(hash, shape, (size_t)dvec_shape(m, shape) * sizeof *shape);
     hash = mix(hash, dvec_allgather(w), 300 * sizeof(int32_t));
+    point();
     hash = mix(hash, dvec_allgather(m), 2100 * sizeof(float));
+    point();
     dome_print(env, "after %" PRId64 " steps: %016" PRIx64 "\n", k, hash);
     if (getenv("ELASTIC_SHOW"))
         fprintf(stderr, "view %" PRIu64 ", %d tasks, task %d\n", dome_epoch(env), dome_size(env), dome_rank(env));

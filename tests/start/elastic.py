@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -140,6 +141,47 @@ def directory_gone():
             run.wait()
 
 
+def newcomer_ends():
+    """A task that cannot join costs the program nothing but a line."""
+    expected = one_task([ELASTIC, "150", "0", "-"])
+    with Run([ELASTIC, "150", "20", "-", "%MARKS%", "shy", "--dome-tasks", "2"]) as run:
+        reach(run, 1)
+        pids = [run.rank(0), run.rank(1)]
+        shy = run.marks + "/shy"
+        open(shy, "w").close()
+        _, err = dome("grow", str(run.pid), status=1)
+        check(re.fullmatch(r"dome: grow: task 2 on host \S+ ended before it joined the program: .*\n", err), err)
+        os.unlink(shy)
+        before = step_of(run)
+        reach(run, before + 3)
+        out, _ = dome("grow", str(run.pid))
+        check(out == "%d: 3 tasks, view 1\n" % run.pid, "grow: %r" % out)
+        check([run.rank(0), run.rank(1)] == pids, "other processes")
+        ended_well(run, expected)
+
+
+def not_executable():
+    with harness.temporary_directory() as directory:
+        program = directory + "/elastic"
+        shutil.copy(ELASTIC, program)
+        with Run([program, "1000", "20", "-", "%MARKS%", "--dome-tasks", "2"]) as run:
+            reach(run, 1)
+            os.chmod(program, 0o644)
+            _, err = dome("shrink", str(run.pid), status=1)
+            check(err == "dome: shrink: its executable file can no longer be executed\n", err)
+            reach(run, step_of(run) + 3)
+            harness.kill(run.pid, signal.SIGTERM)
+            run.wait()
+
+
+def made_twice():
+    """The memory that carries an object's values is given back when it has got them."""
+    with Run([ELASTIC, "9", "0", "3", "-", "twice", "--dome-tasks", "2"]) as run:
+        check(run.wait() != 0, "it goes on: " + run.output().decode())
+        check(any("'x' is made a second time in view 1" in line for line in run.lines()), run.errors())
+        run.check_clean()
+
+
 def arguments_written_over():
     """A program may write over its arguments (strtok): the next view begins with those of the start."""
     expected = one_task([ELASTIC, "8", "0", "-"])
@@ -270,7 +312,7 @@ def loss(seed, restarts):
     expected = one_task([ELASTIC, str(steps), "0", "-"])
     command = [ELASTIC, str(steps), "0", sizes_of(seed, 8, 4), "%MARKS%", "--dome-tasks", "3"]
     if restarts:
-        command = [DOME, "run", "--restarts", "5", "-n", "3"] + command[:-2]
+        command = [DOME, "run", "--restarts", "5", "--on-loss", "restart", "-n", "3"] + command[:-2]
     with Run(command) as run:
         wait_until(lambda: step_of(run) >= 3 or run.process.poll() is not None, "the program to run")
         time.sleep(draw.random() * 0.3)
@@ -298,7 +340,7 @@ def losses(seeds, restarts):
 def with_checkpoints():
     """Checkpoints go on across views; after a loss the program goes on from one."""
     expected = one_task([ELASTIC, "60", "0", "-"])
-    with Run([DOME, "run", "--restarts", "2", "-n", "2", ELASTIC, "60", "10", "3,2,4", "%MARKS%", "--dome-checkpoint-dir", "%MARKS%/saved",
+    with Run([DOME, "run", "--restarts", "2", "--on-loss", "restart", "-n", "2", ELASTIC, "60", "10", "3,2,4", "%MARKS%", "--dome-checkpoint-dir", "%MARKS%/saved",
               "--dome-checkpoint-every", "5"]) as run:
         run.arguments = run.arguments
         reach(run, 23)
@@ -394,6 +436,9 @@ def main():
         ("no names: order and wish", refused, "bare", [], r"it has no objects with names, so nothing .*", "20", "3"),
         ("a message under way", refused, "posts", [], r"a message of task 0 to task 1 \(tag 1, 1 elements of i32\) has not been received"),
         ("directory gone", directory_gone),
+        ("not executable", not_executable),
+        ("a newcomer ends", newcomer_ends),
+        ("made twice", made_twice),
         ("arguments written over", arguments_written_over),
         ("bound", bound),
         ("asked to end", asked_to_end),

@@ -280,7 +280,7 @@ def console_restart(own_tasks):
             except OSError:
                 return None
 
-        typed.type("spawn %s-> %s/worker %s 0 steps 150 --dome-restarts 1 %s"
+        typed.type("spawn %s-> %s/worker %s 0 steps 150 --dome-restarts 1 --dome-on-loss restart %s"
                    % ("" if own_tasks else "-3 ", PROGRAMS, marks, "--dome-tasks 3" if own_tasks else ""))
         wait_until(lambda: len(glob.glob(marks + "/there.?")) == 3, "the tasks")
         pids = [rank(r) for r in range(3)]

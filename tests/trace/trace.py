@@ -246,7 +246,7 @@ def restart():
     os.mkdir(marks)
     environment = {k: v for k, v in os.environ.items() if k not in ("PVM_VMID", "PVMSOCK", "DOME_OPTIONS", "DOME_HUB")}
     environment.update(TMPDIR=folder, PVM_TMP=folder)
-    program = [DOME, "run", "-n", "3", "--restarts", "1", BUILD + "/examples/heat", "--steps", "6000", "--output", marks + "/heat"]
+    program = [DOME, "run", "-n", "3", "--restarts", "1", "--on-loss", "restart", BUILD + "/examples/heat", "--steps", "6000", "--output", marks + "/heat"]
     program += ["--dome-checkpoint-dir", marks, "--dome-checkpoint-every", "100", "--dome-trace", path]
     p = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True, env=environment)
     while pid_of(1, wait_for(r"^k \d+ \d+ [2-9] ", path)) is None:

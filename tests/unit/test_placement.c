@@ -70,6 +70,33 @@ static void test_slots(void)
     g_free(slots);
 }
 
+/* One task after the other gives each host what dealing all of them at once gives it. */
+static void test_next(void)
+{
+    const int slots[] = {1, 4, 1, 2};
+    int count[4] = {0};
+    for (int round = 1; round <= 3; round++) {
+        for (int k = 0; k < 8; k++)
+            count[dome__placement_next(4, slots, count)]++;
+        for (int h = 0; h < 4; h++)
+            g_assert_cmpint(count[h], ==, round * slots[h]);
+    }
+    const int equal[] = {1, 1, 1}, uneven[] = {2, 1, 1};
+    g_assert_cmpint(dome__placement_next(3, equal, uneven), ==, 1);
+    g_assert_cmpint(dome__placement_next(1, equal, uneven), ==, 0);
+}
+
+static void test_find(void)
+{
+    char *const hosts[] = {(char[]){"h10.lab"}, (char[]){"h1.lab"}, (char[]){"h2"}, (char[]){"h2.lab"}, NULL};
+    g_assert_cmpint(dome__placement_find(hosts, "h1"), ==, 1);
+    g_assert_cmpint(dome__placement_find(hosts, "h1.lab"), ==, 1);
+    g_assert_cmpint(dome__placement_find(hosts, "h2"), ==, 2);
+    g_assert_cmpint(dome__placement_find(hosts, "h2.lab"), ==, 3);
+    g_assert_cmpint(dome__placement_find(hosts, "h"), ==, -1);
+    g_assert_cmpint(dome__placement_find(hosts, "h2.lab.org"), ==, -1);
+}
+
 /* Tasks that the PVM console has dealt to hosts in turn. */
 static void test_sort(void)
 {
@@ -174,6 +201,8 @@ int main(int argc, char **argv)
     g_test_add_func("/placement/boundaries", test_boundaries);
     g_test_add_func("/placement/counts", test_counts);
     g_test_add_func("/placement/slots", test_slots);
+    g_test_add_func("/placement/next", test_next);
+    g_test_add_func("/placement/find", test_find);
     g_test_add_func("/placement/sort", test_sort);
     g_test_add_func("/placement/processors", test_processors);
     return g_test_run();

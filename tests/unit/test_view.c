@@ -1,7 +1,6 @@
 /* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, wishes of the
- * program, and losses at any point. */
+ * program, and losses at any point, which end the program or are healed. */
 #include "supervision/hold.h"
-#include "supervision/order.h"
 #include "supervision/view.h"
 
 #include <glib.h>
@@ -13,10 +12,10 @@
 
 enum { TASKS = 3, LOOPS = 3, QUEUE = 6, NO_WISH = 99 };
 
-typedef enum word { HOLD, TARGET, MEMBERS, HELD, CHANGE, GREET, STANDS, CLOSED } word;
+typedef enum word { HOLD, TARGET, MEMBERS, BACK, HELD, CHANGE, GREET, STANDS, CLOSED } word;
 
 typedef struct letter {
-    uint8_t word, view, size;
+    uint8_t word, view, size, from; /* from: tasks of the view before */
     uint8_t order, loop;
 } letter;
 
@@ -32,19 +31,86 @@ typedef struct task {
     uint8_t place, view, passed, before;  /* boundaries passed in this view, and in those before */
     uint8_t ordered, order, target, told; /* by an order: told tasks */
     uint8_t size;                         /* to which it changes */
-    uint8_t welcomed;
-    queue in, out; /* from and to the hub */
+    uint8_t welcomed;                     /* the hub knows that it is connected */
+    uint8_t returns;                      /* AWAY: it comes back */
+    uint8_t expected;                     /* the hub knows that it is between two views */
+    queue in, out;                        /* from and to the hub */
 } task;
 
 typedef struct model {
     task tasks[TASKS];
     uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
-    uint8_t asked, answered, over;
-    dome_view view;
-    dome_view_task of_view[TASKS];
+    uint8_t asked, answered, over, heals;        /* heals: losses do not end the program */
+    dome_view view;                              /* its arrays are here while the model is kept */
+    dome_view_task of_tasks[TASKS];
+    dome_view_arrival of_arrivals[TASKS];
+    dome_view_member of_wanted[TASKS], of_next[TASKS];
 } model;
 
-static uint64_t states, ends, changes;
+/* ---- keeping models ---- */
+
+static void *unfold(const void *kept, size_t bytes)
+{
+    return g_memdup2(kept, bytes);
+}
+
+/* A model that was kept, for a step. */
+static void take_up(model *m, const model *kept)
+{
+    memcpy(m, kept, sizeof *m);
+    m->view.tasks = unfold(m->of_tasks, sizeof m->of_tasks);
+    m->view.arrivals = unfold(m->of_arrivals, sizeof m->of_arrivals);
+    m->view.wanted.members = unfold(m->of_wanted, sizeof m->of_wanted);
+    m->view.next.members = unfold(m->of_next, sizeof m->of_next);
+}
+
+/* Member by member: models are compared by their bytes, also those between members. */
+static void fold_plan(dome_view_member of_plan[TASKS], dome_view_plan *plan)
+{
+    const int size = plan->size;
+    memset(of_plan, 0, TASKS * sizeof *of_plan);
+    for (int r = 0; r < size; r++) {
+        of_plan[r].before = plan->members[r].before;
+        of_plan[r].host = plan->members[r].host;
+    }
+    dome__view_plan_clear(plan);
+    memset(plan, 0, sizeof *plan);
+    plan->size = size;
+}
+
+static void put_down(model *m)
+{
+    dome_view *v = &m->view;
+    memset(m->of_tasks, 0, sizeof m->of_tasks);
+    memset(m->of_arrivals, 0, sizeof m->of_arrivals);
+    if (v->tasks)
+        memcpy(m->of_tasks, v->tasks, (size_t)v->size * sizeof *v->tasks);
+    for (int r = 0; v->phase == DOME_VIEW_ENTERING && r < v->next.size; r++) {
+        m->of_arrivals[r].here = v->arrivals[r].here;
+        m->of_arrivals[r].id = v->arrivals[r].id;
+    }
+    fold_plan(m->of_wanted, &v->wanted);
+    fold_plan(m->of_next, &v->next);
+    g_clear_pointer(&v->tasks, g_free);
+    g_clear_pointer(&v->arrivals, g_free);
+}
+
+static uint64_t states, ends, changes, healings, agains, strays;
+
+static dome_view_act ask(dome_view *v, int tasks)
+{
+    dome_view_plan plan = dome__view_plan_resize(v->size, tasks);
+    return dome__view_ask(v, &plan);
+}
+
+/* A task of `from` says that it goes over into a view of `to`. */
+static dome_view_act announce(dome_view *v, int rank, uint32_t number, int from, int to)
+{
+    dome_view_plan plan = dome__view_plan_resize(from, to);
+    dome_view_act a = dome__view_announce(v, rank, number, &plan);
+    dome__view_plan_clear(&plan);
+    return a;
+}
 
 static void put(queue *q, letter l)
 {
@@ -73,10 +139,12 @@ static void act(model *m, dome_view_act a)
         if (a.deed == DOME_VIEW_HOLD && hears)
             put(&t->in, (letter){.word = HOLD, .order = (uint8_t)a.order});
         if (a.deed == DOME_VIEW_TARGET && hears)
-            put(&t->in, (letter){.word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)a.size});
+            put(&t->in,
+                (letter){
+                    .word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)m->view.wanted.size});
     }
     if (a.deed == DOME_VIEW_MEMBERS)
-        put(&m->tasks[0].in, (letter){.word = MEMBERS});
+        put(&m->tasks[0].in, (letter){.word = MEMBERS, .view = (uint8_t)m->view.next_number});
     if (a.deed == DOME_VIEW_DONE || a.deed == DOME_VIEW_REFUSED) {
         g_assert_nonnull(a.text);
         m->answered++;
@@ -84,8 +152,62 @@ static void act(model *m, dome_view_act a)
     g_free(a.text);
 }
 
-static void is_lost(model *m)
+/* ---- healing ---- */
+
+static void comes(task *t, uint32_t view)
 {
+    *t = (task){.place = COMES, .view = (uint8_t)view};
+    put(&t->out, (letter){.word = GREET, .view = (uint8_t)view});
+}
+
+/* A process that nobody has told where to go: it is turned away. */
+static void turn_away(model *m, int rank)
+{
+    const task *t = &m->tasks[rank];
+    if (t->place == COMES && !t->welcomed) {
+        g_assert_cmpint(dome__view_greet(&m->view, rank, t->view, 1).deed, ==, DOME_VIEW_WRONG);
+        strays++;
+    }
+    m->tasks[rank] = (task){.place = ABSENT};
+}
+
+/* Whether the hub believes that there is a process: it is connected, or expected. */
+static bool seems_there(const task *t, bool noticed)
+{
+    if (noticed || t->place == ABSENT)
+        return false;
+    return t->expected || t->welcomed;
+}
+
+static void heal(model *m, int noticed)
+{
+    bool lost[TASKS] = {0};
+    const int size = dome__view_healed_size(&m->view);
+    for (int r = 0; r < size; r++)
+        lost[r] = !seems_there(&m->tasks[r], r == noticed);
+    act(m, dome__view_heal(&m->view, lost, NULL));
+    healings++;
+    for (int r = 0; r < TASKS; r++) {
+        task *t = &m->tasks[r];
+        if (r >= size || lost[r]) {
+            turn_away(m, r);
+            if (r == 0)
+                comes(t, m->view.next_number);
+        } else if (!t->expected) {
+            t->expected = 1;
+            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+        } else if (t->welcomed) { /* told before, and has not gone yet */
+            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+        }
+    }
+}
+
+static void is_lost(model *m, int rank)
+{
+    if (m->heals) {
+        heal(m, rank);
+        return;
+    }
     m->over = 1;
     act(m, dome__view_end(&m->view));
 }
@@ -128,15 +250,24 @@ static void hear(task *t)
     } else if (l.word == TARGET && l.order == t->order) {
         t->target = l.loop;
         t->told = l.size;
-    } else if (l.word == MEMBERS) {
+    } else if (l.word == MEMBERS && l.view == t->view) {
         t->place = WAITS;
+    } else if (l.word == BACK && l.view > t->view) { /* to the beginning: there are no checkpoints here */
+        const task before = *t;
+        *t = (task){.place = AWAY,
+                    .view = l.view,
+                    .returns = 1,
+                    .welcomed = before.welcomed,
+                    .expected = before.expected,
+                    .out = before.out};
+        put(&t->out, (letter){.word = CLOSED});
     }
 }
 
 /* All have met: they go over into the next view together. */
 static void go_over(model *m)
 {
-    int size = 0, passed = -1, view = -1;
+    int size = 0, passed = -1, view = -1, from = 0;
     for (int r = 0; r < TASKS; r++) {
         const task *t = &m->tasks[r];
         if (t->place == ABSENT)
@@ -146,6 +277,7 @@ static void go_over(model *m)
         size = t->size;
         passed = t->passed;
         view = t->view;
+        from++;
     }
     g_assert_cmpint(size, >, 0);
     changes++;
@@ -154,14 +286,15 @@ static void go_over(model *m)
         task *t = &m->tasks[r];
         if (t->place == ABSENT)
             continue;
-        put(&t->out, (letter){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size});
+        put(&t->out, (letter){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size, .from = (uint8_t)from});
         t->place = AWAY;
         t->in = (queue){0};
         put(&t->out, (letter){.word = CLOSED});
+        t->returns = r < size;
         if (r < size) { /* its next connection */
             t->view = (uint8_t)(view + 1);
             t->before = (uint8_t)(t->before + t->passed);
-            t->passed = t->ordered = t->order = t->target = t->told = t->size = t->welcomed = 0;
+            t->passed = t->ordered = t->order = t->target = t->told = t->size = 0;
         }
     }
 }
@@ -169,11 +302,17 @@ static void go_over(model *m)
 /* The newcomers begin when task 0 knows who has come back. */
 static void start_others(model *m)
 {
-    for (int r = 0; r < m->view.next; r++)
-        if (m->tasks[r].place == ABSENT) {
-            m->tasks[r] = (task){.place = COMES, .view = m->tasks[0].view, .before = m->tasks[0].before};
-            put(&m->tasks[r].out, (letter){.word = GREET, .view = m->tasks[0].view});
+    const task *first = &m->tasks[0];
+    for (int r = 0; r < m->view.next.size; r++) {
+        task *t = &m->tasks[r];
+        const bool there = t->place == COMES || t->place == DEAD;
+        if (there && t->view < first->view && !t->expected && !t->welcomed) /* started for a view that was interrupted */
+            turn_away(m, r);
+        if (t->place == ABSENT) {
+            comes(t, first->view);
+            t->before = first->before;
         }
+    }
 }
 
 /* ---- what the hub does ---- */
@@ -188,27 +327,44 @@ static void hub_hears(model *m, int rank)
         a = dome__view_held(&m->view, rank, l.order, l.loop);
         break;
     case CHANGE:
-        a = dome__view_announce(&m->view, rank, l.view, l.size);
+        a = announce(&m->view, rank, l.view, l.from, l.size);
         g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        if (!m->view.healing)
+            t->expected = dome__view_away(&m->view, rank);
         break;
     case GREET:
         a = dome__view_greet(&m->view, rank, l.view, rank + 1);
-        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        if (a.deed == DOME_VIEW_WRONG) {
+            g_assert_true(m->heals && l.view < m->view.next_number); /* it was started for a view that was interrupted */
+            strays++;
+            *t = (task){.place = ABSENT};
+            break;
+        }
         t->welcomed = 1;
+        t->expected = a.deed == DOME_VIEW_AGAIN;
+        if (a.deed == DOME_VIEW_AGAIN) {
+            agains++;
+            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+        }
         break;
     case STANDS:
         a = dome__view_stands(&m->view, l.view, l.size, 1, TASKS);
-        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        g_assert_true(a.deed != DOME_VIEW_WRONG || (m->view.healing && l.view < m->view.next_number));
         break;
     case CLOSED:
-        if (t->place == AWAY && !dome__view_away(&m->view, rank)) {
-            t->place = ABSENT; /* it leaves */
+        if (t->place == AWAY && !t->returns) {
+            m->over = m->over || (m->view.healing && t->expected); /* it has come to its end, and cannot go back */
+            if (m->over)
+                act(m, dome__view_end(&m->view));
+            *t = (task){.place = ABSENT}; /* it leaves */
         } else if (t->place == DEAD && t->view < m->view.number) {
-            t->place = ABSENT; /* it is not needed any more */
-        } else if (t->place == DEAD && !dome__view_away(&m->view, rank)) {
-            is_lost(m);
+            *t = (task){.place = ABSENT}; /* it is not needed any more */
+        } else if (t->place == DEAD && !t->expected) {
+            is_lost(m, rank);
         } else if (t->place == AWAY) {
             t->place = COMES;
+            t->welcomed = 0;
+            t->in = (queue){0}; /* what was sent by the old connection */
             put(&t->out, (letter){.word = GREET, .view = t->view});
         }
         break;
@@ -222,8 +378,8 @@ static void hub_hears(model *m, int rank)
 
 static bool all_welcomed(const model *m)
 {
-    for (int r = 0; r < m->view.next; r++)
-        if (!m->tasks[r].welcomed)
+    for (int r = 0; r < m->view.next.size; r++)
+        if (!m->tasks[r].welcomed || m->tasks[r].view != m->tasks[0].view)
             return false;
     return true;
 }
@@ -264,7 +420,7 @@ static bool step(model *m, int number)
                 return false;
             m->asks--;
             m->asked++;
-            act(m, dome__view_ask(&m->view, m->view.size + (number % 2 ? 1 : -1)));
+            act(m, ask(&m->view, m->view.size + (number % 2 ? 1 : -1)));
             return true;
         case 2:
             if (!all_meet(m))
@@ -283,7 +439,7 @@ static bool step(model *m, int number)
         pass(m, t);
         return true;
     case 1:
-        if (t->in.count == 0 || t->place == DEAD) /* in dome_finalize its watcher still hears */
+        if (t->in.count == 0 || t->place == DEAD || t->place == AWAY) /* in dome_finalize its watcher still hears */
             return false;
         hear(t);
         if (t->place == WAITS)
@@ -300,21 +456,21 @@ static bool step(model *m, int number)
         m->losses--;
         if (t->place != AWAY) /* else its connection is closing already */
             put(&t->out, (letter){.word = CLOSED});
-        else if (rank >= (m->view.phase == DOME_VIEW_ENTERING ? m->view.next : TASKS))
+        else if (!t->returns)
             return false; /* it was leaving */
         t->place = DEAD;
         t->in = (queue){0};
         return true;
     case 4: /* the hub finds that a process has ended between two views */
-        if (t->place != DEAD || t->out.count > 0 || !dome__view_away(&m->view, rank))
+        if (t->place != DEAD || t->out.count > 0 || !t->expected)
             return false;
-        is_lost(m);
+        is_lost(m, rank);
         return true;
     case 5: /* task 0 knows that all have joined */
         if (rank != 0 || t->place != WAITS || !all_welcomed(m))
             return false;
-        put(&t->out, (letter){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next});
-        for (int r = 0; r < m->view.next; r++)
+        put(&t->out, (letter){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next.size});
+        for (int r = 0; r < m->view.next.size; r++)
             if (m->tasks[r].place != DEAD)
                 m->tasks[r].place = m->tasks[r].before == LOOPS ? DONE : RUNS;
         return true;
@@ -332,7 +488,7 @@ static void check_end(model *m)
             g_test_message("task %d: place %d view %d passed %d before %d ordered %d target %d size %d in %d out %d", r, t->place,
                            t->view, t->passed, t->before, t->ordered, t->target, t->size, t->in.count, t->out.count);
         }
-        g_test_message("phase %d next %d size %d", m->view.phase, m->view.next, m->view.size);
+        g_test_message("phase %d next %d size %d", m->view.phase, m->view.next.size, m->view.size);
     }
     if (!m->over) {
         g_assert_true(is_finished(m)); /* else it hangs */
@@ -347,15 +503,9 @@ static void explore(const model *from, GHashTable *seen)
     bool any = false;
     for (int number = 0; number < TASKS * EVENTS_OF_TASK + 3; number++) {
         model m;
-        memcpy(&m, from, sizeof m);
-        m.view.tasks = g_memdup2(from->of_view, sizeof from->of_view);
-        bool done = step(&m, number);
-        if (done && m.view.tasks) { /* an array for as many as it may become */
-            const int count = m.view.phase == DOME_VIEW_ENTERING ? MAX(m.view.size, m.view.next) : m.view.size;
-            memset(m.of_view, 0, sizeof m.of_view);
-            memcpy(m.of_view, m.view.tasks, (size_t)count * sizeof *m.of_view);
-        }
-        dome__view_clear(&m.view);
+        take_up(&m, from);
+        const bool done = step(&m, number);
+        put_down(&m);
         if (!done)
             continue;
         any = true;
@@ -367,13 +517,13 @@ static void explore(const model *from, GHashTable *seen)
     }
     if (!any) {
         model m;
-        memcpy(&m, from, sizeof m);
-        m.view.tasks = NULL;
+        take_up(&m, from);
         check_end(&m);
+        put_down(&m);
     }
 }
 
-static void run(int size, int asks, int losses, int wish_at, int wish)
+static void run_model(int size, int asks, int losses, int wish_at, int wish, bool heals)
 {
     model m;
     memset(&m, 0, sizeof m);
@@ -381,12 +531,15 @@ static void run(int size, int asks, int losses, int wish_at, int wish)
     act(&m, dome__view_stands(&m.view, 0, size, 1, TASKS));
     m.asks = (uint8_t)asks;
     m.losses = (uint8_t)losses;
+    m.heals = heals;
     m.wish_at = (uint8_t)wish_at;
     m.wish = (uint8_t)wish;
-    for (int r = 0; r < size; r++)
+    for (int r = 0; r < size; r++) {
         m.tasks[r].place = RUNS;
+        m.tasks[r].welcomed = 1;
+    }
     GHashTable *seen = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-    states = ends = changes = 0;
+    states = ends = changes = healings = agains = strays = 0;
     explore(&m, seen);
     g_hash_table_unref(seen);
     g_test_message("%d tasks, %d orders, %d losses: %" G_GUINT64_FORMAT " states, %" G_GUINT64_FORMAT " ends", size, asks, losses,
@@ -394,6 +547,12 @@ static void run(int size, int asks, int losses, int wish_at, int wish)
     g_assert_cmpuint(ends, >, 0);
     if (asks > 0 || wish_at != NO_WISH)
         g_assert_cmpuint(changes, >, 0);
+    g_assert_true(!heals || healings > 0);
+}
+
+static void run(int size, int asks, int losses, int wish_at, int wish)
+{
+    run_model(size, asks, losses, wish_at, wish, false);
 }
 
 static void test_orders(void)
@@ -420,11 +579,33 @@ static void test_losses(void)
     run(1, 1, 2, NO_WISH, 0);
 }
 
+static void test_healing(void)
+{
+    run_model(1, 0, 1, NO_WISH, 0, true);
+    run_model(2, 0, 1, NO_WISH, 0, true);
+    run_model(2, 0, 2, NO_WISH, 0, true);
+    run_model(3, 0, 1, NO_WISH, 0, true);
+    run_model(3, 0, 2, NO_WISH, 0, true);
+}
+
+/* Losses while the number of tasks changes. */
+static void test_healing_changes(void)
+{
+    run_model(2, 1, 1, NO_WISH, 0, true);
+    g_assert_cmpuint(agains, >, 0);
+    run_model(2, 0, 1, 1, 3, true);
+    g_assert_cmpuint(agains, >, 0);
+    run_model(1, 1, 1, NO_WISH, 0, true);
+    run_model(2, 0, 2, 1, 1, true);
+    run_model(2, 0, 2, 1, 3, true);
+    g_assert_cmpuint(strays, >, 0);
+}
+
 /* ---- answers to users ---- */
 
 static void expect(dome_view *v, int tasks, const char *text)
 {
-    dome_view_act a = dome__view_ask(v, tasks);
+    dome_view_act a = ask(v, tasks);
     g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, text);
     g_free(a.text);
@@ -440,19 +621,19 @@ static void test_refusals(void)
     expect(&v, 1, "1 task would be fewer than its least number, 2");
     expect(&v, -5, "0 tasks would be fewer than its least number, 2");
     expect(&v, 5, "5 tasks would be more than its greatest number, 4");
-    dome_view_act a = dome__view_ask(&v, 4);
+    dome_view_act a = ask(&v, 4);
     g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
     expect(&v, 2, "the program is about to change already");
     for (int r = 0; r < 3; r++)
         a = dome__view_held(&v, r, 1, (uint64_t)(10 + r));
     g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
     g_assert_cmpuint(a.loop, ==, 13);
-    g_assert_cmpint(a.size, ==, 4);
+    g_assert_cmpint(v.wanted.size, ==, 4);
     a = dome__view_refuse(&v, 1, "no memory");
     g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, "no memory");
     g_free(a.text);
-    g_assert_cmpint(dome__view_ask(&v, 2).deed, ==, DOME_VIEW_HOLD); /* it goes on as it was */
+    g_assert_cmpint(ask(&v, 2).deed, ==, DOME_VIEW_HOLD); /* it goes on as it was */
     dome__view_clear(&v);
 }
 
@@ -463,12 +644,12 @@ static void test_fenced(void)
     dome__view_init(&v);
     dome__view_stands(&v, 0, 2, 1, 0);
     g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);
-    g_assert_cmpint(dome__view_announce(&v, 0, 2, 3).deed, ==, DOME_VIEW_WRONG);
-    g_assert_cmpint(dome__view_announce(&v, 0, 0, 3).deed, ==, DOME_VIEW_NOTHING);
-    g_assert_cmpint(dome__view_announce(&v, 5, 1, 3).deed, ==, DOME_VIEW_WRONG);
-    dome__view_announce(&v, 0, 1, 3);
-    g_assert_cmpint(dome__view_announce(&v, 1, 1, 2).deed, ==, DOME_VIEW_WRONG); /* tasks that disagree */
-    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);    /* it has not announced */
+    g_assert_cmpint(announce(&v, 0, 2, 2, 3).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(announce(&v, 0, 0, 2, 3).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(announce(&v, 5, 1, 2, 3).deed, ==, DOME_VIEW_WRONG);
+    announce(&v, 0, 1, 2, 3);
+    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG);      /* tasks that disagree */
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it has not announced */
     g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).deed, ==, DOME_VIEW_WRONG);
     g_assert_true(dome__view_away(&v, 0));
     g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_NOTHING);
@@ -477,17 +658,46 @@ static void test_fenced(void)
     dome__view_clear(&v);
 }
 
-static void test_order_lines(void)
+/* ---- plans ---- */
+
+static void expect_plan(dome_view_plan plan, const char *text, int from)
 {
-    int change = 0;
-    g_assert_true(dome__order_parse("grow 3", &change));
-    g_assert_cmpint(change, ==, 3);
-    g_assert_true(dome__order_parse("shrink 12", &change));
-    g_assert_cmpint(change, ==, -12);
-    static const char *const bad[] = {"",       "grow",   "grow ", "grow 0", "grow -1", "grow 1x", "grow 99999999999",
-                                      "shrink", "move 1", "Grow 1"};
+    char *is = dome__view_plan_text(&plan);
+    g_assert_cmpstr(is, ==, text);
+    dome_view_plan again, copy = dome__view_plan_copy(&plan);
+    g_assert_true(dome__view_plan_parse(text, from, &again));
+    g_assert_true(dome__view_plan_equal(&again, &plan) && dome__view_plan_equal(&copy, &plan));
+    g_free(is);
+    dome__view_plan_clear(&again);
+    dome__view_plan_clear(&copy);
+    dome__view_plan_clear(&plan);
+}
+
+static void test_plans(void)
+{
+    static const char *const hosts[] = {"a", "b", "a", "c"};
+    expect_plan(dome__view_plan_grow(2, 2, NULL), "0 1 - -", 2);
+    expect_plan(dome__view_plan_grow(1, 1, "h7"), "0 -@h7", 1);
+    expect_plan(dome__view_plan_shrink(4, 2), "0 1", 4);
+    expect_plan(dome__view_plan_resize(3, 3), "0 1 2", 3);
+    expect_plan(dome__view_plan_replace(3, (bool[]){true, false, true}, NULL), "- 1 -", 3);
+    expect_plan(dome__view_plan_replace(4, (bool[]){false, true, false, false}, hosts), "0 -@b 2 3", 4);
+    expect_plan(dome__view_plan_move(4, hosts, "b", "d"), "0 -@d 2 3", 4);
+    g_assert_cmpint(dome__view_plan_move(4, hosts, "d", "a").size, ==, 0);
+    g_assert_cmpint(dome__view_plan_grow(2, -2, NULL).size, ==, 0);
+    dome_view_plan plan;
+    g_assert_true(dome__view_plan_parse("0 2 - -@h", 4, &plan)); /* any order, though no plan above has made this one */
+    g_assert_cmpint(dome__view_plan_next(&plan, 0), ==, 0);
+    g_assert_cmpint(dome__view_plan_next(&plan, 1), ==, -1);
+    g_assert_cmpint(dome__view_plan_next(&plan, 2), ==, 1);
+    g_assert_cmpint(dome__view_plan_next(&plan, -1), ==, -1);
+    g_assert_cmpint(dome__view_plan_newcomers(&plan), ==, 2);
+    g_assert_true(dome__view_plan_changes(&plan, 4));
+    dome__view_plan_clear(&plan);
+    static const char *const bad[] = {"",   " ",    "0 ",   "0 0",  "0 4", "x",
+                                      "-1", "0 -@", "0 --", "0  1", "+1",  "99999999999999999999"};
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
-        g_assert_false(dome__order_parse(bad[i], &change));
+        g_assert_false(dome__view_plan_parse(bad[i], 4, &plan));
 }
 
 /* ---- the tasks' side, with real threads ---- */
@@ -495,14 +705,14 @@ static void test_order_lines(void)
 typedef struct walker {
     dome_hold *hold;
     uint64_t met; /* the boundary at which it was told to change */
-    int size;
+    char *plan;
 } walker;
 
 static void *walk(void *argument)
 {
     walker *w = argument;
     uint64_t order = 0;
-    while (!(w->size = dome__hold_pass(w->hold, &order)))
+    while (!(w->plan = dome__hold_pass(w->hold, &order)))
         ;
     w->met = dome__hold_passed(w->hold);
     return NULL;
@@ -523,11 +733,12 @@ static void test_hold(void)
         for (int i = 0; i < WALKERS; i++)
             most = MAX(most, dome__hold_order(w[i].hold, 1));
         for (int i = 0; i < WALKERS; i++)
-            dome__hold_target(w[i].hold, 1, most + 1, 5);
+            dome__hold_target(w[i].hold, 1, most + 1, "0 1 2 - -");
         for (int i = 0; i < WALKERS; i++) {
             pthread_join(thread[i], NULL);
             g_assert_cmpuint(w[i].met, ==, most + 1);
-            g_assert_cmpint(w[i].size, ==, 5);
+            g_assert_cmpstr(w[i].plan, ==, "0 1 2 - -");
+            g_free(w[i].plan);
             dome__hold_free(w[i].hold);
         }
     }
@@ -552,9 +763,11 @@ int main(int argc, char **argv)
     g_test_add_func("/view/orders", test_orders);
     g_test_add_func("/view/wishes", test_wishes);
     g_test_add_func("/view/losses", test_losses);
+    g_test_add_func("/view/healing", test_healing);
+    g_test_add_func("/view/healing_changes", test_healing_changes);
     g_test_add_func("/view/refusals", test_refusals);
     g_test_add_func("/view/fenced", test_fenced);
-    g_test_add_func("/view/order_lines", test_order_lines);
+    g_test_add_func("/view/plans", test_plans);
     g_test_add_func("/view/hold", test_hold);
     g_test_add_func("/view/members", test_members);
     return g_test_run();

@@ -1,0 +1,58 @@
+/* Shared by the files image*.c. */
+#ifndef DOME_SRC_CKPT_IMAGE_PRIVATE_H
+#define DOME_SRC_CKPT_IMAGE_PRIVATE_H
+
+#include "ckpt/checkpoint_private.h"
+#include "ckpt/image.h"
+
+/* What the writer of a block tells of it: its checksum, and the number of its piece. */
+enum {
+    DOME_IMAGE_SUM = sizeof(dome_ckpt_sum) / sizeof(uint64_t),
+    DOME_IMAGE_PIECE = DOME_IMAGE_SUM,
+    DOME_IMAGE_WORDS,
+    DOME_IMAGE_WHY = 400 /* bytes of a text that all tasks get */
+};
+
+G_STATIC_ASSERT(DOME_IMAGE_SUM * sizeof(uint64_t) == sizeof(dome_ckpt_sum));
+
+/* Behind the image, in the piece of task 0: the piece of each entry, then the last words. */
+typedef struct dome_image_tail {
+    uint64_t head_bytes, file_bytes, entries;
+} dome_image_tail;
+
+/* A run of blocks whose values lie in memory one after the other. */
+typedef struct dome_image_run {
+    dome_object *object;
+    const dome_ckpt_object *there;
+    dome_span blocks;
+    char *values;
+    uint64_t bytes;
+    bool alone; /* no other object's values lie there, so the memory can be given back */
+} dome_image_run;
+
+struct dome_image {
+    dome_env *env;
+    dome_ckpt *ckpt;
+    int pieces, *leader; /* by piece: the task that keeps it */
+    int *piece_of;       /* by rank: its host's; -1: none */
+    int fd;              /* of this host's; -1 */
+    GArray *runs;        /* dome_image_run */
+    uint64_t *words;     /* by entry, DOME_IMAGE_WORDS each: of the blocks that this task writes, 0 elsewhere */
+    char *buffer;
+    uint64_t room, used, offset; /* used bytes of the buffer belong at offset */
+    char *why;
+};
+
+/* Blocks are gathered into writes, and into messages, of about so many bytes. */
+#define DOME_IMAGE_WRITE ((uint64_t)1 << 20)
+
+/* Makes the first task's reason that of all. */
+int dome__image_common(dome_image *image);
+
+/* The object's entry in the image; NULL: none, since it has no name. */
+const dome_ckpt_object *dome__image_entry(const dome_image *image, const dome_object *object);
+
+/* How many of these entries from `first` on make one message: at least one, unless there are none. *bytes: their length. */
+guint dome__image_message(const dome_ckpt *ckpt, const GArray *entries, guint first, uint64_t *bytes);
+
+#endif

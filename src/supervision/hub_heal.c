@@ -1,0 +1,283 @@
+/* Healing: when tasks are lost, those that are left become the program anew at once and go back to the newest checkpoint, and
+ * newcomers take the places of the lost (view.h). The hub starts a lost task 0, and task 0 the others. */
+#include "core/terminal.h"
+#include "supervision/hub_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Seconds to wait for the end of a lost process that others have told of, and of task 0's process, which must be gone before
+ * another one takes its place. */
+static const double LOST_PATIENCE = 0.5, RANK0_PATIENCE = 5;
+
+static bool is_watch(const hub_client *c)
+{
+    return c->greeted && c->channel == DOME_WIRE_WATCH && !c->replaced;
+}
+
+static int place_of(const hub_state *s, const hub_client *c)
+{
+    return is_watch(c) ? dome__view_place(&s->view, c->view, c->rank) : -1;
+}
+
+static bool has_ended(const hub_client *c)
+{
+    struct pollfd p = {.fd = c->process, .events = POLLIN};
+    return c->process >= 0 && poll(&p, 1, 0) == 1;
+}
+
+/* Whether the process of a task goes on as a task: it is connected, or on its way between two views. */
+static bool lives(const hub_state *s, const hub_client *c)
+{
+    if (c->lost || (c->rank == 0 && s->rank0_ended) || (c->closed && !c->away))
+        return false;
+    return !c->away || !has_ended(c);
+}
+
+/* ---- whether to heal ---- */
+
+/* A task whose dome_finalize has ended cannot go back. */
+static bool someone_has_left(const hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->left && place_of(s, c) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* Only the processes of this host can be known to have ended. */
+static bool on_one_host(const hub_state *s)
+{
+    const char *host = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (place_of(s, c) < 0)
+            continue;
+        if (host && strcmp(c->host, host) != 0)
+            return false;
+        host = c->host;
+    }
+    return host != NULL;
+}
+
+static bool can_heal(const hub_state *s)
+{
+    const dome_hub *h = s->hub;
+    return h->heals && h->left != 0 && h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS &&
+           !s->ending && !s->daemon_ended && s->now >= s->overslept_until && s->legacy && !someone_has_left(s) && on_one_host(s);
+}
+
+/* A program that fails where it failed before would do so for ever. */
+static bool is_stuck(hub_state *s)
+{
+    dome_place here = {!s->place_unknown, (uint64_t)(s->checkpoint + 1), 0, 0};
+    for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (place_of(s, c) < 0)
+            continue;
+        here.loop = MAX(here.loop, s->loops_before + c->loop);
+        here.sequence = MAX(here.sequence, c->sequence);
+    }
+    return dome__losses_note(&s->losses, &here);
+}
+
+/* ---- lines ---- */
+
+static void say(hub_state *s, const char *text)
+{
+    char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), text);
+    dome__hub_print(s, STDERR_FILENO, line);
+    g_free(line);
+}
+
+/* ---- healing ---- */
+
+void dome__hub_send_back(const hub_state *s, hub_client *c)
+{
+    char *plan = dome__view_plan_text(&s->view.next);
+    const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan};
+    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
+    g_free(plan);
+}
+
+/* Nothing is expected of it any more. */
+static void give_up(hub_state *s, hub_client *c)
+{
+    if (c->rank == 0 && !s->rank0_ended)
+        kill(s->hub->rank0, SIGKILL);
+    else if (c->rank != 0)
+        dome__hub_process_kill(c);
+    c->away = false;
+    c->bye = c->left = c->replaced = true;
+    if (!c->closed)
+        shutdown(c->fd, SHUT_RDWR); /* it is closed when that is read */
+}
+
+static void send_back(hub_state *s, hub_client *c)
+{
+    c->bye = c->left = false;
+    c->away = true;
+    if (!c->closed)
+        dome__hub_send_back(s, c);
+}
+
+/* A task that was leaving: it is not needed any more. */
+static void dismiss(hub_client *c)
+{
+    c->bye = c->left = c->replaced = true;
+    if (!c->closed)
+        dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
+}
+
+static bool start_rank0(hub_state *s)
+{
+    char *plan = dome__view_plan_text(&s->view.next);
+    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n%s", s->view.next_number, plan, s->legacy);
+    const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
+    g_free(view);
+    g_free(plan);
+    if (pid == 0)
+        return false;
+    s->hub->rank0 = pid;
+    s->rank0_ended = false;
+    s->rank0_started_at = s->now;
+    return true;
+}
+
+/* The failure has been dealt with: the next one is another. */
+static void forget_failure(hub_state *s)
+{
+    g_clear_pointer(&s->noticed, g_free);
+    g_clear_pointer(&s->silent, g_free);
+    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    s->ask_operation = s->place_unknown = false;
+    s->exit_status = 0;
+    s->end = DOME_END_OWN;
+}
+
+static bool begin(hub_state *s, const bool *lost)
+{
+    dome__hub_say_unhealed(s);
+    s->healing = dome__hub_reason(s);
+    dome__hub_view_act(s, dome__view_heal(&s->view, lost, NULL));
+    s->healing_number = s->view.next_number;
+    s->entered_at = s->now;
+    s->heals++;
+    if (s->hub->left > 0)
+        s->hub->left--;
+    const guint known = s->clients->len;
+    for (guint i = 0; i < known; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!is_watch(c))
+            continue;
+        if (!lives(s, c))
+            give_up(s, c);
+        else if (place_of(s, c) >= 0)
+            send_back(s, c);
+        else
+            dismiss(c);
+    }
+    if (lost[0] && !start_rank0(s))
+        return false;
+    s->hub->healing(s->hub->ctx, s->hub->rank0);
+    forget_failure(s);
+    return true;
+}
+
+/* By rank in the view that is healed: no process of the task is there any more. Returns how many there are. */
+static int find_lost(const hub_state *s, bool *lost, int size)
+{
+    int count = size;
+    for (int r = 0; r < size; r++)
+        lost[r] = true;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        const int place = place_of(s, c);
+        if (place < 0 || !lost[place] || !lives(s, c))
+            continue;
+        lost[place] = false;
+        count--;
+    }
+    return count;
+}
+
+/* Task 0 is lost and its process has not ended: another one could not take its place yet. */
+static bool awaits_rank0(hub_state *s, bool is_lost)
+{
+    if (!is_lost || s->rank0_ended)
+        return false;
+    kill(s->hub->rank0, SIGKILL);
+    return s->now - s->noticed_at <= RANK0_PATIENCE;
+}
+
+bool dome__hub_heal(hub_state *s)
+{
+    if (s->view.phase == DOME_VIEW_ENTERING && s->view.healing && s->end == DOME_END_START)
+        s->end = DOME_END_LOSS; /* it has started before */
+    if (!can_heal(s))
+        return false;
+    const int size = dome__view_healed_size(&s->view);
+    bool *lost = g_new0(bool, size);
+    const int count = find_lost(s, lost, size);
+    bool heals = true;
+    if (count == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
+        heals = true; /* another task was quicker to tell of the loss */
+    } else if (awaits_rank0(s, lost[0])) {
+        heals = true;
+    } else if (is_stuck(s)) {
+        char *reason = dome__hub_reason(s);
+        g_free(s->noticed);
+        s->noticed = g_strdup_printf("%s; that is the same place %d times in a row: the program is not started again", reason,
+                                     s->losses.times);
+        s->ask_operation = false;
+        s->end = DOME_END_OWN;
+        g_free(reason);
+        heals = false;
+    } else {
+        heals = (!lost[0] || s->rank0_ended) && begin(s, lost);
+    }
+    g_free(lost);
+    return heals;
+}
+
+/* ---- afterwards ---- */
+
+bool dome__hub_awaits_rank0(const hub_state *s)
+{
+    return s->rank0_started_at > 0;
+}
+
+void dome__hub_look_for_rank0(hub_state *s, double limit)
+{
+    if (!dome__hub_awaits_rank0(s) || s->noticed || s->now - s->rank0_started_at <= limit)
+        return;
+    dome__hub_notice(
+        s, DOME_END_LOSS, false, 1,
+        g_strdup_printf("task 0 on host %s is lost: started anew, it did not come within %.1f s", g_get_host_name(), limit));
+}
+
+void dome__hub_healed(hub_state *s, const dome_wire_view *view)
+{
+    if (!s->healing || view->number < s->healing_number)
+        return;
+    char *from = view->checkpoint
+                     ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
+                     : g_strdup("the beginning");
+    char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
+    char *text = g_strdup_printf("%s; healed from %s, %d%s", s->healing, from, s->heals, most);
+    say(s, text);
+    g_free(text);
+    g_free(most);
+    g_free(from);
+    g_clear_pointer(&s->healing, g_free);
+    if (view->checkpoint)
+        s->checkpoint = (int64_t)view->checkpoint;
+    s->loops_before = 0; /* its boundaries are counted from there */
+}

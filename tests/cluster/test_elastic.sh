@@ -1,0 +1,120 @@
+#!/bin/bash
+# A program grows to hosts that its virtual machine did not have, moves between hosts and shrinks away, while it runs: its output
+# is that of one task. What cannot be costs the program nothing but a line.
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 4 "$@"
+elastic=$DOME_BUILD_DIR/tests/programs/elastic
+steps=3000
+marks=$work/marks
+echo h1 >only # a machine to which hosts can be added
+
+# Where the tasks are: "h1:2 h2:0 ...".
+everywhere() {
+    local host
+    for host in "${hosts[@]}"; do
+        printf '%s:%s ' "$host" "$("$lab" ps "$host" | awk -v program="$elastic" '$4 == program' | grep -c '')"
+    done
+}
+
+are_at() {
+    [ "$(everywhere)" = "$1 " ]
+}
+
+step() {
+    cat "$marks/step.0" 2>/dev/null || echo 0
+}
+
+beyond() {
+    [ "$(step)" -gt "$1" ]
+}
+
+# NAME WHERE ARGUMENTS...: an order that is carried out, and where the tasks are afterwards
+order() {
+    local name=$1 expected=$2
+    shift 2
+    run "$name" on h1 "$dome" "$@"
+    [ "$status" -eq 0 ] || fail "dome $*: status $status: $(errors "$name")"
+    echo "   dome $*: $(cat "$name.out")"
+    until_true are_at "$expected" || fail "dome $*: tasks are at $(everywhere), not $expected"
+}
+
+# NAME LINE ARGUMENTS...: one that is not
+refused() {
+    local name=$1 expected=$2 before reached
+    shift 2
+    before=$(everywhere)
+    run "$name" on h1 "$dome" "$@"
+    failed_with "$name" "^dome: $expected\$"
+    [ "$(everywhere)" = "$before" ] || fail "dome $*: tasks are at $(everywhere), not $before"
+    reached=$(step)
+    until_true beyond "$reached" || fail "dome $*: the program does not go on"
+}
+
+# OPTION...: starts the program on h1; it takes its time until `hurry`
+start() {
+    rm -rf "$marks"
+    mkdir -p "$marks"
+    touch "$marks/slow"
+    run elastic on h1 "$dome" run --hosts "$work/only" -n 2 "$elastic" "$steps" 50 - "$marks" hurries "$@" &
+    program=$!
+    until_true beyond 2 || fail "the program does not start: $(errors elastic)"
+}
+
+# It ends with the output of one task, and leaves nothing.
+hurry() {
+    rm "$marks/slow"
+    wait "$program"
+    status=$?
+    ended_well elastic
+    same alone.out elastic.out "$1"
+}
+
+run alone on h1 "$elastic" "$steps" 0 - --dome-transport self
+ended_well alone
+
+say "to other hosts, between them, and away from them"
+start
+order grow_two "h1:2 h2:1 h3:1 h4:0" grow elastic --host h2 --host h3
+order grow_more "h1:2 h2:2 h3:1 h4:0" grow elastic -n 1 --host h2
+order move "h1:2 h2:0 h3:1 h4:2" move elastic h2 h4
+order anywhere "h1:2 h2:1 h3:1 h4:2" grow elastic
+order away "h1:2 h2:1 h3:1 h4:0" shrink elastic --host h4
+order one "h1:1 h2:1 h3:1 h4:0" shrink elastic -n 1 --host h1
+order highest "h1:1 h2:0 h3:1 h4:0" shrink elastic
+
+say "what cannot be"
+refused stays "move: task 0 is on host h1, where the program was started, and stays there" move elastic h1 h2
+refused nobody "shrink: no task of the program is on host h9; its hosts are h1, h3" shrink elastic --host h9
+refused unknown "grow: host h9 cannot be added: .*" grow elastic --host h9
+"$lab" kill h4
+refused dead "grow: host h4 is in the virtual machine, but does not answer" grow elastic --host h4
+on h4 find /tmp -xdev -mindepth 1 -delete # of its daemon
+"$lab" sshd h4
+hurry "after seven changes on four hosts"
+clean elastic
+
+say "checkpoints of hosts without a common directory go on"
+start --dome-checkpoint-dir /tmp/saved --dome-checkpoint-every 20
+order grow "h1:2 h2:1 h3:1 h4:0" grow elastic --host h2 --host h3
+reached=$(step)
+until_true beyond $((reached + 45)) || fail "it does not go on"
+order shrink "h1:2 h2:1 h3:0 h4:0" shrink elastic --host h3
+hurry "with checkpoints"
+for host in h1 h2; do
+    [ -n "$(on "$host" find /tmp/saved -name 'ckpt-*')" ] || fail "no checkpoints on $host"
+done
+for host in "${hosts[@]}"; do
+    on "$host" rm -rf /tmp/saved
+done
+clean checkpoints
+
+say "a program that is for its host alone"
+rm -rf "$marks"
+mkdir -p "$marks"
+run elastic on h1 "$elastic" 100 50 - "$marks" --dome-tasks 2 &
+program=$!
+until_true beyond 2
+refused inside "grow: its private virtual machine is for this host alone: .*" grow elastic --host h2
+wait "$program"
+clean inside
+finish

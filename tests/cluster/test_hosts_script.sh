@@ -1,0 +1,62 @@
+#!/bin/bash
+# dome run --hosts-script: the program follows a list of hosts while it runs, and its output is that of one task.
+. "$(dirname "${BASH_SOURCE[0]}")/common"
+in_lab 3 "$@"
+elastic=$DOME_BUILD_DIR/tests/programs/elastic
+steps=6000
+marks=$work/marks
+mkdir -p "$marks"
+touch "$marks/slow"
+
+are_at() {
+    local host at=''
+    for host in "${hosts[@]}"; do
+        at+="$host:$("$lab" ps "$host" | awk -v program="$elastic" '$4 == program' | grep -c '') "
+    done
+    [ "$at" = "$1 " ]
+}
+
+# WHAT WHERE LINE...: the script prints these lines, and the tasks follow
+follow() {
+    local what=$1 expected=$2
+    shift 2
+    printf '%s\n' "$@" >list.new
+    mv list.new list
+    until_true are_at "$expected" || fail "$what: no tasks at $expected: $("$lab" ps); $(errors script)"
+    echo "   $what: $expected"
+}
+
+said() {
+    errors script | grep -Eq "$1"
+}
+
+run alone on h1 "$elastic" "$steps" 0 - --dome-transport self
+ended_well alone
+
+say "a script that fails"
+run bad on h1 "$dome" run --hosts-script "echo h1; exit 3" "$elastic" 3 0
+failed_with bad "run: --hosts-script: 'echo h1; exit 3' has failed"
+run bad on h1 "$dome" run --hosts-script "echo h1 h2" "$elastic" 3 0
+failed_with bad "run: --hosts-script: .* 'h1 h2' is not host:slots"
+
+say "hosts come and go"
+printf '%s\n' h1:1 h2:1 >list
+run script on h1 "$dome" run --hosts-script "cat $work/list" --max 4 "$elastic" "$steps" 50 - "$marks" hurries &
+program=$!
+follow "at first" "h1:1 h2:1 h3:0" h1 h2
+follow "a host more" "h1:1 h2:1 h3:2" h1 h2 h3:3 # --max
+follow "one less" "h1:1 h2:0 h3:3" h1 h3:3
+echo "what?!" >list
+until_true said "the program keeps its hosts$" || fail "no line about a script that prints nonsense"
+follow "another slot" "h1:2 h2:0 h3:1" h1:2 h3
+printf '%s\n' h1:2 h3 h9 >list
+until_true said "^dome: --hosts-script: host h9 cannot be added: " || fail "no line about a host that is not there: $(errors script)"
+are_at "h1:2 h2:0 h3:1" || fail "other tasks: $("$lab" ps)"
+rm "$marks/slow"
+wait "$program"
+status=$?
+[ "$status" -eq 0 ] || fail "status $status: $(errors script)"
+[ "$(errors script | grep -c '')" -eq 2 ] || fail "other lines: $(errors script)"
+same alone.out script.out "after hosts have come and gone"
+clean script
+finish

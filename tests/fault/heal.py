@@ -1,0 +1,368 @@
+"""Losses that are healed: the tasks that are left go back to the newest checkpoint, and new ones take the places of the lost.
+
+    heal.py [--many] [PART-OF-A-NAME]
+
+--many: a loss at every point of a program, hundreds at random, and many in one program."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import DOME, PROGRAMS, Run, check, wait_until
+
+ELASTIC, WORKER = PROGRAMS + "/elastic", PROGRAMS + "/worker"
+POINTS = 30  # of ELASTIC in six steps (tests/programs/elastic.c), but for the last one, where it may have ended
+
+HEALED = r"dome: .* is lost: .*; healed from (the beginning|checkpoint \d+ \(loop boundary \d+\)), %s of %d"
+expectations = {}
+
+
+def one_task(command):
+    """What the program prints as one task that nobody disturbs."""
+    key = " ".join(command)
+    if key not in expectations:
+        with Run(command + ["--dome-transport", "self"]) as run:
+            check(run.wait() == 0, "one task: " + run.errors())
+            expectations[key] = run.output()
+    return expectations[key]
+
+
+def start(steps, sleep_ms, tasks, restarts=5, sizes="-", variant="", every=2, directory="memory:", options=(), before=(), die=None):
+    environment = {"ELASTIC_DIE": die} if die else None
+    command = [DOME, "run", "--restarts", str(restarts), "-n", str(tasks)] + list(before)
+    command += [ELASTIC, str(steps), str(sleep_ms), sizes, "%MARKS%", variant]
+    if directory:
+        command += ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", str(every)]
+    return Run(command + list(options), environment=environment)
+
+
+def step_of(run):
+    try:
+        with open(run.marks + "/step.0") as f:
+            return int(f.read())
+    except (OSError, ValueError):
+        return 0
+
+
+def reach(run, step):
+    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
+    check(run.process.poll() is None, "it ended early: %s" % run.errors())
+
+
+def further(run, steps):
+    """Some steps beyond where it is, or was before it went back."""
+    wait_until(lambda: run.process.poll() is not None or len(run.lines()) > 0, "the loss")
+    reach(run, step_of(run) + steps)
+
+
+def pids(run, tasks):
+    return [run.rank(r) for r in range(tasks)]
+
+
+def all_there(run, tasks):
+    wait_until(lambda: all(pids(run, tasks)) or run.process.poll() is not None, "the tasks")
+
+
+def is_same(output, expected):
+    """Lines that were written before a loss, and after the checkpoint, come once more."""
+    lines = output.split(b"\n")
+    return b"\n".join(l for k, l in enumerate(lines) if l not in lines[k + 1:]) == expected
+
+
+def ended_well(run, expected, heals, most=5):
+    status = run.wait()
+    check(status == 0, "status %s: %s" % (status, run.errors()))
+    check(is_same(run.output(), expected), "other output: %r instead of %r" % (run.output()[-300:], expected[-300:]))
+    lines = run.lines()
+    check(len(lines) == heals, "%d lines: %s" % (len(lines), run.errors()))
+    for k, line in enumerate(lines):
+        check(re.fullmatch(HEALED % (k + 1, most), line), "line %d: %s" % (k, line))
+    run.check_clean()
+
+
+def at_point(rank, point, tasks=3):
+    """A task is killed in one call of the library."""
+    expected = one_task([ELASTIC, "6", "0", "-"])
+    with start(6, 0, tasks, die="%d:%d" % (rank, point)) as run:
+        run.wait()
+        late = not run.lines()  # the thread that kills got no processor before the end
+        ended_well(run, expected, 0 if late else 1)
+        return "too late" if late else run.lines()[0].split("; ")[-1]
+
+
+def at_points(points, rank):
+    healed = [at_point(rank, point) != "too late" for point in points]
+    check(any(healed), "nothing was lost")
+
+
+def killed(victims, tasks=3, directory="memory:", sizes="-"):
+    """The processes of the others stay."""
+    expected = one_task([ELASTIC, "120", "0", "-"])
+    with start(120, 10, tasks, directory=directory, every=5) as run:
+        all_there(run, tasks)
+        reach(run, 22)
+        before = pids(run, tasks)
+        for r in victims:
+            harness.kill(before[r])
+        further(run, 3)
+        after = pids(run, tasks)
+        for r in range(tasks):
+            check((before[r] == after[r]) == (r not in victims), "task %d: %s, then %s" % (r, before[r], after[r]))
+        ended_well(run, expected, 1)
+        if directory:
+            check(re.search(r"healed from checkpoint \d+ \(loop boundary (15|20|25)\)", run.lines()[0]), run.errors())
+        return run.lines()[0]
+
+
+def from_the_beginning():
+    """Before the first checkpoint, and without any."""
+    return killed([1], directory=None)
+
+
+def crash(number):
+    """By a signal from outside, as a fault of the program would be."""
+    expected = one_task([ELASTIC, "100", "0", "-"])
+    with start(100, 10, 2, every=5) as run:
+        reach(run, 12)
+        harness.kill(run.rank(1), number)
+        ended_well(run, expected, 1)
+        check("by signal %d (" % number in run.lines()[0], run.errors())
+
+
+def stopped():
+    """A task that does not answer is lost: its process is killed, and replaced."""
+    expected = one_task([ELASTIC, "150", "0", "-"])
+    with start(150, 10, 2, every=5, options=["--dome-timeout", "2"]) as run:
+        reach(run, 12)
+        victim = run.rank(1)
+        harness.kill(victim, signal.SIGSTOP)
+        ended_well(run, expected, 1)
+        check("nothing heard from it" in run.lines()[0], run.errors())
+
+
+def during_recovery(seed, tasks=3):
+    """Another one is lost while the first loss is healed: whoever, whenever."""
+    draw = random.Random(seed)
+    expected = one_task([ELASTIC, "100", "0", "-"])
+    with start(100, 10, tasks, every=5) as run:
+        all_there(run, tasks)
+        reach(run, draw.randint(1, 30))
+        first, second = draw.sample(range(tasks), 2)
+        before = pids(run, tasks)
+        harness.kill(before[first])
+        time.sleep(draw.random() * 0.15)
+        harness.kill(before[second])
+        status = run.wait()
+        check(status == 0, "status %s: %s" % (status, run.errors()))
+        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        check("healed" in run.lines()[-1], run.errors())
+        run.check_clean()
+        return " | ".join(run.lines())
+
+
+def while_changing(seed, losses=1, steps=60):
+    """The number of tasks changes at each boundary."""
+    draw = random.Random(seed)
+    sizes = ",".join(str(draw.randint(1, 4)) for _ in range(8))
+    expected = one_task([ELASTIC, str(steps), "0", "-"])
+    with start(steps, 1, 3, restarts=20, sizes=sizes, every=4) as run:
+        for k in range(losses):
+            reach_or_end(run, 3 + k * 10)
+            time.sleep(draw.random() * 0.2)
+            tasks = [p.pid for p in run.processes() if p.name == "elastic" and p.pid != run.pid]
+            if tasks:
+                harness.kill(draw.choice(tasks))
+        status = run.wait()
+        check(status == 0, "status %s: %s" % (status, run.errors()))
+        check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
+        run.check_clean()
+        return " | ".join(run.lines())[:200]
+
+
+def reach_or_end(run, step):
+    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
+
+
+def random_kills(seed, losses, tasks=3):
+    """Any task, at any time, again and again: the result is the same, and nothing hangs."""
+    draw = random.Random(seed)
+    steps = 60 + losses * 25
+    expected = one_task([ELASTIC, str(steps), "0", "-"])
+    with start(steps, 4, tasks, restarts=10 * losses, every=3) as run:
+        at = 2
+        for _ in range(losses):
+            reach_or_end(run, at)
+            time.sleep(draw.random() * 0.1)
+            at = step_of(run) + 8
+            victim = run.rank(draw.randrange(tasks))
+            if victim:
+                harness.kill(victim)
+        status = run.wait()
+        check(status == 0, "status %s: %s" % (status, run.errors()))
+        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        run.check_clean()
+        return "%d lines" % len(run.lines())
+
+
+def same_place():
+    """A program that always fails at one place is given up."""
+    with Run([DOME, "run", "--restarts", "10", "-n", "2", WORKER, "%MARKS%", "0", "wait", "--dome-timeout", "3"]) as run:
+        last = None
+        for _ in range(3):
+            wait_until(lambda: run.rank(1) not in (None, last) or run.process.poll() is not None, "task 1")
+            time.sleep(1)  # until it waits, and has told so
+            last = run.rank(1)
+            harness.kill(last)
+        check(run.wait() == 1, run.errors())
+        check(len(run.lines()) == 3, run.errors())
+        check("that is the same place 3 times in a row: the program is not started again" in run.lines()[-1], run.errors())
+        run.check_clean()
+
+
+def used_up():
+    with start(200, 10, 2, restarts=1, every=5) as run:
+        reach(run, 12)
+        harness.kill(run.rank(1))
+        further(run, 12)
+        harness.kill(run.rank(1))
+        check(run.wait() == 1, run.errors())
+        check(re.search("healed from checkpoint .*, 1 of 1", run.lines()[0]), run.errors())
+        check("not started again: 1 restart is used up" in run.lines()[1], run.errors())
+        run.check_clean()
+
+
+def policy(word):
+    """--on-loss restart and end."""
+    expected = one_task([ELASTIC, "60", "0", "-"])
+    restarts = [] if word == "end" else ["--restarts", "2"]
+    command = [DOME, "run", "--on-loss", word, "-n", "2"] + restarts + [ELASTIC, "60", "10", "-", "%MARKS%"]
+    with Run(command) as run:
+        reach(run, 6)
+        harness.kill(run.rank(1))
+        status = run.wait()
+        check(len(run.lines()) == 1 and "healed" not in run.errors(), run.errors())
+        check((status == 0) == (word == "restart"), "status %d: %s" % (status, run.errors()))
+        if word == "restart":
+            check("started again from the beginning, restart 1 of 2" in run.lines()[0], run.errors())
+            check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output")
+        run.check_clean()
+
+
+def own_option(arguments, most):
+    """The program's own options, without dome run."""
+    expected = one_task([ELASTIC, "100", "0", "-"])
+    with Run([ELASTIC, "100", "10", "-", "%MARKS%", "", "--dome-tasks", "3"] + arguments) as run:
+        all_there(run, 3)
+        reach(run, 12)
+        before = pids(run, 3)
+        harness.kill(before[0])
+        further(run, 2)
+        check(pids(run, 3)[1:] == before[1:], "other processes")
+        check(run.wait() == 0, run.errors())
+        check(is_same(run.output(), expected), "other output: %r" % run.output()[-200:])
+        check(len(run.lines()) == 1 and run.lines()[0].endswith(", 1" + most), run.errors())
+        run.check_clean()
+
+
+def words():
+    for arguments, line in ((["--on-loss", "never"], "run: --on-loss takes 'auto', 'heal', 'restart' or 'end', not 'never'"),
+                            (["--on-loss", "restart"], "run: --on-loss restart needs --restarts K, the most times")):
+        done = subprocess.run([DOME, "run"] + arguments + ["-n", "2", ELASTIC], env=harness.clean_environment(), stderr=subprocess.PIPE)
+        check(done.returncode == 2 and done.stderr.decode() == "dome: %s\n" % line, done.stderr.decode())
+
+
+def descriptors(pid):
+    return len(os.listdir("/proc/%d/fd" % pid))
+
+
+def resident(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return int(re.search(r"VmRSS:\s*(\d+)", f.read())[1])
+
+
+def many(count):
+    """Descriptors and memory of the hub and of a task that stays are the same after many losses."""
+    steps = 20 * count + 300
+    expected = one_task([ELASTIC, str(steps), "0", "-"])
+    with start(steps, 3, 2, restarts=count + 5, every=3) as run:
+        seen = []
+        all_there(run, 2)
+        for k in range(count):
+            reach_or_end(run, 4 + 16 * k)
+            hub = harness.Process.at(run.rank(0)).parent
+            if k in (count // 3, count - 1):
+                time.sleep(0.3)
+                seen.append([descriptors(hub), resident(hub), descriptors(run.rank(0))])
+            harness.kill(run.rank(1))
+            wait_until(lambda: len(run.lines()) > k or run.process.poll() is not None, "loss %d" % k)
+        check(run.wait() == 0, run.errors()[-500:])
+        check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
+        check(len(seen) == 2 and abs(seen[1][0] - seen[0][0]) <= 12, "descriptors of the hub: %s" % seen)
+        check(seen[1][1] < seen[0][1] + 3000, "memory of the hub: %s" % seen)
+        check(abs(seen[1][2] - seen[0][2]) <= 4, "descriptors of task 0: %s" % seen)
+        run.check_clean()
+        return "%s" % seen
+
+
+def traced():
+    """A trace goes on, and a profile shows the last view."""
+    expected = one_task([ELASTIC, "60", "0", "-"])
+    with start(60, 10, 2, every=5, options=["--dome-trace", "%MARKS%/trace", "--dome-profile"]) as run:
+        reach(run, 12)
+        harness.kill(run.rank(1))
+        check(run.wait() == 0, run.errors())
+        check(is_same(run.output(), expected), "other output")
+        with open(run.marks + "/trace") as f:
+            trace = f.read()
+        check(len(re.findall("^H ", trace, re.M)) == 2, "%d starts in the trace" % len(re.findall("^H ", trace, re.M)))
+        check("dvec_allgather" in run.errors(), "no profile: " + run.errors())
+
+
+def main():
+    arguments = sys.argv[1:]
+    is_many = "--many" in arguments
+    part = ([a for a in arguments if a != "--many"] + [""])[0]
+    harness.need_pvm()
+    cases = [
+        ("killed: task 1", killed, [1]),
+        ("killed: task 0", killed, [0]),
+        ("killed: two at once", killed, [1, 2]),
+        ("killed: 0 and 2", killed, [0, 2]),
+        ("killed: all but one", killed, [0, 1, 2], 4),
+        ("no checkpoint", from_the_beginning),
+        ("checkpoints on disk", killed, [2], 3, "%MARKS%/saved"),
+        ("crash", crash, int(signal.SIGSEGV)),
+        ("stopped", stopped),
+        ("points of task 0", at_points, range(1, POINTS, 9), 0),
+        ("points of task 1", at_points, range(3, POINTS, 7), 1),
+        ("during recovery 1", during_recovery, 1),
+        ("during recovery 2", during_recovery, 2),
+        ("during recovery 3", during_recovery, 3),
+        ("while changing 1", while_changing, 1),
+        ("while changing 2", while_changing, 2),
+        ("at random", random_kills, 1, 5),
+        ("same place", same_place),
+        ("used up", used_up),
+        ("--on-loss restart", policy, "restart"),
+        ("--on-loss end", policy, "end"),
+        ("--dome-on-loss heal", own_option, ["--dome-on-loss", "heal"], ""),
+        ("--dome-restarts", own_option, ["--dome-restarts", "3", "--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "5"], " of 3"),
+        ("words", words),
+        ("many", many, 12),
+        ("trace and profile", traced),
+    ]
+    if is_many:
+        cases = [("point %d of task %d" % (p, r), at_point, r, p) for p in range(1, POINTS) for r in range(3)]
+        cases += [("during recovery %d" % k, during_recovery, 100 + k, 2 + k % 3) for k in range(40)]
+        cases += [("while changing %d" % k, while_changing, 200 + k, 1 + k % 3) for k in range(40)]
+        cases += [("at random %d" % k, random_kills, 300 + k, 10, 2 + k % 4) for k in range(30)]
+        cases += [("many", many, 200)]
+    sys.exit(harness.run_all([c for c in cases if part in c[0]], 3) > 0)
+
+
+main()

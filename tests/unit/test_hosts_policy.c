@@ -1,0 +1,183 @@
+/* When a program takes hosts and lets them go. */
+#include "supervision/hosts_policy.h"
+
+#include <glib.h>
+#include <string.h>
+
+static void check_parse(const char *text, const char *expected)
+{
+    char *message = NULL;
+    GArray *offers = dome__offers_parse(text, &message);
+    GString *got = g_string_new(offers ? NULL : message);
+    for (guint i = 0; offers && i < offers->len; i++)
+        g_string_append_printf(got, "%s%s=%d", i ? " " : "", g_array_index(offers, dome_offer, i).host,
+                               g_array_index(offers, dome_offer, i).slots);
+    g_assert_cmpstr(got->str, ==, expected);
+    g_assert_true(!offers == (message != NULL));
+    g_string_free(got, TRUE);
+    if (offers)
+        g_array_unref(offers);
+    g_free(message);
+}
+
+static void test_parse(void)
+{
+    check_parse("h1:2\nh2\n\n# none\n h3:4 # four\n", "h1=2 h2=1 h3=4");
+    check_parse("h1:2\nh1:3\n", "h1=5");
+    check_parse("h1:0\n", "");
+    check_parse("", "");
+    check_parse("h1:x\n", "'h1:x' is not host:slots");
+    check_parse("h1 h2\n", "'h1 h2' is not host:slots");
+    check_parse(":3\n", "':3' is not host:slots");
+    check_parse("h1\n-h2\n", "'-h2' is not host:slots");
+    g_assert_true(dome__script_succeeded("h1\n#status 0\n"));
+    g_assert_true(dome__script_succeeded("#status 0\n"));
+    g_assert_false(dome__script_succeeded("h1\n#status 1\n"));
+    g_assert_false(dome__script_succeeded("h1\n"));
+    g_assert_false(dome__script_succeeded("h1 #status 0\n"));
+}
+
+/* A program as the policy sees it. */
+typedef struct model {
+    dome_hosts_policy *policy;
+    double now;
+    const char *hosts[64];
+    int size, least, most;
+} model;
+
+static model start(int least, int most)
+{
+    return (model){.policy = dome__hosts_policy_new(), .hosts = {"h1"}, .size = 1, .least = least, .most = most};
+}
+
+static void offer(model *m, const char *text)
+{
+    char *message = NULL;
+    GArray *offers = dome__offers_parse(text, &message);
+    g_assert_null(message);
+    dome__hosts_policy_offer(m->policy, offers, m->now);
+    g_array_unref(offers);
+}
+
+/* Waits so long; the order that is then due as a line, "" if none; good: it is carried out. */
+static char *after(model *m, double seconds, bool good)
+{
+    dome_order order;
+    m->now += seconds;
+    if (!dome__hosts_policy_order(m->policy, m->now, m->size, m->hosts, m->least, m->most, &order))
+        return g_strdup("");
+    char *line = dome__order_line(&order);
+    dome_view_plan plan;
+    const char *next[64];
+    g_assert_null(dome__order_plan(&order, m->size, m->hosts, &plan));
+    g_assert_cmpint(plan.size, >=, MAX(m->least, 1));
+    g_assert_true(m->most == 0 || plan.size <= m->most || plan.size < m->size);
+    for (int r = 0; r < plan.size; r++)
+        next[r] = plan.members[r].before < 0 ? plan.members[r].host : m->hosts[plan.members[r].before];
+    if (good) {
+        memcpy(m->hosts, next, sizeof next);
+        m->size = plan.size;
+    }
+    dome__hosts_policy_ended(m->policy, &order, good, m->now);
+    dome__view_plan_clear(&plan);
+    dome__order_clear(&order);
+    return line;
+}
+
+static void expect(model *m, double seconds, bool good, const char *expected)
+{
+    char *line = after(m, seconds, good);
+    g_assert_cmpstr(line, ==, expected);
+    g_free(line);
+}
+
+static void test_come_and_go(void)
+{
+    model m = start(1, 0);
+    offer(&m, "h1\nh2:2\nh3\n");
+    expect(&m, 1, true, ""); /* it might be gone again at once */
+    expect(&m, DOME_HOSTS_SETTLE, true, "grow 0 h2 h2 h3");
+    offer(&m, "h1\nh2:2\n");
+    expect(&m, 1, true, "");
+    offer(&m, "h1\nh2:2\nh3\n"); /* it was away for a second */
+    expect(&m, 2 * DOME_HOSTS_REST, true, "");
+    offer(&m, "h1\nh2:2\n");
+    expect(&m, DOME_HOSTS_SETTLE, true, "shrink 0 h3");
+    offer(&m, "h1\nh2\n");
+    expect(&m, DOME_HOSTS_SETTLE, true, ""); /* the last change was not long ago */
+    expect(&m, DOME_HOSTS_REST, true, "shrink 1 h2");
+    offer(&m, "h2\n"); /* task 0 stays */
+    expect(&m, 10 * DOME_HOSTS_REST, true, "");
+    dome__hosts_policy_free(m.policy);
+}
+
+static void test_range(void)
+{
+    model m = start(2, 3);
+    offer(&m, "h1\nh2:8\n");
+    expect(&m, DOME_HOSTS_SETTLE, true, "grow 0 h2 h2");
+    offer(&m, "h1\n");
+    expect(&m, DOME_HOSTS_REST, true, "shrink 1 h2");
+    expect(&m, DOME_HOSTS_REST, true, "");
+    dome__hosts_policy_free(m.policy);
+}
+
+static void test_failures(void)
+{
+    model m = start(1, 0);
+    offer(&m, "h2\nh3\n");
+    expect(&m, DOME_HOSTS_SETTLE, false, "grow 0 h2 h3");
+    expect(&m, DOME_HOSTS_FIRST_WAIT - 1, false, "");
+    expect(&m, 1, false, "grow 0 h2"); /* alone, to find out which it was */
+    expect(&m, DOME_HOSTS_REST, true, "grow 0 h3");
+    expect(&m, 2 * DOME_HOSTS_FIRST_WAIT - DOME_HOSTS_REST - 1, false, "");
+    expect(&m, 1, false, "grow 0 h2");
+    expect(&m, 4 * DOME_HOSTS_FIRST_WAIT - 1, false, "");
+    expect(&m, 1, true, "grow 0 h2");
+    g_assert_cmpint(m.size, ==, 3);
+    dome__hosts_policy_free(m.policy);
+}
+
+/* Whatever the script prints, changes are at least REST apart, and an unchanging offer leads to no more than what it says. */
+static void test_any(void)
+{
+    GRand *random = g_rand_new_with_seed(7);
+    for (int round = 0; round < 200; round++) {
+        model m = start(g_rand_int_range(random, 1, 3), g_rand_int_range(random, 0, 2) ? 6 : 0);
+        double last = -1e9;
+        for (int step = 0; step < 200; step++) {
+            GString *text = g_string_new(NULL);
+            for (int h = 1; h <= 4; h++)
+                if (g_rand_int_range(random, 0, 4))
+                    g_string_append_printf(text, "h%d:%d\n", h, g_rand_int_range(random, 1, 4));
+            if (step < 150 && g_rand_int_range(random, 0, 4) == 0)
+                offer(&m, text->str);
+            if (step == 150)
+                offer(&m, "h1:1\nh2:2\nh3:1\n");
+            g_string_free(text, TRUE);
+            char *line = after(&m, 2, step >= 150 || g_rand_int_range(random, 0, 3));
+            if (line[0]) {
+                g_assert_cmpfloat(m.now - last, >=, DOME_HOSTS_REST);
+                last = m.now;
+            }
+            g_free(line);
+        }
+        m.now += 2 * DOME_HOSTS_LONGEST_WAIT;
+        for (int k = 0; k < 8; k++)
+            g_free(after(&m, DOME_HOSTS_REST, true));
+        g_assert_cmpint(m.size, ==, 4);
+        dome__hosts_policy_free(m.policy);
+    }
+    g_rand_free(random);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/hosts-policy/parse", test_parse);
+    g_test_add_func("/hosts-policy/come-and-go", test_come_and_go);
+    g_test_add_func("/hosts-policy/range", test_range);
+    g_test_add_func("/hosts-policy/failures", test_failures);
+    g_test_add_func("/hosts-policy/any", test_any);
+    return g_test_run();
+}
