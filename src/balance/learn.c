@@ -182,8 +182,9 @@ static stretch stretch_of(const dome_balance *b, const hearing *h, int which)
  * stretches show it, and the second confirms the first. */
 static void learn_speeds(dome_balance *b, hearing *h)
 {
-    const stretch all = stretch_of(b, h, STRETCH_ALL),
-                  recent[] = {stretch_of(b, h, STRETCH_BEFORE), stretch_of(b, h, STRETCH_LAST)};
+    const stretch recent[] = {stretch_of(b, h, STRETCH_BEFORE), stretch_of(b, h, STRETCH_LAST)};
+    stretch all = stretch_of(b, h, STRETCH_ALL);
+    all.telling = is_telling(b, h);
     bool by_processor = costs_are_measured(b);
     if (by_processor && !b->by_processor)
         memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */
