@@ -55,7 +55,7 @@ static int build(long nodes)
 {
     struct node **all = malloc((size_t)nodes * sizeof *all);
     dense = dome_capture_malloc(&dome_capture_double, (size_t)nodes * sizeof *dense);
-    if (!all || !dense)
+    if (nodes < 1 || !all || !dense)
         return 1;
     for (long k = 0; k < nodes; k++) {
         all[k] = dome_capture_malloc(&node_type, sizeof *all[k]);
