@@ -28,7 +28,6 @@ changes ring | 5 | --dome-balance ring
 alarm        | 4 |
 alarm linear | 5 | --dome-balance ring --dome-topology linear
 laps         | 4 |
-laps         | 3 | --dome-road pvm
 real         | 4 |
 real ring    | 3 | --dome-balance ring --dome-balance-every 3
 equal        | 4 |

@@ -289,11 +289,12 @@ def many(count):
     """Descriptors and memory of the hub and of a task that stays are the same after many losses."""
     steps = 20 * count + 300
     expected = one_task([ELASTIC, str(steps), "0", "-"])
-    with start(steps, 3, 2, restarts=count + 5, every=3) as run:
+    with start(steps, 10, 2, restarts=count + 5, every=3) as run:
         seen = []
         all_there(run, 2)
         for k in range(count):
             reach_or_end(run, 4 + 16 * k)
+            check(run.process.poll() is None, "the program ended before loss %d of %d" % (k, count))
             hub = harness.Process.at(run.rank(0)).parent
             if k in (count // 3, count - 1):
                 time.sleep(0.3)

@@ -91,6 +91,12 @@ static void test_no_process(void)
     void *found = dome__apart(answer, &length, &bytes, &reason);
     int error = errno;
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    const char *preloaded = g_getenv("LD_PRELOAD");
+    if (preloaded && strstr(preloaded, "vgpreload")) { /* it has descriptors of its own, for which the limit is */
+        g_free(found);
+        g_test_skip("under valgrind the limit of descriptors does not hold");
+        return;
+    }
     g_assert_null(found);
     g_assert_null(reason);
     g_assert_cmpint(error, ==, EMFILE);

@@ -146,6 +146,8 @@ static void load_like(const char *name, const char *version, long threads)
     g_assert_true(!now || *now == 1);
     dome__blas_end(before);
     g_assert_true(!now || (*now == threads && *least == 1));
+    g_free(path);
+    g_free(wanted);
     _exit(0);
 }
 
