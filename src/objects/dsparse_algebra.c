@@ -1,6 +1,8 @@
 /* Diagonals, scaling and norms of sparse matrices. */
 #include "objects/dsparse_private.h"
 
+#include "kernels/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -56,9 +58,10 @@ static dsparse_number times(dsparse_number x, dsparse_number y, bool single)
 {
     if (single) {
         const float a = (float)x.re, b = (float)x.im, c = (float)y.re, d = (float)y.im;
-        return (dsparse_number){.re = a * c - b * d, .im = a * d + b * c};
+        return (dsparse_number){.re = DOME_ROUNDED(a * c) - DOME_ROUNDED(b * d), .im = DOME_ROUNDED(a * d) + DOME_ROUNDED(b * c)};
     }
-    return (dsparse_number){.re = x.re * y.re - x.im * y.im, .im = x.re * y.im + x.im * y.re};
+    return (dsparse_number){.re = DOME_ROUNDED(x.re * y.re) - DOME_ROUNDED(x.im * y.im),
+                            .im = DOME_ROUNDED(x.re * y.im) + DOME_ROUNDED(x.im * y.re)};
 }
 
 /* Multiplies values from ... end - 1 by another one, which is real unless `complex`. */
