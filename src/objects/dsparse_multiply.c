@@ -3,6 +3,7 @@
 #include "objects/dvec_mail.h"
 
 #include "core/layout.h"
+#include "kernels/kernels.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
 #include "transport/collective.h"
@@ -420,10 +421,12 @@ static const void *column_zero(const void *x, uint64_t shift, size_t size)
     return (const void *)((uintptr_t)x - (uintptr_t)(shift * size));
 }
 
-#define SET_REAL_PRODUCT(z, v, x)    ((z) = (v) * (x))
-#define ADD_REAL(z, v)               ((z) += (v))
-#define SET_COMPLEX_PRODUCT(z, v, x) ((z).re = (v).re * (x).re - (v).im * (x).im, (z).im = (v).re * (x).im + (v).im * (x).re)
-#define ADD_COMPLEX(z, v)            ((z).re += (v).re, (z).im += (v).im)
+#define SET_REAL_PRODUCT(z, v, x) ((z) = (v) * (x))
+#define ADD_REAL(z, v)            ((z) += (v))
+#define SET_COMPLEX_PRODUCT(z, v, x)                                                                                             \
+    ((z).re = DOME_ROUNDED((v).re * (x).re) - DOME_ROUNDED((v).im * (x).im),                                                     \
+     (z).im = DOME_ROUNDED((v).re * (x).im) + DOME_ROUNDED((v).im * (x).re))
+#define ADD_COMPLEX(z, v) ((z).re += (v).re, (z).im += (v).im)
 
 /* Integers are added and multiplied modulo 2^32 or 2^64, with or without a sign. */
 #define VALUE       uint32_t
@@ -621,10 +624,15 @@ static int receive_elements(const product *p, const dsparse_plan *plan, dome_env
         for (uint64_t i = 0; plan->whole && i < from->count; i++)
             memcpy(plan->joined + plan->arrived[from->at + i] * element, fetched + i * element, (size_t)element);
     }
-    for (int k = 0; k < m->npartners && status == DOME_OK; k++)
-        if (m->partners[k].in_count > 0)
-            dome__end_send(env->transport, m->partners[k].rank);
     return status;
+}
+
+/* Waits until what has been sent has been taken, after a failure as well: the receivers read x itself, which the program can
+ * change when the call has returned. */
+static void end_sends(const dvec_mail *m, dome_env *env)
+{
+    for (int k = 0; k < m->npartners; k++)
+        dome__end_send(env->transport, m->partners[k].rank);
 }
 
 /* Copies this task's elements into the joined array. */
@@ -649,6 +657,7 @@ static dome_status exchange_and_multiply(const product *p, dsparse_plan *plan, d
         join_own(p, plan);
         status = receive_elements(p, plan, env, x);
     }
+    end_sends(&plan->mail, env);
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
     multiply_blocks(p, true);

@@ -188,7 +188,7 @@ int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t valu
             status = dome__recv(env->transport, p->rank, DOME_CHANNEL_DATA, type, (char *)recv + (back ? p->at : p->in_at) * item,
                                 count * values);
     }
-    for (int k = 0; k < m->npartners && status == DOME_OK; k++)
+    for (int k = 0; k < m->npartners; k++) /* after a failure, too: others may still read what this task has sent */
         if ((back ? m->partners[k].in_count : m->partners[k].count) > 0)
             dome__end_send(env->transport, m->partners[k].rank);
     return status;

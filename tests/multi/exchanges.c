@@ -107,22 +107,41 @@ static int receive_nothing(dome_transport *t, int source, int channel, void *hea
     return dome__transport_error(t, DOME_ERR_COMM, "made up");
 }
 
+/* Products by a matrix of which each task needs all elements of the other one. */
+static dsparse *halves;
+
+static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    const uint64_t n = *(const uint64_t *)ctx;
+    dsparse_row_add(row, (index + n / 2) % n, 1);
+}
+
+static dome_status product(dvec *z, dvec *x)
+{
+    return dsparse_multiply(z, halves, x);
+}
+
+static dome_status half_way(dvec *z, dvec *x)
+{
+    return dvec_roll(z, x, (int64_t)(dvec_length(x) / 2));
+}
+
 /* A task that fails while another one reads its elements out of its memory returns when they have been read: the program may
  * change them then. */
-static void test_failed(dvec *z, dvec *x)
+static void test_failed(dome_status (*call)(dvec *z, dvec *x), dvec *z, dvec *x)
 {
     enum { HEAD = 60 };
     dome_transport *t = env->transport;
     dome_transport_ops broken = *t->ops;
-    const uint64_t n = dvec_length(x);
     if (t->size != 2 || dome__local_road(t) == DOME_ROAD_PVM)
         return;
     const peer *other = &((const dome_local *)t->provider)->peers[1 - t->rank];
+    CHECK(call(z, x) == DOME_OK);
     working = t->ops;
     broken.recv_head = receive_nothing;
     if (t->rank == 0)
         t->ops = &broken;
-    const dome_status status = dvec_roll(z, x, (int64_t)(n / 2));
+    const dome_status status = call(z, x);
     t->ops = working;
     CHECK(!other->offer);
     if (t->rank == 0) {
@@ -137,7 +156,7 @@ static void test_failed(dvec *z, dvec *x)
     } else {
         CHECK(status == DOME_OK);
     }
-    CHECK(dvec_roll(z, x, 1) == DOME_OK);
+    CHECK(call(z, x) == DOME_OK);
 }
 
 int main(int argc, char **argv)
@@ -154,7 +173,11 @@ int main(int argc, char **argv)
     for (int round = 0; round < 20; round++)
         test_halo(x, 4096 + (uint64_t)round);
     test_repeated();
-    test_failed(dvec_new_like(x, NULL), x);
+    halves = dsparse_new(env, NULL, n, n);
+    CHECK(dsparse_fill_rows(halves, fill_row, &(uint64_t){n}) == DOME_OK);
+    dvec *z = dvec_new_like(x, NULL);
+    test_failed(half_way, z, x);
+    test_failed(product, z, x);
     dome_print(env, "exchanges: %u checks\n", checks);
     int status = dome_finalize(env);
     free(all);
