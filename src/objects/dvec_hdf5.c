@@ -166,7 +166,7 @@ typedef struct adding {
     uint64_t before; /* length of the file */
 } adding;
 
-/* The file ends where it did, unless libhdf5 needs more. */
+/* The file ends where it did, unless libhdf5 needs more, or may need it: without its end libhdf5 opens a file no more. */
 static void shorten(dome_shared_file *f, uint64_t needed)
 {
     const adding *a = f->context;
@@ -193,8 +193,7 @@ static void complete(dome_shared_file *f)
     a->open = NULL;
     if (!good) {
         note(f, message);
-        if (needed)
-            shorten(f, needed);
+        shorten(f, needed);
     } else if (dome__shared_measure(f) && (ftruncate(f->fd, (off_t)f->bytes) < 0 || fsync(f->fd) < 0)) {
         dome__shared_note_errno(f, "written");
     }
@@ -216,7 +215,7 @@ static void add_to_file(dome_shared_file *f, adding *a, const place *p, const do
     a->open = dome__hdf5_add(p->file, p->set, array, offset, &message);
     if (!a->open) {
         note(f, message);
-        shorten(f, 0);
+        shorten(f, *offset);
         return;
     }
     f->complete = complete;

@@ -451,12 +451,14 @@ static bool take_answer(char *all, size_t bytes, const char *reason, const quest
 {
     if (!all)
         return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", reason);
-    if (bytes >= sizeof *head)
-        memcpy(head, all, sizeof *head);
-    if (bytes < sizeof *head || head->bytes != bytes - sizeof *head || (head->good && q->bytes && head->bytes != q->bytes)) {
+    answer found = {0};
+    if (bytes >= sizeof found)
+        memcpy(&found, all, sizeof found);
+    if (bytes < sizeof found || found.bytes != bytes - sizeof found || (found.good && q->bytes && found.bytes != q->bytes)) {
         g_free(all); /* a damaged file has damaged the process, too */
         return refuse(message, "is damaged: libhdf5, in a process of its own, crashes on it");
     }
+    *head = found;
     *text = g_malloc0((gsize)head->bytes + 1);
     memcpy(*text, all + sizeof *head, (size_t)head->bytes);
     g_free(all);
@@ -879,13 +881,12 @@ static dome_hdf5 *add(const char *file, const char *set, const dome_file_array *
 
 static uint64_t take_back(dome_hdf5 *h)
 {
-    haddr_t end = 0;
+    haddr_t end = HADDR_UNDEF;
     dome__h5.H5Dclose(h->set);
     h->set = -1;
-    if (dome__h5.H5Fget_eoa(h->file, &end) < 0 || end == HADDR_UNDEF)
-        end = 0;
+    const bool known = dome__h5.H5Fget_eoa(h->file, &end) >= 0 && end != HADDR_UNDEF;
     close_all(h);
-    return end;
+    return known ? end : DOME_HDF5_UNKNOWN;
 }
 
 /* A data set that has the name keeps it until the new one is linked: it is moved to another name meanwhile. */
@@ -929,7 +930,7 @@ static void *add_apart(void *ctx, const void *asked, size_t asked_bytes, size_t 
     if (q.offset == TO_ADD)
         QUIETLY(good = (a->open = add(q.file, q.set, q.array, &number, &message)) != NULL);
     else if (q.offset == TO_NAME)
-        QUIETLY(good = give_name(a->open, &number, &message));
+        QUIETLY(number = DOME_HDF5_UNKNOWN; good = give_name(a->open, &number, &message));
     else
         QUIETLY(number = take_back(a->open));
     void *all = answer_with(good, number, message, message ? strlen(message) : 0, bytes);
@@ -937,12 +938,13 @@ static void *add_apart(void *ctx, const void *asked, size_t asked_bytes, size_t 
     return all;
 }
 
-/* head->number stays 0 if there is no answer. */
+/* head->number stays DOME_HDF5_UNKNOWN if there is no answer. */
 static bool ask_to(dome_hdf5_apart *h, uint64_t what, answer *head, char **message)
 {
     char *text = NULL;
     question q = h->question;
     q.offset = what;
+    *head = (answer){.number = DOME_HDF5_UNKNOWN};
     bool good = ask_again(h, &q, head, &text, message);
     g_free(text);
     return good;
@@ -952,11 +954,12 @@ dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_fi
 {
     answer head = {0};
     dome_hdf5_apart *h = begin_apart(add_apart, &(question){.file = file, .set = set, .array = array}, message);
-    if (h && !ask_to(h, TO_ADD, &head, message)) {
+    const bool good = h && ask_to(h, TO_ADD, &head, message);
+    *offset = good || head.number == DOME_HDF5_UNKNOWN ? head.number : 0;
+    if (h && !good) {
         end_apart(h);
-        return NULL;
+        h = NULL;
     }
-    *offset = head.number;
     return h;
 }
 

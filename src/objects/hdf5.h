@@ -36,15 +36,19 @@ bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **
  * its own does it: after a failure to write, this version of libhdf5 crashes when the process ends. */
 bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message);
 
-/* Adds a data set without a name to an existing file, which nobody sees until dome__hdf5_name. The arguments must stay valid. */
+/* A length of a file: the process has ended before it could tell. Then the file must not become shorter. */
+#define DOME_HDF5_UNKNOWN UINT64_MAX
+
+/* Adds a data set without a name to an existing file, which nobody sees until dome__hdf5_name. The arguments must stay valid.
+ * *offset: that of its values; after a failure the length that the file needs, 0 for what it had, or DOME_HDF5_UNKNOWN. */
 dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset,
                                 char **message);
 
-/* Takes back a data set without a name and closes the file. Returns the length that the file needs; 0 if that is not known. */
+/* Takes back a data set without a name and closes the file. Returns the length that the file needs, or DOME_HDF5_UNKNOWN. */
 uint64_t dome__hdf5_take_back(dome_hdf5_apart *h);
 
 /* Gives it its name, which another data set may have had until then, and closes the file. If that fails, the data set is taken
- * back, and *needed is the length that the file needs; 0 if that is not known. */
+ * back, and *needed is the length that the file needs, or DOME_HDF5_UNKNOWN. */
 bool dome__hdf5_name(dome_hdf5_apart *h, uint64_t *needed, char **message);
 
 #endif

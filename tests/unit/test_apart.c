@@ -178,6 +178,17 @@ static bool has_open(const char *file)
     return found;
 }
 
+/* Ends the processes that this one has started. */
+static void kill_children(void)
+{
+    char *text = NULL, *name = g_strdup_printf("/proc/self/task/%d/children", (int)getpid());
+    g_assert_true(g_file_get_contents(name, &text, NULL, NULL));
+    for (char *at = text; strtol(at, NULL, 10) > 0; at = strchr(at, ' ') + 1)
+        g_assert_cmpint(kill((pid_t)strtol(at, NULL, 10), SIGKILL), ==, 0);
+    g_free(text);
+    g_free(name);
+}
+
 /* A file to which a data set is added, and which may be damaged, is open in another process alone. */
 static void test_adding(void)
 {
@@ -205,7 +216,14 @@ static void test_adding(void)
         g_assert_cmpuint(dome__hdf5_take_back(h), >, 0);
         g_assert_null(dome__hdf5_add(file, "/y/w", &array, &offset, &message));
         g_assert_nonnull(strstr(message, "has no group at '/y'"));
-        g_free(message);
+        g_clear_pointer(&message, g_free);
+
+        /* A process that ends before it has taken back what it has added may have told the file of a longer one. */
+        h = dome__hdf5_add(file, "/z", &array, &offset, &message);
+        g_assert_nonnull(h);
+        kill_children();
+        g_assert_cmpuint(dome__hdf5_take_back(h), ==, DOME_HDF5_UNKNOWN);
+        g_assert_true(dome__hdf5_is_alone(file, "/x", &alone, &message));
     }
     dome__file_array_clear(&array);
     g_assert_cmpint(unlink(file), ==, 0);
