@@ -1,5 +1,6 @@
 #include "balance/migrate.h"
 
+#include "balance/balance_private.h"
 #include "core/bytes.h"
 #include "core/layout.h"
 #include "core/object_private.h"
@@ -341,5 +342,7 @@ dome_status dome_env_relayout(dome_env *env, const dome_layout *layout)
         status = dome__env_sync(env); /* it may fail; once data moves, nothing may fail */
     if (status == DOME_OK)
         status = dome__relayout(env, layout);
+    if (env->balance)
+        env->balance->marks = 0; /* what was done before is not comparable */
     return dome__end(&op, status);
 }
