@@ -208,11 +208,12 @@ double dsparse_norm_inf(const dsparse *a);
  * message has the number of the line), and those of dsparse_new and dsparse_assemble. */
 dsparse *dsparse_read(dome_env *env, const char *name, const char *path);
 
-/* Writes the matrix to a Matrix Market file: real, integer or complex, general, with entries in ascending
- * order of rows and columns, and values that are read back exactly (a NaN loses its sign and
- * payload). The bytes do not depend on the number of tasks. Each task writes its own part; how the
- * file appears under its name, and what happens to tasks that do not see rank 0's directory, is as
- * in dvec_write. Collective. DOME_ERR_IO, DOME_ERR_MEMORY. */
+/* Writes the matrix to a Matrix Market file: real, integer or complex, general, with entries in
+ * ascending order of rows and columns, and values that are read back exactly (a NaN loses its sign
+ * and payload). A file of integers becomes a matrix of doubles in dsparse_read, which refuses
+ * numbers from 2^53 on. The bytes do not depend on the number of tasks. Each task writes its own
+ * part; how the file appears under its name, and what happens to tasks that do not see rank 0's
+ * directory, is as in dvec_write. Collective. DOME_ERR_IO, DOME_ERR_MEMORY. */
 dome_status dsparse_write(const dsparse *a, const char *path);
 
 #ifdef __cplusplus
