@@ -116,7 +116,7 @@ def make(chance, base, k):
         same_matrix(path("T.mtx"), a.T, "the transpose")
         scaled = a.copy()  # diags(s) @ a drops entries that become 0
         v, f = a.data, np.repeat(s, np.diff(a.indptr))
-        if a.dtype.kind == "c":  # NumPy's product may be contracted
+        if a.dtype.kind == "c":  # NumPy fuses some products, such as those of short arrays that lie side by side
             scaled.data.real, scaled.data.imag = v.real * f.real - v.imag * f.imag, v.real * f.imag + v.imag * f.real
         else:
             scaled.data = v * f
