@@ -272,15 +272,27 @@ static char *shape_name(guint object, int dimension)
     return g_strdup_printf("%s%u.%d", shape_prefix, object, dimension);
 }
 
-static bool add_shape(dome_ckpt *ckpt, guint object, int ndim, const uint64_t shape[], char **message)
+/* Whether an array of this shape has the object's number of values. */
+static bool same_values(const dome_ckpt_object *object, int ndim, const uint64_t shape[])
 {
-    bool good = true;
-    for (int d = 0; d < ndim && good; d++) {
-        char *name = shape_name(object, d);
-        good = dome__ckpt_add_counter(ckpt, name, shape[d], message);
-        g_free(name);
+    uint64_t values, product = 1;
+    bool empty = false, fits = true;
+    for (int d = 0; d < ndim; d++) {
+        empty |= shape[d] == 0;
+        fits = fits && !__builtin_mul_overflow(product, shape[d], &product);
     }
-    return good;
+    if (__builtin_mul_overflow(object->length, object->width, &values))
+        return false;
+    return empty ? values == 0 : fits && product == values;
+}
+
+/* No other counter has such a name, so these are not looked for. */
+static void add_shape(dome_ckpt *ckpt, guint object, int ndim, const uint64_t shape[])
+{
+    for (int d = 0; d < ndim; d++) {
+        dome_ckpt_counter counter = {shape_name(object, d), shape[d]};
+        g_array_append_val(ckpt->counters, counter);
+    }
 }
 
 bool dome__ckpt_is_shape(const dome_ckpt_counter *counter)
@@ -301,58 +313,52 @@ bool dome__ckpt_has_shapes(const dome_ckpt *ckpt)
     return false;
 }
 
-/* How many counters from this one on are the numbers of the object's shape. */
-static guint shape_counters(const dome_ckpt *ckpt, guint first, guint object)
+/* The object that a number of a shape belongs to, by its name. */
+static uint64_t object_of_shape(const dome_ckpt_counter *counter)
 {
-    guint count = 0;
-    for (bool is = true; is && first + count < ckpt->counters->len; count += is) {
-        char *name = shape_name(object, (int)count);
-        is = strcmp(counter_at(ckpt, first + count)->name, name) == 0;
+    return g_ascii_strtoull(counter->name + strlen(shape_prefix), NULL, 10);
+}
+
+/* The numbers of the object's shape, which are the counters from this one on: *ndim of them, g_free'd by the caller. NULL if
+ * there are none. */
+static uint64_t *numbers_from(const dome_ckpt *ckpt, guint first, guint object, int *ndim)
+{
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (bool is = true; is && first + numbers->len < ckpt->counters->len;) {
+        const dome_ckpt_counter *counter = counter_at(ckpt, first + numbers->len);
+        char *name = shape_name(object, (int)numbers->len);
+        is = strcmp(counter->name, name) == 0;
+        if (is)
+            g_array_append_val(numbers, counter->value);
         g_free(name);
     }
-    return count;
+    *ndim = (int)numbers->len;
+    return (uint64_t *)(void *)g_array_free(numbers, numbers->len == 0);
 }
 
 uint64_t *dome__ckpt_shape(const dome_ckpt *ckpt, const dome_ckpt_object *object, int *ndim)
 {
-    guint index = (guint)(object - &g_array_index(ckpt->objects, dome_ckpt_object, 0)), count = 0, at = 0;
-    if (dome__ckpt_has_shapes(ckpt))
-        for (; count == 0 && at < ckpt->counters->len; at++)
-            count = dome__ckpt_is_shape(counter_at(ckpt, at)) ? shape_counters(ckpt, at, index) : 0;
-    uint64_t *shape = count ? g_new(uint64_t, count) : NULL;
-    for (guint d = 0; d < count; d++)
-        shape[d] = counter_at(ckpt, at - 1 + d)->value;
-    *ndim = (int)count;
-    return shape;
-}
-
-/* Whether the product of `count` numbers is that of length and width. */
-static bool same_values(const dome_ckpt *ckpt, guint first, guint count, const dome_ckpt_object *object)
-{
-    uint64_t values, product = 1;
-    bool empty = false, fits = true;
-    for (guint d = 0; d < count; d++) {
-        uint64_t n = counter_at(ckpt, first + d)->value;
-        empty |= n == 0;
-        fits = fits && !__builtin_mul_overflow(product, n, &product);
-    }
-    if (__builtin_mul_overflow(object->length, object->width, &values))
-        return false;
-    return empty ? values == 0 : fits && product == values;
+    const guint index = (guint)(object - &g_array_index(ckpt->objects, dome_ckpt_object, 0));
+    for (guint i = 0; i < ckpt->counters->len; i++)
+        if (dome__ckpt_is_shape(counter_at(ckpt, i)) && object_of_shape(counter_at(ckpt, i)) == index)
+            return numbers_from(ckpt, i, index, ndim);
+    *ndim = 0;
+    return NULL;
 }
 
 bool dome__ckpt_check_shapes(const dome_ckpt *ckpt, char **message)
 {
     guint object = 0;
-    for (guint i = 0, count; i < ckpt->counters->len; i += count) {
+    int count;
+    for (guint i = 0; i < ckpt->counters->len; i += (guint)count) {
         count = 1;
         if (!dome__ckpt_is_shape(counter_at(ckpt, i)))
             continue;
-        const char *number = counter_at(ckpt, i)->name + strlen(shape_prefix);
-        uint64_t of = g_ascii_strtoull(number, NULL, 10);
-        bool good = of >= object && of < ckpt->objects->len;
-        count = good ? shape_counters(ckpt, i, (guint)of) : 0;
-        if (count == 0 || !same_values(ckpt, i, count, dome__ckpt_object(ckpt, of)))
+        const uint64_t of = object_of_shape(counter_at(ckpt, i));
+        uint64_t *shape = of >= object && of < ckpt->objects->len ? numbers_from(ckpt, i, (guint)of, &count) : NULL;
+        const bool good = shape && same_values(dome__ckpt_object(ckpt, of), count, shape);
+        g_free(shape);
+        if (!good)
             return dome__ckpt_refuse(message, "has a wrong directory: counter %u makes no sense", i);
         object = (guint)of + 1;
     }
@@ -374,12 +380,16 @@ bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, 
         return dome__ckpt_refuse(message, "cannot hold object '%s': its description makes no sense", name);
     if (object.blocks > DOME_CKPT_ENTRIES_MAX - ckpt->entries)
         return dome__ckpt_refuse(message, "cannot hold object '%s': too many blocks", name);
+    /* A file with such a shape would be refused by its readers. */
+    if (info->ndim != 0 && (info->ndim < 0 || !info->shape || !same_values(&object, info->ndim, info->shape)))
+        return dome__ckpt_refuse(message, "cannot hold object '%s': its shape does not have its number of values", name);
     object.name = g_strdup(name);
     object.kind = g_strdup(kind);
     object.first_entry = ckpt->entries;
     ckpt->entries += object.blocks;
     g_array_append_val(ckpt->objects, object);
-    return add_shape(ckpt, ckpt->objects->len - 1, info->ndim, info->shape, message);
+    add_shape(ckpt, ckpt->objects->len - 1, info->ndim, info->shape);
+    return true;
 }
 
 const dome_ckpt_object *dome__ckpt_object(const dome_ckpt *ckpt, size_t index)

@@ -329,6 +329,13 @@ static void test_refused(void)
     info = (dome_object_info){.length = 1, .width = 1, .distribution = DOME_DYNAMIC};
     g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, false, &message));
     check_message(g_steal_pointer(&message), "makes no sense");
+    const uint64_t shape[] = {2, 3};
+    info = (dome_object_info){.type = DOME_F64, .length = 5, .width = 1, .distribution = DOME_WHOLE, .ndim = 2, .shape = shape};
+    g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, true, &message));
+    check_message(g_steal_pointer(&message), "its shape does not have its number of values");
+    info.shape = NULL;
+    g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, true, &message));
+    check_message(g_steal_pointer(&message), "its shape does not have its number of values");
     g_assert_true(dome__ckpt_add_counter(ckpt, "c", 1, &message));
     g_assert_false(dome__ckpt_add_counter(ckpt, "c", 1, &message));
     check_message(g_steal_pointer(&message), "two counters called 'c'");
