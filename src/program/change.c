@@ -400,13 +400,18 @@ static const char *obstacle(const dome_change *c)
     return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
 }
 
-/* The host on which a newcomer is started: one of these, or NULL with *why. tasks: of each host so far. */
-static const char *host_for(const dome_view_member *member, char *const *hosts, const int *slots, int *tasks, char **why)
+/* The host on which a newcomer is started: one of these, or NULL with *why. tasks: of each host so far. most: of a host. */
+static const char *host_for(const dome_view_member *member, char *const *hosts, const int *slots, int *tasks, int most,
+                            char **why)
 {
     const int n = (int)g_strv_length(dome__unconst(hosts));
     int host = member->host ? dome__placement_find(hosts, member->host) : dome__placement_next(n, slots, tasks);
     if (host < 0) {
         *why = g_strdup_printf("host %s is not in the virtual machine", member->host);
+        return NULL;
+    }
+    if (tasks[host] >= most) {
+        *why = g_strdup_printf("host %s would have more tasks than a host can have, %d", hosts[host], most);
         return NULL;
     }
     tasks[host]++;
@@ -432,7 +437,7 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     }
     for (int r = 0; r < plan->size && !*why; r++)
         if (plan->members[r].before == DOME_VIEW_NEWCOMER)
-            names[r] = host_for(&plan->members[r], hosts, slots, tasks, why);
+            names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->tasks_per_host, why);
     char *path = own_path();
     g_free(c->parked);
     c->parked = g_new0(int, plan->size);
