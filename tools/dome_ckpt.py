@@ -270,7 +270,7 @@ class Checkpoint:
         """Counters "shape O.D": dimension D of object O. They are no counters to who reads the file with this class."""
         self.shapes, last = {}, -1
         for name in [n for n in self.counters if n.startswith("shape ")]:
-            match = re.fullmatch(r"shape (0|[1-9]\d*)\.(0|[1-9]\d*)", name)
+            match = re.fullmatch(r"shape (0|[1-9][0-9]*)\.(0|[1-9][0-9]*)", name)
             if not match:
                 raise Damaged("has a wrong directory")
             o, d = int(match[1]), int(match[2])

@@ -101,7 +101,8 @@ typedef struct dome_object_ops {
     void *(*place)(dome_object *object, const dome_layout *layout, uint64_t first, uint64_t count);
 
     /* Optional, for objects whose describe fills ndim and shape. Gives the object these again, as they
-     * were in a checkpoint. The numbers come from a file: return DOME_ERR_SHAPE if they do not fit. */
+     * were in a checkpoint; with ndim 0 and no shape if it had none there. The numbers come from a file:
+     * return DOME_ERR_SHAPE if they do not fit. */
     dome_status (*reshape)(dome_object *object, int ndim, const uint64_t shape[]);
 } dome_object_ops;
 

@@ -185,9 +185,16 @@ static void find_pieces(dome_image *i, const bool *stays)
                 i->piece_of[r] = p;
 }
 
-/* How much more memory each host of a piece needs than it uses now, by piece. */
-static int need(const dome_image *i, int64_t *bytes)
+/* The memory that the host of a piece needs. */
+typedef struct demand {
+    int64_t more;  /* than it uses now */
+    int64_t whole; /* of the piece: memory that has been given back stays promised to the process until it is replaced */
+} demand;
+
+/* By piece. */
+static int need(const dome_image *i, demand *of)
 {
+    enum { NUMBERS = sizeof(demand) / sizeof(int64_t) };
     const dome_env *env = i->env;
     dome_object_info info = {.size = sizeof info};
     const int own = i->piece_of[env->rank];
@@ -202,26 +209,26 @@ static int need(const dome_image *i, int64_t *bytes)
             for (uint64_t b = runs[r].first; b < runs[r].first + runs[r].count; b++)
                 all += dome__ckpt_entry(i->ckpt, there, b)->length;
     }
-    for (int p = 0; p < i->pieces; p++)
-        if (own < 0)
-            bytes[p] = (int64_t)(all / (uint64_t)i->pieces + 1); /* the parts that the hosts get are about equal */
+    for (int p = 0; own < 0 && p < i->pieces; p++) /* the parts that the hosts get are about equal */
+        of[p].more = of[p].whole = (int64_t)(all / (uint64_t)i->pieces + 1);
     if (own >= 0) {
-        bytes[own] = (int64_t)all + SLACK;
+        of[own].more = of[own].whole = (int64_t)all + SLACK;
         for (guint k = 0; k < i->runs->len; k++) {
             const dome_image_run *run = &g_array_index(i->runs, dome_image_run, k);
-            bytes[own] -= run->alone ? (int64_t)run->bytes : 0;
+            of[own].more -= run->alone ? (int64_t)run->bytes : 0;
         }
     }
-    int status = dome__allreduce(env->transport, DOME_I64, bytes, (uint64_t)i->pieces, dome__combine_sum_i64, NULL);
+    int status = dome__allreduce(env->transport, DOME_I64, of, (uint64_t)i->pieces * NUMBERS, dome__combine_sum_i64, NULL);
     return status ? dome__fail_transport(i->env, status) : DOME_OK;
 }
 
-static int make_memory(const dome_image *i, int64_t more, char **why)
+static int make_memory(const dome_image *i, const demand *of, char **why)
 {
     dome_file_limit limit;
-    if (more > 0 && (uint64_t)more > dome__storage_available()) {
+    const bool fits = of->more <= 0 || (uint64_t)of->more <= dome__storage_available();
+    if (!fits || (uint64_t)of->whole > dome__storage_promised()) {
         *why = g_strdup_printf("host %s has no memory for another %" PRId64 " MB, a part of the program's state",
-                               i->env->hosts[i->env->rank], (more >> 20) + 1);
+                               i->env->hosts[i->env->rank], ((fits ? of->whole : of->more) >> 20) + 1);
         return -1;
     }
     const uint64_t bytes = i->ckpt->file_bytes + i->ckpt->entries * sizeof(uint32_t) + sizeof(dome_image_tail);
@@ -243,11 +250,11 @@ static int share_memory(dome_image *i)
 {
     dome_transport *t = i->env->transport;
     const int own = i->piece_of[t->rank];
-    int64_t *bytes = g_new0(int64_t, i->pieces);
-    int status = need(i, bytes);
+    demand *of_hosts = g_new0(demand, i->pieces);
+    int status = need(i, of_hosts);
     if (status == DOME_OK && own >= 0 && i->leader[own] == t->rank)
-        i->fd = make_memory(i, bytes[own], &i->why);
-    g_free(bytes);
+        i->fd = make_memory(i, &of_hosts[own], &i->why);
+    g_free(of_hosts);
     if (status == DOME_OK)
         status = dome__image_common(i);
     if (status != DOME_OK || i->why)

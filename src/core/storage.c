@@ -243,17 +243,32 @@ void dome__storage_peak(uint64_t *used, uint64_t *held)
     pthread_mutex_unlock(&pool.lock);
 }
 
-uint64_t dome__storage_available(void)
+/* The bytes of a line of /proc/meminfo; UINT64_MAX: unknown. */
+static uint64_t system_memory(const char *name)
 {
     char *text = NULL;
     uint64_t bytes = UINT64_MAX;
     if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
-        const char *line = strstr(text, "MemAvailable:");
+        const char *line = strstr(text, name);
         if (line)
-            bytes = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024;
+            bytes = g_ascii_strtoull(line + strlen(name), NULL, 10) * 1024;
     }
     g_free(text);
     return bytes;
+}
+
+uint64_t dome__storage_available(void)
+{
+    return system_memory("MemAvailable:");
+}
+
+uint64_t dome__storage_promised(void)
+{
+    char *rule = NULL;
+    const bool limited = g_file_get_contents("/proc/sys/vm/overcommit_memory", &rule, NULL, NULL) && atoi(rule) == 2;
+    const uint64_t limit = system_memory("CommitLimit:"), now = system_memory("Committed_AS:");
+    g_free(rule);
+    return !limited || limit == UINT64_MAX || now == UINT64_MAX ? UINT64_MAX : limit - MIN(now, limit);
 }
 
 uint64_t dome__storage_capacity(const void *data)

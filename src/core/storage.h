@@ -23,6 +23,10 @@ void dome__storage_peak(uint64_t *used, uint64_t *held);
 /* Bytes that the system could still give (MemAvailable, which knows no limits of control groups); UINT64_MAX: unknown. */
 uint64_t dome__storage_available(void);
 
+/* Bytes that the system could still promise, whether they are used or not; UINT64_MAX: it promises any number, as systems do
+ * unless vm.overcommit_memory is 2. */
+uint64_t dome__storage_promised(void);
+
 /* The capacity of storage in bytes: at least the size requested. 0 for NULL. */
 uint64_t dome__storage_capacity(const void *data);
 
