@@ -174,6 +174,27 @@ def not_executable():
             run.wait()
 
 
+def promised():
+    """A system that counts what it has promised (vm.overcommit_memory 2) cannot promise the state once more."""
+    expected = one_task([ELASTIC, "4", "0", "-"])
+    with harness.temporary_directory() as directory:
+        with open("/proc/meminfo") as f:
+            memory = re.sub(r"(CommitLimit: *)\d+", r"\g<1>1000000", re.sub(r"(Committed_AS: *)\d+", r"\g<1>999000", f.read()))
+        for name, text in ("overcommit_memory", "2\n"), ("meminfo", memory):
+            with open(directory + "/" + name, "w") as f:
+                f.write(text)
+        inside = ["unshare", "-m", "/bin/sh", "-c", 'mount --bind "$0/overcommit_memory" /proc/sys/vm/overcommit_memory && '
+                  'mount --bind "$0/meminfo" /proc/meminfo && exec "$@"', directory]
+        if subprocess.run(inside + ["true"], stderr=subprocess.DEVNULL).returncode != 0:
+            return "not tried"
+        with Run(inside + [ELASTIC, "4", "0", "3", "--dome-tasks", "2"]) as run:
+            check(run.wait() == 0, "it has ended: " + run.errors())
+            check(run.output() == expected, "other output: %r" % run.output())
+            line = r"dome: dome_resize: the program keeps its 2 tasks: host \S+ has no memory for another 33 MB, a part of .*"
+            check(len(run.lines()) == 4 and all(re.fullmatch(line, text) for text in run.lines()), run.errors())
+            run.check_clean()
+
+
 def made_twice():
     """The memory that carries an object's values is given back when it has got them."""
     with Run([ELASTIC, "9", "0", "3", "-", "twice", "--dome-tasks", "2"]) as run:
@@ -438,6 +459,7 @@ def main():
         ("directory gone", directory_gone),
         ("not executable", not_executable),
         ("a newcomer ends", newcomer_ends),
+        ("nothing promised", promised),
         ("made twice", made_twice),
         ("arguments written over", arguments_written_over),
         ("bound", bound),
