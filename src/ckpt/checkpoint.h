@@ -74,6 +74,9 @@ bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report
 /* Seconds until the next checkpoint is due; INFINITY if none is by time. */
 double dome__checkpoint_due(const dome_env *env);
 
+/* Whether the checkpoint before is still being written: then none is written by time. */
+bool dome__checkpoint_busy(const dome_env *env);
+
 /* Waits until the checkpoint before is written, and requests one at the next boundary, as SIGUSR1 does. loops: the number of that
  * boundary; 0: the next. */
 void dome__checkpoint_want(dome_env *env, uint64_t loops);

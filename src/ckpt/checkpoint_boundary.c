@@ -161,6 +161,11 @@ double dome__checkpoint_due(const dome_env *env)
     return every > 0 ? MAX(every - (dome_wtime() - c->last), 0) : INFINITY;
 }
 
+bool dome__checkpoint_busy(const dome_env *env)
+{
+    return dome__ckpt_background_busy(env->checkpoints->background);
+}
+
 void dome__checkpoint_want(dome_env *env, uint64_t loops)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -168,5 +173,5 @@ void dome__checkpoint_want(dome_env *env, uint64_t loops)
     dome__checkpoint_finish_writing(env);
     dome__checkpoint_ask();
     if (loops > 0)
-        c->loop = loops - 1;
+        c->loop = c->checked_loop = c->next_check = loops - 1; /* it may be less than at the boundary before a restart */
 }

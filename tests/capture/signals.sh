@@ -38,4 +38,19 @@ run "$programs/writer" plain $steps
 for file in log append short; do
     same "the end" plain/$file files/$file
 done
+
+# By time at first, then by polls, of which there are fewer than boundaries were passed: each has its checkpoint.
+rm -rf files dir && cp -r plain files && printf 'old\n' >files/append
+begin --dome-checkpoint-every 0.01s
+until_there ckpt-00000012.dckpt
+{ kill -KILL $pid && wait $pid; } 2>/dev/null
+last=$(numbers dir | tail -n 1)
+begin --dome-checkpoint-every 1 --dome-restart="$last" --dome-checkpoint-keep 1000
+until_there "$(printf 'ckpt-%08d.dckpt' $((last + 20)))"
+{ kill -KILL $pid && wait $pid; } 2>/dev/null
+for k in 1 20; do
+    file=dir/$(printf 'ckpt-%08d.dckpt' $((last + k)))
+    "$DOME_BUILD_DIR/tools/dome" ckpt show "$file" >show 2>&1
+    grep -q "loop $k\b" show || fail "poll $k after a restart: $(head -n 5 show)"
+done
 finish
