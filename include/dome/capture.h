@@ -133,8 +133,8 @@ struct dome_capture_type {
     size_t count;               /* ARRAY: elements. STRUCT, UNION: members */
     const dome_capture_member *members; /* STRUCT: in the order of the image. UNION: all with offset 0 */
     /* UNION: the number of the member that is in use; any other number: none. It gets the address of
-     * the union, from which it may go to the struct around it and read there, but not in another
-     * union. */
+     * the union, from which it may go to the struct around it and read numbers there, but no pointers
+     * (they are restored later), and not in another union. */
     int (*which)(const void *value);
     void *known; /* the library's; NULL at first */
 };
@@ -363,7 +363,8 @@ size_t dome_capture_blocks(void);
  * one that is written is cut to that length, so that what was written after the checkpoint is not
  * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer
  * one that is missing or shorter than it was is an error; its content that was overwritten in place
- * ("r+") is not brought back. A buffer of setvbuf and a character of ungetc are lost.
+ * ("r+") is not brought back. While a stream's file is under another name than it was opened by, or
+ * removed, there is no checkpoint. A buffer of setvbuf and a character of ungetc are lost.
  *
  * stdin is set to its position if it is a regular file. What was printed on stdout after the
  * checkpoint is printed again. tmpfile, fdopen, popen, sockets, pipes and threads of the program

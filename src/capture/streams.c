@@ -24,6 +24,10 @@ typedef struct stream {
 static GArray *streams;
 static uint64_t next_number = STANDARD;
 
+/* Where the program began, and where it is expected to begin at a restart: paths are taken from there. */
+static char *start_path;
+static struct stat start;
+
 static void add(uint64_t number, FILE *file, const char *path, const char *mode)
 {
     stream s = {number, file, g_strdup(path), g_strdup(mode)};
@@ -35,6 +39,9 @@ void dome__capture_streams_begin(void)
     if (streams)
         return;
     streams = g_array_new(FALSE, FALSE, sizeof(stream));
+    start_path = g_get_current_dir();
+    if (stat(".", &start) < 0)
+        start = (struct stat){0};
     add(0, stdin, NULL, NULL);
     add(1, stdout, NULL, NULL);
     add(2, stderr, NULL, NULL);
@@ -94,10 +101,13 @@ FILE *dome_capture_freopen(const char *path, const char *mode, FILE *file)
     dome__capture_streams_begin();
     stream *s = find(file);
     uint64_t number = s ? s->number : next_number++;
+    const bool standard = !path && s && !s->mode; /* in another mode, but nothing that a restart could open */
+    char *same = path || !s ? g_strdup(path) : g_strdup(s->path);
     FILE *again = freopen(path, mode, file);
     forget(file);
     if (again)
-        add(number, again, path, mode);
+        add(number, again, same, standard ? NULL : mode);
+    g_free(same);
     return again;
 }
 
@@ -131,16 +141,37 @@ static char *copy_content(const stream *s, uint64_t length)
     return NULL;
 }
 
+static char *write_out(const stream *s)
+{
+    return (writes(s->mode) || !s->mode) && s->number != 0 && fflush(s->file) != 0
+               ? g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno))
+               : NULL;
+}
+
+/* Whether a restart would find the same file under the path: it may have been renamed or removed, or the program is in another
+ * directory than it was. */
+static bool is_at_path(const stream *s, const struct stat *file)
+{
+    struct stat here, there;
+    const bool moved = stat(".", &here) < 0 || here.st_dev != start.st_dev || here.st_ino != start.st_ino;
+    char *path = moved && !g_path_is_absolute(s->path) ? g_build_filename(start_path, s->path, NULL) : g_strdup(s->path);
+    const bool same = stat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
+    g_free(path);
+    return same;
+}
+
 static char *save(const stream *s, GByteArray *to)
 {
     struct stat st;
     uint64_t position = NONE, length = NONE;
     char *content = NULL;
     const bool standard = !s->mode;
-    if ((writes(s->mode) || standard) && s->number != 0 && fflush(s->file) != 0)
-        return g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno));
     if (fstat(fileno(s->file), &st) < 0)
         return standard ? NULL : g_strdup_printf("'%s' cannot be examined: %s", s->path, strerror(errno));
+    if (S_ISREG(st.st_mode) && !standard && !is_at_path(s, &st))
+        return g_strdup_printf("'%s' is open, and a restart would not find it under this name: it was renamed or removed, or "
+                               "the program has changed its directory",
+                               s->path);
     if (S_ISREG(st.st_mode) && (!standard || s->number == 0)) {
         off_t at = ftello(s->file);
         if (at < 0)
@@ -182,6 +213,9 @@ char *dome__capture_streams_save(GByteArray *to)
     g_array_sort(streams, by_number);
     dome__append_u64(to, next_number);
     dome__append_u32(to, 0);
+    /* All of them first: two may lead to one file. */
+    for (guint k = 0; k < streams->len && !problem; k++)
+        problem = write_out(&g_array_index(streams, stream, k));
     for (guint k = 0; k < streams->len && !problem; k++) {
         guint before = to->len;
         problem = save(&g_array_index(streams, stream, k), to);
@@ -237,8 +271,11 @@ dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from)
         s.length = dome__read_u64(from);
         s.flags = dome__read_u32(from);
         const void *content = s.flags & COPIED && s.length <= COPY_MOST ? dome__read_bytes(from, s.length) : NULL;
-        s.content = content ? g_memdup2(content, MAX(s.length, 1)) : NULL;
-        from->bad |= s.flags & COPIED && !content && s.length != 0;
+        if (content) {
+            s.content = g_malloc((gsize)s.length + 1);
+            memcpy(s.content, content, (size_t)s.length);
+        }
+        from->bad |= s.flags & COPIED && !content;
         from->bad |=
             s.number < after || s.number >= saved->next || (s.number >= STANDARD && !strchr("rwa", *s.mode ? *s.mode : 'x'));
         from->bad |= (s.position != NONE && s.position > INT64_MAX) || (s.length != NONE && s.length > INT64_MAX);
@@ -257,18 +294,48 @@ static char *mode_again(const char *mode)
         again->str[0] = 'r';
         if (!strchr(mode, '+'))
             g_string_insert_c(again, 1, '+');
-        char *only = strchr(again->str, 'x');
-        if (only)
-            g_string_erase(again, only - again->str, 1);
     }
+    char *only = strchr(again->str, 'x');
+    if (only)
+        g_string_erase(again, only - again->str, 1);
     return g_string_free(again, FALSE);
+}
+
+static const char *shown(const saved_stream *s)
+{
+    return *s->path ? s->path : "standard input";
+}
+
+static char *too_short(const saved_stream *s, const struct stat *st)
+{
+    return g_strdup_printf("'%s' has %" PRIu64 " bytes, and the program had read it up to byte %" PRIu64, shown(s),
+                           (uint64_t)st->st_size, s->position);
+}
+
+/* Why a file is not the one that the program had; NULL: it may be. */
+static char *check(const saved_stream *s)
+{
+    struct stat st;
+    const uint64_t least = s->length != NONE ? s->length : s->position;
+    if (!*s->mode || least == NONE)
+        return NULL;
+    if (stat(s->path, &st) < 0)
+        return s->content && errno == ENOENT
+                   ? NULL
+                   : g_strdup_printf("file '%s', which the program had open, cannot be examined: %s", s->path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return g_strdup_printf("'%s' was a file, and is none now", s->path);
+    if (s->content || (uint64_t)st.st_size >= least)
+        return NULL;
+    return s->length != NONE ? g_strdup_printf("file '%s' has %" PRIu64 " bytes, and had %" PRIu64 " at the checkpoint", s->path,
+                                               (uint64_t)st.st_size, s->length)
+                             : too_short(s, &st);
 }
 
 /* Brings back what the file had. */
 static char *write_content(const saved_stream *s)
 {
-    struct stat st;
-    int to = stat(s->path, &st) == 0 && !S_ISREG(st.st_mode) ? -1 : open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int to = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     uint64_t put = 0;
     for (ssize_t n = 1; to >= 0 && n > 0 && put<s->length; put += n> 0 ? (uint64_t)n : 0)
         n = pwrite(to, s->content + put, (size_t)(s->length - put), (off_t)put);
@@ -283,32 +350,22 @@ static char *write_content(const saved_stream *s)
 
 static char *cut(const saved_stream *s)
 {
-    struct stat st;
-    if (stat(s->path, &st) < 0)
-        return g_strdup_printf("file '%s', which the program wrote, cannot be examined: %s", s->path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return g_strdup_printf("'%s' was a file that the program wrote, and is none now", s->path);
-    if ((uint64_t)st.st_size < s->length)
-        return g_strdup_printf("file '%s' has %" PRIu64 " bytes, and had %" PRIu64 " at the checkpoint", s->path,
-                               (uint64_t)st.st_size, s->length);
-    if (truncate(s->path, (off_t)s->length) < 0)
-        return g_strdup_printf("file '%s' cannot be cut to %" PRIu64 " bytes: %s", s->path, s->length, strerror(errno));
-    return NULL;
+    return truncate(s->path, (off_t)s->length) < 0
+               ? g_strdup_printf("file '%s' cannot be cut to %" PRIu64 " bytes: %s", s->path, s->length, strerror(errno))
+               : NULL;
 }
 
 static char *set_position(FILE *file, const saved_stream *s)
 {
     struct stat st;
-    const char *shown = *s->path ? s->path : "standard input";
     if (s->position == NONE)
         return NULL;
     if (fstat(fileno(file), &st) < 0 || !S_ISREG(st.st_mode)) /* standard input that is another one now */
-        return s->number == 0 ? NULL : g_strdup_printf("'%s' was a file, and is none now", shown);
-    if ((uint64_t)st.st_size < s->position)
-        return g_strdup_printf("'%s' has %" PRIu64 " bytes, and the program had read it up to byte %" PRIu64, shown,
-                               (uint64_t)st.st_size, s->position);
+        return s->number == 0 ? NULL : g_strdup_printf("'%s' was a file, and is none now", shown(s));
+    if (s->length == NONE && (uint64_t)st.st_size < s->position) /* one that is written may be sought beyond its end */
+        return too_short(s, &st);
     if (fseeko(file, (off_t)s->position, SEEK_SET) < 0)
-        return g_strdup_printf("the position in '%s' cannot be set: %s", shown, strerror(errno));
+        return g_strdup_printf("the position in '%s' cannot be set: %s", shown(s), strerror(errno));
     if (s->flags & AT_END) {
         int c = getc(file);
         if (c != EOF)
@@ -341,6 +398,9 @@ char *dome__capture_streams_open(const dome_capture_saved_streams *saved)
 {
     char *problem = NULL;
     dome__capture_streams_begin();
+    /* No file is changed if one of them is not there. */
+    for (guint k = 0; k < saved->all->len && !problem; k++)
+        problem = check(&g_array_index(saved->all, saved_stream, k));
     for (guint k = 0; k < saved->all->len && !problem; k++)
         problem = open_again(&g_array_index(saved->all, saved_stream, k));
     next_number = saved->next;
