@@ -4,11 +4,14 @@
 
 #include <dirent.h>
 #include <glib.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static GHashTable *threads, *descriptors; /* numbers that were there before the program */
+/* What was there before the program: numbers of threads; descriptors, with their files, as the numbers may come again. */
+static GHashTable *threads, *descriptors;
 
 /* Calls function(ctx, number) for each number that a directory has as a name, until it returns false. */
 static void each_number(const char *path, bool (*function)(void *ctx, int number), void *ctx)
@@ -28,10 +31,32 @@ static void each_number(const char *path, bool (*function)(void *ctx, int number
     closedir(directory);
 }
 
-static bool note(void *table, int number)
+static bool note_thread(void *table, int number)
 {
     g_hash_table_add(table, GINT_TO_POINTER(number));
     return true;
+}
+
+/* Which file a descriptor leads to, under whatever name; g_free'd by the caller. NULL: it is closed. */
+static char *file_of(int descriptor)
+{
+    struct stat st;
+    return fstat(descriptor, &st) == 0 ? g_strdup_printf("%" PRIu64 ":%" PRIu64, (uint64_t)st.st_dev, (uint64_t)st.st_ino) : NULL;
+}
+
+static bool note_descriptor(void *table, int number)
+{
+    g_hash_table_insert(table, GINT_TO_POINTER(number), file_of(number));
+    return true;
+}
+
+static bool was_there(int descriptor)
+{
+    const char *before = g_hash_table_lookup(descriptors, GINT_TO_POINTER(descriptor));
+    char *now = file_of(descriptor);
+    const bool same = before && now && strcmp(before, now) == 0;
+    g_free(now);
+    return same;
 }
 
 void dome__capture_foreign_begin(void)
@@ -43,9 +68,9 @@ void dome__capture_foreign_begin(void)
     if (descriptors)
         g_hash_table_remove_all(descriptors);
     else
-        descriptors = g_hash_table_new(NULL, NULL);
-    each_number("/proc/self/task", note, threads);
-    each_number("/proc/self/fd", note, descriptors);
+        descriptors = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    each_number("/proc/self/task", note_thread, threads);
+    each_number("/proc/self/fd", note_descriptor, descriptors);
 }
 
 typedef struct search {
@@ -70,7 +95,7 @@ static bool look_at_thread(void *ctx, int number)
 static bool look_at_descriptor(void *ctx, int number)
 {
     search *s = ctx;
-    if (g_hash_table_contains(descriptors, GINT_TO_POINTER(number)) || dome__capture_stream_owns(number))
+    if (was_there(number) || dome__capture_stream_owns(number))
         return true;
     char *path = g_strdup_printf("/proc/self/fd/%d", number), *target = g_file_read_link(path, NULL);
     g_free(path);
