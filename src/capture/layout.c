@@ -486,7 +486,7 @@ static bool unpack_one(const dome_capture_layout *layout, char *to, const uint8_
             break;
         case DOME_CAPTURE_STEP_POINTERS:
             for (uint64_t k = 0; k < s->count && good && (what & POINTERS); k++)
-                if (!coder->decode(coder->ctx, (void **)(void *)(t + k * s->size), f + k * s->item)) {
+                if (!coder->decode(coder->ctx, (void **)(void *)(t + k * s->size), s->type, f + k * s->item)) {
                     coder->problem = "a pointer leads to no place";
                     coder->where = t + k * s->size;
                     good = false;
@@ -584,32 +584,42 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
     return true;
 }
 
-bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past, size_t *offset)
+/* In the image the end of an array of structs, or of a union, is that of the last member in it as well; in memory the former may
+ * lie behind padding. Whether a pointer to `target` means the former. Where something else begins there, a pointer to it was
+ * taken for one to that. */
+static bool means_whole(const dome_capture_layout *layout, const dome_capture_step *s, const dome_capture_type *target)
+{
+    const char *name = s->kind == DOME_CAPTURE_STEP_UNION ? s->type->name : s->inner->name;
+    if (target)
+        return target->name && name && strcmp(target->name, name) == 0;
+    const dome_capture_step *next = s + 1;
+    return (next < layout->steps + layout->nsteps ? next->offset : layout->size) > s->offset + s->size * s->count;
+}
+
+bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past,
+                             const dome_capture_type *target, size_t *offset)
 {
     for (const dome_capture_step *s = layout->steps, *end = s + layout->nsteps; s < end; s++) {
         uint64_t all = s->item * s->count;
         if (portable < s->portable || portable - s->portable > all ||
             (past ? portable == s->portable : portable - s->portable == all))
             continue;
-        if (past && portable - s->portable == all && s->kind != DOME_CAPTURE_STEP_UNION && s->kind != DOME_CAPTURE_STEP_REPEAT) {
-            *offset = s->offset + s->size * s->count;
-            return true;
-        }
         uint64_t k = (portable - s->portable - past) / s->item, rest = portable - s->portable - k * s->item;
         *offset = s->offset + (size_t)k * s->size;
         if (rest == 0)
             return true;
+        const bool parts = s->kind == DOME_CAPTURE_STEP_REPEAT || s->kind == DOME_CAPTURE_STEP_UNION;
         const dome_capture_layout *inner = s->kind == DOME_CAPTURE_STEP_REPEAT ? s->inner : NULL;
         if (s->kind == DOME_CAPTURE_STEP_UNION)
             inner = in_use(s, (const char *)base + *offset);
-        size_t within;
-        if (past && !inner && rest == s->item) {
-            *offset += s->size;
-            return true;
-        }
-        if (!inner || !dome__capture_to_native(inner, (const char *)base + *offset, rest, past, &within))
+        const bool ends = past && rest == s->item && (!parts || portable - s->portable == all);
+        size_t within = s->size;
+        bool good = ends && (!parts || means_whole(layout, s, target));
+        if (!good && inner)
+            good = dome__capture_to_native(inner, (const char *)base + *offset, rest, past, target, &within);
+        if (!good && !ends)
             return false;
-        *offset += within;
+        *offset += good ? within : s->size;
         return true;
     }
     return false;

@@ -57,7 +57,7 @@ void dome__capture_layouts_each(void (*function)(void *ctx, dome_capture_layout 
 /* Converts pointers: each function gets the address of the variable in memory. */
 typedef struct dome_capture_coder {
     void (*encode)(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);
-    bool (*decode)(void *ctx, void **to, const uint8_t *from); /* false: no such place */
+    bool (*decode)(void *ctx, void **to, const dome_capture_type *target, const uint8_t *from); /* false: no such place */
     void *ctx;
     const char *problem; /* of an unpacking that failed: a text for dome__capture_say_where */
     const void *where;
@@ -78,7 +78,8 @@ bool dome__capture_unpack_pointers(const dome_capture_layout *layout, void *to, 
  * begins or ends there. */
 bool dome__capture_to_portable(const dome_capture_layout *layout, const void *base, size_t offset,
                                const dome_capture_type *target, uint64_t *portable, bool *past);
-bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past, size_t *offset);
+bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past,
+                             const dome_capture_type *target, size_t *offset);
 
 /* "next.value[3]", for messages: what lies at an offset of an element of a type. g_free'd by the caller. */
 char *dome__capture_path(const dome_capture_layout *layout, size_t offset);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { SPACE_SHIFT = 60, VALUE_LEAST = -4096, VALUE_MOST = 4095 };
+enum { VALUE_LEAST = -4096, VALUE_MOST = 4095 };
 #define PAST (1ull << 63)
 
 /* A block that is no block of the heap. */
@@ -29,7 +29,7 @@ typedef struct code_place {
 
 static uint64_t word_of(dome_capture_space space, uint64_t number)
 {
-    return (uint64_t)space << SPACE_SHIFT | number;
+    return (uint64_t)space << DOME_CAPTURE_SPACE_SHIFT | number;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -225,12 +225,15 @@ void dome__capture_places_index(dome_capture_places *p)
 }
 
 /* Elements: how many there are, at whose end a pointer may be. */
-static bool address_in(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place, void **to)
+static bool address_in(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place,
+                       const dome_capture_type *target, void **to)
 {
     const bool past = place & PAST;
     place &= ~PAST;
     uint64_t k, rest;
     size_t offset = 0;
+    if (past && place == 0)
+        return false;
     if (layout->tail && (past ? place > layout->portable : place >= layout->portable)) {
         k = (place - layout->portable - past) / layout->tail->portable;
         rest = place - layout->portable - k * layout->tail->portable;
@@ -244,21 +247,22 @@ static bool address_in(const dome_capture_layout *layout, char *base, uint64_t e
     if (k > elements || (k == elements && rest > 0))
         return false;
     base += k * layout->size;
-    if (rest > 0 && !dome__capture_to_native(layout, base, rest, past, &offset))
+    if (rest > 0 && !dome__capture_to_native(layout, base, rest, past, target, &offset))
         return false;
     *to = base + offset;
     return true;
 }
 
-bool dome__capture_decode(void *ctx, void **to, const uint8_t *from)
+bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target, const uint8_t *from)
 {
     const dome_capture_places *p = ctx;
-    const uint64_t word = dome__get_u64(from), place = dome__get_u64(from + 8), number = word & ((1ull << SPACE_SHIFT) - 1);
+    const uint64_t word = dome__get_u64(from), place = dome__get_u64(from + 8),
+                   number = word & ((1ull << DOME_CAPTURE_SPACE_SHIFT) - 1);
     void *address = NULL;
     bool good = false;
     dome_capture_block *block;
     FILE *stream;
-    switch ((dome_capture_space)(word >> SPACE_SHIFT)) {
+    switch ((dome_capture_space)(word >> DOME_CAPTURE_SPACE_SHIFT)) {
     case DOME_CAPTURE_SPACE_VALUE:
         good = number == 0 && (int64_t)place >= VALUE_LEAST && (int64_t)place <= VALUE_MOST;
         address = (void *)(intptr_t)(int64_t)place;
@@ -269,17 +273,17 @@ bool dome__capture_decode(void *ctx, void **to, const uint8_t *from)
         address = block ? dome__capture_block_memory(block) : NULL;
         if (good && place != 0)
             good = address_in(block->layout, address, dome__capture_block_elements(block), dome__capture_block_tail(block), place,
-                              &address);
+                              target, &address);
         break;
     case DOME_CAPTURE_SPACE_GLOBAL:
         if (number < p->nglobals && p->globals[number] != SIZE_MAX) {
             const dome_capture_known_global *g = dome__capture_global(p->globals[number]);
-            good = address_in(g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0, place, &address);
+            good = address_in(g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0, place, target, &address);
         }
         break;
     case DOME_CAPTURE_SPACE_MEMORY:
         if (number < p->nmemories)
-            good = address_in(p->memory_layouts[number], p->memories[number], 1, 0, place, &address);
+            good = address_in(p->memory_layouts[number], p->memories[number], 1, 0, place, target, &address);
         break;
     case DOME_CAPTURE_SPACE_CODE:
         good = number < p->ncodes && p->codes[number] && place == 0;

@@ -19,6 +19,8 @@ typedef enum dome_capture_space {
     DOME_CAPTURE_SPACES
 } dome_capture_space;
 
+enum { DOME_CAPTURE_SPACE_SHIFT = 60 }; /* the number has so many bits */
+
 /* Gathers what pointers may lead to. False without memory. */
 bool dome__capture_pointers_begin(void);
 
@@ -32,7 +34,7 @@ const dome_capture_dangling *dome__capture_pointers_dangling(void);
 
 /* For a coder (layout.h). ctx of decode: the blocks of the image. */
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);
-bool dome__capture_decode(void *ctx, void **to, const uint8_t *from);
+bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target, const uint8_t *from);
 
 /* What decode needs: blocks by serial, memory by number. */
 typedef struct dome_capture_places {

@@ -1,7 +1,12 @@
 /* What the image of a captured program stands on: places in types, the way from an address to a block of the heap, and images
  * that are read back, whole and damaged. */
+#include "capture/foreign.h"
 #include "captured_state.h"
 #include "draw.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- types ---- */
 
@@ -19,7 +24,7 @@ static void test_places(void)
         if (!dome__capture_to_portable(l, &zero, at, NULL, &portable, &past))
             continue;
         places++;
-        g_assert_true(dome__capture_to_native(l, &zero, portable, past, &back));
+        g_assert_true(dome__capture_to_native(l, &zero, portable, past, NULL, &back));
         g_assert_cmpuint(back, ==, at);
     }
     g_assert_cmpuint(places, >=, 16);
@@ -31,6 +36,224 @@ static void test_places(void)
     char *path = dome__capture_path(l, offsetof(struct outer, inner[1].text) + 2);
     g_assert_cmpstr(path, ==, "inner[1].text[2]");
     g_free(path);
+}
+
+/* Pointers to ends behind padding: of an array of structs, and of a union whose member in use is shorter. */
+struct spot {
+    int x, y;
+    char kind;
+};
+
+union size_or_sign {
+    int size;
+    short sign;
+};
+
+struct padded {
+    double first;
+    struct spot spots[3];
+    double second;
+    union size_or_sign either;
+    double third;
+    struct spot *spots_end;
+    char *kind_end;
+    union size_or_sign *either_end;
+    void *unknown_end;
+};
+
+static int which_sign(const void *unused)
+{
+    (void)unused;
+    return 1;
+}
+
+static const dome_capture_member spot_members[] = {{"x", &dome_capture_int, offsetof(struct spot, x)},
+                                                   {"y", &dome_capture_int, offsetof(struct spot, y)},
+                                                   {"kind", &dome_capture_char, offsetof(struct spot, kind)}};
+static dome_capture_type spot_type = DOME_CAPTURE_STRUCT("struct spot", struct spot, spot_members);
+static dome_capture_type spots_type = DOME_CAPTURE_ARRAY("struct spot [3]", &spot_type, struct spot, 3);
+static const dome_capture_member sign_members[] = {{"size", &dome_capture_int, 0}, {"sign", &dome_capture_short, 0}};
+static dome_capture_type sign_type = DOME_CAPTURE_UNION("size or sign", union size_or_sign, sign_members, which_sign);
+static dome_capture_type spot_pointer = DOME_CAPTURE_POINTER_TO("struct spot *", &spot_type);
+static dome_capture_type sign_pointer = DOME_CAPTURE_POINTER_TO("size or sign *", &sign_type);
+static const dome_capture_member padded_members[] = {
+    {"first", &dome_capture_double, offsetof(struct padded, first)},
+    {"spots", &spots_type, offsetof(struct padded, spots)},
+    {"second", &dome_capture_double, offsetof(struct padded, second)},
+    {"either", &sign_type, offsetof(struct padded, either)},
+    {"third", &dome_capture_double, offsetof(struct padded, third)},
+    {"spots_end", &spot_pointer, offsetof(struct padded, spots_end)},
+    {"kind_end", &char_pointer, offsetof(struct padded, kind_end)},
+    {"either_end", &sign_pointer, offsetof(struct padded, either_end)},
+    {"unknown_end", &dome_capture_pointer, offsetof(struct padded, unknown_end)},
+};
+static dome_capture_type padded_type = DOME_CAPTURE_STRUCT("struct padded", struct padded, padded_members);
+
+static void test_ends(void)
+{
+    forget();
+    make_state(1, 1);
+    struct padded *p = dome_capture_malloc(&padded_type, sizeof *p);
+    p->spots_end = p->spots + G_N_ELEMENTS(p->spots);
+    p->kind_end = &p->spots[2].kind + 1;
+    p->either_end = &p->either + 1;
+    p->unknown_end = p->spots + G_N_ELEMENTS(p->spots);
+    GPtrArray *blocks = take();
+    g_assert_cmpuint(dome__capture_pointers_dangling()->count, ==, 0);
+    forget();
+    g_assert_cmpstr(restore(blocks), ==, NULL);
+    p = dome__capture_block_memory(dome__capture_heap.last);
+    g_assert_true(p->spots_end == p->spots + G_N_ELEMENTS(p->spots));
+    g_assert_true(p->kind_end == &p->spots[2].kind + 1);
+    g_assert_true(p->either_end == &p->either + 1);
+    g_assert_true(p->unknown_end == p->spots + G_N_ELEMENTS(p->spots));
+    g_ptr_array_unref(blocks);
+    forget();
+}
+
+/* ---- streams ---- */
+
+static char *contents(const char *path)
+{
+    char *text = NULL;
+    g_file_get_contents(path, &text, NULL, NULL);
+    return text;
+}
+
+/* NULL, or why streams cannot be saved. */
+static char *save_streams(GByteArray **saved)
+{
+    *saved = g_byte_array_new();
+    return dome__capture_streams_save(*saved);
+}
+
+static char *open_streams(const GByteArray *saved)
+{
+    dome_bytes from = dome__bytes_of(saved->data, saved->len);
+    dome_capture_saved_streams *streams = dome__capture_streams_read(&from);
+    g_assert_true(dome__read_all(&from));
+    char *problem = dome__capture_streams_open(streams);
+    dome__capture_streams_free(streams);
+    return problem;
+}
+
+/* Two streams append to one long file; a restart loses no byte that either had written. */
+static void two_streams(const char *directory)
+{
+    enum { LENGTH = 70000 };
+    char *path = g_build_filename(directory, "two", NULL), *zeros = g_malloc0(LENGTH);
+    g_assert_true(g_file_set_contents(path, zeros, LENGTH, NULL));
+    FILE *one = dome_capture_fopen(path, "a"), *other = dome_capture_fopen(path, "a");
+    GByteArray *saved;
+    fputs("one", one);
+    fputs("other", other);
+    g_assert_cmpstr(save_streams(&saved), ==, NULL);
+    dome_capture_fclose(one);
+    dome_capture_fclose(other);
+    g_assert_cmpstr(open_streams(saved), ==, NULL);
+    struct stat st;
+    g_assert_cmpint(stat(path, &st), ==, 0);
+    g_assert_cmpint(st.st_size, ==, LENGTH + 8);
+    for (uint64_t number = 3; number < 5; number++)
+        dome_capture_fclose(dome__capture_stream(number));
+    g_byte_array_unref(saved);
+    g_free(zeros);
+    g_free(path);
+}
+
+/* A file that a restart would not find, or find another one for, is refused at once. */
+static void moved_streams(const char *directory)
+{
+    char *path = g_build_filename(directory, "moved", NULL), *to = g_build_filename(directory, "away", NULL);
+    FILE *file = dome_capture_fopen(path, "w");
+    GByteArray *saved;
+    char *problem = save_streams(&saved);
+    g_assert_cmpstr(problem, ==, NULL);
+    g_byte_array_unref(saved);
+    g_assert_cmpint(rename(path, to), ==, 0);
+    for (int round = 0; round < 2; round++) { /* nothing is there; another file is */
+        problem = save_streams(&saved);
+        g_assert_nonnull(problem);
+        g_assert_nonnull(strstr(problem, "renamed or removed"));
+        g_free(problem);
+        g_byte_array_unref(saved);
+        g_assert_true(g_file_set_contents(path, "another", -1, NULL));
+    }
+    dome_capture_fclose(file);
+    g_free(path);
+    g_free(to);
+}
+
+/* If one file is missing no other has changed; one that is written may be sought beyond its end. */
+static void missing_stream(const char *directory)
+{
+    char *path = g_build_filename(directory, "written", NULL), *gone = g_build_filename(directory, "gone", NULL), *problem, *text;
+    g_assert_true(g_file_set_contents(gone, "to be read", -1, NULL));
+    FILE *written = dome_capture_fopen(path, "wx"), *read = dome_capture_fopen(gone, "r");
+    GByteArray *saved;
+    fputs("before", written);
+    fseek(written, 100, SEEK_SET);
+    g_assert_cmpint(getc(read), ==, 't');
+    const int last = dome__capture_stream_number(read);
+    g_assert_cmpstr(save_streams(&saved), ==, NULL);
+    fseek(written, 0, SEEK_END);
+    fputs(" and after", written);
+    dome_capture_fclose(written);
+    dome_capture_fclose(read);
+    g_assert_cmpint(remove(gone), ==, 0);
+    problem = open_streams(saved);
+    g_assert_nonnull(strstr(problem, "gone"));
+    g_free(problem);
+    text = contents(path);
+    g_assert_cmpstr(text, ==, "before and after");
+    g_free(text);
+    g_assert_true(g_file_set_contents(gone, "to be read", -1, NULL));
+    g_assert_cmpstr(open_streams(saved), ==, NULL);
+    text = contents(path);
+    g_assert_cmpstr(text, ==, "before");
+    g_free(text);
+    g_assert_cmpint(getc(dome__capture_stream((uint64_t)last)), ==, 'o');
+    g_assert_cmpint((int)ftell(dome__capture_stream((uint64_t)last - 1)), ==, 100);
+    dome_capture_fclose(dome__capture_stream((uint64_t)last));
+    dome_capture_fclose(dome__capture_stream((uint64_t)last - 1));
+    g_byte_array_unref(saved);
+    g_free(path);
+    g_free(gone);
+}
+
+static void test_streams(void)
+{
+    char *directory = g_dir_make_tmp("dome-capture-XXXXXX", NULL);
+    g_assert_nonnull(directory);
+    dome__capture_streams_begin();
+    two_streams(directory);
+    moved_streams(directory);
+    missing_stream(directory);
+    static const char *const names[] = {"two", "moved", "away", "written", "gone"};
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        char *path = g_build_filename(directory, names[k], NULL);
+        remove(path);
+        g_free(path);
+    }
+    g_assert_cmpint(remove(directory), ==, 0);
+    g_free(directory);
+}
+
+/* A descriptor of the program is found although its number was that of one before. */
+static void test_descriptors(void)
+{
+    int before = open("/dev/null", O_RDONLY), ends[2];
+    dome__capture_foreign_begin();
+    g_assert_cmpstr(dome__capture_foreign_find(NULL), ==, NULL);
+    close(before);
+    g_assert_cmpint(pipe(ends), ==, 0);
+    g_assert_cmpint(ends[0], ==, before);
+    close(ends[1]);
+    char *found = dome__capture_foreign_find(NULL);
+    g_assert_nonnull(found);
+    g_assert_nonnull(strstr(found, "pipe:"));
+    g_free(found);
+    close(ends[0]);
 }
 
 /* ---- the heap ---- */
@@ -170,6 +393,9 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     dome_capture_register(&module);
     g_test_add_func("/capture/places", test_places);
+    g_test_add_func("/capture/ends", test_ends);
+    g_test_add_func("/capture/streams", test_streams);
+    g_test_add_func("/capture/descriptors", test_descriptors);
     g_test_add_func("/capture/heap", heap_model);
     g_test_add_func("/capture/image", test_image);
     g_test_add_func("/capture/damage", test_damage);
