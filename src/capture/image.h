@@ -27,6 +27,9 @@ void dome__capture_image_free(dome_capture_image *image);
 char *dome__capture_image_take(dome_capture_image *image);
 uint64_t dome__capture_image_blocks(const dome_capture_image *image);
 
+/* Why a block could not be taken; NULL: all were that have been read. */
+const char *dome__capture_image_problem(const dome_capture_image *image);
+
 /* After all blocks have been read: opens streams, and lets pointers point. NULL, or a problem, which also a failed reading
  * leaves. */
 char *dome__capture_image_restored(dome_capture_image *image);

@@ -57,28 +57,12 @@ static void read_types(dome_capture_image *image, dome_bytes *from)
     }
 }
 
-static size_t find_global(const char *name)
-{
-    size_t low = 0, high = dome__capture_global_count();
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, dome__capture_global(middle)->global->name);
-        if (order == 0)
-            return middle;
-        if (order > 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return SIZE_MAX;
-}
-
 static void read_global(dome_capture_image *image, dome_bytes *from, size_t *saved)
 {
     char *name = dome__read_text(from);
     uint64_t hash = dome__read_u64(from), elements = dome__read_u64(from);
     uint32_t flags = dome__read_u32(from);
-    size_t k = from->bad ? SIZE_MAX : find_global(name);
+    size_t k = from->bad ? SIZE_MAX : dome__capture_global_find(name);
     const dome_capture_known_global *g = k != SIZE_MAX ? dome__capture_global(k) : NULL;
     const bool constant = flags & DOME_CAPTURE_GLOBAL_CONSTANT;
     if (!from->bad && !g && !constant)
@@ -106,10 +90,10 @@ static void read_globals(dome_capture_image *image, dome_bytes *from)
     count = dome__read_u32(from);
     for (uint32_t k = 0; k < count && !from->bad; k++) {
         char *name = dome__read_text(from);
+        const dome_capture_code *code = dome__capture_code_find(name);
         void *address = NULL;
-        for (size_t c = 0; c < dome__capture_code_count() && !address; c++)
-            if (strcmp(dome__capture_code(c)->name, name) == 0)
-                memcpy(&address, &dome__capture_code(c)->address, sizeof address);
+        if (code)
+            memcpy(&address, &code->address, sizeof address);
         g_ptr_array_add(image->codes, address); /* NULL: nothing may point to it */
         g_free(name);
     }
@@ -147,6 +131,8 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
     image->all_blocks = dome__read_u64(&from);
     image->records = dome__read_u64(&from);
     image->memories = dome__read_u64(&from);
+    if (image->serial >> DOME_CAPTURE_SPACE_SHIFT)
+        return damaged(image, "its head");
     read_types(image, &from);
     if (!from.bad && !image->problem)
         read_globals(image, &from);
@@ -511,6 +497,11 @@ static bool point(dome_capture_image *image, const kept *k)
     default:
         return point_blocks(image, k);
     }
+}
+
+const char *dome__capture_image_problem(const dome_capture_image *image)
+{
+    return image->problem;
 }
 
 char *dome__capture_image_restored(dome_capture_image *image)

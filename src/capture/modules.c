@@ -110,6 +110,15 @@ const dome_capture_known_global *dome__capture_global(size_t k)
     return &g_array_index(globals, dome_capture_known_global, k);
 }
 
+size_t dome__capture_global_find(const char *name)
+{
+    const dome_capture_global key = {.name = name};
+    const dome_capture_known_global known = {.global = &key};
+    const dome_capture_known_global *found =
+        dome__capture_global_count() > 0 ? bsearch(&known, globals->data, globals->len, sizeof known, by_global_name) : NULL;
+    return found ? (size_t)(found - dome__capture_global(0)) : SIZE_MAX;
+}
+
 size_t dome__capture_code_count(void)
 {
     return codes ? codes->len : 0;
@@ -118,6 +127,14 @@ size_t dome__capture_code_count(void)
 const dome_capture_code *dome__capture_code(size_t k)
 {
     return codes->pdata[k];
+}
+
+const dome_capture_code *dome__capture_code_find(const char *name)
+{
+    const dome_capture_code key = {.name = name}, *const wanted = &key;
+    const dome_capture_code *const *found =
+        dome__capture_code_count() > 0 ? bsearch(&wanted, codes->pdata, codes->len, sizeof *codes->pdata, by_code_name) : NULL;
+    return found ? *found : NULL;
 }
 
 dome_capture_function *dome__capture_function_find(const char *name)

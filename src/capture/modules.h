@@ -17,10 +17,12 @@ void dome__capture_modules_complete(void);
 /* The globals in the order of their names. */
 size_t dome__capture_global_count(void);
 const dome_capture_known_global *dome__capture_global(size_t k);
+size_t dome__capture_global_find(const char *name); /* SIZE_MAX: there is none */
 
 /* The codes in the order of their names. */
 size_t dome__capture_code_count(void);
 const dome_capture_code *dome__capture_code(size_t k);
+const dome_capture_code *dome__capture_code_find(const char *name);
 
 dome_capture_function *dome__capture_function_find(const char *name);
 

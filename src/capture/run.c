@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Seconds until a checkpoint that could not be written is tried again. */
 static const double AGAIN_SECONDS = 1;
@@ -33,6 +34,7 @@ static dome_env *env;
 static dome_capture_image *image;
 static char *last_refusal;
 static bool told_dangling;
+static pid_t process;
 
 /* ---- callbacks ---- */
 
@@ -121,6 +123,10 @@ static void save(void)
 {
     if (!writes())
         return;
+    if (!dome__capture_requested() && dome__checkpoint_busy(env)) { /* due by time: when the one before has been written */
+        set_timer(AGAIN_SECONDS / 10);
+        return;
+    }
     char *text = refusal();
     if (text) {
         tell_refusal(text);
@@ -162,7 +168,8 @@ static void open_image(void)
             restore();
         return;
     }
-    char *text = g_strdup(dome_error_message(env)), *problem = dome__capture_image_restored(image);
+    char *text = g_strdup(dome_error_message(env));
+    const char *problem = dome__capture_image_problem(image);
     dome__capture_die("the program cannot go on from the checkpoint: %s", problem ? problem : text);
 }
 
@@ -170,6 +177,8 @@ static void open_image(void)
 
 static void finish(void)
 {
+    if (process != getpid()) /* a child that the program has forked ends by itself */
+        return;
     dome_env *ends = g_steal_pointer(&env);
     if (!ends || dome__this_env() != ends)
         return;
@@ -198,7 +207,7 @@ static void start(int *argc, char ***argv)
 {
     static char **arguments; /* kept: the program may keep it */
     int count = 0;
-    arguments = g_new0(char *, *argc + 3);
+    arguments = g_new0(char *, *argc + 4);
     arguments[count++] = *argc > 0 ? (*argv)[0] : "program";
     arguments[count++] = "--dome-transport";
     arguments[count++] = "self";
@@ -218,6 +227,7 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
     dome__capture_modules_complete();
     dome__capture_streams_begin();
     start(&argc, &argv);
+    process = getpid();
     atexit(finish);
     open_image();
     if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)

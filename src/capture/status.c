@@ -35,6 +35,11 @@ void dome_capture_request(void)
     dome__capture_status_set(DOME_CAPTURE_REQUESTED);
 }
 
+bool dome__capture_requested(void)
+{
+    return requested;
+}
+
 bool dome__capture_take_request(void)
 {
     const bool was = requested;

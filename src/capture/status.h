@@ -22,7 +22,8 @@ void dome__capture_counts_set(const dome_capture_counts *counts);
 void dome__capture_count_capture(void);
 void dome__capture_mark_restored(void);
 
-/* Whether somebody has asked for a capture since the last call, and not the timer alone. */
+/* Whether somebody has asked for a capture since the last dome__capture_take_request, and not the timer alone. */
+bool dome__capture_requested(void);
 bool dome__capture_take_request(void);
 
 /* A thread requests a capture after so many seconds; a later call replaces the time. INFINITY: never. */

@@ -28,6 +28,12 @@ start dangling
 refused dangling 0 "global 'writer.c:nowhere'"
 [ "$(numbers dir | tail -n 1)" = 3 ] || fail "dangling: $(ls dir)"
 
+# A child that calls exit ends, and ends nothing else.
+prepare
+run timeout 60 "$writer" files 30 child --dome-checkpoint-dir dir --dome-checkpoint-every 10
+well "a child"
+[ "$(numbers dir | tail -n 1)" = 3 ] || fail "a child: $(ls dir)"
+
 # Files that have changed.
 prepare
 run "$writer" files 30 --dome-checkpoint-dir dir --dome-checkpoint-every 10

@@ -1,6 +1,7 @@
 /* writer DIRECTORY STEPS [what]: writes files there for a while: one from the beginning to the end, one that it appends to, one
  * that it opens and closes again and again, and reads back what it wrote. `what` is foreign to a checkpoint: thread, socket,
- * pipe, descriptor; or dangling, a pointer that leads nowhere; or refused, a callback that says no. */
+ * pipe, descriptor; or dangling, a pointer that leads nowhere; or refused, a callback that says no; or child, a process that
+ * has ended by exit. */
 #include "hand.h"
 
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static FILE *log_file, *append_file, *short_file, *source;
@@ -59,7 +61,15 @@ static void make_foreign(const char *what)
         (void)!pipe(ends);
     else if (strcmp(what, "descriptor") == 0)
         (void)!open("/etc/passwd", O_RDONLY);
-    else if (strcmp(what, "dangling") == 0)
+    else if (strcmp(what, "child") == 0) {
+        int status = 1;
+        pid_t child = fork();
+        if (child == 0)
+            exit(3);
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 3)
+            exit(4);
+    } else if (strcmp(what, "dangling") == 0)
         nowhere = getenv("PATH");
     else if (strcmp(what, "refused") == 0)
         dome_capture_on(DOME_CAPTURE_BEFORE_CHECKPOINT, refuse, NULL);
