@@ -31,7 +31,7 @@ for name in $names; do
     echo $? >status.$name
     polls=every # all loops, so that there are many places; but this one is about loops that poll now and then
     every=1
-    [ $name = strips ] && polls=auto every=50
+    [[ $name = strips* ]] && polls=auto every=50
     for optimization in -O0 -O2; do
         "$cc" --polls=$polls $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
         same $name "$optimization undisturbed" ./translated

@@ -1,5 +1,5 @@
-/* Expressions with calls that may poll: each such call becomes a statement of its own. Where C leaves the order open, it is the
- * one of gcc: operands from left to right, arguments from right to left, the right side of x += y first.
+/* Expressions with calls that may poll: each such call becomes a statement of its own. Where C leaves the order open,
+ * operands go from left to right, arguments from right to left, the right side of x += y first.
  *
  * lower(n) writes statements and leaves in the nodes below n what stands for the calls, so that node_text(n) is an expression
  * without such calls. What is evaluated before a call, and could be changed by it, is put into temporaries first. */
@@ -304,9 +304,33 @@ static void lower_pair(program *p, function *f, node *x, node *y)
     g_ptr_array_free(items, TRUE);
 }
 
+/* gcc takes the values of a list in the order of the members, not in that of the text. */
+static void check_order(function *f, node *n)
+{
+    long long before = -1;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *kid = node_kid(n, i), *first = node_kid(kid, 0);
+        if (n->kind == CXCursor_InitListExpr && kid->kind == CXCursor_UnexposedExpr && kid->kids->len > 1 && first) {
+            long long at = clang_Cursor_getOffsetOfField(node_declaration(first));
+            if (first->kind != CXCursor_MemberRef) {
+                CXEvalResult r = clang_Cursor_Evaluate(first->cursor);
+                at = r ? clang_EvalResult_getAsLongLong(r) : -1;
+                clang_EvalResult_dispose(r);
+            }
+            if (at < before)
+                unit_refuse(f->unit, kid->a, "%s: initial values in another order than the members, with calls that may poll",
+                            f->name);
+            before = at;
+        }
+        check_order(f, kid);
+    }
+}
+
 static void lower_kids(program *p, function *f, node *n)
 {
     GPtrArray *items = g_ptr_array_new();
+    if (n->kind == CXCursor_InitListExpr)
+        check_order(f, n);
     for (unsigned i = 0; i < n->kids->len; i++)
         flatten(node_kid(n, i), items);
     operands(p, f, items);

@@ -427,11 +427,29 @@ static bool in_list(const char *name, const char *const *list)
     return false;
 }
 
+static const char *const never[] = {"setjmp",      "_setjmp",        "sigsetjmp",        "__sigsetjmp",
+                                    "longjmp",     "siglongjmp",     "_longjmp",         "fork",
+                                    "vfork",       "pthread_create", "thrd_create",      "clone",
+                                    "makecontext", "swapcontext",    "__builtin_setjmp", "__builtin_longjmp",
+                                    NULL};
+
+/* Whether a pointer to functions may lead to one that is not translated. */
+static bool reaches_foreign(program *p, CXType pointer)
+{
+    bool any = clang_getCanonicalType(type_pointee(pointer)).kind == CXType_FunctionNoProto, found = false;
+    char *type = type_key(pointer);
+    GHashTableIter iter;
+    gpointer key, value;
+    g_hash_table_iter_init(&iter, p->addressed);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        if (!g_hash_table_contains(p->functions, key))
+            found = found || any || !*(char *)value || strcmp(type, value) == 0;
+    g_free(type);
+    return found;
+}
+
 static void edit_call(program *p, unit *u, node *n, unsigned depth)
 {
-    static const char *const never[] = {"setjmp",      "_setjmp",  "sigsetjmp",   "__sigsetjmp", "longjmp",
-                                        "siglongjmp",  "_longjmp", "fork",        "vfork",       "pthread_create",
-                                        "thrd_create", "clone",    "makecontext", "swapcontext", NULL};
     static const char *const heap[] = {"malloc", "calloc", "realloc", NULL};
     static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc",
                                              "pvalloc",       "reallocarray",   NULL};
@@ -447,9 +465,16 @@ static void edit_call(program *p, unit *u, node *n, unsigned depth)
     if (in_list(name, heap) && *name)
         edit_heap(u, n, name);
     bool polls = false;
-    if (!cursor_is_null(d))
-        for (unsigned i = 1; i < n->kids->len; i++)
-            polls = polls || argument_polls(p, u, node_kid(n, i));
+    for (unsigned i = 1; i < n->kids->len; i++)
+        polls = polls || argument_polls(p, u, node_kid(n, i));
+    if (cursor_is_null(d)) {
+        if (polls && call_callee(n) && reaches_foreign(p, call_callee(n)->type))
+            unit_refuse(
+                u, n->a,
+                "a function that may poll, for a call by a pointer that may lead to a function that is not translated: call "
+                "that by its name");
+        polls = false;
+    }
     if (polls && in_list(name, later)) {
         unit_refuse(u, n->a,
                     "%s: the function that it gets may poll, and would be called at any time: put #pragma dome nopoll before its "
@@ -491,6 +516,8 @@ static void edit_reference(program *p, unit *u, node *n)
         char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(name);
         if (our)
             edit_replace(u, n->a, n->b, id);
+        if (!called && in_list(name, never))
+            unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
         if (!called && in_list(name, calls_only))
             unit_refuse(u, n->a, "the address of %s: its blocks would have no type", name);
         if (!called && !g_hash_table_contains(p->code_names, name)) {
@@ -500,6 +527,15 @@ static void edit_reference(program *p, unit *u, node *n)
         g_free(id);
     }
     g_free(name);
+}
+
+/* Whether a pointer to n lives longer than a call that cannot poll. */
+static bool is_passed_on(program *p, unit *u, node *n)
+{
+    node *user = node_bare_up(n);
+    while (user && user->kind != CXCursor_CallExpr && node_is_expression(user))
+        user = user->up;
+    return !(user && user->kind == CXCursor_CallExpr && !call_polls(p, u, user) && !type_is_pointer(user->type));
 }
 
 /* An object without a name lives as long as its block: a function that polls cannot give it back. */
@@ -517,12 +553,112 @@ static void check_compound_literal(program *p, unit *u, function *f, node *n)
     }
     if (!f->polls)
         return;
-    node *user = up;
-    while (user && user->kind != CXCursor_CallExpr && node_is_expression(user))
-        user = user->up;
-    if (user && user->kind == CXCursor_CallExpr && !call_polls(p, u, user) && !type_is_pointer(user->type))
-        return; /* for the time of a call that cannot poll */
+    if (!is_passed_on(p, u, n))
+        return;
     unit_refuse(u, n->a, "%s: the address of an object without a name, and the function may poll: give it a name", f->name);
+}
+
+/* f().array[i] is read at once; but as a pointer, f().array leads to what is gone when the function is entered again. */
+static void check_array_of_result(program *p, unit *u, function *f, node *n)
+{
+    if (!f || !f->polls || !type_is_array(n->type) || !n->up || n->up->kind != CXCursor_UnexposedExpr)
+        return;
+    node *base = node_bare(node_kid(n, 0)), *user = node_bare_up(n);
+    while (base && base->kind == CXCursor_MemberRefExpr && type_is_record(base->type) && node_kid(base, 0) &&
+           type_is_record(node_kid(base, 0)->type))
+        base = node_bare(node_kid(base, 0));
+    bool result = base && type_is_record(base->type) &&
+                  (base->kind == CXCursor_CallExpr || base->kind == CXCursor_StmtExpr ||
+                   base->kind == CXCursor_ConditionalOperator || base->kind == CXCursor_BinaryOperator);
+    if (!result || (user && user->kind == CXCursor_ArraySubscriptExpr) || !is_passed_on(p, u, n))
+        return;
+    unit_refuse(u, n->a, "%s: a pointer to an array in the result of a call, and the function may poll: give the result a name",
+                f->name);
+}
+
+/* Of n, which a system's struct gets: the member or the struct is declared in a system header (struct sigaction). */
+static bool goes_into_foreign_struct(unit *u, node *n)
+{
+    node *up = n->up, *from = n;
+    while (up && (up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_ParenExpr || up->kind == CXCursor_CStyleCastExpr ||
+                  up->kind == CXCursor_ConditionalOperator || up->kind == CXCursor_UnaryOperator)) {
+        from = up;
+        up = up->up;
+    }
+    if (up && up->kind == CXCursor_BinaryOperator && node_kid(up, 1) == from) {
+        char *o = node_operator(u, up);
+        node *to = strcmp(o, "=") == 0 ? node_bare(node_kid(up, 0)) : NULL;
+        g_free(o);
+        return to && to->kind == CXCursor_MemberRefExpr && cursor_in_system_header(node_declaration(to));
+    }
+    for (; up && (up->kind == CXCursor_InitListExpr || up->kind == CXCursor_UnexposedExpr); up = up->up)
+        if (type_is_record(up->type) && cursor_in_system_header(clang_getTypeDeclaration(clang_getCanonicalType(up->type))))
+            return true;
+    return false;
+}
+
+/* Attributes by which the compiler or the loader would take a function that may poll for what it is not: it may return early,
+ * with no result, and its calls can neither be left out nor moved. */
+static void check_attributes(program *p, unit *u, node *n, unsigned top)
+{
+    static const char *const bad[] = {"noreturn", "pure",      "const",       "destructor",  "returns_twice",
+                                      "naked",    "_Noreturn", "unsequenced", "reproducible"};
+    static const char *const names[] = {"alias", "weakref", "ifunc", "__asm__", "asm", "__asm"};
+    bool body = clang_isCursorDefinition(n->cursor) && n->kids->len;
+    node *block = body ? node_kid(n, n->kids->len - 1) : NULL;
+    unsigned a = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, top));
+    unsigned end = block && block->kind == CXCursor_CompoundStmt ? block->a : text_find(u, n->b, u->length, ';');
+    if (a >= end)
+        return;
+    char *text = text_flat(u, a, end), *key = function_key(u, n->cursor);
+    const function *f = g_hash_table_lookup(p->functions, key);
+    int attribute = 0, depth = 0; /* depth of parentheses and brackets where an attribute began */
+    bool label = false;
+    for (char *c = text; *c;) {
+        if (*c == '"') {
+            char *close = c + 1;
+            while (*close && *close != '"')
+                close += *close == '\\' && close[1] ? 2 : 1;
+            char *target = g_strndup(c + 1, (gsize)(close - c - 1)), *local = g_strdup_printf("%s:%s", u->name, target);
+            const function *g = g_hash_table_lookup(p->functions, target);
+            if (!g)
+                g = g_hash_table_lookup(p->functions, local);
+            if (label && g && g->polls && g != f)
+                unit_refuse(u, n->a, "%s, which may poll, gets a second name here", target);
+            g_free(local);
+            g_free(target);
+            c = *close ? close + 1 : close;
+        } else if (g_ascii_isalpha(*c) || *c == '_') {
+            char *begin = c;
+            while (g_ascii_isalnum(*c) || *c == '_')
+                c++;
+            char *word = g_strndup(begin, (gsize)(c - begin)), *bare = word;
+            size_t length = strlen(word);
+            if (length > 4 && g_str_has_prefix(word, "__") && g_str_has_suffix(word, "__")) {
+                bare = word + 2;
+                word[length - 2] = '\0';
+            }
+            if (strcmp(bare, "attribute") == 0 || strcmp(bare, "__attribute") == 0)
+                attribute = depth + 1;
+            bool known = strcmp(bare, "_Noreturn") == 0;
+            for (unsigned i = 0; i < G_N_ELEMENTS(bad) && attribute && depth >= attribute; i++)
+                known = known || strcmp(bare, bad[i]) == 0;
+            if (known && f && f->polls)
+                unit_refuse(u, n->a, "%s has the attribute \"%s\", and may poll", f->name, bare);
+            for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+                label = label || strcmp(bare, names[i]) == 0;
+            g_free(word);
+        } else {
+            if (*c == '[' && c[1] == '[')
+                attribute = depth + 1;
+            depth += *c == '(' || *c == '[' ? 1 : *c == ')' || *c == ']' ? -1 : 0;
+            if (attribute && depth < attribute && (*c == ')' || *c == ']'))
+                attribute = 0;
+            c++;
+        }
+    }
+    g_free(key);
+    g_free(text);
 }
 
 static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsigned depth)
@@ -549,6 +685,12 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         return;
     case CXCursor_DeclRefExpr:
         edit_reference(p, u, n);
+        if (node_declaration(n).kind == CXCursor_FunctionDecl && argument_polls(p, u, n) && goes_into_foreign_struct(u, n)) {
+            char *name = cursor_name(node_declaration(n));
+            unit_refuse(u, n->a,
+                        "%s may poll, and the system would call it at any time: put #pragma dome nopoll before its loops", name);
+            g_free(name);
+        }
         break;
     case CXCursor_CallExpr:
         edit_call(p, u, n, depth);
@@ -560,10 +702,15 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
             g_free(name);
         }
         break;
+    case CXCursor_MemberRefExpr:
+        check_array_of_result(p, u, f, n);
+        break;
     case CXCursor_CompoundLiteralExpr:
         check_compound_literal(p, u, f, n);
         break;
     case CXCursor_FunctionDecl:
+        if (!n->up)
+            check_attributes(p, u, n, top);
         if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
             unit_refuse(u, n->a, "a function inside of a function");
         break;

@@ -134,6 +134,8 @@ static bool plain(unit *u, node *n, bool leaves)
         return false;
     case CXCursor_BreakStmt:
     case CXCursor_SwitchStmt:
+    case CXCursor_CaseStmt: /* a switch outside may jump here, past what a strip begins with */
+    case CXCursor_DefaultStmt:
         if (!leaves)
             return false;
         break;
@@ -278,9 +280,25 @@ static bool short_loop(unit *u, node *loop)
 
 /* ---- nests of few iterations ---- */
 
+/* A division that the program may never come to: it must not be computed before the nest. */
+static bool divides(unit *u, node *n)
+{
+    if (n->kind == CXCursor_BinaryOperator) {
+        char *o = node_operator(u, n);
+        bool found = *o == '/' || *o == '%';
+        g_free(o);
+        if (found)
+            return true;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (divides(u, node_kid(n, i)))
+            return true;
+    return false;
+}
+
 static bool local_value(unit *u, node *n, node *nest, GString *out)
 {
-    if (!invariant(u, n, nest))
+    if (!invariant(u, n, nest) || divides(u, n))
         return false;
     g_string_append_c(out, '(');
     node_print(u, n, out);
@@ -308,6 +326,14 @@ static unsigned operations(unit *u, node *n)
     return k;
 }
 
+/* Whether the switch that a case belongs to is below `nest`. */
+static bool inside_switch(node *n, node *nest)
+{
+    while (n != nest && n->kind != CXCursor_SwitchStmt)
+        n = n->up;
+    return n != nest;
+}
+
 /* The work of the loops at and below n, as an expression of what is known before `nest`. False: it is not known. */
 static bool work_of(unit *u, node *n, node *nest, GString *out)
 {
@@ -320,6 +346,11 @@ static bool work_of(unit *u, node *n, node *nest, GString *out)
         case CXCursor_GCCAsmStmt:
         case CXCursor_ReturnStmt:
             return false;
+        case CXCursor_CaseStmt:
+        case CXCursor_DefaultStmt:
+            if (!inside_switch(n, nest))
+                return false;
+            break;
         case CXCursor_CallExpr:
             return plain(u, n, true);
         case CXCursor_VarDecl: /* those in memory are initialized where they are declared */
@@ -413,6 +444,9 @@ loop_class summary_loop(unit *u, node *n)
     if (options_policy)
         return options_policy > 0 ? LOOP_EACH : LOOP_FREE;
     node *init, *condition, *step, *body;
+    long long value;
+    if (n->kind == CXCursor_DoStmt && constant_value(node_kid(n, 1), &value) && value == 0)
+        return LOOP_FREE; /* do ... while (0) */
     if (n->kind != CXCursor_ForStmt)
         return LOOP_EACH;
     for_parts(u, n, &init, &condition, &step, &body);
@@ -569,8 +603,10 @@ void summary_complete(program *p)
             }
             for (unsigned k = 0; k < f->indirect->len && !polls; k++)
                 polls = indirect_reaches(p, g_ptr_array_index(f->indirect, k), does_poll, NULL);
-            more = more || polls != f->polls;
-            f->polls = polls;
+            function *same = g_hash_table_lookup(p->functions, f->key); /* weak, or inline in a header */
+            polls = polls || same->polls;
+            more = more || polls != f->polls || polls != same->polls;
+            f->polls = same->polls = polls;
         }
     }
     g_ptr_array_free(all, TRUE);
@@ -630,7 +666,7 @@ static void find_taken(function *f, node *n)
                     g_free(o);
                     if (!on)
                         break;
-                } else if (up->kind != CXCursor_ParenExpr) {
+                } else if (up->kind != CXCursor_ParenExpr && up->kind != CXCursor_GenericSelectionExpr) {
                     break;
                 }
             }

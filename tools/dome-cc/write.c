@@ -310,6 +310,8 @@ static void write_variable(program *p, function *f, node *n)
     unit *u = f->unit;
     variable *v = g_hash_table_lookup(f->by_decl, GUINT_TO_POINTER(cursor_offset(n->cursor)));
     node *init = initialiser(n);
+    if (!init && !cursor_is_null(clang_Cursor_getVarDeclInitializer(n->cursor)))
+        unit_refuse(u, n->a, "%s: the initial value of %s is not understood", f->name, v->name);
     char *type = type_name(u, v->type);
     unsigned level = f->live->len;
     if (!init) {
@@ -362,9 +364,12 @@ static void write_declaration(program *p, function *f, node *n)
         g_string_append_c(f->out, '\n');
         return;
     }
-    for (unsigned i = 0; i < n->kids->len; i++)
+    for (unsigned i = 0; i < n->kids->len; i++) {
         if (is_plain_declaration(node_kid(n, i)))
             write_variable(p, f, node_kid(n, i));
+        else if (node_kid(n, i)->kind == CXCursor_FunctionDecl)
+            unit_refuse(f->unit, n->a, "%s: a function and a variable in one declaration, and the function may poll", f->name);
+    }
 }
 
 /* ---- loops ---- */
