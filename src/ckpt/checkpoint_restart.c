@@ -5,6 +5,7 @@
 #include "core/object_private.h"
 #include "trace/record.h"
 #include "transport/agree.h"
+#include "transport/collective.h"
 #include "transport/transport.h"
 
 #include <inttypes.h>
@@ -85,6 +86,45 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
     return file;
 }
 
+/* Rank 0: the newest checkpoint if there is no doubt about it but for the data, which is not read. */
+static dome_ckpt_file *first_choice(const dome_env *env, const dome_checkpoints *c)
+{
+    char *skipped = NULL, *message = NULL;
+    dome_ckpt_file *file = dome__store_newest(c->directory, c->program, false, &skipped, &message);
+    const uint64_t first = env->options.restart == DOME_RESTART_AUTO ? dome__run_read(c->directory).first : 0;
+    if (file && (skipped || dome__ckpt_head(file)->number < first))
+        g_clear_pointer(&file, dome__ckpt_close);
+    g_free(skipped);
+    g_free(message);
+    return file;
+}
+
+/* Opens the newest checkpoint on all tasks, each of which verifies a part of its data: one task would take longer. *file NULL:
+ * something is wrong with it, or it is not wanted, and rank 0 has to choose. Collective. */
+static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_file **file)
+{
+    dome_transport *t = env->transport;
+    char *message = NULL;
+    uint64_t number = 0, bad = 0;
+    if (t->size == 1)
+        return DOME_OK;
+    if (t->rank == 0 && (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST))
+        *file = first_choice(env, c);
+    if (*file)
+        number = dome__ckpt_head(*file)->number;
+    int status = dome__checkpoint_share(env, &number, 1, DOME_U64);
+    if (status != DOME_OK || number == 0)
+        return status;
+    if (!*file)
+        *file = open_number(c, number, &message);
+    bad = !*file || !dome__ckpt_verify_part(*file, (uint64_t)t->rank, (uint64_t)t->size, &message);
+    g_free(message);
+    const int failed = dome__allreduce(t, DOME_U64, &bad, 1, dome__combine_max_u64, NULL);
+    if (bad || failed)
+        g_clear_pointer(file, dome__ckpt_close);
+    return failed ? dome__fail_transport(env, failed) : DOME_OK;
+}
+
 static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
 {
     c->from = file;
@@ -136,8 +176,14 @@ int dome__checkpoint_open(dome_env *env)
             return status;
         if (leads && c->collected > 0)
             file = open_number(c, c->collected, &message);
-    } else if (leads && env->options.restart != DOME_RESTART_NONE) {
-        file = choose(env, c, &message);
+    } else {
+        int status = choose_together(env, c, &file);
+        if (status != DOME_OK) {
+            dome__ckpt_close(file);
+            return status;
+        }
+        if (leads && !file && env->options.restart != DOME_RESTART_NONE)
+            file = choose(env, c, &message);
     }
     if (!dome__checkpoint_in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message)) {
         if (dome__run_note(c, file != NULL, &message) && !file && c->number > 1)
@@ -154,7 +200,7 @@ int dome__checkpoint_open(dome_env *env)
     if (status == DOME_OK)
         status = dome__checkpoint_share(env, &number, 1, DOME_U64);
     if (status == DOME_OK && number > 0) {
-        if (!leads)
+        if (!file)
             file = open_number(c, number, &message);
         status = dome__agree(env, file ? DOME_OK : DOME_ERR_IO, message);
         g_free(message);

@@ -34,8 +34,9 @@ bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
 /* Whether a block's bytes are those that were written, for any length, with little memory. */
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message);
 
-/* Checks all data. */
+/* Checks all data, or the data of one of `parts` equal parts, counted from 0. */
 bool dome__ckpt_verify(dome_ckpt_file *file, char **message);
+bool dome__ckpt_verify_part(dome_ckpt_file *file, uint64_t part, uint64_t parts, char **message);
 
 /* The path in `directory` of a checkpoint, or of one of its pieces. g_free'd by the caller. */
 char *dome__ckpt_file_path(const char *directory, uint64_t number, uint32_t piece, uint32_t pieces);
