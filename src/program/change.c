@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* ---- descriptors ---- */
@@ -56,6 +57,21 @@ void dome__change_begin(void)
     GString *list = g_string_new(" ");
     for_descriptors(note_given, list);
     given = g_string_free(list, FALSE);
+}
+
+/* The descriptors that are in both lists. */
+static char *in_both(const char *some, const char *others)
+{
+    GString *list = g_string_new(" ");
+    char **words = g_strsplit(some, " ", 0);
+    for (char **word = words; *word; word++) {
+        char *spaced = g_strdup_printf(" %s ", *word);
+        if (**word && strstr(others, spaced))
+            g_string_append_printf(list, "%s ", *word);
+        g_free(spaced);
+    }
+    g_strfreev(words);
+    return g_string_free(list, FALSE);
 }
 
 static void close_own(int fd, void *piece)
@@ -146,8 +162,9 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->hub = g_strdup(word[HUB]);
         env->supervised = c->supervised = atoi(word[SUPERVISED]);
         env->options.tasks = c->plan.size;
-        g_free(given);
-        given = g_strdup(word[GIVEN]);
+        char *before = given;
+        given = in_both(before, word[GIVEN]); /* a process in place of task 0 may not have them all */
+        g_free(before);
         if (c->piece.fd >= 0)
             fcntl(c->piece.fd, F_SETFD, FD_CLOEXEC);
     }
@@ -285,6 +302,15 @@ static char *own_path(void)
     return path;
 }
 
+/* They would go on, and their signals end a program that does not handle them yet. */
+static void stop_timers(void)
+{
+    const struct itimerval none = {0};
+    setitimer(ITIMER_REAL, &none, NULL);
+    setitimer(ITIMER_VIRTUAL, &none, NULL);
+    setitimer(ITIMER_PROF, &none, NULL);
+}
+
 /* Becomes the program anew, with this note. Requests are blocked. */
 static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
     __attribute__((noreturn));
@@ -293,6 +319,7 @@ static void become_anew(const dome_change *c, const char *view, dome_image_piece
 {
     char *path = own_path();
     dome__bind_undo();
+    stop_timers();
     environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
     for_descriptors(close_own, &piece.fd);
     if (piece.fd >= 0)

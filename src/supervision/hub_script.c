@@ -62,6 +62,8 @@ static void begin(hub_state *s)
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGPIPE, SIG_DFL); /* this process ignores both */
+        signal(SIGXFSZ, SIG_DFL);
         setpgid(0, 0);
         int null = open("/dev/null", O_RDWR);
         dup2(null, STDIN_FILENO);

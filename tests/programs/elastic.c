@@ -8,10 +8,10 @@
  * "posts": a message is under way at each boundary; "ends": task 0 sends SIGTERM to itself in step 500, the only one with a wish;
  * "hangs": task 1 does, before dome_init of the second view; "hurries": sleeps only while there is a file MARKS/slow;
  * "shy": tasks that are started while there is a file MARKS/shy end at once; "twice": makes a vector, frees it and makes it
- * again.
- * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself when it comes to this point, by a thread beside what it does there, in
- * the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth step, and a
- * number in which all state is. */
+ * again; "ticks": has a timer.
+ * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a thread beside what it does
+ * there, in the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth step,
+ * and a number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,9 +60,12 @@ static void prepare_to_die(int rank, uint64_t view)
     pthread_create(&thread, NULL, die, NULL);
 }
 
+/* A task does not pass the next point before it is killed: it may have been the last one. */
 static void point(void)
 {
     points++;
+    while (die_at >= 0 && points > die_at)
+        pause();
 }
 
 static int wanted(const char *sizes, int64_t step)
@@ -112,6 +116,18 @@ static void hang(void)
         pause();
 }
 
+static void tick(int number)
+{
+    (void)number;
+}
+
+static void start_timer(void)
+{
+    const struct itimerval often = {{0, 1000}, {0, 1000}};
+    signal(SIGVTALRM, tick);
+    setitimer(ITIMER_VIRTUAL, &often, NULL);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 5 && strcmp(argv[5], "hangs") == 0)
@@ -124,6 +140,8 @@ int main(int argc, char **argv)
     int64_t steps = argc > 1 ? atoll(argv[1]) : 10;
     long sleep_ms = argc > 2 ? atol(argv[2]) : 0;
     const char *sizes = argc > 3 ? argv[3] : "-", *marks = argc > 4 ? argv[4] : "", *variant = argc > 5 ? argv[5] : "";
+    if (strcmp(variant, "ticks") == 0)
+        start_timer();
     const bool bare = strcmp(variant, "bare") == 0;
     const bool posts = strcmp(variant, "posts") == 0, ends = strcmp(variant, "ends") == 0;
     if (strcmp(variant, "splits") == 0) {

@@ -399,6 +399,13 @@ def traced():
             json.load(f)
 
 
+def timers():
+    """A timer of the program ends with the view that has set it."""
+    expected = one_task([ELASTIC, "20", "0", "-"])
+    with Run([ELASTIC, "20", "0", "3,2,1", "-", "ticks", "--dome-tasks", "2", "--dome-max", "3"]) as run:
+        ended_well(run, expected)
+
+
 def standard_input():
     """What a shell has given the process stays open; what the program opens does not."""
     read, write = os.pipe()
@@ -474,6 +481,7 @@ def main():
         ("checkpoints in memory", in_memory),
         ("trace and profile", traced),
         ("descriptors given", standard_input),
+        ("timers", timers),
         ("losses", losses, range(3), False),
         ("losses and restarts", losses, range(10, 13), True),
         ("many views", many_views, 100),
