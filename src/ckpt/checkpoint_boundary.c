@@ -1,6 +1,7 @@
 /* The loop boundary: whether a checkpoint is due, and at which boundary tasks check next. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/interval.h"
+#include "core/object_private.h"
 #include "transport/transport.h"
 
 #include <math.h>
@@ -78,6 +79,19 @@ static bool due_by_loops(const dome_env *env)
            env->checkpoints->loop % (uint64_t)env->options.checkpoint_every == 0;
 }
 
+/* A program that went on from a checkpoint without objects would take values that it has not got for restored ones. */
+static bool has_state(dome_env *env)
+{
+    for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o))
+            return true;
+    if (!env->checkpoints->empty)
+        dome__checkpoint_say(env, "no checkpoint is written, since the program has no objects with names: a loss, or a restart, "
+                                  "begins it from the beginning");
+    env->checkpoints->empty = true;
+    return false;
+}
+
 static order decide(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -97,6 +111,8 @@ static order decide(dome_env *env)
         dome__checkpoint_answered();
         c->last = now;
         left = every > 0 ? every : CHECK_SECONDS;
+    }
+    if (due && has_state(env)) {
         if (c->previous && !previous_is_there(c)) {
             dome__ckpt_free(c->previous);
             c->previous = NULL;

@@ -39,6 +39,7 @@ struct dome_checkpoints {
     double began;     /* this program */
     uint64_t number;  /* of the next */
     bool full;        /* the next one must contain everything */
+    bool empty;       /* it has been said that there is nothing to write */
     bool mostly_same; /* most blocks captured for the last one had not changed */
     double last;      /* time at which the last one was begun */
     double cost;      /* of one, seconds; 0: not known */

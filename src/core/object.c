@@ -128,8 +128,11 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     g_ptr_array_add(env->registry->objects, object);
     if (named)
         g_hash_table_insert(env->registry->names, object->name, object);
-    if (env->trail)
+    if (env->trail) {
         dome__names_keep(env->trail->names, object->id, object->name);
+        env->trail->objects++;
+        env->trail->named += named;
+    }
     env->hooks->made(env, object);
     dome__end(&op, DOME_OK);
     return object;
@@ -171,8 +174,11 @@ static void object_destroy(dome_object *object)
     g_ptr_array_remove_index(env->registry->objects, registry_index(env, object->id));
     if (object->named)
         g_hash_table_remove(env->registry->names, object->name);
-    if (env->trail)
+    if (env->trail) {
         dome__names_drop(env->trail->names, object->id);
+        env->trail->objects--;
+        env->trail->named -= object->named;
+    }
     object->ops->destroy(object);
     object->id |= DOME_FREED;
     dome__bury(env, object);

@@ -20,7 +20,8 @@ typedef struct dome_trail_entry {
 } dome_trail_entry;
 
 typedef struct dome_trail {
-    dome_names *names; /* of objects, by id, and of texts, by hash */
+    dome_names *names;          /* of objects, by id, and of texts, by hash */
+    atomic_uint objects, named; /* how many there are, and those with a name of the program's */
     dome_trail_entry entry[DOME_TRAIL_LENGTH];
 } dome_trail;
 

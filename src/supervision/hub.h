@@ -36,6 +36,9 @@ typedef struct dome_hub {
     /* Starts the program as rank 0 of a later view, with this value of DOME_VARIABLE_VIEW. Returns its pid; 0 on failure. */
     pid_t (*start_rank0)(void *ctx, const char *view);
 
+    /* Whether the file of the program is still the one that was started: tasks of two programs must not meet. */
+    bool (*same_file)(void *ctx);
+
     /* Tells the supervisor, if there is one, that a loss is being healed. */
     void (*healing)(void *ctx, pid_t rank0);
     void *ctx;

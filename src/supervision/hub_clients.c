@@ -137,6 +137,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
         s->checkpoint_at = dome__hub_now();
     }
     c->loop = MAX(c->loop, beat->loop);
+    c->bare = beat->bare;
     if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
         s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
         if (s->trace)

@@ -71,7 +71,8 @@ static bool can_heal(const hub_state *s)
 {
     const dome_hub *h = s->hub;
     return h->heals && h->left != 0 && h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS &&
-           !s->ending && !s->daemon_ended && s->now >= s->overslept_until && s->legacy && !someone_has_left(s) && on_one_host(s);
+           !s->ending && !s->daemon_ended && s->now >= s->overslept_until && s->legacy && !someone_has_left(s) &&
+           on_one_host(s) && h->same_file(h->ctx);
 }
 
 /* A program that fails where it failed before would do so for ever. */
@@ -162,9 +163,21 @@ static void forget_failure(hub_state *s)
     s->end = DOME_END_OWN;
 }
 
+/* Nothing of the program's state can be kept. */
+static bool is_bare(const hub_state *s)
+{
+    bool bare = false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        bare |= place_of(s, c) >= 0 && lives(s, c) && c->bare;
+    }
+    return bare;
+}
+
 static bool begin(hub_state *s, const bool *lost)
 {
     dome__hub_say_unhealed(s);
+    s->bare = is_bare(s);
     s->healing = dome__hub_reason(s);
     dome__hub_view_act(s, dome__view_heal(&s->view, lost, NULL));
     s->healing_number = s->view.next_number;
@@ -184,8 +197,10 @@ static bool begin(hub_state *s, const bool *lost)
         else
             dismiss(c);
     }
-    if (lost[0] && !start_rank0(s))
+    if (lost[0] && !start_rank0(s)) {
+        g_clear_pointer(&s->healing, g_free); /* the same reason is told now */
         return false;
+    }
     s->hub->healing(s->hub->ctx, s->hub->rank0);
     forget_failure(s);
     return true;
@@ -269,7 +284,7 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
         return;
     char *from = view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
-                     : g_strdup("the beginning");
+                     : g_strdup_printf("the beginning%s", s->bare ? " (it has no objects with names)" : "");
     char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
     char *text = g_strdup_printf("%s; healed from %s, %d%s", s->healing, from, s->heals, most);
     say(s, text);

@@ -40,6 +40,7 @@ typedef struct hub_client {
     bool waiting;
     uint64_t loop;    /* loop boundaries passed */
     uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
+    bool bare;        /* it has objects, but none with a name */
     char *object;
     double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
     int idle;          /* number of consecutive beats in which it waited without progress */
@@ -133,6 +134,7 @@ typedef struct hub_state {
     char *legacy;            /* of task 0 of this view: dome_wire_view */
     char *healing;           /* the reason of a loss that is being healed; NULL: none */
     uint32_t healing_number; /* of the view that heals it */
+    bool bare;               /* the program had no object with a name */
     int heals;               /* so far */
     double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
     dome_losses losses;

@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,6 +175,8 @@ static void note_before(dome_launch *launch)
     launch->ignores_pipe = sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
     launch->ignores_size = sigaction(SIGXFSZ, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
     getrlimit(RLIMIT_NOFILE, &launch->files);
+    if (launch->path && stat(launch->path, &launch->file) < 0)
+        launch->file = (struct stat){0};
 }
 
 static void be_as_before(const dome_launch *launch)
@@ -198,6 +201,15 @@ static pid_t start_rank0(void *ctx, const char *view)
     if (pid > 0)
         dome__private_machine_guard_rank0(&launch->machine, pid);
     return MAX(pid, 0);
+}
+
+static bool same_file(void *ctx)
+{
+    const dome_launch *launch = ctx;
+    struct stat now;
+    return launch->path && stat(launch->path, &now) == 0 && now.st_dev == launch->file.st_dev &&
+           now.st_ino == launch->file.st_ino && now.st_mtim.tv_sec == launch->file.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == launch->file.st_mtim.tv_nsec;
 }
 
 static void healing(void *ctx, pid_t rank0)
@@ -229,6 +241,7 @@ void dome__launch_fork(dome_launch *launch)
     hub.heals = launch->heals;
     hub.left = launch->left;
     hub.start_rank0 = start_rank0;
+    hub.same_file = same_file;
     hub.healing = healing;
     hub.ctx = launch;
     tell_started(launch, pid);

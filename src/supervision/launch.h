@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 typedef struct dome_launch {
@@ -19,9 +20,10 @@ typedef struct dome_launch {
     int report_fd;                 /* the supervisor's; -1 if there is none */
     pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
     const char *script;            /* the request's */
-    sigset_t mask;                 /* this and the next three: before dome__launch_fork, restored in rank 0 */
+    sigset_t mask;                 /* this and the next four: before dome__launch_fork, restored in rank 0 */
     bool ignores_pipe, ignores_size;
     struct rlimit files;
+    struct stat file; /* the program's */
     const char *path; /* of the program, from the request */
     char **words;
     bool heals;

@@ -406,6 +406,7 @@ static void send_beat(dome_watch *watch)
     beat->load = getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX;
     beat->checkpoint = __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED);
     beat->loop = dome__hold_passed(watch->hold);
+    beat->bare = watch->trail->objects > 0 && watch->trail->named == 0;
     send_message(watch, &message);
     g_free(object);
 }

@@ -36,7 +36,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
                         FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
                         FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop),
-                        FIELD(U64, beat.awaited)},
+                        FIELD(U64, beat.awaited), FIELD(U32, beat.bare)},
     [DOME_WIRE_FAIL] = {FIELD(U32, fail.status), FIELD(TEXT, fail.line), FIELD(U32, fail.end), FIELD(U32, fail.disagree)},
     [DOME_WIRE_EXITING] = {FIELD(U32, status)},
     [DOME_WIRE_END] = {FIELD(U32, end.status), FIELD(TEXT, end.text)},

@@ -72,6 +72,7 @@ typedef struct dome_wire_beat {
     uint64_t checkpoint; /* number of the last one + 1 */
     uint64_t loop;       /* loop boundaries passed */
     uint64_t awaited;    /* the message that dome_recv or dome_wait waits for: DOME_AWAITS */
+    uint32_t bare;       /* 1: it has objects, but none with a name */
 } dome_wire_beat;
 
 typedef struct dome_wire_fail {

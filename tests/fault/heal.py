@@ -7,6 +7,7 @@
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from harness import DOME, PROGRAMS, Run, check, wait_until
 ELASTIC, WORKER = PROGRAMS + "/elastic", PROGRAMS + "/worker"
 POINTS = 30  # of ELASTIC in six steps (tests/programs/elastic.c), but for the last one, where it may have ended
 
-HEALED = r"dome: .* is lost: .*; healed from (the beginning|checkpoint \d+ \(loop boundary \d+\)), %s of %d"
+HEALED = r"dome: .* is lost: .*; healed from (the beginning( \(it has no objects with names\))?|checkpoint \d+ \(loop boundary \d+\)), %s of %d"
 expectations = {}
 
 
@@ -89,15 +90,13 @@ def at_point(rank, point, tasks=3):
     """A task is killed in one call of the library."""
     expected = one_task([ELASTIC, "6", "0", "-"])
     with start(6, 0, tasks, die="%d:%d" % (rank, point)) as run:
-        run.wait()
-        late = not run.lines()  # the thread that kills got no processor before the end
-        ended_well(run, expected, 0 if late else 1)
-        return "too late" if late else run.lines()[0].split("; ")[-1]
+        ended_well(run, expected, 1)
+        return run.lines()[0].split("; ")[-1]
 
 
 def at_points(points, rank):
-    healed = [at_point(rank, point) != "too late" for point in points]
-    check(any(healed), "nothing was lost")
+    for point in points:
+        at_point(rank, point)
 
 
 def killed(victims, tasks=3, directory="memory:", sizes="-"):
@@ -122,6 +121,42 @@ def killed(victims, tasks=3, directory="memory:", sizes="-"):
 def from_the_beginning():
     """Before the first checkpoint, and without any."""
     return killed([1], directory=None)
+
+
+def no_names(directory):
+    """A program whose objects have no names begins again, and never goes on from a checkpoint without values."""
+    expected = one_task([ELASTIC, "60", "0", "-", "-", "bare"])
+    with start(60, 10, 2, directory=directory, every=3, variant="bare") as run:
+        all_there(run, 2)
+        reach(run, 12)
+        harness.kill(run.rank(1))
+        check(run.wait() == 0, run.errors())
+        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        healed = [line for line in run.lines() if "healed" in line]
+        check(len(healed) == 1 and healed[0].endswith("healed from the beginning (it has no objects with names), 1 of 5"), run.errors())
+        others = [line for line in run.lines() if line not in healed]
+        check(len(others) == (2 if directory else 0) and all("no checkpoint is written" in line for line in others), run.errors())
+        run.check_clean()
+
+
+def replaced(victim):
+    """With another program in the place of the first, tasks of both must not meet: all are started again."""
+    with harness.temporary_directory() as directory:
+        program = directory + "/elastic"
+        shutil.copy(ELASTIC, program)
+        expected = one_task([ELASTIC, "60", "0", "-"])
+        command = [DOME, "run", "--restarts", "3", "-n", "2", program, "60", "10", "-", "%MARKS%", "", "--dome-checkpoint-dir", "memory:",
+                   "--dome-checkpoint-every", "5"]
+        with Run(command) as run:
+            all_there(run, 2)
+            reach(run, 12)
+            shutil.copy(ELASTIC, program + ".new")
+            os.rename(program + ".new", program)
+            harness.kill(run.rank(victim))
+            check(run.wait() == 0, run.errors())
+            check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+            check(len(run.lines()) == 1 and "; started again from checkpoint" in run.lines()[0], run.errors())
+            run.check_clean()
 
 
 def crash(number):
@@ -336,6 +371,10 @@ def main():
         ("killed: 0 and 2", killed, [0, 2]),
         ("killed: all but one", killed, [0, 1, 2], 4),
         ("no checkpoint", from_the_beginning),
+        ("program replaced: task 1", replaced, 1),
+        ("program replaced: task 0", replaced, 0),
+        ("no names", no_names, None),
+        ("no names, checkpoints", no_names, "memory:"),
         ("checkpoints on disk", killed, [2], 3, "%MARKS%/saved"),
         ("crash", crash, int(signal.SIGSEGV)),
         ("stopped", stopped),

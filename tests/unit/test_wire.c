@@ -31,7 +31,8 @@ static const dome_wire_message sample = {.kind = DOME_WIRE_BEAT,
                                                   .busy = 7,
                                                   .load = UINT32_MAX,
                                                   .checkpoint = 9,
-                                                  .loop = UINT64_MAX}};
+                                                  .loop = UINT64_MAX,
+                                                  .bare = 1}};
 
 static void test_round_trip(void)
 {
@@ -50,6 +51,7 @@ static void test_round_trip(void)
     g_assert_cmphex(message.beat.load, ==, UINT32_MAX);
     g_assert_cmphex(message.beat.checkpoint, ==, 9);
     g_assert_cmphex(message.beat.loop, ==, UINT64_MAX);
+    g_assert_cmphex(message.beat.bare, ==, 1);
     dome__wire_clear(&message);
     g_assert_cmpint(dome__wire_next(in, &message), ==, 0);
     g_byte_array_free(in, TRUE);
