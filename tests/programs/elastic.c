@@ -123,9 +123,9 @@ static void tick(int number)
 
 static void start_timer(void)
 {
-    const struct itimerval often = {{0, 1000}, {0, 1000}};
-    signal(SIGVTALRM, tick);
-    setitimer(ITIMER_VIRTUAL, &often, NULL);
+    const struct itimerval often = {{0, 3000}, {0, 3000}};
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &often, NULL);
 }
 
 int main(int argc, char **argv)
