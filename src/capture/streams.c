@@ -1,5 +1,7 @@
 #include "capture/streams.h"
 
+#include "core/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -129,9 +131,7 @@ static char *copy_content(const stream *s, uint64_t length)
 {
     char *path = g_strdup_printf("/proc/self/fd/%d", fileno(s->file)), *content = g_malloc(COPY_MOST + 1);
     int from = open(path, O_RDONLY | O_CLOEXEC);
-    uint64_t got = 0;
-    for (ssize_t n = 1; from >= 0 && n > 0 && got<length; got += n> 0 ? (uint64_t)n : 0)
-        n = pread(from, content + got, (size_t)(length - got), (off_t)got);
+    const uint64_t got = from >= 0 ? dome__file_read_at(from, content, length, 0) : 0;
     if (from >= 0)
         close(from);
     g_free(path);

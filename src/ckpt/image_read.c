@@ -39,15 +39,7 @@ struct dome_image_source {
 
 static bool read_all(int fd, void *to, uint64_t bytes, uint64_t offset)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, (char *)to + done, MIN(bytes - done, (uint64_t)1 << 30), (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        done += (uint64_t)n;
-    }
-    return true;
+    return dome__file_read_at(fd, to, bytes, offset) == bytes;
 }
 
 /* Task 0's piece ends with where everything is. */

@@ -79,19 +79,11 @@ static void name_file(const char *path, char **message)
 
 static bool read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char **message)
 {
-    char *to = buffer;
-    while (bytes > 0) {
-        ssize_t n = pread(fd, to, MIN(bytes, (uint64_t)1 << 30), (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return dome__ckpt_refuse(message, "cannot be read: %s", strerror(errno));
-        if (n == 0)
-            return dome__ckpt_refuse(message, "is truncated: it ends at byte %" PRIu64, offset);
-        to += n;
-        bytes -= (uint64_t)n;
-        offset += (uint64_t)n;
-    }
+    const uint64_t n = dome__file_read_at(fd, buffer, bytes, offset);
+    if (n < bytes && errno)
+        return dome__ckpt_refuse(message, "cannot be read: %s", strerror(errno));
+    if (n < bytes)
+        return dome__ckpt_refuse(message, "is truncated: it ends at byte %" PRIu64, offset + n);
     return true;
 }
 

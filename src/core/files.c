@@ -67,6 +67,21 @@ int dome__file_open(const char *path, int flags, const char **reason)
     return -1;
 }
 
+uint64_t dome__file_read_at(int fd, void *to, uint64_t bytes, uint64_t offset)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        ssize_t n = pread(fd, (char *)to + done, MIN(bytes - done, (uint64_t)1 << 30), (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = 0;
+        if (n <= 0)
+            return done;
+        done += (uint64_t)n;
+    }
+    return bytes;
+}
+
 char *dome__file_read(const char *path, size_t most, const char **reason)
 {
     int fd = dome__file_open(path, O_RDONLY, reason);
