@@ -8,6 +8,7 @@
 #include "transport/collective.h"
 #include "transport/transport.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
         }
         return file;
     }
-    file = dome__store_newest(c->directory, c->program, true, &skipped, &none);
+    file = dome__store_newest(c->directory, c->program, !c->in_memory, &skipped, &none);
     char **lines = g_strsplit(skipped ? skipped : "", "\n", -1);
     for (char **line = lines; *line; line++)
         dome__checkpoint_say(env, "%s: it is not used", *line);
@@ -99,8 +100,9 @@ static dome_ckpt_file *first_choice(const dome_env *env, const dome_checkpoints 
     return file;
 }
 
-/* Opens the newest checkpoint on all tasks, each of which verifies a part of its data: one task would take longer. *file NULL:
- * something is wrong with it, or it is not wanted, and rank 0 has to choose. Collective. */
+/* Opens the newest checkpoint on all tasks, each of which verifies a part of its data: one task would take longer. Data in memory
+ * is verified only when objects take it, since reading it twice would take most of the time of a restart. *file NULL: something
+ * is wrong with it, or it is not wanted, and rank 0 has to choose. Collective. */
 static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_file **file)
 {
     dome_transport *t = env->transport;
@@ -117,7 +119,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
         return status;
     if (!*file)
         *file = open_number(c, number, &message);
-    bad = !*file || !dome__ckpt_verify_part(*file, (uint64_t)t->rank, (uint64_t)t->size, &message);
+    bad = !*file || (!c->in_memory && !dome__ckpt_verify_part(*file, (uint64_t)t->rank, (uint64_t)t->size, &message));
     g_free(message);
     const int failed = dome__allreduce(t, DOME_U64, &bad, 1, dome__combine_max_u64, NULL);
     if (bad || failed)
@@ -315,29 +317,35 @@ static char *take_shape(const dome_ckpt *head, const dome_ckpt_object *there, do
     return *status == DOME_OK ? NULL : g_strdup("has a shape there that it cannot have in the program");
 }
 
+/* What takes blocks of a checkpoint. */
+typedef struct restoring {
+    const dome_checkpoints *c;
+    dome_object *object;
+    int status;
+} restoring;
+
+static bool take_block(void *ctx, uint64_t block, const void *bytes, uint64_t length, char **message)
+{
+    restoring *r = ctx;
+    r->status = dome_object_read(r->object, block, 1, bytes, length);
+    return r->status == DOME_OK || dome__ckpt_refuse(message, "block %" PRIu64 " of checkpoint '%s' cannot be taken: %s", block,
+                                                     dome__ckpt_path(r->c->from), dome_status_text((dome_status)r->status));
+}
+
 static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dome_object *object, dome_span run, int *status)
 {
-    char *buffer = NULL, *text = NULL;
-    uint64_t room = 0;
-    for (uint64_t k = 0; k < run.count && !text; k++) {
-        uint64_t block = run.first + k, bytes = dome__ckpt_entry(dome__ckpt_head(c->from), there, block)->length;
-        if (bytes >= room) {
-            g_free(buffer);
-            room = bytes + 1;
-            buffer = room <= G_MAXSIZE ? g_try_malloc((gsize)room) : NULL;
-        }
+    restoring r = {.c = c, .object = object};
+    uint64_t room = DOME_CKPT_READ;
+    for (uint64_t b = run.first; b < run.first + run.count; b++)
+        room = MAX(room, dome__ckpt_entry(dome__ckpt_head(c->from), there, b)->length);
+    char *buffer = room <= G_MAXSIZE ? g_try_malloc((gsize)room) : NULL, *text = NULL;
+    if (!buffer) {
         *status = DOME_ERR_MEMORY;
-        if (!buffer) {
-            text = g_strdup_printf("no memory for block %" PRIu64, block);
-        } else if (!dome__ckpt_read(c->from, there, block, buffer, &text)) {
-            *status = DOME_ERR_IO;
-        } else {
-            *status = dome_object_read(object, block, 1, buffer, bytes);
-            if (*status != DOME_OK)
-                text = g_strdup_printf("block %" PRIu64 " of checkpoint '%s' cannot be taken: %s", block,
-                                       dome__ckpt_path(c->from), dome_status_text(*status));
-        }
+        return g_strdup_printf("no memory for a block of %" PRIu64 " bytes", room);
     }
+    *status = DOME_OK;
+    if (!dome__ckpt_read_run(c->from, there, run, buffer, room, take_block, &r, &text))
+        *status = r.status != DOME_OK ? r.status : DOME_ERR_IO;
     g_free(buffer);
     return text;
 }
@@ -349,6 +357,16 @@ static int wanted_blocks(const dome_env *env, const dome_object_info *info, dome
         return dome__checkpoint_own_blocks(env, info, runs);
     runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
     return runs[0].count > 0;
+}
+
+/* Data in memory has not been verified before. The task is lost with it, so that all go back once more, to the checkpoint before:
+ * other objects may have got values from this one. */
+static int lose_checkpoint(dome_env *env, const char *why)
+{
+    const char *path = dome__ckpt_path(env->checkpoints->from);
+    const bool gone = unlink(path) == 0 || errno == ENOENT;
+    return dome__fail(env, gone ? DOME_ERR_LOST : DOME_ERR_IO, "%s; the checkpoint %s", why,
+                      gone ? "is removed" : "cannot be removed");
 }
 
 int dome__checkpoint_restore(dome_env *env, dome_object *object)
@@ -387,6 +405,8 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);
+    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->image)
+        status = lose_checkpoint(env, text);
     else if (text)
         status = dome__fail(env, status, "%s", text);
     g_free(text);

@@ -32,6 +32,7 @@ struct dome_image_source {
     uint32_t *piece_of;  /* by entry */
     bool together;       /* all tasks are on the hosts of their pieces: nothing has to be sent */
     char *buffer, *sent; /* for a block or a message */
+    uint64_t room;       /* for blocks that are read together */
     GHashTable *taken;   /* names of objects whose memory has been given back */
 };
 
@@ -143,9 +144,10 @@ static int find_pieces(dome_image_source *s, dome_image_piece mine, const dome_c
 
 static int make_room(dome_image_source *s, const dome_ckpt *ckpt)
 {
-    uint64_t longest = DOME_IMAGE_WRITE;
+    s->room = DOME_CKPT_READ;
     for (uint64_t e = 0; e < ckpt->entries; e++)
-        longest = MAX(longest, ckpt->table[e].length);
+        s->room = MAX(s->room, ckpt->table[e].length);
+    const uint64_t longest = MAX(s->room, DOME_IMAGE_WRITE);
     s->buffer = longest <= G_MAXSIZE ? g_try_malloc((gsize)longest) : NULL;
     s->sent = s->together ? NULL : g_try_malloc((gsize)longest);
     const bool good = s->buffer && (s->sent || s->together);
@@ -257,27 +259,47 @@ static void take_block(taking *t, uint64_t block, const char *bytes, uint64_t le
                              dome_object_name(t->object), t->s->view, dome_status_text((dome_status)status)));
 }
 
+typedef struct nearby {
+    taking *t;
+    stretch done;
+} nearby;
+
+static bool take_one(void *ctx, uint64_t block, const void *bytes, uint64_t length, char **message)
+{
+    nearby *n = ctx;
+    (void)message;
+    take_block(n->t, block, bytes, length);
+    if (n->t->last)
+        done_with(n->t->s, &n->done, dome__ckpt_entry(n->t->head, n->t->there, block));
+    return !n->t->text;
+}
+
+static bool is_near(const taking *t, uint64_t block)
+{
+    return t->head->table[t->there->first_entry + block].length > 0 && t->s->near[t->s->piece_of[t->there->first_entry + block]];
+}
+
 /* Those of this host's piece, in place. */
 static void take_near(taking *t)
 {
-    dome_image_source *s = t->s;
-    stretch done = {0};
+    nearby near = {.t = t};
     dome_span runs[2];
-    int count = wanted(t, s->env->rank, runs);
-    for (int r = 0; r < count; r++)
-        for (uint64_t b = runs[r].first; !t->text && b < runs[r].first + runs[r].count; b++) {
-            const dome_ckpt_entry *e = dome__ckpt_entry(t->head, t->there, b);
-            if (e->length > 0 && !s->near[s->piece_of[t->there->first_entry + b]])
-                continue;
+    int count = wanted(t, t->s->env->rank, runs);
+    for (int r = 0; r < count; r++) {
+        const uint64_t end = runs[r].first + runs[r].count;
+        for (uint64_t b = runs[r].first, n; !t->text && b < end; b += MAX(n, 1)) {
             char *why = NULL;
-            if (e->length > 0 && !dome__ckpt_read(s->file, t->there, b, s->buffer, &why))
+            for (n = 0; b + n < end && is_near(t, b + n);)
+                n++;
+            if (n == 0 && dome__ckpt_entry(t->head, t->there, b)->length == 0)
+                take_block(t, b, t->s->buffer, 0);
+            else if (n > 0 && !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, t->s->buffer, t->s->room, take_one,
+                                                   &near, &why) &&
+                     why)
                 fail(t, DOME_ERR_IO, why);
-            else
-                take_block(t, b, s->buffer, e->length);
-            if (t->last && e->length > 0)
-                done_with(s, &done, e);
         }
-    give_back(s, &done);
+    }
+    give_back(t->s, &near.done);
 }
 
 /* The entries that travel from one task to another. */

@@ -274,14 +274,60 @@ bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
     return dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, file, object, block, DAMAGED, message);
 }
 
+/* How many blocks, the first one included, lie side by side and fit into the room; *bytes: their length. */
+static uint64_t side_by_side(const dome_ckpt *ckpt, const dome_ckpt_object *object, dome_span blocks, uint64_t room,
+                             uint64_t *bytes)
+{
+    const dome_ckpt_entry *first = dome__ckpt_entry(ckpt, object, blocks.first);
+    uint64_t count = 1;
+    for (*bytes = first->length; count < blocks.count; count++) {
+        const dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, blocks.first + count);
+        if (!e || e->source != first->source || e->offset != first->offset + *bytes || e->length > room - *bytes)
+            break;
+        *bytes += e->length;
+    }
+    return count;
+}
+
+bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, void *buffer, uint64_t room,
+                         dome_ckpt_take take, void *ctx, char **message)
+{
+    while (blocks.count > 0) {
+        const dome_ckpt_entry *e;
+        dome_ckpt_file *from = locate(file, object, blocks.first, &e, message);
+        if (!from)
+            return false;
+        uint64_t bytes, count = side_by_side(file->ckpt, object, blocks, room, &bytes);
+        char *reason = NULL;
+        bool good = read_at(from->fd, buffer, bytes, e->offset, &reason);
+        if (!good && count > 1) { /* one by one up to the block that cannot be read */
+            count = 1;
+            g_clear_pointer(&reason, g_free);
+            good = read_at(from->fd, buffer, e->length, e->offset, &reason);
+        }
+        if (!good)
+            block_fails(file, from, object, blocks.first, reason, message);
+        g_free(reason);
+        const char *at = buffer;
+        for (uint64_t b = blocks.first; good && b < blocks.first + count; b++) {
+            e = dome__ckpt_entry(file->ckpt, object, b);
+            dome_ckpt_sum sum = dome__ckpt_sum(at, e->length);
+            good = dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, from, object, b, DAMAGED, message);
+            good = good && (!take || take(ctx, b, at, e->length, message));
+            at += e->length;
+        }
+        if (!good)
+            return false;
+        blocks.first += count;
+        blocks.count -= count;
+    }
+    return true;
+}
+
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message)
 {
-    enum { CHUNK = 1 << 20, SHORT = 64 << 10 };
-    const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
-    if (e && e->length <= SHORT) { /* as most blocks are */
-        char bytes[SHORT];
-        return dome__ckpt_read(file, object, block, bytes, message);
-    }
+    enum { CHUNK = 1 << 20 };
+    const dome_ckpt_entry *e;
     dome_ckpt_file *from = locate(file, object, block, &e, message);
     char *reason = NULL;
     if (!from)
@@ -302,16 +348,45 @@ bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint
     return good;
 }
 
+static bool is_short(const dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block)
+{
+    const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
+    return e->source != 0 && e->length <= DOME_CKPT_READ;
+}
+
+/* Those that the file, which may be a piece, has. */
+static bool verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, char *buffer, char **message)
+{
+    const uint64_t end = blocks.first + blocks.count;
+    bool good = true;
+    for (uint64_t b = blocks.first, n; good && b < end; b += n) {
+        for (n = 0; b + n < end && is_short(file, object, b + n);)
+            n++;
+        if (n > 0) {
+            good = dome__ckpt_read_run(file, object, (dome_span){b, n}, buffer, DOME_CKPT_READ, NULL, NULL, message);
+        } else {
+            n = 1;
+            good = dome__ckpt_entry(file->ckpt, object, b)->source == 0 || dome__ckpt_check(file, object, b, message);
+        }
+    }
+    return good;
+}
+
 bool dome__ckpt_verify_part(dome_ckpt_file *file, uint64_t part, uint64_t parts, char **message)
 {
     enum { RUN = 256 }; /* entries whose blocks lie side by side, mostly */
     bool good = dome__ckpt_check_earlier(file, message);
+    char *buffer = g_malloc(DOME_CKPT_READ);
     for (guint i = 0; good && i < file->ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(file->ckpt, i);
-        for (uint64_t b = 0; good && b < object->blocks; b++)
-            if ((object->first_entry + b) / RUN % parts == part && dome__ckpt_entry(file->ckpt, object, b)->source != 0)
-                good = dome__ckpt_check(file, object, b, message);
+        for (uint64_t b = 0, n; good && b < object->blocks; b += n) {
+            const uint64_t entry = object->first_entry + b;
+            n = MIN(RUN - entry % RUN, object->blocks - b);
+            if (entry / RUN % parts == part)
+                good = verify_blocks(file, object, (dome_span){b, n}, buffer, message);
+        }
     }
+    g_free(buffer);
     return good;
 }
 

@@ -28,6 +28,17 @@ bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message);
 /* Reads a block, whose length is in its entry, into buffer. It is a failure if a piece does not have the block. */
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message);
 
+/* Takes a block whose bytes have been read and checked. False, with *message: no more are read. */
+typedef bool (*dome_ckpt_take)(void *ctx, uint64_t block, const void *bytes, uint64_t length, char **message);
+
+/* Reads blocks one after the other, as many with one read as lie side by side and fit into the buffer, which has room for the
+ * longest. take NULL: they are only checked. */
+bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, void *buffer, uint64_t room,
+                         dome_ckpt_take take, void *ctx, char **message);
+
+/* A room for such a buffer: what is read stays in the processor's cache until it has been taken. */
+#define DOME_CKPT_READ ((uint64_t)256 << 10)
+
 /* Whether the bytes of a block, read in another way, are those that were written. */
 bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const void *bytes, char **message);
 
