@@ -293,8 +293,9 @@ static void take_near(taking *t)
                 n++;
             if (n == 0 && dome__ckpt_entry(t->head, t->there, b)->length == 0)
                 take_block(t, b, t->s->buffer, 0);
-            else if (n > 0 && !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, t->s->buffer, t->s->room, take_one,
-                                                   &near, &why) &&
+            else if (n > 0 &&
+                     !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, t->s->buffer, t->s->room, take_one, &near,
+                                          &why) &&
                      why)
                 fail(t, DOME_ERR_IO, why);
         }

@@ -1,6 +1,7 @@
 #include "ckpt/link.h"
 
 #include "core/bytes.h"
+#include "core/sockets.h"
 #include "transport/handshake.h"
 
 #include <errno.h>
@@ -43,37 +44,12 @@ static bool fails(char **message, const char *what)
     return dome__ckpt_refuse(message, "the connections for checkpoints cannot be made: %s: %s", what, strerror(errno));
 }
 
-/* To `in` or from `out`; the other is NULL. */
-static bool transfer(int fd, char *in, const char *out, uint64_t bytes)
-{
-    for (uint64_t done = 0; done < bytes;) {
-        size_t some = (size_t)MIN(bytes - done, (uint64_t)1 << 24);
-        ssize_t n = out ? send(fd, out + done, some, MSG_NOSIGNAL) : recv(fd, in + done, some, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        done += (uint64_t)n;
-    }
-    return true;
-}
-
-static bool send_all(int fd, const void *data, uint64_t bytes)
-{
-    return transfer(fd, NULL, data, bytes);
-}
-
-static bool receive_all(int fd, void *data, uint64_t bytes)
-{
-    return transfer(fd, data, NULL, bytes);
-}
-
 static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
 {
     const sockets *s = ctx;
     uint8_t head[sizeof bytes];
     dome__put_u64(head, bytes);
-    return (send_all(s->fd[to], head, sizeof head) && send_all(s->fd[to], data, bytes)) ||
+    return (dome__socket_send(s->fd[to], head, sizeof head) && dome__socket_send(s->fd[to], data, bytes)) ||
            dome__ckpt_refuse(message, "task %d is gone", to);
 }
 
@@ -82,13 +58,13 @@ static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char
     const sockets *s = ctx;
     uint8_t head[sizeof *bytes];
     *data = NULL;
-    if (!receive_all(s->fd[from], head, sizeof head))
+    if (!dome__socket_receive(s->fd[from], head, sizeof head))
         return dome__ckpt_refuse(message, "task %d is gone", from);
     *bytes = dome__get_u64(head);
     *data = *bytes <= G_MAXSIZE / 2 ? g_try_malloc((gsize)*bytes + 1) : NULL;
     if (!*data)
         return dome__ckpt_refuse(message, "no memory for what task %d has to say", from);
-    if (receive_all(s->fd[from], *data, *bytes))
+    if (dome__socket_receive(s->fd[from], *data, *bytes))
         return true;
     g_clear_pointer(data, g_free);
     return dome__ckpt_refuse(message, "task %d is gone", from);

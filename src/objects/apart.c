@@ -1,5 +1,6 @@
 #include "objects/apart.h"
 
+#include "core/sockets.h"
 #include "core/time.h"
 
 #include <errno.h>
@@ -26,39 +27,10 @@ struct dome_apart_process {
 
 /* Questions and answers are a length, as 64 bits, and so many bytes. */
 
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-    for (const char *at = data; bytes > 0;) {
-        ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
-}
-
 static bool write_text(int fd, const void *text, size_t bytes)
 {
     const uint64_t length = bytes;
-    return write_all(fd, &length, sizeof length) && write_all(fd, text, bytes);
-}
-
-/* In the child. */
-static bool wait_and_read(int fd, void *data, size_t bytes)
-{
-    for (char *at = data; bytes > 0;) {
-        ssize_t n = recv(fd, at, bytes, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
+    return dome__socket_send(fd, &length, sizeof length) && dome__socket_send(fd, text, bytes);
 }
 
 /* In the child: it dies as quietly as it can, and with its parent. */
@@ -72,10 +44,10 @@ static void run(dome_apart_function function, void *ctx, int fd)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    for (uint64_t length; wait_and_read(fd, &length, sizeof length);) {
+    for (uint64_t length; dome__socket_receive(fd, &length, sizeof length);) {
         size_t bytes = 0;
         void *question = g_malloc((gsize)length + 1);
-        if (!wait_and_read(fd, question, (size_t)length))
+        if (!dome__socket_receive(fd, question, (size_t)length))
             break;
         void *found = function(ctx, question, (size_t)length, &bytes);
         if (!write_text(fd, found, bytes))

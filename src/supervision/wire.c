@@ -1,12 +1,11 @@
 #include "supervision/wire.h"
 
 #include "core/bytes.h"
+#include "core/sockets.h"
 #include "core/trail.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 
 /* A frame begins with its length and its kind. */
 enum { LENGTH_BYTES = 4, HEAD_BYTES = 8 };
@@ -179,16 +178,7 @@ void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], int number)
 bool dome__wire_send(int fd, const dome_wire_message *message)
 {
     GByteArray *frame = dome__wire_frame(message);
-    size_t sent = 0;
-    while (sent < frame->len) {
-        ssize_t n = send(fd, frame->data + sent, frame->len - sent, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        sent += (size_t)n;
-    }
-    bool all = sent == frame->len;
+    bool all = dome__socket_send(fd, frame->data, frame->len);
     g_byte_array_unref(frame);
     return all;
 }
