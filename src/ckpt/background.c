@@ -22,6 +22,7 @@ struct dome_ckpt_background {
     bool wanted; /* a caller waits */
     double hold;
     dome_ckpt_job *job; /* NULL: make room */
+    dome_store *store;
     dome_ckpt_capture *capture;
     uint64_t bytes;
 };
@@ -38,6 +39,17 @@ static void hold_back(dome_ckpt_background *b)
         ;
 }
 
+static void work(const dome_ckpt_background *b)
+{
+    dome_store *store = b->job ? b->job->store : b->store;
+    if (store)
+        dome__store_free_space(store);
+    if (b->job)
+        dome__ckpt_write_together(b->job, b->link);
+    else
+        dome__ckpt_capture_reserve(b->capture, b->bytes);
+}
+
 static void *background_main(void *argument)
 {
     dome_ckpt_background *b = argument;
@@ -50,10 +62,7 @@ static void *background_main(void *argument)
         if (b->job)
             hold_back(b);
         pthread_mutex_unlock(&b->mutex);
-        if (b->job)
-            dome__ckpt_write_together(b->job, b->link);
-        else
-            dome__ckpt_capture_reserve(b->capture, b->bytes);
+        work(b);
         pthread_mutex_lock(&b->mutex);
         b->busy = false;
         pthread_cond_broadcast(&b->changed);
@@ -87,12 +96,10 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
     return NULL;
 }
 
-static void begin(dome_ckpt_background *b, dome_ckpt_job *job, double hold, dome_ckpt_capture *capture, uint64_t bytes)
+static void begin(dome_ckpt_background *b, dome_ckpt_job *job, double hold)
 {
     pthread_mutex_lock(&b->mutex);
     b->job = job;
-    b->capture = capture;
-    b->bytes = bytes;
     b->hold = hold;
     b->wanted = false;
     b->busy = true;
@@ -102,12 +109,16 @@ static void begin(dome_ckpt_background *b, dome_ckpt_job *job, double hold, dome
 
 void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job, double pause)
 {
-    begin(background, job, HOLD_LEAST + HOLD_PART * pause, NULL, 0);
+    begin(background, job, HOLD_LEAST + HOLD_PART * pause);
 }
 
-void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_ckpt_capture *capture, uint64_t bytes)
+void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_store *store, dome_ckpt_capture *capture,
+                                   uint64_t bytes)
 {
-    begin(background, NULL, 0, capture, bytes);
+    background->store = store;
+    background->capture = capture;
+    background->bytes = bytes;
+    begin(background, NULL, 0);
 }
 
 bool dome__ckpt_background_busy(dome_ckpt_background *background)

@@ -16,8 +16,9 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
 void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job, double pause);
 
 /* Begins to allocate and touch memory for a capture of about so many bytes: copying into fresh memory takes at least ten times as
- * long. */
-void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_ckpt_capture *capture, uint64_t bytes);
+ * long. Before that, frees the space of files that opening the store has removed. store: NULL if this task has none. */
+void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_store *store, dome_ckpt_capture *capture,
+                                   uint64_t bytes);
 
 bool dome__ckpt_background_busy(dome_ckpt_background *background);
 void dome__ckpt_background_wait(dome_ckpt_background *background);

@@ -139,7 +139,7 @@ int dome__checkpoint_boundary(dome_env *env)
     }
     if (!c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
-        dome__ckpt_background_reserve(c->background, &c->capture, dome__checkpoint_own_bytes(env));
+        dome__ckpt_background_reserve(c->background, c->store, &c->capture, dome__checkpoint_own_bytes(env));
     }
     if (c->loop < c->next_check)
         return DOME_OK;

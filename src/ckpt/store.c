@@ -18,6 +18,7 @@ static const char LOCK_NAME[] = "lock";
 struct dome_store {
     char *directory, *program;
     int lock;
+    GArray *removed; /* int: descriptors of files that have no name any more */
 };
 
 bool dome__store_fails(char **message, const char *path, const char *what)
@@ -208,16 +209,21 @@ static GPtrArray *read_names(const char *directory, char **message)
     return names;
 }
 
-static bool remove_parts(const char *directory, char **message)
+/* They lose their names. While they are open their space is not freed, which takes long. */
+static bool remove_parts(const dome_store *store, char **message)
 {
-    GPtrArray *names = read_names(directory, message);
+    GPtrArray *names = read_names(store->directory, message);
     bool good = names != NULL;
     for (guint i = 0; good && i < names->len; i++) {
         if (!is_part(g_ptr_array_index(names, i)))
             continue;
-        char *path = g_build_filename(directory, g_ptr_array_index(names, i), NULL);
+        const char *reason;
+        char *path = g_build_filename(store->directory, g_ptr_array_index(names, i), NULL);
+        int fd = dome__file_open(path, O_RDONLY | O_NOFOLLOW, &reason);
         if (unlink(path) != 0 && errno != ENOENT)
             good = dome__store_fails(message, path, "removed");
+        if (fd >= 0)
+            g_array_append_val(store->removed, fd);
         g_free(path);
     }
     if (names)
@@ -241,11 +247,18 @@ bool dome__store_make_directory(const char *directory, bool own, char **message)
 dome_store *dome__store_open(const char *directory, const char *program, char **message)
 {
     dome_store *store = g_new(dome_store, 1);
-    *store = (dome_store){g_strdup(directory), g_strdup(program), -1};
-    if (dome__store_make_directory(directory, false, message) && take_lock(store, message) && remove_parts(directory, message))
+    *store = (dome_store){g_strdup(directory), g_strdup(program), -1, g_array_new(FALSE, FALSE, sizeof(int))};
+    if (dome__store_make_directory(directory, false, message) && take_lock(store, message) && remove_parts(store, message))
         return store;
     dome__store_close(store);
     return NULL;
+}
+
+void dome__store_free_space(dome_store *store)
+{
+    for (guint i = 0; i < store->removed->len; i++)
+        close(g_array_index(store->removed, int, i));
+    g_array_set_size(store->removed, 0);
 }
 
 void dome__store_close(dome_store *store)
@@ -253,6 +266,8 @@ void dome__store_close(dome_store *store)
     if (!store)
         return;
     drop_lock(store);
+    dome__store_free_space(store);
+    g_array_unref(store->removed);
     g_free(store->directory);
     g_free(store->program);
     g_free(store);

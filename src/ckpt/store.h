@@ -24,8 +24,9 @@ bool dome__store_make_directory(const char *directory, bool own, char **message)
 
 /* For writing: makes the directory if it does not exist, checks that it can be written to, and locks it until the store is closed
  * or the process ends, even if it has children. Fails if another program holds the lock. Incomplete files of an interrupted
- * program are removed. */
+ * program are removed; their space is free after dome__store_free_space, which may take long. */
 dome_store *dome__store_open(const char *directory, const char *program, char **message);
+void dome__store_free_space(dome_store *store);
 void dome__store_close(dome_store *store);
 
 /* ---- reading: needs no lock ---- */
