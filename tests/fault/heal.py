@@ -180,6 +180,36 @@ def stopped():
         check("nothing heard from it" in run.lines()[0], run.errors())
 
 
+def damaged():
+    """Values of a damaged checkpoint in memory are never used: all go back to the one before."""
+    expected = one_task([ELASTIC, "120", "0", "-"])
+    with start(120, 10, 2, every=5) as run:
+        all_there(run, 2)
+        reach(run, 22)
+        before = pids(run, 2)
+        for pid in before:
+            harness.kill(pid, signal.SIGSTOP)
+        with open("/proc/%d/environ" % before[0], "rb") as f:
+            directory = re.search(rb"(?:^|\0)DOME_MEMORY=([^\0]*)", f.read())[1].decode()
+        newest = max(name for name in os.listdir(directory) if re.fullmatch(r"ckpt-\d+\.dckpt", name))
+        with open(directory + "/" + newest, "r+b") as f:
+            f.seek(-1, os.SEEK_END)
+            last = f.read(1)[0]
+            f.seek(-1, os.SEEK_END)
+            f.write(bytes([last ^ 1]))
+        harness.kill(before[1])
+        harness.kill(before[0], signal.SIGCONT)
+        status = run.wait()
+        check(status == 0, "status %s: %s" % (status, run.errors()))
+        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        number = int(re.search(r"\d+", newest)[0])
+        healed = run.lines()[-1]
+        check("%s': object " % newest in healed and "is damaged (checksum differs); the checkpoint is removed" in healed, run.errors())
+        check(healed.endswith("; healed from checkpoint %d (loop boundary %d), 2 of 5" % (number - 1, 5 * (number - 1))), run.errors())
+        check(len(run.lines()) == 2 and "is lost" in run.lines()[0], run.errors())
+        run.check_clean()
+
+
 def during_recovery(seed, tasks=3):
     """Another one is lost while the first loss is healed: whoever, whenever."""
     draw = random.Random(seed)
@@ -376,6 +406,7 @@ def main():
         ("no names", no_names, None),
         ("no names, checkpoints", no_names, "memory:"),
         ("checkpoints on disk", killed, [2], 3, "%MARKS%/saved"),
+        ("damaged in memory", damaged),
         ("crash", crash, int(signal.SIGSEGV)),
         ("stopped", stopped),
         ("points of task 0", at_points, range(1, POINTS, 9), 0),
