@@ -87,7 +87,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
     return file;
 }
 
-/* Rank 0: the newest checkpoint if there is no doubt about it but for the data, which is not read. */
+/* The newest checkpoint if there is no doubt about it but for the data, which is not read. */
 static dome_ckpt_file *first_choice(const dome_env *env, const dome_checkpoints *c)
 {
     char *skipped = NULL, *message = NULL;
@@ -110,11 +110,13 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
     uint64_t number = 0, bad = 0;
     if (t->size == 1)
         return DOME_OK;
-    if (t->rank == 0 && (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST))
+    if (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST)
         *file = first_choice(env, c);
-    if (*file)
-        number = dome__ckpt_head(*file)->number;
+    const uint64_t own = *file ? dome__ckpt_head(*file)->number : 0;
+    number = own;
     int status = dome__checkpoint_share(env, &number, 1, DOME_U64);
+    if (own != number) /* rank 0 decides */
+        g_clear_pointer(file, dome__ckpt_close);
     if (status != DOME_OK || number == 0)
         return status;
     if (!*file)
@@ -132,17 +134,6 @@ static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
     c->from = file;
     c->restored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->loop = dome__ckpt_head(file)->loop;
-}
-
-/* A copy of a description, read from the file again. */
-static dome_ckpt *reread(const dome_checkpoints *c, uint64_t number)
-{
-    char *message = NULL, *path = dome__ckpt_file_path(c->directory, number, 0, 0);
-    dome_ckpt_file *file = dome__ckpt_open(path, &message);
-    dome_ckpt *ckpt = file ? dome__ckpt_take_head(file) : NULL;
-    g_free(message);
-    g_free(path);
-    return ckpt;
 }
 
 /* Merges pieces if there are any: then all tasks have the whole checkpoint to restart from. */
@@ -213,8 +204,7 @@ int dome__checkpoint_open(dome_env *env)
     }
     take_up(c, file);
     if (leads) {
-        c->previous = dome__checkpoint_in_pieces(c) ? NULL : reread(c, number);
-        c->full = !c->previous;
+        c->full = dome__checkpoint_in_pieces(c); /* otherwise the next one refers to this one */
         dome__trace_restart(env->trace, number);
         bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
         if (!said)
@@ -427,8 +417,11 @@ void dome__checkpoint_end_restart(dome_env *env)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
         g_free(name);
     }
+    if (env->transport->rank == 0 && !c->image && !c->full)
+        c->previous = dome__ckpt_take_head(c->from);
+    else
+        dome__ckpt_close(c->from);
     g_clear_pointer(&c->image, dome__image_close);
-    dome__ckpt_close(c->from);
     c->from = NULL;
     g_clear_pointer(&c->restored, g_hash_table_unref);
 }

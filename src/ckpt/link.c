@@ -265,14 +265,14 @@ bool dome__ckpt_link_complete(dome_ckpt_link *const *links, int n, double second
     gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
     GArray *polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
     bool good = true;
-    for (int missing = 1; missing && good;) {
+    for (int missing = 1, patience = 0; missing && good; patience = 20) { /* those that connect begin at once */
         guint own[2] = {0};
         g_array_set_size(polls, 0);
         for (int k = 0; k < n; k++) {
             own[k] = polls->len + 1;
             gather(links[k], polls);
         }
-        if (poll((struct pollfd *)(void *)polls->data, polls->len, 20) < 0)
+        if (poll((struct pollfd *)(void *)polls->data, polls->len, patience) < 0)
             g_usleep(1000);
         missing = 0;
         for (int k = 0; k < n && good; k++) {
