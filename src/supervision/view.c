@@ -11,8 +11,17 @@ void dome__view_init(dome_view *view)
     *view = (dome_view){.least = 1};
 }
 
+/* No view has been interrupted. */
+static void forget_past(dome_view *v)
+{
+    for (guint k = 0; v->past && k < v->past->len; k++)
+        g_free(g_array_index(v->past, dome_view_past, k).next);
+    g_clear_pointer(&v->past, g_array_unref);
+}
+
 void dome__view_clear(dome_view *view)
 {
+    forget_past(view);
     g_clear_pointer(&view->tasks, g_free);
     g_clear_pointer(&view->arrivals, g_free);
     dome__view_plan_clear(&view->wanted);
@@ -148,6 +157,7 @@ static dome_view_act enter(dome_view *v)
     v->size = v->next.size;
     v->phase = DOME_VIEW_STEADY;
     v->healing = false;
+    forget_past(v);
     g_clear_pointer(&v->tasks, g_free); /* of the view before */
     return answer(v, DOME_VIEW_DONE, g_strdup_printf("%d task%s, view %" PRIu32, v->size, v->size == 1 ? "" : "s", v->number));
 }
@@ -179,30 +189,80 @@ int dome__view_healed_size(const dome_view *v)
     return v->phase == DOME_VIEW_ENTERING ? v->next.size : v->size;
 }
 
+/* The view that was interrupted last, of those up to this number: tasks may have begun a change of their own after it. */
+static const dome_view_past *past_of(const dome_view *v, uint32_t number)
+{
+    const dome_view_past *found = NULL;
+    for (guint k = 0; v->past && k < v->past->len; k++)
+        if (g_array_index(v->past, dome_view_past, k).number <= number)
+            found = &g_array_index(v->past, dome_view_past, k);
+    return found;
+}
+
+/* Adds a view whose ranks are those of the next one. */
+static void add_past(dome_view *v, uint32_t number, int size)
+{
+    const dome_view_past p = {number, size, g_new(int, size)};
+    for (int r = 0; r < size; r++)
+        p.next[r] = r;
+    if (!v->past)
+        v->past = g_array_new(FALSE, FALSE, sizeof p);
+    g_array_append_val(v->past, p);
+}
+
+/* The ranks of the next view change by this plan. */
+static void follow(dome_view *v, const dome_view_plan *plan)
+{
+    for (guint k = 0; k < v->past->len; k++) {
+        const dome_view_past *of = &g_array_index(v->past, dome_view_past, k);
+        for (int r = 0; r < of->size; r++)
+            of->next[r] = dome__view_plan_next(plan, of->next[r]);
+    }
+}
+
 int dome__view_place(const dome_view *v, uint32_t number, int rank)
 {
     const bool entering = v->phase == DOME_VIEW_ENTERING;
     if (number == v->number)
         return !is_rank(v, rank) ? -1 : entering ? v->tasks[rank].next : rank;
-    /* Views that were interrupted have the ranks of the one that heals them. */
     const bool of_next = entering && number > v->number && number <= v->next_number;
+    const dome_view_past *past = of_next && number < v->next_number ? past_of(v, number) : NULL;
+    if (past)
+        return rank >= 0 && rank < past->size ? past->next[rank] : -1;
+    /* Views that were interrupted have the ranks of the one that heals them. */
     return of_next && rank >= 0 && rank < v->next.size ? rank : -1;
 }
 
-dome_view_act dome__view_heal(dome_view *v, const bool *lost, const char *const *hosts)
+/* After a loss, all that are left go back into the view of this plan, which is taken over. */
+static dome_view_act go_back(dome_view *v, dome_view_plan plan)
 {
-    const bool entering = v->phase == DOME_VIEW_ENTERING;
-    dome_view_plan plan = dome__view_plan_replace(dome__view_healed_size(v), lost, hosts);
     dome_view_act act = nothing;
-    if (entering) {
+    if (v->phase == DOME_VIEW_ENTERING) {
         v->next_number += 2;
         begin_arrivals(v, plan);
     } else {
-        act = answer(v, DOME_VIEW_REFUSED, g_strdup("a task was lost, and the program goes back to heal: give the order again"));
+        act = answer(v, DOME_VIEW_REFUSED, g_strdup("a task was lost, and the program goes back: give the order again"));
         begin_entering(v, v->number + 2, plan);
     }
     v->healing = true;
     return act;
+}
+
+dome_view_act dome__view_heal(dome_view *v, const bool *lost, const char *const *hosts)
+{
+    return go_back(v, dome__view_plan_replace(dome__view_healed_size(v), lost, hosts));
+}
+
+dome_view_act dome__view_go_on(dome_view *v, const bool *lost)
+{
+    const bool entering = v->phase == DOME_VIEW_ENTERING;
+    dome_view_plan plan = dome__view_plan_without(dome__view_healed_size(v), lost);
+    /* In a view that stands, tasks may have begun a change of their own. */
+    add_past(v, entering ? v->next_number : v->number + 1, entering ? v->next.size : v->size);
+    follow(v, &plan);
+    for (int r = 0; entering && r < v->size; r++)
+        v->tasks[r].next = dome__view_plan_next(&plan, v->tasks[r].next);
+    return go_back(v, plan);
 }
 
 bool dome__view_away(const dome_view *v, int rank)

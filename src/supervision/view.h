@@ -15,13 +15,15 @@
  * A loss either ends the whole, or is healed, in any phase: all tasks that are left go back, which is ENTERING again, into a view
  * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. Where a change is interrupted, its
  * outcome is healed: tasks on their way into the interrupted view are told again when they greet. The number of a view that heals
- * leaves out one, since tasks may have begun a change of their own before they are told.
+ * leaves out one, since tasks may have begun a change of their own before they are told. Or the others go on without the lost
+ * ones: then ranks change, and a view that was interrupted keeps what they have become.
  */
 #ifndef DOME_SRC_VIEW_H
 #define DOME_SRC_VIEW_H
 
 #include "supervision/view_plan.h"
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,6 +42,12 @@ typedef struct dome_view_arrival {
     int id;    /* its launcher's id there */
 } dome_view_arrival;
 
+/* A view that was interrupted by a loss, after which the others go on without the lost. */
+typedef struct dome_view_past {
+    uint32_t number;
+    int size, *next; /* by rank there: the rank in the next view; -1: none */
+} dome_view_past;
+
 typedef struct dome_view {
     uint32_t number; /* of the present view, from 0 */
     int size;        /* its tasks; 0: the program is still starting */
@@ -53,6 +61,7 @@ typedef struct dome_view {
     bool healing;                /* ENTERING after a loss */
     dome_view_task *tasks;       /* by rank in the present view */
     dome_view_arrival *arrivals; /* ENTERING: by rank in the next view */
+    GArray *past;                /* ENTERING: of dome_view_past, by number; NULL: none */
 } dome_view;
 
 typedef enum dome_view_deed {
@@ -101,6 +110,9 @@ dome_view_act dome__view_end(dome_view *view);
  * anywhere. What the act says is not about that, but for a user whose order is dropped. */
 dome_view_act dome__view_heal(dome_view *view, const bool *lost, const char *const *hosts);
 int dome__view_healed_size(const dome_view *view);
+
+/* The same, but the others go on without the lost tasks (dome__view_plan_without). */
+dome_view_act dome__view_go_on(dome_view *view, const bool *lost);
 
 /* Whether a task of the present view is between two views: its process goes on, without a connection. */
 bool dome__view_away(const dome_view *view, int rank);

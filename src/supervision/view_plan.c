@@ -46,6 +46,17 @@ dome_view_plan dome__view_plan_replace(int size, const bool *lost, const char *c
     return plan;
 }
 
+dome_view_plan dome__view_plan_without(int size, const bool *lost)
+{
+    dome_view_plan plan = with_room(size);
+    int next = 0;
+    for (int r = 0; r < size; r++)
+        if (r == 0 || !lost[r])
+            plan.members[next++].before = lost[r] ? DOME_VIEW_NEWCOMER : r;
+    plan.size = next;
+    return plan;
+}
+
 dome_view_plan dome__view_plan_move(int size, const char *const *hosts, const char *from, const char *to)
 {
     bool *moves = g_new0(bool, MAX(size, 1)), any = false;

@@ -9,6 +9,10 @@
 
 #include <stdbool.h>
 
+/* In the note of a process that takes the place of task 0 (program/change.c): what a task has brought along from the view before.
+ */
+#define DOME_VIEW_NO_PAST "0 -1 -1"
+
 /* Instead of a rank: the task is started. */
 enum { DOME_VIEW_NEWCOMER = -1 };
 
@@ -35,6 +39,9 @@ dome_view_plan dome__view_plan_resize(int size, int tasks);
 
 /* Newcomers take the places of the lost tasks. hosts: by rank, where they were, or NULL: anywhere. */
 dome_view_plan dome__view_plan_replace(int size, const bool *lost, const char *const *hosts);
+
+/* The other tasks go on without the lost ones, in the order of their ranks. A newcomer takes the place of task 0. */
+dome_view_plan dome__view_plan_without(int size, const bool *lost);
 
 /* Newcomers on host `to` take the places of all tasks of host `from`. No plan if there are none. hosts: by rank. */
 dome_view_plan dome__view_plan_move(int size, const char *const *hosts, const char *from, const char *to);

@@ -757,6 +757,124 @@ static void test_members(void)
     dome__hold_free(h);
 }
 
+/* ---- going on without the lost ---- */
+
+enum { CREW = 5 };
+
+/* A process that a rank was given to, and what it was told last. */
+typedef struct survivor {
+    bool lives, returns, here;
+    uint32_t view;
+    int rank;
+} survivor;
+
+/* Loses some; those that are left have the ranks of a smaller view in their old order. Task 0 is started anew. */
+static void lose(dome_view *v, survivor *all, const bool *victims)
+{
+    bool lost[CREW];
+    const int size = dome__view_healed_size(v);
+    int left = 0, last = -1;
+    for (int r = 0; r < size; r++)
+        lost[r] = true;
+    for (int k = 0; k < CREW; k++) {
+        all[k].lives &= !victims[k];
+        if (all[k].lives)
+            lost[dome__view_place(v, all[k].view, all[k].rank)] = false;
+    }
+    dome_view_act a = dome__view_go_on(v, lost);
+    g_free(a.text);
+    for (int k = 0; k < CREW; k++) {
+        survivor *x = &all[k];
+        const int place = dome__view_place(v, x->view, x->rank);
+        if (!x->lives) {
+            g_assert_cmpint(place, ==, -1);
+            continue;
+        }
+        g_assert_cmpint(place, >, last);
+        g_assert_cmpint(v->next.members[place].before, !=, DOME_VIEW_NEWCOMER);
+        last = place;
+        left++;
+        x->here = false;
+        if (!x->returns) { /* it is told at once; one that is on its way, when it greets */
+            x->returns = true;
+            x->view = v->next_number;
+            x->rank = place;
+        }
+    }
+    g_assert_cmpint(v->next.size, ==, left + lost[0]);
+    g_assert_cmpint(last, <, v->next.size);
+}
+
+static void greet(dome_view *v, survivor *x)
+{
+    dome_view_act a = dome__view_greet(v, x->rank, x->view, 1);
+    g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+    x->here = a.deed != DOME_VIEW_AGAIN;
+    x->returns = !x->here;
+    if (x->here)
+        return;
+    x->rank = dome__view_place(v, x->view, x->rank);
+    x->view = v->next_number;
+    x->returns = true;
+}
+
+/* Any tasks are lost at any time while the others go back. */
+static void test_going_on(void)
+{
+    for (unsigned seed = 0; seed < 2000; seed++) {
+        GRand *draw = g_rand_new_with_seed(seed);
+        survivor all[CREW];
+        dome_view v;
+        int left = CREW;
+        dome__view_init(&v);
+        dome__view_stands(&v, 0, CREW, 1, 0);
+        for (int k = 0; k < CREW; k++)
+            all[k] = (survivor){.lives = true, .rank = k};
+        while (left > 1) {
+            bool victims[CREW] = {0};
+            victims[g_rand_int_range(draw, 0, CREW)] = victims[g_rand_int_range(draw, 0, CREW)] = true;
+            int stay = 0;
+            for (int k = 0; k < CREW; k++)
+                stay += all[k].lives && !victims[k];
+            if (stay == 0 || stay == left)
+                continue;
+            left = stay;
+            lose(&v, all, victims);
+            for (int steps = g_rand_int_range(draw, 0, 3 * CREW); steps > 0; steps--) {
+                survivor *x = &all[g_rand_int_range(draw, 0, CREW)];
+                if (x->lives && x->returns)
+                    greet(&v, x);
+            }
+        }
+        for (int k = 0; k < CREW; k++)
+            while (all[k].lives && !all[k].here)
+                greet(&v, &all[k]);
+        g_assert_cmpint(v.phase, ==, DOME_VIEW_ENTERING);
+        g_assert_cmpint(dome__view_stands(&v, v.next_number, v.next.size, 1, 0).deed, ==, DOME_VIEW_NOTHING);
+        g_assert_cmpint(v.phase, ==, DOME_VIEW_STEADY);
+        g_assert_null(v.past);
+        dome__view_clear(&v);
+        g_rand_free(draw);
+    }
+}
+
+/* A task that has begun a change of its own before it is told keeps its place. */
+static void test_going_on_meanwhile(void)
+{
+    dome_view v;
+    const bool lost[3] = {false, true, false};
+    dome__view_init(&v);
+    dome__view_stands(&v, 0, 3, 1, 0);
+    g_free(dome__view_go_on(&v, lost).text);
+    g_assert_cmpint(dome__view_place(&v, 1, 2), ==, 1);
+    g_assert_cmpint(dome__view_place(&v, 1, 1), ==, -1);
+    g_assert_cmpint(dome__view_place(&v, 1, 3), ==, -1);
+    g_assert_cmpint(dome__view_greet(&v, 2, 1, 7).deed, ==, DOME_VIEW_AGAIN);
+    g_assert_cmpint(dome__view_greet(&v, 1, 2, 7).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_greet(&v, 0, 2, 7).deed, ==, DOME_VIEW_MEMBERS);
+    dome__view_clear(&v);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -770,5 +888,7 @@ int main(int argc, char **argv)
     g_test_add_func("/view/plans", test_plans);
     g_test_add_func("/view/hold", test_hold);
     g_test_add_func("/view/members", test_members);
+    g_test_add_func("/view/going_on", test_going_on);
+    g_test_add_func("/view/going_on_meanwhile", test_going_on_meanwhile);
     return g_test_run();
 }
