@@ -31,7 +31,7 @@ typedef struct program {
     dome_restarts restarts;
 } program;
 
-static const char *const on_loss_words[] = {"auto", "heal", "restart", "end", NULL};
+static const char *const on_loss_words[] = {"auto", "heal", "restart", "tell", "end", NULL};
 
 static void add_option(GString *text, const char *name, int value)
 {
@@ -79,6 +79,7 @@ static void start(program *p, const dome_attempt *attempt)
                                        .path = p->path,
                                        .words = argv};
         request.heals = dome__restarts_heal(o, p->most_losses, &request.left);
+        request.tells = o->on_loss == DOME_LOSS_TELL;
         if (attempt)
             request.left = attempt->left;
         if (message || !dome__launch_open(&launch, &request, &message)) {
@@ -266,7 +267,7 @@ static dome_on_loss read_on_loss(const char *word)
     for (int k = DOME_LOSS_AUTO; on_loss_words[k]; k++)
         if (strcmp(word, on_loss_words[k]) == 0)
             return (dome_on_loss)k;
-    dome__command_fail(2, "run: --on-loss takes 'auto', 'heal', 'restart' or 'end', not '%s'", word);
+    dome__command_fail(2, "run: --on-loss takes 'auto', 'heal', 'restart', 'tell' or 'end', not '%s'", word);
 }
 
 int dome__command_run(int argc, char **argv)
@@ -289,7 +290,8 @@ int dome__command_run(int argc, char **argv)
         {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
          "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times", "K"},
         {"on-loss", 0, 0, G_OPTION_ARG_STRING, &on_loss,
-         "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again) or end",
+         "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again), tell (the "
+         "others go on without the lost) or end",
          "WORD"},
         {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
         {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which follow PROGRAM", NULL},
@@ -321,10 +323,14 @@ int dome__command_run(int argc, char **argv)
     p.path = find_program(argv[0]);
 
     /* The program's options that matter here; the program itself reports errors in them. */
-    char *message = NULL, **copy = g_strdupv(argv);
+    char *message = NULL, **copy = g_strdupv(argv), *policy = NULL;
     int count = (int)g_strv_length(copy);
-    if (!dome__options_parse(&p.options, g_getenv(DOME_VARIABLE_OPTIONS), &count, &copy, &message))
+    const char *environment = g_getenv(DOME_VARIABLE_OPTIONS);
+    if (on_loss)
+        policy = g_strdup_printf("%s --dome-on-loss %s", environment ? environment : "", on_loss_words[read_on_loss(on_loss)]);
+    if (!dome__options_parse(&p.options, policy ? policy : environment, &count, &copy, &message))
         dome__command_fail(2, "%s", message);
+    g_free(policy);
     if (!p.tasks)
         p.tasks = p.options.tasks;
     if (!p.least)

@@ -3,6 +3,7 @@
 #define DOME_ENV_H
 
 #include <dome/error.h>
+#include <dome/layout.h>
 #include <dome/type.h>
 #include <dome/version.h>
 
@@ -87,9 +88,44 @@ bool dome_is_restarting(const dome_env *env);
  * way), rank 0 prints a line, and the program goes on with the tasks that it has. */
 dome_status dome_resize(dome_env *env, int tasks);
 
-/* How often the program has changed its number of tasks since it was started, by dome_resize or by
- * a user: the number of its view. Not collective; the same on all tasks. */
+/* The number of the view: 0 when the program is started, and larger in each view that follows, by
+ * dome_resize, by a user or after a loss. Not collective; the same on all tasks. */
 uint64_t dome_epoch(const dome_env *env);
+
+/* Why a view began. */
+typedef enum dome_view_reason {
+    DOME_VIEW_CHANGED, /* dome_resize, or a user: nothing is lost */
+    DOME_VIEW_HEALED,  /* tasks were lost, others have their places: nothing is lost but time */
+    DOME_VIEW_LOST     /* tasks were lost, and the others go on without them (--on-loss tell) */
+} dome_view_reason;
+
+typedef struct dome_view_news {
+    size_t size; /* sizeof(dome_view_news) */
+    dome_view_reason reason;
+    uint64_t epoch;
+    int before, tasks; /* the number of tasks in the view before, and now */
+} dome_view_news;
+
+typedef void (*dome_view_function)(dome_env *env, const dome_view_news *news, void *data);
+
+/* Gives a function that is told of the view in which the program is. A view other than the first
+ * begins in main, which runs once more; so the function is called here, before dome_on_view
+ * returns, and in the first view it is not called. Call it after dome_init; the function may do what
+ * the program may do there. Collective in order. DOME_ERR_STATE: the program has passed a
+ * dome_checkpoint already. */
+dome_status dome_on_view(dome_env *env, dome_view_function function, void *data);
+
+/* Which elements of an object (dvec_object(x), say) have gone with the tasks that were lost, in a
+ * program that goes on without them (--on-loss tell): *spans is set to spans of global indices,
+ * first to first + count - 1, in ascending order, none next to another; the result says how many.
+ * These elements are as the object was made: 0 in a vector, no entries in the rows of a dsparse. The
+ * program makes them again after it has made the object, before its next loop boundary.
+ *
+ * The same on all tasks. From the first dome_checkpoint on, and when nothing is lost, the result is 0
+ * and *spans NULL; the spans belong to the library and live until then. Objects that every task has
+ * complete (dscalar, DOME_WHOLE) lose nothing. Collective in order; it does not communicate.
+ * DOME_ERR_NAME, and 0: the object has no name of the program's, so nothing of it is kept. */
+size_t dome_lost(const dome_object *object, const dome_span **spans);
 
 /* Waits until every task has called it. Collective; data may move. */
 dome_status dome_barrier(dome_env *env);

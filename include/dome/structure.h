@@ -111,8 +111,9 @@ typedef struct dome_object_ops {
  * copied; it has at most DOME_NAME_MAX bytes. With NULL or "" the library makes a name up
  * ("dvec-3"); such an object is in no checkpoint, and the program may give another object that
  * name. While the program restarts (dome_is_restarting), this call restores an object with a name
- * of its own by its slots unpack or read, so content must be ready for them. env owns the object
- * until dome_object_free or dome_finalize.
+ * of its own by its slots unpack or read, so content must be ready for them. A block that is lost
+ * (dome_lost) is not restored: content must be complete without it. env owns the object until
+ * dome_object_free or dome_finalize.
  *
  * NULL on failure: DOME_ERR_NAME (a live object has the name; the name is too long; the checkpoint
  * has no such object), DOME_ERR_ARGUMENT (a required slot is empty), DOME_ERR_TYPE, _SHAPE, _LAYOUT

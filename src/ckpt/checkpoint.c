@@ -104,11 +104,10 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     return status;
 }
 
-static int start_in_directory(dome_env *env, const dome_checkpoint_view *view)
+static int start_in_directory(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     c->full = true;
-    c->last = c->checked = dome_wtime();
     int status = agree_directory(env, c);
     char *message = NULL;
     if (status != DOME_OK)
@@ -134,20 +133,38 @@ static int start_in_directory(dome_env *env, const dome_checkpoint_view *view)
     }
     if (env->transport->rank == 0)
         dome__checkpoint_catch_signals();
-    if (status == DOME_OK)
-        status = view->number == 0 ? dome__checkpoint_open(env) : dome__checkpoint_open_image(env, view);
+    return status;
+}
+
+static int start_from(dome_env *env, const dome_checkpoint_view *view)
+{
+    dome_checkpoints *c = env->checkpoints;
+    int status = DOME_OK;
+    if (view->kept)
+        status = dome__kept_new(env, view->kept, &c->kept);
+    if (status == DOME_OK && view->number > 0 && !view->back)
+        status = dome__checkpoint_open_image(env, view);
+    else if (status == DOME_OK && view->back && c->kept)
+        status = dome__checkpoint_open_kept(env, view->number);
+    if (status == DOME_OK && !c->from && c->directory)
+        status = dome__checkpoint_open(env);
+    else if (status == DOME_OK && c->directory && view->back)
+        status = dome__checkpoint_go_on(env);
     c->next_check = c->checked_loop = c->loop;
     return status;
 }
 
 int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view)
 {
-    if (!env->options.checkpoint_dir && view->number == 0)
+    const bool enters = view->number > 0 && !view->back;
+    if (!env->options.checkpoint_dir && !enters && !view->kept)
         return DOME_OK;
     dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
     c->program = g_path_get_basename(program);
+    c->last = c->checked = c->began = dome_wtime();
     dome__ckpt_capture_init(&c->capture);
-    return env->options.checkpoint_dir ? start_in_directory(env, view) : dome__checkpoint_open_image(env, view);
+    int status = env->options.checkpoint_dir ? start_in_directory(env) : DOME_OK;
+    return status == DOME_OK ? start_from(env, view) : status;
 }
 
 int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
@@ -179,8 +196,11 @@ void dome__checkpoint_free(dome_env *env)
     }
     dome__image_close(c->image);
     dome__ckpt_close(c->from);
+    dome__kept_free(c->kept);
     if (c->restored)
         g_hash_table_unref(c->restored);
+    if (c->lost)
+        g_hash_table_unref(c->lost);
     dome__ckpt_capture_free(&c->capture);
     dome__ckpt_free(c->previous);
     if (c->in_memory && c->store)
@@ -237,7 +257,9 @@ bool dome__checkpoint_newest(const char *directory, const char *program, uint64_
 
 int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkpoint_view *view)
 {
-    (void)program, (void)view;
+    (void)program;
+    if (view->kept)
+        return dome__fail(env, DOME_ERR_OPTION, "--dome-on-loss tell: this library was built without checkpoints");
     if (!env->options.checkpoint_dir)
         return DOME_OK;
     return dome__fail(env, DOME_ERR_OPTION, "--dome-checkpoint-dir: this library was built without checkpoints");
@@ -300,6 +322,13 @@ bool dome__checkpoint_restarting(const dome_env *env)
 {
     (void)env;
     return false;
+}
+
+size_t dome__checkpoint_lost(const dome_env *env, const dome_object *object, const dome_span **spans)
+{
+    (void)env, (void)object;
+    *spans = NULL;
+    return 0;
 }
 
 bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop)

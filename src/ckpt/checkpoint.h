@@ -12,8 +12,10 @@
 
 /* For a program that enters another view (supervision/view.h). */
 typedef struct dome_checkpoint_view {
-    uint32_t number;        /* of the view; 0: the first, or one that goes back to a checkpoint */
+    uint32_t number;        /* of the view; 0: the first */
+    bool back;              /* it goes back to a checkpoint, or to what the tasks have kept */
     dome_image_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
+    const int *kept;        /* the files in which it keeps the state for itself (kept.h); NULL: it does not */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -42,6 +44,10 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object);
 bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop);
 
 bool dome__checkpoint_restarting(const dome_env *env);
+
+/* The elements of an object that are lost, as long as the program restarts. Returns how many spans there are; they stay until the
+ * program has passed a boundary. */
+size_t dome__checkpoint_lost(const dome_env *env, const dome_object *object, const dome_span **spans);
 
 /* The number of the checkpoint that the program goes on from, and its loop boundary. False, with 0, if there is none, or it has
  * passed a boundary since. */

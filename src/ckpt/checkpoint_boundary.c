@@ -23,6 +23,7 @@ typedef struct order {
     uint64_t full;
     uint64_t next; /* boundary of the next check */
     uint64_t ending;
+    uint64_t keep; /* each task keeps the state for itself */
 } order;
 
 /* Seconds from one checkpoint to the next; 0: by loops. */
@@ -102,17 +103,19 @@ static order decide(dome_env *env)
     c->report.interval = every;
     /* With an interval in loops, the boundaries that have a checkpoint must not depend on the speed of the disk; otherwise there
      * is no need to wait for the previous one. */
-    if (due && (by_loops || what.ending))
+    if (c->directory && due && (by_loops || what.ending))
         dome__checkpoint_finish_writing(env);
-    else if (due && dome__ckpt_background_busy(c->background))
+    else if (c->directory && due && dome__ckpt_background_busy(c->background))
         due = false;
+    const bool first = c->kept && !c->kept_any; /* the state before is of another view, or there is none */
     if (due) {
         dome__checkpoint_take_result(env);
         dome__checkpoint_answered();
         c->last = now;
         left = every > 0 ? every : CHECK_SECONDS;
     }
-    if (due && has_state(env)) {
+    what.keep = c->kept && (due || first) && has_state(env);
+    if (c->directory && due && has_state(env)) {
         if (c->previous && !previous_is_there(c)) {
             dome__ckpt_free(c->previous);
             c->previous = NULL;
@@ -133,29 +136,31 @@ int dome__checkpoint_boundary(dome_env *env)
     c->loop++;
     if (c->from)
         dome__checkpoint_end_restart(env);
-    if (!c->directory) {
+    if (!c->directory && !c->kept) {
         dome__checkpoint_free(env);
         return DOME_OK;
     }
-    if (!c->reserved) { /* by now the program has made its objects */
+    if (c->directory && !c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
         dome__ckpt_background_reserve(c->background, c->store, &c->capture, dome__checkpoint_own_bytes(env));
     }
     if (c->loop < c->next_check)
         return DOME_OK;
-    if (due_by_loops(env))
+    if (c->directory && due_by_loops(env))
         dome__checkpoint_finish_writing(env);
     order what = {0};
     if (env->transport->rank == 0)
         what = decide(env);
-    uint64_t words[] = {what.number, what.full, what.next, what.ending};
+    uint64_t words[] = {what.number, what.full, what.next, what.ending, what.keep};
     double begin = dome_wtime();
     int status = dome__checkpoint_share(env, words, G_N_ELEMENTS(words), DOME_U64);
     c->report.consult += dome_wtime() - begin;
     if (status != DOME_OK)
         return status;
     c->next_check = words[2];
-    status = words[0] > 0 ? env->hooks->settled(env) : DOME_OK;
+    status = words[0] > 0 || words[4] ? env->hooks->settled(env) : DOME_OK;
+    if (status == DOME_OK && words[4])
+        status = dome__checkpoint_keep(env);
     if (status != DOME_OK)
         return status;
     if (words[0] > 0)

@@ -4,6 +4,7 @@
 
 #include "ckpt/background.h"
 #include "ckpt/checkpoint.h"
+#include "ckpt/kept.h"
 #include "ckpt/link.h"
 
 /* State of the run when this program began. */
@@ -14,7 +15,10 @@ typedef struct dome_run {
 } dome_run;
 
 struct dome_checkpoints {
-    char *directory, *program; /* directory NULL: the program writes no checkpoints, and restores its objects from `from` */
+    char *directory, *program; /* directory NULL: the program writes no checkpoint files */
+    dome_kept *kept;           /* what this task keeps of the state for itself; NULL: nothing */
+    bool kept_any;             /* it has done so in this view */
+    bool unkept;               /* it has been said that it cannot */
     bool in_memory;            /* the directory is in memory, and removed at the end of the program */
     uint64_t loop, next_check; /* boundaries passed, and the boundary of the next check; equal on all tasks */
     dome_ckpt_capture capture;
@@ -31,6 +35,7 @@ struct dome_checkpoints {
     dome_image_source *image; /* NULL: it is a file */
     uint64_t collected;       /* its number if it was merged from pieces; 0: it was not */
     GHashTable *restored;     /* names of objects that have got their values */
+    GHashTable *lost;         /* by name, the elements that no task has: a GArray of dome_span. NULL: there are none */
 
     /* rank 0 */
     dome_store *store;   /* on leaders of groups as well */
@@ -125,6 +130,9 @@ void dome__checkpoint_take_result(dome_env *env);
 /* The same, after waiting for the job to end. */
 void dome__checkpoint_finish_writing(dome_env *env);
 
+/* The state that each task keeps for itself: writes it. Collective. Fails by dome__fail. */
+int dome__checkpoint_keep(dome_env *env);
+
 /* ---- checkpoint_restart.c: restarting ---- */
 
 /* Opens the checkpoint to restart from, if one is requested. Collective. Fails by dome__fail. */
@@ -132,6 +140,13 @@ int dome__checkpoint_open(dome_env *env);
 
 /* The same for a program that enters another view. */
 int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view);
+
+/* Goes on with the run of the directory, without a checkpoint of it. */
+int dome__checkpoint_go_on(dome_env *env);
+
+/* The same for a program whose tasks go on without some that are lost. It may have kept nothing: then there is nothing to restart
+ * from yet. */
+int dome__checkpoint_open_kept(dome_env *env, uint32_t view);
 
 /* Called at the first boundary, when the program has made its objects. */
 void dome__checkpoint_end_restart(dome_env *env);

@@ -213,14 +213,12 @@ int dome__checkpoint_open(dome_env *env)
     return DOME_OK;
 }
 
-/* The number of the next checkpoint; the run goes on. */
-static int go_on(dome_env *env, dome_checkpoints *c)
+int dome__checkpoint_go_on(dome_env *env)
 {
+    dome_checkpoints *c = env->checkpoints;
     char *message = NULL;
     uint64_t number = 0;
     int status = DOME_OK;
-    if (!c->directory)
-        return DOME_OK;
     if (dome__checkpoint_in_pieces(c))
         status = dome__collect(env, c->directory, c->program, &c->pieces, UINT64_MAX, 0, &number, &c->number);
     else if (env->transport->rank == 0)
@@ -238,12 +236,36 @@ int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_ckpt_file *file = NULL;
-    int status = go_on(env, c);
+    int status = c->directory ? dome__checkpoint_go_on(env) : DOME_OK;
     if (status == DOME_OK)
         status = dome__image_open(env, view->number, view->piece, &file, &c->image);
     if (status == DOME_OK)
         take_up(c, file);
     return status;
+}
+
+int dome__checkpoint_open_kept(dome_env *env, uint32_t view)
+{
+    dome_checkpoints *c = env->checkpoints;
+    dome_ckpt_file *file = NULL;
+    int status = dome__kept_open(c->kept, view, &file, &c->image);
+    if (status != DOME_OK || !file)
+        return status;
+    take_up(c, file);
+    c->lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+    for (guint i = 0; i < dome__ckpt_head(file)->objects->len; i++) {
+        const dome_ckpt_object *there = dome__ckpt_object(dome__ckpt_head(file), i);
+        g_hash_table_insert(c->lost, g_strdup(there->name), dome__image_lost(c->image, there));
+    }
+    return DOME_OK;
+}
+
+size_t dome__checkpoint_lost(const dome_env *env, const dome_object *object, const dome_span **spans)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const GArray *lost = c && c->lost ? g_hash_table_lookup(c->lost, dome_object_name(object)) : NULL;
+    *spans = lost && lost->len > 0 ? &g_array_index(lost, dome_span, 0) : NULL;
+    return lost ? lost->len : 0;
 }
 
 /* ---- restoring values ---- */
@@ -424,6 +446,7 @@ void dome__checkpoint_end_restart(dome_env *env)
     g_clear_pointer(&c->image, dome__image_close);
     c->from = NULL;
     g_clear_pointer(&c->restored, g_hash_table_unref);
+    g_clear_pointer(&c->lost, g_hash_table_unref);
 }
 
 uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name)

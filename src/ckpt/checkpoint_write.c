@@ -4,6 +4,7 @@
 #include "transport/transport.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* Weight of a new measurement of the cost. */
 static const double COST_WEIGHT = 0.5;
@@ -111,4 +112,31 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     c->report.pause += c->job_pause;
     c->report.longest_pause = MAX(c->report.longest_pause, c->job_pause);
     dome__trace_checkpoint(env->trace, number, stopped, bytes);
+}
+
+/* ---- what each task keeps for itself ---- */
+
+/* Called while the program waits: there is nothing to do beside it. */
+int dome__checkpoint_keep(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    char *why = NULL;
+    const double begin = dome_wtime();
+    fflush(stdout); /* as for a checkpoint */
+    int status = dome__kept_write(c->kept, c->program, c->loop, &why);
+    const double cost = dome_wtime() - begin;
+    if (status == DOME_OK && !why) {
+        c->kept_any = true;
+        c->unkept = false;
+        if (!c->directory)
+            c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
+    } else if (status == DOME_OK && !c->unkept) {
+        c->unkept = true;
+        if (env->transport->rank == 0)
+            dome__checkpoint_say(
+                env, "the state of loop boundary %" PRIu64 " is not kept for --on-loss tell: %s; the program goes on%s", c->loop,
+                why, c->kept_any ? ", and the state before stays" : "");
+    }
+    g_free(why);
+    return status;
 }

@@ -19,20 +19,25 @@
 /* Memory that a host needs besides: buffers, messages, and pages of which only a part is used. */
 static const int64_t SLACK = (int64_t)16 << 20;
 
-int dome__image_common(dome_image *i)
+int dome__image_agree(dome_env *env, char **why)
 {
-    dome_transport *t = i->env->transport;
+    dome_transport *t = env->transport;
     char text[DOME_IMAGE_WHY] = "";
-    uint64_t worst = i->why ? (uint64_t)(t->size - t->rank) : 0; /* the lowest rank is the greatest number */
+    uint64_t worst = *why ? (uint64_t)(t->size - t->rank) : 0; /* the lowest rank is the greatest number */
     int status = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
     if (status == DOME_OK && worst > 0) {
-        if (i->why)
-            g_strlcpy(text, i->why, sizeof text);
+        if (*why)
+            g_strlcpy(text, *why, sizeof text);
         status = dome__bcast(t, t->size - (int)worst, DOME_U8, text, sizeof text);
-        g_free(i->why);
-        i->why = g_strdup(text);
+        g_free(*why);
+        *why = g_strdup(text);
     }
-    return status ? dome__fail_transport(i->env, status) : DOME_OK;
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+int dome__image_common(dome_image *i)
+{
+    return dome__image_agree(i->env, &i->why);
 }
 
 const dome_ckpt_object *dome__image_entry(const dome_image *i, const dome_object *object)

@@ -52,6 +52,9 @@ int dome__image_open(dome_env *env, uint32_t view, dome_image_piece piece, dome_
 char *dome__image_take(dome_image_source *source, dome_object *object, const dome_object_info *info,
                        const dome_ckpt_object *there, int *status);
 
+/* The elements that are in no piece, as dome_span in order: those of tasks that are lost (kept.h). */
+GArray *dome__image_lost(const dome_image_source *source, const dome_ckpt_object *there);
+
 /* Frees the source, not the file. NULL is allowed. */
 void dome__image_close(dome_image_source *source);
 

@@ -46,8 +46,18 @@ struct dome_image {
 /* Blocks are gathered into writes, and into messages, of about so many bytes. */
 #define DOME_IMAGE_WRITE ((uint64_t)1 << 20)
 
-/* Makes the first task's reason that of all. */
+/* Makes the first task's reason that of all. Collective; returns a status of communication. */
+int dome__image_agree(dome_env *env, char **why);
 int dome__image_common(dome_image *image);
+
+/* The holder of an entry that is in no piece. */
+#define DOME_IMAGE_LOST UINT32_MAX
+
+/* dome__image_open for pieces that tasks keep for themselves (kept.h): each reads its own in place, and gets others' blocks from
+ * those that have them. fd: this task's piece, borrowed; -1: none. whole: the place of each block in its piece. holder: by entry,
+ * the rank that has it. Both are taken over. holds: by rank, whether the task has a piece; then it has all of what is whole. */
+int dome__image_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
+                          dome_ckpt_file **file, dome_image_source **source);
 
 /* The object's entry in the image; NULL: none, since it has no name. */
 const dome_ckpt_object *dome__image_entry(const dome_image *image, const dome_object *object);

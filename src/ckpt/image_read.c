@@ -27,7 +27,8 @@ struct dome_image_source {
     uint32_t view;
     dome_ckpt_file *file;
     int fd;              /* the file's: this host's piece; -1 */
-    bool *near;          /* by piece: it is on this host */
+    bool apart;          /* each task has a piece of its own, which it keeps (kept.h) */
+    bool *near;          /* by piece: it is on this host; apart: it is this task's */
     int *keeps;          /* by rank: the piece that the task keeps; -1 */
     uint32_t *piece_of;  /* by entry */
     bool together;       /* all tasks are on the hosts of their pieces: nothing has to be sent */
@@ -179,6 +180,52 @@ int dome__image_open(dome_env *env, uint32_t view, dome_image_piece piece, dome_
     return DOME_OK;
 }
 
+int dome__image_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
+                          dome_ckpt_file **file, dome_image_source **source)
+{
+    const int size = env->transport->size;
+    dome_image_source *s = g_new0(dome_image_source, 1);
+    s->env = env;
+    s->view = view;
+    s->apart = true;
+    s->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    s->taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    s->piece_of = holder;
+    s->keeps = g_new(int, size);
+    s->near = g_new0(bool, size);
+    for (int r = 0; r < size; r++)
+        s->keeps[r] = holds[r] ? r : -1;
+    s->near[env->transport->rank] = holds[env->transport->rank];
+    int status = make_room(s, whole);
+    if (status != DOME_OK) {
+        dome__ckpt_free(whole);
+        dome__image_close(s);
+        return status;
+    }
+    char *name = g_strdup_printf("that the tasks kept, number %" PRIu64, whole->number);
+    *file = s->file = dome__ckpt_adopt(name, s->fd, whole);
+    *source = s;
+    g_free(name);
+    return DOME_OK;
+}
+
+GArray *dome__image_lost(const dome_image_source *s, const dome_ckpt_object *there)
+{
+    GArray *spans = g_array_new(FALSE, FALSE, sizeof(dome_span));
+    for (uint64_t b = 0; s->apart && b < there->blocks; b++) {
+        const uint64_t first = b * there->block_size, count = there->block_size ? there->block_size : there->length;
+        const dome_span span = {first, MIN(count, there->length - first)};
+        dome_span *last = spans->len > 0 ? &g_array_index(spans, dome_span, spans->len - 1) : NULL;
+        if (s->piece_of[there->first_entry + b] != DOME_IMAGE_LOST)
+            continue;
+        if (last && last->first + last->count == first)
+            last->count += span.count;
+        else
+            g_array_append_val(spans, span);
+    }
+    return spans;
+}
+
 void dome__image_close(dome_image_source *s)
 {
     if (!s)
@@ -226,7 +273,8 @@ typedef struct taking {
     dome_object *object;
     const dome_object_info *info;
     const dome_ckpt_object *there;
-    bool last;  /* each block has one reader: then its memory is given back */
+    bool whole; /* every task needs all of it */
+    bool last;  /* each block has one reader, and is not kept: then its memory is given back */
     char *text; /* the first problem */
     int status;
 } taking;
@@ -234,7 +282,7 @@ typedef struct taking {
 /* The blocks that a task needs. */
 static int wanted(const taking *t, int rank, dome_span runs[2])
 {
-    if (t->info->distribution != DOME_WHOLE)
+    if (!t->whole)
         return dome__layout_block_ranges(t->info->layout, rank, runs);
     runs[0] = (dome_span){0, t->info->layout ? dome_layout_blocks(t->info->layout) : 1};
     return runs[0].count > 0;
@@ -274,12 +322,21 @@ static bool take_one(void *ctx, uint64_t block, const void *bytes, uint64_t leng
     return !n->t->text;
 }
 
-static bool is_near(const taking *t, uint64_t block)
+static bool is_lost(const taking *t, uint64_t block)
 {
-    return t->head->table[t->there->first_entry + block].length > 0 && t->s->near[t->s->piece_of[t->there->first_entry + block]];
+    return t->s->piece_of[t->there->first_entry + block] == DOME_IMAGE_LOST;
 }
 
-/* Those of this host's piece, in place. */
+/* Whether a block is in this host's piece. */
+static bool is_near(const taking *t, uint64_t block)
+{
+    const dome_image_source *s = t->s;
+    if (is_lost(t, block) || dome__ckpt_entry(t->head, t->there, block)->length == 0)
+        return false;
+    return s->apart && t->whole ? s->keeps[s->env->rank] >= 0 : s->near[s->piece_of[t->there->first_entry + block]];
+}
+
+/* Those of this host's piece, in place. A block that is in none stays as it was made. */
 static void take_near(taking *t)
 {
     nearby near = {.t = t};
@@ -291,7 +348,7 @@ static void take_near(taking *t)
             char *why = NULL;
             for (n = 0; b + n < end && is_near(t, b + n);)
                 n++;
-            if (n == 0 && dome__ckpt_entry(t->head, t->there, b)->length == 0)
+            if (n == 0 && !is_lost(t, b) && dome__ckpt_entry(t->head, t->there, b)->length == 0)
                 take_block(t, b, t->s->buffer, 0);
             else if (n > 0 &&
                      !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, t->s->buffer, t->s->room, take_one, &near,
@@ -309,7 +366,8 @@ static GArray *between(const taking *t, int from, int to)
     const dome_image_source *s = t->s;
     GArray *entries = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     dome_span runs[2];
-    if (s->keeps[from] < 0 || strcmp(s->env->hosts[from], s->env->hosts[to]) == 0)
+    const bool has = s->apart ? t->whole && s->keeps[to] >= 0 : strcmp(s->env->hosts[from], s->env->hosts[to]) == 0;
+    if (s->keeps[from] < 0 || has)
         return entries;
     int count = wanted(t, to, runs);
     for (int r = 0; r < count; r++)
@@ -391,7 +449,8 @@ char *dome__image_take(dome_image_source *s, dome_object *object, const dome_obj
                        int *status)
 {
     taking t = {.s = s, .head = dome__ckpt_head(s->file), .object = object, .info = info, .there = there};
-    t.last = info->distribution != DOME_WHOLE;
+    t.whole = info->distribution == DOME_WHOLE;
+    t.last = !t.whole && !s->apart;
     if (g_hash_table_contains(s->taken, there->name)) {
         *status = DOME_ERR_STATE;
         return g_strdup_printf("'%s' is made a second time in view %" PRIu32 ": its values went to the first one. Make it once "

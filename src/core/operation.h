@@ -26,6 +26,8 @@
     X(FINALIZE, "dome_finalize", "", PLAIN)                                                                                      \
     X(CHECKPOINT, "dome_checkpoint", "", MOVES)                                                                                  \
     X(RESIZE, "dome_resize", "tasks:i", PLAIN)                                                                                   \
+    X(ON_VIEW, "dome_on_view", "", PLAIN)                                                                                        \
+    X(LOST, "dome_lost", "", PLAIN)                                                                                              \
     X(BARRIER, "dome_barrier", "", MOVES)                                                                                        \
     X(BCAST, "dome_bcast", "root:u count:u size_of_the_type:u", PLAIN)                                                           \
     X(ALLREDUCE, "dome_allreduce", "type:n count:u reduction:n", PLAIN)                                                          \

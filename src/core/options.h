@@ -44,7 +44,7 @@ typedef enum dome_checkpoint_unit { DOME_CHECKPOINT_AUTO, DOME_CHECKPOINT_LOOPS,
 typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART_AUTO, DOME_RESTART_NUMBER } dome_restart;
 
 /* AUTO: HEAL with --dome-restarts, END without. */
-typedef enum dome_on_loss { DOME_LOSS_AUTO, DOME_LOSS_HEAL, DOME_LOSS_RESTART, DOME_LOSS_END } dome_on_loss;
+typedef enum dome_on_loss { DOME_LOSS_AUTO, DOME_LOSS_HEAL, DOME_LOSS_RESTART, DOME_LOSS_TELL, DOME_LOSS_END } dome_on_loss;
 
 typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */

@@ -3,6 +3,7 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "core/environment_variables.h"
+#include "core/object_private.h"
 #include "core/unconst.h"
 #include "program/bind.h"
 #include "program/placement.h"
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -74,12 +76,20 @@ static char *in_both(const char *some, const char *others)
     return g_string_free(list, FALSE);
 }
 
-static void close_own(int fd, void *piece)
+static void close_own(int fd, void *unused)
 {
     char word[16];
+    (void)unused;
     g_snprintf(word, sizeof word, " %d ", fd);
-    if (fd != *(int *)piece && !strstr(given, word))
+    if (!strstr(given, word))
         fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* For the next view. */
+static void take_along(int fd)
+{
+    if (fd >= 0)
+        fcntl(fd, F_SETFD, 0);
 }
 
 /* ---- what a task leaves for itself ---- */
@@ -89,6 +99,7 @@ enum {
     NUMBER,
     RANK,
     PLAN,
+    PAST, /* the number of tasks in the last view that stood, and the files of what this task has kept */
     LOOPS,
     PARKED,
     PIECE,
@@ -138,9 +149,10 @@ static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image
     return g_string_free(text, FALSE);
 }
 
-static char *note(uint32_t view, int rank, const char *plan, const char *rest)
+static char *note(const dome_change *c, uint32_t view, int rank, const char *plan, const char *rest)
 {
-    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%s", view, rank, plan, rest);
+    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d\n%s", view, rank, plan, g_atomic_int_get(&c->stood), c->kept[0],
+                           c->kept[1], rest);
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
@@ -150,6 +162,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->back = true;
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
         c->rank = atoi(word[RANK]);
+        sscanf(word[PAST], "%d %d %d", &c->stood, &c->kept[0], &c->kept[1]);
         c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
         c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
@@ -165,6 +178,9 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         char *before = given;
         given = in_both(before, word[GIVEN]); /* a process in place of task 0 may not have them all */
         g_free(before);
+        for (int k = 0; k < DOME_KEPT_FILES; k++)
+            if (c->kept[k] >= 0)
+                fcntl(c->kept[k], F_SETFD, FD_CLOEXEC);
         if (c->piece.fd >= 0)
             fcntl(c->piece.fd, F_SETFD, FD_CLOEXEC);
     }
@@ -177,12 +193,16 @@ dome_change *dome__change_new(dome_env *env)
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
     sigset_t mask;
     c->piece = (dome_image_piece){-1, -1};
+    c->kept[0] = c->kept[1] = -1;
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     if (text)
         take_note(env, c, text);
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
+    for (int k = 0; env->options.on_loss == DOME_LOSS_TELL && k < DOME_KEPT_FILES; k++)
+        if (c->kept[k] < 0)
+            c->kept[k] = memfd_create("dome-kept", MFD_CLOEXEC);
     return c;
 }
 
@@ -190,6 +210,9 @@ void dome__change_free(dome_change *c)
 {
     if (!c)
         return;
+    for (int k = 0; k < DOME_KEPT_FILES; k++)
+        if (c->kept[k] >= 0)
+            close(c->kept[k]);
     g_free(c->hub);
     g_free(c->directory);
     g_strfreev(c->words);
@@ -218,6 +241,7 @@ void dome__change_stands(dome_env *env)
 {
     const sigset_t set = requests();
     dome_change *c = env->change;
+    g_atomic_int_set(&c->stood, env->size);
     if (env->rank == 0 && env->watch) {
         dome_wire_view view = {.size = (uint32_t)env->size,
                                .least = (uint32_t)env->options.least,
@@ -264,6 +288,11 @@ void dome__change_ready(dome_env *env, const char *host)
     dome__watch_on_back(env->watch, go_back, env);
 }
 
+bool dome__change_keeps(const dome_env *env)
+{
+    return env->options.on_loss == DOME_LOSS_TELL && env->watch;
+}
+
 int dome__change_share(dome_env *env)
 {
     dome_change *c = env->change;
@@ -277,9 +306,13 @@ int dome__change_share(dome_env *env)
         words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
         words[2] = env->options.restart_number;
     }
+    int64_t before = c->stood; /* newcomers do not know */
     int status = dome__bcast(env->transport, 0, DOME_U64, words, G_N_ELEMENTS(words));
+    if (!status)
+        status = dome__allreduce(env->transport, DOME_I64, &before, 1, dome__combine_max_i64, NULL);
     if (status)
         return dome__fail_transport(env, status);
+    c->before = (int)before;
     c->heals = words[0] != 0;
     if (c->heals) {
         env->options.restart = (dome_restart)words[1];
@@ -321,9 +354,10 @@ static void become_anew(const dome_change *c, const char *view, dome_image_piece
     dome__bind_undo();
     stop_timers();
     environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
-    for_descriptors(close_own, &piece.fd);
-    if (piece.fd >= 0)
-        fcntl(piece.fd, F_SETFD, 0);
+    for_descriptors(close_own, NULL);
+    take_along(piece.fd);
+    for (int k = 0; k < DOME_KEPT_FILES; k++)
+        take_along(c->kept[k]);
     if (chdir(c->directory) == 0)
         execve(path ? path : "/proc/self/exe", c->words, environment);
     dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", c->host, g_strerror(errno));
@@ -335,7 +369,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
 {
     const dome_env *env = ctx;
     dome_change *c = env->change;
-    char *view = note(back->number, (int)back->rank, back->plan, c->legacy);
+    char *view = note(c, back->number, (int)back->rank, back->plan, c->legacy);
     const sigset_t set = requests();
     sigset_t mask = c->mask;
     for (int number = 1; number < NSIG; number++)
@@ -353,7 +387,7 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image
     const dome_change *c = env->change;
     char *members = dome__view_plan_text(plan);
     char *rest = legacy(env, c->loops + dome__watch_passed(env->watch), plan->size, piece);
-    char *view = note(c->view + 1, dome__view_plan_next(plan, env->rank), members, rest);
+    char *view = note(c, c->view + 1, dome__view_plan_next(plan, env->rank), members, rest);
     become_anew(c, view, piece, g_get_environ());
 }
 
@@ -591,4 +625,47 @@ uint64_t dome_epoch(const dome_env *env)
 {
     DOME_NEEDS(env, "the environment", 0);
     return env->change ? env->change->view : 0;
+}
+
+dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, env, DOME_OP_ON_VIEW, NULL, NULL, 0);
+    const dome_change *c = env->change;
+    if (c->passed)
+        return dome__end(&op, dome__fail(env, DOME_ERR_STATE,
+                                         "the program has passed a loop boundary (dome_checkpoint) in this "
+                                         "view: give the function right after dome_init"));
+    const dome_view_news news = {.size = sizeof news,
+                                 .reason = !c->heals                                ? DOME_VIEW_CHANGED
+                                           : env->options.on_loss == DOME_LOSS_TELL ? DOME_VIEW_LOST
+                                                                                    : DOME_VIEW_HEALED,
+                                 .epoch = c->view,
+                                 .before = c->before,
+                                 .tasks = env->size};
+    dome__end(&op, DOME_OK);
+    if (c->view > 0)
+        function(env, &news, data);
+    return DOME_OK;
+}
+
+size_t dome_lost(const dome_object *object, const dome_span **spans)
+{
+    DOME_NEEDS(object, "the object", 0);
+    DOME_NEEDS(spans, "the place for the spans", 0);
+    dome_env *env = dome_object_env(object);
+    dome_operation op;
+    *spans = NULL;
+    dome__begin_with(&op, env, DOME_OP_LOST, object, NULL, 0);
+    size_t count = 0;
+    int status = DOME_OK;
+    if (!dome__object_is_named(object))
+        status =
+            dome__fail(env, DOME_ERR_NAME, "the program has not given it a name, so nothing of it is kept: all of it is new");
+    else
+        count = dome__checkpoint_lost(env, object, spans);
+    dome__end(&op, status);
+    return count;
 }

@@ -5,6 +5,7 @@
 #define DOME_SRC_CHANGE_H
 
 #include "ckpt/image.h"
+#include "ckpt/kept.h"
 #include "core/environment.h"
 #include "program/providers.h"
 #include "supervision/view_plan.h"
@@ -15,6 +16,7 @@ struct dome_change {
     uint32_t view;  /* number of the present view */
     uint64_t loops; /* boundaries passed in earlier views */
     int wish;       /* of dome_resize; 0: none */
+    bool passed;    /* the program has come to a boundary in this view */
     const dome_provider *provider;
     char *hub;       /* the hub's address as text; NULL: there is no hub */
     bool console;    /* task 0: the program was started from the PVM console */
@@ -28,13 +30,16 @@ struct dome_change {
     uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
 
     /* for a task that is told to go back, and for a process in place of task 0; fixed before the watcher's thread starts */
-    char *legacy;       /* what does not depend on the view */
-    char **environment; /* for execve */
-    sigset_t mask;      /* of signals, in the main thread */
+    char *legacy;              /* what does not depend on the view */
+    char **environment;        /* for execve */
+    sigset_t mask;             /* of signals, in the main thread */
+    int kept[DOME_KEPT_FILES]; /* what the task keeps for itself (--on-loss tell); -1: nothing */
+    int stood;                 /* tasks of the last view that stood; 0: unknown. Atomic: the watcher's thread reads it */
 
     /* in a task that has come back, for dome_init */
     bool back;
     bool heals; /* the view heals a loss: it goes on from a checkpoint. Known to all tasks by dome__change_share */
+    int before; /* tasks of the last view that stood before this one; the same on all tasks */
     int rank;
     dome_view_plan plan;    /* by which the view was made */
     int *parked;            /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
@@ -58,6 +63,10 @@ void dome__change_ready(dome_env *env, const char *host);
 /* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective.
  */
 int dome__change_share(dome_env *env);
+
+/* Whether each task keeps the state for itself: --on-loss tell, where there is a hub that tells of losses. The same on all tasks.
+ */
+bool dome__change_keeps(const dome_env *env);
 
 /* When the state has been taken over. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);

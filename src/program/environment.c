@@ -110,7 +110,10 @@ dome_env *dome_init(int *argc, char ***argv)
         status = dome__change_share(env);
     if (status == DOME_OK)
         status = dome__checkpoint_start(env, env->change->program,
-                                        &(dome_checkpoint_view){env->change->heals ? 0 : env->change->view, env->change->piece});
+                                        &(dome_checkpoint_view){.number = env->change->view,
+                                                                .back = env->change->heals,
+                                                                .piece = env->change->piece,
+                                                                .kept = dome__change_keeps(env) ? env->change->kept : NULL});
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
@@ -199,6 +202,7 @@ dome_status dome_checkpoint(dome_env *env)
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     uint64_t order = 0;
     char *plan = env->watch ? dome__watch_loop(env->watch, &order) : NULL;
+    env->change->passed = true;
     int status = dome__checkpoint_boundary(env);
     if (status == DOME_OK)
         status = dome__change_boundary(env, order, plan);

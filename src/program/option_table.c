@@ -38,10 +38,11 @@ const dome_option_row dome__option_rows[] = {
     {ROW("restarts", TASKS, COUNT, restarts), .argument = "K", .most = MAX_COUNT,
      .help = "when a task or host is lost, go on from the newest checkpoint, at most `K` times", .otherwise = "none",
      .page = "[restarting after a loss](#restarting-after-a-loss)"},
-    {ROW("on-loss", TASKS, WORD, on_loss), .argument = "auto|heal|restart|end", .initial = "auto",
+    {ROW("on-loss", TASKS, WORD, on_loss), .argument = "auto|heal|restart|tell|end", .initial = "auto",
      .help =
          "what follows a loss. `heal`: the other tasks go back to the newest checkpoint, and a new one takes the place of the "
-         "lost; `restart`: the whole program is started again, with `--dome-restarts`; `end`: it ends; `auto`: with "
+         "lost; `restart`: the whole program is started again, with `--dome-restarts`; `tell`: the other tasks go on without the "
+         "lost, and the program makes the elements again that have gone with them; `end`: it ends; `auto`: with "
          "`--dome-restarts` `heal`, and `restart` where that cannot be, otherwise `end`",
      .page = "[elastic.md](elastic.md#losses)"},
     {ROW("min", TASKS, COUNT, least), .argument = "N", .most = MAX_TASKS,

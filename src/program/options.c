@@ -1,5 +1,6 @@
 #include "program/options.h"
 
+#include "ckpt/checkpoint.h"
 #include "core/environment_variables.h"
 #include "core/unconst.h"
 #include "program/nearest.h"
@@ -344,7 +345,8 @@ static bool check_together(const dome_options *options, const char *where, char 
 
 static bool check_checkpoints(const dome_options *options, char **message)
 {
-    bool wanted = options->restart != DOME_RESTART_NONE || options->checkpoint_unit != DOME_CHECKPOINT_AUTO;
+    const bool every = options->checkpoint_unit != DOME_CHECKPOINT_AUTO && options->on_loss != DOME_LOSS_TELL;
+    bool wanted = options->restart != DOME_RESTART_NONE || every;
     if (options->checkpoint_dir || !wanted || options->help || options->version)
         return true;
     *message = g_strdup_printf("--%s needs --dome-checkpoint-dir: the directory where checkpoints are",
@@ -394,6 +396,8 @@ bool dome__options_parse(dome_options *options, const char *environment, int *ar
         ok = check_checkpoints(options, message);
     if (!ok)
         dome__options_clear(options);
+    else if (options->on_loss == DOME_LOSS_TELL && g_strcmp0(options->checkpoint_dir, DOME_CHECKPOINT_MEMORY) == 0)
+        g_clear_pointer(&options->checkpoint_dir, g_free); /* each task keeps its own state in memory, whatever the directory */
     return ok;
 }
 

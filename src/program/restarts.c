@@ -74,8 +74,8 @@ static bool make_memory(dome_restarts *r, char **message)
 {
     static const char parent[] = "/dev/shm";
     const char *directory = r->options->checkpoint_dir;
-    if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0)
-        return true;
+    if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0 || r->options->on_loss == DOME_LOSS_TELL)
+        return true; /* with tell each task keeps its own state (ckpt/kept.h) */
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
     if (g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
@@ -138,7 +138,7 @@ bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
 {
     const dome_on_loss on_loss = options->on_loss;
     *left = restarts ? restarts : -1;
-    return on_loss == DOME_LOSS_HEAL || (on_loss == DOME_LOSS_AUTO && restarts > 0);
+    return on_loss == DOME_LOSS_HEAL || on_loss == DOME_LOSS_TELL || (on_loss == DOME_LOSS_AUTO && restarts > 0);
 }
 
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)

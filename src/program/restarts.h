@@ -31,7 +31,8 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
 /* dome_supervision.point */
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
 
-/* Whether losses are to be healed, and the most of them (below 0: no limit) for a program without a supervisor. restarts:
+/* Whether losses are to be healed, or the other tasks to go on without the lost (tell), and the most of them (below 0: no limit)
+ * for a program without a supervisor. restarts:
  * --restarts or --dome-restarts. */
 bool dome__restarts_heal(const dome_options *options, int restarts, int *left);
 

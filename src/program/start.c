@@ -416,6 +416,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
                                        .path = g_file_read_link("/proc/self/exe", NULL),
                                        .words = env->change->words};
         request.heals = dome__restarts_heal(&env->options, env->options.restarts, &request.left);
+        request.tells = env->options.on_loss == DOME_LOSS_TELL;
         if (env->supervised)
             request.left = supervisor->left;
         if (!dome__launch_open(&launch, &request, &message)) {

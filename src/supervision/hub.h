@@ -31,6 +31,7 @@ typedef struct dome_hub {
     const char *script; /* of hosts: dome run --hosts-script; NULL: none */
 
     bool heals; /* losses are healed: --on-loss */
+    bool tells; /* with heals: the other tasks go on without the lost */
     int left;   /* the most losses; below 0: no limit */
 
     /* Starts the program as rank 0 of a later view, with this value of DOME_VARIABLE_VIEW. Returns its pid; 0 on failure. */

@@ -1,5 +1,6 @@
 /* Healing: when tasks are lost, those that are left become the program anew at once and go back to the newest checkpoint, and
- * newcomers take the places of the lost (view.h). The hub starts a lost task 0, and task 0 the others. */
+ * newcomers take the places of the lost (view.h). The hub starts a lost task 0, and task 0 the others. With --on-loss tell the
+ * others go on without the lost ones, but for task 0, which holds the program's input and output. */
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 
@@ -140,7 +141,7 @@ static void dismiss(hub_client *c)
 static bool start_rank0(hub_state *s)
 {
     char *plan = dome__view_plan_text(&s->view.next);
-    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n%s", s->view.next_number, plan, s->legacy);
+    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n" DOME_VIEW_NO_PAST "\n%s", s->view.next_number, plan, s->legacy);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
     g_free(plan);
@@ -179,7 +180,7 @@ static bool begin(hub_state *s, const bool *lost)
     dome__hub_say_unhealed(s);
     s->bare = is_bare(s);
     s->healing = dome__hub_reason(s);
-    dome__hub_view_act(s, dome__view_heal(&s->view, lost, NULL));
+    dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, NULL));
     s->healing_number = s->view.next_number;
     s->entered_at = s->now;
     s->heals++;
@@ -232,6 +233,19 @@ static bool awaits_rank0(hub_state *s, bool is_lost)
     return s->now - s->noticed_at <= RANK0_PATIENCE;
 }
 
+/* Why the program is given up instead (g_free'd), or NULL. count: how many of its tasks are lost. */
+static char *objection(hub_state *s, const bool *lost, int size, int count)
+{
+    const int left = size - count + lost[0];
+    if (is_stuck(s))
+        return g_strdup_printf("that is the same place %d times in a row: the program is not started again", s->losses.times);
+    if (s->hub->tells && count == size)
+        return g_strdup("no task is left that could go on");
+    if (s->hub->tells && left < s->view.least)
+        return g_strdup_printf("%d task%s would be fewer than its least number, %d", left, left == 1 ? "" : "s", s->view.least);
+    return NULL;
+}
+
 bool dome__hub_heal(hub_state *s)
 {
     if (s->view.phase == DOME_VIEW_ENTERING && s->view.healing && s->end == DOME_END_START)
@@ -242,22 +256,23 @@ bool dome__hub_heal(hub_state *s)
     bool *lost = g_new0(bool, size);
     const int count = find_lost(s, lost, size);
     bool heals = true;
+    char *why = NULL;
     if (count == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
         heals = true; /* another task was quicker to tell of the loss */
     } else if (awaits_rank0(s, lost[0])) {
         heals = true;
-    } else if (is_stuck(s)) {
+    } else if ((why = objection(s, lost, size, count))) {
         char *reason = dome__hub_reason(s);
         g_free(s->noticed);
-        s->noticed = g_strdup_printf("%s; that is the same place %d times in a row: the program is not started again", reason,
-                                     s->losses.times);
+        s->noticed = g_strdup_printf("%s; %s", reason, why);
         s->ask_operation = false;
-        s->end = DOME_END_OWN;
+        s->end = s->losses.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->end;
         g_free(reason);
         heals = false;
     } else {
         heals = (!lost[0] || s->rank0_ended) && begin(s, lost);
     }
+    g_free(why);
     g_free(lost);
     return heals;
 }
@@ -282,13 +297,18 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
     if (!s->healing || view->number < s->healing_number)
         return;
-    char *from = view->checkpoint
+    const bool kept = s->hub->tells && view->checkpoint;
+    char *from = kept ? g_strdup_printf("loop boundary %" PRIu64, view->loop)
+                 : view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
                      : g_strdup_printf("the beginning%s", s->bare ? " (it has no objects with names)" : "");
     char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
-    char *text = g_strdup_printf("%s; healed from %s, %d%s", s->healing, from, s->heals, most);
+    char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
+                              : g_strdup("healed");
+    char *text = g_strdup_printf("%s; %s from %s, %d%s", s->healing, how, from, s->heals, most);
     say(s, text);
     g_free(text);
+    g_free(how);
     g_free(most);
     g_free(from);
     g_clear_pointer(&s->healing, g_free);

@@ -103,6 +103,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .path = request->path,
         .words = request->words,
         .heals = request->heals && request->path,
+        .tells = request->tells,
         .left = request->left,
     };
     dome__private_machine_init(&launch->machine, request->launcher);
@@ -239,6 +240,7 @@ void dome__launch_fork(dome_launch *launch)
     signal(SIGPIPE, SIG_IGN);
     dome__private_machine_guard_rank0(&launch->machine, pid);
     hub.heals = launch->heals;
+    hub.tells = launch->tells;
     hub.left = launch->left;
     hub.start_rank0 = start_rank0;
     hub.same_file = same_file;

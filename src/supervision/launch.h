@@ -26,7 +26,7 @@ typedef struct dome_launch {
     struct stat file; /* the program's */
     const char *path; /* of the program, from the request */
     char **words;
-    bool heals;
+    bool heals, tells;
     int left;
     char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
@@ -43,6 +43,7 @@ typedef struct dome_launch_request {
     bool before_init;    /* for a program that has not yet called dome_init */
     bool heals;          /* the hub heals losses, at most `left` (below 0: no limit) */
     int left;
+    bool tells;       /* with heals: the other tasks go on without the lost */
     const char *path; /* with heals: the executable file of the program, and the words with which it is started; both stay */
     char **words;
 } dome_launch_request;

@@ -360,6 +360,7 @@ MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "freed-dots": (2, r"dvec_dots of 'y': 'x' has been freed"),
     "freed-twice": (2, r"dvec_free of 'x': it has been freed"),
     "freed-scalar": (2, r"dscalar_get of 's': it has been freed"),
+    "freed-lost": (2, r"dome_lost of 'x': it has been freed"),
     "kernel": (2, r"dvec_map of 'y': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be"),
     "shift": (2, r"dvec_shift of 'y': 'z' has 5 elements, but 'y' 100"),
     "second-init": (2, r"dome_init: it has been called already"),

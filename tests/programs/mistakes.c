@@ -36,6 +36,8 @@ static void with_freed(const char *mistake, dome_env *env, dvec *x, dvec *y)
         dvec_free(x);
     else if (strcmp(mistake, "freed-scalar") == 0)
         dscalar_get_f64(s);
+    else if (strcmp(mistake, "freed-lost") == 0)
+        dome_lost(dvec_object(x), &(const dome_span *){NULL});
 }
 
 /* Rank 0 alone: the tasks no longer know of each other. */

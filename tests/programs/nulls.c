@@ -83,6 +83,11 @@ static void of_capture(void)
     ALLOWS(dome_capture_release, );
 }
 
+static void on_view(dome_env *of, const dome_view_news *news, void *data)
+{
+    (void)of, (void)news, (void)data;
+}
+
 static void of_environment(void)
 {
     int number = 0;
@@ -98,6 +103,9 @@ static void of_environment(void)
     REFUSES(dome_checkpoint, NULL);
     REFUSES(dome_resize, NULL, 2);
     REFUSES(dome_epoch, NULL);
+    REFUSES(dome_on_view, NULL, on_view, NULL);
+    REFUSES(dome_on_view, env, NULL, NULL);
+    REFUSES(dome_lost, NULL, &(const dome_span *){NULL});
     REFUSES(dome_is_restarting, NULL);
     REFUSES(dome_barrier, NULL);
     REFUSES(dome_bcast, NULL, 0, DOME_I32, &number, 1);

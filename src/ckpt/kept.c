@@ -1,0 +1,369 @@
+#include "ckpt/kept.h"
+
+#include "ckpt/image_private.h"
+#include "core/bytes.h"
+#include "core/files.h"
+#include "core/object_private.h"
+#include "core/storage.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct dome_kept {
+    dome_env *env;
+    int files[DOME_KEPT_FILES];
+    uint64_t of[DOME_KEPT_FILES]; /* the number of the state in each; 0: it has none, or one that is not complete */
+    uint64_t number;              /* of the newest that any task has tried to write; the same on all tasks */
+};
+
+/* ---- the files ---- */
+
+/* NULL: it holds no state. */
+static dome_ckpt_file *open_file(const dome_kept *k, int file)
+{
+    char *message = NULL, *path = g_strdup_printf("/proc/self/fd/%d", k->files[file]);
+    dome_ckpt_file *opened = k->files[file] >= 0 ? dome__ckpt_open(path, &message) : NULL;
+    g_free(message);
+    g_free(path);
+    return opened;
+}
+
+/* Whatever becomes of this process now, nobody takes what is in the file for a state. */
+static void forget(dome_kept *k, int file)
+{
+    static const char blank[DOME_CKPT_HEADER];
+    char *unlikely = NULL; /* its memory is there */
+    k->of[file] = 0;
+    if (k->files[file] >= 0)
+        dome__store_write(k->files[file], blank, sizeof blank, 0, &unlikely);
+    g_free(unlikely);
+}
+
+int dome__kept_new(dome_env *env, const int files[DOME_KEPT_FILES], dome_kept **kept)
+{
+    dome_kept *k = *kept = g_new0(dome_kept, 1);
+    k->env = env;
+    for (int f = 0; f < DOME_KEPT_FILES; f++) {
+        k->files[f] = files[f];
+        dome_ckpt_file *file = open_file(k, f);
+        k->of[f] = file ? dome__ckpt_head(file)->number : 0;
+        k->number = MAX(k->number, k->of[f]);
+        dome__ckpt_close(file);
+    }
+    int status = dome__allreduce(env->transport, DOME_U64, &k->number, 1, dome__combine_max_u64, NULL);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+void dome__kept_free(dome_kept *k)
+{
+    g_free(k);
+}
+
+/* ---- writing ---- */
+
+typedef struct writing {
+    const dome_kept *k;
+    dome_ckpt *ckpt;
+    int fd;
+    char *buffer;
+    uint64_t room, used, offset; /* used bytes of the buffer belong at offset */
+    char *why;
+} writing;
+
+/* The blocks that this task keeps. */
+static int own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
+{
+    if (info->distribution != DOME_WHOLE)
+        return dome__checkpoint_own_blocks(env, info, runs);
+    runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
+    return runs[0].count > 0;
+}
+
+typedef void (*visit_block)(writing *w, const dome_object *object, const dome_ckpt_object *there, uint64_t block);
+
+static void for_blocks(writing *w, visit_block visit)
+{
+    const dome_env *env = w->k->env;
+    dome_object_info info = {.size = sizeof info};
+    for (dome_object *o = NULL; !w->why && (o = dome_object_next(env, o));) {
+        const dome_ckpt_object *there = dome__object_is_named(o) ? dome__ckpt_find(w->ckpt, dome_object_name(o)) : NULL;
+        dome_span runs[2];
+        if (!there || dome_object_describe(o, &info) != DOME_OK)
+            continue;
+        const int count = own_blocks(env, &info, runs);
+        for (int r = 0; r < count; r++)
+            for (uint64_t b = runs[r].first; !w->why && b < runs[r].first + runs[r].count; b++)
+                visit(w, o, there, b);
+    }
+}
+
+static void fail(writing *w, const dome_ckpt_object *there, int status)
+{
+    if (!w->why)
+        w->why = g_strdup_printf("'%s' cannot be saved: %s", there->name, dome_status_text((dome_status)status));
+}
+
+/* The block is in this piece. */
+static void note_block(writing *w, const dome_object *object, const dome_ckpt_object *there, uint64_t block)
+{
+    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, there, block);
+    const int status = there->fixed ? DOME_OK : dome_object_write_bytes(object, block, 1, &e->length);
+    e->source = w->ckpt->number;
+    w->room = MAX(w->room, e->length);
+    if (status != DOME_OK)
+        fail(w, there, status);
+}
+
+static void flush(writing *w)
+{
+    if (w->used > 0 && !w->why)
+        dome__store_write(w->fd, w->buffer, w->used, w->offset, &w->why);
+    w->used = 0;
+}
+
+static void write_block(writing *w, const dome_object *object, const dome_ckpt_object *there, uint64_t block)
+{
+    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, there, block);
+    if (w->used > 0 && (w->offset + w->used != e->offset || w->used + e->length > w->room))
+        flush(w);
+    if (w->used == 0)
+        w->offset = e->offset;
+    char *to = w->buffer + w->used;
+    const int status = e->length > 0 ? dome_object_write(object, block, 1, to, e->length) : DOME_OK;
+    if (status != DOME_OK)
+        fail(w, there, status);
+    e->sum = dome__ckpt_sum(to, (size_t)e->length);
+    w->used += e->length;
+}
+
+/* What can be known before anything is written over. */
+static void plan(writing *w, const char *program, uint64_t loop)
+{
+    dome_env *env = w->k->env;
+    dome__env_settle(env); /* failures are found below, object by object */
+    for (dome_object *o = NULL; !w->why && (o = dome_object_next(env, o));) {
+        char *problem = dome__object_is_named(o) ? dome__object_settle(o) : NULL;
+        if (problem)
+            w->why = g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(o), problem);
+        g_free(problem);
+    }
+    w->ckpt = dome__checkpoint_describe(env, program, w->k->number, loop, &w->why);
+    w->ckpt->piece = (uint32_t)env->rank + 1;
+    w->ckpt->pieces = (uint32_t)env->size;
+    w->room = DOME_IMAGE_WRITE;
+    dome__ckpt_make_table(w->ckpt);
+    for_blocks(w, note_block);
+    if (!w->why)
+        dome__ckpt_plan(w->ckpt, NULL, &w->why);
+}
+
+/* Whether the system has the memory that the file does not have yet. */
+static void check_memory(writing *w)
+{
+    struct stat s;
+    const uint64_t has = fstat(w->fd, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
+    const uint64_t more = w->ckpt->file_bytes > has ? w->ckpt->file_bytes - has : 0;
+    if (more + w->room > dome__storage_available())
+        w->why = g_strdup_printf("host %s has no memory for another %" PRIu64 " MB", w->k->env->hosts[w->k->env->rank],
+                                 (more >> 20) + 1);
+    else if (!(w->buffer = w->room <= G_MAXSIZE ? g_try_malloc((gsize)w->room) : NULL))
+        w->why = g_strdup("there is no memory for a block");
+}
+
+/* The head comes last: with it the state is complete. */
+static void write_piece(writing *w)
+{
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    const bool sized = ftruncate(w->fd, (off_t)w->ckpt->file_bytes) == 0;
+    const int error = errno;
+    dome__file_limit_end(&limit);
+    if (!sized)
+        w->why = g_strdup_printf("there is no memory for it: %s", dome__file_error(error));
+    for_blocks(w, write_block);
+    flush(w);
+    void *head = w->why ? NULL : dome__ckpt_encode(w->ckpt);
+    if (head)
+        dome__store_write(w->fd, head, w->ckpt->head_bytes, 0, &w->why);
+    g_free(head);
+}
+
+int dome__kept_write(dome_kept *k, const char *program, uint64_t loop, char **why)
+{
+    const int file = k->of[0] <= k->of[1] ? 0 : 1;
+    writing w = {.k = k, .fd = k->files[file]};
+    k->number++;
+    plan(&w, program, loop);
+    if (w.fd < 0 && !w.why)
+        w.why = g_strdup("the system gives no file in memory for it");
+    if (!w.why)
+        check_memory(&w);
+    if (!w.why) {
+        forget(k, file);
+        write_piece(&w);
+    }
+    if (w.why) {
+        char *text = g_strdup_printf("%s (task %d on host %s)", w.why, k->env->rank, k->env->hosts[k->env->rank]);
+        g_free(w.why);
+        w.why = text;
+    }
+    /* From here on all tasks have it, or none. */
+    int status = dome__image_agree(k->env, &w.why);
+    if (status == DOME_OK && !w.why)
+        k->of[file] = k->number;
+    else if (status == DOME_OK)
+        forget(k, file);
+    dome__ckpt_free(w.ckpt);
+    g_free(w.buffer);
+    *why = w.why;
+    return status;
+}
+
+/* ---- reading ---- */
+
+/* The newest state that all tasks have which have any. all: the numbers of each task's files. */
+static uint64_t newest(const uint64_t *all, int size)
+{
+    uint64_t best = 0;
+    for (int k = 0; k < size * DOME_KEPT_FILES; k++) {
+        bool common = all[k] > best;
+        for (int r = 0; common && r < size; r++) {
+            const uint64_t *of = all + (size_t)r * DOME_KEPT_FILES;
+            common = of[0] == all[k] || of[1] == all[k] || (of[0] == 0 && of[1] == 0);
+        }
+        best = common ? all[k] : best;
+    }
+    return best;
+}
+
+/* A task without a piece gets the directory from the first one that has one. */
+static int share_piece(dome_env *env, int leader, dome_ckpt **piece)
+{
+    dome_transport *t = env->transport;
+    void *head = t->rank == leader ? dome__ckpt_encode(*piece) : NULL;
+    uint64_t words[2] = {*piece ? (*piece)->head_bytes : 0, *piece ? (*piece)->file_bytes : 0};
+    char *why = NULL;
+    int status = dome__bcast(t, leader, DOME_U64, words, G_N_ELEMENTS(words));
+    if (status)
+        status = dome__fail_transport(env, status);
+    if (status == DOME_OK && !head)
+        head = words[0] <= G_MAXSIZE ? g_try_malloc((gsize)words[0]) : NULL;
+    if (status == DOME_OK)
+        status = dome__agree(env, head ? DOME_OK : DOME_ERR_MEMORY, "no memory for the directory of the program's state");
+    if (status == DOME_OK && (status = dome__bcast(t, leader, DOME_U8, head, words[0])))
+        status = dome__fail_transport(env, status);
+    if (status == DOME_OK && !*piece)
+        *piece = dome__ckpt_decode(head, (size_t)words[0], words[1], &why);
+    if (status == DOME_OK)
+        status = dome__agree(env, *piece ? DOME_OK : DOME_ERR_FORMAT, why);
+    g_free(why);
+    g_free(head);
+    return status;
+}
+
+/* What the task that has a block tells of it. */
+enum { LENGTH, OFFSET, SUM, HOLDER = SUM + DOME_IMAGE_SUM, WORDS };
+
+static void tell(uint64_t *words, const dome_ckpt_entry *e, int rank)
+{
+    words[LENGTH] = e->length;
+    words[OFFSET] = e->offset;
+    for (int k = 0; k < DOME_IMAGE_SUM; k++)
+        words[SUM + k] = dome__get_u64(e->sum.bytes + (size_t)k * sizeof *words);
+    words[HOLDER] = (uint64_t)rank + 1;
+}
+
+static void hear(dome_ckpt_entry *e, const uint64_t *words, uint64_t number)
+{
+    *e = (dome_ckpt_entry){.source = number, .offset = words[OFFSET], .length = words[LENGTH]};
+    for (int k = 0; k < DOME_IMAGE_SUM; k++)
+        dome__put_u64(e->sum.bytes + (size_t)k * sizeof *words, words[SUM + k]);
+}
+
+/* Puts together which task has which block. mine: this task's piece is one. whole and holder as for dome__image_open_kept. */
+static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool mine, dome_ckpt **whole, uint32_t **holder)
+{
+    uint64_t *words = g_try_new0(uint64_t, (gsize)piece->entries * WORDS + 1);
+    *holder = g_try_new(uint32_t, (gsize)piece->entries + 1);
+    *whole = dome__ckpt_whole_of(piece);
+    int status = dome__agree(env, words && *holder ? DOME_OK : DOME_ERR_MEMORY, "no memory for the table of the program's state");
+    for (guint i = 0; status == DOME_OK && mine && i < piece->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(piece, i);
+        const bool tells = object->distribution != DOME_WHOLE || env->rank == leader;
+        for (uint64_t b = 0; tells && b < object->blocks; b++)
+            if (dome__ckpt_entry(piece, object, b)->source)
+                tell(words + (object->first_entry + b) * WORDS, dome__ckpt_entry(piece, object, b), env->rank);
+    }
+    if (status == DOME_OK &&
+        (status = dome__allreduce(env->transport, DOME_I64, words, piece->entries * WORDS, dome__combine_sum_i64, NULL)))
+        status = dome__fail_transport(env, status);
+    for (guint i = 0; status == DOME_OK && i < piece->objects->len; i++) {
+        const dome_ckpt_object *object = dome__ckpt_object(piece, i);
+        for (uint64_t b = 0; b < object->blocks; b++) {
+            const uint64_t entry = object->first_entry + b, *of = words + entry * WORDS;
+            (*holder)[entry] = of[HOLDER] ? (uint32_t)of[HOLDER] - 1 : DOME_IMAGE_LOST;
+            if (mine && object->distribution == DOME_WHOLE) /* its place here */
+                (*whole)->table[entry] = piece->table[entry];
+            else if (of[HOLDER])
+                hear(&(*whole)->table[entry], of, piece->number);
+        }
+    }
+    g_free(words);
+    return status;
+}
+
+static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *holds, dome_ckpt_file **file,
+                      dome_image_source **source)
+{
+    dome_env *env = k->env;
+    const int own = k->of[0] == number ? 0 : 1;
+    const bool mine = holds[env->rank];
+    int leader = 0;
+    while (!holds[leader])
+        leader++;
+    dome_ckpt_file *opened = mine ? open_file(k, own) : NULL;
+    dome_ckpt *piece = opened ? dome__ckpt_take_head(opened) : NULL, *whole = NULL;
+    uint32_t *holder = NULL;
+    int status = dome__agree(env, !mine || piece ? DOME_OK : DOME_ERR_IO, "what the task has kept cannot be read from memory");
+    if (status == DOME_OK)
+        status = share_piece(env, leader, &piece);
+    if (status == DOME_OK)
+        status = put_together(env, leader, piece, mine, &whole, &holder);
+    if (status == DOME_OK)
+        status = dome__image_open_kept(env, view, mine ? k->files[own] : -1, g_steal_pointer(&whole), g_steal_pointer(&holder),
+                                       holds, file, source);
+    dome__ckpt_free(piece);
+    dome__ckpt_free(whole);
+    g_free(holder);
+    return status;
+}
+
+int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_image_source **source)
+{
+    dome_env *env = k->env;
+    const int size = env->transport->size;
+    uint64_t *all = g_new0(uint64_t, (gsize)size * DOME_KEPT_FILES);
+    bool *holds = g_new0(bool, size);
+    *file = NULL;
+    int status = dome__allgather(env->transport, DOME_U64, k->of, DOME_KEPT_FILES, all);
+    const uint64_t number = status ? 0 : newest(all, size);
+    for (int r = 0; r < size; r++)
+        holds[r] = number > 0 && (all[r * DOME_KEPT_FILES] == number || all[r * DOME_KEPT_FILES + 1] == number);
+    if (status)
+        status = dome__fail_transport(env, status);
+    else if (number > 0)
+        status = open_state(k, view, number, holds, file, source);
+    /* A newer one is of a time that the program has gone back from. */
+    for (int f = 0; status == DOME_OK && f < DOME_KEPT_FILES; f++)
+        if (k->of[f] != number)
+            forget(k, f);
+    g_free(holds);
+    g_free(all);
+    return status;
+}
