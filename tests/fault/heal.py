@@ -335,7 +335,7 @@ def own_option(arguments, most):
 
 
 def words():
-    for arguments, line in ((["--on-loss", "never"], "run: --on-loss takes 'auto', 'heal', 'restart' or 'end', not 'never'"),
+    for arguments, line in ((["--on-loss", "never"], "run: --on-loss takes 'auto', 'heal', 'restart', 'tell' or 'end', not 'never'"),
                             (["--on-loss", "restart"], "run: --on-loss restart needs --restarts K, the most times")):
         done = subprocess.run([DOME, "run"] + arguments + ["-n", "2", ELASTIC], env=harness.clean_environment(), stderr=subprocess.PIPE)
         check(done.returncode == 2 and done.stderr.decode() == "dome: %s\n" % line, done.stderr.decode())
