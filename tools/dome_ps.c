@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "in_time.h"
 #include "program/providers.h"
+#include "supervision/history.h"
 #include "supervision/report.h"
 
 #include <inttypes.h>
@@ -65,6 +66,36 @@ static void print_tasks(const dome_report *s)
     }
 }
 
+/* Seconds as a cell of the table; below 0: unknown. */
+static const char *cell(double seconds, char text[16])
+{
+    g_snprintf(text, 16, seconds < 0 ? "-" : "%.3f", seconds);
+    return text;
+}
+
+/* The newest views of a program that has changed. */
+static void print_views(const dome_report *s)
+{
+    enum { NEWEST = 6 };
+    const guint n = s->views->len, first = n > NEWEST ? n - NEWEST : 0;
+    if (n < 2)
+        return;
+    printf("  %6s  %5s  %5s  %11s  %7s  %8s  %7s  %7s  %7s  %8s  %s\n", "view", "tasks", "hosts", "since", "still", "noticing",
+           "members", "blocks", "joining", "preamble", "why");
+    for (guint i = first; i < n; i++) {
+        const dome_view_note *v = s->views->pdata[i];
+        const dome_change_parts *p = &v->parts;
+        char text[6][16], *at = duration(v->at), *why = plain(v->why);
+        printf("  %6" PRIu32 "  %5d  %5d  %11s  %7s  %8s  %7s  %7s  %7s  %8s  %s%s%s\n", v->number, v->tasks, v->hosts, at,
+               cell(dome__view_note_still(v), text[0]), cell(i > 0 ? p->noticing : -1, text[1]),
+               cell(v->timed ? p->members : -1, text[2]), cell(v->timed ? p->blocks : -1, text[3]),
+               cell(v->timed ? p->joining : -1, text[4]), cell(v->timed ? p->preamble : -1, text[5]), v->kind, why[0] ? ": " : "",
+               why);
+        g_free(why);
+        g_free(at);
+    }
+}
+
 static void print_program(const dome_report *s, bool brief)
 {
     char *time = duration(s->seconds), *since = duration(s->checkpoint_seconds), checkpoint[64] = "none";
@@ -82,6 +113,7 @@ static void print_program(const dome_report *s, bool brief)
                is_here(s) ? "" : " on ", is_here(s) ? "" : host, shown, s->tasks->len, s->tasks->len == 1 ? "" : "s", hosts,
                hosts == 1 ? "" : "s", strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, view, checkpoint);
         print_tasks(s);
+        print_views(s);
     }
     g_free(host);
     g_free(shown);
@@ -103,6 +135,23 @@ static void json_number(const char *name, double value)
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     printf(", \"%s\": ", name);
     dome__json_number(stdout, g_ascii_formatd(text, sizeof text, "%.3f", value));
+}
+
+static void print_json_view(const dome_view_note *v)
+{
+    printf("{\"number\": %" PRIu32 ", \"tasks\": %d, \"hosts\": %d", v->number, v->tasks, v->hosts);
+    json_number("seconds", v->at);
+    json_member("kind", v->kind);
+    json_member("why", v->why);
+    json_number("noticing", v->parts.noticing);
+    if (v->timed) {
+        json_number("still", dome__view_note_still(v));
+        json_number("members", v->parts.members);
+        json_number("blocks", v->parts.blocks);
+        json_number("joining", v->parts.joining);
+        json_number("preamble", v->parts.preamble);
+    }
+    putchar('}');
 }
 
 static void print_json(GPtrArray *all)
@@ -131,7 +180,12 @@ static void print_json(GPtrArray *all)
             json_number("seconds_ago", s->checkpoint_seconds);
             putchar('}');
         }
-        fputs(", \"tasks\": [", stdout);
+        printf(", \"views_left_out\": %" PRIu64 ", \"views\": [", s->views_left_out);
+        for (guint k = 0; k < s->views->len; k++) {
+            fputs(k ? ",\n    " : "\n    ", stdout);
+            print_json_view(s->views->pdata[k]);
+        }
+        fputs("], \"tasks\": [", stdout);
         for (guint k = 0; k < s->tasks->len; k++) {
             const dome_report_task *t = s->tasks->pdata[k];
             printf("%s\n    {\"rank\": %d, \"pid\": %d", k ? "," : "", t->rank, t->pid);
@@ -208,7 +262,8 @@ int dome__command_ps(int argc, char **argv)
         &argc, &argv, entries, NULL,
         "Lists your programs of several tasks that were started on this host, or on another one of your own virtual\n"
         "machine: for each its tasks with their hosts, the processor time that they use, the hosts' load averages,\n"
-        "and the last checkpoint.",
+        "and the last checkpoint; of a program that has changed its number of tasks or was healed, its newest views:\n"
+        "since when, why, for how many seconds nothing was computed, and how long the parts of the change took.",
         0);
     GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new();
     for (guint i = 0; i < texts->len; i++) {

@@ -5,7 +5,7 @@
 #include "program/options.h"
 #include "program/providers.h"
 #include "program/restarts.h"
-#include "supervision/hosts_policy.h"
+#include "supervision/hosts_script.h"
 #include "supervision/launch.h"
 #include "supervision/remote.h"
 #include "supervision/supervise.h"
@@ -49,6 +49,8 @@ static void give_options(const program *p, int tasks)
     add_option(text, "max", p->most);
     if (o->on_loss != DOME_LOSS_AUTO)
         g_string_append_printf(text, " --dome-on-loss %s", on_loss_words[o->on_loss]);
+    if (o->size == DOME_SIZE_AUTO)
+        g_string_append(text, " --dome-size auto");
     if (text->len)
         g_setenv(DOME_VARIABLE_OPTIONS, text->str, TRUE);
     g_string_free(text, TRUE);
@@ -64,7 +66,8 @@ static void start(program *p, const dome_attempt *attempt)
     int tasks = p->tasks;
     if (attempt)
         argv = dome__restarts_attempt(&p->restarts, attempt);
-    if (!o->help && !o->version && (tasks != 1 || p->most > 1) && g_strcmp0(o->transport, "self") != 0) {
+    if (!o->help && !o->version && (tasks != 1 || p->most > 1 || p->script || o->size == DOME_SIZE_AUTO) &&
+        g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
         if (!p->launcher)
             message = g_strdup("this library was built without PVM: only --dome-transport self is there");
@@ -74,6 +77,7 @@ static void start(program *p, const dome_attempt *attempt)
                                        .address = p->address,
                                        .before_init = true,
                                        .script = p->script,
+                                       .size_auto = o->size == DOME_SIZE_AUTO,
                                        .most_hosts = p->script || (attempt && attempt->number > 0),
                                        .report_fd = attempt ? attempt->report_fd : 0,
                                        .path = p->path,
@@ -195,30 +199,6 @@ static void show_live(const dome_options *options)
     g_free(path);
 }
 
-/* The hosts that the script prints first. */
-static void ask_script(program *p)
-{
-    char *text = NULL, *message = NULL, *command = g_strdup_printf(DOME_SCRIPT_COMMAND, p->script);
-    char *words[] = {"/bin/sh", "-c", command, NULL};
-    GError *error = NULL;
-    if (!g_spawn_sync(NULL, words, NULL, 0, NULL, NULL, &text, NULL, NULL, &error))
-        dome__command_fail(1, "run: --hosts-script: %s", error->message);
-    GArray *offers = dome__script_succeeded(text) ? dome__offers_parse(text, &message) : NULL;
-    if (!offers)
-        dome__command_fail(1, "run: --hosts-script: '%s' %s", p->script, message ? message : "has failed");
-    p->hosts = g_new0(char *, offers->len + 1);
-    GString *slots = g_string_new(NULL);
-    for (guint i = 0; i < offers->len; i++) {
-        const dome_offer *o = &g_array_index(offers, dome_offer, i);
-        p->hosts[i] = g_strdup(o->host);
-        g_string_append_printf(slots, "%s%s=%d", i ? " " : "", o->host, o->slots);
-    }
-    p->slots = g_string_free(slots, FALSE);
-    g_array_unref(offers);
-    g_free(command);
-    g_free(text);
-}
-
 /* Rejects mpirun's -np, which GOption takes for -n p. */
 static void look_for_np(char **argv)
 {
@@ -270,17 +250,26 @@ static dome_on_loss read_on_loss(const char *word)
     dome__command_fail(2, "run: --on-loss takes 'auto', 'heal', 'restart', 'tell' or 'end', not '%s'", word);
 }
 
+static dome_sizing read_size(const char *word)
+{
+    if (strcmp(word, "keep") != 0 && strcmp(word, "auto") != 0)
+        dome__command_fail(2, "run: --size takes 'keep' or 'auto', not '%s'", word);
+    return strcmp(word, "auto") == 0 ? DOME_SIZE_AUTO : DOME_SIZE_KEEP;
+}
+
 int dome__command_run(int argc, char **argv)
 {
     program p = {0};
     int restarts = 0;
-    char *on_loss = NULL;
+    char *on_loss = NULL, *size = NULL;
     gboolean view = FALSE, help = FALSE;
     const GOptionEntry entries[] = {
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
          "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
         {"min", 0, 0, G_OPTION_ARG_INT, &p.least, "The least number of tasks to which dome shrink may bring the program", "N"},
         {"max", 0, 0, G_OPTION_ARG_INT, &p.most, "The greatest number of tasks to which dome grow may bring the program", "N"},
+        {"size", 0, 0, G_OPTION_ARG_STRING, &size,
+         "auto: change to the number of tasks that pays while the program runs, within --min and --max; keep: do not", "WORD"},
         {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
          "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
         {"hosts-script", 0, 0, G_OPTION_ARG_STRING, &p.script,
@@ -348,12 +337,18 @@ int dome__command_run(int argc, char **argv)
     p.most_losses = restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
+    if (!p.script)
+        p.script = p.options.hosts_script;
+    if (size)
+        p.options.size = read_size(size);
+    if (p.script && p.options.size == DOME_SIZE_AUTO)
+        dome__command_fail(2, "run: --hosts-script and --size auto exclude each other: both say how many tasks there are");
     if (p.script && p.hosts_path)
         dome__command_fail(2, "run: --hosts and --hosts-script exclude each other");
     if (p.script && restarts)
         dome__command_fail(2, "run: --restarts and --hosts-script exclude each other");
-    if (p.script)
-        ask_script(&p);
+    if (p.script && !(p.hosts = dome__hosts_script_ask(p.script, &p.slots, &message)))
+        dome__command_fail(1, "run: --hosts-script: %s", message);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);
     if (restarts == 0 || p.options.help || p.options.version)

@@ -194,6 +194,26 @@ static void write_layouts(const dome_trace_file *file, FILE *to)
     free_grouping(&all);
 }
 
+/* [time, number, tasks, hosts, run, kind, why, noticing, then the other parts of the change, or nothing if they are not known] */
+static void write_views(const dome_trace_file *file, FILE *to)
+{
+    fputs(",\n\"views\":[", to);
+    for (guint k = 0; k < file->views->len; k++) {
+        const dome_trace_view *v = &g_array_index(file->views, dome_trace_view, k);
+        fprintf(to, "%s\n[%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d,", k ? "," : "", seconds(v->time), v->number, v->tasks,
+                v->hosts, v->run);
+        dome__json_text(to, v->kind);
+        fputc(',', to);
+        dome__json_text(to, v->why);
+        fprintf(to, ",%.6f", (double)v->noticing * 1e-9);
+        if (v->timed)
+            fprintf(to, ",%.6f,%.6f,%.6f,%.6f", (double)v->members * 1e-9, (double)v->blocks * 1e-9, (double)v->joining * 1e-9,
+                    (double)v->preamble * 1e-9);
+        fputc(']', to);
+    }
+    fputc(']', to);
+}
+
 /* A checkpoint as a whole; every task writes a part of it. */
 typedef struct whole_checkpoint {
     int64_t begin, end;
@@ -508,6 +528,7 @@ static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *
             file->cut ? "true" : "false", file->left_out, file->strange);
     fprintf(to, ",\"size\":%d,\"end\":%.6f", file->size, seconds(file->end));
     write_runs(file, to);
+    write_views(file, to);
     write_network(file, to);
     write_layouts(file, to);
     write_marks(file, to);

@@ -48,6 +48,8 @@ bool dome__checkpoint_restarting(const dome_env *env);
 /* The elements of an object that are lost, as long as the program restarts. Returns how many spans there are; they stay until the
  * program has passed a boundary. */
 size_t dome__checkpoint_lost(const dome_env *env, const dome_object *object, const dome_span **spans);
+/* How long it took to give objects their values, and when the last one had them (dome__now_ns; 0: none has got any). */
+void dome__checkpoint_restored(const dome_env *env, uint64_t *took_ns, uint64_t *at);
 
 /* The number of the checkpoint that the program goes on from, and its loop boundary. False, with 0, if there is none, or it has
  * passed a boundary since. */

@@ -36,6 +36,8 @@ struct dome_checkpoints {
     uint64_t collected;       /* its number if it was merged from pieces; 0: it was not */
     GHashTable *restored;     /* names of objects that have got their values */
     GHashTable *lost;         /* by name, the elements that no task has: a GArray of dome_span. NULL: there are none */
+    uint64_t restored_ns;     /* time spent on that */
+    uint64_t restored_at;     /* when the last of them had got its values; 0: none has */
 
     /* rank 0 */
     dome_store *store;   /* on leaders of groups as well */

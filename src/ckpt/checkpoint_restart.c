@@ -3,6 +3,7 @@
 #include "ckpt/collect.h"
 #include "core/layout.h"
 #include "core/object_private.h"
+#include "core/time.h"
 #include "trace/record.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -381,11 +382,8 @@ static int lose_checkpoint(dome_env *env, const char *why)
                       gone ? "is removed" : "cannot be removed");
 }
 
-int dome__checkpoint_restore(dome_env *env, dome_object *object)
+static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
 {
-    dome_checkpoints *c = env->checkpoints;
-    if (!c || !c->from || !dome__object_is_named(object))
-        return DOME_OK;
     const dome_ckpt *head = dome__ckpt_head(c->from);
     const dome_ckpt_object *there = dome__ckpt_find(head, dome_object_name(object));
     dome_object_info info = {.size = sizeof info};
@@ -425,6 +423,25 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object)
     if (status == DOME_OK)
         g_hash_table_add(c->restored, g_strdup(dome_object_name(object)));
     return status;
+}
+
+int dome__checkpoint_restore(dome_env *env, dome_object *object)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c || !c->from || !dome__object_is_named(object))
+        return DOME_OK;
+    const uint64_t begin = dome__now_ns();
+    const int status = restore(env, c, object);
+    c->restored_at = dome__now_ns();
+    c->restored_ns += c->restored_at - begin;
+    return status;
+}
+
+void dome__checkpoint_restored(const dome_env *env, uint64_t *took_ns, uint64_t *at)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    *took_ns = c ? c->restored_ns : 0;
+    *at = c ? c->restored_at : 0;
 }
 
 void dome__checkpoint_end_restart(dome_env *env)

@@ -46,6 +46,9 @@ typedef enum dome_restart { DOME_RESTART_NONE, DOME_RESTART_NEWEST, DOME_RESTART
 /* AUTO: HEAL with --dome-restarts, END without. */
 typedef enum dome_on_loss { DOME_LOSS_AUTO, DOME_LOSS_HEAL, DOME_LOSS_RESTART, DOME_LOSS_TELL, DOME_LOSS_END } dome_on_loss;
 
+/* AUTO: the number of tasks that pays. */
+typedef enum dome_sizing { DOME_SIZE_KEEP, DOME_SIZE_AUTO } dome_sizing;
+
 typedef struct dome_options {
     int tasks;                   /* --dome-tasks; 0: not given */
     const char *transport;       /* --dome-transport pvm|self; NULL: not given */
@@ -56,6 +59,8 @@ typedef struct dome_options {
     int restarts;                /* --dome-restarts */
     dome_on_loss on_loss;        /* --dome-on-loss */
     int least, most;             /* --dome-min, --dome-max; 0: not given */
+    dome_sizing size;            /* --dome-size keep|auto */
+    char *hosts_script;          /* --dome-hosts-script; NULL: not given */
     dome_output output;          /* --dome-output rank0|all */
     dome_balancing balance;      /* --dome-balance */
     uint64_t balance_every;      /* --dome-balance-every, operations; 0: adaptive */

@@ -4,9 +4,11 @@
 #include "comm/comm.h"
 #include "core/environment_variables.h"
 #include "core/object_private.h"
+#include "core/time.h"
 #include "core/unconst.h"
 #include "program/bind.h"
 #include "program/placement.h"
+#include "program/profile.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
@@ -100,6 +102,7 @@ enum {
     RANK,
     PLAN,
     PAST, /* the number of tasks in the last view that stood, and the files of what this task has kept */
+    TIMES,
     LOOPS,
     PARKED,
     PIECE,
@@ -149,10 +152,20 @@ static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image
     return g_string_free(text, FALSE);
 }
 
+/* TIMES: when the change began, how long its parts took so far, and the descriptor of the profile. */
 static char *note(const dome_change *c, uint32_t view, int rank, const char *plan, const char *rest)
 {
-    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d\n%s", view, rank, plan, g_atomic_int_get(&c->stood), c->kept[0],
-                           c->kept[1], rest);
+    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n%s", view, rank, plan,
+                           g_atomic_int_get(&c->stood), c->kept[0], c->kept[1], c->begun_ns, c->members_ns, c->blocks_ns,
+                           c->profile, rest);
+}
+
+static void take_times(dome_change *c, const char *text)
+{
+    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &c->begun_ns, &c->members_ns, &c->blocks_ns, &c->profile) < 4)
+        c->profile = -1;
+    if (c->profile >= 0 && fcntl(c->profile, F_SETFD, FD_CLOEXEC) != 0)
+        c->profile = -1;
 }
 
 static void take_note(dome_env *env, dome_change *c, const char *text)
@@ -163,6 +176,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
         c->rank = atoi(word[RANK]);
         sscanf(word[PAST], "%d %d %d", &c->stood, &c->kept[0], &c->kept[1]);
+        take_times(c, word[TIMES]);
         c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
         c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
@@ -194,6 +208,7 @@ dome_change *dome__change_new(dome_env *env)
     sigset_t mask;
     c->piece = (dome_image_piece){-1, -1};
     c->kept[0] = c->kept[1] = -1;
+    c->profile = -1;
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
@@ -218,6 +233,8 @@ void dome__change_free(dome_change *c)
     g_strfreev(c->words);
     g_free(c->program);
     g_free(c->host);
+    if (c->profile >= 0)
+        close(c->profile);
     g_free(c->provider_name);
     g_free(c->slots);
     g_free(c->parked);
@@ -253,6 +270,24 @@ void dome__change_stands(dome_env *env)
     if (c->unblock)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     c->unblock = false;
+    c->stood_ns = dome__now_ns();
+}
+
+void dome__change_over(dome_env *env)
+{
+    dome_change *c = env->change;
+    uint64_t took, at;
+    if (!c->back || c->told || env->rank != 0 || !env->watch)
+        return;
+    c->told = true;
+    dome__checkpoint_restored(env, &took, &at);
+    const uint64_t before = c->stood_ns - MIN(c->begun_ns, c->stood_ns), known = c->members_ns + c->blocks_ns,
+                   after = at > c->stood_ns ? at - c->stood_ns : 0;
+    const dome_wire_times times = {.members = c->members_ns,
+                                   .blocks = c->blocks_ns + took,
+                                   .joining = before - MIN(known, before),
+                                   .preamble = after - MIN(took, after)};
+    dome__watch_times(env->watch, &times);
 }
 
 /* ---- healing ---- */
@@ -356,6 +391,7 @@ static void become_anew(const dome_change *c, const char *view, dome_image_piece
     environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
     for_descriptors(close_own, NULL);
     take_along(piece.fd);
+    take_along(c->profile);
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         take_along(c->kept[k]);
     if (chdir(c->directory) == 0)
@@ -369,6 +405,8 @@ static void go_back(void *ctx, const dome_wire_back *back)
 {
     const dome_env *env = ctx;
     dome_change *c = env->change;
+    c->begun_ns = dome__now_ns();
+    c->members_ns = c->blocks_ns = 0;
     char *view = note(c, back->number, (int)back->rank, back->plan, c->legacy);
     const sigset_t set = requests();
     sigset_t mask = c->mask;
@@ -396,13 +434,18 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image
 
 static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image)
 {
+    dome_change *c = env->change;
+    int failed = env->options.profile ? dome__profile_keep(env) : DOME_OK;
+    const uint64_t begin = dome__now_ns();
     const dome_image_piece piece = dome__image_write(image);
+    c->blocks_ns += dome__since_ns(begin);
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
     char *text = dome__view_plan_text(plan);
-    dome__watch_change(env->watch, env->change->view + 1, text);
+    dome__watch_change(env->watch, c->view + 1, text);
     g_free(text);
-    int failed = dome__barrier(env->transport); /* until then others may need this task */
+    if (!failed)
+        failed = dome__barrier(env->transport); /* until then others may need this task */
     if (failed)
         dome__fail_transport(env, failed);
     dome__recording_finish(env);
@@ -514,17 +557,22 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
 /* Everything that may fail before the change. *why as in image.h. */
 static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
 {
-    const dome_change *c = env->change;
+    dome_change *c = env->change;
+    c->begun_ns = dome__now_ns();
     bool *stays = g_new0(bool, env->size);
     for (int r = 0; r < env->size; r++)
         stays[r] = dome__view_plan_next(plan, r) >= 0;
     int status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), stays, image, why);
     g_free(stays);
+    c->blocks_ns = dome__since_ns(c->begun_ns);
+    c->members_ns = 0;
     if (status != DOME_OK || *why || dome__view_plan_newcomers(plan) == 0)
         return status;
+    const uint64_t begin = dome__now_ns();
     if (env->rank == 0)
         start_newcomers(env, plan, why);
     status = dome__image_confirm(*image, why);
+    c->members_ns = dome__since_ns(begin);
     if (status != DOME_OK || *why)
         g_clear_pointer(image, dome__image_free);
     return status;
@@ -546,6 +594,7 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
     dome_change *c = env->change;
     const int wish = c->wish;
     c->wish = 0;
+    dome__change_over(env);
     if (!wish && !ordered)
         return DOME_OK;
     dome_view_plan plan = plan_for(env, wish, ordered);

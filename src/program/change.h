@@ -44,9 +44,16 @@ struct dome_change {
     dome_view_plan plan;    /* by which the view was made */
     int *parked;            /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
     dome_image_piece piece; /* of the state */
-    bool unblock;           /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
-    bool outside;           /* on another host than task 0 */
+    uint64_t begun_ns;      /* dome__now_ns when the change began */
+    uint64_t members_ns;    /* how long parts of it took: supervision/history.h */
+    uint64_t blocks_ns;
+    bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
+    bool outside; /* on another host than task 0 */
     char *provider_name;
+    uint64_t stood_ns; /* when dome_init was over */
+    bool told;         /* the hub knows how long the change took */
+
+    int profile; /* task 0: a file in memory with the profile of the views before; -1: none */
 };
 
 /* Call it first in dome_init: notes which descriptors the process has been given. */
@@ -70,6 +77,9 @@ bool dome__change_keeps(const dome_env *env);
 
 /* When the state has been taken over. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
+
+/* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. */
+void dome__change_over(dome_env *env);
 
 /* At a loop boundary, where the hub's order demands a change by this plan (view_plan.h, as text; NULL: no order): does not return
  * if the program changes. Fails by dome__fail. Collective. */

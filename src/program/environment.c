@@ -5,6 +5,7 @@
 #include "comm/comm.h"
 #include "core/environment_variables.h"
 #include "core/terminal.h"
+#include "core/time.h"
 #include "core/trail.h"
 #include "core/type_private.h"
 #include "kernels/kernels.h"
@@ -108,12 +109,14 @@ dome_env *dome_init(int *argc, char ***argv)
     int status = dome__balance_probe(env);
     if (status == DOME_OK)
         status = dome__change_share(env);
+    const uint64_t begin = dome__now_ns();
     if (status == DOME_OK)
         status = dome__checkpoint_start(env, env->change->program,
                                         &(dome_checkpoint_view){.number = env->change->view,
                                                                 .back = env->change->heals,
                                                                 .piece = env->change->piece,
                                                                 .kept = dome__change_keeps(env) ? env->change->kept : NULL});
+    env->change->blocks_ns += dome__since_ns(begin);
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
@@ -135,6 +138,7 @@ int dome_finalize(dome_env *env)
     failed = failed ? failed : dome__failure_finish(env);
     dome__progress_end(env);
     dome__checkpoint_finish(env);
+    dome__change_over(env);
     if (!failed) {
         if (env->options.profile)
             failed = dome__profile_print(env);

@@ -52,6 +52,15 @@ const dome_option_row dome__option_rows[] = {
      .help = "the greatest number of tasks to which a running program may be changed; with it one task has a hub, too",
      .otherwise = "no limit", .page = "[elastic.md](elastic.md)"},
 
+    {ROW("size", TASKS, WORD, size), .argument = "keep|auto", .initial = "keep",
+     .help = "`auto`: while the program runs, change to the number of tasks that pays by its measured times of computing and "
+             "waiting, "
+             "within `--dome-min` and `--dome-max` (without the latter: the processors of its host)",
+     .page = "[elastic.md](elastic.md#the-number-that-pays)"},
+    {ROW("hosts-script", TASKS, TEXT, hosts_script), .argument = "COMMAND", .wanted = "a shell command",
+     .help = "run on the hosts that this shell command prints, as `host` or `host:slots`, and follow it while the program runs",
+     .otherwise = "none", .page = "[elastic.md](elastic.md#hosts-that-come-and-go)"},
+
     {ROW("balance", BALANCING, WORD, balance), .argument = "none|global|ring|random", .initial = "global",
      .help =
          "how data is divided anew. `global`: by the measurements of all tasks; `ring`: by those of neighbours; `none`: it stays "

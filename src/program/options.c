@@ -405,6 +405,7 @@ void dome__options_clear(dome_options *options)
 {
     g_clear_pointer(&options->trace, g_free);
     g_clear_pointer(&options->checkpoint_dir, g_free);
+    g_clear_pointer(&options->hosts_script, g_free);
 }
 
 /* Appends the sentence in lines of at most 80 columns, indented, without its backquotes. */

@@ -4,9 +4,14 @@
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
 #include "core/storage.h"
+#include "core/time.h"
 #include "objects/eval.h"
 #include "program/advice.h"
+#include "program/change.h"
 #include "program/placement.h"
+#include "program/profile_past.h"
+#include "supervision/size_policy.h"
+#include "supervision/watch.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
 
@@ -32,11 +37,45 @@ enum {
     RESIDENT,
     WAITED_FOR, /* the task for which this one has waited longest, and how long */
     WAITED_FOR_NS,
+    WAITED_ALL, /* ns of waiting, in any operation */
+    PROCESSORS, /* of the task's host */
+    LOOPS,      /* boundaries passed in this view */
+    PHASES,
+    PHASES_AHEAD,
+    PHASES_MOVING,
+    IMBALANCE, /* before the first phase, in 1e-5 */
+    SAVED,     /* checkpoints */
+    NOT_SAVED,
+    SAVED_BYTES,
+    PAUSE_NS,
+    LONGEST_PAUSE_NS,
+    CONSULT_NS,
     CELLS
 };
 
+static void fill_parts(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
+{
+    dome_checkpoint_report checkpoints = {0};
+    mine[PROCESSORS] = g_get_num_processors();
+    mine[LOOPS] = env->watch ? dome__watch_passed(env->watch) : 0;
+    mine[PHASES] = report->phases;
+    mine[PHASES_AHEAD] = report->phases_ahead;
+    mine[PHASES_MOVING] = report->moving_phases;
+    mine[IMBALANCE] = (uint64_t)(MAX(report->imbalance_first, 0) * 1e5);
+    if (!dome__checkpoint_report(env, &checkpoints))
+        return;
+    mine[SAVED] = checkpoints.written;
+    mine[NOT_SAVED] = checkpoints.failed;
+    mine[SAVED_BYTES] = checkpoints.bytes;
+    mine[PAUSE_NS] = (uint64_t)(checkpoints.pause * 1e9);
+    mine[LONGEST_PAUSE_NS] = (uint64_t)(checkpoints.longest_pause * 1e9);
+    mine[CONSULT_NS] = (uint64_t)(checkpoints.consult * 1e9);
+}
+
 static void fill(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
 {
+    memset(mine, 0, CELLS * sizeof *mine);
+    fill_parts(env, report, mine);
     for (int k = 0; k < DOME_OPERATIONS_MAX; k++) {
         const dome_clock_entry *entry = dome__clock_entry_of(env, (uint32_t)k);
         uint64_t *cell = mine + k * COLUMNS;
@@ -64,6 +103,9 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
             mine[WAITED_FOR_NS] = env->transport->waited_for[r];
         }
     dome__storage_peak(&mine[USED], &mine[HELD]);
+    mine[WAITED_ALL] = mine[WAITED_NS];
+    for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
+        mine[WAITED_ALL] += mine[k * COLUMNS + WAIT];
     struct rusage usage;
     mine[RESIDENT] = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss << 10 : 0;
 }
@@ -137,7 +179,7 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
         fprintf(stderr,
                 "balance: %s, %" G_GUINT64_FORMAT " phase%s (%" G_GUINT64_FORMAT
                 " from numbers sent ahead), data moved in %" G_GUINT64_FORMAT ", %.3f s at most in a task\n",
-                report->policy, report->phases, report->phases == 1 ? "" : "s", report->phases_ahead, report->moving_phases,
+                report->policy, all[PHASES], all[PHASES] == 1 ? "" : "s", all[PHASES_AHEAD], all[PHASES_MOVING],
                 most(all, size, BALANCING_NS) * 1e-9);
     else
         fprintf(stderr, "balance: none\n");
@@ -146,9 +188,9 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
                 sum(all, size, MOVED_BYTES) * 1e-6, sum(all, size, NEIGHBOURS), sum(all, size, AROUND), sum(all, size, FURTHER));
     if (sum(all, size, HELPED) > 0)
         fprintf(stderr, "blocks computed by tasks that do not own them: %.0f\n", sum(all, size, HELPED));
-    if (report->imbalance_first > 0)
+    if (all[IMBALANCE] > 0 && report->imbalance_last > 0)
         fprintf(stderr, "imbalance (largest computing time over mean): %.3f before the first phase, %.3f before the last\n",
-                report->imbalance_first, report->imbalance_last);
+                (double)all[IMBALANCE] * 1e-5, report->imbalance_last);
 }
 
 /* A task's time in all operations, computing or waiting (column). */
@@ -239,7 +281,7 @@ static void print_placement(const dome_env *env, const dome_transport *t)
 }
 
 /* Prints rank 0's figures: the pauses of other tasks are about as long. */
-static void print_checkpoints(const dome_env *env)
+static void print_checkpoints(const dome_env *env, const uint64_t *all)
 {
     dome_checkpoint_report r;
     if (!dome__checkpoint_report(env, &r))
@@ -247,7 +289,8 @@ static void print_checkpoints(const dome_env *env)
     fprintf(stderr,
             "checkpoints: %" G_GUINT64_FORMAT " written, %" G_GUINT64_FORMAT
             " failed, %.3f MB; pauses %.6f s, %.6f s at most; agreeing on them %.6f s; one costs %.6f s",
-            r.written, r.failed, (double)r.bytes * 1e-6, r.pause, r.longest_pause, r.consult, r.cost);
+            all[SAVED], all[NOT_SAVED], (double)all[SAVED_BYTES] * 1e-6, (double)all[PAUSE_NS] * 1e-9,
+            (double)all[LONGEST_PAUSE_NS] * 1e-9, (double)all[CONSULT_NS] * 1e-9, r.cost);
     if (r.interval > 0)
         fprintf(stderr, ", every %.3f s", r.interval);
     fputc('\n', stderr);
@@ -295,27 +338,212 @@ static void print_memory(const uint64_t *all, int size)
             most(all, size, USED) * 1e-6, most(all, size, HELD) * 1e-6, most(all, size, RESIDENT) * 1e-6);
 }
 
-int dome__profile_print(dome_env *env)
+/* ---- views ---- */
+
+static dome_profile_view view_of(const dome_env *env, const uint64_t *all, int size)
+{
+    dome_profile_view v = {.number = env->change ? env->change->view : 0,
+                           .tasks = (uint64_t)size,
+                           .loops = all[LOOPS],
+                           .elapsed = (uint64_t)most(all, size, ELAPSED)};
+    double computing = 0, waiting = 0, largest = 0;
+    for (int r = 0; r < size; r++) {
+        const uint64_t *task = all + (size_t)r * CELLS, waited = MIN(task[WAITED_ALL], task[ELAPSED]);
+        waiting += (double)waited / size;
+        computing += (double)(task[ELAPSED] - waited) / size;
+        largest = MAX(largest, (double)(task[ELAPSED] - waited));
+    }
+    v.computing = (uint64_t)computing;
+    v.slowest = (uint64_t)largest;
+    v.waiting = (uint64_t)waiting;
+    return v;
+}
+
+/* Figures that are not added up over views, but for rows of one task: the largest counts. */
+static bool is_largest(int cell)
+{
+    return cell == USED || cell == HELD || cell == RESIDENT || cell == LONGEST_PAUSE_NS || cell == PROCESSORS;
+}
+
+static void add_row(uint64_t *sum, const uint64_t *row)
+{
+    const bool waits_more = row[WAITED_FOR_NS] > sum[WAITED_FOR_NS];
+    for (int k = 0; k < CELLS; k++)
+        if (k == WAITED_FOR || k == WAITED_FOR_NS)
+            sum[k] = waits_more ? row[k] : sum[k];
+        else if (k == IMBALANCE)
+            sum[k] = sum[k] ? sum[k] : row[k]; /* the first */
+        else if (is_largest(k))
+            sum[k] = MAX(sum[k], row[k]);
+        else
+            sum[k] += row[k];
+}
+
+/* Adds the present view. */
+static void add_view(dome_profile_past *past, const dome_env *env, const uint64_t *all, int size)
+{
+    const dome_profile_view view = view_of(env, all, size);
+    if ((uint64_t)size > past->ranks) {
+        past->rows = g_renew(uint64_t, past->rows, (gsize)size * CELLS + 1);
+        memset(past->rows + past->ranks * CELLS, 0, ((gsize)size - past->ranks) * CELLS * sizeof *past->rows);
+        past->ranks = (uint64_t)size;
+    }
+    for (int r = 0; r < size; r++)
+        add_row(past->rows + (size_t)r * CELLS, all + (size_t)r * CELLS);
+    g_array_append_val(past->views, view);
+}
+
+static void print_views(const dome_profile_past *past)
+{
+    enum { MOST_ROWS = 24 };
+    const guint n = past->views->len, first = n > MOST_ROWS ? n - MOST_ROWS : 0;
+    if (n < 2)
+        return;
+    fprintf(stderr, "views: %u; the figures above are those of all%s\n", n, first ? ", these are the last ones" : "");
+    fprintf(stderr, "%-10s %12s %12s %12s %12s %12s %12s\n", "view", "tasks", "seconds", "compute", "waiting", "boundaries",
+            "s/boundary");
+    for (guint k = first; k < n; k++) {
+        const dome_profile_view *v = &g_array_index(past->views, dome_profile_view, k);
+        char each[16] = "-";
+        if (v->loops > 0)
+            g_snprintf(each, sizeof each, "%.6f", (double)v->elapsed * 1e-9 / (double)v->loops);
+        fprintf(stderr, "%-10" G_GUINT64_FORMAT " %12" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12" G_GUINT64_FORMAT " %12s\n",
+                v->number, v->tasks, (double)v->elapsed * 1e-9, (double)v->computing * 1e-9, (double)v->waiting * 1e-9, v->loops,
+                each);
+    }
+}
+
+/* ---- the number of tasks that pays ---- */
+
+/* The views with so many tasks together; per boundary. Without boundaries only the present view says something. */
+static GArray *points_of(const dome_profile_past *past, int present)
+{
+    GArray *points = g_array_new(FALSE, TRUE, sizeof(dome_size_point));
+    const guint n = past->views->len;
+    bool boundaries = false;
+    for (guint k = 0; k < n; k++)
+        boundaries |= g_array_index(past->views, dome_profile_view, k).loops > 0;
+    for (guint k = 0; k < n; k++) {
+        double loops = 0, computing = 0, slowest = 0, waiting = 0;
+        const uint64_t tasks = g_array_index(past->views, dome_profile_view, k).tasks;
+        bool before = false;
+        for (guint i = 0; i < n; i++) {
+            const dome_profile_view *v = &g_array_index(past->views, dome_profile_view, i);
+            before |= i < k && v->tasks == tasks;
+            if (v->tasks != tasks || (boundaries && !v->loops))
+                continue;
+            loops += (double)v->loops;
+            computing += (double)v->computing * 1e-9;
+            slowest += (double)v->slowest * 1e-9;
+            waiting += (double)v->waiting * 1e-9;
+        }
+        if (before || (boundaries ? loops == 0 : (int)tasks != present))
+            continue;
+        const double by = boundaries ? loops : 1;
+        const dome_size_point point = {(int)tasks, computing / by, slowest / by, waiting / by};
+        g_array_append_val(points, point);
+    }
+    return points;
+}
+
+/* Of all hosts together. */
+static int processors_of(const dome_env *env, const uint64_t *all)
+{
+    uint64_t sum = 0;
+    for (int r = 0; r < env->size; r++) {
+        bool before = false;
+        for (int k = 0; k < r && !before; k++)
+            before = strcmp(env->hosts[k], env->hosts[r]) == 0;
+        sum += before ? 0 : all[(size_t)r * CELLS + PROCESSORS];
+    }
+    return (int)MIN(sum, G_MAXINT / 2);
+}
+
+/* all: of the present view. */
+static void print_size(const dome_env *env, const dome_profile_past *past, const uint64_t *all)
+{
+    static const double SHORT = 0.2; /* seconds: less says nothing */
+    const dome_options *o = &env->options;
+    const int present = env->size, processors = processors_of(env, all);
+    GArray *points = points_of(past, present);
+    bool measured = false, several = false;
+    for (guint k = 0; k < points->len; k++) {
+        measured |= g_array_index(points, dome_size_point, k).tasks == present;
+        several |= g_array_index(points, dome_size_point, k).tasks > 1;
+    }
+    if (measured && several && most(all, present, ELAPSED) * 1e-9 >= SHORT) {
+        double time, now;
+        const int best = dome__size_best((const dome_size_point *)(const void *)points->data, (int)points->len, processors,
+                                         present, o->least, o->most, &time, &now);
+        if (!dome__size_pays(best, present, time, now) || !(now > 0))
+            fprintf(stderr, "size: %d tasks pay: another number would hardly be faster, nor do with fewer\n", present);
+        else if (best < present)
+            fprintf(stderr, "size: %d task%s would do, in %.2f times the time of %d\n", best, best == 1 ? "" : "s", time / now,
+                    present);
+        else
+            fprintf(stderr, "size: %d tasks would pay, in %.2f times the time of %d\n", best, time / now, present);
+    }
+    g_array_unref(points);
+}
+
+/* ---- printing ---- */
+
+/* The figures of all tasks in this view, on task 0. leaving_ns: for how long the program has stood still to leave it. */
+static int gather(dome_env *env, uint64_t leaving_ns, dome_balance_report *report, uint64_t **all)
 {
     dome_transport *t = env->transport;
-    dome_balance_report report = {0};
+    uint64_t mine[CELLS];
+    *report = (dome_balance_report){0};
     if (env->balance)
-        dome__balance_report(env->balance, &report);
-    uint64_t mine[CELLS], *all = t->rank == 0 ? g_new0(uint64_t, (gsize)t->size * CELLS) : NULL;
-    fill(env, &report, mine);
-    int status = dome__gather(t, 0, DOME_U64, mine, CELLS, all);
+        dome__balance_report(env->balance, report);
+    *all = t->rank == 0 ? g_new0(uint64_t, (gsize)t->size * CELLS) : NULL;
+    fill(env, report, mine);
+    mine[ELAPSED] -= MIN(leaving_ns, mine[ELAPSED]);
+    return dome__gather(t, 0, DOME_U64, mine, CELLS, *all);
+}
+
+int dome__profile_keep(dome_env *env)
+{
+    dome_balance_report report;
+    uint64_t *all;
+    int status = gather(env, dome__since_ns(env->change->begun_ns), &report, &all);
+    if (status == DOME_OK && env->transport->rank == 0) {
+        dome_profile_past past;
+        dome__profile_past_read(&past, env->change->profile, CELLS);
+        add_view(&past, env, all, env->transport->size);
+        env->change->profile = dome__profile_past_write(&past, env->change->profile, CELLS);
+        dome__profile_past_clear(&past);
+    }
+    g_free(all);
+    return status;
+}
+
+int dome__profile_print(dome_env *env)
+{
+    const dome_transport *t = env->transport;
+    dome_balance_report report;
+    uint64_t *all;
+    int status = gather(env, 0, &report, &all);
     if (status == DOME_OK && t->rank == 0) {
-        fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest; bytes of vectors over computing time\n", t->size,
-                t->size == 1 ? "" : "s");
-        print_operations(all, t->size);
-        print_tasks(all, t->size);
-        print_communication(all, t->size);
+        dome_profile_past past;
+        dome__profile_past_read(&past, env->change ? env->change->profile : -1, CELLS);
+        add_view(&past, env, all, t->size);
+        const uint64_t *sums = past.rows;
+        const int size = (int)past.ranks; /* the most tasks of a view */
+        fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest; bytes of vectors over computing time\n", size,
+                size == 1 ? "" : "s");
+        print_operations(sums, size);
+        print_tasks(sums, size);
+        print_communication(sums, size);
         print_placement(env, t);
-        print_balance(env, &report, all, t->size);
-        print_checkpoints(env);
-        print_memory(all, t->size);
+        print_balance(env, &report, sums, size);
+        print_checkpoints(env, sums);
+        print_memory(sums, size);
         dome__eval_profile(env, stderr);
+        print_views(&past);
+        print_size(env, &past, all);
         print_advice(env, &report, all, t->size);
+        dome__profile_past_clear(&past);
     }
     g_free(all);
     return status;

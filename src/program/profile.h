@@ -4,7 +4,12 @@
 
 #include <dome/env.h>
 
-/* Gathers the figures of all tasks and prints them on rank 0's standard error. Collective. Returns a status of the transport. */
+/* Before the program enters another view: keeps the figures of this one for the last profile. Collective. Returns a status of the
+ * transport. */
+int dome__profile_keep(dome_env *env);
+
+/* Gathers the figures of all tasks, adds those of the views before, and prints them on rank 0's standard error. Collective.
+ * Returns a status of the transport. */
 int dome__profile_print(dome_env *env);
 
 #endif

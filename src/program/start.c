@@ -3,6 +3,7 @@
 
 #include "core/environment_variables.h"
 #include "core/terminal.h"
+#include "core/time.h"
 #include "local/local.h"
 #include "program/bind.h"
 #include "program/change.h"
@@ -11,6 +12,7 @@
 #include "program/providers.h"
 #include "program/recording.h"
 #include "program/restarts.h"
+#include "supervision/hosts_script.h"
 #include "supervision/launch.h"
 #include "supervision/watch.h"
 
@@ -258,7 +260,13 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
         ids[r] = c->parked[r] ? c->parked[r] : ids[r];
     dome_network *network = NULL;
     const dome_again again = {c->view, ids};
+    bool starts = false;
+    for (int r = 0; r < c->plan.size; r++)
+        starts |= ids[r] == 0;
+    const uint64_t begin = dome__now_ns();
     dome_members *members = spawn(env, provider->launcher, arguments, c->hub, &again, &network, &message);
+    if (starts)
+        env->change->members_ns += dome__since_ns(begin);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     if (!members)
         die_of(env, DOME_END_LOSS, 1, message);
@@ -368,10 +376,28 @@ static void become_supervised_sibling(dome_env *env, const dome_launcher *launch
     dome__restarts_run(env, launcher, siblings);
 }
 
+/* Such a program keeps its tasks. The first one says so, and the others end. */
+static void refuse_changes(dome_env *env, const dome_launcher *launcher)
+{
+    const dome_options *o = &env->options;
+    int place;
+    if (!o->hosts_script && o->size != DOME_SIZE_AUTO)
+        return;
+    launcher->siblings(&place);
+    if (place > 0)
+        _exit(2);
+    dome__start_failed(
+        env, 2,
+        g_strdup_printf("%s: a program that was spawned from the PVM console keeps its tasks; start it from the shell, or "
+                        "by dome run",
+                        o->hosts_script ? "--dome-hosts-script" : "--dome-size auto"));
+}
+
 /* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when
  * it is too late to fork a hub, so each forks one before, and the others drop it. */
 static void become_sibling(dome_env *env, const dome_provider *provider, char **arguments)
 {
+    refuse_changes(env, provider->launcher);
     if (env->options.restarts)
         become_supervised_sibling(env, provider->launcher);
     dome_launch launch;
@@ -410,8 +436,19 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
+        char *slots = NULL, **hosts = NULL;
+        const char *script = env->options.hosts_script;
+        if (script && !(hosts = dome__hosts_script_ask(script, &slots, &message)))
+            dome__start_failed(env, 1, g_strdup_printf("--dome-hosts-script: %s", message));
+        if (slots)
+            g_setenv(DOME_VARIABLE_SLOTS, slots, TRUE);
+        g_free(slots);
         dome_launch_request request = {.launcher = provider->launcher,
                                        .timeout = env->options.timeout,
+                                       .hosts = hosts,
+                                       .most_hosts = hosts != NULL,
+                                       .script = script ? g_intern_string(script) : NULL,
+                                       .size_auto = env->options.size == DOME_SIZE_AUTO,
                                        .report_fd = report_fd,
                                        .path = g_file_read_link("/proc/self/exe", NULL),
                                        .words = env->change->words};
@@ -424,7 +461,8 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
                 dome__supervise_failed(&(dome_attempt){.report_fd = report_fd}, message);
             dome__start_failed(env, 1, message);
         }
-        if (!env->options.tasks && launch.machine.directory)
+        g_strfreev(hosts);
+        if (!env->options.tasks && launch.machine.directory && !script)
             env->options.tasks = in_range(&env->options, (int)g_get_num_processors());
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
@@ -455,6 +493,20 @@ static void check_order(dome_env *env, const char *small, int less, const char *
         dome__start_failed(env, 2, g_strdup_printf("--dome-%s %d is more than --dome-%s %d", small, less, large, more));
 }
 
+static void check_hosts_script(dome_env *env)
+{
+    const dome_options *o = &env->options;
+    if (o->hosts_script && o->size == DOME_SIZE_AUTO)
+        dome__start_failed(env, 2,
+                           "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are");
+    if (o->hosts_script && o->restarts)
+        dome__start_failed(env, 2, "--dome-hosts-script and --dome-restarts exclude each other");
+    if (o->transport && strcmp(o->transport, "self") == 0 && (o->hosts_script || o->size == DOME_SIZE_AUTO))
+        dome__start_failed(env, 2,
+                           o->hosts_script ? "--dome-transport self has no hosts for --dome-hosts-script"
+                                           : "--dome-transport self runs one task: leave out --dome-size auto");
+}
+
 static void check_loss(dome_env *env)
 {
     dome_options *o = &env->options;
@@ -474,7 +526,8 @@ void dome__start(dome_env *env, char **arguments)
     check_order(env, "min", o->least, "tasks", o->tasks);
     check_order(env, "tasks", o->tasks, "max", o->most);
     /* One task that may become more needs a hub. */
-    const int tasks = o->tasks == 1 && o->most > 1 ? o->most : o->tasks;
+    const bool may_change = o->most > 1 || o->hosts_script || o->size == DOME_SIZE_AUTO;
+    const int tasks = o->tasks == 1 && may_change ? MAX(o->most, 2) : o->tasks;
     const dome_provider *provider =
         dome__provider_choose(c->back ? c->provider_name : env->options.transport, c->back ? 0 : tasks, &message);
     if (!provider)
@@ -483,8 +536,10 @@ void dome__start(dome_env *env, char **arguments)
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
-    if (!c->back && origin != DOME_STARTED_BY_TASK)
+    if (!c->back && origin != DOME_STARTED_BY_TASK) {
         check_loss(env);
+        check_hosts_script(env);
+    }
     if (c->back && c->rank == 0)
         become_first_again(env, provider, arguments);
     else if (c->back)

@@ -1,4 +1,4 @@
-/* When a running program takes hosts and lets them go, by what a script of the user's prints (dome run --hosts-script). Functions
+/* When a running program takes hosts and lets them go, by what a script of the user's prints (--hosts-script). Functions
  * of texts and times, which end in orders (order.h); they run and start nothing. */
 #ifndef DOME_SRC_HOSTS_POLICY_H
 #define DOME_SRC_HOSTS_POLICY_H

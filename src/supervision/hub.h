@@ -28,7 +28,8 @@ typedef struct dome_hub {
     int report_fd;         /* the supervisor's, or -1: gets a DOME_WIRE_REPORT at the end; the line of a loss goes there, too */
     const dome_launcher *launcher;
     bool others;        /* the machine has other hosts */
-    const char *script; /* of hosts: dome run --hosts-script; NULL: none */
+    const char *script; /* of hosts: --hosts-script; NULL: none */
+    bool size_auto;     /* --dome-size auto */
 
     bool heals; /* losses are healed: --on-loss */
     bool tells; /* with heals: the other tasks go on without the lost */

@@ -100,8 +100,10 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     if (c->channel == DOME_WIRE_WATCH)
         c->process = dome__hub_process_open(s, c);
     dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
-    if (s->recording && c->channel == DOME_WIRE_WATCH)
+    if (s->recording && c->channel == DOME_WIRE_WATCH) {
+        dome__hub_record_view(s, c->view);
         dome__hub_send_record(s, c);
+    }
     if (then.deed == DOME_VIEW_AGAIN)
         dome__hub_send_back(s, c);
     else
@@ -138,6 +140,7 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
     }
     c->loop = MAX(c->loop, beat->loop);
     c->bare = beat->bare;
+    c->waited = (double)beat->waited * 1e-9;
     if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
         s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
         if (s->trace)
@@ -212,6 +215,9 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
     case DOME_WIRE_STANDS:
         dome__hub_view_stands(s, &message->view);
         dome__hub_healed(s, &message->view);
+        break;
+    case DOME_WIRE_TIMES:
+        dome__hub_history_took(s, &message->times);
         break;
     case DOME_WIRE_CLOCK:
         message->clock.hub = dome__now_ns();

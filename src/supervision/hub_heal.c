@@ -141,7 +141,8 @@ static void dismiss(hub_client *c)
 static bool start_rank0(hub_state *s)
 {
     char *plan = dome__view_plan_text(&s->view.next);
-    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n" DOME_VIEW_NO_PAST "\n%s", s->view.next_number, plan, s->legacy);
+    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n" DOME_VIEW_NO_PAST "\n%" PRIu64 " 0 0 -1\n%s", s->view.next_number, plan,
+                                 dome__now_ns(), s->legacy);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
     g_free(plan);
@@ -175,11 +176,24 @@ static bool is_bare(const hub_state *s)
     return bare;
 }
 
+/* Seconds from the last sign of a task that is lost. */
+static double noticing(const hub_state *s)
+{
+    double longest = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (place_of(s, c) >= 0 && !lives(s, c))
+            longest = MAX(longest, s->now - (c->closed ? c->closed_at : c->heard));
+    }
+    return longest;
+}
+
 static bool begin(hub_state *s, const bool *lost)
 {
     dome__hub_say_unhealed(s);
     s->bare = is_bare(s);
     s->healing = dome__hub_reason(s);
+    dome__history_begin(&s->history, true, s->healing, noticing(s));
     dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, NULL));
     s->healing_number = s->view.next_number;
     s->entered_at = s->now;

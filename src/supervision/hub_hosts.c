@@ -61,6 +61,8 @@ void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker)
     g_free(hosts);
     if (!why && lines[0])
         why = g_strdup(never(s));
+    if (!why && s->view.phase == DOME_VIEW_STEADY)
+        s->asked_at = s->now;
     hub_adding *a = &s->adding;
     if (!why && lines[0]) {
         *a = (hub_adding){.order = *order, .asker = asker, .said = g_string_new(NULL)};

@@ -3,6 +3,7 @@
 #define DOME_SRC_HUB_PRIVATE_H
 
 #include "core/time.h"
+#include "supervision/history.h"
 #include "supervision/hub.h"
 #include "supervision/losses.h"
 #include "supervision/order.h"
@@ -45,6 +46,7 @@ typedef struct hub_client {
     double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
     int idle;          /* number of consecutive beats in which it waited without progress */
     double moved_at;   /* time of its last progress */
+    double waited;     /* seconds, for others, in its view */
 } hub_client;
 
 /* A command that has an order for the program (order.h). */
@@ -66,10 +68,11 @@ typedef struct hub_adding {
     int asker;
 } hub_adding;
 
-/* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does. */
-enum { DOME_HUB_SCRIPT = -2 };
+/* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does, or --dome-size auto. */
+enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
 
-typedef struct hub_script hub_script; /* dome run --hosts-script */
+typedef struct hub_script hub_script; /* --hosts-script */
+typedef struct hub_size hub_size;     /* --dome-size auto */
 
 typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
 
@@ -118,6 +121,7 @@ typedef struct hub_state {
     dome_trace_sink *trace; /* of --dome-trace */
     dome_demand *demand;    /* NULL until task 0 beats */
     uint32_t recording;     /* number of the recording on demand; 0: none */
+    uint32_t recorded_view; /* the newest view that it has */
     GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
     double
         overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
@@ -127,8 +131,12 @@ typedef struct hub_state {
     hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
     int asker;                   /* waits for the answer to its order; -1: none */
     hub_adding adding;
-    hub_script *script;    /* NULL: none */
-    double entered_at;     /* when the last change began */
+    hub_script *script;     /* NULL: none */
+    hub_size *size;         /* NULL: none */
+    double entered_at;      /* when the last change began */
+    double asked_at;        /* when the last order came */
+    const char *order_from; /* who gave it: a static text */
+    dome_history history;
     uint64_t loops_before; /* loop boundaries passed in earlier views */
 
     char *legacy;            /* of task 0 of this view: dome_wire_view */
@@ -325,6 +333,21 @@ void dome__hub_carry_out(hub_state *s, dome_order *order, int asker);
 /* Answers a user, and closes the connection. */
 void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text);
 
+/* ---- hub_history.c ---- */
+
+/* An order is being carried out: it came at s->asked_at. */
+void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker);
+
+/* The program changes, by that order or by its own wish. */
+void dome__hub_history_changes(hub_state *s, bool ordered);
+
+/* All tasks of the present view have joined. */
+void dome__hub_history_stands(hub_state *s);
+void dome__hub_history_took(hub_state *s, const dome_wire_times *times);
+
+/* Writes all views so far into what begins to be recorded. */
+void dome__hub_history_recite(const hub_state *s, dome_trace_sink *sink);
+
 /* ---- hub_hosts.c ---- */
 
 /* Adds the hosts on which an order starts tasks to the virtual machine, unless the program has tasks there, and then carries it
@@ -349,6 +372,17 @@ void dome__hub_script_tick(hub_state *s);
 /* What has become of its order. */
 void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_script_close(hub_state *s);
+
+/* ---- hub_size.c ---- */
+
+void dome__hub_size_open(hub_state *s);
+
+/* Orders another number of tasks when that pays. */
+void dome__hub_size_tick(hub_state *s);
+
+/* What has become of that order. */
+void dome__hub_size_answer(hub_state *s, const char *word, const char *text);
+void dome__hub_size_close(hub_state *s);
 
 /* ---- hub_heal.c ---- */
 
@@ -393,6 +427,9 @@ dome_trace_sink *dome__hub_sink(const hub_state *s);
 
 /* Tells a task what to record. */
 void dome__hub_send_record(const hub_state *s, const hub_client *c);
+
+/* A task of this view begins to record on demand. */
+void dome__hub_record_view(hub_state *s, uint32_t view);
 
 /* Starts or stops recording on demand, as viewers connect or leave. */
 void dome__hub_attend(hub_state *s);

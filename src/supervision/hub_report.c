@@ -49,6 +49,9 @@ char *dome__hub_report_text(void *data)
     report->view = s->view.number;
     report->checkpoint = s->checkpoint;
     report->checkpoint_seconds = s->checkpoint >= 0 ? dome__hub_now() - s->checkpoint_at : 0;
+    report->views_left_out = s->history.left_out;
+    for (guint i = 0; i < s->history.notes->len; i++)
+        g_ptr_array_add(report->views, dome__view_note_copy(s->history.notes->pdata[i]));
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)

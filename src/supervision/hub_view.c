@@ -52,6 +52,10 @@ void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text)
         dome__hub_script_answer(s, word, text);
         return;
     }
+    if (fd == DOME_HUB_SIZE) {
+        dome__hub_size_answer(s, word, text);
+        return;
+    }
     char *line = g_strdup_printf("%s %s\n", word, text);
     ssize_t ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored;
@@ -70,11 +74,13 @@ static void answer(hub_state *s, const char *word, const char *text)
 void dome__hub_view_open(hub_state *s)
 {
     dome__view_init(&s->view);
+    dome__history_init(&s->history);
     s->order_fd = dome__door_listen(DOME_DOOR_ORDER);
     s->asker = s->adding.fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         s->asks[i].fd = -1;
     dome__hub_script_open(s);
+    dome__hub_size_open(s);
 }
 
 void dome__hub_view_close(hub_state *s)
@@ -87,7 +93,9 @@ void dome__hub_view_close(hub_state *s)
     if (s->order_fd >= 0)
         close(s->order_fd);
     dome__view_clear(&s->view);
+    dome__history_clear(&s->history);
     dome__hub_script_close(s);
+    dome__hub_size_close(s);
 }
 
 void dome__hub_view_act(hub_state *s, dome_view_act act)
@@ -132,16 +140,18 @@ void dome__hub_carry_out(hub_state *s, dome_order *order, int asker)
     const char **hosts = dome__hub_hosts(s);
     char *why = dome__order_plan(order, s->view.size, hosts, &plan);
     g_free(hosts);
-    dome__order_clear(order);
     if (!why) {
         dome_view_act act = dome__view_ask(&s->view, &plan);
         if (act.deed != DOME_VIEW_REFUSED) {
+            dome__hub_history_ordered(s, order, asker);
+            dome__order_clear(order);
             s->asker = asker;
             dome__hub_view_act(s, act);
             return;
         }
         why = act.text;
     }
+    dome__order_clear(order);
     dome__hub_reply(s, asker, "no", why);
     g_free(why);
 }
@@ -182,6 +192,7 @@ void dome__hub_take_orders(hub_state *s)
 {
     dome__hub_hear_hosts(s);
     dome__hub_script_tick(s);
+    dome__hub_size_tick(s);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (dome__hub_happened(s, DOME_POLL_ASK + i))
             hear(s, &s->asks[i]);
@@ -227,7 +238,7 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
     return true;
 }
 
-/* Counts the loop boundaries of a view that has ended. */
+/* Counts the loop boundaries of a view that has ended, and notes the one that has begun. */
 static void note_entered(hub_state *s, uint32_t before)
 {
     uint64_t loops = 0;
@@ -236,6 +247,8 @@ static void note_entered(hub_state *s, uint32_t before)
         loops = c->view == before ? MAX(loops, c->loop) : loops;
     }
     s->loops_before += loops;
+    if (s->view.number != before)
+        dome__hub_history_stands(s);
 }
 
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
@@ -244,8 +257,11 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     const uint32_t before = s->view.number;
     dome_view_plan plan;
     dome_view_act act = {.deed = DOME_VIEW_WRONG};
-    if (dome__view_plan_parse(change->plan, 0, &plan))
+    bool ordered = false;
+    if (dome__view_plan_parse(change->plan, 0, &plan)) {
+        ordered = s->view.phase == DOME_VIEW_ORDERED && dome__view_plan_equal(&plan, &s->view.wanted);
         act = dome__view_announce(&s->view, c->rank, change->number, &plan);
+    }
     const int size = plan.size;
     dome__view_plan_clear(&plan);
     if (act.deed == DOME_VIEW_WRONG) {
@@ -255,8 +271,10 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
         return;
     }
     note_entered(s, before);
-    if (steady || s->view.number != before)
+    if ((steady || s->view.number != before) && s->view.phase == DOME_VIEW_ENTERING) {
         s->entered_at = s->now;
+        dome__hub_history_changes(s, ordered);
+    }
     if (!s->view.healing)
         c->away = dome__view_away(&s->view, c->rank);
     dome__hub_view_act(s, act);
@@ -265,8 +283,11 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
 void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
 {
     const uint32_t before = s->view.number;
+    const bool first = s->view.size == 0;
     dome_view_act act = dome__view_stands(&s->view, view->number, (int)view->size, (int)view->least, (int)view->most);
     note_entered(s, before);
+    if (first && s->view.size > 0)
+        dome__hub_history_stands(s);
     g_free(s->legacy);
     s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);

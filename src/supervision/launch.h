@@ -19,8 +19,9 @@ typedef struct dome_launch {
     struct sigaction child_action; /* action of SIGCHLD before dome__launch_open, restored in rank 0 */
     int report_fd;                 /* the supervisor's; -1 if there is none */
     pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
-    const char *script;            /* the request's */
-    sigset_t mask;                 /* this and the next four: before dome__launch_fork, restored in rank 0 */
+    const char *script;            /* the request's, and the next */
+    bool size_auto;
+    sigset_t mask; /* this and the next four: before dome__launch_fork, restored in rank 0 */
     bool ignores_pipe, ignores_size;
     struct rlimit files;
     struct stat file; /* the program's */
@@ -38,6 +39,7 @@ typedef struct dome_launch_request {
     char **hosts;        /* hostfile lines to add to a private machine (may be empty); NULL: no hosts requested */
     bool most_hosts;     /* hosts that cannot be added are left out, with a line that says so */
     const char *script;  /* a shell command that prints hosts now and then (hosts_policy.h); NULL: none */
+    bool size_auto;      /* the hub chooses the number of tasks that pays (size_policy.h) */
     int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
     bool only_listen;    /* the virtual machine is running (started from the console) */
     bool before_init;    /* for a program that has not yet called dome_init */

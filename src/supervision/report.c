@@ -5,6 +5,7 @@
 #include "transport/door.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +49,17 @@ static void task_free(void *data)
     g_free(t);
 }
 
+static void view_free(void *data)
+{
+    dome__view_note_free(data);
+}
+
 dome_report *dome__report_new(void)
 {
     dome_report *s = g_new0(dome_report, 1);
     s->checkpoint = -1;
     s->tasks = g_ptr_array_new_with_free_func(task_free);
+    s->views = g_ptr_array_new_with_free_func(view_free);
     return s;
 }
 
@@ -64,6 +71,7 @@ void dome__report_free(dome_report *s)
     g_free(s->machine);
     g_free(s->trace);
     g_ptr_array_unref(s->tasks);
+    g_ptr_array_unref(s->views);
     g_free(s);
 }
 
@@ -72,6 +80,25 @@ static void put_string(GKeyFile *file, const char *group, const char *key, const
     char *valid = g_utf8_make_valid(text ? text : "", -1);
     g_key_file_set_string(file, group, key, valid);
     g_free(valid);
+}
+
+static void put_view(GKeyFile *file, const dome_view_note *v)
+{
+    char group[32];
+    snprintf(group, sizeof group, "view %" PRIu32, v->number);
+    g_key_file_set_uint64(file, group, "number", v->number);
+    g_key_file_set_integer(file, group, "tasks", v->tasks);
+    g_key_file_set_integer(file, group, "hosts", v->hosts);
+    g_key_file_set_double(file, group, "at", v->at);
+    put_string(file, group, "kind", v->kind);
+    put_string(file, group, "why", v->why);
+    g_key_file_set_double(file, group, "noticing", v->parts.noticing);
+    if (!v->timed)
+        return;
+    g_key_file_set_double(file, group, "members", v->parts.members);
+    g_key_file_set_double(file, group, "blocks", v->parts.blocks);
+    g_key_file_set_double(file, group, "joining", v->parts.joining);
+    g_key_file_set_double(file, group, "preamble", v->parts.preamble);
 }
 
 char *dome__report_text(const dome_report *s)
@@ -92,6 +119,9 @@ char *dome__report_text(const dome_report *s)
     g_key_file_set_uint64(file, "program", "view", s->view);
     g_key_file_set_int64(file, "program", "checkpoint", s->checkpoint);
     g_key_file_set_double(file, "program", "checkpoint-seconds", s->checkpoint_seconds);
+    g_key_file_set_uint64(file, "program", "views-left-out", s->views_left_out);
+    for (guint i = 0; i < s->views->len; i++)
+        put_view(file, s->views->pdata[i]);
     for (guint i = 0; i < s->tasks->len; i++) {
         const dome_report_task *t = s->tasks->pdata[i];
         char group[32];
@@ -119,6 +149,24 @@ static char *get_string(GKeyFile *file, const char *group, const char *key)
     return text ? text : g_strdup("");
 }
 
+static dome_view_note *get_view(GKeyFile *file, const char *group)
+{
+    dome_view_note *v = g_new0(dome_view_note, 1);
+    v->number = (uint32_t)g_key_file_get_uint64(file, group, "number", NULL);
+    v->tasks = g_key_file_get_integer(file, group, "tasks", NULL);
+    v->hosts = g_key_file_get_integer(file, group, "hosts", NULL);
+    v->at = g_key_file_get_double(file, group, "at", NULL);
+    v->kind = get_string(file, group, "kind");
+    v->why = get_string(file, group, "why");
+    v->timed = g_key_file_has_key(file, group, "members", NULL);
+    v->parts.noticing = g_key_file_get_double(file, group, "noticing", NULL);
+    v->parts.members = g_key_file_get_double(file, group, "members", NULL);
+    v->parts.blocks = g_key_file_get_double(file, group, "blocks", NULL);
+    v->parts.joining = g_key_file_get_double(file, group, "joining", NULL);
+    v->parts.preamble = g_key_file_get_double(file, group, "preamble", NULL);
+    return v;
+}
+
 dome_report *dome__report_parse(const char *text)
 {
     GKeyFile *file = g_key_file_new();
@@ -138,7 +186,10 @@ dome_report *dome__report_parse(const char *text)
         s->checkpoint = g_key_file_get_int64(file, "program", "checkpoint", NULL);
         s->checkpoint_seconds = g_key_file_get_double(file, "program", "checkpoint-seconds", NULL);
         groups = g_key_file_get_groups(file, NULL);
+        s->views_left_out = g_key_file_get_uint64(file, "program", "views-left-out", NULL);
         for (char **group = groups; *group; group++) {
+            if (g_str_has_prefix(*group, "view "))
+                g_ptr_array_add(s->views, get_view(file, *group));
             if (!g_str_has_prefix(*group, "task "))
                 continue;
             dome_report_task *t = g_new0(dome_report_task, 1);

@@ -3,6 +3,8 @@
 #ifndef DOME_SRC_REPORT_H
 #define DOME_SRC_REPORT_H
 
+#include "supervision/history.h"
+
 #include <glib.h>
 
 #include <stdbool.h>
@@ -40,6 +42,8 @@ typedef struct dome_report {
     double seconds;            /* since the start */
     int64_t checkpoint;        /* number of the last checkpoint; below 0: none */
     double checkpoint_seconds; /* since that checkpoint */
+    GPtrArray *views;          /* dome_view_note: the first and the newest; their `ns` is not reported */
+    uint64_t views_left_out;   /* between the first of them and the others */
     GPtrArray *tasks;          /* dome_report_task */
 } dome_report;
 

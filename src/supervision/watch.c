@@ -397,6 +397,7 @@ static void send_beat(dome_watch *watch)
     beat->progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
     if (beat->waiting)
         beat->progress += moved(watch);
+    beat->waited = transport ? __atomic_load_n(&transport->wait_ns, __ATOMIC_RELAXED) : 0;
     beat->queries = watch->queries;
     beat->busy = busy_lately(watch);
     pthread_mutex_unlock(&watch->state);
@@ -801,6 +802,13 @@ void dome__watch_stands(dome_watch *watch, const dome_wire_view *view)
 {
     dome_wire_message message = {.kind = DOME_WIRE_STANDS, .view = *view};
     message.view.number = watch->view;
+    send_message(watch, &message);
+}
+
+void dome__watch_times(dome_watch *watch, const dome_wire_times *times)
+{
+    dome_wire_message message = {.kind = DOME_WIRE_TIMES, .times = *times};
+    message.times.number = watch->view;
     send_message(watch, &message);
 }
 

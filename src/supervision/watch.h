@@ -91,6 +91,9 @@ bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds);
 /* Rank 0: all tasks of this view have joined. The number of the view is filled in here. */
 void dome__watch_stands(dome_watch *watch, const dome_wire_view *view);
 
+/* Rank 0: how long the change into this view took. The number of the view is filled in here. */
+void dome__watch_times(dome_watch *watch, const dome_wire_times *times);
+
 /* Makes the thread call this function when the hub tells the task to go back, with all signals blocked. It becomes the program
  * anew at once, whatever the main thread does, and does not return. Call it before the thread starts. */
 void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wire_back *back), void *ctx);

@@ -21,7 +21,7 @@ typedef struct field {
     size_t at;
 } field;
 
-enum { FIELDS_MOST = 14 };
+enum { FIELDS_MOST = 15 };
 
 #define FIELD(type, name)                                                                                                        \
     {                                                                                                                            \
@@ -35,7 +35,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
                         FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
                         FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop),
-                        FIELD(U64, beat.awaited), FIELD(U32, beat.bare)},
+                        FIELD(U64, beat.awaited), FIELD(U32, beat.bare), FIELD(U64, beat.waited)},
     [DOME_WIRE_FAIL] = {FIELD(U32, fail.status), FIELD(TEXT, fail.line), FIELD(U32, fail.end), FIELD(U32, fail.disagree)},
     [DOME_WIRE_EXITING] = {FIELD(U32, status)},
     [DOME_WIRE_END] = {FIELD(U32, end.status), FIELD(TEXT, end.text)},
@@ -55,6 +55,8 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},
     [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most),
                           FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(TEXT, view.legacy)},
+    [DOME_WIRE_TIMES] = {FIELD(U32, times.number), FIELD(U64, times.members), FIELD(U64, times.blocks), FIELD(U64, times.joining),
+                         FIELD(U64, times.preamble)},
     [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan)},
 };
 

@@ -37,6 +37,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back; 0: a newcomer */
     DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
     DOME_WIRE_BACK,       /* hub: a task is lost; become the program anew at once, for this view */
+    DOME_WIRE_TIMES,      /* rank 0: how long the parts of the change into its view took */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -73,6 +74,7 @@ typedef struct dome_wire_beat {
     uint64_t loop;       /* loop boundaries passed */
     uint64_t awaited;    /* the message that dome_recv or dome_wait waits for: DOME_AWAITS */
     uint32_t bare;       /* 1: it has objects, but none with a name */
+    uint64_t waited;     /* ns that it has waited for others in this view */
 } dome_wire_beat;
 
 typedef struct dome_wire_fail {
@@ -143,6 +145,11 @@ typedef struct dome_wire_back {
     const char *plan;      /* view_plan.h */
 } dome_wire_back;
 
+typedef struct dome_wire_times {
+    uint32_t number;                             /* of the view */
+    uint64_t members, blocks, joining, preamble; /* ns: history.h */
+} dome_wire_times;
+
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
@@ -170,6 +177,7 @@ typedef struct dome_wire_message {
         dome_wire_change change; /* CHANGE */
         dome_wire_view view;     /* STANDS */
         dome_wire_back back;     /* BACK */
+        dome_wire_times times;   /* TIMES */
         const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
     };
 } dome_wire_message;

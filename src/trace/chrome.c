@@ -43,13 +43,47 @@ static void begin_event(FILE *to, const char *phase, const char *name, int64_t p
     microseconds(to, "ts", time);
 }
 
+/* The view that begins with this run; NULL: none. */
+static const dome_trace_view *first_view(const dome_trace_file *file, int run)
+{
+    for (guint k = 0; k < file->views->len; k++)
+        if (g_array_index(file->views, dome_trace_view, k).run == run)
+            return &g_array_index(file->views, dome_trace_view, k);
+    return NULL;
+}
+
+/* The number of tasks over time, and why it changed. */
+static void write_views(const dome_trace_file *file, FILE *to)
+{
+    for (guint k = 0; k < file->views->len; k++) {
+        const dome_trace_view *v = &g_array_index(file->views, dome_trace_view, k);
+        begin_event(to, "C", "tasks", 0, v->time);
+        fprintf(to, ",\"args\":{\"tasks\":%" PRIu64 "}}", v->tasks);
+        begin_event(to, "i", "view", 0, v->time);
+        fprintf(to,
+                ",\"s\":\"g\",\"args\":{\"number\":%" PRIu64 ",\"tasks\":%" PRIu64 ",\"hosts\":%" PRIu64 ",\"kind\":", v->number,
+                v->tasks, v->hosts);
+        dome__json_text(to, v->kind);
+        fputs(",\"why\":", to);
+        dome__json_text(to, v->why);
+        if (v->timed)
+            fprintf(to, ",\"noticing_us\":%.3f,\"members_us\":%.3f,\"blocks_us\":%.3f,\"joining_us\":%.3f,\"preamble_us\":%.3f",
+                    (double)v->noticing * 1e-3, (double)v->members * 1e-3, (double)v->blocks * 1e-3, (double)v->joining * 1e-3,
+                    (double)v->preamble * 1e-3);
+        fputs("}}", to);
+    }
+}
+
 static void write_tasks(const dome_trace_file *file, FILE *to)
 {
     fputs("{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"the program\"}}", to);
     for (guint k = 0; k < file->tasks->len; k++) {
         const dome_trace_task *t = &g_array_index(file->tasks, dome_trace_task, k);
-        char *name = t->run ? g_strdup_printf("task %d (%s), restart %d", t->rank, t->host ? t->host : "?", t->run)
-                            : g_strdup_printf("task %d (%s)", t->rank, t->host ? t->host : "?");
+        const dome_trace_view *view = first_view(file, t->run);
+        char *name = view && view->number > 0
+                         ? g_strdup_printf("task %d (%s), view %" PRIu64, t->rank, t->host ? t->host : "?", view->number)
+                     : t->run ? g_strdup_printf("task %d (%s), restart %d", t->rank, t->host ? t->host : "?", t->run)
+                              : g_strdup_printf("task %d (%s)", t->rank, t->host ? t->host : "?");
         int64_t process = process_of(file, (int)k);
         fprintf(to,
                 ",\n{\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"name\":\"process_name\",\"args\":{\"name\":", process,
@@ -179,6 +213,7 @@ void dome__trace_write_chrome(const dome_trace_file *file, FILE *to)
         write_span(file, &g_array_index(file->spans, dome_trace_span, k), objects, to);
     write_samples(file, to);
     write_layouts(file, to);
+    write_views(file, to);
     for (guint k = 0; k < file->marks->len; k++) {
         const dome_trace_mark *m = &g_array_index(file->marks, dome_trace_mark, k);
         begin_event(to, "i",

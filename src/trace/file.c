@@ -154,6 +154,42 @@ static bool set_task(parser *p, fields *f)
     return true;
 }
 
+static bool view_line(parser *p, int64_t time, fields *f)
+{
+    dome_trace_view view = {.run = (int)p->file->runs->len - 1, .time = time};
+    view.number = get_u64(f);
+    view.tasks = get_u64(f);
+    view.hosts = get_u64(f);
+    view.noticing = get_u64(f);
+    view.kind = get_text(f);
+    view.why = get_text(f);
+    f->bad |= view.tasks > MOST_TASKS || view.hosts > MOST_TASKS;
+    if (f->bad) {
+        g_free(view.kind);
+        g_free(view.why);
+        return false;
+    }
+    g_array_append_val(p->file->views, view);
+    return true;
+}
+
+static bool parts_line(parser *p, fields *f)
+{
+    const uint64_t number = get_u64(f), members = get_u64(f), blocks = get_u64(f), joining = get_u64(f), preamble = get_u64(f);
+    for (guint k = p->file->views->len; k-- > 0 && !f->bad;) {
+        dome_trace_view *view = &g_array_index(p->file->views, dome_trace_view, k);
+        if (view->number != number)
+            continue;
+        view->timed = true;
+        view->members = members;
+        view->blocks = blocks;
+        view->joining = joining;
+        view->preamble = preamble;
+        return true;
+    }
+    return false;
+}
+
 static bool hub_line(parser *p, char kind, fields *f)
 {
     dome_trace_file *file = p->file;
@@ -186,6 +222,10 @@ static bool hub_line(parser *p, char kind, fields *f)
         run->ended = !f->bad;
     } else if (kind == 'd') {
         file->left_out += get_u64(f);
+    } else if (kind == 'V') {
+        return view_line(p, time, f);
+    } else if (kind == 'P') {
+        return parts_line(p, f);
     } else {
         return false;
     }
@@ -386,6 +426,8 @@ static bool begin_line(parser *p, char kind, fields *f)
     if (f->bad || ran > INT64_MAX / 4)
         return false;
     last_run(p)->before = (int64_t)ran;
+    if (p->file->runs->len > 1)
+        return true; /* recorded before, too: the program has entered another view */
     GString *text = g_string_new(NULL);
     g_string_printf(text, "recorded from here on, %.1f s after the program began", (double)ran * 1e-9);
     if (checkpoint)
@@ -570,6 +612,11 @@ static void to_one_clock(parser *p)
         m->time = on_hub_clock(file, g_array_index(p->mark_tasks, int, k), m->time) - base;
         end = MAX(end, m->time + base);
     }
+    for (guint k = 0; k < file->views->len; k++) {
+        dome_trace_view *v = &g_array_index(file->views, dome_trace_view, k);
+        end = MAX(end, v->time);
+        v->time -= base;
+    }
     for (guint k = 0; k < file->spans->len; k++)
         g_array_index(file->spans, dome_trace_span, k).start -= base;
     for (guint k = 0; k < file->samples->len; k++)
@@ -617,6 +664,12 @@ static void clear_mark(void *data)
     g_free(((dome_trace_mark *)data)->text);
 }
 
+static void clear_view(void *data)
+{
+    g_free(((dome_trace_view *)data)->kind);
+    g_free(((dome_trace_view *)data)->why);
+}
+
 static GArray *new_array(guint size, GDestroyNotify clear)
 {
     GArray *array = g_array_new(FALSE, TRUE, size);
@@ -654,6 +707,7 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
     file->totals = new_array(sizeof(dome_trace_total), NULL);
     file->waited = new_array(sizeof(dome_trace_waited), NULL);
     file->marks = new_array(sizeof(dome_trace_mark), clear_mark);
+    file->views = new_array(sizeof(dome_trace_view), clear_view);
     file->pairs = new_array(sizeof(uint32_t), NULL);
     file->names = g_ptr_array_new_with_free_func(g_free);
     parser p = {.file = file,
@@ -747,8 +801,8 @@ void dome__trace_file_free(dome_trace_file *file)
 {
     if (!file)
         return;
-    GArray *arrays[] = {file->runs,    file->tasks,  file->spans,  file->samples, file->objects,
-                        file->layouts, file->totals, file->waited, file->marks,   file->pairs};
+    GArray *arrays[] = {file->runs,   file->tasks,  file->spans, file->samples, file->objects, file->layouts,
+                        file->totals, file->waited, file->marks, file->views,   file->pairs};
     for (size_t k = 0; k < G_N_ELEMENTS(arrays); k++)
         g_array_unref(arrays[k]);
     g_ptr_array_unref(file->names);

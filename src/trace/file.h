@@ -80,9 +80,19 @@ typedef struct dome_trace_mark {
     char *text;
 } dome_trace_mark;
 
+/* The tasks of a view have joined (docs/elastic.md). Times of the change in ns. */
+typedef struct dome_trace_view {
+    int run;
+    int64_t time; /* before 0 if it was recorded later */
+    uint64_t number, tasks, hosts;
+    char *kind, *why;
+    bool timed; /* `members` and what follows are known */
+    uint64_t noticing, members, blocks, joining, preamble;
+} dome_trace_view;
+
 typedef struct dome_trace_file {
-    GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *waited,
-        *marks;                 /* of the types above; spans sorted by time */
+    GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *waited, *marks,
+        *views;                 /* of the types above; spans sorted by time */
     GArray *pairs;              /* uint32_t */
     GPtrArray *names;           /* char *, by code of operation; may be NULL */
     int size;                   /* largest number of tasks of a run */

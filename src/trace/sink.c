@@ -192,6 +192,15 @@ void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
     give(sink, text);
 }
 
+void dome__trace_sink_line(dome_trace_sink *sink, const char *line)
+{
+    if (!sink)
+        return;
+    GString *text = g_string_new("T -\n");
+    g_string_append(text, line);
+    give(sink, text);
+}
+
 /* continues: the program may be restarted, which needs PATH.partial. */
 static void close_sink(dome_trace_sink *sink, bool continues)
 {

@@ -37,6 +37,9 @@ void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, s
 /* Adds the error message with which the program failed. */
 void dome__trace_sink_failure(dome_trace_sink *sink, const char *line);
 
+/* Adds a line of the hub, with its end. NULL is allowed. */
+void dome__trace_sink_line(dome_trace_sink *sink, const char *line);
+
 /* Closes the sink at the end of the program: writes what is left, and prints a message on standard error if something could not
  * be written. supervised: a program that has failed may be restarted, and the trace continue; PATH.partial is kept for that. */
 void dome__trace_sink_close(dome_trace_sink *sink, int exit_status, bool supervised);

@@ -59,4 +59,22 @@ status=$?
 [ "$(errors script | grep -c '')" -eq 2 ] || fail "other lines: $(errors script)"
 same alone.out script.out "after hosts have come and gone"
 clean script
+
+say "the same from the shell"
+rm -rf "$marks"
+mkdir -p "$marks"
+touch "$marks/slow"
+printf '%s\n' h1:1 h2:1 >list
+run script on h1 "$elastic" "$steps" 50 - "$marks" hurries --dome-hosts-script "cat $work/list" &
+program=$!
+follow "at first" "h1:1 h2:1 h3:0" h1 h2
+follow "a host more" "h1:1 h2:1 h3:1" h1 h2 h3
+on h1 "$dome" ps >ps.out
+grep -Eq '^ +1 +3 +3 .* grow: --hosts-script$' ps.out || fail "dome ps does not say why: $(cat ps.out)"
+rm "$marks/slow"
+wait "$program"
+status=$?
+ended_well script
+same alone.out script.out "from the shell"
+clean script
 finish

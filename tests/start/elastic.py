@@ -96,6 +96,19 @@ def orders():
         program = [p for p in json.loads(dome("ps", "--json")[0]) if p["pid"] == run.pid][0]
         check(program["view"] == 1 and len(program["tasks"]) == 4, "dome ps: %r" % program)
         check("view 1, " in dome("ps")[0], "dome ps tells of no view")
+
+        def views():
+            found = [p for p in json.loads(dome("ps", "--json")[0]) if p["pid"] == run.pid][0]["views"]
+            return "still" in found[-1] and found
+
+        first, grown = wait_until(views, "how long the change took")
+        check((first["tasks"], first["kind"], grown["tasks"], grown["kind"], grown["why"]) == (2, "start", 4, "grow", "dome grow"),
+              "views: %s, %s" % (first, grown))
+        check(grown["hosts"] == 1 and grown["seconds"] > first["seconds"] >= 0, "views: %s, %s" % (first, grown))
+        parts = [grown[k] for k in ("members", "blocks", "joining", "preamble")]
+        check(abs(grown["still"] - sum(parts)) < 0.004 and grown["members"] > 0 and grown["joining"] > 0 and
+              0 < grown["still"] < 60 and 0 <= grown["noticing"] < 60, "parts: %s" % grown)
+        check(re.search(r"^ +1 +4 +1 +\d:\d\d:\d\d +\d+\.\d{3} .* grow: dome grow$", dome("ps")[0], re.M), dome("ps")[0])
         wait_until(lambda: run.rank(3) is not None, "the new tasks")
         check([run.rank(0), run.rank(1)] == pids, "other processes: %s, %s" % (pids, [run.rank(0), run.rank(1)]))
         check([t["pid"] for t in program["tasks"]][:2] == pids, "dome ps: %r" % program)
@@ -290,19 +303,31 @@ def resident(pid):
         return int(re.search(r"VmRSS:\s*(\d+)", f.read())[1])
 
 
+def sampled(pid):
+    """Of a process that becomes its program again and again: the fewest descriptors and the most KiB within some views."""
+    found = []
+    for _ in range(40):
+        found.append((descriptors(pid), resident(pid)))
+        time.sleep(0.01)
+    return [min(f[0] for f in found), max(f[1] for f in found)]
+
+
 def many_views(count):
     """Descriptors and memory stay as they are, of the task and of the hub."""
     expected = one_task([ELASTIC, str(count), "0", "-"])
     with Run([ELASTIC, str(count), "0", "3,2", "%MARKS%", "--dome-tasks", "2", "--dome-balance", "none"]) as run:
-        seen = []
+        seen, task = [], []
         for at in count // 5, count * 4 // 5:
             reach(run, at)
             hub = [descriptors(run.pid), resident(run.pid)]
             seen.append(hub)
+            task.append(sampled(run.rank(0)))
         check(abs(seen[1][0] - seen[0][0]) <= 12, "descriptors of the hub: %s" % seen)  # connections come and go meanwhile
         check(seen[1][1] < seen[0][1] + 3000, "memory of the hub: %s" % seen)
+        check(task[1][0] <= task[0][0], "descriptors of task 0: %s" % task)
+        check(task[1][1] < task[0][1] + 3000, "memory of task 0: %s" % task)
         ended_well(run, expected)
-        return "descriptors and KiB of the hub: %s" % seen
+        return "descriptors and KiB of the hub: %s, of task 0: %s" % (seen, task)
 
 
 def own_descriptors(count):
@@ -393,10 +418,57 @@ def traced():
             trace = f.read()
         check(len(re.findall("^H ", trace, re.M)) == 11, "%d starts in the trace" % len(re.findall("^H ", trace, re.M)))
         check("dvec_allgather" in run.errors(), "no profile: " + run.errors())
+        check(len(re.findall(r"^V \d+ \d+ [23] 1 \d+ (grow|shrink) dome_resize$", trace, re.M)) == 10, "views in the trace")
+        took = [int(n) for n in re.findall(r"^P \d+ (\d+) \d+ \d+ \d+ \d+$", trace, re.M)]
+        check(took == list(range(1, 11)), "times in the trace: %s" % took)
+        rows = re.findall(r"^(\d+) +([23]) +[\d.]+ +[\d.]+ +[\d.]+ +(\d+) ", run.errors(), re.M)
+        check([int(r[0]) for r in rows] == list(range(11)), "views in the profile: " + run.errors())
+        check([int(r[2]) for r in rows] == [1] * 10 + [0], "boundaries in the profile: " + run.errors())
+        calls = re.search(r"^dvec_muls +(\d+) ", run.errors(), re.M)
+        check(calls and int(calls[1]) == 10, "the profile is not of all views: " + run.errors())
     with Run([ELASTIC, "10", "0", "3,2", "--dome-tasks", "2", "--dome-trace", "%MARKS%/trace.json"]) as run:
         ended_well(run, expected)
         with open(run.marks + "/trace.json") as f:
             json.load(f)
+
+
+def size_auto():
+    """Tasks that share one processor: fewer would do."""
+    if not shutil.which("taskset"):
+        return "taskset is not installed"
+    expected = one_task([ELASTIC, "5000", "0", "-"])
+    least = len(os.sched_getaffinity(0)) and min(os.sched_getaffinity(0))
+    with Run(["taskset", "-c", str(least), DOME, "run", "--size", "auto", "-n", "3", ELASTIC, "5000", "4", "-", "%MARKS%", "hurries"]) as run:
+        open(run.marks + "/slow", "w").close()
+        reach(run, 1)
+
+        def views():
+            found = [p for p in json.loads(dome("ps", "--json")[0]) if p["pid"] == run.pid]
+            check(found, "it has ended early: " + run.errors())
+            return len(found[0]["views"]) > 1 and found[0]["views"]
+
+        seen = wait_until(views, "fewer tasks")
+        check([v["tasks"] for v in seen][:2] == [3, 2] and all(v["why"] == "--dome-size auto" for v in seen[1:]), "views: %s" % seen)
+        os.unlink(run.marks + "/slow")
+        ended_well(run, expected)
+        return "%d views" % len(seen)
+
+
+def size_and_script_refused():
+    for options, status, line in (
+            (["--dome-hosts-script", "echo; exit 3"], 1, "--dome-hosts-script: 'echo; exit 3' has failed"),
+            (["--dome-hosts-script", "echo a b"], 1, "--dome-hosts-script: 'echo a b' 'a b' is not host:slots"),
+            (["--dome-hosts-script", "echo h1", "--dome-size", "auto"], 2,
+             "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are"),
+            (["--dome-hosts-script", "echo h1", "--dome-restarts", "1"], 2, "--dome-hosts-script and --dome-restarts exclude each other"),
+            (["--dome-size", "auto", "--dome-transport", "self"], 2, "--dome-transport self runs one task: leave out --dome-size auto")):
+        with Run([ELASTIC, "3", "0"] + options) as run:
+            check(run.wait() == status and run.lines() == ["dome: " + line], "%s: %s" % (options, run.errors()))
+            run.check_clean()
+    _, err = dome("run", "--size", "much", ELASTIC, status=2)
+    check(err == "dome: run: --size takes 'keep' or 'auto', not 'much'\n", err)
+    _, err = dome("run", "--size", "auto", "--hosts-script", "echo h1", ELASTIC, status=2)
+    check("exclude each other" in err, err)
 
 
 def timers():
@@ -481,6 +553,8 @@ def main():
         ("checkpoints in memory", in_memory),
         ("trace and profile", traced),
         ("descriptors given", standard_input),
+        ("size auto", size_auto),
+        ("size and script refused", size_and_script_refused),
         ("timers", timers),
         ("losses", losses, range(3), False),
         ("losses and restarts", losses, range(10, 13), True),

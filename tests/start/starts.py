@@ -294,6 +294,17 @@ def console_restart(own_tasks):
         check(machine.alive(), "the machine is gone")
 
 
+def console_keeps():
+    """A program from the console keeps its tasks: options that would change them are refused, by the first task alone."""
+    with Machine() as machine, Console(machine) as typed:
+        for k, (options, name) in enumerate((("--dome-size auto", "--dome-size auto"), ("--dome-hosts-script true", "--dome-hosts-script"))):
+            typed.type("spawn -3 -> %s sum %s" % (STARTER, options))
+            typed.wait_for(r"dome: %s: a program that was spawned from the PVM console keeps its tasks; start it from the shell" % name)
+            typed.wait_for(r"\[%d\] finished" % (k + 1))
+            check(len(re.findall("dome:", typed.text())) == k + 1, "console: %r" % typed.text())
+        check("tasks, sum" not in typed.text(), "console: %r" % typed.text())
+
+
 def in_machine(arguments, tasks):
     with Machine() as machine:
         with Run(arguments, machine.for_run()) as run:
@@ -451,6 +462,7 @@ def all_cases():
 
     for count in 1, 4:
         case("console, spawn -%d" % count, console, count)
+    case("console, no change", console_keeps)
     case("console, --dome-tasks 3", console_tasks, 3)
     for rank in 0, 2:
         case("console, task %d lost" % rank, console_loss, rank)

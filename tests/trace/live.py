@@ -239,9 +239,11 @@ class Quiet:
 
     def __init__(self, tasks, *place, **environment):
         self.marks = tempfile.mkdtemp(dir=folder)
-        self.process = subprocess.Popen([RUN_MULTI, tasks, WORKER, self.marks, "9", *(place or ["mixed"])], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        env=dict(os.environ, **environment))
-        until(lambda: os.path.exists(self.marks + "/there.0"))
+        self.start([RUN_MULTI, tasks, WORKER, self.marks, "9", *(place or ["mixed"])], "/there.0", tasks, environment)
+
+    def start(self, command, mark, tasks, environment):
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ, **environment))
+        until(lambda: os.path.exists(self.marks + mark))
         with open(self.marks + "/rank.0") as f:
             self.rank0 = int(f.read())
         with open("/proc/%d/stat" % self.rank0) as f:
@@ -265,6 +267,14 @@ class Quiet:
         if self.process.poll() is None:
             os.kill(self.rank0, signal.SIGKILL)
             self.process.wait()
+
+
+class Changing(Quiet):
+    """One that can change its number of tasks, two at first."""
+
+    def __init__(self):
+        self.marks = tempfile.mkdtemp(dir=folder)
+        self.start([RUN_MULTI, "2", BUILD + "/tests/programs/elastic", "1000000", "5", "-", self.marks], "/step.0", "2", {})
 
 
 def data_of(view):
@@ -323,6 +333,40 @@ def check_on_demand(tasks):
     finally:
         program.end()
     refused(what + ", ended", "runs as %d " % program.pid, "--live", str(program.pid))
+
+
+def check_views():
+    """A recording on demand tells of the views before it, and goes on across those that follow."""
+    what = "views"
+    program = Changing()
+
+    def order(*words):
+        p = subprocess.run([DOME, words[0], str(program.pid), *words[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True)
+        if p.returncode != 0:
+            fail(what, p.stderr)
+
+    try:
+        order("grow")
+        view = View(str(program.pid))
+        moves(view)
+        order("grow", "-n", "2")
+        order("shrink")
+        until(lambda: len(data_of(view)["views"]) == 4 and len(data_of(view)["views"][3]) > 8)
+        until(lambda: all(load for task, load in zip(data_of(view)["tasks"], data_of(view)["loads"]) if task["run"] == 2))
+        data = moves(view)
+        seen = [(v[1], v[2], v[4], v[5], v[6]) for v in data["views"]]
+        wanted = [(0, 2, 0, "start", ""), (1, 3, 0, "grow", "dome grow"), (2, 5, 1, "grow", "dome grow"), (3, 4, 2, "shrink", "dome shrink")]
+        if seen != wanted or not data["views"][0][0] <= data["views"][1][0] <= 0 < data["views"][2][0] < data["views"][3][0] <= data["end"]:
+            fail(what, "%s" % data["views"])
+        if any(len(v) != 12 or min(v[7:]) < 0 for v in data["views"][1:]):
+            fail(what, "not all parts of the changes are known: %s" % data["views"])
+        if [r["tasks"] for r in data["runs"]] != [3, 5, 4] or data["strange"] or [m[1] for m in data["marks"]] != ["begin"]:
+            fail(what, "runs %s, marks %s, %d strange lines" % (data["runs"], data["marks"], data["strange"]))
+        if sorted({v["run"] for v in data["vectors"] if v["name"] == "x"}) != [0, 1, 2]:
+            fail(what, "the vectors do not go on: %s" % data["vectors"])
+        view.end()
+    finally:
+        program.end()
 
 
 def check_forgetting(tasks):
@@ -443,6 +487,7 @@ def main():
             check_on_demand(tasks)
             check_forgetting(tasks)
             check_stopped(tasks)
+        check_views()
         check_strangers()
     print("ok" if not failures else "%d failed" % failures)
     return 1 if failures else 0

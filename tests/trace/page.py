@@ -71,6 +71,67 @@ def time_of_tasks(tasks):
     return "\n".join(lines + ["T -", "Z 10000000000 0"]) + "\n"
 
 
+def changing():
+    """Ten seconds of a program that has two tasks, four from second 3, and three from second 6 after a loss."""
+    lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home prog", "V 0 0 2 1 0 start %"]
+    for begin, number, tasks, line in (0, 0, 2, ""), (3, 1, 4, "V 3000000000 1 4 2 250000000 grow dome%20grow"), \
+            (6, 3, 3, "V 6000000000 3 3 2 500000000 heal task%201%20on%20host%20<b>h2%20is%20lost"):
+        if begin:
+            lines += ["T -", "H %d 1700000000000000 1 home prog" % (begin * 1000 * MS - 200 * MS)]
+        for rank in range(tasks):
+            at = begin * 1000 * MS
+            lines += ["T %d" % rank, "I %d 1 %d 2 h%d" % (at, tasks, rank % 2 + 1), "C %d %d 0 1000" % (begin, at)]
+            if rank == 0:
+                lines += ["N 1 dvec_map", "v %d 1 1200 1 0 10 f64 x" % at, "y %d 0 1200 10 0 %s" % (at, " ".join(["%d" % (120 // tasks)] * tasks))]
+            lines += ["s %d %d 0 0 1000" % (at + k * 100 * MS, k * 100 * MS) for k in range(29)]
+            lines += ["c %d 1 10 %d %d 0" % (at + 2800 * MS, 2000 * MS, 500 * MS)]
+        if line:
+            lines += ["T -", line, "P %d %d 100000000 200000000 50000000 150000000" % (at + 300 * MS, number)]
+    return "\n".join(lines + ["T -", "Z 10000000000 0"]) + "\n"
+
+
+def check_views(b):
+    """Size over time, why it changed, and how long each part took: in the picture, in its marks and in a table."""
+    what = "views"
+    path, words = page("views.trace", changing())
+    expect(what + ", words", words, "")
+    b.size(1100, 1000)
+    b.scheme("light")
+    b.open("file://" + path)
+    frames(b)
+    s = b.run("dome.summary()")
+    expect(what, (s["tasks"], s["views"], s["healed"], s["restarts"], round(s["still"], 6)), (4, 2, 1, 0, 1.5))
+    marks = b.run("dome.marks.map(m => [m.kind, Math.round(m.t * 1000)])")
+    expect(what + ", marks", marks, [["view", 3000], ["heal", 6000], ["end", 10000]])
+    rows = b.run("[...document.querySelectorAll('#views tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    wanted = [["0", "0.00 ms", "2", "1", "-", "-", "-", "-", "-", "-", "start"],
+              ["1", "3.000 s", "4", "2", "0.500", "0.250", "0.100", "0.200", "0.050", "0.150", "grow: dome grow"],
+              ["3", "6.000 s", "3", "2", "1.000", "0.500", "0.100", "0.200", "0.050", "0.150", "heal: task 1 on host <b>h2 is lost"]]
+    expect(what + ", table", rows, wanted)
+    box = b.run("document.getElementById('chart').getBoundingClientRect().toJSON()")
+    heights = []
+    for t in 1, 4.5, 8:  # where the line of the number of tasks is, from above
+        x = b.run("dome.X(%g)" % t)
+        column = [colour(b, x, y) for y in range(10, 42)]
+        heights.append(next((k for k, c in enumerate(column) if c != column[0]), 99))
+        b.mouse("mouseMoved", box["x"] + x, box["y"] + 20)
+        tip = b.run("document.getElementById('tip').textContent")
+        at = {1: "2 tasks on 1 host, view 0", 4.5: "4 tasks on 2 hosts, view 1", 8: "3 tasks on 2 hosts, view 3"}[t]
+        if at not in tip:
+            fail(what, "at %g s it says %r" % (t, tip))
+    if not heights[1] <= heights[2] < heights[0]:
+        fail(what, "the heights of 2, 4 and 3 tasks are %s" % heights)
+    b.mouse("mouseMoved", box["x"] + b.run("dome.X(6)"), box["y"] + b.run("dome.geometry.markTop") + 23)
+    tip = b.run("document.getElementById('tip').textContent")
+    if "view 3: 3 tasks on 2 hosts (heal: task 1 on host <b>h2 is lost), nothing was computed for 1.000 s" not in tip:
+        fail(what, "over the mark: %r" % tip)
+    expect(what + ", of one run", b.run("dome.bands(dome.layouts.list[0]).length"), 2)
+    check_quiet(what, b, "file://" + path)
+    b.open("file://" + page("none.trace", time_of_tasks(4))[0])
+    frames(b)
+    expect(what + ", none", b.run("document.getElementById('changes').hidden"), True)
+
+
 def page(name, text):
     path = folder + "/" + name
     with open(path, "w") as f:
@@ -317,6 +378,7 @@ def main():
         try:
             check_numbers(b)
             check_times(b)
+            check_views(b)
             check_recorded(b)
             check_large(b)
         finally:

@@ -17,6 +17,18 @@ static dome_report *example(void)
     r->seconds = 12.5;
     r->checkpoint = 17;
     r->checkpoint_seconds = 0.25;
+    r->views_left_out = 3;
+    for (uint32_t k = 0; k < 5; k++) {
+        const dome_view_note v = {.number = 2 * k,
+                                  .tasks = 3,
+                                  .hosts = 2,
+                                  .at = 1.5 * k,
+                                  .kind = g_strdup("heal"),
+                                  .why = g_strdup("task 1\n[end] = lost;"),
+                                  .timed = k % 2 == 0,
+                                  .parts = {0.5, 0.25, 0.125, 2, 4}};
+        g_ptr_array_add(r->views, g_memdup2(&v, sizeof v));
+    }
     for (int rank = 0; rank < 300; rank++) {
         dome_report_task *t = g_new0(dome_report_task, 1);
         t->rank = rank;
@@ -47,6 +59,17 @@ static void test_round_trip(void)
     g_assert_cmpstr(s->directory, ==, r->directory);
     g_assert_cmpint(s->checkpoint, ==, 17);
     g_assert_cmpfloat(s->seconds, ==, 12.5);
+    g_assert_cmpuint(s->views_left_out, ==, 3);
+    g_assert_cmpuint(s->views->len, ==, 5);
+    for (guint k = 0; k < 5; k++) {
+        const dome_view_note *a = r->views->pdata[k], *b = s->views->pdata[k];
+        g_assert_cmpuint(b->number, ==, a->number);
+        g_assert_cmpint(b->hosts, ==, 2);
+        g_assert_cmpstr(b->why, ==, a->why);
+        g_assert_true(a->timed == b->timed);
+        g_assert_cmpfloat(b->parts.noticing, ==, 0.5);
+        g_assert_cmpfloat(dome__view_note_still(b), ==, a->timed ? 6.875 : -1);
+    }
     g_assert_cmpuint(s->tasks->len, ==, r->tasks->len);
     for (guint i = 0; i < s->tasks->len; i++) {
         const dome_report_task *a = r->tasks->pdata[i], *b = s->tasks->pdata[i];
@@ -99,6 +122,7 @@ static void test_asking(void)
     if (pid == 0) {
         bool heard = answered(text);
         g_free(text); /* for tools that look for lost memory */
+        dome__report_free(r);
         _exit(heard ? 0 : 1);
     }
     int status;

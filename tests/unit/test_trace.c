@@ -75,7 +75,7 @@ static const char small[] =
     "T 0\nC 1 1000 0 10\nI 1000 11 2 4 node1\nN 3 dvec_dot\nv 1100 1 64 1 0 16 f64 x<y\ny 1100 0 64 16 0 2 2\n"
     "o 2000 500 100 3 1\ng 3000 100 60 40 3 5\nc 4000 3 6 600 140 4096\nc 4000 0 0 900 0 0\nW 3000 1 90\nW 4000 1 140\n"
     "T 1\nC 1 901000 -900000 5\nC 1 902000 -900000 3\nI 901000 12 2 4 node2\no 902000 500 100 3 1\n"
-    "T -\nF 5000 task%201%20is%20lost\nZ 6000 1\n";
+    "T -\nV 4500 3 2 1 77 heal task%201\nP 4600 3 1 2 3 4\nF 5000 task%201%20is%20lost\nZ 6000 1\n";
 
 static void test_reading(void)
 {
@@ -104,6 +104,15 @@ static void test_reading(void)
     const dome_trace_waited *waited = &g_array_index(file->waited, dome_trace_waited, 0);
     g_assert_cmpint(waited->rank, ==, 1);
     g_assert_cmpuint(waited->ns, ==, 140);
+    g_assert_cmpuint(file->views->len, ==, 1);
+    const dome_trace_view *view = &g_array_index(file->views, dome_trace_view, 0);
+    g_assert_cmpint(view->time, ==, 3500);
+    g_assert_cmpuint(view->number, ==, 3);
+    g_assert_cmpstr(view->kind, ==, "heal");
+    g_assert_cmpstr(view->why, ==, "task 1");
+    g_assert_true(view->timed);
+    g_assert_cmpuint(view->noticing, ==, 77);
+    g_assert_cmpuint(view->preamble, ==, 4);
     dome__trace_file_free(file);
 }
 

@@ -1,0 +1,63 @@
+#include "program/profile_past.h"
+
+#include "core/files.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const uint64_t MAGIC = UINT64_C(0x444f4d4570726f66);
+
+enum { TYPE, CELLS, RANKS, VIEWS, HEAD };
+
+/* Far above what a program can have. */
+enum { MOST = 1 << 24 };
+
+void dome__profile_past_clear(dome_profile_past *past)
+{
+    g_clear_pointer(&past->views, g_array_unref);
+    g_clear_pointer(&past->rows, g_free);
+    past->ranks = 0;
+}
+
+void dome__profile_past_read(dome_profile_past *past, int fd, uint64_t cells)
+{
+    uint64_t head[HEAD];
+    *past = (dome_profile_past){.views = g_array_new(FALSE, TRUE, sizeof(dome_profile_view))};
+    if (fd < 0 || dome__file_read_at(fd, head, sizeof head, 0) != sizeof head || head[TYPE] != MAGIC || head[CELLS] != cells ||
+        head[RANKS] > MOST || head[VIEWS] > MOST)
+        return;
+    const uint64_t views = head[VIEWS] * sizeof(dome_profile_view), rows = head[RANKS] * cells * sizeof(uint64_t);
+    g_array_set_size(past->views, (guint)head[VIEWS]);
+    past->rows = g_malloc0(rows + 1);
+    past->ranks = head[RANKS];
+    if (dome__file_read_at(fd, past->views->data, views, sizeof head) == views &&
+        dome__file_read_at(fd, past->rows, rows, sizeof head + views) == rows)
+        return;
+    g_array_set_size(past->views, 0);
+    past->ranks = 0;
+}
+
+static bool write_at(int fd, const void *data, uint64_t bytes, uint64_t offset)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        ssize_t n = pwrite(fd, (const char *)data + done, (size_t)(bytes - done), (off_t)(offset + done));
+        if (n <= 0)
+            return false;
+        done += (uint64_t)n;
+    }
+    return true;
+}
+
+int dome__profile_past_write(const dome_profile_past *past, int fd, uint64_t cells)
+{
+    const uint64_t head[HEAD] = {MAGIC, cells, past->ranks, past->views->len};
+    const uint64_t views = head[VIEWS] * sizeof(dome_profile_view), rows = past->ranks * cells * sizeof(uint64_t);
+    if (fd < 0)
+        fd = memfd_create("dome-profile", MFD_CLOEXEC);
+    if (fd >= 0 && write_at(fd, past->views->data, views, sizeof head) && write_at(fd, past->rows, rows, sizeof head + views) &&
+        write_at(fd, head, sizeof head, 0))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
