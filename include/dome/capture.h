@@ -83,6 +83,7 @@
 
 #include <dome/type.h>
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -343,14 +344,26 @@ bool dome_capture_restored(void);
  * The memory begins as zeros. NULL if there is no memory. A block keeps its identity when its size
  * changes.
  *
- * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (getline,
- * asprintf): such a block stays what it is. */
+ * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (of
+ * realpath): such a block stays what it is. */
 void *dome_capture_malloc(dome_capture_type *type, size_t bytes);
 void *dome_capture_calloc(dome_capture_type *type, size_t count, size_t bytes);
 void *dome_capture_realloc(dome_capture_type *type, void *block, size_t bytes); /* type: of a new block, if block is NULL */
 char *dome_capture_strdup(const char *text);
 char *dome_capture_strndup(const char *text, size_t most);
 void dome_capture_free(void *block);
+
+/* As those of stdio.h, which give blocks of the ordinary malloc. */
+ptrdiff_t dome_capture_getline(char **line, size_t *size, FILE *stream);
+ptrdiff_t dome_capture_getdelim(char **line, size_t *size, int delimiter, FILE *stream);
+#if defined(__GNUC__)
+__attribute__((__format__(__printf__, 2, 3)))
+#endif
+int dome_capture_asprintf(char **text, const char *format, ...);
+#if defined(__GNUC__)
+__attribute__((__format__(__printf__, 2, 0)))
+#endif
+int dome_capture_vasprintf(char **text, const char *format, va_list arguments);
 
 /* Blocks that are allocated now. */
 size_t dome_capture_blocks(void);
@@ -373,6 +386,32 @@ size_t dome_capture_blocks(void);
 FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
 int dome_capture_fclose(FILE *stream);
+
+/* ---- what the C library keeps ----
+ *
+ * rand, random, drand48, strtok and getopt keep something between calls, in memory of the C library that is not saved. These do
+ * the same as glibc's, number by number, and what they keep is in the image if dome_capture_keep has been called with their bit,
+ * before dome_capture_main (in a constructor, as dome_capture_register). For getopt there are no functions: its variables optind,
+ * optarg, opterr and optopt are saved, and so is errno. Between the letters of one argument (-abc) it begins anew after a
+ * restart. */
+int dome_capture_rand(void);
+void dome_capture_srand(unsigned seed);
+long dome_capture_random(void);
+void dome_capture_srandom(unsigned seed);
+double dome_capture_drand48(void);
+long dome_capture_lrand48(void);
+long dome_capture_mrand48(void);
+void dome_capture_srand48(long seed);
+char *dome_capture_strtok(char *text, const char *delimiters);
+
+enum {
+    DOME_CAPTURE_KEEP_RANDOM = 1, /* rand, random */
+    DOME_CAPTURE_KEEP_RANDOM48 = 2,
+    DOME_CAPTURE_KEEP_STRTOK = 4,
+    DOME_CAPTURE_KEEP_GETOPT = 8,
+    DOME_CAPTURE_KEEP_ERRNO = 16
+};
+void dome_capture_keep(unsigned what);
 
 /* ---- callbacks ---- */
 

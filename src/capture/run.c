@@ -4,6 +4,7 @@
 #include "capture/frames.h"
 #include "capture/heap.h"
 #include "capture/image.h"
+#include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/pointers.h"
 #include "capture/status.h"
@@ -240,6 +241,7 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
     if (!dome_capture_restored())
         argv = copy_arguments(argc, argv);
     for (;;) {
+        dome__capture_library_restore();
         int status = program(argc, argv);
         if (dome_capture_status & DOME_CAPTURE_RESUMING)
             dome__capture_die("the program does not resume as it was captured: main returned");
@@ -251,6 +253,7 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
             dome__capture_die("main returned captured, without dome_capture_push");
         dome__capture_status_clear(DOME_CAPTURE_CAPTURING);
         dome__capture_count_capture();
+        dome__capture_library_save();
         save();
         dome__capture_status_set(DOME_CAPTURE_RESUMING);
     }

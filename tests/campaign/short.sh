@@ -19,7 +19,7 @@ judge() { # CAMPAIGN
 }
 
 run several_faults 6 & # mostly waits
-for campaign in "system_calls 12" "damage 40" "numpy_cases 300" "scipy_cases 75" "environments clock" "inputs 12"; do
+for campaign in "system_calls 12" "damage 40" "numpy_cases 300" "scipy_cases 75" "environments clock" "inputs 12" "csmith 2 1"; do
     # shellcheck disable=SC2086
     run $campaign
     judge "${campaign%% *}"

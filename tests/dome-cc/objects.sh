@@ -1,6 +1,6 @@
 #!/bin/bash
 # Objects and programs of several files: which functions poll is found over all files; names of statics of different files do not
-# meet; objects of other compilers are linked as they are; a stale text beside an object is refused; messages are the compiler's.
+# meet; objects of other compilers are linked as they are; archives; messages are the compiler's.
 set -u
 cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
@@ -76,10 +76,25 @@ for program in one two; do
     [ "$(ls saved.$program | grep -c ckpt-)" -ge 2 ] || fail "$program was not captured"
 done
 
-# An object that is newer than the text beside it is not the one that was translated.
-touch -d '+1 minute' objects/parts.o
-"$cc" objects/main.o objects/parts.o plain.o -o three 2>said && fail "a stale text is taken"
-grep -q 'objects/parts.o.dome is older than objects/parts.o' said || fail "a stale text: $(cat said)"
+# Through ar, another name, -l; the text of a member of an archive is translated too.
+mkdir archive
+ar rcs archive/libparts.a objects/parts.o
+cp objects/main.o first.o
+for words in archive/libparts.a "-Larchive -lparts" "-L archive -l parts"; do
+    "$cc" first.o $words plain.o -o archive/two 2>said || fail "archive: $words: $(cat said)"
+    rm -rf saved
+    output=$(./archive/two --dome-checkpoint-dir saved --dome-checkpoint-every 1)
+    [ "$output" = "$expected" ] || fail "archive: $words: $output"
+    cmp -s saved/ckpt-00000001.dckpt saved.two/ckpt-00000001.dckpt || fail "archive: $words: other images"
+done
+"$cc" first.o archive/libparts.a plain.o -o two.again && nm two.again | grep -q dome__fn_part_total || fail "a member of an archive is not translated"
+
+# The text in the object is not in the program, and one of something else is refused.
+readelf -S first.o | grep -q '\.dome ' && ! readelf -S archive/two | grep -q '\.dome ' || fail "the section .dome"
+echo '__asm__(".pushsection .dome,\"e\"\n.ascii \"nothing\"\n.popsection");' >strange.c
+cc -c strange.c -o strange.o
+"$cc" first.o objects/parts.o plain.o strange.o -o none 2>said && fail "a strange object is taken"
+grep -q 'strange.o is of another dome-cc: compile it again' said || fail "a strange object: $(cat said)"
 
 # What calls nothing that polls stays as it is.
 "$cc" --emit-source -Iinclude -DLEAF=2 -o out.c main.c

@@ -845,7 +845,21 @@ int main(int argc, char **argv)
                                              "dome_capture_request",
                                              "dome_capture_request_at",
                                              "dome_capture_strdup",
-                                             "dome_capture_strndup"};
+                                             "dome_capture_strndup",
+                                             "dome_capture_getline",
+                                             "dome_capture_getdelim",
+                                             "dome_capture_asprintf",
+                                             "dome_capture_vasprintf",
+                                             "dome_capture_keep",
+                                             "dome_capture_rand",
+                                             "dome_capture_srand",
+                                             "dome_capture_random",
+                                             "dome_capture_srandom",
+                                             "dome_capture_drand48",
+                                             "dome_capture_lrand48",
+                                             "dome_capture_mrand48",
+                                             "dome_capture_srand48",
+                                             "dome_capture_strtok"};
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             printf("%s\n", others[k]);
     } else {

@@ -41,6 +41,8 @@ typedef struct variable {
     unsigned line;
     const char *file;
     bool parameter, memory, temporary, busy;
+    bool wide;          /* a temporary for integers of all sizes: a long long */
+    bool plain_pointer; /* libclang says only what it leads to on this machine */
     char *description;
 } variable;
 
@@ -55,6 +57,7 @@ typedef struct function {
     GPtrArray *calls;    /* char *: keys of functions that it calls */
     GPtrArray *indirect; /* char *: type keys of pointers that it calls; "" : any */
     bool has_loop, recursive, polls, addressed, any_type;
+    const char *held; /* why it cannot be saved while it is active, so that what it calls does not poll; NULL: it can */
     int mark;
     /* while it is written */
     GString *out;
@@ -96,12 +99,13 @@ typedef struct unit {
     GHashTable *lifted;     /* offsets of declarations of functions that are the file's now */
     int counter;
     int refused;
+    unsigned keeps; /* DOME_CAPTURE_KEEP_... */
     function *main;
 } unit;
 
 typedef struct pragma {
     unsigned at;
-    bool poll;
+    enum { PRAGMA_NOPOLL, PRAGMA_POLL, PRAGMA_HOLD } kind; /* before a loop; PRAGMA_HOLD: before a function */
 } pragma;
 
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
@@ -119,7 +123,9 @@ typedef struct program {
 
 /* unit.c: a file, its nodes, its text */
 unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count);
+bool unit_is_native(const unit *u); /* for the machine on which dome-cc runs */
 void unit_refuse(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void unit_warn(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void unit_place(unit *u, unsigned at, char **file, unsigned *line);
 node *node_kid(const node *n, unsigned i);
 node *node_bare(node *n);    /* without parentheses and implicit conversions */
@@ -160,9 +166,15 @@ bool type_is_array(CXType t);
 bool type_is_pointer(CXType t);
 bool type_is_variable(CXType t); /* a VLA, or a pointer to one */
 bool type_same(CXType a, CXType b);
+bool type_same_everywhere(CXType a, CXType b); /* on this and all other machines: a size_t is no unsigned long */
+const char *type_scalar(CXType t);             /* "int", "size"...: as <dome/capture.h> calls a number's type; else NULL */
+bool type_is_wide_integer(CXType t);           /* int or larger */
+long long type_image_size(CXType t);
+bool becomes_everywhere(node *n, const char *to); /* an integer: by the conversions of "i < n", on all machines */
 CXType type_pointee(CXType t);
 CXType type_element(CXType t, char **count); /* of all dimensions */
 bool type_is_function(CXType t);
+bool type_is_argument_list(CXType t); /* va_list */
 char *type_key(CXType t);
 
 /* summary.c: which functions poll */
@@ -174,6 +186,10 @@ bool call_polls(program *p, unit *u, node *n);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);
 bool declares_taken(function *f, CXCursor decl);
+
+/* hold.c: functions that cannot be saved while they are active */
+const char *hold_reason(unit *u, const node *top, unsigned begin);
+void hold_call(unit *u, node *n, unsigned depth);
 
 /* module.c: statics, literals, heap calls, tables */
 void module_edit(program *p, unit *u);

@@ -39,11 +39,13 @@ void live_cut(function *f, unsigned level)
     g_ptr_array_set_size(f->live, (int)level);
 }
 
+/* Integers are long long: which of int and long is a size_t, and which of them share a temporary, must not be seen in images. */
 variable *temporary(function *f, CXType type, node *at)
 {
+    bool wide = type_is_wide_integer(type);
     if (type_is_variable(type))
         unit_refuse(f->unit, at->a, "%s: the type of this expression has a variable length, and a call in it may poll", f->name);
-    char *form = type_declare(f->unit, type, "@", true);
+    char *form = wide ? g_strdup("long long @") : type_declare(f->unit, type, "@", true);
     for (unsigned i = 0; i < f->variables->len; i++) {
         variable *v = g_ptr_array_index(f->variables, i);
         if (v->temporary && !v->busy && strcmp(v->description, form) == 0) {
@@ -57,11 +59,35 @@ variable *temporary(function *f, CXType type, node *at)
     v->read = v->name;
     v->type = type;
     v->temporary = v->busy = true;
-    v->declared = type_declare(f->unit, type, v->name, true);
+    v->wide = wide;
+    v->plain_pointer = type_is_pointer(type);
+    v->declared = wide ? g_strdup_printf("long long %s", v->name) : type_declare(f->unit, type, v->name, true);
     v->description = form; /* of a temporary: what it is found by */
     unit_place(f->unit, at->a, &(char *){NULL}, &v->line);
     g_ptr_array_add(f->variables, v);
     return v;
+}
+
+/* A temporary as an expression of the type that it was taken for. */
+static char *temporary_value(function *f, const variable *t, CXType type)
+{
+    if (!t->wide)
+        return t->name;
+    char *name = type_name(f->unit, clang_getCanonicalType(type)), *text = g_strdup_printf("((%s)%s)", name, t->name);
+    g_free(name);
+    return text;
+}
+
+static bool is_temporary(const char *text)
+{
+    const char *cast = g_str_has_prefix(text, "((") ? strstr(text, ")dome__t") : NULL;
+    const char *name = cast ? cast + 1 : text;
+    if (strncmp(name, "dome__t", 7) != 0)
+        return false;
+    name += 7;
+    while (g_ascii_isdigit(*name))
+        name++;
+    return strcmp(name, cast ? ")" : "") == 0;
 }
 
 static bool is_void(CXType t)
@@ -79,7 +105,7 @@ static void spill(function *f, node *n)
     } else {
         variable *t = temporary(f, n->type, n);
         write_assignment(f, t, text);
-        n->text = t->name;
+        n->text = temporary_value(f, t, n->type);
         live_add(f, t);
     }
     g_free(text);
@@ -92,7 +118,7 @@ static bool stable_lvalue(function *f, node *n);
 bool stable(function *f, node *n)
 {
     if (n->text)
-        return strncmp(n->text, "dome__t", 7) == 0;
+        return is_temporary(n->text);
     switch (n->kind) {
     case CXCursor_IntegerLiteral:
     case CXCursor_FloatingLiteral:
@@ -380,7 +406,7 @@ static void lower_logical(program *p, function *f, node *n, bool and, bool value
     g_string_append(f->out, "}\n");
     if (t) {
         live_add(f, t);
-        n->text = t->name;
+        n->text = temporary_value(f, t, n->type);
     }
 }
 
@@ -397,7 +423,7 @@ static void lower_choice(program *p, function *f, node *n, bool value)
     g_string_append(f->out, "}\n");
     if (t) {
         live_add(f, t);
-        n->text = t->name;
+        n->text = temporary_value(f, t, n->type);
     } else {
         n->text = g_strdup("(void)0");
     }
@@ -438,7 +464,7 @@ static void lower_block(program *p, function *f, node *n)
     live_cut(f, level);
     if (t) {
         live_add(f, t);
-        n->text = t->name;
+        n->text = temporary_value(f, t, n->type);
     } else {
         n->text = g_strdup("(void)0");
     }
@@ -460,7 +486,7 @@ void lower(program *p, function *f, node *n)
                 variable *t = temporary(f, n->type, n);
                 write_call(f, n, t);
                 live_add(f, t);
-                n->text = t->name;
+                n->text = temporary_value(f, t, n->type);
             }
         }
         return;
@@ -538,7 +564,7 @@ void lower_assign(program *p, function *f, const variable *to, node *value)
 {
     node *bare = node_bare(value);
     if (value->polls && !to->memory && bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare) &&
-        type_same(bare->type, to->type)) {
+        type_same_everywhere(bare->type, to->type)) {
         lower_call(p, f, bare);
         write_call(f, bare, to);
         return;

@@ -1,13 +1,13 @@
 /* dome-cc: a compiler of C programs that can be saved inside their calls, and continued elsewhere. Used as cc is;
  * docs/dome-cc.md.
  *
- * Which functions can be captured is known when all files are: at link time. Until then a file's preprocessed text lies beside
- * its object, as prog.o.dome; the object itself is the compiler's own. */
+ * Which functions can be captured is known when all files are: at link time. Until then a file's preprocessed text is in its
+ * object, which is otherwise the compiler's own (object.c). */
 #include "cc.h"
+#include "object.h"
 
 #include <dome/version.h>
 
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,13 @@ static const char usage[] =
     "  --emit-source   write the C that it makes (prog.c gives prog.dome.c, or -o FILE; -o - prints it), and stop\n"
     "  --polls=WHICH   loops that poll: auto (those that may take long; the default), every, none\n"
     "  --cc=COMPILER   the compiler; default: " DOME_CC_COMPILER "\n"
+    "  --dome=WHERE    Dome for the machine of that compiler: the folder where it is installed, or its dome.pc\n"
     "  --verbose       print each command\n"
     "  --help, --version\n"
     "Everything else is the compiler's: -c, -o, -O2, -g, -I, -D, -l, ...\n";
 
 typedef struct options {
-    char *compiler, *output;
+    char *compiler, *output, *dome;
     bool compile_only, emit, verbose;
     GPtrArray *words; /* word: the arguments that are not ours, in order */
 } options;
@@ -128,7 +129,7 @@ static char *own_folder(void)
     return folder;
 }
 
-static void find_library(char **include, char **library)
+static void own_installation(char **include, char **library)
 {
     char *folder = own_folder(), *prefix = g_path_get_dirname(folder);
     if (strcmp(folder, DOME_CC_BUILD_FOLDER) == 0) {
@@ -142,31 +143,121 @@ static void find_library(char **include, char **library)
     g_free(folder);
 }
 
+/* The first line of what a command prints, or NULL. */
+static char *ask(const options *o, GPtrArray *command)
+{
+    char *text = NULL;
+    if (run(o, command, &text) != 0 || !text)
+        return NULL;
+    return g_strstrip(g_strdelimit(text, "\n", ' '));
+}
+
+/* The dome.pc of an installation for the compiler's machine: a file, or in the folder of one; NULL: there is none. */
+static char *find_pc(const options *o, const char *where)
+{
+    if (g_str_has_suffix(where, ".pc"))
+        return g_file_test(where, G_FILE_TEST_IS_REGULAR) ? g_strdup(where) : NULL;
+    GPtrArray *command = command_new(o);
+    add_words(o, command, 1u << WORD_FLAG);
+    add(command, "-print-multiarch"); /* as Debian calls it: prefix/lib/s390x-linux-gnu */
+    char *machine = ask(o, command), *beside = g_build_filename("lib", machine ? machine : "", NULL);
+    const char *const folders[] = {beside, "lib64", "lib"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(folders); i++) {
+        char *file = g_build_filename(where, folders[i], "pkgconfig", "dome.pc", NULL);
+        if (g_file_test(file, G_FILE_TEST_IS_REGULAR))
+            return file;
+        g_free(file);
+    }
+    return NULL;
+}
+
+/* What pkg-config says of the installation of --dome; false: it has said why not. */
+static bool ask_pkg_config(const options *o, const char *pc, const char *what, GPtrArray *command)
+{
+    GPtrArray *question = g_ptr_array_new();
+    add(question, "pkg-config");
+    add(question, what);
+    add(question, pc);
+    char *answer = ask(o, question), **words = NULL;
+    int n;
+    if (!answer || (*answer && !g_shell_parse_argv(answer, &n, &words, NULL))) {
+        fprintf(stderr, "dome-cc: error: pkg-config %s %s: no answer\n", what, pc);
+        return false;
+    }
+    for (char **w = words; w && *w; w++)
+        add(command, *w);
+    return true;
+}
+
+/* The headers are the same on all machines. */
+static void add_include(const options *o, GPtrArray *command)
+{
+    char *include, *library, *pc = o->dome ? find_pc(o, o->dome) : NULL;
+    if (pc && ask_pkg_config(o, pc, "--cflags-only-I", command))
+        return;
+    own_installation(&include, &library);
+    g_ptr_array_add(command, g_strdup_printf("-I%s", include));
+}
+
+static bool add_library(const options *o, const unit *u, GPtrArray *command)
+{
+    char *include, *library, *pc;
+    own_installation(&include, &library);
+    if (o->dome) {
+        pc = find_pc(o, o->dome);
+        if (!pc)
+            fprintf(stderr, "dome-cc: error: --dome=%s: there is no Dome for the machine of %s (no dome.pc)\n", o->dome,
+                    o->compiler);
+        return pc && ask_pkg_config(o, pc, "--libs", command);
+    }
+    if (!unit_is_native(u)) {
+        char *folder = own_folder(), *prefix = g_path_get_dirname(folder);
+        pc = find_pc(o, prefix);
+        if (!pc || g_str_has_prefix(pc, library))
+            fprintf(stderr,
+                    "dome-cc: error: %s makes programs of another machine: say by --dome=WHERE where Dome is installed for it\n",
+                    o->compiler);
+        return pc && !g_str_has_prefix(pc, library) && ask_pkg_config(o, pc, "--libs", command);
+    }
+    g_ptr_array_add(command, g_strdup_printf("-L%s", library));
+    g_ptr_array_add(command, g_strdup_printf("-Wl,-rpath,%s", library));
+    add(command, "-ldome");
+    char **more = g_strsplit(DOME_CC_LIBRARIES, " ", -1);
+    for (char **m = more; *m; m++)
+        if (**m)
+            add(command, *m);
+    return true;
+}
+
 /* ---- files ---- */
+
+/* Of the compiler's arguments, those that change what C means. */
+static void add_meanings(GPtrArray *arguments, GPtrArray *words)
+{
+    static const char *const same[] = {"-m32",           "-m64",         "-mx32", "-ansi", "-fsigned-char", "-funsigned-char",
+                                       "-fgnu89-inline", "-fshort-enums"};
+    for (unsigned i = 0; i < words->len; i++) {
+        const char *w = g_ptr_array_index(words, i);
+        bool pass = g_str_has_prefix(w, "-std=");
+        for (unsigned k = 0; k < G_N_ELEMENTS(same); k++)
+            pass = pass || strcmp(w, same[k]) == 0;
+        if (pass)
+            add(arguments, w);
+    }
+}
 
 static unit *parse(const options *o, const char *path, char *text, gsize length, GPtrArray *flags)
 {
     GPtrArray *arguments = g_ptr_array_new();
     for (const char *const *w = (const char *const[]){"-x", "cpp-output", "-w", "-ferror-limit=20", NULL}; *w; w++)
         add(arguments, *w);
-    for (unsigned i = 0; i < flags->len; i++) {
-        const char *f = g_ptr_array_index(flags, i);
-        static const char *const same[] = {"-m32",           "-m64",         "-ansi", "-fsigned-char", "-funsigned-char",
-                                           "-fgnu89-inline", "-fshort-enums"};
-        bool pass = g_str_has_prefix(f, "-std=");
-        for (unsigned k = 0; k < G_N_ELEMENTS(same); k++)
-            pass = pass || strcmp(f, same[k]) == 0;
-        if (pass)
-            add(arguments, f);
-    }
+    add_meanings(arguments, command_new(o)); /* "gcc -m32" */
+    add_meanings(arguments, flags);
     static char *target;
     if (!target) {
         GPtrArray *command = command_new(o);
         add(command, "-dumpmachine");
-        if (run(o, command, &target) != 0)
-            target = NULL;
-        else
-            g_strstrip(target);
+        target = ask(o, command);
     }
     if (target)
         g_ptr_array_add(arguments, g_strdup_printf("--target=%s", target));
@@ -174,21 +265,20 @@ static unit *parse(const options *o, const char *path, char *text, gsize length,
 }
 
 /* The preprocessed text. The compiler says that it is an old one, as clang does: the headers then have nothing that libclang does
- * not know. */
+ * not know. With any optimization the text is the same: headers must not have other macros for -O0. */
 static char *preprocess(const options *o, const char *path, gsize *length)
 {
-    char *include, *library, *to = scratch_file(".i"), *text = NULL;
+    char *to = scratch_file(".i"), *text = NULL;
     GPtrArray *command = command_new(o);
-    find_library(&include, &library);
     add_words(o, command, FLAGS | PREPROCESSOR);
     for (const char *const *w =
              (const char *const[]){"-E", "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2",
-                                   "-U__GNUC_PATCHLEVEL__", "-D__GNUC_PATCHLEVEL__=1", "-D__DOME_CC__=1",
+                                   "-U__GNUC_PATCHLEVEL__", "-D__GNUC_PATCHLEVEL__=1", "-D__DOME_CC__=1", "-U__OPTIMIZE__",
                                    "-D_Float32=dome__float32", "-D_Float64=dome__float64", "-D_Float32x=dome__float32x",
                                    "-D_Float64x=dome__float64x", "-D_Float128=dome__float128", "-w", NULL};
          *w; w++)
         add(command, *w);
-    g_ptr_array_add(command, g_strdup_printf("-I%s", include));
+    add_include(o, command);
     add(command, path);
     add(command, "-o");
     add(command, to);
@@ -200,11 +290,9 @@ static char *preprocess(const options *o, const char *path, gsize *length)
 /* The compiler's own messages about the user's text. */
 static int compile_plainly(const options *o, const char *path, const char *object)
 {
-    char *include, *library;
     GPtrArray *command = command_new(o);
-    find_library(&include, &library);
     add_words(o, command, FLAGS | PREPROCESSOR | WARNINGS);
-    g_ptr_array_add(command, g_strdup_printf("-I%s", include));
+    add_include(o, command);
     if (object) {
         add(command, "-c");
         add(command, "-o");
@@ -223,57 +311,15 @@ static GPtrArray *flags_of(const options *o)
     return flags;
 }
 
-/* Beside an object: its path and flags, one a line, an empty line, and the text. */
-static const char side_head[] = "dome-cc 1\n";
-
-static bool side_write(const char *object, const char *path, GPtrArray *flags, const char *text, gsize length)
+static bool write_file(const char *name, const char *text, gssize length)
 {
-    char *name = g_strdup_printf("%s.dome", object);
-    GString *s = g_string_new(side_head);
-    g_string_append_printf(s, "%s\n", path);
-    for (unsigned i = 0; i < flags->len; i++)
-        g_string_append_printf(s, "%s\n", (char *)g_ptr_array_index(flags, i));
-    g_string_append_c(s, '\n');
-    g_string_append_len(s, text, (gssize)length);
     GError *error = NULL;
-    bool good = g_file_set_contents(name, s->str, (gssize)s->len, &error);
+    bool good = g_file_set_contents(name, text, length, &error);
     if (!good) {
         fprintf(stderr, "dome-cc: error: %s\n", error->message);
         g_error_free(error);
     }
-    g_string_free(s, TRUE);
-    g_free(name);
     return good;
-}
-
-/* False: there is none. A damaged one ends the program. */
-static bool side_read(const char *object, char **path, GPtrArray **flags, char **text, gsize *length)
-{
-    char *name = g_strdup_printf("%s.dome", object), *all;
-    gsize size;
-    bool found = g_file_get_contents(name, &all, &size, NULL);
-    if (found) {
-        GStatBuf a, b;
-        if (g_stat(object, &a) == 0 && g_stat(name, &b) == 0 && b.st_mtime + 1 < a.st_mtime) {
-            fprintf(stderr, "dome-cc: error: %s is older than %s: compile it again by dome-cc -c\n", name, object);
-            exit(1);
-        }
-        char *at = all + strlen(side_head), *empty = g_str_has_prefix(all, side_head) ? strstr(at, "\n\n") : NULL;
-        if (!empty) {
-            fprintf(stderr, "dome-cc: error: %s is not of this dome-cc: compile again\n", name);
-            exit(1);
-        }
-        *empty = '\0';
-        char **lines = g_strsplit(at, "\n", -1);
-        *path = g_strdup(lines[0]);
-        *flags = g_ptr_array_new();
-        for (char **l = lines + 1; *l; l++)
-            add(*flags, *l);
-        *text = empty + 2;
-        *length = size - (gsize)(*text - all);
-    }
-    g_free(name);
-    return found;
 }
 
 static char *object_name(const char *source)
@@ -283,17 +329,31 @@ static char *object_name(const char *source)
     return base;
 }
 
+/* A program of the compiler's, such as ar. */
+static char *tool(const options *o, const char *name)
+{
+    GPtrArray *question = command_new(o);
+    g_ptr_array_add(question, g_strdup_printf("-print-prog-name=%s", name));
+    char *found = ask(o, question);
+    return found && *found ? found : g_strdup(name);
+}
+
 static int compile_only(const options *o, const char *path)
 {
-    char *object = o->output ? g_strdup(o->output) : object_name(path);
+    char *object = o->output ? g_strdup(o->output) : object_name(path), *section = scratch_file(".text");
     int status = compile_plainly(o, path, object);
     gsize length;
     char *text = status ? NULL : preprocess(o, path, &length);
     if (!text)
         return status ? status : 1;
-    GPtrArray *flags = flags_of(o);
-    unit *u = parse(o, path, text, length, flags);
-    if (u->refused || !side_write(object, path, flags, text, length)) {
+    GPtrArray *flags = flags_of(o), *command = g_ptr_array_new();
+    GString *content = object_section(path, flags, text, length);
+    add(command, tool(o, "objcopy"));
+    g_ptr_array_add(command, g_strdup_printf("--add-section=" OBJECT_SECTION "=%s", section));
+    add(command, "--set-section-flags=" OBJECT_SECTION "=exclude");
+    add(command, object);
+    if (parse(o, path, text, length, flags)->refused || !write_file(section, content->str, (gssize)content->len) ||
+        run(o, command, NULL) != 0) {
         unlink(object);
         return 1;
     }
@@ -303,11 +363,8 @@ static int compile_only(const options *o, const char *path)
 static int compile_text(const options *o, const unit *u, const char *text, GPtrArray *flags, const char *object)
 {
     char *file = scratch_file(".i");
-    GError *error = NULL;
-    if (!g_file_set_contents(file, text, -1, &error)) {
-        fprintf(stderr, "dome-cc: error: %s\n", error->message);
+    if (!write_file(file, text, -1))
         return 1;
-    }
     GPtrArray *command = command_new(o);
     for (unsigned i = 0; i < flags->len; i++)
         add(command, g_ptr_array_index(flags, i));
@@ -324,37 +381,93 @@ static int compile_text(const options *o, const unit *u, const char *text, GPtrA
     return status;
 }
 
+/* The archive that "-lNAME" is, in the folders of "-L"; NULL: a shared library, or one of the system. */
+static char *find_archive(const options *o, const char *name)
+{
+    bool only = false;
+    for (unsigned i = 0; i < o->words->len; i++)
+        only = only || strcmp(((word *)g_ptr_array_index(o->words, i))->text, "-static") == 0;
+    for (unsigned i = 0; i < o->words->len; i++) {
+        const word *w = g_ptr_array_index(o->words, i);
+        if (w->kind != WORD_LINK || !g_str_has_prefix(w->text, "-L"))
+            continue;
+        const char *folder = w->value ? w->value : w->text + 2;
+        char *shared = g_strdup_printf("%s/lib%s.so", folder, name), *archive = g_strdup_printf("%s/lib%s.a", folder, name);
+        bool there = g_file_test(archive, G_FILE_TEST_EXISTS), hidden = !only && g_file_test(shared, G_FILE_TEST_EXISTS);
+        g_free(shared);
+        if (there && !hidden)
+            return archive;
+        g_free(archive);
+        if (hidden)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* What a word of the command gives to translate. */
+typedef struct part {
+    unsigned first, count; /* units */
+    bool archive;
+} part;
+
+/* False: one line has been printed, or the compiler's. */
+static bool read_word(const options *o, const word *w, program *p, GPtrArray *all_flags, part *part, int *status)
+{
+    GPtrArray *list = g_ptr_array_new();
+    bool library = w->kind == WORD_LINK && g_str_has_prefix(w->text, "-l");
+    char *file = library ? find_archive(o, w->value ? w->value : w->text + 2) : w->kind == WORD_INPUT ? w->text : NULL;
+    part->first = p->units->len;
+    if (w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c")) {
+        object *own = g_new0(object, 1);
+        *status = compile_plainly(o, w->text, NULL);
+        if (*status)
+            return false;
+        own->path = w->text;
+        own->flags = flags_of(o);
+        own->text = preprocess(o, w->text, &own->length);
+        *status = 1;
+        if (!own->text)
+            return false;
+        g_ptr_array_add(list, own);
+    } else if (file && !object_read(file, list, &part->archive)) {
+        *status = 1;
+        return false;
+    }
+    for (unsigned i = 0; i < list->len; i++) {
+        object *x = g_ptr_array_index(list, i);
+        g_ptr_array_add(p->units, parse(o, x->path, x->text, x->length, x->flags));
+        g_ptr_array_add(all_flags, x->flags);
+    }
+    part->count = list->len;
+    return true;
+}
+
+/* In front of an archive, one of the objects that are translated: what it defines is then not taken from the other. */
+static bool add_archive(const options *o, GPtrArray *command, const GPtrArray *objects, const part *part)
+{
+    GPtrArray *make = g_ptr_array_new();
+    char *archive = scratch_file(".a");
+    add(make, tool(o, "ar"));
+    add(make, "rcs");
+    add(make, archive);
+    for (unsigned i = 0; i < part->count; i++)
+        add(make, g_ptr_array_index(objects, part->first + i));
+    add(command, archive);
+    return run(o, make, NULL) == 0;
+}
+
 static int link_program(const options *o)
 {
     program p = {g_ptr_array_new(), g_hash_table_new(g_str_hash, g_str_equal), g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal)};
-    GPtrArray *all_flags = g_ptr_array_new(), *units_of = g_ptr_array_new(); /* of each word: its unit, or NULL */
-    int refused = 0;
-    for (unsigned i = 0; i < o->words->len; i++) {
-        const word *w = g_ptr_array_index(o->words, i);
-        char *text = NULL, *path = w->text;
-        gsize length = 0;
-        GPtrArray *flags = NULL;
-        if (w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c")) {
-            int status = compile_plainly(o, w->text, NULL);
-            if (status)
-                return status;
-            text = preprocess(o, w->text, &length);
-            flags = flags_of(o);
-            if (!text)
-                return 1;
-        } else if (w->kind == WORD_INPUT) {
-            if (!side_read(w->text, &path, &flags, &text, &length))
-                text = NULL;
-        }
-        unit *u = text ? parse(o, path, text, length, flags) : NULL;
-        g_ptr_array_add(units_of, u);
-        if (u) {
-            refused += u->refused;
-            g_ptr_array_add(p.units, u);
-            g_ptr_array_add(all_flags, flags);
-        }
-    }
+    GPtrArray *all_flags = g_ptr_array_new();
+    part *parts = g_new0(part, o->words->len); /* of each word */
+    int refused = 0, status = 0;
+    for (unsigned i = 0; i < o->words->len; i++)
+        if (!read_word(o, g_ptr_array_index(o->words, i), &p, all_flags, &parts[i], &status))
+            return status;
+    for (unsigned i = 0; i < p.units->len; i++)
+        refused += ((unit *)g_ptr_array_index(p.units, i))->refused;
     if (refused)
         return 1;
     bool has_main = false;
@@ -377,13 +490,10 @@ static int link_program(const options *o)
             unit *u = g_ptr_array_index(p.units, i);
             const char *text = g_ptr_array_index(texts, i);
             char *name = o->output ? g_strdup(o->output) : g_strdup_printf("%.*s.dome.c", (int)strlen(u->path) - 2, u->path);
-            GError *error = NULL;
-            if (strcmp(name, "-") == 0) {
+            if (strcmp(name, "-") == 0)
                 fputs(text, stdout);
-            } else if (!g_file_set_contents(name, text, -1, &error)) {
-                fprintf(stderr, "dome-cc: error: %s\n", error->message);
+            else if (!write_file(name, text, -1))
                 return 1;
-            }
             g_free(name);
         }
         return 0;
@@ -394,33 +504,27 @@ static int link_program(const options *o)
     }
     for (unsigned i = 0; i < p.units->len; i++) {
         char *object = scratch_file(".o");
-        int status =
+        status =
             compile_text(o, g_ptr_array_index(p.units, i), g_ptr_array_index(texts, i), g_ptr_array_index(all_flags, i), object);
         if (status)
             return status;
         g_ptr_array_add(objects, object);
     }
-    char *include, *library;
-    find_library(&include, &library);
     GPtrArray *command = command_new(o);
-    unsigned next = 0;
     for (unsigned i = 0; i < o->words->len; i++) {
         const word *w = g_ptr_array_index(o->words, i);
-        if (w->kind == WORD_INPUT) {
-            add(command, g_ptr_array_index(units_of, i) ? g_ptr_array_index(objects, next++) : w->text);
-        } else if (w->kind == WORD_FLAG || w->kind == WORD_LINK) {
+        if (parts[i].count && !parts[i].archive)
+            add(command, g_ptr_array_index(objects, parts[i].first));
+        if (parts[i].count && parts[i].archive && !add_archive(o, command, objects, &parts[i]))
+            return 1;
+        if ((w->kind == WORD_INPUT && (!parts[i].count || parts[i].archive)) || w->kind == WORD_FLAG || w->kind == WORD_LINK) {
             add(command, w->text);
             if (w->value)
                 add(command, w->value);
         }
     }
-    g_ptr_array_add(command, g_strdup_printf("-L%s", library));
-    g_ptr_array_add(command, g_strdup_printf("-Wl,-rpath,%s", library));
-    add(command, "-ldome");
-    char **more = g_strsplit(DOME_CC_LIBRARIES, " ", -1);
-    for (char **m = more; *m; m++)
-        if (**m)
-            add(command, *m);
+    if (!add_library(o, g_ptr_array_index(p.units, 0), command))
+        return 1;
     add(command, "-o");
     add(command, o->output ? o->output : "a.out");
     return run(o, command, NULL);
@@ -470,6 +574,8 @@ int main(int argc, char **argv)
             o.verbose = true;
         } else if (g_str_has_prefix(a, "--cc=")) {
             o.compiler = a + 5;
+        } else if (g_str_has_prefix(a, "--dome=")) {
+            o.dome = a + 7;
         } else if (g_str_has_prefix(a, "--polls=")) {
             if (!in(a + 8, (const char *const[]){"auto", "every", "none", NULL})) {
                 fprintf(stderr, "dome-cc: error: %s: auto, every or none\n", a);
@@ -516,7 +622,7 @@ int main(int argc, char **argv)
     if (pass) {
         GPtrArray *command = command_new(&o);
         for (int i = 1; i < argc; i++)
-            if (!g_str_has_prefix(argv[i], "--cc="))
+            if (!g_str_has_prefix(argv[i], "--cc=") && !g_str_has_prefix(argv[i], "--dome="))
                 add(command, argv[i]);
         return run(&o, command, NULL);
     }

@@ -43,7 +43,23 @@ static const char prelude[] =
     "extern void dome__cc_free(void *) __asm__(\"dome_capture_free\");\n"
     "extern struct _IO_FILE *dome__cc_fopen(const char *, const char *) __asm__(\"dome_capture_fopen\");\n"
     "extern struct _IO_FILE *dome__cc_freopen(const char *, const char *, struct _IO_FILE *) __asm__(\"dome_capture_freopen\");\n"
-    "extern int dome__cc_fclose(struct _IO_FILE *) __asm__(\"dome_capture_fclose\");\n";
+    "extern int dome__cc_fclose(struct _IO_FILE *) __asm__(\"dome_capture_fclose\");\n"
+    "extern __typeof__((char *)0 - (char *)0) dome__cc_getline(char **, dome__cc_bytes *, struct _IO_FILE *) "
+    "__asm__(\"dome_capture_getline\");\n"
+    "extern __typeof__((char *)0 - (char *)0) dome__cc_getdelim(char **, dome__cc_bytes *, int, struct _IO_FILE *) "
+    "__asm__(\"dome_capture_getdelim\");\n"
+    "extern int dome__cc_asprintf(char **, const char *, ...) __asm__(\"dome_capture_asprintf\");\n"
+    "extern int dome__cc_vasprintf(char **, const char *, __builtin_va_list) __asm__(\"dome_capture_vasprintf\");\n"
+    "extern int dome__cc_rand(void) __asm__(\"dome_capture_rand\");\n"
+    "extern void dome__cc_srand(unsigned) __asm__(\"dome_capture_srand\");\n"
+    "extern long dome__cc_random(void) __asm__(\"dome_capture_random\");\n"
+    "extern void dome__cc_srandom(unsigned) __asm__(\"dome_capture_srandom\");\n"
+    "extern double dome__cc_drand48(void) __asm__(\"dome_capture_drand48\");\n"
+    "extern long dome__cc_lrand48(void) __asm__(\"dome_capture_lrand48\");\n"
+    "extern long dome__cc_mrand48(void) __asm__(\"dome_capture_mrand48\");\n"
+    "extern void dome__cc_srand48(long) __asm__(\"dome_capture_srand48\");\n"
+    "extern char *dome__cc_strtok(char *, const char *) __asm__(\"dome_capture_strtok\");\n"
+    "extern void dome__cc_keep(unsigned) __asm__(\"dome_capture_keep\");\n";
 
 /* Type descriptions: X(name, form, C type). */
 #define SCALARS(X)                                                                                                               \
@@ -186,6 +202,16 @@ static void add_global(unit *u, CXCursor c, const char *name, const char *id, un
     g_free(why);
 }
 
+static bool has_label_address(const node *n)
+{
+    if (n->kind == CXCursor_AddrLabelExpr)
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (has_label_address(node_kid(n, i)))
+            return true;
+    return false;
+}
+
 /* A declaration in a function: its types and statics move before the function. */
 static void lift(unit *u, function *f, node *n, unsigned top)
 {
@@ -198,6 +224,14 @@ static void lift(unit *u, function *f, node *n, unsigned top)
         }
         is_typedef = is_typedef ||
                      (kid->kind == CXCursor_TypedefDecl && !type_is_variable(clang_getTypedefDeclUnderlyingType(kid->cursor)));
+    }
+    if (is_static &&
+        has_label_address(n)) { /* a table of jumps: constant, it needs not be saved, and only the function knows it */
+        for (unsigned i = 0; i < n->kids->len; i++)
+            if (node_kid(n, i)->kind == CXCursor_VarDecl &&
+                !clang_isConstQualifiedType(clang_getCanonicalType(type_element(node_kid(n, i)->type, NULL))))
+                unit_refuse(u, n->a, "%s: a static variable with addresses of labels, which is not constant", f->name);
+        return;
     }
     if (is_static || is_typedef) {
         lift_names(u, n);
@@ -448,13 +482,16 @@ static bool reaches_foreign(program *p, CXType pointer)
     return found;
 }
 
-static void edit_call(program *p, unit *u, node *n, unsigned depth)
+static void edit_call(program *p, unit *u, const function *f, node *n, unsigned depth)
 {
     static const char *const heap[] = {"malloc", "calloc", "realloc", NULL};
     static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc",
                                              "pvalloc",       "reallocarray",   NULL};
     static const char *const later[] = {"signal", "bsd_signal", "sigset", "atexit", "on_exit", "at_quick_exit", NULL};
     CXCursor d = call_function(n);
+    bool hold = f && f->held && call_polls(p, u, n);
+    if (hold)
+        hold_call(u, n, depth);
     if (!cursor_is_null(d) && !foreign(p, u, d))
         return;
     char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
@@ -480,33 +517,46 @@ static void edit_call(program *p, unit *u, node *n, unsigned depth)
                     "%s: the function that it gets may poll, and would be called at any time: put #pragma dome nopoll before its "
                     "loops",
                     name);
-    } else if (polls) {
-        if (clang_getCanonicalType(n->type).kind == CXType_Void) {
-            edit_around(u, n->a, n->b, depth, "(dome__cc_hold(), ", ", dome__cc_release())");
-        } else {
-            char *t = type_declare(u, n->type, "dome__h", true);
-            char *before = g_strdup_printf("(__extension__ ({ dome__cc_hold(); %s = ", t);
-            edit_around(u, n->a, n->b, depth, before, "; dome__cc_release(); dome__h; }))");
-            g_free(before);
-            g_free(t);
-        }
+    } else if (polls && !hold) {
+        hold_call(u, n, depth);
     }
     g_free(name);
 }
 
 /* ---- */
 
+/* What the C library keeps for the program between calls: as DOME_CAPTURE_KEEP_... of <dome/capture.h>. */
+static unsigned kept_by(const char *name)
+{
+    static const char *const names[][9] = {{"rand", "srand", "random", "srandom"},
+                                           {"drand48", "lrand48", "mrand48", "srand48"},
+                                           {"strtok"},
+                                           {"getopt", "getopt_long", "getopt_long_only", "optind", "optarg", "opterr", "optopt"},
+                                           {"__errno_location"}};
+    for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
+        if (in_list(name, names[k]))
+            return 1u << k;
+    return 0;
+}
+
 static void edit_reference(program *p, unit *u, node *n)
 {
-    static const char *const ours[] = {"free", "strdup", "strndup", "fopen", "freopen", "fclose", NULL};
+    static const char *const ours[] = {"free",   "strdup",  "strndup",  "fopen",    "freopen",   "fclose",  "rand",
+                                       "srand",  "random",  "srandom",  "drand48",  "lrand48",   "mrand48", "srand48",
+                                       "strtok", "getline", "getdelim", "asprintf", "vasprintf", NULL};
+    static const char *const states[] = {"initstate", "setstate", "seed48", "lcong48", NULL};
     static const char *const calls_only[] = {"malloc", "calloc", "realloc", NULL};
     CXCursor d = node_declaration(n);
     const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;
     if (other)
         edit_replace(u, n->a, n->b, other);
-    if (d.kind != CXCursor_FunctionDecl)
-        return;
     char *name = cursor_name(d);
+    if (cursor_in_system_header(d))
+        u->keeps |= kept_by(name);
+    if (d.kind != CXCursor_FunctionDecl) {
+        g_free(name);
+        return;
+    }
     node *up = node_bare_up(n);
     bool called = up && up->kind == CXCursor_CallExpr && node_bare(call_callee(up)) == n;
     if (u->main && strcmp(name, "main") == 0) {
@@ -516,6 +566,8 @@ static void edit_reference(program *p, unit *u, node *n)
         char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(name);
         if (our)
             edit_replace(u, n->a, n->b, id);
+        if (in_list(name, states))
+            unit_refuse(u, n->a, "%s: what the C library keeps for it cannot be saved: use srandom or srand48", name);
         if (!called && in_list(name, never))
             unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
         if (!called && in_list(name, calls_only))
@@ -693,7 +745,7 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         }
         break;
     case CXCursor_CallExpr:
-        edit_call(p, u, n, depth);
+        edit_call(p, u, f, n, depth);
         if (f && f->polls) {
             CXCursor d = call_function(n);
             char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
@@ -854,8 +906,11 @@ char *module_write(program *p, unit *u)
                   {u->heap_types, "dome__heap_types"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++)
         g_string_append_printf(out, ", %s, %u", tables[i].list->len ? tables[i].name : "0", tables[i].list->len);
-    g_string_append(
-        out, "};\n__attribute__((__constructor__)) static void dome__enlist(void) { dome__cc_register(&dome__module); }\n");
+    g_string_append(out,
+                    "};\n__attribute__((__constructor__)) static void dome__enlist(void) { dome__cc_register(&dome__module); ");
+    if (u->keeps)
+        g_string_append_printf(out, "dome__cc_keep(%u); ", u->keeps);
+    g_string_append(out, "}\n");
     if (u->main)
         g_string_append(out, "int main(int argc, char **argv) { return dome__cc_main(argc, argv, dome__main); }\n");
     g_free(e);

@@ -197,7 +197,8 @@ bool strip_parts(unit *u, node *loop, node **var, node **bound, char **compariso
         enum CXTypeKind k = clang_getCanonicalType(clang_getCursorType(d)).kind;
         good = (k == CXType_Int || k == CXType_UInt || k == CXType_Long || k == CXType_ULong || k == CXType_LongLong ||
                 k == CXType_ULongLong) &&
-               type_same(left->type, clang_getCursorType(d)) && type_same(right->type, clang_getCursorType(d));
+               type_same(left->type, clang_getCursorType(d)) && type_same(right->type, clang_getCursorType(d)) &&
+               becomes_everywhere(right, type_scalar(clang_getCursorType(d)));
     }
     unsigned v = good ? cursor_offset(d) : 0;
     good = good && !touches(u, body, v, false) && invariant(u, right, loop);
@@ -430,7 +431,7 @@ static const pragma *pragma_of(unit *u, node *n)
     const pragma *mine = NULL; /* the last one between the statement before and this loop */
     for (unsigned i = 0; i < u->pragmas->len; i++) {
         const pragma *p = &g_array_index(u->pragmas, pragma, i);
-        if (p->at < n->a && text_skip(u, p->at) == n->a)
+        if (p->kind != PRAGMA_HOLD && p->at < n->a && text_skip(u, p->at) == n->a)
             mine = p;
     }
     return mine;
@@ -440,7 +441,7 @@ loop_class summary_loop(unit *u, node *n)
 {
     const pragma *mine = pragma_of(u, n);
     if (mine)
-        return mine->poll ? LOOP_EACH : LOOP_FREE;
+        return mine->kind == PRAGMA_POLL ? LOOP_EACH : LOOP_FREE;
     if (options_policy)
         return options_policy > 0 ? LOOP_EACH : LOOP_FREE;
     node *init, *condition, *step, *body;
@@ -518,6 +519,7 @@ void summary_unit(program *p, unit *u)
                 f->name = cursor_name(top->cursor);
                 f->key = function_key(u, top->cursor);
                 f->type_key = type_key(top->type);
+                f->held = hold_reason(u, top, GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)));
                 f->calls = g_ptr_array_new();
                 f->indirect = g_ptr_array_new();
                 g_ptr_array_add(u->functions, f);
@@ -549,6 +551,19 @@ static bool does_poll(program *p, function *g, void *data)
     (void)p;
     (void)data;
     return g->polls;
+}
+
+static bool calls_what_polls(program *p, const function *f)
+{
+    for (unsigned k = 0; k < f->calls->len; k++) {
+        const function *g = g_hash_table_lookup(p->functions, g_ptr_array_index(f->calls, k));
+        if (g && g->polls)
+            return true;
+    }
+    for (unsigned k = 0; k < f->indirect->len; k++)
+        if (indirect_reaches(p, g_ptr_array_index(f->indirect, k), does_poll, NULL))
+            return true;
+    return false;
 }
 
 /* Whether f reaches itself. */
@@ -590,24 +605,25 @@ void summary_complete(program *p)
         g_hash_table_foreach(p->functions, clear_mark, NULL);
         f->mark = 0;
         f->recursive = options_policy >= 0 && reaches(p, f, f);
-        f->polls = f->recursive || f->has_loop;
+        f->polls = !f->held && (f->recursive || f->has_loop);
     }
     for (bool more = true; more;) {
         more = false;
         for (unsigned i = 0; i < all->len; i++) {
             function *f = g_ptr_array_index(all, i);
-            bool polls = f->polls;
-            for (unsigned k = 0; k < f->calls->len && !polls; k++) {
-                function *g = g_hash_table_lookup(p->functions, g_ptr_array_index(f->calls, k));
-                polls = g && g->polls;
-            }
-            for (unsigned k = 0; k < f->indirect->len && !polls; k++)
-                polls = indirect_reaches(p, g_ptr_array_index(f->indirect, k), does_poll, NULL);
+            if (f->held)
+                continue;
+            bool polls = f->polls || calls_what_polls(p, f);
             function *same = g_hash_table_lookup(p->functions, f->key); /* weak, or inline in a header */
             polls = polls || same->polls;
             more = more || polls != f->polls || polls != same->polls;
             f->polls = same->polls = polls;
         }
+    }
+    for (unsigned i = 0; i < all->len; i++) {
+        const function *f = g_ptr_array_index(all, i);
+        if (f->held && *f->held && (f->has_loop || calls_what_polls(p, f)))
+            unit_warn(f->unit, f->decl->a, "%s %s: there is no checkpoint while it is active", f->name, f->held);
     }
     g_ptr_array_free(all, TRUE);
 }

@@ -13,12 +13,21 @@ static char *spelling(CXType t)
     return text;
 }
 
+/* For functions that pointers may lead to. Which of int, long and long long a size_t or an int64_t is differs between machines:
+ * to have the same polls on all, one is as good as the other. */
 char *type_key(CXType t)
 {
     t = clang_getCanonicalType(t);
     if (t.kind == CXType_Pointer)
         t = clang_getCanonicalType(clang_getPointeeType(t));
-    return spelling(t);
+    char *text = spelling(t), **words = g_strsplit(text, "long", -1), *one = g_strjoinv("int", words);
+    g_strfreev(words);
+    g_free(text);
+    words = g_strsplit(one, "int int", -1);
+    char *key = g_strjoinv("int", words);
+    g_strfreev(words);
+    g_free(one);
+    return key;
 }
 
 bool type_same(CXType a, CXType b)
@@ -29,6 +38,31 @@ bool type_same(CXType a, CXType b)
     g_free(x);
     g_free(y);
     return same;
+}
+
+static const char *scalar_of_kind(enum CXTypeKind k);
+static const char *scalar_of_typedef(CXType t);
+
+const char *type_scalar(CXType t)
+{
+    const char *name = scalar_of_typedef(t);
+    CXType c = clang_getCanonicalType(t);
+    if (c.kind == CXType_Enum)
+        c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
+    return name && scalar_of_kind(c.kind) ? name : scalar_of_kind(c.kind);
+}
+
+bool type_same_everywhere(CXType a, CXType b)
+{
+    const char *x = type_scalar(a), *y = type_scalar(b);
+    return type_same(a, b) && (x && y ? strcmp(x, y) == 0 : !x && !y);
+}
+
+bool type_is_wide_integer(CXType t)
+{
+    enum CXTypeKind k = clang_getCanonicalType(t).kind;
+    return k == CXType_Int || k == CXType_UInt || k == CXType_Long || k == CXType_ULong || k == CXType_LongLong ||
+           k == CXType_ULongLong;
 }
 
 static enum CXTypeKind kind(CXType t)
@@ -54,6 +88,20 @@ bool type_is_pointer(CXType t)
 bool type_is_function(CXType t)
 {
     return kind(t) == CXType_FunctionProto || kind(t) == CXType_FunctionNoProto;
+}
+
+bool type_is_argument_list(CXType t)
+{
+    while (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) {
+        CXCursor d = clang_getTypeDeclaration(t);
+        char *name = cursor_name(d);
+        bool found = strcmp(name, "__builtin_va_list") == 0 || strcmp(name, "__gnuc_va_list") == 0;
+        g_free(name);
+        if (found)
+            return true;
+        t = t.kind == CXType_Elaborated ? clang_Type_getNamedType(t) : clang_getTypedefDeclUnderlyingType(d);
+    }
+    return false;
 }
 
 CXType type_pointee(CXType t)
@@ -277,12 +325,12 @@ static const char *scalar_of_kind(enum CXTypeKind k)
 /* Names of types that are other basic types on other machines. */
 static const char *scalar_of_typedef(CXType t)
 {
-    static const char *const names[][2] = {{"size_t", "size"},          {"uintptr_t", "size"},       {"ssize_t", "ptrdiff"},
-                                           {"ptrdiff_t", "ptrdiff"},    {"intptr_t", "ptrdiff"},     {"int64_t", "llong"},
-                                           {"uint64_t", "ullong"},      {"int_fast16_t", "ptrdiff"}, {"int_fast32_t", "ptrdiff"},
-                                           {"uint_fast16_t", "size"},   {"uint_fast32_t", "size"},   {"int_fast64_t", "llong"},
-                                           {"uint_fast64_t", "ullong"}, {"intmax_t", "llong"},       {"uintmax_t", "ullong"},
-                                           {"int_least64_t", "llong"},  {"uint_least64_t", "ullong"}};
+    static const char *const names[][2] = {
+        {"size_t", "size"},        {"uintptr_t", "size"},     {"ssize_t", "ptrdiff"},      {"ptrdiff_t", "ptrdiff"},
+        {"intptr_t", "ptrdiff"},   {"int64_t", "llong"},      {"wchar_t", "int"},          {"__off64_t", "llong"},
+        {"__time64_t", "llong"},   {"uint64_t", "ullong"},    {"int_fast16_t", "ptrdiff"}, {"int_fast32_t", "ptrdiff"},
+        {"uint_fast16_t", "size"}, {"uint_fast32_t", "size"}, {"int_fast64_t", "llong"},   {"uint_fast64_t", "ullong"},
+        {"intmax_t", "llong"},     {"uintmax_t", "ullong"},   {"int_least64_t", "llong"},  {"uint_least64_t", "ullong"}};
     while (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) {
         if (t.kind == CXType_Elaborated) {
             t = clang_Type_getNamedType(t);
@@ -313,6 +361,26 @@ static GArray *fields_of(CXType t)
     GArray *fields = g_array_new(FALSE, FALSE, sizeof(CXCursor));
     clang_Type_visitFields(clang_getCanonicalType(t), add_field, fields);
     return fields;
+}
+
+/* What a value takes in the image, about: the same on all machines. */
+long long type_image_size(CXType t)
+{
+    const char *name = scalar_of_typedef(t);
+    t = clang_getCanonicalType(t);
+    long long n = 0;
+    if (t.kind == CXType_ConstantArray)
+        return clang_getArraySize(t) * type_image_size(clang_getArrayElementType(t));
+    if (t.kind == CXType_Record) {
+        GArray *fields = fields_of(t);
+        for (unsigned i = 0; i < fields->len; i++)
+            n += type_image_size(clang_getCursorType(g_array_index(fields, CXCursor, i)));
+        g_array_free(fields, TRUE);
+        return n;
+    }
+    if (t.kind == CXType_Pointer || t.kind == CXType_Long || t.kind == CXType_ULong)
+        return 8;
+    return name && (strcmp(name, "size") == 0 || strcmp(name, "ptrdiff") == 0) ? 8 : MAX(clang_Type_getSizeOf(t), 0);
 }
 
 static bool has_constant(CXType t)
@@ -497,9 +565,19 @@ static char *describe(unit *u, CXType t)
     id = new_type(u, key);
     char *q = quoted(name);
     if (c.kind == CXType_ConstantArray || c.kind == CXType_IncompleteArray) {
+        const bool named = t.kind != c.kind;
+        while (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) /* not at once: an int64_t must remain one */
+            t = t.kind == CXType_Elaborated ? clang_Type_getNamedType(t)
+                                            : clang_getTypedefDeclUnderlyingType(clang_getTypeDeclaration(t));
         CXType e = clang_getArrayElementType(t.kind == c.kind ? t : c);
         char *element = describe(u, e), *element_name = type_name(u, e);
         long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
+        if (named) {
+            g_free(q);
+            char *shown = n > 0 ? g_strdup_printf("%s[%lld]", element_name, n) : g_strdup_printf("%s[]", element_name);
+            q = quoted(shown);
+            g_free(shown);
+        }
         if (n > 0)
             g_string_append_printf(u->tail,
                                    "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s) * %lld, &%s, %lld, 0, 0, 0};\n", id,
@@ -528,4 +606,36 @@ char *type_describe(unit *u, CXType t, char **why)
     if (why)
         *why = reason;
     return reason ? NULL : describe(u, t);
+}
+
+/* ---- the same on all machines ---- */
+
+/* Whether integers of one type become the other's in "i < n" on every machine: which of int, long and long long a size_t is
+ * differs. */
+static bool becomes(const char *from, const char *to)
+{
+    static const char *const order[][2] = {{"int", "uint"}, {"ptrdiff", "size"}, {"long", "ulong"}, {"llong", "ullong"}};
+    int a = 0, b = 0;
+    bool a_sign = true, b_sign = true;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++) {
+            if (strcmp(from, order[i][k]) == 0) /* else it is smaller, and an int first */
+                a = i, a_sign = k == 0;
+            if (strcmp(to, order[i][k]) == 0)
+                b = i, b_sign = k == 0;
+        }
+    return a <= b && (a_sign || !b_sign || (a == 0 && b == 3));
+}
+
+bool becomes_everywhere(node *n, const char *to)
+{
+    n = node_bare(n);
+    if (n->kind == CXCursor_BinaryOperator || n->kind == CXCursor_UnaryOperator) { /* their own type is that of this machine */
+        for (unsigned i = 0; i < n->kids->len; i++)
+            if (!becomes_everywhere(node_kid(n, i), to))
+                return false;
+        return true;
+    }
+    const char *from = n->kind == CXCursor_UnaryExpr ? "size" : type_scalar(n->type);
+    return from && becomes(from, to);
 }

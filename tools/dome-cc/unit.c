@@ -38,19 +38,56 @@ void unit_place(unit *u, unsigned at, char **file, unsigned *line)
     clang_disposeString(name);
 }
 
-void unit_refuse(unit *u, unsigned at, const char *format, ...)
+static void say(unit *u, unsigned at, const char *word, const char *format, va_list arguments)
 {
-    char *file;
+    char *file, *text = g_strdup_vprintf(format, arguments);
     unsigned line;
     unit_place(u, at, &file, &line);
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "%s:%u: error: dome-cc: %s\n", file, line, text);
+    fprintf(stderr, "%s:%u: %s: dome-cc: %s\n", file, line, word, text);
     g_free(text);
     g_free(file);
+}
+
+void unit_refuse(unit *u, unsigned at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(u, at, "error", format, arguments);
+    va_end(arguments);
     u->refused++;
+}
+
+void unit_warn(unit *u, unsigned at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(u, at, "warning", format, arguments);
+    va_end(arguments);
+}
+
+static char *processor(CXTranslationUnit tu)
+{
+    CXTargetInfo info = clang_getTranslationUnitTargetInfo(tu);
+    CXString triple = clang_TargetInfo_getTriple(info);
+    const char *text = clang_getCString(triple);
+    char *name = g_strndup(text, strcspn(text, "-"));
+    clang_disposeString(triple);
+    clang_TargetInfo_dispose(info);
+    return name;
+}
+
+bool unit_is_native(const unit *u)
+{
+    struct CXUnsavedFile empty = {"dome-cc-empty.c", "", 0};
+    CXTranslationUnit here = clang_parseTranslationUnit(u->index, empty.Filename, NULL, 0, &empty, 1, CXTranslationUnit_None);
+    if (!here)
+        return true;
+    char *own = processor(here), *other = processor(u->tu);
+    bool native = strcmp(own, other) == 0;
+    g_free(other);
+    g_free(own);
+    clang_disposeTranslationUnit(here);
+    return native;
 }
 
 node *node_kid(const node *n, unsigned i)
@@ -267,9 +304,18 @@ static void find_pragmas(unit *u)
             continue;
         const char *word = p + strlen(key);
         size_t n = strcspn(word, " \t\r\n");
-        pragma found = {(unsigned)(p - u->original), n == 4 && strncmp(word, "poll", 4) == 0};
-        if (!found.poll && !(n == 6 && strncmp(word, "nopoll", 6) == 0))
-            unit_refuse(u, found.at, "#pragma dome %.*s is not known: poll and nopoll are, before a loop", (int)n, word);
+        static const char *const words[] = {[PRAGMA_NOPOLL] = "nopoll", [PRAGMA_POLL] = "poll", [PRAGMA_HOLD] = "hold"};
+        pragma found = {(unsigned)(p - u->original), PRAGMA_NOPOLL};
+        unsigned kind = 0;
+        while (kind < G_N_ELEMENTS(words) && !(n == strlen(words[kind]) && strncmp(word, words[kind], n) == 0))
+            kind++;
+        if (kind == G_N_ELEMENTS(words)) {
+            unit_refuse(u, found.at,
+                        "#pragma dome %.*s is not known: poll and nopoll are, before a loop, and hold, before a function", (int)n,
+                        word);
+            continue;
+        }
+        found.kind = kind;
         g_array_append_val(u->pragmas, found);
     }
 }

@@ -84,7 +84,7 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     v->type = type;
     v->cursor = n->cursor;
     v->parameter = parameter;
-    long long size = type_is_record(type) ? clang_Type_getSizeOf(type) : 0;
+    long long size = type_is_record(type) ? type_image_size(type) : 0;
     v->memory = type_is_array(type) || declares_taken(f, n->cursor) ||
                 clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
     bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type));
@@ -94,10 +94,11 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     unit_place(u, n->a, &file, &v->line);
     v->file = file;
     if (type_is_variable(type))
-        unit_refuse(u, n->a,
-                    "%s: the variable %s has a variable length, and the function may poll: use malloc, or #pragma dome nopoll at "
-                    "the loops of a function that calls none that polls",
-                    f->name, name);
+        unit_refuse(
+            u, n->a,
+            "%s: the variable %s has a variable length, and the function may poll: use malloc, or #pragma dome hold before "
+            "the function",
+            f->name, name);
     for (unsigned i = 0; i < n->kids->len; i++) {
         node *kid = node_kid(n, i);
         if (kid->kind >= CXCursor_FirstAttr && kid->kind <= CXCursor_LastAttr) {
@@ -700,7 +701,9 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
         variable *v = g_ptr_array_index(f->variables, i);
         if (v->memory != memory || (!memory && !g_hash_table_contains(wanted, v)))
             continue;
-        char *why, *type = type_describe(u, v->type, &why);
+        char *why, *type = v->wide            ? g_strdup("dome__cc_llong")
+                           : v->plain_pointer ? g_strdup("dome__cc_pointer")
+                                              : type_describe(u, v->type, &why);
         if (!type) {
             if (v->temporary)
                 unit_refuse(u, f->decl->a, "%s: the result of a call cannot be saved: it contains %s", f->name, why);
@@ -739,11 +742,33 @@ static guint64 mixed(guint64 h, const char *text)
     return h;
 }
 
+/* Without numbers and strings: those that macros of headers leave (UINTPTR_MAX, PRId64) differ between machines. */
+static char *without_literals(char *text)
+{
+    char *to = text, before = ' ';
+    for (char *at = text; *at;) {
+        if (*at == '"') {
+            for (at++; *at && *at != '"'; at += *at == '\\' && at[1] ? 2 : 1)
+                ;
+            at += *at != '\0';
+        } else if (g_ascii_isdigit(*at) && !g_ascii_isalnum(before) && before != '_') {
+            while (g_ascii_isalnum(*at) || *at == '.' || ((*at == '+' || *at == '-') && strchr("eEpP", at[-1])))
+                at++;
+        } else {
+            before = *to++ = *at++;
+            continue;
+        }
+        before = ' ';
+    }
+    *to = '\0';
+    return text;
+}
+
 /* Of the source and of the places where the function can be captured, so that the image of another version is refused, also one
- * that polls elsewhere. Spaces and line numbers do not count. */
+ * that polls elsewhere. Spaces, line numbers and literals do not count. */
 static guint64 version_of(function *f)
 {
-    char *text = text_flat(f->unit, f->decl->a, f->decl->b);
+    char *text = without_literals(text_flat(f->unit, f->decl->a, f->decl->b));
     guint64 h = mixed(G_GUINT64_CONSTANT(14695981039346656037), text);
     for (unsigned i = 0; i < f->sites->len; i++) {
         const site *s = g_ptr_array_index(f->sites, i);
@@ -767,10 +792,6 @@ static CXType parameter_type(function *f, unsigned i, CXType written)
 void write_function(program *p, function *f)
 {
     unit *u = f->unit;
-    if (clang_isFunctionTypeVariadic(f->decl->type) && clang_getCanonicalType(f->decl->type).kind == CXType_FunctionProto) {
-        unit_refuse(u, f->decl->a, "%s has a variable number of arguments, and may poll", f->name);
-        return;
-    }
     f->out = g_string_new(NULL);
     f->variables = g_ptr_array_new();
     f->live = g_ptr_array_new();
@@ -802,6 +823,7 @@ void write_function(program *p, function *f)
             continue;
         }
         variable *v = variable_new(f, at, parameter_type(f, (unsigned)i, at->type), true);
+        v->plain_pointer = type_is_array(at->type);
         g_ptr_array_add(f->live, v);
         if (v->memory)
             g_string_append_printf(copies, "%s = %s; ", v->read, name);

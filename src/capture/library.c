@@ -1,0 +1,190 @@
+/* What the C library has for the program, and cannot be saved there: between calls, random numbers, the rest of strtok's text,
+ * how far getopt is; and blocks of its heap. These functions do the same as glibc's, with globals and blocks that are known. */
+#include "capture/library.h"
+
+#include "capture/modules.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- rand, random ---- */
+
+/* glibc's generator: each number is the sum of those 3 and 31 before it. numbers[NUMBERS]: the place of the next one plus 1; 0:
+ * not seeded. */
+enum { NUMBERS = 31, LAG = 3, THROWN_AWAY = 310 };
+static uint32_t numbers[NUMBERS + 1];
+
+static uint32_t next_number(void)
+{
+    uint32_t at = numbers[NUMBERS] - 1, value = numbers[at] += numbers[(at + NUMBERS - LAG) % NUMBERS];
+    numbers[NUMBERS] = (at + 1) % NUMBERS + 1;
+    return value >> 1;
+}
+
+void dome_capture_srandom(unsigned seed)
+{
+    int32_t value = seed ? (int32_t)seed : 1;
+    for (int k = 0; k < NUMBERS; k++) {
+        numbers[k] = (uint32_t)value;
+        int64_t next = 16807 * (int64_t)(value % 127773) - 2836 * (int64_t)(value / 127773);
+        value = (int32_t)(next < 0 ? next + 2147483647 : next);
+    }
+    numbers[NUMBERS] = LAG + 1;
+    for (int k = 0; k < THROWN_AWAY; k++)
+        next_number();
+}
+
+long dome_capture_random(void)
+{
+    if (numbers[NUMBERS] == 0)
+        dome_capture_srandom(1);
+    return (long)next_number();
+}
+
+int dome_capture_rand(void)
+{
+    return (int)dome_capture_random();
+}
+
+void dome_capture_srand(unsigned seed)
+{
+    dome_capture_srandom(seed);
+}
+
+/* ---- drand48 ---- */
+
+static uint64_t state48;
+
+static uint64_t next48(void)
+{
+    return state48 = (state48 * UINT64_C(0x5deece66d) + 11) & UINT64_C(0xffffffffffff);
+}
+
+void dome_capture_srand48(long seed)
+{
+    state48 = (uint64_t)(uint32_t)seed << 16 | 0x330e;
+}
+
+double dome_capture_drand48(void)
+{
+    return (double)next48() / 281474976710656.0;
+}
+
+long dome_capture_lrand48(void)
+{
+    return (long)(next48() >> 17);
+}
+
+long dome_capture_mrand48(void)
+{
+    return (long)(int32_t)(uint32_t)(next48() >> 16);
+}
+
+/* ---- strtok ---- */
+
+static char *rest;
+
+char *dome_capture_strtok(char *text, const char *delimiters)
+{
+    char *word = text || rest ? strtok_r(text, delimiters, &rest) : NULL;
+    if (!word)
+        rest = NULL; /* the text may be gone when the image is taken */
+    return word;
+}
+
+/* ---- errno ---- */
+
+static int error;
+
+void dome__capture_library_save(void)
+{
+    error = errno;
+}
+
+void dome__capture_library_restore(void)
+{
+    errno = error;
+}
+
+/* ---- blocks ---- */
+
+ptrdiff_t dome_capture_getdelim(char **line, size_t *size, int delimiter, FILE *stream)
+{
+    static char *text; /* the C library's */
+    static size_t room;
+    if (!line || !size) {
+        errno = EINVAL;
+        return -1;
+    }
+    const ssize_t n = getdelim(&text, &room, delimiter, stream);
+    if (n < 0)
+        return -1;
+    if (!*line || *size < (size_t)n + 1) {
+        char *larger = dome_capture_realloc(&dome_capture_char, *line, MAX((size_t)n + 1, 120));
+        if (!larger)
+            return -1;
+        *line = larger;
+        *size = MAX((size_t)n + 1, 120);
+    }
+    memcpy(*line, text, (size_t)n + 1);
+    return n;
+}
+
+ptrdiff_t dome_capture_getline(char **line, size_t *size, FILE *stream)
+{
+    return dome_capture_getdelim(line, size, '\n', stream);
+}
+
+int dome_capture_vasprintf(char **text, const char *format, va_list arguments)
+{
+    char *of_libc;
+    const int n = vasprintf(&of_libc, format, arguments);
+    if (n < 0)
+        return n;
+    *text = dome_capture_malloc(&dome_capture_char, (size_t)n + 1);
+    if (*text)
+        memcpy(*text, of_libc, (size_t)n + 1);
+    free(of_libc);
+    return *text ? n : -1;
+}
+
+int dome_capture_asprintf(char **text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = dome_capture_vasprintf(text, format, arguments);
+    va_end(arguments);
+    return n;
+}
+
+/* ---- what the image gets ---- */
+
+static dome_capture_type text_pointer = DOME_CAPTURE_POINTER_TO("char *", &dome_capture_char);
+static dome_capture_global of_random[] = {{"libc:random", numbers, &dome_capture_uint, NUMBERS + 1, 0}};
+static dome_capture_global of_random48[] = {{"libc:drand48", &state48, &dome_capture_ullong, 1, 0}};
+static dome_capture_global of_strtok[] = {{"libc:strtok", &rest, &text_pointer, 1, 0}};
+static dome_capture_global of_getopt[] = {{"libc:optarg", &optarg, &text_pointer, 1, 0},
+                                          {"libc:opterr", &opterr, &dome_capture_int, 1, 0},
+                                          {"libc:optind", &optind, &dome_capture_int, 1, 0},
+                                          {"libc:optopt", &optopt, &dome_capture_int, 1, 0}};
+static dome_capture_global of_errno[] = {{"libc:errno", &error, &dome_capture_int, 1, 0}};
+#define KEEPER(text, list)                                                                                                       \
+    {                                                                                                                            \
+        .size = sizeof(dome_capture_module), .name = text, .globals = list, .nglobals = G_N_ELEMENTS(list)                       \
+    }
+static dome_capture_module keepers[] = {KEEPER("libc random", of_random), KEEPER("libc drand48", of_random48),
+                                        KEEPER("libc strtok", of_strtok), KEEPER("libc getopt", of_getopt),
+                                        KEEPER("libc errno", of_errno)};
+
+void dome_capture_keep(unsigned what)
+{
+    static unsigned kept;
+    for (unsigned k = 0; k < G_N_ELEMENTS(keepers); k++)
+        if (what & ~kept & 1u << k)
+            dome_capture_register(&keepers[k]);
+    kept |= what;
+}

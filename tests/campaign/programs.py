@@ -1,0 +1,295 @@
+"""Programs that nobody here wrote, from Debian's sources, by dome-cc: their own tests pass, and each is stopped and continued 100 times at
+random and does what the compiler's program does.
+
+    programs.py [TIMES [SEED [NAME...]]]
+
+The sources are kept in build/tests/debian. What of them is refused, and why: docs/dome-cc.md."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
+sys.dont_write_bytecode = True
+import harness  # noqa: E402
+from harness import Failure, check  # noqa: E402
+
+BUILD = os.path.abspath(harness.BUILD)
+CC = os.path.join(BUILD, "tools", "dome-cc")
+STORE = os.path.join(BUILD, "tests", "debian")
+
+
+# ---- Debian's sources ----
+
+
+def apt_options():
+    """apt with a state of its own, and the sources of this Debian."""
+    state = os.path.join(STORE, "apt")
+    for d in ("state/lists/partial", "cache/archives/partial"):
+        os.makedirs(os.path.join(state, d), exist_ok=True)
+    release = dict(re.findall(r'^(\w+)="?([^"\n]*)', open("/etc/os-release").read(), re.M))
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    with open(os.path.join(state, "sources.list"), "w") as f:
+        f.write("deb-src %shttp://deb.debian.org/debian %s main\n" % ("[signed-by=%s] " % key if os.path.exists(key) else "", release.get("VERSION_CODENAME", "stable")))
+    return ["-q", "-o", "Dir::Etc::sourcelist=" + os.path.join(state, "sources.list"), "-o", "Dir::Etc::sourceparts=-", "-o", "Dir::State=" + os.path.join(state, "state"),
+            "-o", "Dir::Cache=" + os.path.join(state, "cache"), "-o", "Acquire::Languages=none", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=3"]
+
+
+def source(package):
+    """The folder with the package's sources, or a skip with the reason."""
+    place = os.path.join(STORE, package)
+    if not os.path.exists(os.path.join(place, "complete")):
+        for tool in ("apt-get", "dpkg-source"):
+            if not shutil.which(tool):
+                harness.skip(tool + " is not installed")
+        shutil.rmtree(place, ignore_errors=True)
+        os.makedirs(place)
+        options, log = apt_options(), os.path.join(place, "log")
+        with open(log, "w") as f:
+            if not os.path.exists(os.path.join(STORE, "apt", "updated")):
+                if subprocess.run(["apt-get", *options, "update"], stdout=f, stderr=f).returncode == 0:
+                    open(os.path.join(STORE, "apt", "updated"), "w").close()
+            done = subprocess.run(["apt-get", *options, "source", "--only-source", "--download-only", package], cwd=place, stdout=f, stderr=f)
+            if done.returncode != 0:
+                harness.skip("no sources of %s from Debian: %s" % (package, (re.findall(r"^[EW]: .*", open(log).read(), re.M) or ["see " + log])[-1]))
+            dsc = next(n for n in os.listdir(place) if n.endswith(".dsc"))
+            check(subprocess.run(["dpkg-source", "--no-check", "-x", dsc, "src"], cwd=place, stdout=f, stderr=f).returncode == 0, "dpkg-source: see " + log)
+        open(os.path.join(place, "complete"), "w").close()
+    return os.path.join(place, "src")
+
+
+# ---- the programs ----
+
+
+def run(command, cwd, **more):
+    done = subprocess.run(command, cwd=cwd, env=harness.clean_environment(), stdin=more.pop("stdin", subprocess.DEVNULL), capture_output=True, **more)
+    check(done.returncode == 0, "%s: status %d: %s" % (" ".join(command)[:200], done.returncode, (done.stderr or done.stdout)[-1500:].decode(errors="replace")))
+    return done.stdout
+
+
+def sources_in(src, folder, leave=()):
+    return sorted(os.path.join(folder, n) for n in os.listdir(os.path.join(src, folder)) if n.endswith(".c") and n not in leave)
+
+
+def text_file(path, chance, size):
+    """Compressible text."""
+    words = ["".join(chance.choice("etaoinshrdlu") for _ in range(chance.randrange(2, 9))) for _ in range(3000)]
+    with open(path, "w") as f:
+        while f.tell() < size:
+            f.write(" ".join(chance.choice(words) for _ in range(12)) + "\n")
+
+
+class Program:
+    """build(compiler, to): compiles it; own_tests(compiler, folder): those that it brings; arguments, and what it reads: a long run."""
+
+    package = None
+    reads = None
+
+    def __init__(self, work):
+        self.src, self.work = source(self.package), work
+
+    def compile(self, compiler, to, files, *more):
+        run([*compiler, "-O2", "-w", *more, *files, "-o", to, "-lm"], self.src)
+
+    def own_tests(self, compiler, folder):
+        return "it brings no tests"
+
+    def check_output(self, output):
+        pass
+
+
+class Zopfli(Program):
+    """A compressor: 17 files; heap, recursion, callbacks, qsort."""
+
+    package = "zopfli"
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, sources_in(self.src, "src/zopfli"))
+
+    def prepare(self, chance):
+        text_file(os.path.join(self.work, "text"), chance, 250000)
+        self.arguments = ["-c", "--i25", "text"]
+
+    def check_output(self, output):
+        with open(os.path.join(self.work, "text"), "rb") as f:
+            check(subprocess.run(["gunzip", "-c"], input=output, capture_output=True).stdout == f.read(), "gunzip reads another text")
+
+
+class Cliquer(Program):
+    """Largest cliques of a graph: recursion, callbacks, bit sets in the heap."""
+
+    package = "cliquer"
+    library = ["cliquer.c", "graph.c", "reorder.c"]
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, ["cl.c", *self.library])
+
+    def own_tests(self, compiler, folder):
+        program = os.path.join(folder, "testcases")
+        self.compile(compiler, program, ["testcases.c", *self.library])
+        output = run([program], self.src)
+        check(b"rror" not in output, output.decode()[-500:])
+        return "testcases"
+
+    def prepare(self, chance):
+        n, p = 300, 0.6
+        edges = [(i, k) for i in range(2, n + 1) for k in range(1, i) if chance.random() < p]
+        with open(os.path.join(self.work, "graph"), "w") as f:
+            f.write("p edge %d %d\n" % (n, len(edges)) + "".join("e %d %d\n" % e for e in edges))
+        self.arguments = ["-q", "graph"]
+
+
+class Divsufsort(Program):
+    """Suffix arrays: large functions of macros and gotos, arrays on the stack."""
+
+    package = "libdivsufsort"
+
+    def build(self, compiler, to):
+        generated = os.path.join(self.work, "include")
+        os.makedirs(generated, exist_ok=True)
+        words = {"SAUCHAR_TYPE": "uint8_t", "SAINT32_TYPE": "int32_t", "SAINDEX_TYPE": "int32_t", "SAINDEX_PRId": '"d"', "SAINT_PRId": '"d"', "SAINT_TYPE": "int32_t",
+                 "SAINT32_PRId": '"d"', "W64BIT": "", "INCFILE": "#include <inttypes.h>", "INLINE": "inline", "DIVSUFSORT_EXPORT": "", "DIVSUFSORT_IMPORT": "",
+                 "PROJECT_VERSION_FULL": "2.0.1", "LFS_OFF_T": "off_t", "LFS_FOPEN": "fopen", "LFS_FTELL": "ftello", "LFS_FSEEK": "fseeko", "LFS_PRID": '"ld"'}
+        for name in ("divsufsort.h", "config.h", "lfs.h"):
+            text = open(os.path.join(self.src, "include", name + ".cmake")).read()
+            text = re.sub(r"@(\w+)@", lambda m: words.get(m.group(1), "1"), text)
+            text = re.sub(r"#cmakedefine (\w+) ?(.*)", lambda m: "#define %s %s" % (m.group(1), m.group(2) or "1") if m.group(1).startswith("HAVE_") and "IO_H" not in m.group(1) else "", text)
+            with open(os.path.join(generated, name), "w") as f:
+                f.write(text)
+        self.compile(compiler, to, ["examples/suftest.c", *sources_in(self.src, "lib")], "-I", generated, "-Iinclude", "-DHAVE_CONFIG_H=1", "-D__STRICT_ANSI__=1", "-D_DEFAULT_SOURCE")
+
+    def prepare(self, chance):
+        text_file(os.path.join(self.work, "text"), chance, 6000000)
+        self.arguments = ["text"]  # suftest: sorts, and checks what it has sorted
+
+    def own_tests(self, compiler, folder):
+        return "suftest checks its own result"
+
+
+class Jsmn(Program):
+    """A JSON parser in a header, and its example, which prints a tree."""
+
+    package = "jsmn"
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, ["example/jsondump.c"])
+
+    def own_tests(self, compiler, folder):
+        for flags in ([], ["-DJSMN_STRICT=1"], ["-DJSMN_PARENT_LINKS=1"], ["-DJSMN_STRICT=1", "-DJSMN_PARENT_LINKS=1"]):
+            program = os.path.join(folder, "tests")
+            self.compile(compiler, program, ["test/tests.c"], *flags)
+            check(b"FAILED: 0" in run([program], self.src), "jsmn's tests fail")
+        return "test/tests.c, four times"
+
+    def prepare(self, chance):
+        def value(depth):
+            if depth == 0 or chance.random() < 0.2:
+                return chance.choice(['"%x"' % chance.randrange(1 << 30), "true", "null", "%d" % chance.randrange(1000)])
+            if chance.random() < 0.5:
+                return "[" + ", ".join(value(depth - 1) for _ in range(chance.randrange(1, 9))) + "]"
+            return "{" + ", ".join('"k%d": %s' % (i, value(depth - 1)) for i in range(chance.randrange(1, 9))) + "}"
+
+        with open(os.path.join(self.work, "json"), "w") as f:
+            f.write("[" + ",\n".join(value(6) for _ in range(400)) + "]\n")
+        self.reads, self.arguments = "json", []
+
+
+class Tommath(Program):
+    """Numbers of any length: 160 files; the library's own test is the program that is stopped. Its seed is the time: here it is fixed."""
+
+    package = "libtommath"
+
+    def build(self, compiler, to):
+        test = os.path.join(self.work, "test.c")
+        with open(os.path.join(self.src, "demo/test.c")) as f, open(test, "w") as g:
+            g.write(f.read().replace("time(NULL)", "7"))
+        self.compile(compiler, to, [test, "demo/shared.c", *sources_in(self.src, ".")], "-DMP_32BIT", "-I.", "-Idemo")
+
+    def prepare(self, chance):
+        self.arguments = []
+
+    def check_output(self, output):
+        check(re.search(rb"Tests OK/NOP/FAIL: \d+/\d+/0\n", output), output[-300:].decode())
+
+    def own_tests(self, compiler, folder):
+        return "the program is its test"
+
+
+PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "jsmn": Jsmn, "tommath": Tommath}
+
+
+# ---- stopped and continued ----
+
+
+def started(program, path, more, output):
+    reads = open(os.path.join(program.work, program.reads), "rb") if program.reads else subprocess.DEVNULL
+    return subprocess.Popen([path, *program.arguments, *more], cwd=program.work, env=harness.clean_environment(), stdin=reads, stdout=output, stderr=subprocess.PIPE)
+
+
+def stop_and_continue(program, path, plain, chance, times):
+    """Half of the stops by SIGTERM, with a last checkpoint; the others by kill -9, and what was printed since the last one comes again.
+    Compares each finished run's output with the plain program's."""
+    stops = runs = 0
+    directory, output = os.path.join(program.work, "saved"), os.path.join(program.work, "output")
+    before = time.monotonic()
+    check(subprocess.run([path, *program.arguments], cwd=program.work, env=harness.clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         stdin=open(os.path.join(program.work, program.reads), "rb") if program.reads else subprocess.DEVNULL).returncode == 0, "undisturbed: fails")
+    whole = time.monotonic() - before
+    while stops < times:
+        shutil.rmtree(directory, ignore_errors=True)
+        here = 0
+        while True:
+            with open(output, "wb") as f:
+                child = started(program, path, ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "%gs" % max(whole / 40, 0.01), "--dome-restart=auto"], f)
+                try:
+                    child.wait(chance.uniform(0.03, whole / 4 + 0.05) if here < 12 and stops < times else 600)
+                except subprocess.TimeoutExpired:
+                    child.send_signal(chance.choice([signal.SIGTERM, signal.SIGKILL]))
+                    here, stops = here + 1, stops + 1
+                errors = child.communicate()[1].decode(errors="replace")
+            with open(output, "rb") as f:
+                printed = f.read()
+            if child.returncode == 0:
+                break
+            check(child.returncode in (-signal.SIGTERM, -signal.SIGKILL), "stop %d: status %d: %s" % (stops, child.returncode, errors[-600:]))
+            check(printed in plain, "stop %d: other output: %r" % (stops, printed[-200:]))
+        runs += 1
+        check(plain.endswith(printed) if here else plain == printed, "after %d stops: other output: %r" % (here, printed[-200:]))
+    return "%d stops, %d runs to the end" % (stops, runs)
+
+
+def one(name, times, seed):
+    with harness.temporary_directory() as work:
+        program, chance = PROGRAMS[name](work), random.Random("%d:%s" % (seed, name))
+        program.prepare(chance)
+        plain, ours = os.path.join(work, "plain"), os.path.join(work, name)
+        program.build(["cc", "-ffp-contract=off"], plain)
+        program.build([CC], ours)
+        expected = run([plain, *program.arguments], work, **({"stdin": open(os.path.join(work, program.reads), "rb")} if program.reads else {}))
+        program.check_output(expected)
+        tests = program.own_tests([CC], work)
+        return "%s; own tests: %s" % (stop_and_continue(program, ours, expected, chance, times), tests)
+
+
+def main():
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    if not os.path.exists(CC):
+        harness.skip("there is no dome-cc")
+    failed = 0
+    for name in sys.argv[3:] or PROGRAMS:
+        begin = time.monotonic()
+        try:
+            print("%s: %s, %.0f s" % (name, one(name, times, seed), time.monotonic() - begin), flush=True)
+        except Failure as e:
+            failed += 1
+            print("FAILED %s: %s" % (name, e), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,24 @@
+/* object.c: the text in an object, from which it is translated when a program is linked. */
+#ifndef DOME_CC_OBJECT_H
+#define DOME_CC_OBJECT_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define OBJECT_SECTION ".dome"
+
+typedef struct object {
+    char *path;       /* of the source, as it was given */
+    GPtrArray *flags; /* char *: with which it was compiled */
+    char *text;       /* preprocessed */
+    gsize length;
+} object;
+
+/* What the section contains. */
+GString *object_section(const char *path, const GPtrArray *flags, const char *text, gsize length);
+
+/* Adds to `list` what is in an object, or in the objects of an archive; nothing if dome-cc has not made them. False: one line has
+ * been printed. */
+bool object_read(const char *file, GPtrArray *list, bool *archive);
+
+#endif
