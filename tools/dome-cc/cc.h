@@ -30,7 +30,20 @@ typedef struct edit {
     const char *text;
 } edit;
 
-typedef enum { LOOP_FREE, LOOP_STRIP, LOOP_EACH } loop_class;
+/* How often a loop polls: never; before each `stride` iterations of a counted loop, or of any other; in each iteration. */
+typedef enum { LOOP_FREE, LOOP_STRIP, LOOP_COUNTDOWN, LOOP_EACH } loop_class;
+
+typedef struct loop_plan {
+    loop_class class;
+    unsigned stride;
+    unsigned few; /* LOOP_STRIP: with at most so many iterations it does not poll */
+    double cost;  /* operations of the whole loop, if it does not poll */
+    bool polls;   /* it polls, or something inside does */
+    bool unknown; /* a call inside may take any time */
+    bool breaks;  /* it is left by "break" */
+    bool twice;   /* its first strip stands before the first poll: short loops then do not poll */
+    bool nest;    /* counted, and an iteration's work is known when it begins: several are cut off together */
+} loop_plan;
 
 typedef struct variable {
     char *name;     /* as it is now called */
@@ -56,8 +69,14 @@ typedef struct function {
     char *type_key;      /* its canonical type */
     GPtrArray *calls;    /* char *: keys of functions that it calls */
     GPtrArray *indirect; /* char *: type keys of pointers that it calls; "" : any */
-    bool has_loop, recursive, polls, addressed, any_type;
-    const char *held; /* why it cannot be saved while it is active, so that what it calls does not poll; NULL: it can */
+    const char *held;    /* why it cannot be saved while it is active, so that what it calls does not poll; NULL: it can */
+    bool delays;         /* it is held, and has a loop or a call that would poll */
+    bool recursive, polls;
+    bool twin;    /* it is written twice: see find_twins */
+    bool told;    /* its twin is declared */
+    double cost;  /* operations of a call, if it does not poll */
+    bool unknown; /* it calls what may take any time, as functions of libraries do */
+    enum { FUNCTION_NEW, FUNCTION_BEGUN, FUNCTION_DONE } planned;
     int mark;
     /* while it is written */
     GString *out;
@@ -69,6 +88,7 @@ typedef struct function {
     GHashTable *by_decl; /* offset of a declaration -> variable */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
+    int in_nest; /* loops around this one that cut off iterations of little work */
 } function;
 
 typedef struct unit {
@@ -95,6 +115,8 @@ typedef struct unit {
     GPtrArray *descriptors; /* char *: functions */
     GHashTable *file_names; /* names of the file's scope */
     GArray *pragmas;        /* pragma */
+    GHashTable *loops;      /* node -> loop_plan */
+    GHashTable *loop_names; /* node -> its name in a profile */
     GArray *hoists;         /* hoist */
     GHashTable *lifted;     /* offsets of declarations of functions that are the file's now */
     int counter;
@@ -145,7 +167,9 @@ CXCursor call_function(const node *n);          /* the function that is called b
 unsigned text_skip(const unit *u, unsigned at); /* over spaces and line markers */
 unsigned text_find(const unit *u, unsigned at, unsigned end, char what); /* outside of parentheses and literals */
 unsigned text_close(const unit *u, unsigned at);                         /* the parenthesis that closes the one at `at` */
-char *text_flat(const unit *u, unsigned a, unsigned b);                  /* in one line */
+guint64 text_hash(const unit *u, unsigned a, unsigned b);                /* spaces and line numbers do not count */
+guint64 hash_on(guint64 hash, const char *text);
+char *text_flat(const unit *u, unsigned a, unsigned b); /* in one line */
 
 /* edits.c */
 void edit_replace(unit *u, unsigned a, unsigned b, const char *text);
@@ -180,9 +204,14 @@ char *type_key(CXType t);
 /* summary.c: which functions poll */
 void summary_unit(program *p, unit *u);
 void summary_complete(program *p);
-loop_class summary_loop(unit *u, node *n);
-char *summary_short_nest(unit *u, node *loop);
+const loop_plan *summary_loop(unit *u, node *n);
+char *summary_short_nest(program *p, unit *u, node *loop);
+char *summary_work(program *p, unit *u, node *body);
+double summary_least_work(program *p, unit *u, node *n);
+double summary_own_work(program *p, unit *u, node *n);
+bool summary_is_plain(node *loop);
 bool call_polls(program *p, unit *u, node *n);
+const function *call_twin(program *p, unit *u, node *n);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);
 bool declares_taken(function *f, CXCursor decl);
@@ -190,6 +219,17 @@ bool declares_taken(function *f, CXCursor decl);
 /* hold.c: functions that cannot be saved while they are active */
 const char *hold_reason(unit *u, const node *top, unsigned begin);
 void hold_call(unit *u, node *n, unsigned depth);
+/* profile.c: places of polls by a run of the program */
+bool profile_counts(void); /* --polls=profile */
+void profile_set_counts(void);
+void profile_name(unit *u);
+void profile_edit(program *p, unit *u, const char *output);
+bool profile_read(const char *path, double interval);
+bool profile_chooses(void); /* --polls=FILE */
+double profile_limit(void); /* operations that an entry of a loop may have without a poll */
+bool profile_loop(unit *u, node *n, double *iteration, double *most);
+bool profile_function(function *f, double *most);
+bool profile_judge(program *p, double most);
 
 /* module.c: statics, literals, heap calls, tables */
 void module_edit(program *p, unit *u);
@@ -197,8 +237,12 @@ char *module_write(program *p, unit *u);
 
 /* write.c: functions that may poll */
 void write_function(program *p, function *f);
+char *write_twin_declaration(unit *u, node *top, unsigned end);
 bool strip_parts(unit *u, node *loop, node **variable, node **bound, char **comparison);
 void for_parts(unit *u, node *n, node **init, node **condition, node **step, node **body);
+
+/* What stands for the name of a function's twin, where it is called, until the text of the caller, or of its twin, is made. */
+#define TWIN_MARK "\003"
 
 /* lower.c: expressions */
 void lower(program *p, function *f, node *n);
@@ -227,5 +271,12 @@ typedef struct site {
 } site;
 
 site *site_new(function *f, node *at, bool is_poll);
+
+extern int strip_work; /* operations between two polls, about */
+
+/* Which loops poll: those that may take long; none; or, from -1 up, the placements of Ferrari's thesis. */
+enum { POLLS_AUTO = -3, POLLS_NONE = -2, POLLS_RECURSION = -1, POLLS_CALLS = 0 };
+enum { POLLS_NESTS = 1, POLLS_LARGE_OUTERMOST = 2, POLLS_OUTERMOST = 4, POLLS_LARGE_INNERMOST = 8, POLLS_INNERMOST = 16 };
+enum { POLLS_EVERY = POLLS_NESTS | POLLS_OUTERMOST | POLLS_INNERMOST };
 extern int options_policy;
 #endif

@@ -22,7 +22,12 @@ static const char usage[] =
     "    ./prog --dome-checkpoint-dir ck --dome-restart\n"
     "\n"
     "  --emit-source   write the C that it makes (prog.c gives prog.dome.c, or -o FILE; -o - prints it), and stop\n"
-    "  --polls=WHICH   loops that poll: auto (those that may take long; the default), every, none\n"
+    "  --polls=WHICH   loops that poll: auto (those that may take long; the default), every, none,\n"
+    "                  or a number: 1 nests, 2 large outermost loops, 4 outermost, 8 large innermost, 16 innermost, and sums;\n"
+    "                  0: no loop, but each function; -1: functions that call themselves\n"
+    "  --polls=profile a program that counts, and adds what it has counted to PROGRAM.polls (or the file DOME_POLLS) at its end\n"
+    "  --polls=FILE    polls by such a file, with\n"
+    "  --max-interval=TIME, --max-overhead=SHARE   the longest time without a poll (default: 1ms), what polls may cost (5%)\n"
     "  --cc=COMPILER   the compiler; default: " DOME_CC_COMPILER "\n"
     "  --dome=WHERE    Dome for the machine of that compiler: the folder where it is installed, or its dome.pc\n"
     "  --verbose       print each command\n"
@@ -31,6 +36,9 @@ static const char usage[] =
 
 typedef struct options {
     char *compiler, *output, *dome;
+    char *profile;           /* --polls=FILE */
+    double most_overhead;    /* a share */
+    double longest_interval; /* seconds */
     bool compile_only, emit, verbose;
     GPtrArray *words; /* word: the arguments that are not ours, in order */
 } options;
@@ -471,15 +479,21 @@ static int link_program(const options *o)
     if (refused)
         return 1;
     bool has_main = false;
-    for (unsigned i = 0; i < p.units->len; i++)
+    for (unsigned i = 0; i < p.units->len; i++) {
         summary_unit(&p, g_ptr_array_index(p.units, i));
+        profile_name(g_ptr_array_index(p.units, i));
+    }
     for (unsigned i = 0; i < p.units->len; i++)
         has_main = has_main || ((unit *)g_ptr_array_index(p.units, i))->main;
     summary_complete(&p);
+    if (profile_chooses() && !profile_judge(&p, o->most_overhead))
+        return 1;
     GPtrArray *texts = g_ptr_array_new(), *objects = g_ptr_array_new();
     for (unsigned i = 0; i < p.units->len; i++) {
         unit *u = g_ptr_array_index(p.units, i);
         module_edit(&p, u);
+        if (profile_counts())
+            profile_edit(&p, u, o->output && !o->emit ? o->output : "a.out");
         g_ptr_array_add(texts, module_write(&p, u));
         refused += u->refused;
     }
@@ -549,6 +563,38 @@ static void add_word(options *o, int kind, char *text, char *value)
     g_ptr_array_add(o->words, w);
 }
 
+typedef struct unit_name {
+    const char *name;
+    double factor;
+} unit_name;
+
+static bool read_amount(const char *text, const unit_name *units, double *value)
+{
+    char *end;
+    double number = g_ascii_strtod(text, &end);
+    for (; units->name && strcmp(end, units->name) != 0; units++)
+        ;
+    *value = number * units->factor;
+    return end != text && units->name && *value > 0;
+}
+
+static bool read_policy(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (strcmp(text, "auto") == 0)
+        options_policy = POLLS_AUTO;
+    else if (strcmp(text, "every") == 0)
+        options_policy = POLLS_EVERY;
+    else if (strcmp(text, "none") == 0)
+        options_policy = POLLS_NONE;
+    else if (*text && !*end && number >= POLLS_RECURSION && number <= 31)
+        options_policy = (int)number;
+    else
+        return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const preprocessor[] = {"-I",       "-D",      "-U",       "-include",       "-imacros",
@@ -558,8 +604,10 @@ int main(int argc, char **argv)
     static const char *const other[] = {"--param", "-aux-info", "-B", "--sysroot", "-Xassembler", NULL};
     static const char *const through[] = {"-E", "-S", "-M", "-MM", "-dumpmachine", "-dumpversion", "-v", "-###", NULL};
     static const char *const dependencies[] = {"-MD", "-MMD", "-MP", "-MG", NULL};
-    options o = {.compiler = g_strdup(DOME_CC_COMPILER), .words = g_ptr_array_new()};
+    options o = {
+        .compiler = g_strdup(DOME_CC_COMPILER), .words = g_ptr_array_new(), .most_overhead = 0.05, .longest_interval = 1e-3};
     bool pass = false;
+    const char *bounded = NULL;
     for (int i = 1; i < argc; i++) {
         char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--help") == 0) {
@@ -577,11 +625,25 @@ int main(int argc, char **argv)
         } else if (g_str_has_prefix(a, "--dome=")) {
             o.dome = a + 7;
         } else if (g_str_has_prefix(a, "--polls=")) {
-            if (!in(a + 8, (const char *const[]){"auto", "every", "none", NULL})) {
-                fprintf(stderr, "dome-cc: error: %s: auto, every or none\n", a);
+            o.profile = NULL;
+            if (strcmp(a + 8, "profile") == 0) {
+                options_policy = POLLS_NONE;
+                profile_set_counts();
+            } else if (!read_policy(a + 8)) {
+                o.profile = a + 8;
+            }
+        } else if (g_str_has_prefix(a, "--max-overhead=")) {
+            if (!read_amount(a + 15, (const unit_name[]){{"%", 0.01}, {NULL, 0}}, &o.most_overhead)) {
+                fprintf(stderr, "dome-cc: error: %s: a percentage, such as 5%%\n", a);
                 return 2;
             }
-            options_policy = a[8] == 'a' ? 0 : a[8] == 'e' ? 1 : -1;
+            bounded = a;
+        } else if (g_str_has_prefix(a, "--max-interval=")) {
+            if (!read_amount(a + 15, (const unit_name[]){{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 0}}, &o.longest_interval)) {
+                fprintf(stderr, "dome-cc: error: %s: a time, such as 1ms\n", a);
+                return 2;
+            }
+            bounded = a;
         } else if (strcmp(a, "-c") == 0) {
             o.compile_only = true;
         } else if (strcmp(a, "-o") == 0) {
@@ -626,6 +688,13 @@ int main(int argc, char **argv)
                 add(command, argv[i]);
         return run(&o, command, NULL);
     }
+    if (bounded && !o.profile) {
+        fprintf(stderr,
+                "dome-cc: error: %s needs --polls=FILE: compile with --polls=profile, run the program, and give the file that it "
+                "writes\n",
+                bounded);
+        return 2;
+    }
     unsigned sources = 0, inputs = 0;
     for (unsigned i = 0; i < o.words->len; i++) {
         const word *w = g_ptr_array_index(o.words, i);
@@ -640,8 +709,11 @@ int main(int argc, char **argv)
         fputs("dome-cc: error: one -o and several files\n", stderr);
         return 2;
     }
-    if (!o.compile_only || o.emit)
+    if (!o.compile_only || o.emit) {
+        if (o.profile && !profile_read(o.profile, o.longest_interval))
+            return 1;
         return link_program(&o);
+    }
     for (unsigned i = 0; i < o.words->len; i++) {
         const word *w = g_ptr_array_index(o.words, i);
         int status = w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c") ? compile_only(&o, w->text) : 0;

@@ -8,6 +8,8 @@
 
 /* The declarations of <dome/capture.h> that the text needs, under names that no program has: its own headers may come before or
  * after. tests/dome-cc/prelude.sh compares the two. */
+#define COLD  "__attribute__((__cold__))"   /* the compiler then takes each way to it for cold */
+#define FRESH "__attribute__((__malloc__))" /* as malloc itself */
 static const char prelude[] =
     "# 1 \"<dome-cc>\"\n"
     "typedef __typeof__(sizeof 0) dome__cc_bytes;\n"
@@ -26,20 +28,21 @@ static const char prelude[] =
     "    struct dome__cc_type **types; dome__cc_bytes ntypes; };\n"
     "struct _IO_FILE;\n"
     "extern volatile int dome__cc_status __asm__(\"dome_capture_status\");\n"
-    "extern int dome__cc_poll(void) __asm__(\"dome_capture_poll\");\n"
+    "extern int dome__cc_poll(void) __asm__(\"dome_capture_poll\") " COLD ";\n"
     "extern void *dome__cc_enter(struct dome__cc_function *) __asm__(\"dome_capture_enter\");\n"
     "extern void dome__cc_leave(struct dome__cc_function *) __asm__(\"dome_capture_leave\");\n"
-    "extern void *dome__cc_push(struct dome__cc_function *, int) __asm__(\"dome_capture_push\");\n"
-    "extern const void *dome__cc_pop(struct dome__cc_function *, int *) __asm__(\"dome_capture_pop\");\n"
+    "extern void *dome__cc_push(struct dome__cc_function *, int) __asm__(\"dome_capture_push\") " COLD ";\n"
+    "extern const void *dome__cc_pop(struct dome__cc_function *, int *) __asm__(\"dome_capture_pop\") " COLD ";\n"
     "extern void dome__cc_hold(void) __asm__(\"dome_capture_hold\");\n"
     "extern void dome__cc_release(void) __asm__(\"dome_capture_release\");\n"
     "extern void dome__cc_register(struct dome__cc_module *) __asm__(\"dome_capture_register\");\n"
     "extern int dome__cc_main(int, char **, int (*)(int, char **)) __asm__(\"dome_capture_main\");\n"
-    "extern void *dome__cc_malloc(struct dome__cc_type *, dome__cc_bytes) __asm__(\"dome_capture_malloc\");\n"
-    "extern void *dome__cc_calloc(struct dome__cc_type *, dome__cc_bytes, dome__cc_bytes) __asm__(\"dome_capture_calloc\");\n"
+    "extern void *dome__cc_malloc(struct dome__cc_type *, dome__cc_bytes) __asm__(\"dome_capture_malloc\") " FRESH ";\n"
+    "extern void *dome__cc_calloc(struct dome__cc_type *, dome__cc_bytes, dome__cc_bytes) __asm__(\"dome_capture_calloc\") " FRESH
+    ";\n"
     "extern void *dome__cc_realloc(struct dome__cc_type *, void *, dome__cc_bytes) __asm__(\"dome_capture_realloc\");\n"
-    "extern char *dome__cc_strdup(const char *) __asm__(\"dome_capture_strdup\");\n"
-    "extern char *dome__cc_strndup(const char *, dome__cc_bytes) __asm__(\"dome_capture_strndup\");\n"
+    "extern char *dome__cc_strdup(const char *) __asm__(\"dome_capture_strdup\") " FRESH ";\n"
+    "extern char *dome__cc_strndup(const char *, dome__cc_bytes) __asm__(\"dome_capture_strndup\") " FRESH ";\n"
     "extern void dome__cc_free(void *) __asm__(\"dome_capture_free\");\n"
     "extern struct _IO_FILE *dome__cc_fopen(const char *, const char *) __asm__(\"dome_capture_fopen\");\n"
     "extern struct _IO_FILE *dome__cc_freopen(const char *, const char *, struct _IO_FILE *) __asm__(\"dome_capture_freopen\");\n"
@@ -875,6 +878,17 @@ char *module_write(program *p, unit *u)
             function *f = g_ptr_array_index(u->functions, next++);
             if (f->out)
                 g_string_append_printf(before, "\n# 1 \"<dome-cc>\"\n%s", f->out->str);
+        }
+        node *top = g_ptr_array_index(u->tops, i);
+        char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
+        function *declared = key ? g_hash_table_lookup(p->functions, key) : NULL;
+        g_free(key);
+        if (declared && declared->twin && !declared->told) {
+            unsigned end = declared->decl == top ? declared->body->a : text_find(u, top->b, u->length, ';');
+            char *twin = write_twin_declaration(u, top, end);
+            g_string_append(before, twin);
+            g_free(twin);
+            declared->told = true;
         }
         if (before->len) {
             unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)), line;

@@ -3,13 +3,19 @@
 
 #include <string.h>
 
-int options_policy; /* 0: loops that may take long; 1: every loop; -1: none */
+int options_policy = POLLS_AUTO;
+int strip_work = 500000; /* from 0.1 to 0.5 ms */
 
-/* Loops of at most so many iterations, with those of loops inside, do not poll. */
-enum { SHORT_LOOP = 4096, SHORT_LOOP_OF_CALLS = 64 };
-
-/* Nests of at most so many operations, which take less than a millisecond or about one, do not poll. */
-enum { SHORT_NEST = 10000000 };
+/* All in operations, of which some 2 to 10 take a nanosecond. */
+enum {
+    SHORT_LOOP = 200000,      /* loops of at most so many do not poll */
+    SHORT_NEST = 2,           /* the same, in strips, where the number is found when the program runs */
+    SHORT_LOOP_OF_POLLS = 64, /* iterations of loops that do not poll, though something inside does now and then */
+    UNKNOWN_CALL = 3000,      /* a call of which nothing is known */
+    SHORT_BODY = 100,         /* loops of which such an iteration is more than a poll may be entered often, for few iterations */
+    LONGEST_STRIP = 8192,     /* iterations */
+    LARGE_BODY = 20           /* POLLS_LARGE_...: operations of an iteration */
+};
 
 char *function_key(unit *u, CXCursor decl)
 {
@@ -82,9 +88,42 @@ static bool plain_local(unit *u, node *n)
            !touches(u, root_of(n), cursor_offset(d), true);
 }
 
-static bool invariant(unit *u, node *n, node *loop)
+/* Calls that take no time to speak of and change no memory of the program; else NULL. */
+static bool plain_call(node *n);
+
+/* Whether a loop changes memory other than plain local variables. */
+static bool writes_memory(unit *u, node *n)
+{
+    node *to = NULL;
+    if (n->kind == CXCursor_UnaryExpr)
+        return false;
+    if (n->kind == CXCursor_CallExpr && !plain_call(n))
+        return true;
+    if (n->kind == CXCursor_GCCAsmStmt || n->kind == CXCursor_StmtExpr)
+        return true;
+    if (n->kind == CXCursor_CompoundAssignOperator) {
+        to = node_kid(n, 0);
+    } else if (n->kind == CXCursor_BinaryOperator || n->kind == CXCursor_UnaryOperator) {
+        char *o = n->kind == CXCursor_BinaryOperator ? node_operator(u, n) : unary_operator(u, n);
+        if (strcmp(o, "=") == 0 || strcmp(o, "++") == 0 || strcmp(o, "--") == 0)
+            to = node_kid(n, 0);
+        g_free(o);
+    }
+    if (to && !plain_local(u, node_bare(to)))
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (writes_memory(u, node_kid(n, i)))
+            return true;
+    return false;
+}
+
+/* Whether an expression has the same value all through a loop. Of what is in memory this can be said only if the loop writes
+ * none. `memory`: whether it may be read. */
+static bool invariant(unit *u, node *n, node *loop, bool memory)
 {
     n = node_bare(n);
+    if (clang_isVolatileQualifiedType(clang_getCanonicalType(n->type)))
+        return false;
     switch (n->kind) {
     case CXCursor_IntegerLiteral:
     case CXCursor_CharacterLiteral:
@@ -93,24 +132,33 @@ static bool invariant(unit *u, node *n, node *loop)
     case CXCursor_DeclRefExpr:
         if (node_declaration(n).kind == CXCursor_EnumConstantDecl)
             return true;
-        return plain_local(u, n) && !touches(u, loop, cursor_offset(node_declaration(n)), false);
+        if (plain_local(u, n)) /* not one that the loop declares: it has no value yet */
+            return !(cursor_offset(node_declaration(n)) >= loop->a && cursor_offset(node_declaration(n)) < loop->b) &&
+                   !touches(u, loop, cursor_offset(node_declaration(n)), false);
+        return memory && node_declaration(n).kind != CXCursor_FunctionDecl && !writes_memory(u, loop);
     case CXCursor_CStyleCastExpr:
         for (unsigned i = 0; i < n->kids->len; i++)
-            if (node_is_expression(node_kid(n, i)) && !invariant(u, node_kid(n, i), loop))
+            if (node_is_expression(node_kid(n, i)) && !invariant(u, node_kid(n, i), loop, memory))
                 return false;
         return true;
     case CXCursor_UnexposedExpr:
-        return n->kids->len == 1 && invariant(u, node_kid(n, 0), loop);
+        return n->kids->len == 1 && invariant(u, node_kid(n, 0), loop, memory);
+    case CXCursor_MemberRefExpr:
+        return memory && n->kids->len == 1 && !writes_memory(u, loop) && invariant(u, node_kid(n, 0), loop, memory);
+    case CXCursor_ArraySubscriptExpr:
+        return memory && !writes_memory(u, loop) && invariant(u, node_kid(n, 0), loop, memory) &&
+               invariant(u, node_kid(n, 1), loop, memory);
     case CXCursor_UnaryOperator: {
         char *o = unary_operator(u, n);
-        bool good = strlen(o) == 1 && strchr("+-~", *o) && invariant(u, node_kid(n, 0), loop);
+        bool good = strlen(o) == 1 && (strchr("+-~", *o) || (*o == '*' && memory && !writes_memory(u, loop))) &&
+                    invariant(u, node_kid(n, 0), loop, memory);
         g_free(o);
         return good;
     }
     case CXCursor_BinaryOperator: {
         char *o = node_operator(u, n);
-        bool good =
-            strlen(o) == 1 && strchr("+-*/%", *o) && invariant(u, node_kid(n, 0), loop) && invariant(u, node_kid(n, 1), loop);
+        bool good = strlen(o) == 1 && strchr("+-*/%", *o) && invariant(u, node_kid(n, 0), loop, memory) &&
+                    invariant(u, node_kid(n, 1), loop, memory);
         g_free(o);
         return good;
     }
@@ -119,48 +167,91 @@ static bool invariant(unit *u, node *n, node *loop)
     }
 }
 
-/* What a loop that is cut into strips, or does not poll, may contain. */
-static bool plain(unit *u, node *n, bool leaves)
+/* Functions of the C library that take a short time, and how many operations. */
+static unsigned library_cost(const char *name)
+{
+    static const struct {
+        unsigned cost;
+        const char *names[32];
+    } known[] = {
+        {5, {"sqrt",    "sqrtf",   "fabs",    "fabsf",   "floor",   "floorf",  "ceil",    "ceilf",   "fmin",    "fmax",
+             "fminf",   "fmaxf",   "abs",     "labs",    "fma",     "llabs",   "rint",    "trunc",   "isalpha", "isdigit",
+             "isalnum", "isspace", "isupper", "islower", "ispunct", "tolower", "toupper", "copysign"}},
+        {100, {"sin",  "cos",   "tan",  "asin", "acos",  "atan",   "atan2",   "exp",   "exp2",  "log",
+               "log2", "log10", "pow",  "fmod", "hypot", "sinh",   "cosh",    "tanh",  "cbrt",  "sinf",
+               "cosf", "expf",  "logf", "powf", "rand",  "random", "drand48", "ldexp", "frexp", "modf"}},
+        {500,
+         {"malloc", "calloc", "free", "strcmp", "strncmp", "strlen", "memcmp", "strchr", "strrchr", "atoi", "atol", "atof",
+          "strtol", "strtod", "strtoul"}},
+    };
+    if (g_str_has_prefix(name, "__builtin_"))
+        return 5;
+    for (unsigned k = 0; k < G_N_ELEMENTS(known); k++)
+        for (unsigned i = 0; i < G_N_ELEMENTS(known[k].names) && known[k].names[i]; i++)
+            if (strcmp(name, known[k].names[i]) == 0)
+                return known[k].cost;
+    return 0;
+}
+
+static unsigned library_call(node *n)
+{
+    CXCursor f = call_function(n);
+    if (cursor_is_null(f))
+        return 0;
+    char *name = cursor_name(f);
+    unsigned cost = cursor_in_system_header(f) || g_str_has_prefix(name, "__builtin_") ? library_cost(name) : 0;
+    g_free(name);
+    return cost;
+}
+
+static bool plain_call(node *n)
+{
+    unsigned cost = library_call(n);
+    return cost > 0 && cost <= 100;
+}
+
+/* Whether the switch that a case belongs to is below `top`. */
+static bool inside_switch(node *n, node *top)
+{
+    while (n != top && n->kind != CXCursor_SwitchStmt)
+        n = n->up;
+    return n != top;
+}
+
+/* What a loop that is cut into strips may contain: nothing that leads into the middle of it. */
+static bool plain(node *n, node *loop)
 {
     switch ((int)n->kind) {
-    case CXCursor_ForStmt:
-    case CXCursor_WhileStmt:
-    case CXCursor_DoStmt:
     case CXCursor_LabelStmt:
-    case CXCursor_GotoStmt:
     case CXCursor_IndirectGotoStmt:
     case CXCursor_StmtExpr:
     case CXCursor_GCCAsmStmt:
         return false;
-    case CXCursor_BreakStmt:
-    case CXCursor_SwitchStmt:
     case CXCursor_CaseStmt: /* a switch outside may jump here, past what a strip begins with */
     case CXCursor_DefaultStmt:
-        if (!leaves)
+        if (!inside_switch(n, loop))
             return false;
         break;
-    case CXCursor_CallExpr: {
-        static const char *const quick[] = {"sqrt", "sqrtf", "fabs",  "fabsf", "floor", "floorf", "ceil", "ceilf",
-                                            "fmin", "fmax",  "fminf", "fmaxf", "abs",   "labs",   "fma",  "llabs"};
-        CXCursor f = call_function(n);
-        if (cursor_is_null(f))
-            return false;
-        char *name = cursor_name(f);
-        bool good = g_str_has_prefix(name, "__builtin_");
-        for (unsigned i = 0; i < G_N_ELEMENTS(quick); i++)
-            good = good || (strcmp(name, quick[i]) == 0 && cursor_in_system_header(f));
-        g_free(name);
-        if (!good)
-            return false;
-        break;
-    }
     default:
         break;
     }
     for (unsigned i = 0; i < n->kids->len; i++)
-        if (!plain(u, node_kid(n, i), leaves))
+        if (!plain(node_kid(n, i), loop))
             return false;
     return true;
+}
+
+/* Whether a loop's own "break" or "continue" is below n. */
+static bool has_jump(node *n, enum CXCursorKind kind)
+{
+    if (n->kind == kind)
+        return true;
+    if (node_is_loop(n) || (n->kind == CXCursor_SwitchStmt && kind == CXCursor_BreakStmt))
+        return false;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (has_jump(node_kid(n, i), kind))
+            return true;
+    return false;
 }
 
 static bool constant_value(node *n, long long *value)
@@ -201,7 +292,7 @@ bool strip_parts(unit *u, node *loop, node **var, node **bound, char **compariso
                becomes_everywhere(right, type_scalar(clang_getCursorType(d)));
     }
     unsigned v = good ? cursor_offset(d) : 0;
-    good = good && !touches(u, body, v, false) && invariant(u, right, loop);
+    good = good && !touches(u, body, v, false) && invariant(u, right, loop, true);
     if (good) {
         node *s = node_bare(step);
         good = false;
@@ -260,23 +351,13 @@ static long long trips(unit *u, node *loop)
     return MAX(from > to ? from - to : to - from, 0) + 1;
 }
 
-/* Iterations of the loops at and below n that have constant bounds; others count as one, because they poll by themselves. */
-static long long weight(unit *u, node *n, bool *calls)
+/* Iterations of a loop of constant bounds, with those of such loops inside; others count as one. */
+static long long turns(unit *u, node *n)
 {
-    long long inside = 1;
-    if (n->kind == CXCursor_CallExpr && !plain(u, n, true))
-        *calls = true;
+    long long inside = 1, own = node_is_loop(n) ? trips(u, n) : 1;
     for (unsigned i = 0; i < n->kids->len; i++)
-        inside = MAX(inside, weight(u, node_kid(n, i), calls));
-    long long own = node_is_loop(n) ? trips(u, n) : 1;
-    return MIN(inside, 1 << 20) * MIN(MAX(own, 1), 1 << 20);
-}
-
-/* A loop that ends soon, unless what it calls polls by itself. */
-static bool short_loop(unit *u, node *loop)
-{
-    bool calls = false;
-    return trips(u, loop) > 0 && weight(u, loop, &calls) <= (calls ? SHORT_LOOP_OF_CALLS : SHORT_LOOP);
+        inside = MAX(inside, turns(u, node_kid(n, i)));
+    return MIN(inside, 1 << 20) * CLAMP(own, 1, 1 << 20);
 }
 
 /* ---- nests of few iterations ---- */
@@ -299,7 +380,7 @@ static bool divides(unit *u, node *n)
 
 static bool local_value(unit *u, node *n, node *nest, GString *out)
 {
-    if (!invariant(u, n, nest) || divides(u, n))
+    if (!invariant(u, n, nest, false) || divides(u, n))
         return false;
     g_string_append_c(out, '(');
     node_print(u, n, out);
@@ -307,39 +388,33 @@ static bool local_value(unit *u, node *n, node *nest, GString *out)
     return true;
 }
 
-/* What an iteration costs, about: its operations. */
+/* What is evaluated at a node itself. */
 static unsigned operations(unit *u, node *n)
 {
-    unsigned k = 0;
     if (n->kind == CXCursor_BinaryOperator) {
         char *o = node_operator(u, n);
-        k = *o == '/' || *o == '%' ? 10 : 1;
+        unsigned k = *o == '/' || *o == '%' ? 10 : 1;
         g_free(o);
-    } else if (n->kind == CXCursor_CallExpr) {
-        k = 10;
-    } else if (n->kind == CXCursor_UnaryOperator || n->kind == CXCursor_CompoundAssignOperator ||
-               n->kind == CXCursor_ArraySubscriptExpr || n->kind == CXCursor_MemberRefExpr || n->kind == CXCursor_IfStmt ||
-               n->kind == CXCursor_ConditionalOperator || n->kind == CXCursor_CStyleCastExpr) {
-        k = 1;
+        return k;
     }
-    for (unsigned i = 0; i < n->kids->len; i++)
-        k += operations(u, node_kid(n, i));
-    return k;
+    return n->kind == CXCursor_UnaryOperator || n->kind == CXCursor_CompoundAssignOperator ||
+           n->kind == CXCursor_ArraySubscriptExpr || n->kind == CXCursor_MemberRefExpr || n->kind == CXCursor_IfStmt ||
+           n->kind == CXCursor_SwitchStmt || n->kind == CXCursor_ConditionalOperator || n->kind == CXCursor_CStyleCastExpr;
 }
 
-/* Whether the switch that a case belongs to is below `nest`. */
-static bool inside_switch(node *n, node *nest)
-{
-    while (n != nest && n->kind != CXCursor_SwitchStmt)
-        n = n->up;
-    return n != nest;
-}
+typedef struct cost {
+    double operations;
+    bool polls, unknown;
+} cost;
+
+static cost cost_of(program *p, unit *u, node *n);
 
 /* The work of the loops at and below n, as an expression of what is known before `nest`. False: it is not known. */
-static bool work_of(unit *u, node *n, node *nest, GString *out)
+static bool work_of(program *p, unit *u, node *n, node *nest, GString *out)
 {
-    if (!node_is_loop(n)) {
-        switch ((int)n->kind) { /* as plain(), but for loops */
+    const loop_plan *own = node_is_loop(n) ? summary_loop(u, n) : NULL;
+    if (!own || (own->class == LOOP_FREE && !own->polls)) {
+        switch ((int)n->kind) { /* as plain() */
         case CXCursor_LabelStmt:
         case CXCursor_GotoStmt:
         case CXCursor_IndirectGotoStmt:
@@ -352,8 +427,12 @@ static bool work_of(unit *u, node *n, node *nest, GString *out)
             if (!inside_switch(n, nest))
                 return false;
             break;
-        case CXCursor_CallExpr:
-            return plain(u, n, true);
+        case CXCursor_CallExpr: {
+            cost k = cost_of(p, u, n);
+            if (k.polls || k.unknown)
+                return false;
+            break;
+        }
         case CXCursor_VarDecl: /* those in memory are initialized where they are declared */
             if (type_is_array(n->type) || type_is_record(n->type) || touches(u, nest, cursor_offset(n->cursor), true) ||
                 clang_isVolatileQualifiedType(clang_getCanonicalType(n->type)))
@@ -363,7 +442,7 @@ static bool work_of(unit *u, node *n, node *nest, GString *out)
             break;
         }
         for (unsigned i = 0; i < n->kids->len; i++)
-            if (!work_of(u, node_kid(n, i), nest, out))
+            if (!work_of(p, u, node_kid(n, i), nest, out))
                 return false;
         return true;
     }
@@ -392,10 +471,10 @@ static bool work_of(unit *u, node *n, node *nest, GString *out)
         return false;
     GString *low = g_string_new(NULL), *high = g_string_new(NULL), *inside = g_string_new(NULL);
     bool good = local_value(u, up ? from : bound, nest, low) && local_value(u, up ? bound : from, nest, high) &&
-                work_of(u, body, nest, inside);
+                work_of(p, u, body, nest, inside);
     if (good)
-        g_string_append_printf(out, " + (%s > %s ? (double)%s - (double)%s + 1 : 1) * (%u%s)", high->str, low->str, high->str,
-                               low->str, operations(u, body) + 2, inside->str);
+        g_string_append_printf(out, " + (%s > %s ? (double)%s - (double)%s + 1 : 1) * (%.0f%s)", high->str, low->str, high->str,
+                               low->str, cost_of(p, u, body).operations + 2, inside->str);
     g_string_free(low, TRUE);
     g_string_free(high, TRUE);
     g_string_free(inside, TRUE);
@@ -414,16 +493,40 @@ static bool has_pragma(unit *u, node *n)
     return false;
 }
 
+/* The operations below n at least, if it is not left early: loops of which the iterations are not known count as one. */
+double summary_least_work(program *p, unit *u, node *n)
+{
+    double k = summary_own_work(p, u, n);
+    if (n->kind == CXCursor_CallExpr) {
+        cost all = cost_of(p, u, n);
+        k = all.polls ? k : all.operations;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        k += summary_least_work(p, u, node_kid(n, i));
+    return node_is_loop(n) ? k * (double)MAX(trips(u, n), 1) : k;
+}
+
 /* "operations of this nest < limit", or NULL if that is not known before it. */
-char *summary_short_nest(unit *u, node *loop)
+char *summary_short_nest(program *p, unit *u, node *loop)
 {
     GString *s = g_string_new("0.0");
-    if (options_policy || has_pragma(u, loop) || !work_of(u, loop, loop, s)) {
+    if (options_policy != POLLS_AUTO || has_pragma(u, loop) || !work_of(p, u, loop, loop, s)) {
         g_string_free(s, TRUE);
         return NULL;
     }
-    g_string_append_printf(s, " < %d", SHORT_NEST);
+    g_string_append_printf(s, " < %d", SHORT_NEST * strip_work);
     return g_string_free(s, FALSE);
+}
+
+/* The operations of an iteration, of which loops inside are counted; NULL: they are not known when it begins. */
+char *summary_work(program *p, unit *u, node *body)
+{
+    GString *s = g_string_new(NULL);
+    g_string_append_printf(s, "%.0f", cost_of(p, u, body).operations + 2);
+    if (work_of(p, u, body, body, s))
+        return g_string_free(s, FALSE);
+    g_string_free(s, TRUE);
+    return NULL;
 }
 
 static const pragma *pragma_of(unit *u, node *n)
@@ -437,26 +540,82 @@ static const pragma *pragma_of(unit *u, node *n)
     return mine;
 }
 
-loop_class summary_loop(unit *u, node *n)
+/* The placements of the thesis: by what is around a loop and inside of it. */
+static bool chosen_by_thesis(int policy, node *n, double operations)
 {
+    bool outermost = true, innermost = true;
+    for (const node *up = n->up; up; up = up->up)
+        outermost = outermost && !node_is_loop(up);
+    GQueue below = G_QUEUE_INIT;
+    g_queue_push_tail(&below, n);
+    for (node *at; innermost && (at = g_queue_pop_head(&below));) {
+        innermost = at == n || !node_is_loop(at);
+        for (unsigned i = 0; i < at->kids->len; i++)
+            g_queue_push_tail(&below, node_kid(at, i));
+    }
+    g_queue_clear(&below);
+    bool large = operations >= LARGE_BODY;
+    return policy > 0 && (((policy & POLLS_NESTS) && !innermost) || ((policy & POLLS_OUTERMOST) && outermost) ||
+                          ((policy & POLLS_INNERMOST) && innermost) || ((policy & POLLS_LARGE_OUTERMOST) && outermost && large) ||
+                          ((policy & POLLS_LARGE_INNERMOST) && innermost && !outermost && large));
+}
+
+static cost cost_below(program *p, unit *u, node *n)
+{
+    cost all = {0};
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        cost k = cost_of(p, u, node_kid(n, i));
+        all.operations += k.operations;
+        all.polls = all.polls || k.polls;
+        all.unknown = all.unknown || k.unknown;
+    }
+    return all;
+}
+
+static void plan_loop(program *p, unit *u, node *n, loop_plan *l)
+{
+    cost inside = cost_below(p, u, n);
+    long long times = trips(u, n), value;
+    bool for_loop = n->kind == CXCursor_ForStmt, do_loop = n->kind == CXCursor_DoStmt;
+    bool once = do_loop && constant_value(node_kid(n, 1), &value) && value == 0; /* do ... while (0) */
+    double iteration = inside.operations + 2;
     const pragma *mine = pragma_of(u, n);
-    if (mine)
-        return mine->kind == PRAGMA_POLL ? LOOP_EACH : LOOP_FREE;
-    if (options_policy)
-        return options_policy > 0 ? LOOP_EACH : LOOP_FREE;
-    node *init, *condition, *step, *body;
-    long long value;
-    if (n->kind == CXCursor_DoStmt && constant_value(node_kid(n, 1), &value) && value == 0)
-        return LOOP_FREE; /* do ... while (0) */
-    if (n->kind != CXCursor_ForStmt)
-        return LOOP_EACH;
-    for_parts(u, n, &init, &condition, &step, &body);
-    bool parts = (!condition || plain(u, condition, true)) && (!step || plain(u, step, true));
-    if (short_loop(u, n))
-        return LOOP_FREE;
-    if (parts && plain(u, body, false) && strip_parts(u, n, NULL, NULL, NULL))
-        return LOOP_STRIP;
-    return LOOP_EACH;
+    l->unknown = inside.unknown;
+    l->class = LOOP_FREE;
+    l->polls = inside.polls;
+    double measured = 0, most = 0;
+    bool known = profile_loop(u, n, &measured, &most);
+    iteration = MAX(iteration, measured);
+    l->stride = (unsigned)CLAMP(strip_work / iteration, 1, LONGEST_STRIP);
+    l->few = (unsigned)CLAMP(SHORT_NEST * (double)strip_work / iteration, 1, 1 << 30);
+    l->cost = (once ? 1 : times > 0 ? (double)times : 1000) * iteration;
+    l->breaks = has_jump(node_kid(n, do_loop ? 0 : n->kids->len - 1), CXCursor_BreakStmt);
+    if (mine && !profile_counts()) {
+        l->class = mine->kind == PRAGMA_POLL ? LOOP_EACH : LOOP_FREE;
+    } else if (options_policy != POLLS_AUTO) {
+        l->class = chosen_by_thesis(options_policy, n, inside.operations) ? LOOP_EACH : LOOP_FREE;
+    } else if (known && most <= profile_limit()) {
+        l->class = LOOP_FREE;
+        l->cost = most;
+    } else if (once || (times > 0 && (inside.polls ? turns(u, n) <= SHORT_LOOP_OF_POLLS : l->cost <= SHORT_LOOP))) {
+        l->class = LOOP_FREE;
+    } else if (inside.polls || inside.unknown || !plain(n, n) || l->stride < 4) {
+        l->class = LOOP_EACH;
+        l->nest = for_loop && inside.polls && !inside.unknown && !has_pragma(u, n) && strip_parts(u, n, NULL, NULL, NULL);
+    } else if (for_loop && strip_parts(u, n, NULL, NULL, NULL)) {
+        l->class = LOOP_STRIP;
+    } else {
+        l->class = do_loop && has_jump(node_kid(n, 0), CXCursor_ContinueStmt) ? LOOP_EACH : LOOP_COUNTDOWN;
+    }
+    l->twice = iteration <= SHORT_BODY;
+    l->polls = l->polls || l->class != LOOP_FREE;
+}
+
+const loop_plan *summary_loop(unit *u, node *n)
+{
+    static const loop_plan none = {.class = LOOP_FREE, .stride = 1};
+    const loop_plan *l = g_hash_table_lookup(u->loops, n);
+    return l ? l : &none;
 }
 
 /* ---- functions ---- */
@@ -483,8 +642,6 @@ static void scan(program *p, unit *u, function *f, node *n)
 {
     if (n->kind == CXCursor_UnaryExpr)
         return; /* sizeof: nothing is evaluated */
-    if (f && node_is_loop(n) && summary_loop(u, n) != LOOP_FREE)
-        f->has_loop = true;
     if (n->kind == CXCursor_CallExpr && f) {
         CXCursor d = call_function(n);
         if (!cursor_is_null(d)) {
@@ -592,6 +749,114 @@ static void clear_mark(gpointer key, gpointer value, gpointer data)
     ((function *)value)->mark = 0;
 }
 
+/* ---- what calls and loops cost ---- */
+
+static void plan_function(program *p, function *f);
+static void find_twins(program *p);
+
+typedef struct reached {
+    cost *cost;
+    bool any;
+} reached;
+
+static void add_reached(program *p, function *g, cost *k)
+{
+    plan_function(p, g);
+    k->polls = k->polls || g->polls;
+    k->unknown = k->unknown || g->unknown;
+    k->operations = MAX(k->operations, g->cost);
+}
+
+static bool each_reached(program *p, function *g, void *data)
+{
+    reached *r = data;
+    r->any = true;
+    add_reached(p, g, r->cost);
+    return false;
+}
+
+static cost cost_of_call(program *p, unit *u, node *n)
+{
+    cost k = {0};
+    CXCursor d = call_function(n);
+    if (!cursor_is_null(d)) {
+        char *key = function_key(u, d);
+        function *g = g_hash_table_lookup(p->functions, key);
+        unsigned library = g ? 0 : library_call(n);
+        g_free(key);
+        if (g)
+            add_reached(p, g, &k);
+        else
+            k = (cost){.operations = library ? library : UNKNOWN_CALL, .unknown = !library};
+    } else if (call_callee(n)) {
+        CXType t = type_pointee(call_callee(n)->type);
+        char *key = clang_getCanonicalType(t).kind == CXType_FunctionNoProto ? g_strdup("") : type_key(t);
+        reached r = {&k, false};
+        indirect_reaches(p, key, each_reached, &r);
+        g_free(key);
+        if (!r.any)
+            k = (cost){.operations = UNKNOWN_CALL, .unknown = true};
+    }
+    k.operations += 5;
+    return k;
+}
+
+/* Of n itself. A function of the program only counts as a call. */
+double summary_own_work(program *p, unit *u, node *n)
+{
+    if (n->kind != CXCursor_CallExpr)
+        return operations(u, n);
+    CXCursor d = call_function(n);
+    char *key = cursor_is_null(d) ? NULL : function_key(u, d);
+    bool ours = !key || g_hash_table_contains(p->functions, key);
+    unsigned library = ours ? 0 : library_call(n);
+    g_free(key);
+    return 5 + (ours ? 0 : library ? library : UNKNOWN_CALL);
+}
+
+bool summary_is_plain(node *loop)
+{
+    return plain(loop, loop);
+}
+
+/* Of evaluating n once. Loops that poll count as nothing. */
+static cost cost_of(program *p, unit *u, node *n)
+{
+    if (n->kind == CXCursor_UnaryExpr) /* sizeof */
+        return (cost){0};
+    if (node_is_loop(n)) {
+        loop_plan *l = g_hash_table_lookup(u->loops, n);
+        if (!l) {
+            l = g_new0(loop_plan, 1);
+            plan_loop(p, u, n, l);
+            g_hash_table_insert(u->loops, n, l);
+        }
+        return (cost){.operations = l->polls ? 0 : l->cost, .polls = l->polls, .unknown = l->unknown};
+    }
+    cost all = cost_below(p, u, n), own = {.operations = operations(u, n)};
+    if (n->kind == CXCursor_CallExpr)
+        own = cost_of_call(p, u, n);
+    all.operations += own.operations;
+    all.polls = all.polls || own.polls;
+    all.unknown = all.unknown || own.unknown;
+    return all;
+}
+
+/* Plans the loops of f and of all that it calls. A function of a circle of calls polls: it is not waited for. */
+static void plan_function(program *p, function *f)
+{
+    if (f->planned != FUNCTION_NEW)
+        return;
+    f->planned = FUNCTION_BEGUN;
+    cost k = cost_of(p, f->unit, f->body);
+    f->delays = f->held && k.polls;
+    f->polls = !f->held && (f->polls || k.polls);
+    f->unknown = k.unknown || f->delays;
+    double most;
+    f->cost = profile_function(f, &most) ? most : k.operations;
+    f->planned = FUNCTION_DONE;
+}
+
 void summary_complete(program *p)
 {
     GPtrArray *all = g_ptr_array_new();
@@ -604,9 +869,15 @@ void summary_complete(program *p)
         function *f = g_ptr_array_index(all, i);
         g_hash_table_foreach(p->functions, clear_mark, NULL);
         f->mark = 0;
-        f->recursive = options_policy >= 0 && reaches(p, f, f);
-        f->polls = !f->held && (f->recursive || f->has_loop);
+        double most;
+        bool short_calls = profile_function(f, &most) && most <= profile_limit();
+        f->recursive =
+            options_policy == POLLS_CALLS ? f != f->unit->main : options_policy != POLLS_NONE && !short_calls && reaches(p, f, f);
+        f->polls = f->recursive && !f->held;
     }
+    for (unsigned i = 0; i < all->len; i++)
+        plan_function(p, g_ptr_array_index(all, i));
+    /* Functions that there are more than once (weak, or inline in a header) poll if one of them does, and so do their callers. */
     for (bool more = true; more;) {
         more = false;
         for (unsigned i = 0; i < all->len; i++) {
@@ -614,7 +885,7 @@ void summary_complete(program *p)
             if (f->held)
                 continue;
             bool polls = f->polls || calls_what_polls(p, f);
-            function *same = g_hash_table_lookup(p->functions, f->key); /* weak, or inline in a header */
+            function *same = g_hash_table_lookup(p->functions, f->key);
             polls = polls || same->polls;
             more = more || polls != f->polls || polls != same->polls;
             f->polls = same->polls = polls;
@@ -622,10 +893,76 @@ void summary_complete(program *p)
     }
     for (unsigned i = 0; i < all->len; i++) {
         const function *f = g_ptr_array_index(all, i);
-        if (f->held && *f->held && (f->has_loop || calls_what_polls(p, f)))
+        if (f->held && *f->held && (f->delays || calls_what_polls(p, f)))
             unit_warn(f->unit, f->decl->a, "%s %s: there is no checkpoint while it is active", f->name, f->held);
     }
     g_ptr_array_free(all, TRUE);
+    find_twins(p);
+}
+
+/* The twin of a static function that is called in one place only. The compiler would make such a function a part of its caller,
+ * but a second call, by which it is entered again when the program goes on, would keep it from that. So that second call is of a
+ * copy, the twin, and the function itself cannot be entered again. */
+static bool has_function_name(unit *u, node *n)
+{
+    char *text = text_flat(u, n->a, n->b);
+    bool found = strstr(text, "__func__") || strstr(text, "__FUNCTION__") || strstr(text, "__PRETTY_FUNCTION__");
+    g_free(text);
+    return found;
+}
+
+/* "static T *name(" alone on its line of declarators. */
+static bool is_simple_header(unit *u, node *top)
+{
+    unsigned at = cursor_offset(top->cursor);
+    char *text = text_flat(u, top->a, at);
+    bool good = !strpbrk(text, "(,{[");
+    g_free(text);
+    return good;
+}
+
+static void find_twins(program *p)
+{
+    GHashTable *calls = g_hash_table_new(g_str_hash, g_str_equal);
+    for (unsigned i = 0; i < p->units->len; i++) {
+        unit *u = g_ptr_array_index(p->units, i);
+        for (unsigned k = 0; k < u->functions->len; k++) {
+            const function *f = g_ptr_array_index(u->functions, k);
+            for (unsigned c = 0; c < f->calls->len; c++) {
+                char *key = g_ptr_array_index(f->calls, c);
+                g_hash_table_insert(calls, key, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(calls, key)) + 1));
+            }
+        }
+        for (unsigned k = 0; k < u->functions->len; k++) {
+            function *f = g_ptr_array_index(u->functions, k);
+            f->twin = f->polls && !f->recursive && f != u->main &&
+                      clang_getCursorLinkage(f->decl->cursor) == CXLinkage_Internal &&
+                      !g_hash_table_contains(p->addressed, f->key) && GPOINTER_TO_UINT(g_hash_table_lookup(calls, f->key)) == 1 &&
+                      !has_function_name(u, f->decl);
+        }
+        for (unsigned k = 0; k < u->tops->len; k++) {
+            node *top = g_ptr_array_index(u->tops, k);
+            if (top->kind != CXCursor_FunctionDecl)
+                continue;
+            char *key = function_key(u, top->cursor);
+            function *f = g_hash_table_lookup(p->functions, key);
+            if (f && f->twin && !is_simple_header(u, top))
+                f->twin = false;
+            g_free(key);
+        }
+    }
+    g_hash_table_destroy(calls);
+}
+
+const function *call_twin(program *p, unit *u, node *n)
+{
+    CXCursor d = call_function(n);
+    if (cursor_is_null(d) || call_callee(n)->a != n->a || node_bare(call_callee(n))->a != n->a)
+        return NULL;
+    char *key = function_key(u, d);
+    const function *f = g_hash_table_lookup(p->functions, key);
+    g_free(key);
+    return f && f->twin ? f : NULL;
 }
 
 bool call_polls(program *p, unit *u, node *n)
@@ -659,13 +996,84 @@ static bool mark(program *p, unit *u, node *n)
             n->polls = true;
     if (n->kind == CXCursor_CallExpr && call_polls(p, u, n))
         n->polls = true;
-    if (node_is_loop(n) && summary_loop(u, n) != LOOP_FREE)
+    if (node_is_loop(n) && summary_loop(u, n)->class != LOOP_FREE)
         n->polls = true;
     return n->polls;
 }
 
-/* Variables that cannot stay in registers: whose address is taken, and arrays. */
-static void find_taken(function *f, node *n)
+static bool keeps_pointer(program *p, function *g, unsigned parameter, int depth);
+
+/* Whether the value of n, a pointer, may be kept by what n is an operand of: it is more than read and written through. */
+static bool is_kept(program *p, unit *u, node *n, int depth)
+{
+    node *up = node_bare_up(n), *at = n;
+    while (at->up != up)
+        at = at->up;
+    if (!up || clang_isVolatileQualifiedType(clang_getCanonicalType(n->type)))
+        return true;
+    bool through = false;
+    if (up->kind == CXCursor_CallExpr && at != call_callee(up)) {
+        CXCursor d = call_function(up);
+        if (cursor_is_null(d))
+            return true;
+        char *key = function_key(u, d);
+        function *g = g_hash_table_lookup(p->functions, key);
+        g_free(key);
+        for (unsigned i = 1; g && !g->polls && i < up->kids->len; i++)
+            if (node_kid(up, i) == at)
+                return keeps_pointer(p, g, i - 1, depth);
+        return true;
+    }
+    if (up->kind == CXCursor_UnaryOperator) {
+        char *o = unary_operator(u, up);
+        through = strcmp(o, "*") == 0;
+        g_free(o);
+    } else if (up->kind == CXCursor_ArraySubscriptExpr) {
+        through = at == node_kid(up, 0);
+    } else if (up->kind == CXCursor_MemberRefExpr) {
+        through = true;
+    }
+    if (!through || type_is_array(up->type) || type_is_function(up->type))
+        return true;
+    /* *p = 1 and *p + 1, but not &*p, &p->x, (*p).array */
+    for (node *outer = node_bare_up(up); outer; outer = node_bare_up(outer)) {
+        if (outer->kind == CXCursor_UnaryOperator) {
+            char *o = unary_operator(u, outer);
+            bool address = strcmp(o, "&") == 0;
+            g_free(o);
+            return address;
+        }
+        if (outer->kind != CXCursor_MemberRefExpr || !type_is_record(node_kid(outer, 0) ? node_kid(outer, 0)->type : outer->type))
+            return false;
+        if (type_is_array(outer->type))
+            return true;
+    }
+    return false;
+}
+
+static bool kept_below(program *p, unit *u, node *n, unsigned parameter, int depth)
+{
+    if (n->kind == CXCursor_UnaryExpr)
+        return false;
+    if (refers(n, parameter) && is_kept(p, u, n, depth))
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (kept_below(p, u, node_kid(n, i), parameter, depth))
+            return true;
+    return false;
+}
+
+/* Whether g may do more with what a parameter points to than to read and write it. */
+static bool keeps_pointer(program *p, function *g, unsigned parameter, int depth)
+{
+    enum { DEEPEST = 4 };
+    CXCursor c = clang_Cursor_getArgument(g->decl->cursor, parameter);
+    return depth > DEEPEST || cursor_is_null(c) || !type_is_pointer(clang_getCursorType(c)) ||
+           kept_below(p, g->unit, g->body, cursor_offset(c), depth + 1);
+}
+
+/* Variables that cannot stay in registers: arrays, and those whose address is taken, unless for a call that does not keep it. */
+static void find_taken(program *p, function *f, node *n)
 {
     if (n->kind == CXCursor_DeclRefExpr) {
         CXCursor d = node_declaration(n);
@@ -677,7 +1085,7 @@ static void find_taken(function *f, node *n)
                     taken = type_is_array(up->type);
                 } else if (up->kind == CXCursor_UnaryOperator) {
                     char *o = unary_operator(f->unit, up);
-                    taken = strcmp(o, "&") == 0;
+                    taken = strcmp(o, "&") == 0 && is_kept(p, f->unit, up, 0);
                     bool on = g_str_has_prefix(o, "__");
                     g_free(o);
                     if (!on)
@@ -691,14 +1099,14 @@ static void find_taken(function *f, node *n)
         }
     }
     for (unsigned i = 0; i < n->kids->len; i++)
-        find_taken(f, node_kid(n, i));
+        find_taken(p, f, node_kid(n, i));
 }
 
 void summary_mark(program *p, function *f)
 {
     mark(p, f->unit, f->decl);
     f->taken = g_hash_table_new(NULL, NULL);
-    find_taken(f, f->decl);
+    find_taken(p, f, f->decl);
 }
 
 bool declares_taken(function *f, CXCursor decl)

@@ -225,6 +225,22 @@ char *text_flat(const unit *u, unsigned a, unsigned b)
     return g_string_free(s, FALSE);
 }
 
+guint64 hash_on(guint64 hash, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        if (*p != ' ')
+            hash = (hash ^ (guchar)*p) * G_GUINT64_CONSTANT(1099511628211);
+    return hash;
+}
+
+guint64 text_hash(const unit *u, unsigned a, unsigned b)
+{
+    char *text = text_flat(u, a, b);
+    guint64 hash = hash_on(G_GUINT64_CONSTANT(14695981039346656037), text);
+    g_free(text);
+    return hash;
+}
+
 /* The operator of a binary expression: what stands between its operands. */
 char *node_operator(unit *u, const node *n)
 {
@@ -341,6 +357,8 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     u->descriptors = g_ptr_array_new();
     u->file_names = g_hash_table_new(g_str_hash, g_str_equal);
     u->pragmas = g_array_new(FALSE, FALSE, sizeof(pragma));
+    u->loops = g_hash_table_new(NULL, NULL);
+    u->loop_names = g_hash_table_new(NULL, NULL);
     u->lifted = g_hash_table_new(NULL, NULL);
     u->hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
     u->index = clang_createIndex(0, 0);

@@ -378,6 +378,10 @@ static void write_declaration(program *p, function *f, node *n)
 /* Text that is known when all places are: what recovery does at a loop's head. */
 #define DISPATCH "\001%d\002"
 
+/* Around what only a function that is entered again needs. */
+#define ENTERING "\004"
+#define ENTERED  "\005"
+
 static loop_site *loop_begin(function *f)
 {
     loop_site *l = g_new0(loop_site, 1);
@@ -398,14 +402,15 @@ static void write_head(function *f, node *n, loop_site *l, bool polls)
     g_string_append_printf(f->out, "dome__loop_%d: ; ", l->id);
     if (polls) {
         site *s = site_new(f, n, true);
-        g_string_append_printf(
-            f->out,
-            "if (__builtin_expect(dome__cc_status, 0)) { if (dome__cc_status & 8) switch (dome__point) { " DISPATCH
-            "} if (dome__cc_poll()) goto dome__save_%d; }\n",
-            l->id, s->id);
+        g_string_append_printf(f->out,
+                               "if (__builtin_expect(dome__cc_status, 0)) { " ENTERING
+                               "if (dome__cc_status & 8) switch (dome__point) { " DISPATCH "} " ENTERED
+                               "if (dome__cc_poll()) goto dome__save_%d; }\n",
+                               l->id, s->id);
     } else {
-        g_string_append_printf(f->out, "if (__builtin_expect(dome__cc_status & 8, 0)) switch (dome__point) { " DISPATCH "}\n",
-                               l->id);
+        g_string_append_printf(
+            f->out, ENTERING "if (__builtin_expect(dome__cc_status & 8, 0)) switch (dome__point) { " DISPATCH "}" ENTERED "\n",
+            l->id);
     }
 }
 
@@ -430,42 +435,150 @@ static void write_test(program *p, function *f, node *condition)
     live_cut(f, level);
 }
 
-enum { STRIP = 8192 }; /* iterations between two polls */
+/* The statement that is a loop's body, as it was written. */
+static void write_body(function *f, node *body)
+{
+    unit *u = f->unit;
+    unsigned end = text_skip(u, body->b);
+    write_mark(f, body);
+    edit_range(u, body->a, end < u->length && u->original[end] == ';' ? end + 1 : body->b, NULL, f->out);
+    g_string_append_c(f->out, '\n');
+}
 
-static void write_strip(function *f, node *n, node *condition, node *step, node *body)
+/* "{ T dome__to = ...; for (; i < dome__to; i++) body" for at most `most` iterations, an expression; without the last brace. */
+static char *write_counted_strip(function *f, node *n, node *step, node *body, const char *most)
 {
     unit *u = f->unit;
     node *i, *bound;
     char *o;
-    if (!strip_parts(u, n, &i, &bound, &o))
-        return;
+    strip_parts(u, n, &i, &bound, &o);
     char *type = type_name(u, clang_getCursorType(node_declaration(i))), *x = node_text(u, i), *to = node_text(u, bound);
-    char *next = node_text(u, step);
+    char *end = g_strdup_printf("(%s)(%s)", type, to), *next = node_text(u, step);
     bool up = *o == '<';
-    write_mark(f, condition);
-    g_string_append_printf(f->out,
-                           "{ %s dome__to = (unsigned long long)%s - (unsigned long long)%s > %d ? (%s)(%s %c %d) : (%s)(%s);\n",
-                           type, up ? (g_strdup_printf("(%s)(%s)", type, to)) : x, up ? x : g_strdup_printf("(%s)(%s)", type, to),
-                           STRIP, type, x, up ? '+' : '-', STRIP, type, to);
     write_mark(f, n);
-    g_string_append_printf(f->out, "for (; %s %s dome__to; %s) {\n", x, o, next);
-    write_mark(f, body);
-    unsigned end = text_skip(u, body->b);
-    edit_range(u, body->a, u->original[end] == ';' ? end + 1 : body->b, NULL, f->out);
-    g_string_append(f->out, "\n} }\n");
+    g_string_append_printf(f->out,
+                           "{ %s dome__to = (unsigned long long)%s - (unsigned long long)%s > %s ? (%s)(%s %c %s) : %s;\nfor (; "
+                           "%s %s dome__to; %s) {\n",
+                           type, up ? end : x, up ? x : end, most, type, x, up ? '+' : '-', most, end, x, o, next);
+    write_body(f, body);
+    g_string_append(f->out, "}\n");
+    char *inside = g_strdup_printf("%s %s dome__to", x, o);
     g_free(next);
+    g_free(end);
+    g_free(to);
+    g_free(x);
+    g_free(type);
+    g_free(o);
+    return inside;
+}
+
+/* At most l->stride iterations without a poll, of which none can be captured inside. `leave`: what follows the loop's end. */
+static void write_strip(function *f, node *n, const loop_plan *l, const char *leave)
+{
+    unit *u = f->unit;
+    node *init, *condition, *step = NULL, *body;
+    if (n->kind == CXCursor_ForStmt) {
+        for_parts(u, n, &init, &condition, &step, &body);
+    } else {
+        condition = node_kid(n, n->kind == CXCursor_DoStmt ? 1 : 0);
+        body = node_kid(n, n->kind == CXCursor_DoStmt ? 0 : 1);
+    }
+    char *test = condition ? node_text(u, condition) : g_strdup("1"), *next = step ? node_text(u, step) : g_strdup("");
+    write_mark(f, condition ? condition : n);
+    if (l->class == LOOP_STRIP) {
+        char *most = g_strdup_printf("%u", l->stride);
+        g_string_append_printf(f->out, "if (!(%s)) %s;\n", test, leave);
+        char *inside = write_counted_strip(f, n, step, body, most);
+        if (l->breaks)
+            g_string_append_printf(f->out, "if (%s) %s;\n", inside, leave);
+        g_string_append_printf(f->out, "if (!(%s)) %s;\n}\n", test, leave);
+        g_free(inside);
+        g_free(most);
+    } else if (n->kind == CXCursor_DoStmt) {
+        g_string_append_printf(f->out, "{ unsigned dome__k = %u; for (; dome__k; dome__k--) {\n", l->stride);
+        write_body(f, body);
+        g_string_append_printf(f->out, "if (!(%s)) break;\n}\nif (dome__k) %s;\n}\n", test, leave);
+    } else {
+        g_string_append_printf(f->out, "{ unsigned dome__k = %u; for (; dome__k; dome__k--%s%s) {\nif (!(%s)) break;\n",
+                               l->stride, *next ? ", " : "", next, test);
+        write_body(f, body);
+        g_string_append_printf(f->out, "}\nif (dome__k) %s;\n}\n", leave);
+    }
+    g_free(next);
+    g_free(test);
+}
+
+/* A counted loop as it was written, if it will have few iterations; then "else". */
+static void write_if_few(function *f, node *n, const loop_plan *l)
+{
+    unit *u = f->unit;
+    node *i, *bound, *init, *condition, *step, *body;
+    char *o;
+    strip_parts(u, n, &i, &bound, &o);
+    for_parts(u, n, &init, &condition, &step, &body);
+    char *type = type_name(u, clang_getCursorType(node_declaration(i))), *x = node_text(u, i), *to = node_text(u, bound);
+    char *end = g_strdup_printf("(%s)(%s)", type, to), *test = node_text(u, condition), *next = node_text(u, step);
+    bool up = *o == '<';
+    write_mark(f, n);
+    g_string_append_printf(f->out, "if ((unsigned long long)%s - (unsigned long long)%s <= %u) {\nfor (; %s; %s)\n", up ? end : x,
+                           up ? x : end, l->few, test, next);
+    write_body(f, body);
+    g_string_append(f->out, "} else\n");
+    g_free(next);
+    g_free(test);
+    g_free(end);
     g_free(to);
     g_free(x);
     g_free(type);
     g_free(o);
 }
 
-static void write_polled_loop(program *p, function *f, node *n)
+/* A loop inside of which the function cannot be captured polls after each strip. `often`: it may be entered often, and is then
+ * left before the first poll if it has few iterations. */
+static void write_strips(function *f, node *n, const loop_plan *l, bool often)
+{
+    loop_site *site = loop_begin(f);
+    char *leave = g_strdup_printf("goto dome__end_%d", site->id);
+    bool first = often && l->class == LOOP_COUNTDOWN;
+    if (often && l->class == LOOP_STRIP)
+        write_if_few(f, n, l);
+    if (first)
+        write_strip(f, n, l, leave);
+    g_string_append(f->out, "for (;;) {\n");
+    write_head(f, n, site, true);
+    write_strip(f, n, l, "break");
+    g_string_append(f->out, "}\n");
+    if (first)
+        g_string_append_printf(f->out, "dome__end_%d: ;\n", site->id);
+    loop_end(f);
+    g_free(leave);
+}
+
+enum { MOST_TOGETHER = 256 }; /* iterations: their work may grow */
+
+/* Of a nest: as many iterations as are little work, as they were written; then the next poll. Else this one goes on below. */
+static void write_nest_strip(function *f, node *n, const loop_plan *l, const loop_site *site, const char *work)
+{
+    node *init, *condition, *step, *body;
+    for_parts(f->unit, n, &init, &condition, &step, &body);
+    g_string_append_printf(
+        f->out,
+        "{ double dome__w = %s; if (dome__w < %d) { unsigned long long dome__n = dome__w * %d < %d ? %d : %d / "
+        "dome__w;\n",
+        work, strip_work, MOST_TOGETHER, strip_work, MOST_TOGETHER, strip_work);
+    char *inside = write_counted_strip(f, n, step, body, "dome__n");
+    if (l->breaks)
+        g_string_append_printf(f->out, "if (%s) break;\n", inside);
+    g_string_append_printf(f->out, "}\ngoto dome__loop_%d; } }\n", site->id);
+    g_free(inside);
+}
+
+static void write_polled_loop(program *p, function *f, node *n, bool often)
 {
     unit *u = f->unit;
-    loop_class class = summary_loop(u, n);
-    bool polls = class != LOOP_FREE;
-    char *tail = tail_key(f, n);
+    const loop_plan *plan = summary_loop(u, n);
+    bool polls = plan->class != LOOP_FREE;
+    char *tail = tail_key(f, n), *work = NULL;
     unsigned level = f->live->len;
     if (n->kind == CXCursor_ForStmt) {
         node *init, *condition, *step, *body;
@@ -474,8 +587,15 @@ static void write_polled_loop(program *p, function *f, node *n)
             write_declaration(p, f, init);
         else if (init)
             lower_discarded(p, f, init);
-        bool strip = class == LOOP_STRIP && !body->polls && !condition->polls && !step->polls;
-        char *next = step && !tail && !strip ? node_text(u, step) : g_strdup("");
+        bool strips = !body->polls && !(condition && condition->polls) && !(step && step->polls);
+        if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN)) {
+            write_strips(f, n, plan, plan->twice && often);
+            live_cut(f, level);
+            return;
+        }
+        if (plan->nest && !tail)
+            work = summary_work(p, u, body);
+        char *next = step && !tail ? node_text(u, step) : g_strdup("");
         write_mark(f, n);
         g_string_append_printf(f->out, "for (;; %s) {\n", next);
         g_free(next);
@@ -483,14 +603,19 @@ static void write_polled_loop(program *p, function *f, node *n)
         write_head(f, n, l, polls);
         if (condition)
             write_test(p, f, condition);
-        if (strip)
-            write_strip(f, n, condition, step, body);
-        else
-            write_inner(p, f, body);
+        if (work)
+            write_nest_strip(f, n, plan, l, work);
+        f->in_nest += work != NULL;
+        write_inner(p, f, body);
+        f->in_nest -= work != NULL;
         if (tail) {
             g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
             lower_discarded(p, f, step);
         }
+    } else if (plan->class == LOOP_COUNTDOWN && !node_kid(n, 0)->polls && !node_kid(n, 1)->polls) {
+        write_strips(f, n, plan, plan->twice && often);
+        live_cut(f, level);
+        return;
     } else if (n->kind == CXCursor_WhileStmt) {
         g_string_append(f->out, "for (;;) {\n");
         write_head(f, n, loop_begin(f), polls);
@@ -515,12 +640,17 @@ static void write_polled_loop(program *p, function *f, node *n)
         g_string_append(f->out, "}\n");
     loop_end(f);
     live_cut(f, level);
+    g_free(work);
 }
+
+enum { SHORT_BESIDE_POLL = 50 }; /* iterations of more than so much of a strip's work may as well poll */
 
 /* A nest that will have few iterations runs as it was written: what the compiler does with whole nests is then not lost. */
 static void write_loop(program *p, function *f, node *n)
 {
-    char *few = summary_short_nest(f->unit, n);
+    const loop_plan *l = summary_loop(f->unit, n);
+    bool worth = !f->in_nest && l->class != LOOP_STRIP && summary_least_work(p, f->unit, n) < strip_work / SHORT_BESIDE_POLL;
+    char *few = worth ? summary_short_nest(p, f->unit, n) : NULL;
     if (few) {
         unsigned end = text_skip(f->unit, n->b);
         write_mark(f, n);
@@ -529,7 +659,7 @@ static void write_loop(program *p, function *f, node *n)
         edit_range(f->unit, n->a, end < f->unit->length && f->unit->original[end] == ';' ? end + 1 : n->b, NULL, f->out);
         g_string_append(f->out, "\n} else {\n");
     }
-    write_polled_loop(p, f, n);
+    write_polled_loop(p, f, n, !few && !f->in_nest);
     if (few)
         g_string_append(f->out, "}\n");
     g_free(few);
@@ -667,28 +797,35 @@ static const loop_site *loop_by_id(function *f, int id)
     return NULL;
 }
 
-/* The body with what stands for DISPATCH. */
-static void fill_dispatches(function *f, const char *body, GString *out)
+/* The body with what stands for DISPATCH, and for names of functions that have twins. `enters`: whether it is entered again;
+ * else what is for that alone is left out. */
+static void fill(function *f, const char *body, bool enters, bool is_twin, GString *out)
 {
+    static const char marks[] = "\001" TWIN_MARK ENTERING ENTERED;
     for (const char *at = body; *at;) {
-        if (*at != '\001') {
-            const char *end = strchr(at, '\001');
-            size_t n = end ? (size_t)(end - at) : strlen(at);
-            g_string_append_len(out, at, (gssize)n);
-            at += n;
-            continue;
+        size_t n = strcspn(at, marks);
+        g_string_append_len(out, at, (gssize)n);
+        at += n;
+        if (*at == *TWIN_MARK) {
+            g_string_append(out, is_twin ? "dome__twin_" : "");
+            at++;
+        } else if (*at == *ENTERING) {
+            at = enters ? at + 1 : strchr(at, *ENTERED) + 1;
+        } else if (*at == *ENTERED) {
+            at++;
+        } else if (*at) {
+            char *end;
+            const loop_site *l = loop_by_id(f, (int)strtol(at + 1, &end, 10));
+            for (unsigned i = 0; i < f->sites->len && l; i++) {
+                site *s = g_ptr_array_index(f->sites, i);
+                if (!is_inside(s->loop, l))
+                    continue;
+                g_string_append_printf(out, "case %d: ", s->id);
+                dispatch(f, s, l, out);
+                g_string_append_c(out, ' ');
+            }
+            at = end + 1;
         }
-        char *end;
-        const loop_site *l = loop_by_id(f, (int)strtol(at + 1, &end, 10));
-        for (unsigned i = 0; i < f->sites->len && l; i++) {
-            site *s = g_ptr_array_index(f->sites, i);
-            if (!is_inside(s->loop, l))
-                continue;
-            g_string_append_printf(out, "case %d: ", s->id);
-            dispatch(f, s, l, out);
-            g_string_append_c(out, ' ');
-        }
-        at = end + 1;
     }
 }
 
@@ -734,14 +871,6 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
     return text;
 }
 
-static guint64 mixed(guint64 h, const char *text)
-{
-    for (const char *p = text; *p; p++)
-        if (*p != ' ')
-            h = (h ^ (guchar)*p) * G_GUINT64_CONSTANT(1099511628211);
-    return h;
-}
-
 /* Without numbers and strings: those that macros of headers leave (UINTPTR_MAX, PRId64) differ between machines. */
 static char *without_literals(char *text)
 {
@@ -769,14 +898,14 @@ static char *without_literals(char *text)
 static guint64 version_of(function *f)
 {
     char *text = without_literals(text_flat(f->unit, f->decl->a, f->decl->b));
-    guint64 h = mixed(G_GUINT64_CONSTANT(14695981039346656037), text);
+    guint64 h = hash_on(G_GUINT64_CONSTANT(14695981039346656037), text);
+    g_free(text);
     for (unsigned i = 0; i < f->sites->len; i++) {
         const site *s = g_ptr_array_index(f->sites, i);
-        h = mixed(h, s->is_poll ? "poll" : "call");
+        h = hash_on(h, s->is_poll ? "poll" : "call");
         for (unsigned k = 0; k < s->live->len; k++)
-            h = mixed(h, ((variable *)g_ptr_array_index(s->live, k))->name);
+            h = hash_on(h, ((variable *)g_ptr_array_index(s->live, k))->name);
     }
-    g_free(text);
     return h ? h : 1;
 }
 
@@ -787,6 +916,24 @@ static CXType parameter_type(function *f, unsigned i, CXType written)
     if ((type_is_array(written) || type_is_function(written)) && t.kind == CXType_FunctionProto)
         return clang_getArgType(t, i);
     return written;
+}
+
+/* text[top->a .. end) with the name of the function's twin. */
+static char *twin_header(unit *u, node *top, unsigned end)
+{
+    unsigned at = cursor_offset(top->cursor);
+    GString *s = g_string_new("\n");
+    edit_range(u, top->a, at, NULL, s);
+    g_string_append(s, "dome__twin_");
+    edit_range(u, at, end, NULL, s);
+    return g_string_free(s, FALSE);
+}
+
+char *write_twin_declaration(unit *u, node *top, unsigned end)
+{
+    char *header = twin_header(u, top, end), *all = g_strdup_printf("%s;\n", header);
+    g_free(header);
+    return all;
 }
 
 void write_function(program *p, function *f)
@@ -849,17 +996,7 @@ void write_function(program *p, function *f)
         return;
     g_string_append_printf(u->prelude, "static struct dome__cc_function dome__fn_%s;\n", f->name);
 
-    GString *all = g_string_new("{\n"), *resume = g_string_new(NULL);
-    for (unsigned i = 0; i < f->variables->len; i++) {
-        variable *v = g_ptr_array_index(f->variables, i);
-        if (v->memory || v->parameter)
-            continue;
-        bool zero = f->has_labels && !v->temporary;
-        g_string_append_printf(all, zero ? (type_is_record(v->type) ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
-    }
-    g_string_append_printf(all, "%s\n", names->str);
-    if (memory)
-        g_string_append_printf(all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name, f->name);
+    GString *all = g_string_new(NULL), *resume = g_string_new(NULL), *points = g_string_new(NULL);
     g_string_append_printf(resume,
                            "const struct dome__saved_%s *dome__s = dome__cc_pop(&dome__fn_%s, &dome__point); (void)dome__s;\n",
                            f->name, f->name);
@@ -878,53 +1015,76 @@ void write_function(program *p, function *f)
         g_string_append_c(resume, '\n');
     }
     g_string_append(resume, "}\n");
-    if (entry && !copies->len) {
-        g_string_append_printf(all,
-                               "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
-                               "if (dome__cc_poll()) goto dome__save_%d;\n}\n",
-                               resume->str, entry->id);
-    } else {
-        g_string_append_printf(all, "if (__builtin_expect(dome__cc_status & 8, 0)) {\n%s}%s%s%s\n", resume->str,
-                               copies->len ? " else { " : "", copies->str, copies->len ? "}" : "");
-        if (entry)
-            g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
-                                   entry->id);
-    }
-    fill_dispatches(f, f->out->str, all);
-    if (returns_nothing(f)) {
-        g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn;\n" : "return;\n", f->name);
-    } else if (f == u->main) {
-        g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn 0;\n" : "return 0;\n", f->name);
-    } else {
-        /* a value is returned before, or nobody looks at it */
-        if (memory)
-            g_string_append_printf(all, "dome__cc_leave(&dome__fn_%s);\n", f->name);
-        write_return_dummy(f, all);
-        g_string_append_c(all, '\n');
-    }
-    GString *points = g_string_new(NULL);
-    for (unsigned i = 0; i < f->sites->len; i++) {
-        site *s = g_ptr_array_index(f->sites, i);
-        if (saved)
-            g_string_append_printf(
-                all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ", s->id,
-                f->name, f->name, s->id);
-        else
-            g_string_append_printf(all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
-        for (unsigned k = 0; k < s->live->len; k++) {
-            const variable *v = g_ptr_array_index(s->live, k);
-            char *to = g_strdup_printf("dome__s->%s", v->name), *text = type_assign(u, v->type, to, v->name);
-            g_string_append_printf(all, "%s ", text);
-            g_free(text);
-            g_free(to);
+    for (int copy = 0; copy < (f->twin ? 2 : 1); copy++) {
+        bool is_twin = copy == 1, enters = !f->twin || is_twin;
+        if (is_twin) {
+            char *header = twin_header(u, f->decl, f->body->a);
+            g_string_append_printf(all, "%s", header);
+            g_free(header);
         }
-        write_return_dummy(f, all);
-        g_string_append(all, " }\n");
-        char *e = g_strescape(s->place, NULL);
+        g_string_append(all, "{\n");
+        for (unsigned i = 0; i < f->variables->len; i++) {
+            variable *v = g_ptr_array_index(f->variables, i);
+            if (v->memory || v->parameter)
+                continue;
+            bool zero = f->has_labels && !v->temporary;
+            g_string_append_printf(all, zero ? (type_is_record(v->type) ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
+        }
+        g_string_append_printf(all, "%s\n", names->str);
+        if (memory)
+            g_string_append_printf(all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name,
+                                   f->name);
+        if (!enters) {
+            g_string_append(all, copies->str);
+        } else if (entry && !copies->len) {
+            g_string_append_printf(all,
+                                   "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
+                                   "if (dome__cc_poll()) goto dome__save_%d;\n}\n",
+                                   resume->str, entry->id);
+        } else {
+            g_string_append_printf(all, "if (__builtin_expect(dome__cc_status & 8, 0)) {\n%s}%s%s%s\n", resume->str,
+                                   copies->len ? " else { " : "", copies->str, copies->len ? "}" : "");
+            if (entry)
+                g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
+                                       entry->id);
+        }
+        fill(f, f->out->str, enters, is_twin, all);
+        if (returns_nothing(f)) {
+            g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn;\n" : "return;\n", f->name);
+        } else if (f == u->main) {
+            g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn 0;\n" : "return 0;\n", f->name);
+        } else {
+            /* a value is returned before, or nobody looks at it */
+            if (memory)
+                g_string_append_printf(all, "dome__cc_leave(&dome__fn_%s);\n", f->name);
+            write_return_dummy(f, all);
+            g_string_append_c(all, '\n');
+        }
+        for (unsigned i = 0; i < f->sites->len; i++) {
+            site *s = g_ptr_array_index(f->sites, i);
+            if (saved)
+                g_string_append_printf(
+                    all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ",
+                    s->id, f->name, f->name, s->id);
+            else
+                g_string_append_printf(all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
+            for (unsigned k = 0; k < s->live->len; k++) {
+                const variable *v = g_ptr_array_index(s->live, k);
+                char *to = g_strdup_printf("dome__s->%s", v->name), *text = type_assign(u, v->type, to, v->name);
+                g_string_append_printf(all, "%s ", text);
+                g_free(text);
+                g_free(to);
+            }
+            write_return_dummy(f, all);
+            g_string_append(all, " }\n");
+        }
+        g_string_append(all, "}\n");
+    }
+    for (unsigned i = 0; i < f->sites->len; i++) {
+        char *e = g_strescape(((site *)g_ptr_array_index(f->sites, i))->place, NULL);
         g_string_append_printf(points, "\"%s\", ", e);
         g_free(e);
     }
-    g_string_append(all, "}\n");
     char *file;
     unsigned line;
     unit_place(u, f->body->b, &file, &line);

@@ -75,7 +75,7 @@ static int step(int x, int y)
 
 int main(int argc, char **argv)
 {
-    int years = argc > 1 ? atoi(argv[1]) : 40;
+    int years = argc > 1 ? atoi(argv[1]) : 400;
     long changed = 0, ages = 0;
     for (int x = 0; x < WIDE; x++)
         for (int y = 0; y < WIDE; y++)
