@@ -2,9 +2,11 @@
  *
  *     capture flat 256      arrays of double, 256 MB in all
  *     capture graph 1000000 so many structs on the heap, each with three pointers to others drawn at random
+ *     capture particles 1000000 so many structs of numbers of several sizes, one array
  *     capture deep 100000   so many active functions: captured and resumed
  *
- * Prints medians of processor time; bytes are those of the values in memory. */
+ * Graph and particles are packed and unpacked in turns by functions as dome-cc writes them and by the types' descriptions (the
+ * table). Prints medians of processor time; bytes are those of the values in memory. */
 #include "capture/frames.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
@@ -28,6 +30,115 @@ static const dome_capture_member node_members[] = {{"id", &dome_capture_int, off
                                                    {"edges", &edges_type, offsetof(struct node, edges)}};
 static dome_capture_type node_type = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);
 
+struct particle {
+    double at[3], speed[3];
+    float mass;
+    int cell, kind;
+    short charge[2];
+    unsigned char flags;
+    long number;
+};
+static dome_capture_type three_type = DOME_CAPTURE_ARRAY("double [3]", &dome_capture_double, double, 3);
+static dome_capture_type charges_type = DOME_CAPTURE_ARRAY("short [2]", &dome_capture_short, short, 2);
+static const dome_capture_member particle_members[] = {{"at", &three_type, offsetof(struct particle, at)},
+                                                       {"speed", &three_type, offsetof(struct particle, speed)},
+                                                       {"mass", &dome_capture_float, offsetof(struct particle, mass)},
+                                                       {"cell", &dome_capture_int, offsetof(struct particle, cell)},
+                                                       {"kind", &dome_capture_int, offsetof(struct particle, kind)},
+                                                       {"charge", &charges_type, offsetof(struct particle, charge)},
+                                                       {"flags", &dome_capture_uchar, offsetof(struct particle, flags)},
+                                                       {"number", &dome_capture_long, offsetof(struct particle, number)}};
+static dome_capture_type particle_type = DOME_CAPTURE_STRUCT("struct particle", struct particle, particle_members);
+
+/* ---- what dome-cc writes for these ---- */
+
+#define CONVERSIONS(bits, type, TO, FROM)                                                                                        \
+    static inline void put##bits(unsigned char *to, const void *from)                                                            \
+    {                                                                                                                            \
+        type v;                                                                                                                  \
+        memcpy(&v, from, sizeof v);                                                                                              \
+        v = TO(v);                                                                                                               \
+        memcpy(to, &v, sizeof v);                                                                                                \
+    }                                                                                                                            \
+    static inline void get##bits(void *to, const unsigned char *from)                                                            \
+    {                                                                                                                            \
+        type v;                                                                                                                  \
+        memcpy(&v, from, sizeof v);                                                                                              \
+        v = FROM(v);                                                                                                             \
+        memcpy(to, &v, sizeof v);                                                                                                \
+    }
+CONVERSIONS(8, uint64_t, GUINT64_TO_BE, GUINT64_FROM_BE)
+CONVERSIONS(4, uint32_t, GUINT32_TO_BE, GUINT32_FROM_BE)
+CONVERSIONS(2, uint16_t, GUINT16_TO_BE, GUINT16_FROM_BE)
+
+static void node_pack(void *to, const void *from, size_t n)
+{
+    const struct node *restrict s = from;
+    unsigned char *restrict t = to;
+    for (; n > 0; n--, s++, t += 60) {
+        put4(t + 0, &s->id);
+        put8(t + 4, &s->weight);
+    }
+}
+
+static bool node_unpack(void *to, const void *from, size_t n)
+{
+    struct node *restrict s = to;
+    const unsigned char *restrict t = from;
+    for (; n > 0; n--, s++, t += 60) {
+        get4(&s->id, t + 0);
+        get8(&s->weight, t + 4);
+    }
+    return true;
+}
+
+static void particle_pack(void *to, const void *from, size_t n)
+{
+    const struct particle *restrict s = from;
+    unsigned char *restrict t = to;
+    for (; n > 0; n--, s++, t += 73) {
+        put8(t + 0, &s->at[0]);
+        put8(t + 8, &s->at[1]);
+        put8(t + 16, &s->at[2]);
+        put8(t + 24, &s->speed[0]);
+        put8(t + 32, &s->speed[1]);
+        put8(t + 40, &s->speed[2]);
+        put4(t + 48, &s->mass);
+        put4(t + 52, &s->cell);
+        put4(t + 56, &s->kind);
+        put2(t + 60, &s->charge[0]);
+        put2(t + 62, &s->charge[1]);
+        t[64] = s->flags;
+        put8(t + 65, &(unsigned long long){(unsigned long long)(long long)s->number});
+    }
+}
+
+static bool particle_unpack(void *to, const void *from, size_t n)
+{
+    struct particle *restrict s = to;
+    const unsigned char *restrict t = from;
+    for (; n > 0; n--, s++, t += 73) {
+        get8(&s->at[0], t + 0);
+        get8(&s->at[1], t + 8);
+        get8(&s->at[2], t + 16);
+        get8(&s->speed[0], t + 24);
+        get8(&s->speed[1], t + 32);
+        get8(&s->speed[2], t + 40);
+        get4(&s->mass, t + 48);
+        get4(&s->cell, t + 52);
+        get4(&s->kind, t + 56);
+        get2(&s->charge[0], t + 60);
+        get2(&s->charge[1], t + 62);
+        s->flags = t[64];
+        unsigned long long got;
+        get8(&got, t + 65);
+        s->number = (long)got;
+        if ((unsigned long long)(long long)s->number != got)
+            return false;
+    }
+    return true;
+}
+
 struct level_saved {
     long n, unused;
     double values[4];
@@ -39,10 +150,10 @@ static const dome_capture_member level_members[] = {{"n", &dome_capture_long, of
 static dome_capture_type level_type = DOME_CAPTURE_STRUCT("level saved", struct level_saved, level_members);
 static dome_capture_function level_function = {.name = "level", .saved = &level_type, .memory = &level_type};
 
-static dome_capture_type *types[] = {&node_type};
+static dome_capture_type *types[] = {&node_type, &particle_type};
 static dome_capture_function *functions[] = {&level_function};
 static dome_capture_module module = {
-    .size = sizeof module, .name = "capture.c", .functions = functions, .nfunctions = 1, .types = types, .ntypes = 1};
+    .size = sizeof module, .name = "capture.c", .functions = functions, .nfunctions = 1, .types = types, .ntypes = 2};
 
 static uint64_t state = 88172645463325252u;
 
@@ -123,6 +234,26 @@ static uint64_t make_graph(uint64_t nodes)
     return nodes * sizeof(struct node);
 }
 
+static uint64_t make_particles(uint64_t count)
+{
+    struct particle *all = dome_capture_malloc(&particle_type, count * sizeof *all);
+    for (uint64_t k = 0; k < count; k++)
+        all[k] = (struct particle){.at = {(double)k, 1, 2}, .speed = {0, (double)k}, .cell = (int)k, .number = -(long)k};
+    return count * sizeof *all;
+}
+
+/* With the types' functions, or by the table. */
+static void use_functions(bool use)
+{
+    uint64_t one;
+    dome_capture_layout *node = (dome_capture_layout *)(uintptr_t)dome__capture_layout(&node_type, &one),
+                        *particle = (dome_capture_layout *)(uintptr_t)dome__capture_layout(&particle_type, &one);
+    node->pack = use ? node_pack : NULL;
+    node->unpack = use ? node_unpack : NULL;
+    particle->pack = use ? particle_pack : NULL;
+    particle->unpack = use ? particle_unpack : NULL;
+}
+
 /* On a machine that others use too, only the processor's time can be compared. */
 static double processor_time(void)
 {
@@ -175,12 +306,15 @@ int main(int argc, char **argv)
         deep((long)size, times);
         return 0;
     }
-    const uint64_t bytes = strcmp(argv[1], "flat") == 0 ? make_flat(size) : make_graph(size);
+    const bool flat = strcmp(argv[1], "flat") == 0, particles = strcmp(argv[1], "particles") == 0;
+    const uint64_t bytes = flat ? make_flat(size) : particles ? make_particles(size) : make_graph(size);
     enter_one();
-    double take[times], restore[times];
+    double take[2][times], restore[2][times]; /* by the table, by functions */
     uint8_t *buffer = NULL;
     uint64_t all = 0;
-    for (int k = 0; k < times; k++) {
+    for (int turn = 0; turn < 2 * times; turn++) {
+        const int by = turn % 2, k = turn / 2;
+        use_functions(by);
         dome_capture_image *image = dome__capture_image_new(0);
         double begin = processor_time();
         char *problem = dome__capture_image_take(image);
@@ -200,7 +334,7 @@ int main(int argc, char **argv)
             dome__capture_image_write_block(image, b, buffer + at);
             at += image_segment(image, (guint)b)->bytes;
         }
-        take[k] = processor_time() - begin;
+        take[by][k] = processor_time() - begin;
         const uint64_t blocks = dome__capture_image_blocks(image);
         GArray *lengths = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         for (uint64_t b = 0; b < blocks; b++)
@@ -217,7 +351,7 @@ int main(int argc, char **argv)
             at += g_array_index(lengths, uint64_t, b);
         }
         problem = dome__capture_image_restored(image);
-        restore[k] = processor_time() - begin;
+        restore[by][k] = processor_time() - begin;
         if (problem) {
             fprintf(stderr, "%s\n", problem);
             exit(1);
@@ -225,10 +359,16 @@ int main(int argc, char **argv)
         dome__capture_image_free(image);
         g_array_unref(lengths);
     }
-    printf("%s %s: %.1f MB in memory, %.1f MB in the image; taken in %.1f ms, %.0f MB/s; restored in %.1f ms, %.0f MB/s\n",
-           argv[1], argv[2], (double)bytes * 1e-6, (double)all * 1e-6, median(take, times) * 1e3,
-           (double)bytes * 1e-6 / median(take, times), median(restore, times) * 1e3,
-           (double)bytes * 1e-6 / median(restore, times));
+    for (int by = flat; by < 2; by++) {
+        const double taken = median(take[by], times), restored = median(restore[by], times);
+        printf("%s %s%s: %.1f MB in memory, %.1f MB in the image; taken in %.1f ms, %.0f MB/s; restored in %.1f ms, %.0f MB/s\n",
+               argv[1], argv[2],
+               flat ? ""
+               : by ? ", by functions"
+                    : ", by the table",
+               (double)bytes * 1e-6, (double)all * 1e-6, taken * 1e3, (double)bytes * 1e-6 / taken, restored * 1e3,
+               (double)bytes * 1e-6 / restored);
+    }
     free(buffer);
     return 0;
 }

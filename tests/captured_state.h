@@ -4,6 +4,7 @@
 
 #include "capture/frames.h"
 #include "capture/image_private.h"
+#include "capture/inspect.h"
 #include "capture/modules.h"
 #include "capture/status.h"
 
@@ -49,9 +50,17 @@ static dome_capture_type outer_type;
 static dome_capture_type outer_pointer = DOME_CAPTURE_POINTER_TO("struct outer *", &outer_type);
 static dome_capture_type char_pointer = DOME_CAPTURE_POINTER_TO("char *", &dome_capture_char);
 static const dome_capture_member either_members[] = {{"number", &dome_capture_int, 0}, {"link", &outer_pointer, 0}};
-static dome_capture_type either_type = {
-    "either", DOME_CAPTURE_KIND_UNION, DOME_KIND_U8, sizeof(((struct outer *)0)->either), NULL, 2, either_members, which_either,
-    NULL};
+static dome_capture_type either_type = {"either",
+                                        DOME_CAPTURE_KIND_UNION,
+                                        DOME_KIND_U8,
+                                        sizeof(((struct outer *)0)->either),
+                                        NULL,
+                                        2,
+                                        either_members,
+                                        which_either,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 static const dome_capture_member outer_members[] = {
     {"s", &dome_capture_short, offsetof(struct outer, s)},   {"inner", &inners_type, offsetof(struct outer, inner)},
     {"l", &dome_capture_long, offsetof(struct outer, l)},    {"next", &outer_pointer, offsetof(struct outer, next)},
@@ -164,6 +173,78 @@ static char *restore(const GPtrArray *blocks)
     char *problem = dome__capture_image_restored(image);
     g_assert_true((status != DOME_OK) <= (problem != NULL));
     dome__capture_image_free(image);
+    return problem;
+}
+
+/* ---- without the program ---- */
+
+typedef struct inspected {
+    uint64_t frames, globals, blocks, pointers, dangling;
+} inspected;
+
+static bool block_of(void *ctx, uint64_t block, const uint8_t **bytes, uint64_t *length, char **problem)
+{
+    const GPtrArray *blocks = ctx;
+    const GByteArray *one = blocks->pdata[block];
+    (void)problem;
+    *bytes = one->data;
+    *length = one->len;
+    return true;
+}
+
+static void inspect_value(const dome_capture_inspection *i, const dome_capture_shown_type *type, const uint8_t *bytes,
+                          inspected *found)
+{
+    if (type->kind == DOME_CAPTURE_KIND_POINTER) {
+        uint64_t number, place;
+        bool past;
+        dome_capture_space space = dome__capture_shown_pointer(bytes, &number, &place, &past);
+        const dome_capture_shown_run *run = space == DOME_CAPTURE_SPACE_HEAP ? dome__capture_inspect_run(i, number) : NULL;
+        GString *path = g_string_new(NULL);
+        if (run)
+            dome__capture_shown_path(path, run->type, run->elements, place, past);
+        g_string_free(path, TRUE);
+        found->pointers += space != DOME_CAPTURE_SPACE_VALUE;
+        found->dangling += space == DOME_CAPTURE_SPACE_DANGLING || (space == DOME_CAPTURE_SPACE_HEAP && !run);
+    }
+    for (uint64_t k = 0; type->kind == DOME_CAPTURE_KIND_ARRAY && k < type->count; k++)
+        inspect_value(i, type->element, bytes + k * type->element->bytes, found);
+    const dome_capture_shown_member *used =
+        type->kind == DOME_CAPTURE_KIND_UNION ? dome__capture_shown_in_use(type, bytes) : NULL;
+    if (used)
+        inspect_value(i, used->type, bytes + used->at, found);
+    for (uint64_t k = 0; type->kind == DOME_CAPTURE_KIND_STRUCT && k < type->count - (type->tail != NULL); k++)
+        inspect_value(i, type->members[k].type, bytes + type->members[k].at, found);
+}
+
+/* NULL, or why the image cannot be read. */
+static char *inspect(const GPtrArray *blocks, inspected *found)
+{
+    char *problem;
+    dome_capture_piece piece;
+    *found = (inspected){0};
+    dome_capture_inspection *i = dome__capture_inspect(block_of, (void *)(uintptr_t)blocks, blocks->len, &problem);
+    for (int pass = 0; i && !problem && pass < 2; pass++) { /* the blocks to which pointers lead are known in the second */
+        *found = (inspected){.frames = i->frames->len};
+        dome__capture_inspect_rewind(i);
+        while (dome__capture_inspect_next(i, &piece, &problem)) {
+            found->globals += piece.global && piece.first == 0;
+            found->blocks += !piece.global && piece.first == 0;
+            for (uint64_t k = 0; k < piece.count; k++)
+                inspect_value(i, piece.type, piece.bytes + k * piece.type->bytes, found);
+            for (uint64_t k = 0; k < piece.tail; k++)
+                inspect_value(i, piece.type->tail, piece.bytes + piece.type->bytes + k * piece.type->tail->bytes, found);
+        }
+    }
+    for (guint k = 0; i && k < i->frames->len; k++) {
+        const dome_capture_shown_frame *f = &g_array_index(i->frames, dome_capture_shown_frame, k);
+        if (f->saved)
+            inspect_value(i, f->function->saved, f->saved, found);
+        if (f->memory)
+            inspect_value(i, f->function->memory, f->memory, found);
+    }
+    g_assert_true(i || problem);
+    dome__capture_inspection_free(i);
     return problem;
 }
 

@@ -13,7 +13,7 @@
 /* What is larger in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others, of which a block
  * of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only. */
 enum {
-    IMAGE_VERSION = 1,
+    IMAGE_VERSION = 2,
     SMALL_BYTES = 1 << 18,
     PART_BYTES = 1 << 20,
     GROUP_BITS = 10,

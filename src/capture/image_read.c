@@ -142,6 +142,7 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
         image->streams = dome__capture_streams_read(&from);
     if (image->problem)
         return DOME_ERR_TYPE;
+    dome__read_bytes(&from, dome__read_u32(&from)); /* descriptions, which the program has of its own: inspect.h */
     if (!dome__read_all(&from))
         return damaged(image, "its head");
     dome__capture_heap_clear();

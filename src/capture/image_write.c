@@ -5,6 +5,8 @@
 #include "capture/status.h"
 #include "core/bytes.h"
 
+#include <inttypes.h>
+
 /* ---- the heap ---- */
 
 static uint64_t block_bytes(const dome_capture_block *b)
@@ -132,6 +134,121 @@ static void put_functions(GByteArray *head)
     dome__put_u32(head->data + at, count);
 }
 
+/* ---- descriptions ----
+ *
+ * What dome ckpt needs to print values without the program. */
+
+typedef struct descriptions {
+    GByteArray *to;
+    GHashTable *numbers; /* name and shape of a type -> its number, plus 1 */
+    uint32_t count;
+} descriptions;
+
+static uint32_t describe_type(descriptions *d, const dome_capture_type *type)
+{
+    char *key = g_strdup_printf("%s %016" PRIx64 " %d", type->name, dome__capture_shape(type), (int)type->kind);
+    uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(d->numbers, key)), *parts = NULL;
+    if (number > 0) {
+        g_free(key);
+        return number - 1;
+    }
+    if (type->kind == DOME_CAPTURE_KIND_ARRAY)
+        number = describe_type(d, type->element);
+    if (type->members) {
+        parts = g_new(uint32_t, type->count);
+        for (size_t k = 0; k < type->count; k++)
+            parts[k] = describe_type(d, type->members[k].type);
+    }
+    dome__append_text(d->to, type->name, TEXT_MOST);
+    dome__append_u32(d->to, type->kind);
+    switch (type->kind) {
+    case DOME_CAPTURE_KIND_SCALAR:
+        dome__append_u32(d->to, type->scalar);
+        break;
+    case DOME_CAPTURE_KIND_POINTER:
+        break;
+    case DOME_CAPTURE_KIND_ARRAY:
+        dome__append_u64(d->to, type->count);
+        dome__append_u32(d->to, number);
+        break;
+    default:
+        dome__append_u32(d->to, (uint32_t)type->count);
+        for (size_t k = 0; k < type->count; k++) {
+            dome__append_text(d->to, type->members[k].name, TEXT_MOST);
+            dome__append_u32(d->to, parts[k]);
+        }
+    }
+    g_free(parts);
+    g_hash_table_insert(d->numbers, key, GUINT_TO_POINTER(d->count + 1));
+    return d->count++;
+}
+
+static void describe_used(void *ctx, dome_capture_layout *layout)
+{
+    GArray *numbers = ((void **)ctx)[1];
+    uint32_t number = layout->used ? describe_type(((void **)ctx)[0], layout->type) : 0;
+    if (layout->used)
+        g_array_append_val(numbers, number);
+}
+
+/* Of the functions in the order of their numbers: their types, and where the points are at which they were captured. */
+static void describe_functions(descriptions *d, GArray *numbers, GByteArray *points)
+{
+    const uint32_t none = UINT32_MAX;
+    GPtrArray *used = g_ptr_array_new(); /* of each function: its points, as keys */
+    for (size_t k = dome__capture_record_count(); k-- > 0;) {
+        const dome_capture_record *r = dome__capture_record(k);
+        const dome_capture_function *f = r->function;
+        const dome_capture_frame_layout *l = f->known;
+        if (l->number == used->len) {
+            const uint32_t saved = l->saved ? describe_type(d, f->saved) : none,
+                           memory = l->memory ? describe_type(d, f->memory) : none;
+            g_array_append_val(numbers, saved);
+            g_array_append_val(numbers, memory);
+            g_ptr_array_add(used, g_hash_table_new(NULL, NULL));
+        }
+        GHashTable *of_function = used->pdata[l->number];
+        if ((size_t)r->point >= f->npoints || !f->points[r->point] ||
+            !g_hash_table_add(of_function, GINT_TO_POINTER(r->point + 1)))
+            continue;
+        dome__append_u32(points, l->number);
+        dome__append_u32(points, (uint32_t)r->point);
+        dome__append_text(points, f->points[r->point], TEXT_MOST);
+    }
+    for (guint k = 0; k < used->len; k++)
+        g_hash_table_unref(used->pdata[k]);
+    g_ptr_array_unref(used);
+}
+
+static void append_numbers(GByteArray *to, const GArray *numbers)
+{
+    for (guint k = 0; k < numbers->len; k++)
+        dome__append_u32(to, g_array_index(numbers, uint32_t, k));
+}
+
+static void put_descriptions(GByteArray *head)
+{
+    descriptions d = {.to = g_byte_array_new(), .numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    GByteArray *points = g_byte_array_new();
+    void *ctx[] = {&d, numbers};
+    dome__capture_layouts_each(describe_used, ctx);
+    for (size_t k = 0; k < dome__capture_global_count(); k++) {
+        const uint32_t number = describe_type(&d, dome__capture_global(k)->layout->type);
+        g_array_append_val(numbers, number);
+    }
+    describe_functions(&d, numbers, points);
+    dome__append_u32(head, (uint32_t)(sizeof(uint32_t) * (1 + numbers->len) + d.to->len + points->len));
+    dome__append_u32(head, d.count);
+    g_byte_array_append(head, d.to->data, d.to->len);
+    append_numbers(head, numbers);
+    g_byte_array_append(head, points->data, points->len);
+    g_byte_array_unref(points);
+    g_array_unref(numbers);
+    g_hash_table_unref(d.numbers);
+    g_byte_array_unref(d.to);
+}
+
 /* ---- the active functions ---- */
 
 static void put_values(dome_capture_image *image, const dome_capture_layout *layout, const void *values)
@@ -202,6 +319,7 @@ char *dome__capture_image_take(dome_capture_image *image)
     char *problem = dome__capture_streams_save(image->head);
     if (problem)
         return problem;
+    put_descriptions(image->head);
     put_frames(image);
     image_segment(image, SEGMENT_HEAD)->bytes = image->head->len;
     image_segment(image, SEGMENT_FRAMES)->bytes = image->frames->len;

@@ -36,7 +36,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return dome__hash_bytes(hash, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* Of the shape: names, forms in the image and counts, but nothing that depends on the machine. */
 static uint64_t shape(uint64_t hash, const dome_capture_type *type)
 {
     hash = dome__hash(hash, type->kind);
@@ -55,6 +54,11 @@ static uint64_t shape(uint64_t hash, const dome_capture_type *type)
         return hash;
     }
     return hash;
+}
+
+uint64_t dome__capture_shape(const dome_capture_type *type)
+{
+    return shape(0, type);
 }
 
 static void add_step(GArray *steps, const dome_capture_step *step)
@@ -109,7 +113,7 @@ static uint64_t add_union(GArray *steps, dome_capture_layout *layout, dome_captu
             g_free(member);
         }
         layout->pointers |= members[k]->pointers;
-        item = MAX(item, members[k]->portable);
+        item = MAX(item, DOME_CAPTURE_UNION_HEAD + members[k]->portable);
     }
     g_free(wrappers); /* the layouts refer to what they held */
     layout->unions = true;
@@ -197,6 +201,19 @@ static void add_members(GArray *steps, dome_capture_layout *layout, const dome_c
     }
 }
 
+/* The steps that lead to pointers: what the type's own functions leave to be done. */
+static void add_links(dome_capture_layout *layout)
+{
+    GArray *links = g_array_new(FALSE, TRUE, sizeof(dome_capture_step));
+    for (size_t k = 0; k < layout->nsteps; k++) {
+        const dome_capture_step *s = &layout->steps[k];
+        if (s->kind == DOME_CAPTURE_STEP_POINTERS || (s->kind == DOME_CAPTURE_STEP_REPEAT && s->inner->pointers))
+            g_array_append_val(links, *s);
+    }
+    layout->nlinks = links->len;
+    layout->links = (dome_capture_step *)(void *)g_array_free(links, FALSE);
+}
+
 static dome_capture_layout *work_out(dome_capture_type *type)
 {
     dome_capture_layout *layout = g_new0(dome_capture_layout, 1);
@@ -206,7 +223,7 @@ static dome_capture_layout *work_out(dome_capture_type *type)
     layout->type = type;
     layout->name = type->name;
     layout->size = type->size;
-    layout->hash = shape(0, type);
+    layout->hash = dome__capture_shape(type);
     if (type->kind == DOME_CAPTURE_KIND_STRUCT)
         add_members(steps, layout, type);
     else
@@ -215,6 +232,13 @@ static dome_capture_layout *work_out(dome_capture_type *type)
         wrong(type, "it holds nothing");
     layout->nsteps = steps->len;
     layout->steps = (dome_capture_step *)(void *)g_array_free(steps, FALSE);
+    add_links(layout);
+    if (!type->pack != !type->unpack)
+        wrong(type, "it has one of the functions pack and unpack without the other");
+    if (type->kind == DOME_CAPTURE_KIND_STRUCT && !layout->unions) {
+        layout->pack = type->pack;
+        layout->unpack = type->unpack;
+    }
     return layout;
 }
 
@@ -236,6 +260,7 @@ const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_
         dome__capture_die("type '%s' is described with %zu and with %zu bytes", layout->name, before->size, layout->size);
     if (before) {
         g_free(layout->steps);
+        g_free(layout->links);
         g_free(layout);
         layout = before;
     } else {
@@ -398,11 +423,20 @@ static uint64_t get_wide(const uint8_t *from, uint64_t item, bool with_sign)
     return value;
 }
 
-/* The member of a union that is in use; NULL: none, or a number that no member has: the program may not have said yet. */
-static const dome_capture_layout *in_use(const dome_capture_step *s, const void *address)
+/* The number of the member of a union that is in use; NO_MEMBER: none, or one that it does not have: the program may not have
+ * said yet. */
+#define NO_MEMBER UINT32_MAX
+
+static uint32_t number_in_use(const dome_capture_step *s, const void *address)
 {
     int which = s->type->which(address);
-    return which < 0 || (size_t)which >= s->type->count ? NULL : s->members[which];
+    return which < 0 || (size_t)which >= s->type->count ? NO_MEMBER : (uint32_t)which;
+}
+
+static const dome_capture_layout *in_use(const dome_capture_step *s, const void *address)
+{
+    uint32_t which = number_in_use(s, address);
+    return which == NO_MEMBER ? NULL : s->members[which];
 }
 
 static void pack_one(const dome_capture_layout *layout, uint8_t *to, const char *from, dome_capture_coder *coder)
@@ -423,17 +457,31 @@ static void pack_one(const dome_capture_layout *layout, uint8_t *to, const char 
                 coder->encode(coder->ctx, (const void *const *)(const void *)(f + k * s->size), s->type, t + k * s->item);
             break;
         case DOME_CAPTURE_STEP_REPEAT:
-            for (uint64_t k = 0; k < s->count; k++)
-                pack_one(s->inner, t + k * s->item, f + k * s->size, coder);
+            dome__capture_pack(s->inner, t, f, s->count, coder);
             break;
         case DOME_CAPTURE_STEP_UNION:
             memset(t, 0, s->item * s->count);
             for (uint64_t k = 0; k < s->count; k++) {
-                const dome_capture_layout *member = in_use(s, f + k * s->size);
-                if (member)
-                    pack_one(member, t + k * s->item, f + k * s->size, coder);
+                const uint32_t which = number_in_use(s, f + k * s->size);
+                dome__put_u32(t + k * s->item, which);
+                if (which != NO_MEMBER)
+                    pack_one(s->members[which], t + k * s->item + DOME_CAPTURE_UNION_HEAD, f + k * s->size, coder);
             }
         }
+    }
+}
+
+/* Where the type's own function has packed the numbers. */
+static void pack_links(const dome_capture_layout *layout, uint8_t *to, const char *from, dome_capture_coder *coder)
+{
+    for (const dome_capture_step *s = layout->links, *end = s + layout->nlinks; s < end; s++) {
+        uint8_t *t = to + s->portable;
+        const char *f = from + s->offset;
+        for (uint64_t k = 0; k < s->count; k++)
+            if (s->kind == DOME_CAPTURE_STEP_POINTERS)
+                coder->encode(coder->ctx, (const void *const *)(const void *)(f + k * s->size), s->type, t + k * s->item);
+            else
+                pack_links(s->inner, t + k * s->item, f + k * s->size, coder);
     }
 }
 
@@ -451,22 +499,41 @@ void dome__capture_pack(const dome_capture_layout *layout, uint8_t *to, const vo
         pack_items(&layout->steps[0], to, from, count * layout->steps[0].count);
         return;
     }
-    for (uint64_t k = 0; k < count; k++)
-        pack_one(layout, to + k * layout->portable, (const char *)from + k * layout->size, coder);
+    if (layout->pack)
+        layout->pack(to, from, (size_t)count);
+    for (uint64_t k = 0; k < count && (!layout->pack || layout->nlinks > 0); k++)
+        (layout->pack ? pack_links : pack_one)(layout, to + k * layout->portable, (const char *)from + k * layout->size, coder);
 }
 
-/* What an unpacking restores. */
+/* What a pass of unpacking does. UNIONS: compares the numbers of members with what the restored numbers say. */
 enum { NUMBERS = 1, UNIONS = 2, POINTERS = 4 };
+
+static bool failed(dome_capture_coder *coder, const char *problem, const void *where)
+{
+    coder->problem = problem;
+    coder->where = where;
+    return false;
+}
 
 static bool narrow(const dome_capture_step *s, char *to, const uint8_t *from, dome_capture_coder *coder)
 {
     uint64_t value = get_wide(from, s->item, is_signed(s->scalar));
     store(to, s->size, value);
-    if (load(to, s->size, is_signed(s->scalar)) == value)
-        return true;
-    coder->problem = "a number does not fit into the type that it has here";
-    coder->where = to;
-    return false;
+    return load(to, s->size, is_signed(s->scalar)) == value ||
+           failed(coder, "a number does not fit into the type that it has here", to);
+}
+
+static bool unpack_one(const dome_capture_layout *layout, char *to, const uint8_t *from, unsigned what,
+                       dome_capture_coder *coder);
+
+static bool unpack_union(const dome_capture_step *s, char *to, const uint8_t *from, unsigned what, dome_capture_coder *coder)
+{
+    const uint32_t which = dome__get_u32(from);
+    if (which != NO_MEMBER && which >= s->type->count)
+        return failed(coder, "a union has no member of the number that the image has", to);
+    if (what == UNIONS && which != number_in_use(s, to))
+        return failed(coder, "a union holds another member than the numbers around it say", to);
+    return which == NO_MEMBER || unpack_one(s->members[which], to, from + DOME_CAPTURE_UNION_HEAD, what, coder);
 }
 
 static bool unpack_one(const dome_capture_layout *layout, char *to, const uint8_t *from, unsigned what, dome_capture_coder *coder)
@@ -477,34 +544,29 @@ static bool unpack_one(const dome_capture_layout *layout, char *to, const uint8_
         const uint8_t *f = from + s->portable;
         switch (s->kind) {
         case DOME_CAPTURE_STEP_ITEMS:
-            if (what & NUMBERS)
+            if (what == NUMBERS)
                 unpack_items(s, t, f, s->count);
             break;
         case DOME_CAPTURE_STEP_WIDER:
-            for (uint64_t k = 0; k < s->count && good && (what & NUMBERS); k++)
+            for (uint64_t k = 0; k < s->count && good && what == NUMBERS; k++)
                 good = narrow(s, t + k * s->size, f + k * s->item, coder);
             break;
         case DOME_CAPTURE_STEP_POINTERS:
-            for (uint64_t k = 0; k < s->count && good && (what & POINTERS); k++)
-                if (!coder->decode(coder->ctx, (void **)(void *)(t + k * s->size), s->type, f + k * s->item)) {
-                    coder->problem = "a pointer leads to no place";
-                    coder->where = t + k * s->size;
-                    good = false;
-                }
+            for (uint64_t k = 0; k < s->count && good && what == POINTERS; k++)
+                good = coder->decode(coder->ctx, (void **)(void *)(t + k * s->size), s->type, f + k * s->item) ||
+                       failed(coder, "a pointer leads to no place", t + k * s->size);
             break;
         case DOME_CAPTURE_STEP_REPEAT:
-            if (what == POINTERS && !s->inner->pointers)
+            if ((what == POINTERS && !s->inner->pointers) || (what == UNIONS && !s->inner->unions))
+                break;
+            if (what == NUMBERS && s->inner->unpack && s->inner->unpack(t, f, (size_t)s->count))
                 break;
             for (uint64_t k = 0; k < s->count && good; k++)
                 good = unpack_one(s->inner, t + k * s->size, f + k * s->item, what, coder);
             break;
         case DOME_CAPTURE_STEP_UNION:
-            for (uint64_t k = 0; k < s->count && good && (what & (UNIONS | POINTERS)); k++) {
-                const dome_capture_layout *member = in_use(s, t + k * s->size);
-                if (member)
-                    good =
-                        unpack_one(member, t + k * s->size, f + k * s->item, what & UNIONS ? NUMBERS | UNIONS : POINTERS, coder);
-            }
+            for (uint64_t k = 0; k < s->count && good; k++)
+                good = unpack_union(s, t + k * s->size, f + k * s->item, what, coder);
         }
     }
     return good;
@@ -518,6 +580,8 @@ bool dome__capture_unpack_numbers(const dome_capture_layout *layout, void *to, c
                          (size_t)(count * layout->steps[0].count));
         return true;
     }
+    if (layout->unpack && layout->unpack(to, from, (size_t)count))
+        return true; /* else the table finds the number that does not fit */
     bool good = true;
     for (uint64_t k = 0; k < count && good; k++) {
         char *t = (char *)to + k * layout->size;
@@ -527,12 +591,29 @@ bool dome__capture_unpack_numbers(const dome_capture_layout *layout, void *to, c
     return good;
 }
 
+static bool unpack_links(const dome_capture_layout *layout, char *to, const uint8_t *from, dome_capture_coder *coder)
+{
+    bool good = true;
+    for (const dome_capture_step *s = layout->links, *end = s + layout->nlinks; s < end && good; s++) {
+        char *t = to + s->offset;
+        const uint8_t *f = from + s->portable;
+        for (uint64_t k = 0; k < s->count && good; k++, t += s->size, f += s->item)
+            good = s->kind == DOME_CAPTURE_STEP_POINTERS ? coder->decode(coder->ctx, (void **)(void *)t, s->type, f) ||
+                                                               failed(coder, "a pointer leads to no place", t)
+                                                         : unpack_links(s->inner, t, f, coder);
+    }
+    return good;
+}
+
 bool dome__capture_unpack_pointers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,
                                    dome_capture_coder *coder)
 {
     bool good = true;
-    for (uint64_t k = 0; k < count && good && layout->pointers; k++)
-        good = unpack_one(layout, (char *)to + k * layout->size, from + k * layout->portable, POINTERS, coder);
+    for (uint64_t k = 0; k < count && good && layout->pointers; k++) {
+        char *t = (char *)to + k * layout->size;
+        const uint8_t *f = from + k * layout->portable;
+        good = layout->unions ? unpack_one(layout, t, f, POINTERS, coder) : unpack_links(layout, t, f, coder);
+    }
     return good;
 }
 
@@ -580,7 +661,7 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
     uint64_t within;
     if (!inner || !dome__capture_to_portable(inner, element, rest, target, &within, past))
         return false;
-    *portable += within;
+    *portable += within + (at->kind == DOME_CAPTURE_STEP_UNION ? DOME_CAPTURE_UNION_HEAD : 0);
     return true;
 }
 
@@ -610,13 +691,14 @@ bool dome__capture_to_native(const dome_capture_layout *layout, const void *base
             return true;
         const bool parts = s->kind == DOME_CAPTURE_STEP_REPEAT || s->kind == DOME_CAPTURE_STEP_UNION;
         const dome_capture_layout *inner = s->kind == DOME_CAPTURE_STEP_REPEAT ? s->inner : NULL;
-        if (s->kind == DOME_CAPTURE_STEP_UNION)
+        const uint64_t head = s->kind == DOME_CAPTURE_STEP_UNION ? DOME_CAPTURE_UNION_HEAD : 0;
+        if (head > 0 && rest >= head)
             inner = in_use(s, (const char *)base + *offset);
         const bool ends = past && rest == s->item && (!parts || portable - s->portable == all);
         size_t within = s->size;
         bool good = ends && (!parts || means_whole(layout, s, target));
         if (!good && inner)
-            good = dome__capture_to_native(inner, (const char *)base + *offset, rest, past, target, &within);
+            good = dome__capture_to_native(inner, (const char *)base + *offset, rest - head, past, target, &within);
         if (!good && !ends)
             return false;
         *offset += good ? within : s->size;

@@ -7,6 +7,9 @@
 /* A pointer takes this many bytes in the image: the word of its block, and the offset there (pointers.h). */
 enum { DOME_CAPTURE_POINTER_BYTES = 16 };
 
+/* A union begins with the number of the member that is in use. */
+enum { DOME_CAPTURE_UNION_HEAD = 4 };
+
 typedef struct dome_capture_layout dome_capture_layout;
 
 typedef enum dome_capture_step_kind {
@@ -37,6 +40,11 @@ struct dome_capture_layout {
     bool pointers, unions;
     dome_capture_step *steps;
     size_t nsteps;
+    dome_capture_step *links; /* of them, those that lead to pointers */
+    size_t nlinks;
+    void (*pack)(void *to, const void *from,
+                 size_t count); /* the type's own: numbers; NULL: there is none, or there are unions */
+    bool (*unpack)(void *to, const void *from, size_t count);
     const dome_capture_layout *tail; /* of an element of the flexible last member; NULL: there is none */
     size_t tail_offset;
     uint32_t number; /* in the image that is being taken */
@@ -46,6 +54,9 @@ struct dome_capture_layout {
 /* The layout of an element, and in *count how many of them the type has: those of arrays multiply. The same for every type of the
  * same name and shape. A description that is wrong ends the program. */
 const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_t *count);
+
+/* The hash of a type's shape: names, forms in the image and counts, but nothing that depends on the machine. */
+uint64_t dome__capture_shape(const dome_capture_type *type);
 
 /* The layout of a name and a hash; NULL: no type that was seen so far has them. */
 const dome_capture_layout *dome__capture_layout_find(const char *name, uint64_t hash);
@@ -66,8 +77,8 @@ typedef struct dome_capture_coder {
 void dome__capture_pack(const dome_capture_layout *layout, uint8_t *to, const void *from, uint64_t count,
                         dome_capture_coder *coder);
 
-/* In two passes, because unions and places in other blocks depend on numbers: all numbers of all blocks first. False: a value
- * does not fit (*coder says where). */
+/* In two passes, because places in other blocks depend on numbers, which tell what unions hold: all numbers of all blocks first.
+ * False: a value does not fit (*coder says where). */
 bool dome__capture_unpack_numbers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,
                                   dome_capture_coder *coder);
 bool dome__capture_unpack_pointers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,

@@ -70,6 +70,8 @@ static dome_capture_type is_type = {"union value.is",
                                     3,
                                     is_members,
                                     which_value,
+                                    NULL,
+                                    NULL,
                                     NULL};
 static const dome_capture_member value_members[] = {MEMBER(tag, value, dome_capture_int), MEMBER(is, value, is_type)};
 STRUCT(value);

@@ -11,7 +11,7 @@ echo 'int main(void) { return 0; }' >empty.c
 {
     echo '#include <dome/capture.h>'
     sed '/^# .*"empty.c"/,$d' empty.i
-    for struct in type:name,kind,scalar,size,element,count,members,which,known member:name,type,offset \
+    for struct in type:name,kind,scalar,size,element,count,members,which,known,pack,unpack member:name,type,offset \
         global:name,address,type,count,flags code:name,address function:name,saved,memory,version,points,npoints,known \
         module:size,name,globals,nglobals,functions,nfunctions,codes,ncodes,types,ntypes; do
         name=${struct%%:*}

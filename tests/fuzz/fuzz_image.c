@@ -32,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
             block->data[place % 2 ? block->len - 1 - place / 2 % block->len : place / 2 % block->len] = data[3];
     }
+    inspected found;
+    g_free(inspect(changed, &found));
     char *problem = restore(changed);
     if (!problem) {
         GPtrArray *again = take();

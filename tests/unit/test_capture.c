@@ -18,7 +18,7 @@ static void test_places(void)
     const dome_capture_layout *l = dome__capture_layout(&outer_type, &one);
     const struct outer zero = {0};
     g_assert_cmpuint(one, ==, 1);
-    g_assert_cmpuint(l->portable, ==, 2 + 2 * (1 + 8 + 3) + 8 + 16 + 16 + 4 + 16);
+    g_assert_cmpuint(l->portable, ==, 2 + 2 * (1 + 8 + 3) + 8 + 16 + 16 + 4 + (4 + 16));
     unsigned places = 0;
     for (size_t at = 1; at < sizeof zero; at++) {
         if (!dome__capture_to_portable(l, &zero, at, NULL, &portable, &past))
@@ -108,6 +108,158 @@ static void test_ends(void)
     g_assert_true(p->either_end == &p->either + 1);
     g_assert_true(p->unknown_end == p->spots + G_N_ELEMENTS(p->spots));
     g_ptr_array_unref(blocks);
+    forget();
+}
+
+static void assert_equal(const GPtrArray *a, const GPtrArray *b)
+{
+    g_assert_cmpuint(a->len, ==, b->len);
+    for (guint k = 0; k < a->len; k++) {
+        const GByteArray *x = a->pdata[k], *y = b->pdata[k];
+        g_assert_cmpmem(x->data, x->len, y->data, y->len);
+    }
+}
+
+/* ---- unions ---- */
+
+/* The image has the number of the member in use. If the numbers around a union say another one, it is refused. */
+static void test_unions(void)
+{
+    make_state(3, 1);
+    struct outer *o = head;
+    o->tag = 0;
+    o->either.number = 0x12345678;
+    GPtrArray *blocks = take();
+    bool changed = false;
+    for (guint k = 2; k < blocks->len; k++) {
+        GByteArray *block = blocks->pdata[k];
+        static const uint8_t union_bytes[] = {0, 0, 0, 0, 0x12, 0x34, 0x56, 0x78};
+        uint8_t *at = memmem(block->data, block->len, union_bytes, sizeof union_bytes);
+        if (at)
+            at[3] = 1, changed = true;
+    }
+    g_assert_true(changed);
+    forget();
+    char *problem = restore(blocks);
+    g_assert_nonnull(problem);
+    g_assert_nonnull(strstr(problem, "either"));
+    g_assert_nonnull(strstr(problem, "a union holds another member"));
+    g_free(problem);
+    g_ptr_array_unref(blocks);
+    forget();
+}
+
+/* ---- functions that pack ---- */
+
+struct particle {
+    double at[3];
+    short cells[5];
+    struct outer *owner;
+    long number;
+    struct spot spots[2];
+};
+static dome_capture_type at_type = DOME_CAPTURE_ARRAY("double [3]", &dome_capture_double, double, 3);
+static dome_capture_type cells_type = DOME_CAPTURE_ARRAY("short [5]", &dome_capture_short, short, 5);
+static dome_capture_type two_spots_type = DOME_CAPTURE_ARRAY("struct spot [2]", &spot_type, struct spot, 2);
+static const dome_capture_member particle_members[] = {{"at", &at_type, offsetof(struct particle, at)},
+                                                       {"cells", &cells_type, offsetof(struct particle, cells)},
+                                                       {"owner", &outer_pointer, offsetof(struct particle, owner)},
+                                                       {"number", &dome_capture_long, offsetof(struct particle, number)},
+                                                       {"spots", &two_spots_type, offsetof(struct particle, spots)}};
+static dome_capture_type particle_type = DOME_CAPTURE_STRUCT("struct particle", struct particle, particle_members);
+
+enum { PARTICLE_BYTES = 24 + 10 + 16 + 8 + 2 * 9 };
+
+static void put(uint8_t *to, uint64_t value, int bytes)
+{
+    for (int b = bytes; b-- > 0; value >>= 8)
+        to[b] = (uint8_t)value;
+}
+
+static uint64_t get(const uint8_t *from, int bytes)
+{
+    uint64_t value = 0;
+    for (int b = 0; b < bytes; b++)
+        value = value << 8 | from[b];
+    return value;
+}
+
+static void pack_particles(void *to, const void *from, size_t count)
+{
+    const struct particle *p = from;
+    for (uint8_t *t = to; count > 0; count--, p++, t += PARTICLE_BYTES) {
+        for (int k = 0; k < 3; k++) {
+            uint64_t bits;
+            memcpy(&bits, &p->at[k], sizeof bits);
+            put(t + 8 * k, bits, 8);
+        }
+        for (int k = 0; k < 5; k++)
+            put(t + 24 + 2 * k, (uint64_t)(int64_t)p->cells[k], 2);
+        put(t + 50, (uint64_t)(int64_t)p->number, 8);
+        for (int k = 0; k < 2; k++) {
+            put(t + 58 + 9 * k, (uint64_t)p->spots[k].x, 4);
+            put(t + 62 + 9 * k, (uint64_t)p->spots[k].y, 4);
+            put(t + 66 + 9 * k, (uint64_t)p->spots[k].kind, 1);
+        }
+    }
+}
+
+static bool unpack_particles(void *to, const void *from, size_t count)
+{
+    struct particle *p = to;
+    for (const uint8_t *t = from; count > 0; count--, p++, t += PARTICLE_BYTES) {
+        for (int k = 0; k < 3; k++) {
+            uint64_t bits = get(t + 8 * k, 8);
+            memcpy(&p->at[k], &bits, sizeof bits);
+        }
+        for (int k = 0; k < 5; k++)
+            p->cells[k] = (short)get(t + 24 + 2 * k, 2);
+        p->number = (long)get(t + 50, 8);
+        if ((uint64_t)(int64_t)p->number != get(t + 50, 8))
+            return false;
+        for (int k = 0; k < 2; k++) {
+            p->spots[k].x = (int)get(t + 58 + 9 * k, 4);
+            p->spots[k].y = (int)get(t + 62 + 9 * k, 4);
+            p->spots[k].kind = (char)get(t + 66 + 9 * k, 1);
+        }
+    }
+    return true;
+}
+
+/* A type's own functions and its description give the same images, and take them. */
+static void test_functions(void)
+{
+    enum { COUNT = 30 };
+    uint64_t one;
+    particle_type.pack = pack_particles;
+    particle_type.unpack = unpack_particles;
+    dome_capture_layout *l = (dome_capture_layout *)(uintptr_t)dome__capture_layout(&particle_type, &one);
+    g_assert_cmpuint(l->portable, ==, PARTICLE_BYTES);
+    g_assert_true(l->pack == pack_particles);
+    make_state(4, 1);
+    struct particle *p = dome_capture_malloc(&particle_type, COUNT * sizeof *p);
+    for (int k = 0; k < COUNT; k++)
+        p[k] = (struct particle){
+            {k / 4.0, -k, 1e300}, {0, (short)-k, 2}, k % 2 ? head : head->next, -k, {{k, 1, 'a'}, {-1, k, 'b'}}};
+    GPtrArray *own = take();
+    l->pack = NULL;
+    GPtrArray *table_packed = take();
+    assert_equal(own, table_packed);
+    for (int pass = 0; pass < 2; pass++) {
+        l->pack = pack_particles;
+        l->unpack = pass ? NULL : unpack_particles;
+        forget();
+        g_assert_null(restore(own));
+        p = dome__capture_block_memory(dome__capture_heap.last);
+        g_assert_cmpint(p[7].number, ==, -7);
+        g_assert_true(p[7].owner == head && p[8].owner == head->next);
+        GPtrArray *again = take();
+        assert_equal(own, again);
+        g_ptr_array_unref(again);
+    }
+    l->unpack = unpack_particles;
+    g_ptr_array_unref(own);
+    g_ptr_array_unref(table_packed);
     forget();
 }
 
@@ -302,15 +454,6 @@ static void heap_model(void)
 
 /* ---- images ---- */
 
-static void assert_equal(const GPtrArray *a, const GPtrArray *b)
-{
-    g_assert_cmpuint(a->len, ==, b->len);
-    for (guint k = 0; k < a->len; k++) {
-        const GByteArray *x = a->pdata[k], *y = b->pdata[k];
-        g_assert_cmpmem(x->data, x->len, y->data, y->len);
-    }
-}
-
 static void test_image(void)
 {
     enum { CIRCLE = 2500, LARGE = 400000 };
@@ -319,6 +462,14 @@ static void test_image(void)
     GPtrArray *before = take();
     /* head, frames; head and literal of the globals share a block with `text`, the table is a part of one; 3 groups; 4 parts */
     g_assert_cmpuint(before->len, >=, 2 + 2 + 3 + 4);
+    inspected found;
+    g_assert_null(inspect(before, &found));
+    g_assert_cmpuint(found.frames, ==, 3);
+    g_assert_cmpuint(found.globals, ==, 3);
+    g_assert_cmpuint(found.blocks, ==, CIRCLE + 1);
+    /* next and end of each; either.link of a third, the first has none; globals head and text; three frames */
+    g_assert_cmpuint(found.pointers, ==, 2 * CIRCLE + CIRCLE / 3 + 2 + 3);
+    g_assert_cmpuint(found.dangling, ==, 0);
     forget();
     g_assert_null(restore(before));
     g_assert_cmpuint(dome_capture_blocks(), ==, CIRCLE + 1);
@@ -366,7 +517,9 @@ static void test_damage(void)
         guint step = block->len > 5000 ? 997 : 1;
         for (guint at = 0; at < block->len; at += step) {
             uint8_t was = block->data[at];
+            inspected found;
             block->data[at] ^= (uint8_t)(1u << draw(8));
+            g_free(inspect(blocks, &found));
             char *problem = restore(blocks);
             *(problem ? &refused : &taken) += 1;
             g_free(problem);
@@ -378,6 +531,9 @@ static void test_damage(void)
             g_assert_nonnull(problem);
             g_free(problem);
             forget();
+            problem = inspect(blocks, &found);
+            g_assert_nonnull(problem);
+            g_free(problem);
             block->len = length;
         }
     }
@@ -394,6 +550,8 @@ int main(int argc, char **argv)
     dome_capture_register(&module);
     g_test_add_func("/capture/places", test_places);
     g_test_add_func("/capture/ends", test_ends);
+    g_test_add_func("/capture/unions", test_unions);
+    g_test_add_func("/capture/functions", test_functions);
     g_test_add_func("/capture/streams", test_streams);
     g_test_add_func("/capture/descriptors", test_descriptors);
     g_test_add_func("/capture/heap", heap_model);

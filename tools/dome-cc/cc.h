@@ -60,6 +60,7 @@ typedef struct variable {
 } variable;
 
 struct unit;
+typedef struct pragma pragma;
 
 typedef struct function {
     struct unit *unit;
@@ -107,28 +108,31 @@ typedef struct unit {
     GHashTable *renamed; /* offset of a declaration -> its new name */
     GHashTable *by_call; /* names of functions that are defined here -> function */
     GString *prelude, *tail;
-    GHashTable *types;      /* key -> identifier of its description */
-    GPtrArray *heap_types;  /* char *: identifiers */
-    GHashTable *literals;   /* text -> identifier */
-    GPtrArray *globals;     /* char *: initialisers */
-    GPtrArray *codes;       /* char *: initialisers */
-    GPtrArray *descriptors; /* char *: functions */
-    GHashTable *file_names; /* names of the file's scope */
-    GArray *pragmas;        /* pragma */
-    GHashTable *loops;      /* node -> loop_plan */
-    GHashTable *loop_names; /* node -> its name in a profile */
-    GArray *hoists;         /* hoist */
-    GHashTable *lifted;     /* offsets of declarations of functions that are the file's now */
+    GHashTable *types;       /* key -> identifier of its description */
+    GHashTable *enumerators; /* name -> long long *; NULL: not gathered yet */
+    GPtrArray *heap_types;   /* char *: identifiers */
+    GHashTable *literals;    /* text -> identifier */
+    GPtrArray *globals;      /* char *: initialisers */
+    GPtrArray *codes;        /* char *: initialisers */
+    GPtrArray *descriptors;  /* char *: functions */
+    GHashTable *file_names;  /* names of the file's scope */
+    GArray *pragmas;         /* pragma */
+    GHashTable *loops;       /* node -> loop_plan */
+    GHashTable *loop_names;  /* node -> its name in a profile */
+    GArray *hoists;          /* hoist */
+    GHashTable *lifted;      /* offsets of declarations of functions that are the file's now */
     int counter;
     int refused;
     unsigned keeps; /* DOME_CAPTURE_KEEP_... */
     function *main;
 } unit;
 
-typedef struct pragma {
+struct pragma {
     unsigned at;
-    enum { PRAGMA_NOPOLL, PRAGMA_POLL, PRAGMA_HOLD } kind; /* before a loop; PRAGMA_HOLD: before a function */
-} pragma;
+    enum { PRAGMA_POLL, PRAGMA_NOPOLL, PRAGMA_UNION, PRAGMA_ALLOCATES, PRAGMA_HOLD } kind;
+    char *text; /* behind the word */
+    bool used;  /* UNION, ALLOCATES: it stands before what it is about */
+};
 
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
 typedef struct hoist {
@@ -141,6 +145,7 @@ typedef struct program {
     GHashTable *functions;  /* key -> function */
     GHashTable *addressed;  /* key -> type key, or "" if it was cast */
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
+    GHashTable *wrappers;   /* keys of functions that allocate a block for their caller */
 } program;
 
 /* unit.c: a file, its nodes, its text */
@@ -159,6 +164,8 @@ char *node_operator(unit *u, const node *n);
 char *unary_operator(unit *u, const node *n);
 CXCursor node_declaration(const node *n); /* what a DeclRefExpr refers to */
 unsigned cursor_offset(CXCursor c);
+unsigned cursor_begin(CXCursor c);                     /* of its text */
+pragma *pragma_before(unit *u, unsigned at, int kind); /* the last one of a kind between what stands before text[at] and that */
 char *cursor_name(CXCursor c);
 bool cursor_is_null(CXCursor c);
 bool cursor_in_system_header(CXCursor c);
@@ -179,11 +186,22 @@ char *node_text(unit *u, node *n);
 void node_print(unit *u, node *n, GString *out);
 
 /* types.c */
-enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT };        /* as DOME_CAPTURE_KIND_... of <dome/capture.h> */
-char *type_declare(unit *u, CXType t, const char *name, bool bare); /* bare: without const */
-char *type_name(unit *u, CXType t);                                 /* for casts, without const */
-char *type_describe(unit *u, CXType t, char **why);                 /* NULL and *why */
-void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n);
+enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT, TYPE_UNION }; /* as DOME_CAPTURE_KIND_... of <dome/capture.h> */
+char *type_declare(unit *u, CXType t, const char *name, bool bare);      /* bare: without const */
+char *type_name(unit *u, CXType t);                                      /* for casts, without const */
+char *type_describe(unit *u, CXType t, char **why);                      /* NULL and *why */
+/* Writes functions that pack and unpack the numbers of a struct: values are added in the order of its members. */
+typedef struct packer {
+    GString *pack, *unpack;
+    unsigned long long at; /* bytes in the image */
+    unsigned lines, loops;
+    bool good;
+} packer;
+
+packer packer_new(void);
+void packer_add(unit *u, packer *k, CXType t, const char *name);
+void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n,
+                       packer *k); /* k is freed */
 char *type_assign(unit *u, CXType t, const char *to, const char *from);
 bool type_is_record(CXType t);
 bool type_is_array(CXType t);
@@ -232,6 +250,7 @@ bool profile_function(function *f, double *most);
 bool profile_judge(program *p, double most);
 
 /* module.c: statics, literals, heap calls, tables */
+void module_wrappers(program *p, unit *u);
 void module_edit(program *p, unit *u);
 char *module_write(program *p, unit *u);
 

@@ -467,7 +467,7 @@ static bool add_archive(const options *o, GPtrArray *command, const GPtrArray *o
 static int link_program(const options *o)
 {
     program p = {g_ptr_array_new(), g_hash_table_new(g_str_hash, g_str_equal), g_hash_table_new(g_str_hash, g_str_equal),
-                 g_hash_table_new(g_str_hash, g_str_equal)};
+                 g_hash_table_new(g_str_hash, g_str_equal), g_hash_table_new(g_str_hash, g_str_equal)};
     GPtrArray *all_flags = g_ptr_array_new();
     part *parts = g_new0(part, o->words->len); /* of each word */
     int refused = 0, status = 0;
@@ -488,6 +488,8 @@ static int link_program(const options *o)
     summary_complete(&p);
     if (profile_chooses() && !profile_judge(&p, o->most_overhead))
         return 1;
+    for (unsigned i = 0; i < p.units->len; i++)
+        module_wrappers(&p, g_ptr_array_index(p.units, i));
     GPtrArray *texts = g_ptr_array_new(), *objects = g_ptr_array_new();
     for (unsigned i = 0; i < p.units->len; i++) {
         unit *u = g_ptr_array_index(p.units, i);

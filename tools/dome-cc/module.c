@@ -15,7 +15,8 @@ static const char prelude[] =
     "typedef __typeof__(sizeof 0) dome__cc_bytes;\n"
     "struct dome__cc_type; struct dome__cc_member;\n"
     "struct dome__cc_type { const char *name; int kind; int scalar; dome__cc_bytes size; struct dome__cc_type *element;\n"
-    "    dome__cc_bytes count; const struct dome__cc_member *members; int (*which)(const void *); void *known; };\n"
+    "    dome__cc_bytes count; const struct dome__cc_member *members; int (*which)(const void *); void *known;\n"
+    "    void (*pack)(void *, const void *, dome__cc_bytes); _Bool (*unpack)(void *, const void *, dome__cc_bytes); };\n"
     "struct dome__cc_member { const char *name; struct dome__cc_type *type; dome__cc_bytes offset; };\n"
     "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned "
     "flags; };\n"
@@ -64,6 +65,36 @@ static const char prelude[] =
     "extern char *dome__cc_strtok(char *, const char *) __asm__(\"dome_capture_strtok\");\n"
     "extern void dome__cc_keep(unsigned) __asm__(\"dome_capture_keep\");\n";
 
+/* Numbers in the form of the image: big-endian. The compiler knows the machine's order when it optimizes. */
+static void write_conversions(GString *out)
+{
+    static const struct {
+        int bytes;
+        const char *type, *reversed;
+    } all[] = {{1, "unsigned char", "v"},
+               {2, "unsigned short", "__builtin_bswap16(v)"},
+               {4, "unsigned int", "__builtin_bswap32(v)"},
+               {8, "unsigned long long", "__builtin_bswap64(v)"}};
+    static const char unused[] = "static inline __attribute__((__unused__))";
+    g_string_append_printf(
+        out, "%s int dome__cc_little(void) { union { unsigned short s; unsigned char c[2]; } u = {1}; return u.c[0]; }\n",
+        unused);
+    for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
+        g_string_append_printf(
+            out,
+            "%s void dome__cc_put%d(unsigned char *to, const void *from)\n"
+            "{ %s v; __builtin_memcpy(&v, from, %d); if (dome__cc_little()) v = %s; __builtin_memcpy(to, &v, %d); }\n"
+            "%s void dome__cc_get%d(void *to, const unsigned char *from)\n"
+            "{ %s v; __builtin_memcpy(&v, from, %d); if (dome__cc_little()) v = %s; __builtin_memcpy(to, &v, %d); }\n",
+            unused, all[i].bytes, all[i].type, all[i].bytes, all[i].reversed, all[i].bytes, unused, all[i].bytes, all[i].type,
+            all[i].bytes, all[i].reversed, all[i].bytes);
+    g_string_append_printf(out,
+                           "%s void dome__cc_put(unsigned char *to, unsigned long long v) { dome__cc_put8(to, &v); }\n"
+                           "%s unsigned long long dome__cc_get(const unsigned char *from) { unsigned long long v; "
+                           "dome__cc_get8(&v, from); return v; }\n",
+                           unused, unused);
+}
+
 /* Type descriptions: X(name, form, C type). */
 #define SCALARS(X)                                                                                                               \
     X(bool, U8, "_Bool")                                                                                                         \
@@ -88,6 +119,7 @@ static const char prelude[] =
 static void write_prelude(GString *out)
 {
     g_string_append(out, prelude);
+    write_conversions(out);
 #define WRITE(name, form, type)                                                                                                  \
     g_string_append_printf(out,                                                                                                  \
                            "static struct dome__cc_type dome__cc_" #name " __attribute__((__unused__)) = {\"" #name              \
@@ -325,6 +357,14 @@ static void name_literal(program *p, unit *u, node *n)
 
 /* ---- heap ---- */
 
+static bool in_list(const char *name, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(name, *list) == 0)
+            return true;
+    return false;
+}
+
 static bool is_raw(CXType t)
 {
     enum CXTypeKind k = clang_getCanonicalType(t).kind;
@@ -380,10 +420,9 @@ static char *size_type(unit *u, node *n)
     return NULL;
 }
 
-static void edit_heap(unit *u, node *n, const char *name)
+/* The type of what the nearest cast of a pointer to n makes of it; false: a void * remains. */
+static bool cast_to(node *n, CXType *target)
 {
-    CXType target = n->type;
-    bool known = false;
     for (node *up = n->up;
          up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr);
          up = up->up) {
@@ -391,20 +430,126 @@ static void edit_heap(unit *u, node *n, const char *name)
             continue;
         CXType p = up->type.kind == CXType_Pointer ? clang_getPointeeType(up->type) : type_pointee(up->type);
         if (clang_getCanonicalType(p).kind != CXType_Void) {
-            target = p;
-            known = true;
-            break;
+            *target = p;
+            return true;
         }
     }
+    return false;
+}
+
+static bool is_void_pointer(CXType t)
+{
+    return type_is_pointer(t) && clang_getCanonicalType(type_pointee(t)).kind == CXType_Void;
+}
+
+/* The void * of this function that gets the result of a call; a null cursor: something else does. */
+static CXCursor variable_of_result(unit *u, node *n)
+{
+    node *from = n, *up = n->up;
+    while (up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr)) {
+        from = up;
+        up = up->up;
+    }
+    CXCursor none = clang_getNullCursor(), d = none;
+    if (up && up->kind == CXCursor_VarDecl) {
+        d = up->cursor;
+    } else if (up && up->kind == CXCursor_BinaryOperator && node_kid(up, 1) == from) {
+        char *o = node_operator(u, up);
+        node *to = node_bare(node_kid(up, 0));
+        if (strcmp(o, "=") == 0 && to && to->kind == CXCursor_DeclRefExpr)
+            d = node_declaration(to);
+        g_free(o);
+    }
+    bool local = !cursor_is_null(d) && d.kind == CXCursor_VarDecl && !clang_Cursor_hasVarDeclGlobalStorage(d);
+    return local && is_void_pointer(clang_getCursorType(d)) ? d : none;
+}
+
+typedef struct later_type {
+    CXType type;
+    bool found, unsure; /* unsure: it is used as several types, or goes where it may be */
+} later_type;
+
+/* How a local void * is used: as which type, if all its uses say so or only look at bytes or the address. */
+static void find_later_type(program *p, unit *u, node *n, unsigned variable, later_type *later)
+{
+    if (n->kind == CXCursor_DeclRefExpr && cursor_offset(node_declaration(n)) == variable) {
+        node *user = node_bare_up(n), *at = n->up;
+        CXType target;
+        while (user && user->kind == CXCursor_CStyleCastExpr)
+            user = node_bare_up(user);
+        while (at && (at->kind == CXCursor_ParenExpr || at->kind == CXCursor_UnexposedExpr))
+            at = at->up;
+        if (cast_to(n, &target)) {
+            if (is_raw(target))
+                return;
+            later->unsure = later->unsure || (later->found && !type_same(later->type, target));
+            later->type = target;
+            later->found = true;
+            return;
+        }
+        if (user && user->kind == CXCursor_CallExpr) {
+            CXCursor d = call_function(user);
+            later->unsure = later->unsure || cursor_is_null(d) || !foreign(p, u, d);
+        } else if (user && user->kind == CXCursor_UnaryOperator) {
+            char *o = unary_operator(u, user);
+            later->unsure = later->unsure || strcmp(o, "!") != 0;
+            g_free(o);
+        } else if (user && user->kind == CXCursor_BinaryOperator) {
+            char *o = node_operator(u, user);
+            static const char *const harmless[] = {"==", "!=", "&&", "||", NULL};
+            const bool set = strcmp(o, "=") == 0 && node_bare(node_kid(user, 0)) == n;
+            later->unsure = later->unsure || !(set || in_list(o, harmless));
+            g_free(o);
+        } else if (!user || !(user->kind == CXCursor_IfStmt || user->kind == CXCursor_WhileStmt)) {
+            later->unsure = true; /* returned, an element of a list, ... */
+        }
+        return;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        find_later_type(p, u, node_kid(n, i), variable, later);
+}
+
+static bool returns_void_pointer(const function *f)
+{
+    return is_void_pointer(clang_getResultType(f->decl->type));
+}
+
+static bool is_wrapper(program *p, unit *u, CXCursor d)
+{
+    char *key = function_key(u, d);
+    bool found = g_hash_table_contains(p->wrappers, key);
+    g_free(key);
+    return found;
+}
+
+/* The type of the block that a call allocates, as an argument; NULL: it is not known, which is said. */
+static char *block_type(program *p, unit *u, function *f, node *n, const char *name)
+{
+    CXType target = n->type;
+    const bool known = cast_to(n, &target);
     char *why = NULL, *type = NULL;
     if (!known || is_raw(target))
         for (unsigned i = 1; i < n->kids->len && !type; i++)
             type = size_type(u, node_kid(n, i));
     if (!type && known)
         type = type_describe(u, target, &why);
+    CXCursor variable = known || !f ? clang_getNullCursor() : variable_of_result(u, n);
+    later_type later = {.found = false};
+    if (!type && !cursor_is_null(variable)) {
+        find_later_type(p, u, f->decl, cursor_offset(variable), &later);
+        if (later.found && !later.unsure)
+            type = type_describe(u, later.type, &why);
+    }
+    if (!type && !why && f && g_hash_table_contains(p->wrappers, f->key))
+        return g_strdup("dome__type");
     if (!type) {
         if (why)
             unit_refuse(u, n->a, "a block of the heap cannot be saved: it contains %s", why);
+        else if (f && returns_void_pointer(f))
+            unit_refuse(u, n->a,
+                        "%s: of which type is this block? If those who call %s know it, write #pragma dome allocates before %s; "
+                        "else cast the result, assign it to a pointer with a type, or name the type in a sizeof",
+                        name, f->name, f->name);
         else
             unit_refuse(
                 u, n->a,
@@ -412,18 +557,98 @@ static void edit_heap(unit *u, node *n, const char *name)
                 "a sizeof",
                 name);
         g_free(why);
-        return;
+        return NULL;
     }
     bool listed = false;
     for (unsigned i = 0; i < u->heap_types->len; i++)
         listed = listed || strcmp(g_ptr_array_index(u->heap_types, i), type) == 0;
     if (!listed)
         g_ptr_array_add(u->heap_types, g_strdup(type));
+    char *argument = g_strdup_printf("&%s", type);
+    g_free(type);
+    return argument;
+}
+
+static void edit_heap(program *p, unit *u, function *f, node *n, const char *name)
+{
+    char *type = block_type(p, u, f, n, name);
+    if (!type)
+        return;
     unsigned open = text_find(u, call_callee(n)->b, n->b, '(');
-    char *text = g_strdup_printf("dome__cc_%s(&%s, ", name, type);
+    char *text = g_strdup_printf("dome__cc_%s(%s, ", name, type);
     edit_replace(u, n->a, open + 1, text);
     g_free(text);
     g_free(type);
+}
+
+/* ---- functions that allocate a block for their caller, who knows its type: it is a parameter more ---- */
+
+static void add_argument(unit *u, unsigned from, unsigned end, bool alone, const char *text)
+{
+    unsigned open = text_find(u, from, end, '('), after = text_skip(u, open + 1), close = text_skip(u, after + 4);
+    const bool nothing = strncmp(u->original + after, "void", 4) == 0 && u->original[close] == ')';
+    char *with = g_strdup_printf(alone || nothing ? "(%s" : "(%s, ", text);
+    edit_replace(u, open, nothing ? close : open + 1, with);
+    g_free(with);
+}
+
+static void edit_wrapper_call(program *p, unit *u, function *f, node *n)
+{
+    char *name = cursor_name(call_function(n)), *type = block_type(p, u, f, n, name);
+    if (type)
+        add_argument(u, call_callee(n)->b, n->b, n->kids->len == 1, type);
+    g_free(type);
+    g_free(name);
+}
+
+static void edit_wrapper(program *p, unit *u, node *n)
+{
+    if (n->kind != CXCursor_FunctionDecl || !is_wrapper(p, u, n->cursor))
+        return;
+    unsigned at = cursor_offset(n->cursor);
+    add_argument(u, at, u->length, clang_Cursor_getNumArguments(n->cursor) == 0, "struct dome__cc_type *dome__type");
+}
+
+/* Finds the functions before whose declarations "#pragma dome allocates" stands. */
+void module_wrappers(program *p, unit *u)
+{
+    for (unsigned i = 0; i < u->tops->len; i++) {
+        node *top = g_ptr_array_index(u->tops, i);
+        if (top->kind != CXCursor_FunctionDecl)
+            continue;
+        for (unsigned k = 0; k < u->pragmas->len; k++) {
+            pragma *mine = &g_array_index(u->pragmas, pragma, k);
+            if (mine->kind != PRAGMA_ALLOCATES || mine->at < GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)) ||
+                mine->at >= top->a)
+                continue;
+            char *key = function_key(u, top->cursor), *name = cursor_name(top->cursor);
+            const function *f = g_hash_table_lookup(p->functions, key);
+            mine->used = true;
+            if (!is_void_pointer(clang_getResultType(top->type)))
+                unit_refuse(u, top->a, "#pragma dome allocates: %s does not return a void *", name);
+            else if (clang_getCanonicalType(top->type).kind == CXType_FunctionNoProto)
+                unit_refuse(u, top->a, "#pragma dome allocates: %s is declared without the types of its parameters", name);
+            else if (!f)
+                unit_refuse(u, top->a, "#pragma dome allocates: %s is in none of these files", name);
+            else if (f->polls)
+                unit_refuse(u, top->a,
+                            "#pragma dome allocates: %s may poll: put #pragma dome nopoll before its loops, and call nothing "
+                            "that may poll",
+                            name);
+            else
+                g_hash_table_add(p->wrappers, g_strdup(key));
+            g_free(name);
+            g_free(key);
+        }
+    }
+}
+
+/* A union among the members of a struct: the pragma before it has been found. */
+static void use_pragma(unit *u, node *n)
+{
+    pragma *mine = pragma_before(u, n->a, PRAGMA_UNION);
+    if (mine && n->up && (n->up->kind == CXCursor_StructDecl || n->up->kind == CXCursor_UnionDecl))
+        mine->used = true;
 }
 
 /* ---- calls of what is not translated ---- */
@@ -456,14 +681,6 @@ static bool argument_polls(program *p, unit *u, node *n)
     return polls;
 }
 
-static bool in_list(const char *name, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(name, *list) == 0)
-            return true;
-    return false;
-}
-
 static const char *const never[] = {"setjmp",      "_setjmp",        "sigsetjmp",        "__sigsetjmp",
                                     "longjmp",     "siglongjmp",     "_longjmp",         "fork",
                                     "vfork",       "pthread_create", "thrd_create",      "clone",
@@ -485,7 +702,7 @@ static bool reaches_foreign(program *p, CXType pointer)
     return found;
 }
 
-static void edit_call(program *p, unit *u, const function *f, node *n, unsigned depth)
+static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
 {
     static const char *const heap[] = {"malloc", "calloc", "realloc", NULL};
     static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc",
@@ -495,6 +712,8 @@ static void edit_call(program *p, unit *u, const function *f, node *n, unsigned 
     bool hold = f && f->held && call_polls(p, u, n);
     if (hold)
         hold_call(u, n, depth);
+    if (!cursor_is_null(d) && is_wrapper(p, u, d))
+        edit_wrapper_call(p, u, f, n);
     if (!cursor_is_null(d) && !foreign(p, u, d))
         return;
     char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
@@ -503,7 +722,7 @@ static void edit_call(program *p, unit *u, const function *f, node *n, unsigned 
     if (in_list(name, other_heap))
         unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
     if (in_list(name, heap) && *name)
-        edit_heap(u, n, name);
+        edit_heap(p, u, f, n, name);
     bool polls = false;
     for (unsigned i = 1; i < n->kids->len; i++)
         polls = polls || argument_polls(p, u, node_kid(n, i));
@@ -562,6 +781,8 @@ static void edit_reference(program *p, unit *u, node *n)
     }
     node *up = node_bare_up(n);
     bool called = up && up->kind == CXCursor_CallExpr && node_bare(call_callee(up)) == n;
+    if (!called && is_wrapper(p, u, d))
+        unit_refuse(u, n->a, "the address of %s, which allocates: its blocks would have no type", name);
     if (u->main && strcmp(name, "main") == 0) {
         edit_replace(u, n->a, n->b, "dome__main");
     } else if (foreign(p, u, d)) {
@@ -763,7 +984,12 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
     case CXCursor_CompoundLiteralExpr:
         check_compound_literal(p, u, f, n);
         break;
+    case CXCursor_FieldDecl:
+    case CXCursor_UnionDecl:
+        use_pragma(u, n);
+        break;
     case CXCursor_FunctionDecl:
+        edit_wrapper(p, u, n);
         if (!n->up)
             check_attributes(p, u, n, top);
         if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
@@ -831,6 +1057,13 @@ void module_edit(program *p, unit *u)
             g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", e, f == u->main ? "dome__main" : f->name));
             g_free(e);
         }
+    }
+    for (unsigned i = 0; i < u->pragmas->len; i++) {
+        const pragma *one = &g_array_index(u->pragmas, pragma, i);
+        if (one->kind == PRAGMA_UNION && !one->used)
+            unit_refuse(u, one->at, "#pragma dome union: no union that is a member of a struct follows");
+        else if (one->kind == PRAGMA_ALLOCATES && !one->used)
+            unit_refuse(u, one->at, "#pragma dome allocates: no function follows");
     }
     if (u->main)
         edit_main(u);

@@ -531,13 +531,8 @@ char *summary_work(program *p, unit *u, node *body)
 
 static const pragma *pragma_of(unit *u, node *n)
 {
-    const pragma *mine = NULL; /* the last one between the statement before and this loop */
-    for (unsigned i = 0; i < u->pragmas->len; i++) {
-        const pragma *p = &g_array_index(u->pragmas, pragma, i);
-        if (p->kind != PRAGMA_HOLD && p->at < n->a && text_skip(u, p->at) == n->a)
-            mine = p;
-    }
-    return mine;
+    const pragma *yes = pragma_before(u, n->a, PRAGMA_POLL), *no = pragma_before(u, n->a, PRAGMA_NOPOLL);
+    return !yes || (no && no->at > yes->at) ? no : yes;
 }
 
 /* The placements of the thesis: by what is around a loop and inside of it. */

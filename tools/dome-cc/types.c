@@ -412,8 +412,312 @@ char *type_assign(unit *u, CXType t, const char *to, const char *from)
     return text;
 }
 
+/* ---- unions ---- */
+
+static char *obstacle(unit *u, CXType t);
+
+static CXCursor definition_of(CXType t)
+{
+    CXCursor d = clang_getTypeDeclaration(clang_getCanonicalType(t)), definition = clang_getCursorDefinition(d);
+    return cursor_is_null(definition) ? d : definition;
+}
+
+static bool is_union(CXType t)
+{
+    return kind(t) == CXType_Record && definition_of(t).kind == CXCursor_UnionDecl;
+}
+
+/* A struct or union without a name, whose members are those of the one around it. */
+static bool is_nameless(CXCursor field)
+{
+    char *name = cursor_name(field);
+    bool nameless = !*name || *name == '(';
+    g_free(name);
+    return nameless;
+}
+
+static bool is_flexible(CXType t)
+{
+    CXType c = clang_getCanonicalType(t);
+    return c.kind == CXType_IncompleteArray || (c.kind == CXType_ConstantArray && clang_getArraySize(c) == 0);
+}
+
+/* A number or pointer in a union's member: members of the same items have the same form in the image. */
+typedef struct item {
+    long long at;
+    unsigned bytes;   /* 0: other on other machines */
+    const char *wide; /* then: which type */
+    char *pointee;    /* of a pointer */
+} item;
+
+enum { ITEMS_MOST = 4096 };
+
+static const char *scalar_name(CXType t);
+static unsigned scalar_bytes(const char *name);
+
+static bool add_items(unit *u, CXType t, long long at, GArray *items)
+{
+    CXType c = clang_getCanonicalType(t);
+    const char *scalar = scalar_name(t);
+    if (items->len >= ITEMS_MOST)
+        return false;
+    if (c.kind == CXType_Complex) {
+        CXType part = clang_getElementType(c);
+        return add_items(u, part, at, items) && add_items(u, part, at + clang_Type_getSizeOf(part), items);
+    }
+    if (scalar || c.kind == CXType_Pointer) {
+        item i = {.at = at, .bytes = scalar ? scalar_bytes(scalar) : 0, .wide = scalar};
+        if (c.kind == CXType_Pointer)
+            i.pointee = type_key(clang_getPointeeType(c));
+        g_array_append_val(items, i);
+        return true;
+    }
+    if (c.kind == CXType_ConstantArray) {
+        CXType e = clang_getArrayElementType(t.kind == c.kind ? t : c);
+        bool good = clang_getArraySize(c) > 0;
+        for (long long k = 0; k < clang_getArraySize(c) && good; k++)
+            good = add_items(u, e, at + k * clang_Type_getSizeOf(e), items);
+        return good;
+    }
+    if (c.kind != CXType_Record || is_union(c))
+        return false;
+    GArray *fields = fields_of(c);
+    bool good = fields->len > 0;
+    for (unsigned i = 0; i < fields->len && good; i++) {
+        CXCursor f = g_array_index(fields, CXCursor, i);
+        long long offset = clang_Cursor_getOffsetOfField(f);
+        good = !clang_Cursor_isBitField(f) && offset >= 0 && add_items(u, clang_getCursorType(f), at + offset / 8, items);
+    }
+    g_array_free(fields, TRUE);
+    return good;
+}
+
+static bool same_item(const item *a, const item *b, bool any_pointer)
+{
+    if (a->at != b->at || a->bytes != b->bytes || !a->pointee != !b->pointee)
+        return false;
+    if (a->pointee)
+        return any_pointer || strcmp(a->pointee, b->pointee) == 0;
+    return a->bytes > 0 || strcmp(a->wide, b->wide) == 0;
+}
+
+/* The member of a union that stands for all: their numbers and pointers are its first ones. *any: they are single pointers, to
+ * different things. False: which member is in use matters. */
+static bool raw_union(unit *u, CXType t, CXCursor *longest, bool *any)
+{
+    GArray *fields = fields_of(t), **items = g_new0(GArray *, fields->len + 1);
+    unsigned most = 0;
+    bool good = fields->len > 0, single = true;
+    for (unsigned i = 0; i < fields->len; i++) {
+        CXCursor f = g_array_index(fields, CXCursor, i);
+        items[i] = g_array_new(FALSE, FALSE, sizeof(item));
+        good = good && !clang_Cursor_isBitField(f) && add_items(u, clang_getCursorType(f), 0, items[i]);
+        single = single && items[i]->len == 1 && g_array_index(items[i], item, 0).pointee;
+        const bool no_name = is_nameless(g_array_index(fields, CXCursor, most));
+        if (items[i]->len > items[most]->len || (no_name && items[i]->len == items[most]->len))
+            most = i;
+    }
+    *any = false;
+    for (unsigned i = 0; i < fields->len && good; i++)
+        for (unsigned k = 0; k < items[i]->len && good; k++) {
+            const item *a = &g_array_index(items[i], item, k), *b = &g_array_index(items[most], item, k);
+            good = same_item(a, b, single);
+            *any = *any || (good && a->pointee && strcmp(a->pointee, b->pointee) != 0);
+        }
+    good = good && !is_nameless(g_array_index(fields, CXCursor, most));
+    if (good)
+        *longest = g_array_index(fields, CXCursor, most);
+    for (unsigned i = 0; i < fields->len; i++) {
+        for (unsigned k = 0; k < items[i]->len; k++)
+            g_free(g_array_index(items[i], item, k).pointee);
+        g_array_free(items[i], TRUE);
+    }
+    g_free(items);
+    g_array_free(fields, TRUE);
+    return good;
+}
+
+/* "#pragma dome union kind: NUMBER = number, TEXT NAME = text, default = pair" before a union among the members of a struct. */
+typedef struct union_plan {
+    char *tag;       /* an expression of the struct's members */
+    GArray *members; /* CXCursor: those that can be in use, by number */
+    GString *cases;  /* of a switch */
+} union_plan;
+
+static void plan_free(union_plan *plan)
+{
+    g_free(plan->tag);
+    if (plan->members)
+        g_array_free(plan->members, TRUE);
+    if (plan->cases)
+        g_string_free(plan->cases, TRUE);
+}
+
+static bool find_field(CXType t, const char *name, CXCursor *found)
+{
+    GArray *fields = fields_of(t);
+    bool good = false;
+    for (unsigned i = 0; i < fields->len && !good; i++) {
+        CXCursor f = g_array_index(fields, CXCursor, i);
+        char *own = cursor_name(f);
+        if (is_nameless(f))
+            good = !is_union(clang_getCursorType(f)) && find_field(clang_getCursorType(f), name, found);
+        else if (strcmp(own, name) == 0)
+            good = true, *found = f;
+        g_free(own);
+    }
+    g_array_free(fields, TRUE);
+    return good;
+}
+
+static enum CXChildVisitResult visit_enumerator(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (c.kind == CXCursor_EnumConstantDecl)
+        g_hash_table_insert(data, cursor_name(c), g_memdup2(&(long long){clang_getEnumConstantDeclValue(c)}, sizeof(long long)));
+    return CXChildVisit_Recurse;
+}
+
+static bool constant_of(unit *u, const char *word, long long *value)
+{
+    char *end;
+    *value = g_ascii_strtoll(word, &end, 0);
+    if (*word && !*end)
+        return true;
+    if (word[0] == '\'' && word[1] && word[1] != '\\' && word[2] == '\'' && !word[3]) {
+        *value = word[1];
+        return true;
+    }
+    if (!u->enumerators) {
+        u->enumerators = g_hash_table_new(g_str_hash, g_str_equal);
+        clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_enumerator, u->enumerators);
+    }
+    const long long *found = g_hash_table_lookup(u->enumerators, word);
+    *value = found ? *found : 0;
+    return found;
+}
+
+static char *plan_tag(unit *u, union_plan *plan, CXType container, const char *text)
+{
+    char **parts = g_strsplit(text, "&", 2), *why = NULL, **path = g_strsplit(g_strstrip(parts[0]), ".", -1);
+    CXType t = container;
+    long long mask;
+    for (char **p = path; *p && !why; p++) {
+        CXCursor f;
+        if (kind(t) == CXType_Record && find_field(t, g_strstrip(*p), &f) && !clang_Cursor_isBitField(f))
+            t = clang_getCursorType(f);
+        else
+            why = g_strdup_printf("#pragma dome union: the struct around the union has no member %s", *p);
+    }
+    CXType c = clang_getCanonicalType(t);
+    if (!why && c.kind != CXType_Enum && !(c.kind >= CXType_Bool && c.kind <= CXType_LongLong))
+        why = g_strdup_printf("#pragma dome union: %s is no integer", parts[0]);
+    if (!why && parts[1] && !constant_of(u, g_strstrip(parts[1]), &mask))
+        why = g_strdup_printf("#pragma dome union: %s is neither a number nor an enumerator", parts[1]);
+    if (!why)
+        plan->tag = parts[1] ? g_strdup_printf("dome__s->%s & %lldll", parts[0], mask) : g_strdup_printf("dome__s->%s", parts[0]);
+    g_strfreev(path);
+    g_strfreev(parts);
+    return why;
+}
+
+static char *plan_case(unit *u, union_plan *plan, CXType t, char *text, GHashTable *seen)
+{
+    char *equals = strrchr(text, '='), *why = NULL;
+    if (!equals)
+        return g_strdup_printf("#pragma dome union: \"%s\" is not of the form VALUE = MEMBER", g_strstrip(text));
+    *equals = '\0';
+    char *name = g_strstrip(equals + 1), **words = g_strsplit_set(g_strstrip(text), " \t", -1);
+    CXCursor member = clang_getNullCursor();
+    unsigned number = plan->members->len;
+    if (!find_field(t, name, &member))
+        why = g_strdup_printf("#pragma dome union: the union has no member %s", name);
+    for (unsigned i = 0; i < plan->members->len && !why; i++)
+        if (clang_equalCursors(g_array_index(plan->members, CXCursor, i), member))
+            number = i;
+    for (char **w = words; *w && !why; w++) {
+        long long value = 0;
+        const bool other = strcmp(*w, "default") == 0;
+        if (!**w)
+            continue;
+        if (!other && !constant_of(u, *w, &value))
+            why =
+                g_strdup_printf("#pragma dome union: %s is neither a number nor an enumerator (of a macro write the number)", *w);
+        char *label = other ? g_strdup("default") : g_strdup_printf("case %lldll", value);
+        if (!why && !g_hash_table_add(seen, g_strdup(label)))
+            why = g_strdup_printf("#pragma dome union: %s is there twice", *w);
+        if (!why)
+            g_string_append_printf(plan->cases, "%s: return %u; ", label, number);
+        g_free(label);
+    }
+    if (!why && number == plan->members->len)
+        g_array_append_val(plan->members, member);
+    g_strfreev(words);
+    return why;
+}
+
+static pragma *union_pragma(unit *u, CXCursor field)
+{
+    unsigned at = is_nameless(field) ? cursor_begin(definition_of(clang_getCursorType(field))) : cursor_begin(field);
+    return pragma_before(u, at, PRAGMA_UNION);
+}
+
+/* NULL and the plan, or why there is none. */
+static char *union_planned(unit *u, CXType container, CXCursor field, union_plan *plan)
+{
+    CXType t = clang_getCursorType(field);
+    const pragma *p = union_pragma(u, field);
+    const char *colon = strchr(p->text, ':');
+    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    *plan = (union_plan){.members = g_array_new(FALSE, FALSE, sizeof(CXCursor)), .cases = g_string_new(NULL)};
+    char *why = NULL, *tag = g_strndup(p->text, colon ? (gsize)(colon - p->text) : strlen(p->text));
+    char **entries = g_strsplit(colon ? colon + 1 : "", ",", -1);
+    if (!colon)
+        why = g_strdup("#pragma dome union: write TAG: VALUE = MEMBER, VALUE = MEMBER");
+    else
+        why = plan_tag(u, plan, container, tag);
+    for (char **e = entries; *e && !why; e++)
+        why = plan_case(u, plan, t, *e, seen);
+    if (!why && !g_hash_table_contains(seen, "default"))
+        g_string_append(plan->cases, "default: return -1; ");
+    for (unsigned i = 0; i < plan->members->len && !why; i++)
+        why = obstacle(u, clang_getCursorType(g_array_index(plan->members, CXCursor, i)));
+    g_strfreev(entries);
+    g_free(tag);
+    g_hash_table_unref(seen);
+    return why;
+}
+
+/* ---- obstacles ---- */
+
+static char *fields_obstacle(unit *u, CXType record, CXType container)
+{
+    char *why = NULL, *name = spelling(record);
+    GArray *fields = fields_of(record);
+    for (unsigned i = 0; i < fields->len && !why; i++) {
+        CXCursor f = g_array_index(fields, CXCursor, i);
+        CXType t = clang_getCursorType(f);
+        if (clang_Cursor_isBitField(f)) {
+            char *field = cursor_name(f);
+            why = g_strdup_printf("a bit-field (%s of %s)", field, name);
+            g_free(field);
+        } else if (is_union(t) && union_pragma(u, f)) {
+            union_plan plan;
+            why = union_planned(u, container, f, &plan);
+            plan_free(&plan);
+        } else if (is_nameless(f) && !is_union(t)) {
+            why = fields_obstacle(u, t, container);
+        } else {
+            why = obstacle(u, t);
+        }
+    }
+    g_array_free(fields, TRUE);
+    g_free(name);
+    return why;
+}
+
 /* Whether values of a type can be described: looks at what is contained, not at what pointers lead to. NULL, or why not. */
-static char *obstacle(CXType t)
+static char *obstacle(unit *u, CXType t)
 {
     CXType c = clang_getCanonicalType(t);
     switch (c.kind) {
@@ -423,7 +727,7 @@ static char *obstacle(CXType t)
         return NULL;
     case CXType_ConstantArray:
     case CXType_IncompleteArray:
-        return obstacle(clang_getArrayElementType(c));
+        return obstacle(u, clang_getArrayElementType(c));
     case CXType_VariableArray:
         return g_strdup("an array of variable length");
     case CXType_LongDouble:
@@ -438,28 +742,20 @@ static char *obstacle(CXType t)
         return k == CXType_Float || k == CXType_Double ? NULL : g_strdup("a _Complex that is neither of float nor of double");
     }
     case CXType_Record: {
-        CXCursor d = clang_getTypeDeclaration(c);
+        CXCursor d = clang_getTypeDeclaration(c), member;
         char *name = spelling(t), *why = NULL;
-        if (d.kind == CXCursor_UnionDecl)
-            why = g_strdup_printf("a union (%s): which member is in use is not known", name);
-        else if (cursor_is_null(clang_getCursorDefinition(d)))
+        bool any;
+        if (cursor_is_null(clang_getCursorDefinition(d)))
             why = g_strdup_printf("%s, which is not defined here", name);
-        else if (cursor_in_system_header(d))
-            why = NULL;
-        if (!why) {
-            GArray *fields = fields_of(c);
-            for (unsigned i = 0; i < fields->len && !why; i++) {
-                CXCursor f = g_array_index(fields, CXCursor, i);
-                if (clang_Cursor_isBitField(f)) {
-                    char *field = cursor_name(f);
-                    why = g_strdup_printf("a bit-field (%s of %s)", field, name);
-                    g_free(field);
-                } else {
-                    why = obstacle(clang_getCursorType(f));
-                }
-            }
-            g_array_free(fields, TRUE);
-        }
+        else if (d.kind == CXCursor_UnionDecl)
+            why =
+                raw_union(u, c, &member, &any)
+                    ? NULL
+                    : g_strdup_printf("a union (%s): which member is in use is not known; in a struct with a tag, write #pragma "
+                                      "dome union TAG: VALUE = MEMBER, ... before it",
+                                      name);
+        else
+            why = fields_obstacle(u, c, c);
         g_free(name);
         return why;
     }
@@ -489,32 +785,275 @@ static char *new_type(unit *u, const char *key)
 
 static char *describe(unit *u, CXType t);
 
+/* ---- packing ---- */
+
+packer packer_new(void)
+{
+    return (packer){.pack = g_string_new(NULL), .unpack = g_string_new(NULL), .good = true};
+}
+
+/* The name of a scalar's description, without "dome__cc_"; NULL: it is none. */
+static const char *scalar_name(CXType t)
+{
+    CXType c = clang_getCanonicalType(t);
+    const char *scalar = scalar_of_typedef(t);
+    if (scalar && scalar_of_kind(c.kind))
+        return scalar;
+    if (c.kind == CXType_Enum)
+        c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
+    return scalar_of_kind(c.kind);
+}
+
+/* Bytes of a scalar that has as many on every machine; 0: it has not. */
+static unsigned scalar_bytes(const char *name)
+{
+    static const struct {
+        const char *name;
+        unsigned bytes;
+    } all[] = {{"bool", 1}, {"char", 1}, {"schar", 1}, {"uchar", 1},  {"short", 2}, {"ushort", 2},
+               {"int", 4},  {"uint", 4}, {"llong", 8}, {"ullong", 8}, {"float", 4}, {"double", 8}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
+        if (strcmp(name, all[i].name) == 0)
+            return all[i].bytes;
+    return 0;
+}
+
+enum { LINES_MOST = 400, UNROLLED = 8 }; /* more lines are left to the table; longer arrays are loops */
+
+/* A value: `place` is where it is in memory, `base` where its bytes are counted from. */
+static void pack_value(unit *u, packer *k, CXType t, const char *place, const char *base);
+
+static void pack_fields(unit *u, packer *k, CXType t, const char *place, const char *base)
+{
+    GArray *fields = fields_of(t);
+    for (unsigned i = 0; i < fields->len && k->good; i++) {
+        CXCursor f = g_array_index(fields, CXCursor, i), member = f;
+        CXType type = clang_getCursorType(f);
+        const bool nameless = is_nameless(f);
+        char *name = cursor_name(f), *at = nameless ? g_strdup(place) : g_strdup_printf("%s.%s", place, name);
+        bool any;
+        if (is_flexible(type)) {
+            /* its elements are packed by themselves */
+        } else if (is_union(type) && union_pragma(u, f)) {
+            k->good = false;
+        } else if (is_union(type) && nameless) {
+            k->good = raw_union(u, type, &member, &any);
+            char *own = cursor_name(member), *in = g_strdup_printf("%s.%s", place, own);
+            if (k->good)
+                pack_value(u, k, clang_getCursorType(member), in, base);
+            g_free(in);
+            g_free(own);
+        } else if (nameless) {
+            pack_fields(u, k, type, place, base);
+        } else {
+            pack_value(u, k, type, at, base);
+        }
+        g_free(at);
+        g_free(name);
+    }
+    g_array_free(fields, TRUE);
+}
+
+static void pack_array(unit *u, packer *k, CXType t, const char *place, const char *base)
+{
+    CXType c = clang_getCanonicalType(t), e = clang_getArrayElementType(t.kind == c.kind ? t : c);
+    const long long n = clang_getArraySize(c);
+    for (long long i = 0; i < n && n <= UNROLLED; i++) {
+        char *at = g_strdup_printf("%s[%lld]", place, i);
+        pack_value(u, k, e, at, base);
+        g_free(at);
+    }
+    if (n <= UNROLLED)
+        return;
+    const unsigned loop = ++k->loops;
+    packer inner = packer_new();
+    inner.loops = k->loops;
+    inner.lines = k->lines;
+    char *at = g_strdup_printf("%s[i%u]", place, loop), *from = g_strdup_printf("t%u", loop);
+    pack_value(u, &inner, e, at, from);
+    char *head = g_strdup_printf("for (dome__cc_bytes i%u = 0; i%u < %lld; i%u++) { ", loop, loop, n, loop);
+    if (inner.pack->len) {
+        g_string_append_printf(k->pack, "%sunsigned char *t%u = %s + %llu + i%u * %llu;\n%s}\n", head, loop, base, k->at, loop,
+                               inner.at, inner.pack->str);
+        g_string_append_printf(k->unpack, "%sconst unsigned char *t%u = %s + %llu + i%u * %llu;\n%s}\n", head, loop, base, k->at,
+                               loop, inner.at, inner.unpack->str);
+    }
+    k->at += inner.at * (unsigned long long)n;
+    k->loops = inner.loops;
+    k->lines = inner.lines;
+    k->good = k->good && inner.good;
+    g_free(head);
+    g_free(at);
+    g_free(from);
+    g_string_free(inner.pack, TRUE);
+    g_string_free(inner.unpack, TRUE);
+}
+
+static void pack_value(unit *u, packer *k, CXType t, const char *place, const char *base)
+{
+    CXType c = clang_getCanonicalType(t);
+    const char *scalar = scalar_name(t);
+    const unsigned bytes = scalar ? scalar_bytes(scalar) : 0;
+    CXCursor member;
+    bool any;
+    k->good = k->good && ++k->lines <= LINES_MOST;
+    if (!k->good)
+        return;
+    if (bytes) {
+        g_string_append_printf(k->pack, "dome__cc_put%u(%s + %llu, (const void *)&%s);\n", bytes, base, k->at, place);
+        g_string_append_printf(k->unpack, "dome__cc_get%u((void *)&%s, %s + %llu);\n", bytes, place, base, k->at);
+        k->at += bytes;
+    } else if (scalar) { /* long, size_t and the like: of 8 bytes in the image */
+        const bool with_sign = strcmp(scalar, "long") == 0 || strcmp(scalar, "ptrdiff") == 0;
+        const char *wide = with_sign ? "long long" : "unsigned long long";
+        g_string_append_printf(k->pack, "dome__cc_put(%s + %llu, (unsigned long long)(%s)%s);\n", base, k->at, wide, place);
+        g_string_append_printf(
+            k->unpack,
+            "{ const __typeof__(%s) v = (__typeof__(%s))dome__cc_get(%s + %llu); if ((unsigned long long)(%s)v != "
+            "dome__cc_get(%s + %llu)) return 0; __builtin_memcpy((void *)&%s, &v, sizeof v); }\n",
+            place, place, base, k->at, wide, base, k->at, place);
+        k->at += 8;
+    } else if (c.kind == CXType_Complex) {
+        const unsigned part = clang_getElementType(c).kind == CXType_Float ? 4 : 8;
+        for (unsigned i = 0; i < 2; i++, k->at += part) {
+            g_string_append_printf(k->pack, "dome__cc_put%u(%s + %llu, (const char *)&%s + %u);\n", part, base, k->at, place,
+                                   i * part);
+            g_string_append_printf(k->unpack, "dome__cc_get%u((char *)&%s + %u, %s + %llu);\n", part, place, i * part, base,
+                                   k->at);
+        }
+    } else if (c.kind == CXType_Pointer) {
+        k->at += 16;
+    } else if (c.kind == CXType_ConstantArray) {
+        pack_array(u, k, t, place, base);
+    } else if (is_union(c)) {
+        k->good = raw_union(u, c, &member, &any);
+        char *name = k->good ? cursor_name(member) : g_strdup(""), *in = g_strdup_printf("%s.%s", place, name);
+        if (k->good)
+            pack_value(u, k, clang_getCursorType(member), in, base);
+        g_free(in);
+        g_free(name);
+    } else if (c.kind == CXType_Record) {
+        pack_fields(u, k, t, place, base);
+    } else {
+        k->good = false;
+    }
+}
+
+void packer_add(unit *u, packer *k, CXType t, const char *name)
+{
+    char *place = g_strdup_printf("s->%s", name);
+    pack_value(u, k, t, place, "t");
+    g_free(place);
+}
+
+static bool packer_write(unit *u, packer *k, const char *id, const char *ctype)
+{
+    const bool good = k->good && k->pack->len;
+    if (good)
+        g_string_append_printf(u->tail,
+                               "static void %s_pack(void *dome__to, const void *dome__from, dome__cc_bytes n)\n{\n"
+                               "const %s *__restrict s = dome__from; unsigned char *__restrict t = dome__to;\n"
+                               "for (; n > 0; n--, s++, t += %llu) {\n%s}\n}\n"
+                               "static _Bool %s_unpack(void *dome__to, const void *dome__from, dome__cc_bytes n)\n{\n"
+                               "%s *__restrict s = dome__to; const unsigned char *__restrict t = dome__from;\n"
+                               "for (; n > 0; n--, s++, t += %llu) {\n%s}\nreturn 1;\n}\n",
+                               id, ctype, k->at, k->pack->str, id, ctype, k->at, k->unpack->str);
+    g_string_free(k->pack, TRUE);
+    g_string_free(k->unpack, TRUE);
+    return good;
+}
+
 /* The description of a struct: `members` are n initialisers, a line each. */
-void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n)
+void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n, packer *k)
 {
     char *q = quoted(shown);
+    const bool packs = packer_write(u, k, id, ctype);
     if (n)
         g_string_append_printf(u->tail, "static const struct dome__cc_member %s_members[] = {\n%s};\n", id, members);
-    g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s), 0, %u, %s%s, 0, 0};\n", id, q,
+    g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s), 0, %u, %s%s, 0, 0", id, q,
                            TYPE_STRUCT, (int)DOME_KIND_U8, ctype, n, n ? id : "0", n ? "_members" : "");
+    if (packs)
+        g_string_append_printf(u->tail, ", %s_pack, %s_unpack", id, id);
+    g_string_append(u->tail, "};\n");
     g_free(q);
 }
 
-static void describe_fields(unit *u, CXType t, const char *outer, GString *members, unsigned *n)
+/* The description of a union of which a member of the struct around it tells what it holds. */
+static char *describe_union(unit *u, CXType container, CXCursor field, const char *outer)
+{
+    union_plan plan;
+    char *why = union_planned(u, container, field, &plan), *name = cursor_name(field), *id, *key;
+    CXType t = clang_getCursorType(field);
+    const bool nameless = is_nameless(field);
+    g_free(why); /* NULL: obstacle() has looked before */
+    CXCursor first = g_array_index(plan.members, CXCursor, 0);
+    char *first_name = cursor_name(first), *shown = g_strdup_printf("%s.%s", outer, nameless ? first_name : name),
+         *q = quoted(shown);
+    key = g_strdup_printf("union %s", shown);
+    id = new_type(u, key);
+    GString *members = g_string_new(NULL);
+    for (unsigned i = 0; i < plan.members->len; i++) {
+        CXCursor m = g_array_index(plan.members, CXCursor, i);
+        char *member = cursor_name(m), *type = describe(u, clang_getCursorType(m));
+        g_string_append_printf(members, "    {\"%s\", &%s, 0},\n", member, type);
+        g_free(type);
+        g_free(member);
+    }
+    g_string_append_printf(u->tail,
+                           "static int %s_which(const void *dome__u)\n{\n"
+                           "const %s *dome__s = (const %s *)((const char *)dome__u - __builtin_offsetof(%s, %s));\n"
+                           "switch (%s) { %s}\n}\n",
+                           id, outer, outer, outer, nameless ? first_name : name, plan.tag, plan.cases->str);
+    g_string_append_printf(u->tail,
+                           "static const struct dome__cc_member %s_members[] = {\n%s};\n"
+                           "static struct dome__cc_type %s = {%s, %d, %d, %lld, 0, %u, %s_members, %s_which, 0};\n",
+                           id, members->str, id, q, TYPE_UNION, (int)DOME_KIND_U8, clang_Type_getSizeOf(t), plan.members->len, id,
+                           id);
+    g_string_free(members, TRUE);
+    g_free(q);
+    g_free(shown);
+    g_free(first_name);
+    g_free(key);
+    g_free(name);
+    plan_free(&plan);
+    return g_strdup(id);
+}
+
+static void add_member(GString *members, const char *name, const char *described, const char *outer, unsigned *n)
+{
+    g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(%s, %s)},\n", name, described, outer, name);
+    ++*n;
+}
+
+static void describe_fields(unit *u, CXType t, CXType container, const char *outer, GString *members, unsigned *n)
 {
     GArray *fields = fields_of(t);
     for (unsigned i = 0; i < fields->len; i++) {
-        CXCursor f = g_array_index(fields, CXCursor, i);
+        CXCursor f = g_array_index(fields, CXCursor, i), member = f;
         CXType type = clang_getCursorType(f);
-        char *name = cursor_name(f);
-        if (!*name || g_str_has_prefix(name, "(")) { /* a struct without a name: its members are this one's */
-            describe_fields(u, type, outer, members, n);
-            g_free(name);
+        const bool nameless = is_nameless(f);
+        bool any = false;
+        char *name, *described;
+        if (is_union(type) && union_pragma(u, f)) {
+            described = describe_union(u, container, f, outer);
+            if (nameless) { /* where its members are */
+                union_plan plan;
+                g_free(union_planned(u, container, f, &plan));
+                member = g_array_index(plan.members, CXCursor, 0);
+                plan_free(&plan);
+            }
+        } else if (is_union(type) && nameless) {
+            raw_union(u, type, &member, &any);
+            described = any ? g_strdup("dome__cc_pointer") : describe(u, clang_getCursorType(member));
+        } else if (nameless) { /* a struct without a name: its members are this one's */
+            describe_fields(u, type, container, outer, members, n);
             continue;
+        } else {
+            described = describe(u, type);
         }
-        char *described = describe(u, type);
-        g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(%s, %s)},\n", name, described, outer, name);
-        ++*n;
+        name = cursor_name(member);
+        add_member(members, name, described, outer, n);
+        g_free(described);
         g_free(name);
     }
     g_array_free(fields, TRUE);
@@ -523,12 +1062,8 @@ static void describe_fields(unit *u, CXType t, const char *outer, GString *membe
 static char *describe(unit *u, CXType t)
 {
     CXType c = clang_getCanonicalType(t);
-    const char *scalar = scalar_of_typedef(t);
-    if (scalar && scalar_of_kind(c.kind))
-        return g_strdup_printf("dome__cc_%s", scalar);
-    if (c.kind == CXType_Enum)
-        c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
-    if ((scalar = scalar_of_kind(c.kind)))
+    const char *scalar = scalar_name(t);
+    if (scalar)
         return g_strdup_printf("dome__cc_%s", scalar);
     if (c.kind == CXType_Complex)
         return g_strdup(clang_getElementType(c).kind == CXType_Float ? "dome__cc_fcomplex" : "dome__cc_dcomplex");
@@ -536,8 +1071,9 @@ static char *describe(unit *u, CXType t)
         CXType p = t.kind == CXType_Pointer ? clang_getPointeeType(t) : clang_getPointeeType(c);
         CXCursor d = clang_getTypeDeclaration(clang_getCanonicalType(p));
         bool foreign = !cursor_is_null(d) && clang_getCanonicalType(p).kind == CXType_Record && cursor_in_system_header(d);
-        char *why = kind(p) == CXType_Void || type_is_function(p) || foreign || kind(p) == CXType_IncompleteArray ? g_strdup("")
-                                                                                                                  : obstacle(p);
+        char *why = kind(p) == CXType_Void || type_is_function(p) || foreign || kind(p) == CXType_IncompleteArray
+                        ? g_strdup("")
+                        : obstacle(u, p);
         if (why) {
             g_free(why);
             return g_strdup("dome__cc_pointer");
@@ -589,9 +1125,23 @@ static char *describe(unit *u, CXType t)
         g_free(element_name);
     } else {
         GString *members = g_string_new(NULL);
+        packer k = packer_new();
         unsigned n = 0;
-        describe_fields(u, t, name, members, &n);
-        type_write_struct(u, id, name, name, members->str, n);
+        CXCursor member;
+        bool any = false;
+        if (is_union(t) && raw_union(u, t, &member, &any)) { /* as a struct of the member that stands for all */
+            char *own = cursor_name(member), *place = g_strdup_printf("s->%s", own);
+            char *described = any ? g_strdup("dome__cc_pointer") : describe(u, clang_getCursorType(member));
+            add_member(members, own, described, name, &n);
+            pack_value(u, &k, clang_getCursorType(member), place, "t");
+            g_free(described);
+            g_free(place);
+            g_free(own);
+        } else {
+            describe_fields(u, t, c, name, members, &n);
+            pack_fields(u, &k, t, "(*s)", "t");
+        }
+        type_write_struct(u, id, name, name, members->str, n, &k);
         g_string_free(members, TRUE);
     }
     g_free(q);
@@ -602,7 +1152,7 @@ static char *describe(unit *u, CXType t)
 
 char *type_describe(unit *u, CXType t, char **why)
 {
-    char *reason = obstacle(t);
+    char *reason = obstacle(u, t);
     if (why)
         *why = reason;
     return reason ? NULL : describe(u, t);

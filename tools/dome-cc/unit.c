@@ -20,6 +20,13 @@ unsigned cursor_offset(CXCursor c)
     return offset;
 }
 
+unsigned cursor_begin(CXCursor c)
+{
+    unsigned offset = 0;
+    clang_getFileLocation(clang_getRangeStart(clang_getCursorExtent(c)), NULL, NULL, NULL, &offset);
+    return offset;
+}
+
 bool cursor_is_null(CXCursor c)
 {
     return clang_Cursor_isNull(c) || clang_isInvalid(c.kind);
@@ -314,26 +321,39 @@ static enum CXChildVisitResult visit_top(CXCursor c, CXCursor parent, CXClientDa
 
 static void find_pragmas(unit *u)
 {
+    static const char *const words[] = {"poll", "nopoll", "union", "allocates", "hold"}; /* by kind */
     const char *key = "#pragma dome ";
     for (const char *p = strstr(u->original, key); p; p = strstr(p + 1, key)) {
         if (p != u->original && p[-1] != '\n')
             continue;
         const char *word = p + strlen(key);
         size_t n = strcspn(word, " \t\r\n");
-        static const char *const words[] = {[PRAGMA_NOPOLL] = "nopoll", [PRAGMA_POLL] = "poll", [PRAGMA_HOLD] = "hold"};
-        pragma found = {(unsigned)(p - u->original), PRAGMA_NOPOLL};
-        unsigned kind = 0;
-        while (kind < G_N_ELEMENTS(words) && !(n == strlen(words[kind]) && strncmp(word, words[kind], n) == 0))
-            kind++;
-        if (kind == G_N_ELEMENTS(words)) {
+        pragma found = {.at = (unsigned)(p - u->original)};
+        unsigned k = 0;
+        while (k < G_N_ELEMENTS(words) && !(n == strlen(words[k]) && strncmp(word, words[k], n) == 0))
+            k++;
+        if (k == G_N_ELEMENTS(words)) {
             unit_refuse(u, found.at,
-                        "#pragma dome %.*s is not known: poll and nopoll are, before a loop, and hold, before a function", (int)n,
-                        word);
+                        "#pragma dome %.*s is not known: poll and nopoll are, before a loop, union before a member of a struct, "
+                        "allocates and hold before a function",
+                        (int)n, word);
             continue;
         }
-        found.kind = kind;
+        found.kind = k;
+        found.text = g_strndup(word + n, strcspn(word + n, "\n"));
         g_array_append_val(u->pragmas, found);
     }
+}
+
+pragma *pragma_before(unit *u, unsigned at, int kind)
+{
+    pragma *mine = NULL;
+    for (unsigned i = 0; i < u->pragmas->len; i++) {
+        pragma *p = &g_array_index(u->pragmas, pragma, i);
+        if ((int)p->kind == kind && p->at < at && text_skip(u, p->at) == at)
+            mine = p;
+    }
+    return mine;
 }
 
 unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count)

@@ -833,6 +833,7 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
 {
     unit *u = f->unit;
     GString *fields = g_string_new(NULL), *members = g_string_new(NULL);
+    packer k = packer_new();
     unsigned n = 0;
     for (unsigned i = 0; i < f->variables->len; i++) {
         variable *v = g_ptr_array_index(f->variables, i);
@@ -853,6 +854,7 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
         g_string_append_printf(fields, "%s; ", v->declared);
         g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(struct dome__%s_%s, %s)},\n", v->name, type, what,
                                f->name, v->name);
+        packer_add(u, &k, v->type, v->name);
         n++;
         g_free(type);
     }
@@ -861,7 +863,7 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
         text = g_strdup_printf("struct dome__%s_%s { %s};\n", what, f->name, fields->str);
         char *id = g_strdup_printf("dome__%s_%s_type", what, f->name), *shown = g_strdup_printf("%s of %s", what, f->name);
         char *ctype = g_strdup_printf("struct dome__%s_%s", what, f->name);
-        type_write_struct(u, id, shown, ctype, members->str, n);
+        type_write_struct(u, id, shown, ctype, members->str, n, &k);
         g_free(ctype);
         g_free(shown);
         g_free(id);

@@ -3,7 +3,7 @@
 
 union number {
     int i;
-    float f;
+    double f;
 };
 struct packed {
     unsigned a : 3, b : 5;
@@ -21,7 +21,71 @@ int *anonymous = (int[]){1, 2}; // REFUSED: the address of an object without a n
 
 static void *any(size_t n)
 {
-    return malloc(n); // REFUSED: malloc: of which type is this block?
+    return malloc(n); // REFUSED: malloc: of which type is this block? If those who call any know it, write #pragma dome allocates
+                      // before any
+}
+
+struct tagged {
+    int tag;
+#pragma dome union tag : 1 = i, MACRO = f
+    union number value;
+};
+static struct tagged by_macro; // REFUSED: MACRO is neither a number nor an enumerator
+struct untagged {
+    int n;
+#pragma dome union kind : 1 = i
+    union number value;
+};
+static struct untagged by_nothing; // REFUSED: the struct around the union has no member kind
+struct wrong {
+    int tag;
+#pragma dome union tag : 1 = i, 2 = g
+    union number value;
+};
+static struct wrong no_member; // REFUSED: the union has no member g
+struct twice {
+    int tag;
+#pragma dome union tag : 1 = i, 1 = f
+    union number value;
+};
+static struct twice two_values; // REFUSED: 1 is there twice
+union bytes {
+    int i;
+    unsigned char bytes[4];
+};
+static union bytes by_bytes;   // REFUSED: a union (union bytes)
+#pragma dome union tag : 1 = i // REFUSED: no union that is a member of a struct follows
+static int plain;
+
+#pragma dome allocates
+static int *typed(size_t n) // REFUSED: typed does not return a void *
+{
+    return malloc(n);
+}
+#pragma dome allocates
+void *elsewhere(size_t n); // REFUSED: elsewhere is in none of these files
+#pragma dome allocates
+static void *polling(size_t n) // REFUSED: polling may poll
+{
+    void *p;
+    while (!(p = malloc(n))) // REFUSED: malloc: of which type is this block?
+        ;
+    return p;
+}
+#pragma dome allocates
+static void *good(size_t n)
+{
+    return malloc(n);
+}
+static void *(*pointer)(size_t) = good; // REFUSED: the address of good, which allocates
+static void *kept;
+static void keep_it(size_t n)
+{
+    void *a = malloc(n), *b = malloc(n); // REFUSED: malloc: of which type is this block?
+    *(int *)a = *(long *)a;
+    kept = b;
+    void *c = good(n); // REFUSED: good: of which type is this block?
+    free(c);
 }
 
 static int *keep(int *p)
@@ -37,5 +101,7 @@ int main(void)
     void *a = aligned_alloc(64, 640);         // REFUSED: aligned_alloc
     int *p = keep((int[]){1, 2});             // REFUSED: the address of an object without a name, and the function may poll
     void *(*get)(size_t) = malloc;            // REFUSED: the address of malloc
-    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + (get != NULL) + *anonymous + mine;
+    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + (get != NULL) + by_macro.tag + by_nothing.n +
+           no_member.tag + two_values.tag + by_bytes.i + plain + *typed(1) + (pointer(1) == elsewhere(2)) + (polling(1) == kept) +
+           (keep_it(3), 0) + *anonymous + mine;
 }

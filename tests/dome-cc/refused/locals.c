@@ -2,7 +2,7 @@
 
 union number {
     int i;
-    float f;
+    double f;
 };
 struct bits {
     unsigned a : 4;

@@ -1,0 +1,626 @@
+#include "capture/inspect.h"
+
+#include "capture/image_private.h"
+#include "core/bytes.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+enum { DEPTH_MOST = 64 };
+#define PLACE_PAST (1ull << 63)
+
+static bool refuse(char **problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(char **problem, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!*problem)
+        *problem = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool damaged(char **problem, const char *what)
+{
+    return refuse(problem, "the image is not what it should be: %s", what);
+}
+
+/* ---- freeing ---- */
+
+static void free_type(void *one)
+{
+    dome_capture_shown_type *t = one;
+    for (uint64_t k = 0; t->members && k < t->count; k++)
+        g_free(t->members[k].name);
+    g_free(t->members);
+    g_free(t->name);
+    g_free(t);
+}
+
+static void free_global(void *one)
+{
+    g_free(((dome_capture_shown_global *)one)->name);
+    g_free(one);
+}
+
+static void free_function(void *one)
+{
+    dome_capture_shown_function *f = one;
+    g_hash_table_unref(f->points);
+    g_free(f->name);
+    g_free(f);
+}
+
+static void clear_stream(void *one)
+{
+    dome_capture_shown_stream *s = one;
+    g_free(s->path);
+    g_free(s->mode);
+}
+
+void dome__capture_inspection_free(dome_capture_inspection *i)
+{
+    if (!i)
+        return;
+    g_ptr_array_unref(i->types);
+    g_ptr_array_unref(i->block_types);
+    g_ptr_array_unref(i->globals);
+    g_ptr_array_unref(i->codes);
+    g_ptr_array_unref(i->functions);
+    g_array_unref(i->frames);
+    g_array_unref(i->memories);
+    g_array_unref(i->streams);
+    g_array_unref(i->runs);
+    g_free(i->frame_bytes);
+    g_free(i);
+}
+
+/* ---- descriptions ---- */
+
+static const dome_capture_shown_type *type_of(const dome_capture_inspection *i, uint32_t number)
+{
+    return number < i->types->len ? i->types->pdata[number] : NULL;
+}
+
+/* Adds a part of a value. False: the description is damaged. */
+static bool add_part(dome_capture_shown_type *t, const dome_capture_shown_type *part, uint64_t count)
+{
+    uint64_t bytes;
+    t->pointers |= part->pointers;
+    t->depth = MAX(t->depth, part->depth + 1);
+    if (__builtin_mul_overflow(part->bytes, count, &bytes) || t->depth > DEPTH_MOST)
+        return false;
+    if (t->kind != DOME_CAPTURE_KIND_UNION)
+        return !__builtin_add_overflow(t->bytes, bytes, &t->bytes);
+    t->bytes = MAX(t->bytes, bytes + DOME_CAPTURE_UNION_HEAD);
+    return t->bytes >= bytes;
+}
+
+static bool read_members(dome_capture_inspection *i, dome_capture_shown_type *t, dome_bytes *from)
+{
+    enum { LEAST = 8 }; /* bytes of a member's description */
+    t->count = dome__read_u32(from);
+    if (t->count == 0 || t->count > (uint64_t)(from->end - from->at) / LEAST) {
+        t->count = 0;
+        return false;
+    }
+    t->members = g_new0(dome_capture_shown_member, t->count);
+    for (uint64_t k = 0; k < t->count; k++) {
+        dome_capture_shown_member *m = &t->members[k];
+        m->name = dome__read_text(from);
+        m->type = type_of(i, dome__read_u32(from));
+        m->at = t->kind == DOME_CAPTURE_KIND_UNION ? DOME_CAPTURE_UNION_HEAD : t->bytes;
+        if (from->bad || !m->type || m->type->tail)
+            return false;
+        const bool flexible = m->type->kind == DOME_CAPTURE_KIND_ARRAY && m->type->count == 0;
+        if (flexible && (t->kind == DOME_CAPTURE_KIND_UNION || k + 1 < t->count))
+            return false;
+        if (flexible)
+            t->tail = m->type->element;
+        if (!add_part(t, m->type, 1))
+            return false;
+    }
+    return t->bytes > 0 || t->tail;
+}
+
+static bool read_type(dome_capture_inspection *i, dome_bytes *from)
+{
+    dome_capture_shown_type *t = g_new0(dome_capture_shown_type, 1);
+    g_ptr_array_add(i->types, t);
+    t->name = dome__read_text(from);
+    t->kind = dome__read_u32(from);
+    switch (t->kind) {
+    case DOME_CAPTURE_KIND_SCALAR:
+        t->scalar = dome__read_u32(from);
+        if (t->scalar >= DOME_KIND_STRUCT)
+            return false;
+        t->bytes = dome_type_portable_size(dome_type_basic(t->scalar));
+        return !from->bad;
+    case DOME_CAPTURE_KIND_POINTER:
+        t->bytes = DOME_CAPTURE_POINTER_BYTES;
+        t->pointers = true;
+        return !from->bad;
+    case DOME_CAPTURE_KIND_ARRAY:
+        t->count = dome__read_u64(from);
+        t->element = type_of(i, dome__read_u32(from));
+        return !from->bad && t->element && t->element != t && t->element->bytes > 0 && !t->element->tail &&
+               add_part(t, t->element, t->count);
+    case DOME_CAPTURE_KIND_STRUCT:
+    case DOME_CAPTURE_KIND_UNION:
+        return read_members(i, t, from) && !from->bad;
+    default:
+        return false;
+    }
+}
+
+static bool read_points(dome_capture_inspection *i, dome_bytes *from)
+{
+    while (!from->bad && from->at < from->end) {
+        uint32_t number = dome__read_u32(from), point = dome__read_u32(from);
+        char *text = dome__read_text(from);
+        if (from->bad || number >= i->functions->len || point > INT32_MAX) {
+            g_free(text);
+            return false;
+        }
+        const dome_capture_shown_function *f = i->functions->pdata[number];
+        g_hash_table_replace(f->points, GUINT_TO_POINTER(point), text);
+    }
+    return !from->bad;
+}
+
+/* Types by their names in the lists of the head, whose descriptions these are. */
+static bool read_descriptions(dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint32_t length = dome__read_u32(from);
+    const uint8_t *bytes = dome__read_bytes(from, length);
+    dome_bytes part = dome__bytes_of(bytes, bytes ? length : 0);
+    const uint32_t count = dome__read_u32(&part), none = UINT32_MAX;
+    bool good = bytes && !part.bad;
+    for (uint32_t k = 0; k < count && good; k++)
+        good = read_type(i, &part) && !part.bad;
+    for (guint k = 0; k < i->block_types->len && good; k++)
+        good = (i->block_types->pdata[k] = (void *)(uintptr_t)type_of(i, dome__read_u32(&part))) &&
+               (((const dome_capture_shown_type *)i->block_types->pdata[k])->bytes > 0 ||
+                ((const dome_capture_shown_type *)i->block_types->pdata[k])->tail);
+    for (guint k = 0; k < i->globals->len && good; k++) {
+        dome_capture_shown_global *g = i->globals->pdata[k];
+        g->type = type_of(i, dome__read_u32(&part));
+        good = g->type && g->type->bytes > 0 && !g->type->tail;
+    }
+    for (guint k = 0; k < i->functions->len && good; k++) {
+        dome_capture_shown_function *f = i->functions->pdata[k];
+        const uint32_t saved = dome__read_u32(&part), memory = dome__read_u32(&part);
+        f->saved = type_of(i, saved);
+        f->memory = type_of(i, memory);
+        good = (f->saved || saved == none) && (f->memory || memory == none) && !(f->saved && f->saved->tail) &&
+               !(f->memory && f->memory->tail);
+    }
+    return good && read_points(i, &part);
+}
+
+/* ---- the head ---- */
+
+static void read_names(dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint32_t types = dome__read_u32(from);
+    for (uint32_t k = 0; k < types && !from->bad; k++) {
+        g_free(dome__read_text(from));
+        dome__read_bytes(from, 2 * sizeof(uint64_t));
+        g_ptr_array_add(i->block_types, NULL);
+    }
+    const uint32_t globals = dome__read_u32(from);
+    for (uint32_t k = 0; k < globals && !from->bad; k++) {
+        dome_capture_shown_global *g = g_new0(dome_capture_shown_global, 1);
+        g_ptr_array_add(i->globals, g);
+        g->name = dome__read_text(from);
+        dome__read_u64(from);
+        g->elements = dome__read_u64(from);
+        g->constant = dome__read_u32(from) & DOME_CAPTURE_GLOBAL_CONSTANT;
+        from->bad |= g->elements == 0;
+    }
+    const uint32_t codes = dome__read_u32(from);
+    for (uint32_t k = 0; k < codes && !from->bad; k++)
+        g_ptr_array_add(i->codes, dome__read_text(from));
+    const uint32_t functions = dome__read_u32(from);
+    for (uint32_t k = 0; k < functions && !from->bad; k++) {
+        dome_capture_shown_function *f = g_new0(dome_capture_shown_function, 1);
+        g_ptr_array_add(i->functions, f);
+        f->points = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        f->name = dome__read_text(from);
+        dome__read_bytes(from, 3 * sizeof(uint64_t));
+    }
+}
+
+static void read_streams(dome_capture_inspection *i, dome_bytes *from)
+{
+    enum { COPIED = 2 };
+    dome__read_u64(from);
+    const uint32_t count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        dome_capture_shown_stream s = {.number = dome__read_u64(from)};
+        s.path = dome__read_text(from);
+        s.mode = dome__read_text(from);
+        s.position = dome__read_u64(from);
+        s.length = dome__read_u64(from);
+        if (dome__read_u32(from) & COPIED)
+            dome__read_bytes(from, s.length);
+        g_array_append_val(i->streams, s);
+    }
+}
+
+static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t length, uint64_t *records, uint64_t *memories,
+                      char **problem)
+{
+    dome_bytes from = dome__bytes_of(bytes, (size_t)length);
+    const uint32_t version = dome__read_u32(&from);
+    if (version != IMAGE_VERSION)
+        return refuse(problem, "the image has version %" PRIu32 ", which this version of dome does not know", version);
+    i->polls = dome__read_u64(&from);
+    i->request_at = dome__read_u64(&from);
+    i->counting = dome__read_u32(&from) != 0;
+    dome__read_u64(&from);
+    i->heap_blocks = dome__read_u64(&from);
+    *records = dome__read_u64(&from);
+    *memories = dome__read_u64(&from);
+    read_names(i, &from);
+    read_streams(i, &from);
+    return (!from.bad && read_descriptions(i, &from) && dome__read_all(&from)) || damaged(problem, "its head");
+}
+
+/* ---- the active functions ---- */
+
+static const dome_capture_shown_function *read_function(const dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint32_t number = dome__read_u32(from);
+    return !from->bad && number < i->functions->len ? i->functions->pdata[number] : NULL;
+}
+
+static bool read_frames(dome_capture_inspection *i, dome_bytes from, uint64_t records, uint64_t memories)
+{
+    for (uint64_t k = 0; k < records; k++) {
+        dome_capture_shown_frame frame = {.function = read_function(i, &from)};
+        frame.point = dome__read_u32(&from);
+        if (!frame.function || from.bad)
+            return false;
+        if (frame.function->saved && !(frame.saved = dome__read_bytes(&from, frame.function->saved->bytes)))
+            return false;
+        g_array_append_val(i->frames, frame);
+    }
+    guint at = 0;
+    for (uint64_t k = 0; k < memories; k++, at++) {
+        const dome_capture_shown_function *f = read_function(i, &from);
+        while (at < i->frames->len && !g_array_index(i->frames, dome_capture_shown_frame, at).function->memory)
+            at++;
+        dome_capture_shown_frame *frame = at < i->frames->len ? &g_array_index(i->frames, dome_capture_shown_frame, at) : NULL;
+        if (!f || !frame || frame->function != f || !(frame->memory = dome__read_bytes(&from, f->memory->bytes)))
+            return false;
+        g_array_append_val(i->memories, at);
+    }
+    return dome__read_all(&from);
+}
+
+/* ---- all ---- */
+
+dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader, void *ctx, uint64_t blocks, char **problem)
+{
+    dome_capture_inspection *i = g_new0(dome_capture_inspection, 1);
+    const uint8_t *bytes;
+    uint64_t length, records = 0, memories = 0;
+    *problem = NULL;
+    i->types = g_ptr_array_new_with_free_func(free_type);
+    i->block_types = g_ptr_array_new();
+    i->globals = g_ptr_array_new_with_free_func(free_global);
+    i->codes = g_ptr_array_new_with_free_func(g_free);
+    i->functions = g_ptr_array_new_with_free_func(free_function);
+    i->frames = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_frame));
+    i->memories = g_array_new(FALSE, TRUE, sizeof(guint));
+    i->streams = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_stream));
+    g_array_set_clear_func(i->streams, clear_stream);
+    i->runs = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_run));
+    i->reader = reader;
+    i->ctx = ctx;
+    i->blocks = blocks;
+    bool good = blocks > SEGMENT_FRAMES || damaged(problem, "it has too few blocks");
+    good =
+        good && reader(ctx, SEGMENT_HEAD, &bytes, &length, problem) && read_head(i, bytes, length, &records, &memories, problem);
+    good = good && reader(ctx, SEGMENT_FRAMES, &bytes, &length, problem);
+    if (good) {
+        i->frame_bytes = g_memdup2(bytes, (gsize)length);
+        good = read_frames(i, dome__bytes_of(i->frame_bytes, (size_t)length), records, memories) ||
+               damaged(problem, "the active functions");
+    }
+    dome__capture_inspect_rewind(i);
+    if (!good) {
+        dome__capture_inspection_free(i);
+        i = NULL;
+    }
+    return i;
+}
+
+void dome__capture_inspect_rewind(dome_capture_inspection *i)
+{
+    i->next = SEGMENT_FRAMES + 1;
+    i->global = i->first = i->left = 0;
+    i->at = i->end = i->run = i->runs_end = NULL;
+    i->current = (dome_capture_shown_run){0};
+    if (!i->all_runs)
+        g_array_set_size(i->runs, 0);
+}
+
+/* ---- globals ---- */
+
+static uint64_t global_bytes(const dome_capture_shown_global *g)
+{
+    uint64_t bytes;
+    return g->constant ? 0 : __builtin_mul_overflow(g->elements, g->type->bytes, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* Reads the next block of the image, which has globals: how many of them. As dome__capture_image_cut_globals. */
+static bool read_globals(dome_capture_inspection *i, char **problem)
+{
+    uint64_t length, bytes = 0;
+    if (i->next >= i->blocks)
+        return damaged(problem, "blocks are missing");
+    if (!i->reader(i->ctx, i->next++, &i->at, &length, problem))
+        return false;
+    i->end = i->at + length;
+    i->left = 0;
+    for (uint64_t k = i->global; k < i->globals->len; k++) {
+        const uint64_t more = global_bytes(i->globals->pdata[k]);
+        if (more > SMALL_BYTES || (i->left > 0 && bytes + more > PART_BYTES))
+            break;
+        bytes += more;
+        i->left++;
+    }
+    if (i->left > 0)
+        return bytes == length || damaged(problem, "the size of a block of globals");
+    const dome_capture_shown_global *g = i->globals->pdata[i->global];
+    const uint64_t count = MIN(dome__capture_image_part_elements(g->type->bytes), g->elements - i->first);
+    return count * g->type->bytes == length || damaged(problem, "the size of a block of globals");
+}
+
+static bool next_global(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
+{
+    for (;;) {
+        if (i->left == 0 && !read_globals(i, problem))
+            return false;
+        const dome_capture_shown_global *g = i->globals->pdata[i->global];
+        *piece = (dome_capture_piece){
+            .global = g, .type = g->type, .elements = g->elements, .first = i->first, .bytes = i->at, .count = g->elements};
+        if (i->left == 0) { /* a part of a large one */
+            piece->count = (uint64_t)(i->end - i->at) / g->type->bytes;
+            i->first += piece->count;
+            if (i->first == g->elements) {
+                i->global++;
+                i->first = 0;
+            }
+            piece->length = piece->count * g->type->bytes;
+            return true;
+        }
+        i->global++;
+        i->left--;
+        piece->length = global_bytes(g);
+        i->at += piece->length;
+        if (!g->constant)
+            return true;
+        if (i->global == i->globals->len)
+            return false;
+    }
+}
+
+/* ---- the heap ---- */
+
+static bool get_run(dome_capture_inspection *i, const uint8_t *from)
+{
+    const uint32_t type = dome__get_u32(from + 12);
+    const uint64_t after = i->current.serial + i->current.count;
+    dome_capture_shown_run run = {.serial = dome__get_u64(from),
+                                  .count = dome__get_u32(from + 8),
+                                  .elements = dome__get_u64(from + 16),
+                                  .tail = dome__get_u64(from + 24)};
+    if (type >= i->block_types->len || run.count == 0 || run.serial < after || run.serial >> DOME_CAPTURE_SPACE_SHIFT ||
+        (run.serial + run.count - 1) >> GROUP_BITS != run.serial >> GROUP_BITS)
+        return false;
+    run.type = i->block_types->pdata[type];
+    i->current = run;
+    if (!i->all_runs)
+        g_array_append_val(i->runs, run);
+    return run.type->tail ? run.elements == 1 : run.tail == 0;
+}
+
+static bool block_length(const dome_capture_shown_run *run, uint64_t *length)
+{
+    uint64_t tail = 0;
+    return !__builtin_mul_overflow(run->elements, run->type->bytes, length) &&
+           !(run->type->tail && __builtin_mul_overflow(run->tail, run->type->tail->bytes, &tail)) &&
+           !__builtin_add_overflow(*length, tail, length);
+}
+
+static bool begin_heap_block(dome_capture_inspection *i, bool *part, char **problem)
+{
+    uint64_t length;
+    if (!i->reader(i->ctx, i->next++, &i->at, &length, problem))
+        return false;
+    const uint8_t *head = i->at;
+    const uint32_t kind = length >= GROUP_HEAD ? dome__get_u32(head) : 0,
+                   runs = length >= GROUP_HEAD ? dome__get_u32(head + 4) : 0;
+    i->end = i->at + length;
+    *part = kind == SEGMENT_BLOCK_PART;
+    if ((kind != SEGMENT_BLOCKS && !*part) || runs == 0 || runs > (length - GROUP_HEAD) / RUN_BYTES ||
+        (*part && (runs != 1 || length < GROUP_HEAD + RUN_BYTES + PART_HEAD)))
+        return damaged(problem, "a block of the heap");
+    i->run = i->at + GROUP_HEAD;
+    i->at = i->runs_end = i->run + (uint64_t)runs * RUN_BYTES;
+    return true;
+}
+
+static bool next_part(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
+{
+    const dome_capture_shown_run *last = &i->current;
+    const uint8_t *head = i->at;
+    uint64_t all;
+    if (i->first == 0 && !get_run(i, i->run))
+        return damaged(problem, "a part of a block of the heap");
+    i->run = i->runs_end = NULL;
+    if (!last->type || dome__get_u64(head - RUN_BYTES) != last->serial || last->count != 1 || last->type->tail ||
+        !block_length(last, &all) || dome__get_u64(head) != i->first)
+        return damaged(problem, "a part of a block of the heap");
+    const uint64_t count = dome__get_u64(head + 8), length = (uint64_t)(i->end - head) - PART_HEAD;
+    if (count == 0 || count > last->elements - i->first || count > length / last->type->bytes ||
+        count * last->type->bytes != length)
+        return damaged(problem, "the size of a part of a block of the heap");
+    *piece = (dome_capture_piece){.serial = last->serial,
+                                  .type = last->type,
+                                  .elements = last->elements,
+                                  .first = i->first,
+                                  .count = count,
+                                  .bytes = head + PART_HEAD,
+                                  .length = length};
+    i->first = i->first + count == last->elements ? 0 : i->first + count;
+    return true;
+}
+
+static bool next_block(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
+{
+    bool part = false;
+    if (i->left == 0 && i->run == i->runs_end) {
+        if (i->at != i->end)
+            return damaged(problem, "the size of a block of the heap");
+        if (i->next == i->blocks) {
+            i->all_runs = i->first == 0;
+            return i->first > 0 && damaged(problem, "blocks are missing");
+        }
+        if (!begin_heap_block(i, &part, problem))
+            return false;
+        if (part) {
+            const bool good = next_part(i, piece, problem);
+            i->at = i->end;
+            return good;
+        }
+        if (i->first > 0)
+            return damaged(problem, "a block of the heap");
+    }
+    if (i->left == 0) {
+        if (!get_run(i, i->run))
+            return damaged(problem, "a run of blocks of the heap");
+        i->run += RUN_BYTES;
+        i->left = i->current.count;
+    }
+    const dome_capture_shown_run *run = &i->current;
+    uint64_t length;
+    if (!block_length(run, &length) || length > (uint64_t)(i->end - i->at))
+        return damaged(problem, "the size of a block of the heap");
+    *piece = (dome_capture_piece){.serial = run->serial + (run->count - i->left),
+                                  .type = run->type,
+                                  .elements = run->elements,
+                                  .tail = run->tail,
+                                  .count = run->elements,
+                                  .bytes = i->at,
+                                  .length = length};
+    i->at += length;
+    i->left--;
+    return true;
+}
+
+bool dome__capture_inspect_next(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
+{
+    *problem = NULL;
+    if (i->global < i->globals->len) {
+        if (next_global(i, piece, problem))
+            return true;
+        if (*problem)
+            return false;
+    }
+    if (i->run == NULL && i->global == i->globals->len && i->left == 0 && i->first == 0)
+        i->at = i->end = NULL; /* what was read last were globals, or a part */
+    return next_block(i, piece, problem);
+}
+
+const dome_capture_shown_run *dome__capture_inspect_run(const dome_capture_inspection *i, uint64_t serial)
+{
+    guint low = 0, high = i->runs->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (g_array_index(i->runs, dome_capture_shown_run, middle).serial <= serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const dome_capture_shown_run *run = low > 0 ? &g_array_index(i->runs, dome_capture_shown_run, low - 1) : NULL;
+    return run && serial - run->serial < run->count ? run : NULL;
+}
+
+/* ---- pointers ---- */
+
+dome_capture_space dome__capture_shown_pointer(const uint8_t *bytes, uint64_t *number, uint64_t *place, bool *past)
+{
+    const uint64_t word = dome__get_u64(bytes);
+    *number = word & ((1ull << DOME_CAPTURE_SPACE_SHIFT) - 1);
+    *place = dome__get_u64(bytes + 8);
+    *past = false;
+    const dome_capture_space space = (dome_capture_space)(word >> DOME_CAPTURE_SPACE_SHIFT);
+    if (space != DOME_CAPTURE_SPACE_VALUE) {
+        *past = *place & PLACE_PAST;
+        *place &= ~PLACE_PAST;
+    }
+    return space;
+}
+
+/* In one value. */
+static void add_path(GString *to, const dome_capture_shown_type *type, uint64_t place, bool past)
+{
+    while (place > 0) {
+        if (type->kind == DOME_CAPTURE_KIND_ARRAY && type->element->bytes > 0) {
+            const uint64_t k = (place - past) / type->element->bytes;
+            g_string_append_printf(to, "[%" PRIu64 "]", k);
+            place -= k * type->element->bytes;
+            type = type->element;
+            continue;
+        }
+        const dome_capture_shown_member *found = NULL;
+        for (uint64_t k = 0; type->members && k < type->count && type->kind == DOME_CAPTURE_KIND_STRUCT; k++)
+            if (place - past >= type->members[k].at && place >= type->members[k].at)
+                found = &type->members[k];
+        if (!found)
+            break;
+        g_string_append_printf(to, ".%s", found->name);
+        place -= found->at;
+        type = found->type;
+    }
+}
+
+void dome__capture_shown_path(GString *to, const dome_capture_shown_type *type, uint64_t elements, uint64_t place, bool past)
+{
+    if (type->tail && (past ? place > type->bytes : place >= type->bytes)) {
+        const uint64_t k = type->tail->bytes > 0 ? (place - type->bytes - past) / type->tail->bytes : 0;
+        g_string_append_printf(to, ".%s[%" PRIu64 "]", type->members[type->count - 1].name, k);
+        add_path(to, type->tail, place - type->bytes - k * type->tail->bytes, past);
+        return;
+    }
+    const uint64_t k = type->bytes > 0 ? (place - (past && place > 0)) / type->bytes : 0;
+    if (k > 0 || (elements > 1 && place > 0))
+        g_string_append_printf(to, "[%" PRIu64 "]", k);
+    add_path(to, type, place - k * type->bytes, past);
+}
+
+const dome_capture_shown_member *dome__capture_shown_in_use(const dome_capture_shown_type *type, const uint8_t *bytes)
+{
+    const uint32_t which = dome__get_u32(bytes);
+    return which < type->count ? &type->members[which] : NULL;
+}
+
+bool dome__capture_shown_types_equal(const dome_capture_shown_type *a, const dome_capture_shown_type *b)
+{
+    if (!a || !b)
+        return a == b;
+    if (strcmp(a->name, b->name) != 0 || a->kind != b->kind || a->scalar != b->scalar || a->count != b->count)
+        return false;
+    if (a->kind == DOME_CAPTURE_KIND_ARRAY)
+        return dome__capture_shown_types_equal(a->element, b->element);
+    for (uint64_t k = 0; a->members && k < a->count; k++)
+        if (strcmp(a->members[k].name, b->members[k].name) != 0 ||
+            !dome__capture_shown_types_equal(a->members[k].type, b->members[k].type))
+            return false;
+    return true;
+}
