@@ -2,7 +2,7 @@
 #include "ckpt/inspect.h"
 #include "commands.h"
 #include "core/layout.h"
-#include "dome_ckpt.h"
+#include "dome_ckpt_image.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct side {
 
 typedef struct comparison {
     side a, b;
-    bool json;
+    bool json, all;
     bool differ;
     unsigned listed; /* objects written to the JSON list so far */
 } comparison;
@@ -199,12 +199,50 @@ static void compare_shapes(comparison *c, const dome_ckpt_object *a, const dome_
     g_free(of_b);
 }
 
+/* ---- captured programs ---- */
+
+static void tell_image(void *context, const char *text)
+{
+    tell(context, "image", "%s", text);
+}
+
+static bool equal_blocks(const comparison *c, const dome_ckpt_object *of_a, const dome_ckpt_object *of_b)
+{
+    bool equal = of_a->blocks == of_b->blocks;
+    for (uint64_t i = 0; i < of_a->blocks && equal; i++) {
+        const dome_ckpt_entry *a = dome__ckpt_entry(c->a.ckpt, of_a, i), *b = dome__ckpt_entry(c->b.ckpt, of_b, i);
+        equal = a->source != 0 && b->source != 0 && a->length == b->length && dome__ckpt_sum_equal(&a->sum, &b->sum);
+    }
+    return equal;
+}
+
+static bool compare_images(comparison *c, const dome_ckpt_object *of_a, const dome_ckpt_object *of_b, char **message)
+{
+    dome_ckpt_image a = {0}, b = {0};
+    if (equal_blocks(c, of_a, of_b))
+        return true;
+    /* The types of all blocks first: what pointers lead to is told by them. */
+    bool good = dome__ckpt_image_open(&a, c->a.file, of_a, message) && dome__ckpt_image_read_heap(&a, message) &&
+                dome__ckpt_image_open(&b, c->b.file, of_b, message) && dome__ckpt_image_read_heap(&b, message);
+    if (good) {
+        dome__capture_inspect_rewind(a.inspection);
+        dome__capture_inspect_rewind(b.inspection);
+        good = dome__ckpt_image_compare(&a, &b, c->all, tell_image, c, message);
+    }
+    dome__ckpt_image_close(&a);
+    dome__ckpt_image_close(&b);
+    return good;
+}
+
 static bool compare_objects(comparison *c, char **message)
 {
     for (guint i = 0; i < c->a.ckpt->objects->len; i++) {
         const dome_ckpt_object *a = dome__ckpt_object(c->a.ckpt, i), *b = dome__ckpt_find(c->b.ckpt, a->name);
         if (!b) {
             tell(c, a->name, "only in the first");
+        } else if (dome__ckpt_is_image(a) && dome__ckpt_is_image(b)) {
+            if (!compare_images(c, a, b, message))
+                return false;
         } else if (described_alike(c, a, b)) {
             compare_shapes(c, a, b);
             if (!compare_blocks(c, a, b, message))
@@ -267,20 +305,23 @@ static bool open_side(side *s, const char *argument, char **message)
 
 int dome__ckpt_command_diff(int argc, char **argv)
 {
-    gboolean json = FALSE, objects = FALSE;
+    gboolean json = FALSE, objects = FALSE, all = FALSE;
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print an object in JSON", NULL},
+        {"all", 0, 0, G_OPTION_ARG_NONE, &all, "Of captured programs: name each block of the heap that differs", NULL},
         {"objects", 0, 0, G_OPTION_ARG_NONE, &objects, "Compare objects alone, not program, loop and counters", NULL},
         {0}};
     dome__ckpt_parse(&argc, &argv, entries, "A B",
                      "Compares two checkpoints, each given as FILE, DIR or DIR:NUMBER: program, loop, counters, and objects by\n"
                      "their names. For an object that differs: how many blocks and elements do, and for each field how many\n"
                      "values, the first of them, and the largest absolute difference. Values differ where their bits do.\n"
+                     "Of a program that was saved inside its calls: which variable of which active function or global\n"
+                     "differs, and which block of the heap, with the first value of each.\n"
                      "Numbers of checkpoints and what they refer to are not compared. Blocks with equal checksums are equal\n"
                      "and are not read.\n\n"
                      "Exit status, as of diff(1): 0 if they are equal, 1 if they differ, 2 for trouble.",
                      2, 2);
-    comparison c = {.json = json};
+    comparison c = {.json = json, .all = all};
     char *message = NULL;
     bool good = open_side(&c.a, argv[1], &message) && open_side(&c.b, argv[2], &message);
     if (good && json)

@@ -2,7 +2,7 @@
 #include "ckpt/inspect.h"
 #include "commands.h"
 #include "core/layout.h"
-#include "dome_ckpt.h"
+#include "dome_ckpt_image.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -180,7 +180,6 @@ static void print_json_object(const dome_ckpt *ckpt, const dome_ckpt_object *obj
         }
         putchar(']');
     }
-    putchar('}');
 }
 
 static void print_json_head(const dome_ckpt *ckpt, const char *path)
@@ -276,7 +275,7 @@ static int write_values(dome_ckpt_file *file, const char *name)
 
 /* ---- the command ---- */
 
-static int show(dome_ckpt_file *file, bool json, bool values)
+static int show(dome_ckpt_file *file, bool json, bool values, bool all)
 {
     const dome_ckpt *ckpt = dome__ckpt_head(file);
     dome_ckpt_buffer buffer = {0};
@@ -286,9 +285,11 @@ static int show(dome_ckpt_file *file, bool json, bool values)
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
         contents c = look(file, object, values, &buffer);
         (json ? print_json_object : print_object)(ckpt, object, &c, values);
-        if (json)
-            puts(i + 1 < ckpt->objects->len ? "," : "");
         status = c.damaged ? 1 : status;
+        if (values && !c.damaged && !c.absent && dome__ckpt_is_image(object))
+            status = MAX(status, dome__ckpt_image_print(file, object, json, all));
+        if (json)
+            puts(i + 1 < ckpt->objects->len ? "}," : "}");
         g_ptr_array_unref(c.columns);
         g_free(c.statistics);
     }
@@ -298,14 +299,29 @@ static int show(dome_ckpt_file *file, bool json, bool values)
     return status;
 }
 
+static int draw(dome_ckpt_file *file, uint64_t blocks)
+{
+    const dome_ckpt *ckpt = dome__ckpt_head(file);
+    for (guint i = 0; i < ckpt->objects->len; i++)
+        if (dome__ckpt_is_image(dome__ckpt_object(ckpt, i)))
+            return dome__ckpt_image_dot(file, dome__ckpt_object(ckpt, i), blocks);
+    char *message = NULL;
+    dome__ckpt_refuse(&message, "checkpoint '%s' has no captured program", dome__ckpt_path(file));
+    return dome__ckpt_complain(1, message);
+}
+
 int dome__ckpt_command_show(int argc, char **argv)
 {
-    gboolean json = FALSE, head = FALSE;
+    gboolean json = FALSE, head = FALSE, all = FALSE, dot = FALSE;
+    gint64 blocks = 1000;
     char *object = NULL;
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print an object in JSON; NaN and infinities are strings", NULL},
         {"head", 0, 0, G_OPTION_ARG_NONE, &head, "The description alone: values are not read", NULL},
         {"values", 0, 0, G_OPTION_ARG_STRING, &object, "Print all values of this object instead, an element a line", "OBJECT"},
+        {"all", 0, 0, G_OPTION_ARG_NONE, &all, "Of a captured program: all functions, elements and blocks of the heap", NULL},
+        {"dot", 0, 0, G_OPTION_ARG_NONE, &dot, "Print the pointers of a captured program as a graph for graphviz", NULL},
+        {"blocks", 0, 0, G_OPTION_ARG_INT64, &blocks, "Of the graph: draw the first N blocks of the heap (1000)", "N"},
         {0}};
     dome__ckpt_parse(
         &argc, &argv, entries, "FILE|DIR|DIR:NUMBER",
@@ -314,13 +330,18 @@ int dome__ckpt_command_show(int argc, char **argv)
         "maximum, mean, and how many are NaN or infinite (these are not in the mean). Structs have a line for\n"
         "each field, complex numbers one for real and one for imaginary parts. All data are read and their\n"
         "checksums compared, a block at a time.\n\n"
+        "Of a program that was saved inside its calls: the active functions, each with the line and its variables;\n"
+        "the heap by type; open files; globals. Pointers are shown as what they lead to: \"heap 12[3].next\",\n"
+        "\"global n\", \"#3.column\" (a variable of active function 3).\n\n"
         "Exit status: 0; 1 if it is damaged or cannot be read; 2 for wrong usage.",
         1, 1);
     char *message = NULL;
     dome_ckpt_file *file = dome__ckpt_named(argv[1], &message);
     if (!file)
         return dome__ckpt_complain(1, message);
-    int status = object ? write_values(file, object) : show(file, json, !head);
+    int status = dot      ? draw(file, blocks < 0 ? 0 : (uint64_t)blocks)
+                 : object ? write_values(file, object)
+                          : show(file, json, !head, all);
     dome__ckpt_close(file);
     g_free(object);
     return status;
