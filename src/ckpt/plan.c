@@ -32,6 +32,50 @@ static GArray *candidates(const dome_ckpt *previous)
     return uses;
 }
 
+static bool equal_entries(const dome_ckpt_entry *a, const dome_ckpt_entry *b)
+{
+    return a->source != 0 && b->source != 0 && a->length != 0 && a->length == b->length && dome__ckpt_sum_equal(&a->sum, &b->sum);
+}
+
+static void refer_to(dome_ckpt_entry *e, const dome_ckpt_entry *o, GArray *uses)
+{
+    e->source = o->source;
+    e->offset = o->offset;
+    find_use(uses, o->source)->live += e->length;
+}
+
+static guint hash_entry(gconstpointer key)
+{
+    guint hash;
+    memcpy(&hash, ((const dome_ckpt_entry *)key)->sum.bytes, sizeof hash);
+    return hash;
+}
+
+static gboolean same_entry(gconstpointer a, gconstpointer b)
+{
+    return equal_entries(a, b);
+}
+
+/* Of an object whose blocks have any length, others may have come before a block, or gone: the image of a captured program, whose
+ * heap grows. The blocks that differ from the previous ones of their numbers are looked for among those that are left. */
+static void find_moved(dome_ckpt *ckpt, const dome_ckpt_object *object, const dome_ckpt *previous, const dome_ckpt_object *old,
+                       const GByteArray *taken, GArray *uses)
+{
+    GHashTable *left = g_hash_table_new(hash_entry, same_entry);
+    for (uint64_t b = 0; b < old->blocks; b++)
+        if ((b >= taken->len || !taken->data[b]) && dome__ckpt_entry(previous, old, b)->source != 0)
+            g_hash_table_add(left, dome__unconst(dome__ckpt_entry(previous, old, b)));
+    for (uint64_t b = 0; b < object->blocks; b++) {
+        dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
+        const dome_ckpt_entry *o = b < taken->len && taken->data[b] ? NULL : g_hash_table_lookup(left, e);
+        if (!o)
+            continue;
+        g_hash_table_remove(left, e);
+        refer_to(e, o, uses);
+    }
+    g_hash_table_destroy(left);
+}
+
 /* Lets an entry whose bytes equal those of an entry of the previous checkpoint refer to the same place. Entries of blocks in this
  * file have source 0 until they get their offsets. */
 static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *uses)
@@ -41,16 +85,19 @@ static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *
         g_hash_table_insert(names, dome__ckpt_object(previous, i)->name, dome__unconst(dome__ckpt_object(previous, i)));
     for (guint i = 0; i < ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i), *old = g_hash_table_lookup(names, object->name);
+        GByteArray *taken = g_byte_array_new(); /* of a number: 1 if the block has not changed */
         for (uint64_t b = 0; old && b < MIN(object->blocks, old->blocks); b++) {
             dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
             const dome_ckpt_entry *o = dome__ckpt_entry(previous, old, b);
-            if (e->source == 0 || o->source == 0 || e->length == 0 || e->length != o->length ||
-                !dome__ckpt_sum_equal(&e->sum, &o->sum))
-                continue;
-            e->source = o->source;
-            e->offset = o->offset;
-            find_use(uses, o->source)->live += e->length;
+            const uint8_t same = equal_entries(e, o);
+            if (same)
+                refer_to(e, o, uses);
+            if (!object->fixed)
+                g_byte_array_append(taken, &same, 1);
         }
+        if (old && !object->fixed && !old->fixed)
+            find_moved(ckpt, object, previous, old, taken, uses);
+        g_byte_array_unref(taken);
     }
     g_hash_table_destroy(names);
 }

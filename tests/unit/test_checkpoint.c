@@ -602,6 +602,37 @@ static void test_incremental(void)
     remove_directory(directory);
 }
 
+/* Blocks of any length are found again where others have come before them; each place is referred to once. */
+static void test_moved(void)
+{
+    enum { LONG = 1000, BEFORE = 5, AFTER = 7 };
+    char *texts[6];
+    for (int k = 0; k < 6; k++)
+        texts[k] = g_strnfill((gsize)(LONG + k), (char)('a' + k));
+    const char *const before[BEFORE] = {texts[0], texts[1], texts[2], texts[3], texts[3]}, *const after[AFTER] = {
+                                                                                               texts[0], texts[2], texts[3],
+                                                                                               texts[4], texts[3], texts[3],
+                                                                                               texts[5]};
+    char *directory = new_directory();
+    checkpoint_state *states[] = {checkpoint_state_new("moved"), checkpoint_state_new("moved")};
+    g_assert_false(checkpoint_state_add_texts(states[0], "image", before, BEFORE)->fixed);
+    checkpoint_state_add_texts(states[1], "image", after, AFTER);
+    dome_ckpt *first = save(directory, states[0], 1, NULL), *second = save(directory, states[1], 2, first);
+    g_assert_cmpuint(dome__ckpt_data_bytes(second), ==, (LONG + 4) + (LONG + 3) + (LONG + 5));
+    check_saved(directory, states[1], 2);
+    dome_ckpt *third = save(directory, states[0], 3, second);
+    g_assert_cmpuint(dome__ckpt_data_bytes(third), ==, LONG + 1);
+    check_saved(directory, states[0], 3);
+    dome_ckpt *all[] = {first, second, third};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        dome__ckpt_free(all[i]);
+    for (int k = 0; k < 6; k++)
+        g_free(texts[k]);
+    checkpoint_state_free(states[0]);
+    checkpoint_state_free(states[1]);
+    remove_directory(directory);
+}
+
 static uint64_t bytes_of_files(const char *directory)
 {
     char *message = NULL;
@@ -1305,6 +1336,7 @@ int main(int argc, char **argv)
     g_test_add_func("/checkpoint/truncated", test_truncated);
     g_test_add_func("/checkpoint/hostile", test_hostile);
     g_test_add_func("/checkpoint/incremental", test_incremental);
+    g_test_add_func("/checkpoint/moved", test_moved);
     g_test_add_func("/checkpoint/long_runs", test_long_runs);
     g_test_add_func("/checkpoint/names", test_names);
     g_test_add_func("/checkpoint/newest", test_newest);
