@@ -351,6 +351,8 @@ static void print_variables(const dome_ckpt_image *image, const dome_capture_sho
 {
     for (uint64_t k = 0; type && k < type->count; k++) {
         const dome_capture_shown_member *m = &type->members[k];
+        if (most < UINT64_MAX && g_str_has_prefix(m->name, "dome__"))
+            continue; /* a temporary of dome-cc */
         GString *text = g_string_new(NULL);
         dome__ckpt_image_value(text, image, m->type, bytes + m->at, most);
         printf("        %s = %s\n", m->name, text->str);
@@ -572,6 +574,8 @@ static void json_frame(const dome_ckpt_image *image, const dome_capture_shown_fr
     for (size_t p = 0; p < G_N_ELEMENTS(parts); p++)
         for (uint64_t k = 0; parts[p].type && k < parts[p].type->count; k++) {
             const dome_capture_shown_member *m = &parts[p].type->members[k];
+            if (most < UINT64_MAX && g_str_has_prefix(m->name, "dome__"))
+                continue;
             printf("%s", printed++ ? ", " : "");
             dome__json_string(stdout, m->name);
             printf(": ");

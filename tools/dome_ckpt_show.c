@@ -286,8 +286,9 @@ static int show(dome_ckpt_file *file, bool json, bool values, bool all)
         contents c = look(file, object, values, &buffer);
         (json ? print_json_object : print_object)(ckpt, object, &c, values);
         status = c.damaged ? 1 : status;
-        if (values && !c.damaged && !c.absent && dome__ckpt_is_image(object))
-            status = MAX(status, dome__ckpt_image_print(file, object, json, all));
+        if (values && !c.damaged && !c.absent && dome__ckpt_is_image(object) &&
+            dome__ckpt_image_print(file, object, json, all) != 0)
+            status = 1;
         if (json)
             puts(i + 1 < ckpt->objects->len ? "}," : "}");
         g_ptr_array_unref(c.columns);

@@ -13,6 +13,7 @@ for line in '#0 program at point 1' '    queens = heap [0-9]*' '#1 place at poin
     'heap: [0-9]* blocks'; do
     grep -qx -- "    $line" out || fail "show: no line '$line': $(cat out)"
 done
+[ "$(grep -c 'active functions' out)" = 1 ] || fail "show: not once: $(cat out)"
 run "$dome" ckpt diff queens:10 queens:10
 [ $status -eq 0 ] && [ ! -s out ] || fail "diff of one and itself: $status $(cat out)"
 run "$dome" ckpt diff queens:10 queens:11

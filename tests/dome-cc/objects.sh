@@ -76,6 +76,13 @@ for program in one two; do
     [ "$(ls saved.$program | grep -c ckpt-)" -ge 2 ] || fail "$program was not captured"
 done
 
+# What a checkpoint holds, by the names and lines of the source.
+"$DOME_BUILD_DIR/tools/dome" ckpt show saved.one >shown || fail "dome ckpt show"
+for text in '#0 main at main.c:10' '#1 part_total at parts.c:16' '    p = NULL' '    total = 6700' \
+    'part: 9 blocks, 9 elements' 'main.c:step = global main.c:literal 1' 'parts.c:step = 10'; do
+    grep -q -- "$text" shown || fail "show: no '$text': $(cat shown)"
+done
+
 # Through ar, another name, -l; the text of a member of an archive is translated too.
 mkdir archive
 ar rcs archive/libparts.a objects/parts.o

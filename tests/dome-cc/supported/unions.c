@@ -76,9 +76,13 @@ typedef union {
     int i;
     double d;
 } number;
+#define DO(...)    _Pragma(#__VA_ARGS__)
+#define UNION(...) DO(dome union __VA_ARGS__)
+#define INTEGER    'i'
+#define FLOATING   100
 struct tagged {
     char tag;
-#pragma dome union tag : 105 = i, 100 = d
+    UNION(tag : INTEGER = i, FLOATING = d)
     number n;
 };
 
