@@ -381,14 +381,25 @@ static void print_frames(const dome_ckpt_image *image, bool all, uint64_t most)
     }
 }
 
+static const char *stream_name(const dome_capture_inspection *i, uint64_t number)
+{
+    static const char *const standard[] = {"stdin", "stdout", "stderr"};
+    for (guint k = 0; k < i->streams->len; k++) {
+        const dome_capture_shown_stream *s = &g_array_index(i->streams, dome_capture_shown_stream, k);
+        if (s->number == number && *s->path)
+            return s->path;
+    }
+    return number < G_N_ELEMENTS(standard) ? standard[number] : "a stream";
+}
+
 static void print_streams(const dome_capture_inspection *i)
 {
     for (guint k = 0; k < i->streams->len; k++) {
         const dome_capture_shown_stream *s = &g_array_index(i->streams, dome_capture_shown_stream, k);
         char *path = dome__ckpt_plain(s->path), *mode = dome__ckpt_plain(s->mode);
-        printf("    stream %" PRIu64, s->number);
+        printf("    stream %" PRIu64 ": %s", s->number, *path ? path : stream_name(i, s->number));
         if (*path)
-            printf(": %s, mode %s", path, mode);
+            printf(", mode %s", mode);
         if (s->position != UINT64_MAX)
             printf(", position %" PRIu64, s->position);
         if (s->length != UINT64_MAX)
@@ -700,17 +711,6 @@ static void dot_text(const char *text)
             printf("\\%c", *c);
         else
             putchar(*c);
-}
-
-static const char *stream_name(const dome_capture_inspection *i, uint64_t number)
-{
-    static const char *const standard[] = {"stdin", "stdout", "stderr"};
-    for (guint k = 0; k < i->streams->len; k++) {
-        const dome_capture_shown_stream *s = &g_array_index(i->streams, dome_capture_shown_stream, k);
-        if (s->number == number && *s->path)
-            return s->path;
-    }
-    return number < G_N_ELEMENTS(standard) ? standard[number] : "a stream";
 }
 
 static void dot_edge(drawing *d, const char *path, const uint8_t *bytes)

@@ -226,19 +226,15 @@ static void only_in(comparison *c, const dome_capture_piece *p, bool second)
 /* The pieces of a large global or block are one variable. */
 static void end_piece(comparison *c, const dome_capture_piece *p)
 {
-    char *name = piece_name(p);
-    if (p->first + p->count < p->elements) {
-        g_free(name);
+    if (c->count == 0 || p->first + p->count < p->elements)
         return;
-    }
-    if (p->global || c->count == 0 || c->all || c->blocks < BLOCKS_SHOWN) {
-        c->blocks += !p->global && c->count > 0;
+    c->blocks += !p->global;
+    if (p->global || c->all || c->blocks <= BLOCKS_SHOWN) {
+        char *name = piece_name(p);
         end_variable(c, name);
-    } else {
-        c->blocks++;
-        c->count = 0;
+        g_free(name);
     }
-    g_free(name);
+    c->count = 0;
 }
 
 static bool compare_pieces(comparison *c, char **message)
