@@ -86,6 +86,16 @@ struct tagged {
     number n;
 };
 
+typedef struct {
+    enum { WHOLE, PART } which;
+#pragma dome union which : WHOLE = n, PART = f
+    union {
+        unsigned long n;
+        float f;
+    };
+    unsigned char unused;
+} amount;
+
 static struct value *list;
 static struct tagged table[3] = {{'i', {.i = 1}}, {'d', {.d = 2.5}}, {'x', {.i = 3}}};
 static union vector center = {{1, 2, 3}};
@@ -168,6 +178,35 @@ static int follow(short *weight, int n)
     return s;
 }
 
+static double convert(amount *amounts, int n)
+{
+    struct step {
+        int to;
+#pragma dome union to : 1 = from, 2 = at
+        union {
+            amount *from;
+            double at;
+        } where;
+    } step = {1, {.from = amounts}}, last = step;
+    double sum = 0;
+    for (int k = 0; k < n; k++) {
+        amount *a = step.to == 1 ? step.where.from : last.where.from;
+        sum += a->which == WHOLE ? (double)a->n : (double)a->f;
+        a->which = a->which == WHOLE ? PART : WHOLE;
+        if (a->which == WHOLE)
+            a->n = (unsigned long)k << 40 >> 36;
+        else
+            a->f = (float)k / 8;
+        last.where.from = amounts + k % 3;
+        step.to = 3 - step.to;
+        if (step.to == 1)
+            step.where.from = amounts + (k + 1) % 3;
+        else
+            step.where.at = sum;
+    }
+    return sum + (step.to == 2 ? step.where.at : 0.5);
+}
+
 int main(void)
 {
     struct shape shapes[5] = {{.radius = 3, .head = {4}}, {.corners = {{1, 2}, {3, 4}}, .head = {1}}};
@@ -213,5 +252,7 @@ int main(void)
     printf("%d %g %g %x %u\n", table[0].n.i, table[1].n.d, table[2].n.d, m[1].bits[0].word, (unsigned)m[1].bits[1].kind);
     printf("%g %lld %d %d %g\n", m[1].real, (long long)m[0].wide, m[1].any.value == pair, m[0].any.text == (char *)m[1].vector.at,
            m[1].vector.named.z);
+    amount amounts[3] = {{WHOLE, {7}, 0}, {PART, {.f = 2.5f}, 0}, {WHOLE, {9}, 1}};
+    printf("%g %d\n", convert(amounts, 13), amounts[2].unused);
     return 0;
 }
