@@ -194,7 +194,7 @@ static double convert(amount *amounts, int n)
         sum += a->which == WHOLE ? (double)a->n : (double)a->f;
         a->which = a->which == WHOLE ? PART : WHOLE;
         if (a->which == WHOLE)
-            a->n = (unsigned long)k << 40 >> 36;
+            a->n = (unsigned long)k << 20;
         else
             a->f = (float)k / 8;
         last.where.from = amounts + k % 3;

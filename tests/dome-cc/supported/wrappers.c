@@ -90,7 +90,7 @@ int main(void)
         index[count++] = n;
         n->weight = values[n->id];
     }
-    long *words = spare();
+    long long *words = spare();
     struct node **again = (struct node **)checked_malloc((size_t)count * sizeof(struct node *));
     for (int k = 0; k < count; k++) {
         again[k] = index[count - 1 - k];
