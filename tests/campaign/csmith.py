@@ -14,7 +14,7 @@ CC = os.path.join(os.path.abspath(harness.BUILD), "tools", "dome-cc")
 INCLUDE = next((d for d in ("/usr/include/csmith", "/usr/include/csmith-2.3.0") if os.path.exists(os.path.join(d, "csmith.h"))), None)
 # What images cannot hold: raw unions, bit-fields.
 ALWAYS = ["--no-unions", "--no-bitfields"]
-OPTIONS = ["--float", "--no-packed-struct", "--no-volatiles", "--inline-function", "--no-jumps", "--builtins", "--max-funcs 20",
+OPTIONS = ["--float", "--no-packed-struct", "--no-volatiles", "--inline-function", "--no-jumps", "--max-funcs 20",
            "--max-pointer-depth 4", "--max-array-dim 4", "--max-block-depth 3", "--no-arrays", "--no-consts"]
 LABS = os.path.join(os.path.abspath(harness.BUILD), "tests")
 MACHINES = {"s390x": (["--cc=s390x-linux-gnu-gcc"], ["qemu-s390x-static", "-L", os.path.join(LABS, "s390x", "root")]),

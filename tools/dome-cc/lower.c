@@ -43,9 +43,10 @@ void live_cut(function *f, unsigned level)
 variable *temporary(function *f, CXType type, node *at)
 {
     bool wide = type_is_wide_integer(type);
+    bool function = type_is_function(type); /* libclang's word for a parameter that is a pointer to one */
     if (type_is_variable(type))
         unit_refuse(f->unit, at->a, "%s: the type of this expression has a variable length, and a call in it may poll", f->name);
-    char *form = wide ? g_strdup("long long @") : type_declare(f->unit, type, "@", true);
+    char *form = wide ? g_strdup("long long @") : type_declare(f->unit, type, function ? "(*@)" : "@", true);
     for (unsigned i = 0; i < f->variables->len; i++) {
         variable *v = g_ptr_array_index(f->variables, i);
         if (v->temporary && !v->busy && strcmp(v->description, form) == 0) {
@@ -60,8 +61,9 @@ variable *temporary(function *f, CXType type, node *at)
     v->type = type;
     v->temporary = v->busy = true;
     v->wide = wide;
-    v->plain_pointer = type_is_pointer(type);
-    v->declared = wide ? g_strdup_printf("long long %s", v->name) : type_declare(f->unit, type, v->name, true);
+    v->plain_pointer = type_is_pointer(type) || function;
+    v->declared = wide ? g_strdup_printf("long long %s", v->name)
+                       : type_declare(f->unit, type, function ? g_strdup_printf("(*%s)", v->name) : v->name, true);
     v->description = form; /* of a temporary: what it is found by */
     unit_place(f->unit, at->a, &(char *){NULL}, &v->line);
     g_ptr_array_add(f->variables, v);

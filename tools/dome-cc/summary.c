@@ -355,8 +355,10 @@ static long long trips(unit *u, node *loop)
 static long long turns(unit *u, node *n)
 {
     long long inside = 1, own = node_is_loop(n) ? trips(u, n) : 1;
-    for (unsigned i = 0; i < n->kids->len; i++)
-        inside = MAX(inside, turns(u, node_kid(n, i)));
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        const long long kid = turns(u, node_kid(n, i)); /* MAX would evaluate it twice, and so each level twice as often */
+        inside = MAX(inside, kid);
+    }
     return MIN(inside, 1 << 20) * CLAMP(own, 1, 1 << 20);
 }
 

@@ -23,6 +23,14 @@ static int add(int a, int b, int c)
     return a + 10 * b + 100 * c;
 }
 
+typedef int function(int);
+
+/* a parameter that is written as a function, and is a pointer */
+static int apply(function f, int by(int), int x)
+{
+    return f(x) + by(x + 1) * f(by(2));
+}
+
 int main(void)
 {
     int i = 1, j = 2;
@@ -34,5 +42,6 @@ int main(void)
     printf("%d %d\n", k, trace);
     (void)note(3);
     printf("%d\n", note(note(note(2)) + 1));
+    printf("%d\n", apply(note, note, 3));
     return note(0);
 }

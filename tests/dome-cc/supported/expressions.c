@@ -22,7 +22,7 @@ struct three {
     double d;
 };
 struct rows {
-    int n[3];
+    int n[4]; /* one past its end must not be the next member on some machines alone */
     struct three t;
 };
 struct bits {
