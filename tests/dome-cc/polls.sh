@@ -15,7 +15,7 @@ fail() {
 
 # WHAT EXPECTED OPTIONS... SOURCE: that many polls (EXPECTED: "7", or "5-9")
 polls() {
-    local what=$1 low=${2%-*} high=${2#*-} source=$3
+    local what=$1 expected=$2 low=${2%-*} high=${2#*-} source=$3
     shift 3
     "$cc" -O1 "$@" "$source" measure.o -Wl,--wrap=dome_capture_main -o counted -lm 2>said || { fail "$what: $(head -3 said)"; return; }
     ./counted >out 2>plain.err || fail "$what: status $?"
@@ -23,7 +23,7 @@ polls() {
     cmp -s out out.counted || fail "$what: other output"
     local n
     n=$(sed -n 's/^polls //p' err)
-    [ "${n:-0}" -ge "$low" ] && [ "${n:-0}" -le "$high" ] || fail "$what: $n polls, not $2: $(head -2 err)"
+    [ "${n:-0}" -ge "$low" ] && [ "${n:-0}" -le "$high" ] || fail "$what: $n polls, not $expected: $(head -2 err)"
 }
 
 # 3 loops: an outermost one that is a nest, of 10 iterations; a middle one of 100 in all; an innermost one of 10,000. A loop alone of

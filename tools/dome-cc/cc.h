@@ -73,10 +73,13 @@ typedef struct function {
     const char *held;    /* why it cannot be saved while it is active, so that what it calls does not poll; NULL: it can */
     bool delays;         /* it is held, and has a loop or a call that would poll */
     bool recursive, polls;
-    bool twin;    /* it is written twice: see find_twins */
-    bool told;    /* its twin is declared */
-    double cost;  /* operations of a call, if it does not poll */
-    bool unknown; /* it calls what may take any time, as functions of libraries do */
+    unsigned callers;        /* calls of it in the text of the program */
+    struct function *caller; /* one of them */
+    bool twin;               /* it is written twice: see find_twins */
+    bool no_twin;            /* it cannot be */
+    bool told;               /* its twin is declared */
+    double cost;             /* operations of a call, if it does not poll */
+    bool unknown;            /* it calls what may take any time, as functions of libraries do */
     enum { FUNCTION_NEW, FUNCTION_BEGUN, FUNCTION_DONE } planned;
     int mark;
     /* while it is written */
@@ -225,11 +228,12 @@ void summary_complete(program *p);
 const loop_plan *summary_loop(unit *u, node *n);
 char *summary_short_nest(program *p, unit *u, node *loop);
 char *summary_work(program *p, unit *u, node *body);
+bool summary_may_copy(program *p, unit *u, node *n);
 double summary_least_work(program *p, unit *u, node *n);
 double summary_own_work(program *p, unit *u, node *n);
 bool summary_is_plain(node *loop);
 bool call_polls(program *p, unit *u, node *n);
-const function *call_twin(program *p, unit *u, node *n);
+void summary_mark_twins(program *p, unit *u);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);
 bool declares_taken(function *f, CXCursor decl);
@@ -257,11 +261,13 @@ char *module_write(program *p, unit *u);
 /* write.c: functions that may poll */
 void write_function(program *p, function *f);
 char *write_twin_declaration(unit *u, node *top, unsigned end);
+char *write_plain_twin(function *f);
 bool strip_parts(unit *u, node *loop, node **variable, node **bound, char **comparison);
 void for_parts(unit *u, node *n, node **init, node **condition, node **step, node **body);
 
 /* What stands for the name of a function's twin, where it is called, until the text of the caller, or of its twin, is made. */
-#define TWIN_MARK "\003"
+#define TWIN_MARK   "\003"
+#define TWIN_PREFIX "dome__twin_"
 
 /* lower.c: expressions */
 void lower(program *p, function *f, node *n);

@@ -254,15 +254,15 @@ static void dummy_arguments(function *f, node *n, GString *out)
 }
 
 /* The call itself: its arguments have been lowered. */
-static void write_call(program *p, function *f, node *n, const variable *to)
+static void write_call(function *f, node *n, const variable *to)
 {
     site *s = site_new(f, n, false);
-    const function *twin = call_twin(p, f->unit, n);
-    if (twin)
-        call_callee(n)->text = g_strconcat(TWIN_MARK, twin->name, NULL);
-    char *call = node_text(f->unit, n), *callee = node_text(f->unit, call_callee(n));
-    GString *again = g_string_new(twin ? "dome__twin_" : NULL);
-    g_string_append(again, twin ? twin->name : callee);
+    char *call = node_text(f->unit, n), *callee = node_text(f->unit, call_callee(n)), *mark = strstr(callee, TWIN_MARK);
+    GString *again = g_string_new(callee);
+    if (mark) {
+        g_string_truncate(again, (gsize)(mark - callee));
+        g_string_append_printf(again, TWIN_PREFIX "%s", mark + 1);
+    }
     dummy_arguments(f, n, again);
     char *first = to ? type_assign(f->unit, to->type, to->read, call) : g_strdup_printf("%s;", call);
     char *second = to ? type_assign(f->unit, to->type, to->read, again->str) : g_strdup_printf("%s;", again->str);
@@ -486,11 +486,11 @@ void lower(program *p, function *f, node *n)
         lower_call(p, f, n);
         if (call_polls(p, u, n)) {
             if (is_void(n->type)) {
-                write_call(p, f, n, NULL);
+                write_call(f, n, NULL);
                 n->text = g_strdup("(void)0");
             } else {
                 variable *t = temporary(f, n->type, n);
-                write_call(p, f, n, t);
+                write_call(f, n, t);
                 live_add(f, t);
                 n->text = temporary_value(f, t, n->type);
             }
@@ -572,7 +572,7 @@ void lower_assign(program *p, function *f, const variable *to, node *value)
     if (value->polls && !to->memory && bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare) &&
         type_same_everywhere(bare->type, to->type)) {
         lower_call(p, f, bare);
-        write_call(p, f, bare, to);
+        write_call(f, bare, to);
         return;
     }
     lower(p, f, value);
@@ -599,7 +599,7 @@ void lower_discarded(program *p, function *f, node *n)
     const variable *to = strcmp(o, "=") == 0 ? variable_of(f, node_kid(bare, 0)) : NULL;
     if (bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare)) {
         lower_call(p, f, bare);
-        write_call(p, f, bare, NULL);
+        write_call(f, bare, NULL);
     } else if (strcmp(o, ",") == 0) {
         lower_discarded(p, f, node_kid(bare, 0));
         lower_discarded(p, f, node_kid(bare, 1));

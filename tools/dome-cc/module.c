@@ -1082,10 +1082,19 @@ static void write_table(GString *out, GPtrArray *list, const char *begin, const 
 /* The whole file as the compiler gets it. */
 char *module_write(program *p, unit *u)
 {
+    summary_mark_twins(p, u);
     for (unsigned i = 0; i < u->functions->len; i++) {
         function *f = g_ptr_array_index(u->functions, i);
         if (f->polls)
             write_function(p, f);
+    }
+    for (unsigned i = 0; i < u->functions->len; i++) {
+        function *f = g_ptr_array_index(u->functions, i);
+        if (f->twin && !f->polls) {
+            char *twin = write_plain_twin(f);
+            edit_around(u, f->body->b, f->body->b, 0, "", twin);
+            g_free(twin);
+        }
     }
     if (u->refused)
         return NULL;
@@ -1161,5 +1170,8 @@ char *module_write(program *p, unit *u)
     if (u->main)
         g_string_append(out, "int main(int argc, char **argv) { return dome__cc_main(argc, argv, dome__main); }\n");
     g_free(e);
-    return g_string_free(out, FALSE);
+    char **parts = g_strsplit(out->str, TWIN_MARK, -1), *text = g_strjoinv(NULL, parts);
+    g_strfreev(parts);
+    g_string_free(out, TRUE);
+    return text;
 }

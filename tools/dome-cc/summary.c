@@ -8,9 +8,9 @@ int strip_work = 500000; /* from 0.1 to 0.5 ms */
 
 /* All in operations, of which some 2 to 10 take a nanosecond. */
 enum {
-    SHORT_LOOP = 200000,      /* loops of at most so many do not poll */
     SHORT_NEST = 2,           /* the same, in strips, where the number is found when the program runs */
     SHORT_LOOP_OF_POLLS = 64, /* iterations of loops that do not poll, though something inside does now and then */
+    SMALL_FUNCTION = 12,      /* in its text: the compiler makes such a function a part of all its callers */
     UNKNOWN_CALL = 3000,      /* a call of which nothing is known */
     SHORT_BODY = 100,         /* loops of which such an iteration is more than a poll may be entered often, for few iterations */
     LONGEST_STRIP = 8192,     /* iterations */
@@ -594,7 +594,7 @@ static void plan_loop(program *p, unit *u, node *n, loop_plan *l)
     } else if (known && most <= profile_limit()) {
         l->class = LOOP_FREE;
         l->cost = most;
-    } else if (once || (times > 0 && (inside.polls ? turns(u, n) <= SHORT_LOOP_OF_POLLS : l->cost <= SHORT_LOOP))) {
+    } else if (once || (times > 0 && (inside.polls ? turns(u, n) <= SHORT_LOOP_OF_POLLS : l->cost <= strip_work))) {
         l->class = LOOP_FREE;
     } else if (inside.polls || inside.unknown || !plain(n, n) || l->stride < 4) {
         l->class = LOOP_EACH;
@@ -749,6 +749,7 @@ static void clear_mark(gpointer key, gpointer value, gpointer data)
 /* ---- what calls and loops cost ---- */
 
 static void plan_function(program *p, function *f);
+static void count_calls(program *p);
 static void find_twins(program *p);
 
 typedef struct reached {
@@ -894,12 +895,13 @@ void summary_complete(program *p)
             unit_warn(f->unit, f->decl->a, "%s %s: there is no checkpoint while it is active", f->name, f->held);
     }
     g_ptr_array_free(all, TRUE);
+    count_calls(p);
     find_twins(p);
 }
 
 /* The twin of a static function that is called in one place only. The compiler would make such a function a part of its caller,
  * but a second call, by which it is entered again when the program goes on, would keep it from that. So that second call is of a
- * copy, the twin, and the function itself cannot be entered again. */
+ * copy, the twin, and the function itself cannot be entered again. What a twin calls has twins for the same reason. */
 static bool has_function_name(unit *u, node *n)
 {
     char *text = text_flat(u, n->a, n->b);
@@ -918,48 +920,110 @@ static bool is_simple_header(unit *u, node *top)
     return good;
 }
 
-static void find_twins(program *p)
+static void count_calls(program *p)
 {
-    GHashTable *calls = g_hash_table_new(g_str_hash, g_str_equal);
     for (unsigned i = 0; i < p->units->len; i++) {
         unit *u = g_ptr_array_index(p->units, i);
         for (unsigned k = 0; k < u->functions->len; k++) {
-            const function *f = g_ptr_array_index(u->functions, k);
+            function *f = g_ptr_array_index(u->functions, k);
             for (unsigned c = 0; c < f->calls->len; c++) {
-                char *key = g_ptr_array_index(f->calls, c);
-                g_hash_table_insert(calls, key, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(calls, key)) + 1));
+                function *g = g_hash_table_lookup(p->functions, g_ptr_array_index(f->calls, c));
+                if (g) {
+                    g->callers++;
+                    g->caller = f;
+                }
             }
         }
-        for (unsigned k = 0; k < u->functions->len; k++) {
-            function *f = g_ptr_array_index(u->functions, k);
-            f->twin = f->polls && !f->recursive && f != u->main &&
-                      clang_getCursorLinkage(f->decl->cursor) == CXLinkage_Internal &&
-                      !g_hash_table_contains(p->addressed, f->key) && GPOINTER_TO_UINT(g_hash_table_lookup(calls, f->key)) == 1 &&
-                      !has_function_name(u, f->decl);
-        }
-        for (unsigned k = 0; k < u->tops->len; k++) {
-            node *top = g_ptr_array_index(u->tops, k);
-            if (top->kind != CXCursor_FunctionDecl)
-                continue;
-            char *key = function_key(u, top->cursor);
-            function *f = g_hash_table_lookup(p->functions, key);
-            if (f && f->twin && !is_simple_header(u, top))
-                f->twin = false;
-            g_free(key);
-        }
     }
-    g_hash_table_destroy(calls);
 }
 
-const function *call_twin(program *p, unit *u, node *n)
+/* Whether the only call of f stands where it could be part of its caller. */
+static bool is_single(program *p, const function *f)
 {
-    CXCursor d = call_function(n);
-    if (cursor_is_null(d) || call_callee(n)->a != n->a || node_bare(call_callee(n))->a != n->a)
-        return NULL;
-    char *key = function_key(u, d);
-    const function *f = g_hash_table_lookup(p->functions, key);
-    g_free(key);
-    return f && f->twin ? f : NULL;
+    return f->callers == 1 && f->caller != f && f != f->unit->main &&
+           clang_getCursorLinkage(f->decl->cursor) == CXLinkage_Internal && !g_hash_table_contains(p->addressed, f->key);
+}
+
+static void find_twins(program *p)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned i = 0; i < p->units->len; i++) {
+            unit *u = g_ptr_array_index(p->units, i);
+            for (unsigned k = 0; k < u->functions->len; k++) {
+                function *f = g_ptr_array_index(u->functions, k);
+                bool twin = !f->twin && !f->no_twin && is_single(p, f) && (f->polls ? !f->recursive : f->caller->twin);
+                if (!twin)
+                    continue;
+                f->no_twin = has_function_name(u, f->decl);
+                for (unsigned t = 0; t < u->tops->len && !f->no_twin; t++) {
+                    node *top = g_ptr_array_index(u->tops, t);
+                    char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
+                    f->no_twin = key && strcmp(key, f->key) == 0 && !is_simple_header(u, top);
+                    g_free(key);
+                }
+                f->twin = !f->no_twin;
+                more = more || f->twin;
+            }
+        }
+    }
+}
+
+static void mark_twins(program *p, unit *u, node *n)
+{
+    if (n->kind == CXCursor_CallExpr && !cursor_is_null(call_function(n))) {
+        node *callee = node_bare(call_callee(n));
+        char *key = function_key(u, call_function(n));
+        const function *f = g_hash_table_lookup(p->functions, key);
+        if (f && f->twin) {
+            char *name = g_strconcat(TWIN_MARK, f->name, NULL);
+            edit_replace(u, callee->a, callee->b, name);
+            g_free(name);
+        }
+        g_free(key);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        mark_twins(p, u, node_kid(n, i));
+}
+
+/* Names of functions that have twins get a mark where they are called. */
+void summary_mark_twins(program *p, unit *u)
+{
+    for (unsigned i = 0; i < u->functions->len; i++)
+        mark_twins(p, u, ((function *)g_ptr_array_index(u->functions, i))->body);
+}
+
+/* The text of n in operations, with that of functions which are called there only. */
+static unsigned size_of(program *p, unit *u, node *n)
+{
+    unsigned k = operations(u, n) + (n->kind == CXCursor_CallExpr ? 3 : 0);
+    if (n->kind == CXCursor_CallExpr && !cursor_is_null(call_function(n))) {
+        char *key = function_key(u, call_function(n));
+        const function *f = g_hash_table_lookup(p->functions, key);
+        g_free(key);
+        if (f && is_single(p, f) && !f->recursive)
+            k += size_of(p, f->unit, f->body);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        k += size_of(p, u, node_kid(n, i));
+    return k;
+}
+
+/* Whether the text of n may stand twice in a function: it does not call what is called there only, and is so large that the
+ * compiler would then leave it a function. */
+bool summary_may_copy(program *p, unit *u, node *n)
+{
+    if (n->kind == CXCursor_CallExpr && !cursor_is_null(call_function(n))) {
+        char *key = function_key(u, call_function(n));
+        const function *f = g_hash_table_lookup(p->functions, key);
+        g_free(key);
+        if (f && is_single(p, f) && (f->recursive || size_of(p, f->unit, f->body) > SMALL_FUNCTION))
+            return false;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (!summary_may_copy(p, u, node_kid(n, i)))
+            return false;
+    return true;
 }
 
 bool call_polls(program *p, unit *u, node *n)

@@ -587,13 +587,14 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             write_declaration(p, f, init);
         else if (init)
             lower_discarded(p, f, init);
+        bool copies = summary_may_copy(p, u, n);
         bool strips = !body->polls && !(condition && condition->polls) && !(step && step->polls);
         if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN)) {
-            write_strips(f, n, plan, plan->twice && often);
+            write_strips(f, n, plan, plan->twice && often && copies);
             live_cut(f, level);
             return;
         }
-        if (plan->nest && !tail)
+        if (plan->nest && !tail && copies && summary_least_work(p, u, body) < strip_work)
             work = summary_work(p, u, body);
         char *next = step && !tail ? node_text(u, step) : g_strdup("");
         write_mark(f, n);
@@ -613,7 +614,7 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             lower_discarded(p, f, step);
         }
     } else if (plan->class == LOOP_COUNTDOWN && !node_kid(n, 0)->polls && !node_kid(n, 1)->polls) {
-        write_strips(f, n, plan, plan->twice && often);
+        write_strips(f, n, plan, plan->twice && often && summary_may_copy(p, u, n));
         live_cut(f, level);
         return;
     } else if (n->kind == CXCursor_WhileStmt) {
@@ -649,7 +650,8 @@ enum { SHORT_BESIDE_POLL = 50 }; /* iterations of more than so much of a strip's
 static void write_loop(program *p, function *f, node *n)
 {
     const loop_plan *l = summary_loop(f->unit, n);
-    bool worth = !f->in_nest && l->class != LOOP_STRIP && summary_least_work(p, f->unit, n) < strip_work / SHORT_BESIDE_POLL;
+    bool worth = !f->in_nest && l->class != LOOP_STRIP && summary_may_copy(p, f->unit, n) &&
+                 summary_least_work(p, f->unit, n) < strip_work / SHORT_BESIDE_POLL;
     char *few = worth ? summary_short_nest(p, f->unit, n) : NULL;
     if (few) {
         unsigned end = text_skip(f->unit, n->b);
@@ -807,7 +809,7 @@ static void fill(function *f, const char *body, bool enters, bool is_twin, GStri
         g_string_append_len(out, at, (gssize)n);
         at += n;
         if (*at == *TWIN_MARK) {
-            g_string_append(out, is_twin ? "dome__twin_" : "");
+            g_string_append(out, is_twin ? TWIN_PREFIX : "");
             at++;
         } else if (*at == *ENTERING) {
             at = enters ? at + 1 : strchr(at, *ENTERED) + 1;
@@ -926,7 +928,7 @@ static char *twin_header(unit *u, node *top, unsigned end)
     unsigned at = cursor_offset(top->cursor);
     GString *s = g_string_new("\n");
     edit_range(u, top->a, at, NULL, s);
-    g_string_append(s, "dome__twin_");
+    g_string_append(s, TWIN_PREFIX);
     edit_range(u, at, end, NULL, s);
     return g_string_free(s, FALSE);
 }
@@ -936,6 +938,28 @@ char *write_twin_declaration(unit *u, node *top, unsigned end)
     char *header = twin_header(u, top, end), *all = g_strdup_printf("%s;\n", header);
     g_free(header);
     return all;
+}
+
+/* The twin of a function that does not poll: its text, to be put behind it. */
+char *write_plain_twin(function *f)
+{
+    unit *u = f->unit;
+    char *file, *header = twin_header(u, f->decl, f->body->a);
+    unsigned line;
+    GString *body = g_string_new(NULL), *all = g_string_new("\n");
+    edit_range(u, f->body->a, f->body->b, NULL, body);
+    unit_place(u, f->decl->a, &file, &line);
+    char *e = g_strescape(file, NULL);
+    g_string_append_printf(all, "# %u \"%s\"%s", line, e, header);
+    fill(f, body->str, true, true, all);
+    g_free(file);
+    unit_place(u, f->body->b, &file, &line);
+    g_string_append_printf(all, "\n# %u \"%s\"\n", line, e);
+    g_string_free(body, TRUE);
+    g_free(header);
+    g_free(file);
+    g_free(e);
+    return g_string_free(all, FALSE);
 }
 
 void write_function(program *p, function *f)
