@@ -30,8 +30,9 @@ typedef struct edit {
     const char *text;
 } edit;
 
-/* How often a loop polls: never; before each `stride` iterations of a counted loop, or of any other; in each iteration. */
-typedef enum { LOOP_FREE, LOOP_STRIP, LOOP_COUNTDOWN, LOOP_EACH } loop_class;
+/* How often a loop polls: never; before each `stride` iterations of a counted loop, or of any other; where a variable that each
+ * iteration counts has lowest bits of 0; in each iteration. */
+typedef enum { LOOP_FREE, LOOP_STRIP, LOOP_COUNTDOWN, LOOP_BITS, LOOP_EACH } loop_class;
 
 typedef struct loop_plan {
     loop_class class;
@@ -233,6 +234,7 @@ double summary_least_work(program *p, unit *u, node *n);
 double summary_own_work(program *p, unit *u, node *n);
 bool summary_is_plain(node *loop);
 bool call_polls(program *p, unit *u, node *n);
+node *summary_counted(unit *u, node *loop); /* LOOP_BITS: the variable */
 void summary_mark_twins(program *p, unit *u);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);

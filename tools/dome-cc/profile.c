@@ -265,6 +265,7 @@ static double loop_cost(const loop_plan *l, const record *r)
         return (r->turns + r->entries) * TEST;
     case LOOP_STRIP:
         return (r->turns / l->stride + r->entries) * TEST;
+    case LOOP_BITS:
     case LOOP_COUNTDOWN:
         return r->turns * COUNT + (r->turns / l->stride + (l->twice ? 0 : r->entries)) * TEST;
     case LOOP_FREE:

@@ -537,6 +537,47 @@ static const pragma *pragma_of(unit *u, node *n)
     return !yes || (no && no->at > yes->at) ? no : yes;
 }
 
+/* The variable of "v++" or "v--", a plain local integer; else NULL. */
+static node *stepped(unit *u, node *n)
+{
+    n = node_bare(n);
+    if (n->kind != CXCursor_UnaryOperator)
+        return NULL;
+    node *v = node_bare(node_kid(n, 0));
+    char *o = unary_operator(u, n);
+    bool good = (strcmp(o, "++") == 0 || strcmp(o, "--") == 0) && plain_local(u, v);
+    g_free(o);
+    enum CXTypeKind k = clang_getCanonicalType(v->type).kind;
+    return good && (k == CXType_Int || k == CXType_UInt || k == CXType_Long || k == CXType_ULong || k == CXType_LongLong ||
+                    k == CXType_ULongLong)
+               ? v
+               : NULL;
+}
+
+/* The variable that each iteration of a loop counts by one, at its end: in the step of a for, or as all that a while does. The
+ * loop is left by its condition alone. */
+node *summary_counted(unit *u, node *loop)
+{
+    node *init, *condition, *step = NULL, *body, *v = NULL;
+    if (loop->kind == CXCursor_ForStmt) {
+        for_parts(u, loop, &init, &condition, &step, &body);
+        v = step && condition ? stepped(u, step) : NULL;
+        if (v && (touches(u, body, cursor_offset(node_declaration(v)), false) ||
+                  touches(u, condition, cursor_offset(node_declaration(v)), false) || has_jump(body, CXCursor_BreakStmt) ||
+                  has_jump(body, CXCursor_ContinueStmt)))
+            v = NULL;
+    } else if (loop->kind == CXCursor_WhileStmt) {
+        condition = node_kid(loop, 0);
+        body = node_kid(loop, 1);
+        if (body->kind == CXCursor_CompoundStmt && body->kids->len == 1)
+            body = node_kid(body, 0);
+        v = node_is_expression(body) ? stepped(u, body) : NULL;
+        if (v && touches(u, condition, cursor_offset(node_declaration(v)), false))
+            v = NULL;
+    }
+    return v;
+}
+
 /* The placements of the thesis: by what is around a loop and inside of it. */
 static bool chosen_by_thesis(int policy, node *n, double operations)
 {
@@ -601,6 +642,10 @@ static void plan_loop(program *p, unit *u, node *n, loop_plan *l)
         l->nest = for_loop && inside.polls && !inside.unknown && !has_pragma(u, n) && strip_parts(u, n, NULL, NULL, NULL);
     } else if (for_loop && strip_parts(u, n, NULL, NULL, NULL)) {
         l->class = LOOP_STRIP;
+    } else if (summary_counted(u, n)) {
+        l->class = LOOP_BITS;
+        while (l->stride & (l->stride - 1)) /* a power of two */
+            l->stride &= l->stride - 1;
     } else {
         l->class = do_loop && has_jump(node_kid(n, 0), CXCursor_ContinueStmt) ? LOOP_EACH : LOOP_COUNTDOWN;
     }

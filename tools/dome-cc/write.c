@@ -472,8 +472,9 @@ static char *write_counted_strip(function *f, node *n, node *step, node *body, c
     return inside;
 }
 
-/* At most l->stride iterations without a poll, of which none can be captured inside. `leave`: what follows the loop's end. */
-static void write_strip(function *f, node *n, const loop_plan *l, const char *leave)
+/* At most l->stride iterations without a poll, of which none can be captured inside. `leave`: what follows the loop's end,
+ * the label `end`. */
+static void write_strip(function *f, node *n, const loop_plan *l, const char *leave, const char *end)
 {
     unit *u = f->unit;
     node *init, *condition, *step = NULL, *body;
@@ -494,6 +495,12 @@ static void write_strip(function *f, node *n, const loop_plan *l, const char *le
         g_string_append_printf(f->out, "if (!(%s)) %s;\n}\n", test, leave);
         g_free(inside);
         g_free(most);
+    } else if (l->class == LOOP_BITS) {
+        char *v = node_text(u, summary_counted(u, n));
+        g_string_append_printf(f->out, "for (;;) {\nif (!(%s)) goto %s;\n", test, end);
+        write_body(f, body);
+        g_string_append_printf(f->out, "%s;\nif (__builtin_expect((%s & %u) == 0, 0)) break;\n}\n", next, v, l->stride - 1);
+        g_free(v);
     } else if (n->kind == CXCursor_DoStmt) {
         g_string_append_printf(f->out, "{ unsigned dome__k = %u; for (; dome__k; dome__k--) {\n", l->stride);
         write_body(f, body);
@@ -538,20 +545,20 @@ static void write_if_few(function *f, node *n, const loop_plan *l)
 static void write_strips(function *f, node *n, const loop_plan *l, bool often)
 {
     loop_site *site = loop_begin(f);
-    char *leave = g_strdup_printf("goto dome__end_%d", site->id);
-    bool first = often && l->class == LOOP_COUNTDOWN;
+    char *end = g_strdup_printf("dome__end_%d", site->id), *leave = g_strdup_printf("goto %s", end);
+    bool first = often && l->class != LOOP_STRIP;
     if (often && l->class == LOOP_STRIP)
         write_if_few(f, n, l);
     if (first)
-        write_strip(f, n, l, leave);
+        write_strip(f, n, l, leave, end);
     g_string_append(f->out, "for (;;) {\n");
     write_head(f, n, site, true);
-    write_strip(f, n, l, "break");
+    write_strip(f, n, l, "break", end);
     g_string_append(f->out, "}\n");
-    if (first)
-        g_string_append_printf(f->out, "dome__end_%d: ;\n", site->id);
+    g_string_append_printf(f->out, "%s: ;\n", end);
     loop_end(f);
     g_free(leave);
+    g_free(end);
 }
 
 enum { MOST_TOGETHER = 256 }; /* iterations: their work may grow */
@@ -589,7 +596,7 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             lower_discarded(p, f, init);
         bool copies = summary_may_copy(p, u, n);
         bool strips = !body->polls && !(condition && condition->polls) && !(step && step->polls);
-        if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN)) {
+        if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS)) {
             write_strips(f, n, plan, plan->twice && often && copies);
             live_cut(f, level);
             return;
@@ -613,7 +620,7 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
             lower_discarded(p, f, step);
         }
-    } else if (plan->class == LOOP_COUNTDOWN && !node_kid(n, 0)->polls && !node_kid(n, 1)->polls) {
+    } else if ((plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS) && !node_kid(n, 0)->polls && !node_kid(n, 1)->polls) {
         write_strips(f, n, plan, plan->twice && often && summary_may_copy(p, u, n));
         live_cut(f, level);
         return;
