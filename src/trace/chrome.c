@@ -59,6 +59,8 @@ static void write_views(const dome_trace_file *file, FILE *to)
         const dome_trace_view *v = &g_array_index(file->views, dome_trace_view, k);
         begin_event(to, "C", "tasks", 0, v->time);
         fprintf(to, ",\"args\":{\"tasks\":%" PRIu64 "}}", v->tasks);
+        if (strcmp(v->kind, "start") == 0)
+            continue;
         begin_event(to, "i", "view", 0, v->time);
         fprintf(to,
                 ",\"s\":\"g\",\"args\":{\"number\":%" PRIu64 ",\"tasks\":%" PRIu64 ",\"hosts\":%" PRIu64 ",\"kind\":", v->number,
