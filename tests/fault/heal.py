@@ -4,6 +4,7 @@
 
 --many: a loss at every point of a program, hundreds at random, and many in one program."""
 
+import json
 import os
 import random
 import re
@@ -116,6 +117,38 @@ def killed(victims, tasks=3, directory="memory:", sizes="-"):
         if directory:
             check(re.search(r"healed from checkpoint \d+ \(loop boundary (15|20|25)\)", run.lines()[0]), run.errors())
         return run.lines()[0]
+
+
+def shown():
+    """dome ps, the trace and the profile tell of a change and of a loss after it."""
+    expected = one_task([ELASTIC, "150", "0", "-"])
+    with start(150, 10, 2, every=5, options=["--dome-profile", "--dome-trace", "%MARKS%/trace"]) as run:
+        all_there(run, 2)
+        reach(run, 10)
+
+        def program():
+            told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
+            return [p for p in json.loads(told) if run.rank(0) in [t["pid"] for t in p["tasks"]]]
+
+        hub = str(wait_until(program, "dome ps")[0]["pid"])
+        subprocess.run([DOME, "grow", hub], env=harness.clean_environment(), stdout=subprocess.DEVNULL, timeout=harness.HANG, check=True)
+        all_there(run, 3)
+        reach(run, step_of(run) + 12)
+        harness.kill(run.rank(1))
+        views = wait_until(lambda: [p["views"] for p in program() if len(p["views"]) == 3 and "still" in p["views"][2]], "the views")[0]
+        check([(v["number"], v["tasks"], v["kind"]) for v in views] == [(0, 2, "start"), (1, 3, "grow"), (3, 3, "heal")], "views: %s" % views)
+        healed = views[2]
+        check(re.match(r"task 1 on host \S+ is lost: ", healed["why"]), "why: %s" % healed)
+        parts = [healed[k] for k in ("noticing", "members", "blocks", "joining", "preamble")]
+        check(min(parts) >= 0 and abs(sum(parts) - healed["still"]) < 0.005 and healed["members"] > 0 and healed["blocks"] > 0, "parts: %s" % healed)
+        status = run.wait()
+        check(status == 0 and is_same(run.output(), expected), "status %s: %s" % (status, run.errors()))
+        with open(run.marks + "/trace") as f:
+            trace = f.read()
+        check(re.findall(r"^V \d+ (\d) \d 1 \d+ (\w+) ", trace, re.M) == [("0", "start"), ("1", "grow"), ("3", "heal")], "views in the trace")
+        rows = re.findall(r"^(\d+) +([23]) +[\d.]+ +[\d.]+ +[\d.]+ +(\d+) ", run.errors(), re.M)
+        check([r[:2] for r in rows] == [("0", "2"), ("3", "3")] and all(int(r[2]) > 0 for r in rows), "views in the profile: " + run.errors())
+        run.check_clean()
 
 
 def from_the_beginning():
@@ -400,6 +433,7 @@ def main():
         ("killed: two at once", killed, [1, 2]),
         ("killed: 0 and 2", killed, [0, 2]),
         ("killed: all but one", killed, [0, 1, 2], 4),
+        ("shown", shown),
         ("no checkpoint", from_the_beginning),
         ("program replaced: task 1", replaced, 1),
         ("program replaced: task 0", replaced, 0),
