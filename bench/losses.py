@@ -1,4 +1,5 @@
-"""How long it takes until a program that has lost a task computes again, with all values in place: healed and restarted in turns.
+"""How long it takes until a program that has lost a task computes again, with all values in place: healed, restarted, and without the
+lost task (tell), in turns.
 
     losses.py BUILD MEGABYTES ROUNDS"""
 
@@ -53,7 +54,7 @@ def once(build, megabytes, word):
 
 def main():
     build, megabytes, rounds = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    times = {"heal": [], "restart": []}
+    times = {"heal": [], "restart": [], "tell": []}
     for _ in range(rounds):
         for word in times:
             times[word].append(once(build, megabytes, word))

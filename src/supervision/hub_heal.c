@@ -326,7 +326,7 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     g_free(most);
     g_free(from);
     g_clear_pointer(&s->healing, g_free);
-    if (view->checkpoint)
+    if (view->checkpoint && !s->hub->tells) /* else it is what the tasks have kept, which is no checkpoint for others */
         s->checkpoint = (int64_t)view->checkpoint;
-    s->loops_before = 0; /* its boundaries are counted from there */
+    s->loops_before = s->hub->tells ? view->loop : 0; /* its boundaries are counted from the checkpoint */
 }

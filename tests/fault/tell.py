@@ -198,6 +198,15 @@ def at_random(seed, losses, tasks, variant="", steps=200):
         return " | ".join(line.split("; ")[-1] for line in run.lines())[:300]
 
 
+def same_place():
+    """A program that always fails at one place is given up."""
+    with start(60, 10, 5, "crash") as run:
+        check(run.wait() == 1, run.errors())
+        check(len(run.lines()) == 3, run.errors())
+        check("that is the same place 3 times in a row: the program is not started again" in run.lines()[2], run.errors())
+        run.check_clean()
+
+
 def mistake(variant, line):
     with start(5, 0, 2, variant) as run:
         check(run.wait() != 0, "it has not failed")
@@ -229,6 +238,7 @@ def main():
         ("at random", at_random, 1, 3, 5),
         ("while changing 1", at_random, 2, 3, 4, "sizes"),
         ("while changing 2", at_random, 3, 3, 4, "sizes"),
+        ("same place", same_place),
         ("dome_on_view too late", mistake, "late", r".*dome_on_view: the program has passed a loop boundary \(dome_checkpoint\) in this view: "
          r"give the function right after dome_init.*"),
         ("dome_lost without a name", mistake, "nameless", r".*dome_lost of 'dvec-\d+': the program has not given it a name, so nothing of it is "

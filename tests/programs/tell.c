@@ -6,9 +6,11 @@
  * boundary; task 0 the step into MARKS/step.0. After a loss the program compares each element with what it must be there: 0 where
  * dome_lost says so, otherwise what it was, which can be computed for each element alone. Then it makes the lost ones again.
  * VARIANT "slow": takes long before its first boundary; "bare": no object has a name; "sizes": asks for another number of tasks
- * now and then; "late", "nameless": a mistake. Prints what it is told of views, the spans, and a number in which all state is. */
+ * now and then; "crash": the last task ends by a signal in step 25; "late", "nameless": a mistake. Prints what it is told of
+ * views, the spans, and a number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +206,8 @@ int main(int argc, char **argv)
         dvec_adds(w, w, (double)(k % 5));
         dscalar_set_i64(step, k + 1);
         rest(sleep_ms);
+        if (strcmp(variant, "crash") == 0 && k == 24 && dome_rank(env) == dome_size(env) - 1)
+            raise(SIGKILL);
         if (dome_rank(env) == 0)
             mark_number(marks, "step", 0, (long)k + 1);
         if (strcmp(variant, "sizes") == 0 && k % 10 == 7)
