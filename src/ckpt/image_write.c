@@ -261,8 +261,8 @@ dome_image_piece dome__image_write(dome_image *i)
     if (status != DOME_OK)
         dome__fail_transport(env, status);
     dome__image_common(i);
-    if (i->why)
-        dome__fail(env, DOME_ERR_IO, "the program cannot enter its next view: %s", i->why);
+    if (i->why) /* what has been computed since the last checkpoint is lost, as with a task */
+        dome__fail(env, DOME_ERR_LOST, "the program cannot enter its next view: %s", i->why);
     dome_image_piece piece = {-1, own};
     if (own >= 0 && i->leader[own] == env->rank) {
         piece.fd = i->fd;

@@ -4,6 +4,7 @@
 
 --many: a loss at every point of a program, hundreds at random, and many in one program."""
 
+import errno
 import json
 import os
 import random
@@ -34,8 +35,8 @@ def one_task(command):
     return expectations[key]
 
 
-def start(steps, sleep_ms, tasks, restarts=5, sizes="-", variant="", every=2, directory="memory:", options=(), before=(), die=None):
-    environment = {"ELASTIC_DIE": die} if die else None
+def start(steps, sleep_ms, tasks, restarts=5, sizes="-", variant="", every=2, directory="memory:", options=(), before=(), die=None, environment=None):
+    environment = {"ELASTIC_DIE": die} if die else environment
     command = [DOME, "run", "--restarts", str(restarts), "-n", str(tasks)] + list(before)
     command += [ELASTIC, str(steps), str(sleep_ms), sizes, "%MARKS%", variant]
     if directory:
@@ -282,6 +283,22 @@ def while_changing(seed, losses=1, steps=60):
         return " | ".join(run.lines())[:200]
 
 
+def unwritten():
+    """The state cannot be written when the number of tasks changes: what was computed since the checkpoint is computed again."""
+    inject = os.path.join(os.path.abspath(harness.BUILD), "tests", "preload", "libinject.so")
+    if not os.path.exists(inject):
+        return "skipped: %s is not built" % inject
+    expected = one_task([ELASTIC, "40", "0", "-"])
+    # Only the task that has joined in the first view: it has become another process when the number changes again.
+    environment = {"LD_PRELOAD": inject, "INJECT": "write:1:%d:dome-view" % errno.ENOSPC, "INJECT_TASKS": "others"}
+    with start(40, 2, 2, sizes=",".join(9 * ["2"] + 40 * ["3"]), every=3, environment=environment) as run:
+        check(run.wait() == 0, run.errors())
+        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        line = r"dome: dome_checkpoint: the program cannot enter its next view: .*No space left.*; healed from checkpoint \d+ .*, 1 of 5"
+        check(len(run.lines()) == 1 and re.fullmatch(line, run.lines()[0]), run.errors())
+        run.check_clean()
+
+
 def reach_or_end(run, step):
     wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
 
@@ -450,6 +467,7 @@ def main():
         ("during recovery 3", during_recovery, 3),
         ("while changing 1", while_changing, 1),
         ("while changing 2", while_changing, 2),
+        ("unwritten", unwritten),
         ("at random", random_kills, 1, 5),
         ("same place", same_place),
         ("used up", used_up),
