@@ -41,6 +41,7 @@ typedef struct model {
     task tasks[TASKS];
     uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
     uint8_t asked, answered, over, heals;        /* heals: losses do not end the program */
+    uint8_t stray_rank, stray_view;              /* a task that was given up and goes on: it may greet later; view 0: none */
     dome_view view;                              /* its arrays are here while the model is kept */
     dome_view_task of_tasks[TASKS];
     dome_view_arrival of_arrivals[TASKS];
@@ -95,7 +96,7 @@ static void put_down(model *m)
     g_clear_pointer(&v->arrivals, g_free);
 }
 
-static uint64_t states, ends, changes, healings, agains, strays;
+static uint64_t states, ends, changes, healings, agains, strays, late_strays;
 
 static dome_view_act ask(dome_view *v, int tasks)
 {
@@ -168,6 +169,10 @@ static void turn_away(model *m, int rank)
         g_assert_cmpint(dome__view_greet(&m->view, rank, t->view, 1).deed, ==, DOME_VIEW_WRONG);
         strays++;
     }
+    if ((t->place == COMES && !t->welcomed) || (t->place == AWAY && t->returns)) {
+        m->stray_rank = (uint8_t)rank;
+        m->stray_view = t->view;
+    }
     m->tasks[rank] = (task){.place = ABSENT};
 }
 
@@ -200,6 +205,18 @@ static void heal(model *m, int noticed)
             put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
         }
     }
+}
+
+/* The task that was given up greets: it is no member unless it is told to go back once more. */
+static bool stray_greets(model *m)
+{
+    if (m->stray_view == 0)
+        return false;
+    const dome_view_act a = dome__view_greet(&m->view, m->stray_rank, m->stray_view, 9);
+    g_assert_true(a.deed == DOME_VIEW_WRONG || a.deed == DOME_VIEW_AGAIN);
+    m->stray_view = m->stray_rank = 0;
+    late_strays++;
+    return true;
 }
 
 static void is_lost(model *m, int rank)
@@ -404,7 +421,7 @@ static bool is_finished(const model *m)
     return true;
 }
 
-enum { EVENTS_OF_TASK = 6 };
+enum { EVENTS_OF_TASK = 7, EVENTS = TASKS * EVENTS_OF_TASK + 4 };
 
 /* Does event `number` if it can happen now. */
 static bool step(model *m, int number)
@@ -427,6 +444,8 @@ static bool step(model *m, int number)
                 return false;
             go_over(m);
             return true;
+        case 3:
+            return stray_greets(m);
         default:
             return false;
         }
@@ -474,6 +493,12 @@ static bool step(model *m, int number)
             if (m->tasks[r].place != DEAD)
                 m->tasks[r].place = m->tasks[r].before == LOOPS ? DONE : RUNS;
         return true;
+    case 6: /* the hub gives up a task that lives on: its host has been cut off, or it takes too long to come back */
+        if (m->losses == 0 || !m->heals || !(t->expected || t->welcomed) || !(is_there(t) || (t->place == AWAY && t->returns)))
+            return false;
+        m->losses--;
+        is_lost(m, rank);
+        return true;
     default:
         return false;
     }
@@ -501,7 +526,7 @@ static void check_end(model *m)
 static void explore(const model *from, GHashTable *seen)
 {
     bool any = false;
-    for (int number = 0; number < TASKS * EVENTS_OF_TASK + 3; number++) {
+    for (int number = 0; number < EVENTS; number++) {
         model m;
         take_up(&m, from);
         const bool done = step(&m, number);
@@ -539,7 +564,7 @@ static void run_model(int size, int asks, int losses, int wish_at, int wish, boo
         m.tasks[r].welcomed = 1;
     }
     GHashTable *seen = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-    states = ends = changes = healings = agains = strays = 0;
+    states = ends = changes = healings = agains = strays = late_strays = 0;
     explore(&m, seen);
     g_hash_table_unref(seen);
     g_test_message("%d tasks, %d orders, %d losses: %" G_GUINT64_FORMAT " states, %" G_GUINT64_FORMAT " ends", size, asks, losses,
@@ -599,6 +624,7 @@ static void test_healing_changes(void)
     run_model(2, 0, 2, 1, 1, true);
     run_model(2, 0, 2, 1, 3, true);
     g_assert_cmpuint(strays, >, 0);
+    g_assert_cmpuint(late_strays, >, 0);
 }
 
 /* ---- answers to users ---- */
