@@ -117,7 +117,6 @@ static char *prepare(void *ctx, const char *avoid)
 {
     program *p = ctx;
     (void)avoid; /* not needed: with a virtual machine of its own the run asks its hosts */
-    p->restarts.again = true;
     if (!p->hosts)
         return g_strdup("");
     char *message = NULL, *slots = NULL, **lines = dome__hostfile_read(p->hosts_path, &slots, &message);
@@ -160,10 +159,10 @@ static void find_point(void *ctx, dome_supervise_point *point)
     dome__restarts_point(&p->restarts, point);
 }
 
-static void finish(void *ctx)
+static void finish(void *ctx, int losses)
 {
     program *p = ctx;
-    dome__restarts_close(&p->restarts);
+    dome__restarts_close(&p->restarts, losses);
 }
 
 /* Starts the server of the live page, and makes the program record into the file that it reads. */

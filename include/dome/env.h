@@ -83,9 +83,9 @@ bool dome_is_restarting(const dome_env *env);
  * with status 0. Users do the same with `dome grow` and `dome shrink` (docs/elastic.md).
  *
  * DOME_ERR_ARGUMENT: not within --dome-min and --dome-max. DOME_ERR_STATE: this program cannot
- * change (tasks on several hosts, one task without a hub, started from the PVM console). If it turns
- * out at the boundary that it cannot (no named objects, no memory, a message of dome_send under
- * way), rank 0 prints a line, and the program goes on with the tasks that it has. */
+ * change (one task without a hub, started from the PVM console). If it turns out at the boundary that
+ * it cannot (no named objects, no memory, a message of dome_send under way), rank 0 prints a line,
+ * and the program goes on with the tasks that it has. */
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* The number of the view: 0 when the program is started, and larger in each view that follows, by

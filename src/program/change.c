@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -78,13 +79,17 @@ static char *in_both(const char *some, const char *others)
     return g_string_free(list, FALSE);
 }
 
-static void close_own(int fd, void *unused)
+/* PVM's library makes the closing of a connection wait until the other end has all data: for a host that has been cut off that
+ * would take long. */
+static void close_own(int fd, void *held)
 {
+    const struct linger none = {0};
     char word[16];
-    (void)unused;
     g_snprintf(word, sizeof word, " %d ", fd);
-    if (!strstr(given, word))
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (strstr(held, word) || strstr(given, word))
+        return;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
 /* For the next view. */
@@ -103,6 +108,8 @@ enum {
     PLAN,
     PAST, /* the number of tasks in the last view that stood, and the files of what this task has kept */
     TIMES,
+    AVOID,
+    HELD,
     LOOPS,
     PARKED,
     PIECE,
@@ -153,11 +160,12 @@ static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image
 }
 
 /* TIMES: when the change began, how long its parts took so far, and the descriptor of the profile. */
-static char *note(const dome_change *c, uint32_t view, int rank, const char *plan, const char *rest)
+static char *note(const dome_change *c, uint32_t view, int rank, const char *plan, const char *avoid, const char *held,
+                  const char *rest)
 {
-    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n%s", view, rank, plan,
+    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n%s\n%s\n%s", view, rank, plan,
                            g_atomic_int_get(&c->stood), c->kept[0], c->kept[1], c->begun_ns, c->members_ns, c->blocks_ns,
-                           c->profile, rest);
+                           c->profile, avoid, held, rest);
 }
 
 static void take_times(dome_change *c, const char *text)
@@ -168,12 +176,47 @@ static void take_times(dome_change *c, const char *text)
         c->profile = -1;
 }
 
+static void set_flags(const char *descriptors, int flags)
+{
+    char **words = g_strsplit(descriptors, " ", 0);
+    for (char **word = words; *word; word++)
+        if (**word)
+            fcntl(atoi(*word), F_SETFD, flags);
+    g_strfreev(words);
+}
+
+/* The words that are in either text, separated by blanks. */
+static char *in_either(const char *some, const char *others)
+{
+    char **known = g_strsplit(some, " ", 0), **words = g_strsplit(others, " ", 0);
+    GString *list = g_string_new(some);
+    for (char **word = words; *word; word++)
+        if (**word && !g_strv_contains((const char *const *)known, *word))
+            g_string_append_printf(list, "%s%s", list->len ? " " : "", *word);
+    g_strfreev(known);
+    g_strfreev(words);
+    return g_string_free(list, FALSE);
+}
+
+static void avoid_too(dome_change *c, const char *hosts)
+{
+    char *before = c->avoid;
+    c->avoid = in_either(before ? before : "", hosts ? hosts : "");
+    g_free(before);
+}
+
 static void take_note(dome_env *env, dome_change *c, const char *text)
 {
     char **word = g_strsplit(text, "\n", WORDS);
     if (g_strv_length(word) == WORDS && dome__view_plan_parse(word[PLAN], 0, &c->plan)) {
         c->back = true;
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
+        avoid_too(c, word[AVOID]);
+        set_flags(c->held, FD_CLOEXEC);
+        if (word[SLOTS][0]) {
+            g_free(c->slots);
+            c->slots = g_strdup(word[SLOTS]);
+        }
         c->rank = atoi(word[RANK]);
         sscanf(word[PAST], "%d %d %d", &c->stood, &c->kept[0], &c->kept[1]);
         take_times(c, word[TIMES]);
@@ -185,7 +228,6 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->outside = atoi(word[OUTSIDE]);
         c->provider_name = g_strdup(word[PROVIDER]);
         c->host = g_strdup(word[HOST]);
-        c->slots = word[SLOTS][0] ? g_strdup(word[SLOTS]) : NULL;
         c->hub = g_strdup(word[HUB]);
         env->supervised = c->supervised = atoi(word[SUPERVISED]);
         env->options.tasks = c->plan.size;
@@ -212,8 +254,12 @@ dome_change *dome__change_new(dome_env *env)
     c->directory = g_get_current_dir();
     c->words = dome__restarts_command_line();
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
+    c->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
+    avoid_too(c, g_getenv(DOME_VARIABLE_AVOID));
     if (text)
         take_note(env, c, text);
+    if (!c->held)
+        c->held = g_strdup(" ");
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
     for (int k = 0; env->options.on_loss == DOME_LOSS_TELL && k < DOME_KEPT_FILES; k++)
         if (c->kept[k] < 0)
@@ -237,6 +283,8 @@ void dome__change_free(dome_change *c)
         close(c->profile);
     g_free(c->provider_name);
     g_free(c->slots);
+    g_free(c->avoid);
+    g_free(c->held);
     g_free(c->parked);
     g_free(c->legacy);
     g_strfreev(c->environment);
@@ -380,17 +428,16 @@ static void stop_timers(void)
 }
 
 /* Becomes the program anew, with this note. Requests are blocked. */
-static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
-    __attribute__((noreturn));
+static void become_anew(const dome_change *c, const char *view, const char *held, char **environment) __attribute__((noreturn));
 
-static void become_anew(const dome_change *c, const char *view, dome_image_piece piece, char **environment)
+static void become_anew(const dome_change *c, const char *view, const char *held, char **environment)
 {
     char *path = own_path();
     dome__bind_undo();
     stop_timers();
     environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
-    for_descriptors(close_own, NULL);
-    take_along(piece.fd);
+    for_descriptors(close_own, dome__unconst(held));
+    set_flags(held, 0);
     take_along(c->profile);
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         take_along(c->kept[k]);
@@ -400,14 +447,19 @@ static void become_anew(const dome_change *c, const char *view, dome_image_piece
     _exit(1);
 }
 
-/* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. */
+/* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. While a host is down, the
+ * connection to the daemon stays open: PVM's would otherwise tell those of all hosts to which this task was connected that it has
+ * ended, and as long as one of them does not answer the others get messages after seconds only. */
 static void go_back(void *ctx, const dome_wire_back *back)
 {
     const dome_env *env = ctx;
     dome_change *c = env->change;
     c->begun_ns = dome__now_ns();
     c->members_ns = c->blocks_ns = 0;
-    char *view = note(c, back->number, (int)back->rank, back->plan, c->legacy);
+    const int fd = c->provider->launcher->daemon_fd();
+    char *held = !back->avoid[0] ? g_strdup(" ") : fd < 0 ? g_strdup(c->held) : g_strdup_printf("%s%d ", c->held, fd);
+    char *avoid = in_either(c->avoid, back->avoid);
+    char *view = note(c, back->number, (int)back->rank, back->plan, avoid, held, c->legacy);
     const sigset_t set = requests();
     sigset_t mask = c->mask;
     for (int number = 1; number < NSIG; number++)
@@ -415,7 +467,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
             sigaddset(&mask, number);
     dome__checkpoint_go_back();
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    become_anew(c, view, (dome_image_piece){-1, -1}, g_steal_pointer(&c->environment));
+    become_anew(c, view, held, g_steal_pointer(&c->environment));
 }
 
 static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece) __attribute__((noreturn));
@@ -425,8 +477,9 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image
     const dome_change *c = env->change;
     char *members = dome__view_plan_text(plan);
     char *rest = legacy(env, c->loops + dome__watch_passed(env->watch), plan->size, piece);
-    char *view = note(c, c->view + 1, dome__view_plan_next(plan, env->rank), members, rest);
-    become_anew(c, view, piece, g_get_environ());
+    char *view = note(c, c->view + 1, dome__view_plan_next(plan, env->rank), members, c->avoid, c->held, rest);
+    char *held = piece.fd >= 0 ? g_strdup_printf("%s%d ", c->held, piece.fd) : g_strdup(c->held);
+    become_anew(c, view, held, g_get_environ());
 }
 
 /* From here there is no way back. */
@@ -533,6 +586,7 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
         return;
     int *slots = dome__placement_slots(hosts, c->slots), *tasks = g_new0(int, g_strv_length(hosts) + 1);
     const char **names = g_new0(const char *, plan->size);
+    dome__placement_avoid(hosts, c->avoid, slots);
     for (int r = 0; r < plan->size; r++) {
         const int before = plan->members[r].before;
         const int host = before != DOME_VIEW_NEWCOMER ? dome__placement_find(hosts, env->hosts[before]) : -1;

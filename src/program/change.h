@@ -24,7 +24,9 @@ struct dome_change {
     char **words;    /* with which it was started: it may write over them later */
     char *program;   /* its name */
     char *slots;     /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
+    char *avoid;     /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
     char *host;      /* of this task */
+    char *held;      /* descriptors of connections to the daemon, of earlier views, with blanks around: see go_back */
     bool requests;   /* SIGTERM and SIGUSR1 were not blocked when the program was started */
     bool supervised;
     uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */

@@ -21,6 +21,15 @@ int *dome__placement_slots(char *const *hosts, const char *text)
     return slots;
 }
 
+void dome__placement_avoid(char *const *hosts, const char *text, int *slots)
+{
+    char **words = g_strsplit(text ? text : "", " ", 0);
+    for (int h = 1; hosts[0] && hosts[h]; h++)
+        if (g_strv_contains((const char *const *)words, hosts[h]))
+            slots[h] = 0;
+    g_strfreev(words);
+}
+
 int dome__placement_default(int hosts, const int *slots)
 {
     int tasks = 0;

@@ -17,7 +17,11 @@ int dome__placement_default(int hosts, const int *slots);
  * in turn. Rank 0 is on host 0. */
 void dome__placement_deal(dome_placing how, int hosts, const int *slots, int tasks, int *host);
 
-/* The host for one more task, given how many each has: the one that has the fewest for its slots, the first of several. */
+/* Leaves hosts out: those that the text names, separated by blanks, but for host 0, get 0 slots. */
+void dome__placement_avoid(char *const *hosts, const char *text, int *slots);
+
+/* The host for one more task, given how many each has: the one that has the fewest for its slots, the first of several. Not one
+ * with 0 slots. */
 int dome__placement_next(int hosts, const int *slots, const int *tasks);
 
 /* The index of a host, which may be given without its domain; -1: it is not there. */

@@ -151,14 +151,14 @@ void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 }
 
 /* A program that ran to its end has removed checkpoints in memory on its last hosts. */
-void dome__restarts_close(dome_restarts *r)
+void dome__restarts_close(dome_restarts *r, int losses)
 {
     if (!r->memory)
         return;
     const bool there = access(r->memory, F_OK) == 0;
     remove_here(r->memory);
     g_ptr_array_add(r->used, NULL);
-    if (there || r->again)
+    if (there || losses > 0)
         remove_there((char **)r->used->pdata, r->memory);
 }
 
@@ -207,9 +207,7 @@ static void start_own(void *ctx, const dome_attempt *attempt)
 
 static char *prepare_own(void *ctx, const char *avoid)
 {
-    own_program *p = ctx;
-    (void)avoid; /* task 0 asks the virtual machine for its hosts */
-    p->restarts.again = true;
+    (void)ctx, (void)avoid; /* task 0 asks the virtual machine for its hosts */
     return g_strdup("");
 }
 
@@ -219,10 +217,10 @@ static void point_own(void *ctx, dome_supervise_point *point)
     dome__restarts_point(&p->restarts, point);
 }
 
-static void close_own(void *ctx)
+static void close_own(void *ctx, int losses)
 {
     own_program *p = ctx;
-    dome__restarts_close(&p->restarts);
+    dome__restarts_close(&p->restarts, losses);
 }
 
 void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)

@@ -14,7 +14,6 @@ typedef struct dome_restarts {
     const dome_options *options;
     char *memory;    /* directory of checkpoints in memory; NULL: checkpoints are elsewhere */
     GPtrArray *used; /* lines of a hostfile: other hosts that may have that directory */
-    bool again;      /* there has been a restart */
 } dome_restarts;
 
 /* Before the first attempt, by the supervisor, which lets these processes share a directory of checkpoints in memory and removes
@@ -36,8 +35,8 @@ void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
  * --restarts or --dome-restarts. */
 bool dome__restarts_heal(const dome_options *options, int restarts, int *left);
 
-/* After the last attempt. */
-void dome__restarts_close(dome_restarts *r);
+/* After the last attempt: dome_supervision.finish */
+void dome__restarts_close(dome_restarts *r, int losses);
 
 /* The words with which this process was started; g_strfreev. */
 char **dome__restarts_command_line(void);

@@ -193,8 +193,35 @@ static int in_range(const dome_options *o, int tasks)
     return CLAMP(tasks, MAX(o->least, 1), o->most ? o->most : G_MAXINT);
 }
 
-/* Chooses the hosts of the tasks, and starts them there. again: those that are there already; the others are started on the hosts
- * that the plan of this view names, or on this task's. */
+/* In a later view: the hosts of the tasks that are started, which the plan names; where it does not, or that host has left the
+ * machine, the one that has the fewest for its slots. host: indices, by rank. */
+static void place_again(const dome_env *env, const dome_launcher *launcher, const dome_again *again, char **hosts, int *slots,
+                        int *host)
+{
+    const dome_view_plan *plan = &env->change->plan;
+    const int n = (int)g_strv_length(hosts);
+    int *tasks = g_new0(int, n);
+    char **there = launcher->hosts_of(again->ids, plan->size);
+    dome__placement_avoid(hosts, env->change->avoid, slots);
+    tasks[0]++;
+    for (int r = 1; r < plan->size; r++) {
+        const int at = again->ids[r] && there ? dome__placement_find(hosts, there[r]) : -1;
+        if (at >= 0)
+            tasks[host[r] = at]++;
+    }
+    for (int r = 1; r < plan->size; r++) {
+        const char *planned = plan->members[r].host;
+        if (again->ids[r])
+            continue;
+        const int at = planned ? dome__placement_find(hosts, planned) : -1;
+        host[r] = at >= 0 ? at : dome__placement_next(n, slots, tasks);
+        tasks[host[r]]++;
+    }
+    g_strfreev(there);
+    g_free(tasks);
+}
+
+/* Chooses the hosts of the tasks, and starts them there. again: those that are there already. */
 static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub,
                            const dome_again *again, dome_network **network, char **message)
 {
@@ -204,8 +231,6 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     *network = again ? NULL : dome__links_order(hosts);
     char *path = g_file_read_link("/proc/self/exe", NULL);
     const int n = (int)g_strv_length(hosts);
-    if (!again)
-        env->change->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
     int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
     const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
@@ -213,12 +238,12 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
-    if (!again)
+    if (again)
+        place_again(env, launcher, again, hosts, slots, host);
+    else
         dome__placement_deal(env->options.place, n, slots, size, host);
-    for (int r = 0; r < size; r++) {
-        const char *planned = again ? env->change->plan.members[r].host : NULL;
-        names[r] = planned ? planned : hosts[host[r]];
-    }
+    for (int r = 0; r < size; r++)
+        names[r] = hosts[host[r]];
     dome_members *members =
         launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, again, note_starting, env, message);
     g_free(path);

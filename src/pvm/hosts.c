@@ -110,6 +110,24 @@ bool dome__pvm_remove_hosts(char **names, bool force, char **message)
     return !*message;
 }
 
+char **dome__pvm_other_hosts(void)
+{
+    struct pvmhostinfo *info;
+    int n = 0, architectures = 0;
+    char *message = NULL, **names = NULL;
+    g_unsetenv("PVMEPID");
+    if (enrol(&message) && pvm_config(&n, &architectures, &info) >= 0) {
+        const int own = pvm_tidtohost(pvm_mytid());
+        names = g_new0(char *, n + 1);
+        for (int i = 0, k = 0; i < n; i++)
+            if (info[i].hi_tid != own)
+                names[k++] = g_strdup(info[i].hi_name);
+    }
+    g_free(message);
+    pvm_exit();
+    return names;
+}
+
 bool dome__pvm_machine_start(const char *address, char **message)
 {
     char *name = address ? g_strdup_printf("-n%s", address) : NULL, *arguments[] = {name, NULL};

@@ -78,6 +78,8 @@ const dome_launcher dome__launcher_pvm = {
     .join = dome__pvm_join,
     .ready = dome__pvm_ready,
     .park = dome__pvm_park,
+    .daemon_fd = dome__pvm_daemon_fd,
+    .hosts_of = dome__pvm_hosts_of,
     .enrol = dome__pvm_enrol,
     .rejoin = dome__pvm_rejoin,
     .all_ready = dome__pvm_all_ready,
@@ -88,6 +90,7 @@ const dome_launcher dome__launcher_pvm = {
     .machine_there = machine_there,
     .machine_start = machine_start,
     .machine_add = dome__pvm_add_hosts,
+    .machine_others = dome__pvm_other_hosts,
     .machine_enter = machine_enter,
     .machine_take_down = dome__pvm_take_down,
 };

@@ -24,6 +24,13 @@ typedef struct machine {
     struct pvmhostinfo *info;
 } machine;
 
+static int daemon_fd = -1;
+
+int dome__pvm_daemon_fd(void)
+{
+    return daemon_fd;
+}
+
 /* Enrols this process. dome__pvm_enter applies from here until the transport is open. */
 static bool enrol(char **message)
 {
@@ -38,6 +45,8 @@ static bool enrol(char **message)
         return false;
     }
     dome__pvm_enrolled();
+    int *fds;
+    daemon_fd = pvm_getfds(&fds) > 0 ? fds[0] : -1;
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setopt(PvmFragSize, 65536);
     return true;
@@ -174,6 +183,23 @@ static bool configuration(machine *m, char **message)
         good = false;
     }
     return good;
+}
+
+char **dome__pvm_hosts_of(const int *ids, int n)
+{
+    machine m;
+    char *message = NULL, **names = NULL;
+    dome__pvm_enter();
+    if (configuration(&m, &message)) {
+        names = g_new0(char *, n + 1);
+        for (int r = 0; r < n; r++) {
+            const struct pvmhostinfo *host = host_of(&m, ids[r]);
+            names[r] = g_strdup(host ? name_of(host) : "");
+        }
+    }
+    dome__pvm_leave();
+    g_free(message);
+    return names;
 }
 
 char **dome__pvm_program_hosts(char **message)
@@ -563,6 +589,8 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
         ids[r] = good && r > 0 ? MAX(p.ids[r], 0) : 0;
     g_free(p.ids);
     pvm_setcontext(before);
+    if (!good)
+        pvm_freecontext(context);
     dome__pvm_leave();
     return good;
 }

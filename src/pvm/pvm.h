@@ -69,6 +69,9 @@ GPtrArray *dome__pvm_hosts(char **message);
  * returns false with *message. */
 bool dome__pvm_remove_hosts(char **names, bool force, char **message);
 
+/* The hosts but for this one: dome_launcher.machine_others. */
+char **dome__pvm_other_hosts(void);
+
 /* Starts a machine on this host, which outlives this process. address: the one by which other hosts reach it, or NULL. */
 bool dome__pvm_machine_start(const char *address, char **message);
 
@@ -89,6 +92,12 @@ int dome__pvm_siblings(int *place);
 
 /* The names of the hosts for this process's tasks, its own first: dome_launcher.hosts. Enrols this process. */
 char **dome__pvm_program_hosts(char **message);
+
+/* dome_launcher.daemon_fd */
+int dome__pvm_daemon_fd(void);
+
+/* The names of the hosts of tasks: dome_launcher.hosts_of. */
+char **dome__pvm_hosts_of(const int *ids, int n);
 
 /* The first steps return the members, or NULL with *message (g_free'd).
  * start: rank 0 enrols and spawns the others with arguments (argv without the program's name), task r on the host names[r].

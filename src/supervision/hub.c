@@ -152,9 +152,11 @@ static void silence(hub_state *s)
         if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
             continue;
         if (c->greeted && starting && silent <= limit) {
-            char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit);
-            dome__hub_lost(s, c, how);
-            s->silent = silent_host(c);
+            char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit), *host = silent_host(c);
+            if (!dome__hub_look_for_host(s, c, host, start_limit))
+                dome__hub_lost(s, c, how);
+            g_free(s->silent);
+            s->silent = host;
             g_free(how);
         } else if (c->greeted) {
             char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
@@ -260,6 +262,8 @@ static void open_state(hub_state *s)
     s->awake = dome__awake_from(s->started);
     s->now = s->began = s->started;
     s->checkpoint = -1;
+    s->down = dome__hub_down_new();
+    s->look.fd = -1;
     dome__hub_raise_limit(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
@@ -281,6 +285,9 @@ static void close_state(hub_state *s, int status)
     g_free(s->silent);
     g_free(s->legacy);
     g_free(s->healing);
+    g_free(s->without);
+    dome__hub_look_end(s);
+    g_array_unref(s->down);
 }
 
 /* Handles all connections that are readable. */

@@ -90,6 +90,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     c->tid = (int)message->hello.tid;
     c->host = g_strdup(message->hello.host);
     c->view = message->hello.view;
+    c->parent = (int)message->hello.parent;
     c->greeted_at = s->now;
     dome_view_act then;
     if (!dome__hub_view_greet(s, c, &then)) { /* a task of an earlier view that was thought dead */
@@ -158,7 +159,7 @@ static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
         g_clear_pointer(&s->noticed, g_free);
         dome__hub_notice(s, (dome_end)MIN(fail->end, DOME_END_LOSS), false, (int)fail->status, g_strdup(fail->line));
     }
-    c->bye = true;
+    c->bye = c->failed = true;
 }
 
 static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace *trace)

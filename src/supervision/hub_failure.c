@@ -96,6 +96,21 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
     return speaker;
 }
 
+void dome__hub_launcher_kill(hub_state *s, const int *tids, int n)
+{
+    if (n == 0 || !(s->hub->launcher->can & DOME_LAUNCHER_KILL) || s->daemon_ended)
+        return;
+    if (s->killer)
+        kill(s->killer, SIGKILL);
+    s->killer = fork();
+    if (s->killer == 0) {
+        signal(SIGALRM, SIG_DFL);
+        alarm(2);
+        s->hub->launcher->kill(tids, n);
+        _exit(0);
+    }
+}
+
 /* Kills tasks through the launcher, which reaches all hosts. closed: also tasks that closed their connections without a farewell,
  * whose processes may have exec'd another program. open: also those still connected. */
 static void kill_tasks(hub_state *s, bool closed, bool open)
@@ -106,17 +121,7 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
         if (c->greeted && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid && (c->closed ? closed && !c->bye : open))
             tids[n++] = c->tid;
     }
-    if (n && (s->hub->launcher->can & DOME_LAUNCHER_KILL) && !s->daemon_ended) {
-        if (s->killer)
-            kill(s->killer, SIGKILL);
-        s->killer = fork();
-        if (s->killer == 0) {
-            signal(SIGALRM, SIG_DFL);
-            alarm(2);
-            s->hub->launcher->kill(tids, n);
-            _exit(0);
-        }
-    }
+    dome__hub_launcher_kill(s, tids, n);
     g_free(tids);
 }
 

@@ -53,7 +53,7 @@ static bool someone_has_left(const hub_state *s)
     return false;
 }
 
-/* Only the processes of this host can be known to have ended. */
+/* What each task has kept for itself (--on-loss tell) is not known to tasks of other hosts. */
 static bool on_one_host(const hub_state *s)
 {
     const char *host = NULL;
@@ -73,7 +73,7 @@ static bool can_heal(const hub_state *s)
     const dome_hub *h = s->hub;
     return h->heals && h->left != 0 && h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS &&
            !s->ending && !s->daemon_ended && s->now >= s->overslept_until && s->legacy && !someone_has_left(s) &&
-           on_one_host(s) && h->same_file(h->ctx);
+           (!h->tells || on_one_host(s)) && h->same_file(h->ctx);
 }
 
 /* A program that fails where it failed before would do so for ever. */
@@ -103,34 +103,14 @@ static void say(hub_state *s, const char *text)
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
 {
-    char *plan = dome__view_plan_text(&s->view.next);
-    const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan};
+    char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
+    const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan, avoid};
     dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
     g_free(plan);
+    g_free(avoid);
 }
 
-/* Nothing is expected of it any more. */
-static void give_up(hub_state *s, hub_client *c)
-{
-    if (c->rank == 0 && !s->rank0_ended)
-        kill(s->hub->rank0, SIGKILL);
-    else if (c->rank != 0)
-        dome__hub_process_kill(c);
-    c->away = false;
-    c->bye = c->left = c->replaced = true;
-    if (!c->closed)
-        shutdown(c->fd, SHUT_RDWR); /* it is closed when that is read */
-}
-
-static void send_back(hub_state *s, hub_client *c)
-{
-    c->bye = c->left = false;
-    c->away = true;
-    if (!c->closed)
-        dome__hub_send_back(s, c);
-}
-
-/* A task that was leaving: it is not needed any more. */
+/* It is not needed any more. */
 static void dismiss(hub_client *c)
 {
     c->bye = c->left = c->replaced = true;
@@ -138,14 +118,39 @@ static void dismiss(hub_client *c)
         dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
 }
 
+/* Nothing is expected of it any more. A process of another host that goes on, because the host was cut off or it was stopped, is
+ * told so: it must not take its host's daemon down with it. */
+static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
+{
+    if (c->rank == 0 && !s->rank0_ended)
+        kill(s->hub->rank0, SIGKILL);
+    else if (c->rank != 0)
+        dome__hub_process_kill(c);
+    if (c->process < 0 && c->tid && !dome__hub_is_down(s, c->host)) /* else PVM would wait for the host */
+        g_array_append_val(kill_too, c->tid);
+    c->away = false;
+    dismiss(c);
+    if (!c->closed)
+        shutdown(c->fd, SHUT_RDWR); /* it is closed when that is read */
+}
+
+static void send_back(hub_state *s, hub_client *c)
+{
+    c->bye = c->left = c->failed = false;
+    c->away = true;
+    if (!c->closed)
+        dome__hub_send_back(s, c);
+}
+
 static bool start_rank0(hub_state *s)
 {
-    char *plan = dome__view_plan_text(&s->view.next);
-    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n" DOME_VIEW_NO_PAST "\n%" PRIu64 " 0 0 -1\n%s", s->view.next_number, plan,
-                                 dome__now_ns(), s->legacy);
+    char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
+    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n" DOME_VIEW_NO_PAST "\n%" PRIu64 " 0 0 -1\n%s\n \n%s", s->view.next_number,
+                                 plan, dome__now_ns(), avoid, s->legacy);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
     g_free(plan);
+    g_free(avoid);
     if (pid == 0)
         return false;
     s->hub->rank0 = pid;
@@ -160,6 +165,7 @@ static void forget_failure(hub_state *s)
     g_clear_pointer(&s->noticed, g_free);
     g_clear_pointer(&s->silent, g_free);
     g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__hub_look_end(s);
     s->ask_operation = s->place_unknown = false;
     s->exit_status = 0;
     s->end = DOME_END_OWN;
@@ -188,13 +194,38 @@ static double noticing(const hub_state *s)
     return longest;
 }
 
-static bool begin(hub_state *s, const bool *lost)
+/* Makes the next view: a newcomer is started on the host of the task whose place it takes; if that is down, where there is room.
+ */
+static void make_view(hub_state *s, const hub_member *members, int size)
 {
+    bool *lost = g_new0(bool, size);
+    const char **hosts = g_new0(const char *, size);
+    GString *without = g_string_new(s->view.healing ? s->without : NULL); /* the loss before has not been healed */
+    for (int r = 0; r < size; r++) {
+        const bool is_down = dome__hub_is_down(s, members[r].host);
+        lost[r] = members[r].lost;
+        hosts[r] = is_down ? NULL : members[r].host;
+        bool is_first = is_down;
+        for (int k = 0; k < r && is_first; k++)
+            is_first = g_strcmp0(members[k].host, members[r].host) != 0;
+        if (is_first)
+            g_string_append_printf(without, "%s%s", without->len ? ", " : "", members[r].host);
+    }
+    g_free(s->without);
+    s->without = g_string_free(without, without->len == 0);
+    dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, hosts));
+    g_free(hosts);
+    g_free(lost);
+}
+
+static bool begin(hub_state *s, const hub_member *members, int size)
+{
+    GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
     dome__hub_say_unhealed(s);
     s->bare = is_bare(s);
     s->healing = dome__hub_reason(s);
     dome__history_begin(&s->history, true, s->healing, noticing(s));
-    dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, NULL));
+    make_view(s, members, size);
     s->healing_number = s->view.next_number;
     s->entered_at = s->now;
     s->heals++;
@@ -205,14 +236,16 @@ static bool begin(hub_state *s, const bool *lost)
         hub_client *c = s->clients->pdata[i];
         if (!is_watch(c))
             continue;
-        if (!lives(s, c))
-            give_up(s, c);
+        if (!lives(s, c) || dome__hub_is_down(s, c->host))
+            give_up(s, c, kill_too);
         else if (place_of(s, c) >= 0)
             send_back(s, c);
         else
             dismiss(c);
     }
-    if (lost[0] && !start_rank0(s)) {
+    dome__hub_launcher_kill(s, (const int *)(const void *)kill_too->data, (int)kill_too->len);
+    g_array_unref(kill_too);
+    if (members[0].lost && !start_rank0(s)) {
         g_clear_pointer(&s->healing, g_free); /* the same reason is told now */
         return false;
     }
@@ -221,20 +254,32 @@ static bool begin(hub_state *s, const bool *lost)
     return true;
 }
 
-/* By rank in the view that is healed: no process of the task is there any more. Returns how many there are. */
-static int find_lost(const hub_state *s, bool *lost, int size)
+/* The tasks of the view that is healed, by rank; g_free'd. One whose process has not come yet is lost. */
+static hub_member *survey(const hub_state *s, int size)
 {
-    int count = size;
+    hub_member *members = g_new0(hub_member, size);
+    const bool entering = s->view.phase == DOME_VIEW_ENTERING;
     for (int r = 0; r < size; r++)
-        lost[r] = true;
+        members[r] = (hub_member){.host = entering ? s->view.next.members[r].host : NULL, .lost = true};
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         const int place = place_of(s, c);
-        if (place < 0 || !lost[place] || !lives(s, c))
+        if (place < 0 || !members[place].lost)
             continue;
-        lost[place] = false;
-        count--;
+        members[place] = (hub_member){.host = c->host,
+                                      .lost = !lives(s, c),
+                                      .failed = c->failed,
+                                      .unheard = !c->closed && dome__hub_silent(s, c),
+                                      .daemon = c->parent};
     }
+    return members;
+}
+
+static int count_lost(const hub_member *members, int size)
+{
+    int count = 0;
+    for (int r = 0; r < size; r++)
+        count += members[r].lost;
     return count;
 }
 
@@ -248,9 +293,9 @@ static bool awaits_rank0(hub_state *s, bool is_lost)
 }
 
 /* Why the program is given up instead (g_free'd), or NULL. count: how many of its tasks are lost. */
-static char *objection(hub_state *s, const bool *lost, int size, int count)
+static char *objection(hub_state *s, const hub_member *members, int size)
 {
-    const int left = size - count + lost[0];
+    const int count = count_lost(members, size), left = size - count + members[0].lost;
     if (is_stuck(s))
         return g_strdup_printf("that is the same place %d times in a row: the program is not started again", s->losses.times);
     if (s->hub->tells && count == size)
@@ -267,15 +312,18 @@ bool dome__hub_heal(hub_state *s)
     if (!can_heal(s))
         return false;
     const int size = dome__view_healed_size(&s->view);
-    bool *lost = g_new0(bool, size);
-    const int count = find_lost(s, lost, size);
+    hub_member *members = survey(s, size);
     bool heals = true;
     char *why = NULL;
-    if (count == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
-        heals = true; /* another task was quicker to tell of the loss */
-    } else if (awaits_rank0(s, lost[0])) {
+    if (!dome__hub_find_down(s, members, size)) {
         heals = true;
-    } else if ((why = objection(s, lost, size, count))) {
+    } else if (dome__hub_is_held_up(s)) {
+        heals = false;
+    } else if (count_lost(members, size) == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
+        heals = true; /* another task was quicker to tell of the loss */
+    } else if (awaits_rank0(s, members[0].lost)) {
+        heals = true;
+    } else if ((why = objection(s, members, size))) {
         char *reason = dome__hub_reason(s);
         g_free(s->noticed);
         s->noticed = g_strdup_printf("%s; %s", reason, why);
@@ -284,10 +332,10 @@ bool dome__hub_heal(hub_state *s)
         g_free(reason);
         heals = false;
     } else {
-        heals = (!lost[0] || s->rank0_ended) && begin(s, lost);
+        heals = (!members[0].lost || s->rank0_ended) && begin(s, members, size);
     }
     g_free(why);
-    g_free(lost);
+    g_free(members);
     return heals;
 }
 
@@ -307,6 +355,16 @@ void dome__hub_look_for_rank0(hub_state *s, double limit)
         g_strdup_printf("task 0 on host %s is lost: started anew, it did not come within %.1f s", g_get_host_name(), limit));
 }
 
+bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit)
+{
+    if (!s->view.healing || c->rank != 0 || strcmp(host, c->host) == 0)
+        return false;
+    dome__hub_set_down(s, host);
+    dome__hub_notice(s, DOME_END_LOSS, false, 1,
+                     g_strdup_printf("host %s is lost: it did not start a task within %.1f s", host, limit));
+    return true;
+}
+
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
     if (!s->healing || view->number < s->healing_number)
@@ -317,12 +375,14 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
                      : g_strdup_printf("the beginning%s", s->bare ? " (it has no objects with names)" : "");
     char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
+    char *without = s->without ? g_strdup_printf(" (without %s)", s->without) : g_strdup("");
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
                               : g_strdup("healed");
-    char *text = g_strdup_printf("%s; %s from %s, %d%s", s->healing, how, from, s->heals, most);
+    char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing, how, without, from, s->heals, most);
     say(s, text);
     g_free(text);
     g_free(how);
+    g_free(without);
     g_free(most);
     g_free(from);
     g_clear_pointer(&s->healing, g_free);

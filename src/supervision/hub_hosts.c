@@ -64,6 +64,9 @@ void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker)
     if (!why && s->view.phase == DOME_VIEW_STEADY)
         s->asked_at = s->now;
     hub_adding *a = &s->adding;
+    for (char **line = lines; !why && *line; line++)
+        if (dome__hub_is_down(s, *line))
+            why = g_strdup_printf("host %s was lost a moment ago; PVM forgets it within five minutes", *line);
     if (!why && lines[0]) {
         *a = (hub_adding){.order = *order, .asker = asker, .said = g_string_new(NULL)};
         a->process = dome__machine_add(s->hub->launcher, lines, true, &a->fd);

@@ -22,10 +22,11 @@ typedef struct hub_client {
     bool left;     /* dome_finalize has ended; the process may continue */
     bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
     bool lost;     /* the hub has found so */
+    bool failed;   /* it has told of a failure */
     bool replaced; /* another connection, or another process, is in its place */
     uint32_t view; /* number of its view */
     dome_wire_channel channel;
-    int rank, pid, tid;
+    int rank, pid, tid, parent;
     char *host;
     GByteArray *in; /* unread frames, or an incomplete line of output */
     double heard, greeted_at, closed_at;
@@ -67,6 +68,30 @@ typedef struct hub_adding {
     dome_order order; /* to be carried out afterwards */
     int asker;
 } hub_adding;
+
+/* A task of the view that is to be healed, by its rank there. */
+typedef struct hub_member {
+    const char *host; /* NULL: it is not known */
+    bool lost;        /* no process of it goes on */
+    bool failed;      /* it has told of a failure, which may be that of its host */
+    bool unheard;     /* it is connected, and has been silent for long */
+    int daemon;       /* process number of the launcher's daemon on its host; 0: it is not known */
+} hub_member;
+
+/* A host that is down. */
+typedef struct hub_host {
+    char *name;
+    double at; /* since when */
+} hub_host;
+
+/* A process that looks which other hosts are there. */
+typedef struct hub_look {
+    pid_t process;
+    bool held_up;  /* the daemon of a host with tasks is gone, whose tasks have ended at once */
+    int fd;        /* it says there which are not; -1: that is known */
+    double until;  /* it is given up then */
+    GString *said; /* NULL: nobody asks */
+} hub_look;
 
 /* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does, or --dome-size auto. */
 enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
@@ -144,6 +169,9 @@ typedef struct hub_state {
     uint32_t healing_number; /* of the view that heals it */
     bool bare;               /* the program had no object with a name */
     int heals;               /* so far */
+    char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */
+    GArray *down;            /* hub_host */
+    hub_look look;
     double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
     dome_losses losses;
 } hub_state;
@@ -183,6 +211,9 @@ void dome__hub_say_unhealed(hub_state *s);
 
 /* Step two: prints the line and tells all tasks to end. */
 void dome__hub_tell(hub_state *s);
+
+/* Kills tasks of any host by their launcher's ids, in a process apart. */
+void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
 
 /* Kills tasks that have been told to end and have not ended. */
 void dome__hub_kill_rest(hub_state *s);
@@ -384,6 +415,29 @@ void dome__hub_size_tick(hub_state *s);
 void dome__hub_size_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_size_close(hub_state *s);
 
+/* ---- hub_down.c ---- */
+
+/* Finds out which hosts are down after a loss; tasks there are lost. Returns false as long as that is not known. */
+bool dome__hub_find_down(hub_state *s, hub_member *members, int size);
+
+/* Whether PVM's daemons have messages, or may have, for a host that is down: nothing new could be started for minutes. */
+bool dome__hub_is_held_up(const hub_state *s);
+
+GArray *dome__hub_down_new(void);
+
+/* Forgets what has been found out for this loss. */
+void dome__hub_look_end(hub_state *s);
+
+/* After some minutes PVM has forgotten the host, which can be added again. */
+bool dome__hub_is_down(const hub_state *s, const char *host);
+void dome__hub_set_down(hub_state *s, const char *host);
+
+/* A task has come from there. */
+void dome__hub_set_up(hub_state *s, const char *host);
+
+/* Their names, separated by blanks; g_free'd. */
+char *dome__hub_down_text(const hub_state *s);
+
 /* ---- hub_heal.c ---- */
 
 /* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
@@ -397,6 +451,10 @@ bool dome__hub_awaits_rank0(const hub_state *s);
 
 /* Notices that it does not come within so many seconds. */
 void dome__hub_look_for_rank0(hub_state *s, double limit);
+
+/* Notices that a host does not start a task of the view that heals a loss: task 0, which waits for it, has not finished starting
+ * for so many seconds. Returns whether that is so. */
+bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit);
 
 /* Task 0 says that all tasks of a view have joined. */
 void dome__hub_healed(hub_state *s, const dome_wire_view *view);

@@ -76,7 +76,8 @@ char *dome__hub_report_text(void *data)
     return text;
 }
 
-/* All silent hosts: several may be lost together, though only one was noticed first. Separated by blanks; g_free'd. */
+/* All silent hosts: several may be lost together, though only one was noticed first, and some earlier. Separated by blanks;
+ * g_free'd. */
 static char *silent_hosts(const hub_state *s)
 {
     GPtrArray *hosts = g_ptr_array_new();
@@ -87,6 +88,11 @@ static char *silent_hosts(const hub_state *s)
         if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && dome__hub_silent(s, c) &&
             !g_ptr_array_find_with_equal_func(hosts, c->host, g_str_equal, NULL))
             g_ptr_array_add(hosts, c->host);
+    }
+    for (guint i = 0; i < s->down->len; i++) {
+        char *name = g_array_index(s->down, hub_host, i).name;
+        if (!g_ptr_array_find_with_equal_func(hosts, name, g_str_equal, NULL))
+            g_ptr_array_add(hosts, name);
     }
     g_ptr_array_add(hosts, NULL);
     char *text = g_strjoinv(" ", (char **)hosts->pdata);

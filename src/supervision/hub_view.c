@@ -233,6 +233,7 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
         }
     }
     c->away = then->deed == DOME_VIEW_AGAIN;
+    dome__hub_set_up(s, c->host);
     if (c->rank == 0 && !c->away)
         s->rank0_started_at = 0;
     return true;

@@ -147,7 +147,61 @@ static char *silent_hosts(char **lines)
     return g_string_free(text, text->len == 0);
 }
 
-pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, int *fd)
+/* What a child process does: returns what it says, g_free'd. */
+typedef struct work {
+    const dome_launcher *launcher;
+    char **lines, **skip;
+    const int *daemons;
+    bool look;
+    double seconds;
+} work;
+
+static char *add(const work *w)
+{
+    char *why = NULL;
+    bool good = w->launcher->machine_add(w->lines, &why);
+    if (good && w->look)
+        good = !(why = silent_hosts(w->lines));
+    return good ? g_strdup(ADDED) : why;
+}
+
+static bool is_in(char *const *names, const char *name)
+{
+    return names && g_strv_contains((const char *const *)names, name);
+}
+
+static char *look(const work *w)
+{
+    char **others = w->launcher->machine_others();
+    if (!others)
+        return NULL;
+    const guint most = g_strv_length(w->lines) + g_strv_length(others);
+    char **hosts = g_new0(char *, most + 1), **commands = g_new0(char *, most + 1);
+    bool *answers = g_new0(bool, most + 1);
+    guint n = 0;
+    for (guint i = 0; w->lines[i]; i++, n++) {
+        hosts[n] = g_strdup(w->lines[i]);
+        commands[n] = w->daemons[i] ? g_strdup_printf("kill -0 %d", w->daemons[i]) : g_strdup("true");
+    }
+    for (guint i = 0; others[i]; i++)
+        if (!is_in(w->lines, others[i]) && !is_in(w->skip, others[i])) {
+            hosts[n] = g_strdup(others[i]);
+            commands[n++] = g_strdup("true");
+        }
+    dome__hosts_run_each(hosts, (const char *const *)commands, w->seconds, answers);
+    GString *silent = g_string_new(NULL);
+    for (guint i = 0; i < n; i++)
+        if (!answers[i])
+            g_string_append_printf(silent, "%s%s", silent->len ? " " : "", hosts[i]);
+    g_string_append_c(silent, '\n');
+    g_free(answers);
+    g_strfreev(commands);
+    g_strfreev(hosts);
+    g_strfreev(others);
+    return g_string_free(silent, FALSE);
+}
+
+static pid_t start_child(char *(*function)(const work *w), const work *w, int *fd)
 {
     int out[2];
     *fd = -1;
@@ -155,15 +209,11 @@ pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, 
         return 0;
     pid_t pid = fork();
     if (pid == 0) {
-        char *why = NULL;
         dup2(out[1], STDERR_FILENO + 1);
         close_range(STDERR_FILENO + 2, ~0U,
                     0); /* PVM's library cannot use high descriptors, and lines must close when tasks end */
-        bool good = launcher->machine_add(lines, &why);
-        if (good && look)
-            good = !(why = silent_hosts(lines));
-        const char *said = good ? ADDED : why ? why : "";
-        ssize_t ignored = write(STDERR_FILENO + 1, said, strlen(said));
+        const char *said = function(w);
+        ssize_t ignored = said ? write(STDERR_FILENO + 1, said, strlen(said)) : 0;
         (void)ignored;
         _exit(0);
     }
@@ -175,6 +225,17 @@ pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, 
         close(out[0]);
     errno = error;
     return MAX(pid, 0);
+}
+
+pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look_too, int *fd)
+{
+    return start_child(add, &(work){.launcher = launcher, .lines = lines, .look = look_too}, fd);
+}
+
+pid_t dome__machine_look(const dome_launcher *launcher, char **hosts, const int *daemons, char **skip, double seconds, int *fd)
+{
+    return start_child(look, &(work){.launcher = launcher, .lines = hosts, .daemons = daemons, .skip = skip, .seconds = seconds},
+                       fd);
 }
 
 int dome__machine_add_seconds(char **lines)

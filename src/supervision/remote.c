@@ -40,13 +40,23 @@ static pid_t run_on(const char *line, const char *what)
 
 void dome__hosts_run(char **lines, const char *command, bool *answers)
 {
+    const guint n = g_strv_length(lines);
+    const char **commands = g_new(const char *, n + 1);
+    for (guint i = 0; i < n; i++)
+        commands[i] = command;
+    dome__hosts_run_each(lines, commands, PROBE, answers);
+    g_free(commands);
+}
+
+void dome__hosts_run_each(char **lines, const char *const *commands, double seconds, bool *answers)
+{
     guint n = g_strv_length(lines), left = 0;
     pid_t *pids = g_new0(pid_t, n + 1);
     for (guint i = 0; i < n; i++) {
-        pids[i] = run_on(lines[i], command);
+        pids[i] = run_on(lines[i], commands[i]);
         left += pids[i] > 0;
     }
-    for (gint64 until = g_get_monotonic_time() + PROBE * G_USEC_PER_SEC; left > 0;) {
+    for (gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6); left > 0;) {
         bool late = g_get_monotonic_time() > until;
         for (guint i = 0; i < n; i++) {
             int status;

@@ -8,4 +8,7 @@
  * not answer. */
 void dome__hosts_run(char **lines, const char *command, bool *answers);
 
+/* The same with a command for each host, within so many seconds. */
+void dome__hosts_run_each(char **lines, const char *const *commands, double seconds, bool *answers);
+
 #endif

@@ -305,6 +305,7 @@ int dome__supervise(const dome_supervision *how)
     supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
     dome_losses losses = {0};
     bool resume = false;
+    int survived = 0;
     dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -318,6 +319,7 @@ int dome__supervise(const dome_supervision *how)
         start(&s, &attempt);
         watch(&s, attempt.report_fd);
         close(attempt.report_fd);
+        survived = number + s.heals;
         if (!s.reported && s.has_hub)
             wait_for_leftovers(&s);
         if (!is_loss(&s, number)) {
@@ -352,7 +354,7 @@ int dome__supervise(const dome_supervision *how)
         g_free(point_text);
         g_free(text);
     }
-    how->finish(how->ctx);
+    how->finish(how->ctx, survived);
     end_like(s.status);
     return 1;
 }

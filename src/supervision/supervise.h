@@ -38,8 +38,8 @@ typedef struct dome_supervision {
 
     void (*point)(void *ctx, dome_supervise_point *point);
 
-    /* Called after the last attempt. */
-    void (*finish)(void *ctx);
+    /* Called after the last attempt. losses: those after which the program went on. */
+    void (*finish)(void *ctx, int losses);
 } dome_supervision;
 
 /* Runs the program to its end. Exits with its status, or by the signal that ended it. */

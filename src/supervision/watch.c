@@ -175,9 +175,9 @@ static bool read_message(int fd, GByteArray *in, dome_wire_message *message, dou
 
 static bool greet(const dome_watch *watch, int fd, GByteArray *in)
 {
-    const dome_wire_message hello = {
-        .kind = DOME_WIRE_HELLO,
-        .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host, watch->view}};
+    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
+                                     .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host,
+                                               watch->view, (uint32_t)watch->parent}};
     dome_wire_message answer;
     if (!dome__wire_send(fd, &hello) || !read_message(fd, in, &answer, DOME_HANDSHAKE_PATIENCE))
         return false;

@@ -31,7 +31,7 @@ enum { FIELDS_MOST = 15 };
 /* By kind, the fields in the order in which they are sent: one list for writing and reading. */
 static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host),
-                         FIELD(U32, hello.view)},
+                         FIELD(U32, hello.view), FIELD(U32, hello.parent)},
     [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
                         FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
                         FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop),
@@ -57,7 +57,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
                           FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(TEXT, view.legacy)},
     [DOME_WIRE_TIMES] = {FIELD(U32, times.number), FIELD(U64, times.members), FIELD(U64, times.blocks), FIELD(U64, times.joining),
                          FIELD(U64, times.preamble)},
-    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan)},
+    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid)},
 };
 
 static void call_clear(void *item)

@@ -58,7 +58,8 @@ enum { DOME_WIRE_MAX = 1 << 16, DOME_COOKIE_LENGTH = 32 };
 typedef struct dome_wire_hello {
     uint32_t rank, pid, tid;
     const char *host;
-    uint32_t view; /* supervision/view.h */
+    uint32_t view;   /* supervision/view.h */
+    uint32_t parent; /* the process that has started it: on other hosts than the hub's the launcher's daemon */
 } dome_wire_hello;
 
 typedef struct dome_wire_beat {
@@ -143,6 +144,7 @@ typedef struct dome_wire_view {
 typedef struct dome_wire_back {
     uint32_t number, rank; /* of the next view, and of the task in it */
     const char *plan;      /* view_plan.h */
+    const char *avoid;     /* hosts that are down, separated by blanks */
 } dome_wire_back;
 
 typedef struct dome_wire_times {

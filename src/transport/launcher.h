@@ -89,6 +89,15 @@ typedef struct dome_launcher {
     bool (*park)(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
                  double patience, char **message);
 
+    /* AGAIN: the descriptor of this process's connection to its daemon; -1: it has none. Any thread may call it. As long as it is
+     * open, in a process that has become another program as well, the daemon takes the task for one that goes on. */
+    int (*daemon_fd)(void);
+
+    /* AGAIN: the names of the hosts of tasks with these ids, "" where it is not known; g_strfreev'd by the caller, NULL on
+     * failure.
+     */
+    char **(*hosts_of)(const int *ids, int n);
+
     /* AGAIN: the same as join for a task that was in the view before. enrol returns its new id, which task 0 needs for spawn; 0
      * on failure. Task 0 calls it, too. */
     int (*enrol)(char **message);
@@ -121,6 +130,10 @@ typedef struct dome_launcher {
     /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. Called in a separate
      * process. */
     bool (*machine_add)(char **lines, char **message);
+
+    /* The names of the machine's hosts but for this one, as the daemon of this host knows them; NULL on failure. Called in a
+     * separate process. */
+    char **(*machine_others)(void);
 
     /* Makes this process use the private machine of a directory. */
     void (*machine_enter)(const char *directory);

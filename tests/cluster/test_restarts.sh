@@ -47,7 +47,7 @@ start() {
     for host in "${hosts[@]}"; do
         on "$host" rm -rf "$saved"
     done
-    run "$1" on h1 sh -c "cd $work && exec $dome run --restarts 3 --hosts $work/hosts -n 6 $heat ${size[*]} --output $1 --dome-checkpoint-dir $saved ${every[*]}" &
+    run "$1" on h1 sh -c "cd $work && exec $dome run --restarts 3 --hosts $work/hosts -n 6 --on-loss restart $heat ${size[*]} --output $1 --dome-checkpoint-dir $saved ${every[*]}" &
     program=$!
     for _ in $(seq 1000); do
         [ -z "$(files h1 "$pieces")" ] || break

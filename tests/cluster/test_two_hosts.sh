@@ -1,6 +1,7 @@
 #!/bin/bash
-# dome run --restarts in a virtual machine of the user's: two hosts of four stop together, and the next start avoids both. (PVM's
-# daemons are slow for minutes while hosts are silent, so the start itself is not waited for.)
+# dome run --restarts in a virtual machine of the user's: two hosts of four stop together. The others heal the program, and what
+# was stopped ends when it goes on; or the next start avoids both. (PVM's daemons are slow for minutes while hosts are silent, so
+# the start itself is not waited for.)
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 4 "$@"
 . "$here/faults"
@@ -9,14 +10,36 @@ avoids_both() {
     on h1 sh -c "cat /proc/[0-9]*/environ" 2>/dev/null | tr '\0' '\n' | grep -qE '^DOME_AVOID=(h3 h4|h4 h3)$'
 }
 
-say "h3 and h4 stop"
+start_both() { # NAME ON-LOSS
+    : >"$work/$1.out"
+    run "$1" on h1 "$dome" run --restarts 1 --on-loss "$2" -n 8 "$phase" sum --dome-timeout $timeout &
+    program=$!
+    until_true grep -q there "$work/$1.out" || fail "it does not start: $(errors "$1")"
+    "$lab" stop h3
+    "$lab" stop h4
+}
+
+is_there_again() {
+    [ "$(grep -c there "$work/$1.out")" -eq 2 ]
+}
+
 vm_start h1 h2 h3 h4
-: >"$work/both.out"
-run both on h1 "$dome" run --restarts 1 -n 8 "$phase" sum --dome-timeout $timeout &
-program=$!
-until_true grep -q there "$work/both.out" || fail "it does not start: $(errors both)"
-"$lab" stop h3
-"$lab" stop h4
+say "h3 and h4 stop, and the program heals"
+start_both healed heal
+until_true is_there_again healed || fail "it does not heal: $(errors healed)"
+for host in h3 h4; do
+    "$lab" go $host
+done
+until_true no_tasks h3 h4 || fail "tasks are left: $(tasks h3 h4)"
+[ "$(tasks h1 h2 | grep -vc ' run ')" -eq 8 ] || fail "not 8 tasks: $(tasks h1 h2)"
+kill -TERM "$("$lab" ps h1 | awk '/ run --restarts/ { print $2; exit }')"
+wait "$program"
+errors healed | sed 's/^/   /'
+errors healed | grep -Eq "task [0-9] on host h[34] is lost: .*; healed \(without h3, h4\) from the beginning, 1 of 1$" || fail "no line of healing"
+until_true no_tasks || fail "tasks are left: $(tasks)"
+
+say "h3 and h4 stop, and the program starts again"
+start_both both restart
 until_true avoids_both || fail "the next start does not avoid h3 and h4: $(errors both)"
 for host in h3 h4; do
     "$lab" go $host

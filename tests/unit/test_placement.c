@@ -86,6 +86,23 @@ static void test_next(void)
     g_assert_cmpint(dome__placement_next(1, equal, uneven), ==, 0);
 }
 
+/* A host that is down gets none, however few it has; the first one is always there. */
+static void test_avoid(void)
+{
+    int slots[] = {1, 1, 1, 1}, none[] = {0, 0, 0, 0};
+    const int count[] = {3, 0, 2, 1}, full[] = {9, 0, 0, 0};
+    dome__placement_avoid(names, NULL, slots);
+    dome__placement_avoid(names, "h1 h22 h", slots);
+    for (int h = 0; h < 4; h++)
+        g_assert_cmpint(slots[h], ==, 1);
+    dome__placement_avoid(names, "h4 h2", slots);
+    g_assert_cmpint(slots[1] + slots[3], ==, 0);
+    g_assert_cmpint(dome__placement_next(4, slots, count), ==, 2);
+    dome__placement_avoid(names, "h3", slots);
+    g_assert_cmpint(dome__placement_next(4, slots, full), ==, 0);
+    g_assert_cmpint(dome__placement_next(4, slots, none), ==, 0);
+}
+
 static void test_find(void)
 {
     char *const hosts[] = {(char[]){"h10.lab"}, (char[]){"h1.lab"}, (char[]){"h2"}, (char[]){"h2.lab"}, NULL};
@@ -202,6 +219,7 @@ int main(int argc, char **argv)
     g_test_add_func("/placement/counts", test_counts);
     g_test_add_func("/placement/slots", test_slots);
     g_test_add_func("/placement/next", test_next);
+    g_test_add_func("/placement/avoid", test_avoid);
     g_test_add_func("/placement/find", test_find);
     g_test_add_func("/placement/sort", test_sort);
     g_test_add_func("/placement/processors", test_processors);
