@@ -14,7 +14,7 @@
  * started by the task do not see it. */
 #define DOME_VARIABLE_HUB "DOME_HUB"
 
-/* From task 0 to the tasks it spawns: join that program, instead of starting one. */
+/* From task 0 to the tasks it spawns: join that program, instead of starting one. 2: and tell task 0 when you have enrolled. */
 #define DOME_VARIABLE_JOIN "DOME_JOIN"
 
 /* From a supervisor to each attempt: it restarts the program if that is lost. The value is the descriptor to which the hub

@@ -10,14 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { TAG_START = 0x446f00, TAG_READY, TAG_PARK };
+enum { TAG_START = 0x446f00, TAG_READY, TAG_PARK, TAG_ENROLLED };
 
 /* The context of tasks that have inherited none. */
 enum { BASE_CONTEXT = 0 };
 
-enum { TASKS_PER_HOST = DOME_PVM_TASKS_PER_HOST, TASKS = 960 };
+enum { TASKS_PER_HOST = DOME_PVM_TASKS_PER_HOST, TASKS = DOME_PVM_TASKS };
+
+/* Values of DOME_VARIABLE_JOIN: a task that was started by task 0, and one that tells task 0 when it has enrolled. */
+static const char JOINS[] = "1", TELLS[] = "2";
 
 typedef struct machine {
     int hosts;
@@ -148,6 +152,95 @@ static void end_tasks(const int *tids, int n)
             pvm_sendsig(tids[i], SIGKILL);
 }
 
+/* ---- starting tasks on a host ---- */
+
+enum { WAIT_MS = 100 };
+
+/* Receives a message; 0 on timeout. pvm_trecv would measure by the wall clock, and wait too long or not at all if that is set
+ * meanwhile. */
+static int receive_within(int from, int tag, double seconds)
+{
+    gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
+    for (;;) {
+        int buffer = pvm_nrecv(from, tag);
+        gint64 left = until - g_get_monotonic_time();
+        if (buffer != 0 || left <= 0)
+            return buffer;
+        int *fds, n = MAX(pvm_getfds(&fds), 0);
+        struct pollfd *p = g_new0(struct pollfd, n + 1);
+        for (int i = 0; i < n; i++)
+            p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        poll(p, (nfds_t)n, (int)MIN(left / 1000 + 1, WAIT_MS));
+        g_free(p);
+    }
+}
+
+/* A daemon has two descriptors for each task, and a third one while the task enrols: it asks for proof by a file. It uses select,
+ * so it can have 1024, or fewer if the limit of this process is lower; OTHERS are for other purposes. */
+enum { SELECT_DESCRIPTORS = 1024, OTHERS = 24 };
+
+static int daemon_descriptors(void)
+{
+    struct rlimit files;
+    const bool known = getrlimit(RLIMIT_NOFILE, &files) == 0;
+    return (int)(known ? MIN(files.rlim_max, (rlim_t)SELECT_DESCRIPTORS) : SELECT_DESCRIPTORS) - OTHERS;
+}
+
+/* Seconds without news of tasks that have been started. */
+static const double ENROLS_WITHIN = 10;
+
+/* Tasks of a host that is given many at once. */
+typedef struct crowd {
+    int *tids;
+    int started, enrolled, descriptors;
+    bool *heard; /* by place: it has enrolled, or has ended */
+} crowd;
+
+static void note_enrolled(crowd *c, int tid)
+{
+    for (int i = 0; i < c->started; i++)
+        if (c->tids[i] == tid && !c->heard[i]) {
+            c->heard[i] = true;
+            c->enrolled++;
+        }
+}
+
+/* Waits until the daemon can start so many more. Tasks that give no sign are left to those who wait for them. */
+static void await_room(crowd *c, int more)
+{
+    while (c->enrolled < c->started && 3 * (c->started + more) - c->enrolled > c->descriptors) {
+        int tid = 0;
+        if (receive_within(-1, TAG_ENROLLED, ENROLS_WITHIN) <= 0)
+            return;
+        pvm_upkint(&tid, 1, 1);
+        note_enrolled(c, tid);
+    }
+}
+
+/* As pvm_spawn does it, but if the daemon would run out of descriptors, in several turns. Returns how many were started; the
+ * reason for the next one is in its place of tids. */
+static int spawn_in_turns(const char *path, char **arguments, const char *host, int count, int *tids)
+{
+    enum { TURN = 16 };
+    crowd c = {.tids = tids, .descriptors = daemon_descriptors(), .heard = g_new0(bool, count)};
+    const bool at_once = 3 * count <= c.descriptors;
+    g_setenv(DOME_VARIABLE_JOIN, at_once ? JOINS : TELLS, TRUE);
+    while (c.started < count) {
+        const int turn = at_once ? count : MIN(count - c.started, TURN);
+        await_room(&c, turn);
+        const int got = pvm_spawn(dome__unconst(path), arguments, PvmTaskHost, dome__unconst(host), turn, tids + c.started);
+        if (got < 0)
+            tids[c.started] = got;
+        if (got > 0 && !at_once)
+            pvm_notify(PvmTaskExit, TAG_ENROLLED, got, tids + c.started);
+        c.started += MAX(got, 0);
+        if (got < turn)
+            break;
+    }
+    g_free(c.heard);
+    return c.started;
+}
+
 /* Spawns all count tasks on one host, or none. A host of this architecture uses the same path; on others the program's name is
  * looked up where their pvmd looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path is tried. */
 static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo *host, const char *arch, int count, int *tids)
@@ -156,16 +249,9 @@ static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo
     bool alike = strcmp(host->hi_arch, arch) == 0;
     const char *tries[2] = {alike ? path : base, alike ? base : path};
     int started = 0, code = PvmNoFile;
-    for (int t = 0; t < 2 && !started; t++) {
-        int got = pvm_spawn(dome__unconst(tries[t]), arguments, PvmTaskHost, host->hi_name, count, tids);
-        started = got;
-        if (got < count) {
-            code = got < 0 ? got : tids[got > 0 ? got : 0];
-            if (got < 0)
-                started = 0;
-            if (code != PvmNoFile)
-                break;
-        }
+    for (int t = 0; t < 2 && !started && code == PvmNoFile; t++) {
+        started = spawn_in_turns(tries[t], arguments, host->hi_name, count, tids);
+        code = started < count ? tids[started] : PvmOk;
     }
     g_free(base);
     if (started == count)
@@ -254,7 +340,6 @@ static void spawn_all(dome_members *p, const machine *m, const char *const *name
                       void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
     char *exports = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
-    g_setenv(DOME_VARIABLE_JOIN, "1", TRUE);
     g_setenv("PVM_EXPORT", exports, TRUE);
     int *tids = g_new0(int, p->size);
     for (int r = 1; r < p->size && !*message; r++)
@@ -289,10 +374,7 @@ static bool are_few_enough(int size, const char *const *names, const int *there,
     g_hash_table_destroy(count);
     if (size <= TASKS && most <= TASKS_PER_HOST)
         return true;
-    *message = g_strdup_printf(
-        "%d tasks are more than this virtual machine of %d host%s can start: PVM takes %d tasks a host, and %d in "
-        "one program; use a smaller --dome-tasks",
-        size, hosts, hosts == 1 ? "" : "s", TASKS_PER_HOST, TASKS);
+    *message = dome__launcher_too_many(&dome__launcher_pvm, size, hosts);
     return false;
 }
 
@@ -369,26 +451,6 @@ static dome_members *unpack_program(int buffer)
     return NULL;
 }
 
-enum { WAIT_MS = 100 };
-
-/* Receives a message; 0 on timeout. pvm_trecv would measure by the wall clock, and wait too long or not at all if that is set
- * meanwhile. */
-static int receive_within(int from, int tag, double seconds)
-{
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
-    for (;;) {
-        int buffer = pvm_nrecv(from, tag);
-        gint64 left = until - g_get_monotonic_time();
-        if (buffer != 0 || left <= 0)
-            return buffer;
-        int *fds, n = pvm_getfds(&fds);
-        struct pollfd p[64];
-        for (int i = 0; i < n && i < (int)G_N_ELEMENTS(p); i++)
-            p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-        poll(p, (nfds_t)CLAMP(n, 0, (int)G_N_ELEMENTS(p)), (int)MIN(left / 1000 + 1, WAIT_MS));
-    }
-}
-
 dome_members *dome__pvm_lead(const char *hub, char **message)
 {
     machine m;
@@ -456,15 +518,28 @@ static int wait_parked(int from)
     return buffer;
 }
 
+static void tell_enrolled(int to)
+{
+    int tid = pvm_mytid();
+    pvm_setopt(PvmRoute, PvmAllowDirect); /* task 0 waits for its daemon meanwhile, and would not answer */
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&tid, 1, 1);
+    pvm_send(to, TAG_ENROLLED);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+}
+
 dome_members *dome__pvm_join(double timeout, char **message)
 {
     if (!enrol(message))
         return NULL;
     int *tids, from = -1;
-    if (g_getenv(DOME_VARIABLE_JOIN))
+    const char *joins = g_getenv(DOME_VARIABLE_JOIN);
+    if (joins)
         from = pvm_parent();
     else if (pvm_siblings(&tids) > 0)
         from = tids[0];
+    if (from > 0 && g_strcmp0(joins, TELLS) == 0)
+        tell_enrolled(from);
     g_unsetenv(DOME_VARIABLE_JOIN);
     g_unsetenv("PVMEPID");
     int buffer = from > 0 ? receive_within(from, ANY_TAG, timeout) : 0, bytes, tag = TAG_START, sender;

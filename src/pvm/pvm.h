@@ -78,6 +78,9 @@ bool dome__pvm_machine_start(const char *address, char **message);
 /* The most tasks of a host: the daemon uses select, two descriptors for each. */
 enum { DOME_PVM_TASKS_PER_HOST = 480 };
 
+/* The most tasks of a program. */
+enum { DOME_PVM_TASKS = 960 };
+
 /* ---- the program ---- */
 
 /* Does nothing. A linker takes instead.c from a static library because of this call. */

@@ -54,6 +54,7 @@ typedef struct dome_launcher {
     const char *name;
     unsigned can;       /* dome_launcher_can; slots of missing capabilities are NULL */
     int tasks_per_host; /* the most */
+    int tasks;          /* the most of a program */
 
     /* Whether this launcher can run a program of so many tasks (0: not specified), given how this process was started. */
     bool (*fits)(int tasks);
@@ -142,6 +143,9 @@ typedef struct dome_launcher {
      * Removes the directory. Any process of the user may call it. */
     void (*machine_take_down)(const char *directory, bool others);
 } dome_launcher;
+
+/* A line: these are more tasks than can be started (on so many hosts; 0: on any number). g_free'd by the caller. */
+char *dome__launcher_too_many(const dome_launcher *launcher, int tasks, int hosts);
 
 /* The launcher of a program of one process: it starts nothing. */
 extern const dome_launcher dome__launcher_self;

@@ -55,5 +55,6 @@ const dome_launcher dome__launcher_self = {
     .size = sizeof(dome_launcher),
     .name = "self",
     .tasks_per_host = 1,
+    .tasks = 1,
     .fits = fits,
 };
