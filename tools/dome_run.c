@@ -81,7 +81,9 @@ static void start(program *p, const dome_attempt *attempt)
                                        .most_hosts = p->script || (attempt && attempt->number > 0),
                                        .report_fd = attempt ? attempt->report_fd : 0,
                                        .path = p->path,
-                                       .words = argv};
+                                       .words = argv,
+                                       .tasks = tasks,
+                                       .all_output = o->output == DOME_OUTPUT_ALL};
         request.heals = dome__restarts_heal(o, p->most_losses, &request.left);
         request.tells = o->on_loss == DOME_LOSS_TELL;
         if (attempt)

@@ -2,6 +2,7 @@
 #include "core/files.h"
 #include "local/messages.h"
 #include "local/share.h"
+#include "transport/board.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 
@@ -169,11 +170,29 @@ static uint32_t ring_bytes(int tasks)
     return (uint32_t)ring;
 }
 
+/* Of slots, or of the board that stands in their place on a host of many tasks. */
+static size_t slots_bytes(int tasks)
+{
+    const size_t slots = tasks <= DOME_NEAR_MAX ? (size_t)tasks * SLOTS * SLOT_BYTES : 0;
+    return slots + (tasks >= DOME_BOARD_FROM ? dome__board_bytes(tasks) : 0);
+}
+
 static size_t memory_bytes(int tasks)
 {
     size_t n = (size_t)tasks;
     return sizeof(shared_header) + n * sizeof(shared_task) + n * n * (sizeof(shared_channel) + ring_bytes(tasks)) +
-           (tasks <= DOME_NEAR_MAX ? n * SLOTS * SLOT_BYTES : 0);
+           slots_bytes(tasks);
+}
+
+/* The board is the last of the memory. The watcher may look at once. */
+static void put_up_board(dome_transport *t, const dome_local *local)
+{
+    if (local->tasks < DOME_BOARD_FROM)
+        return;
+    char *at = (char *)local->memory + local->memory_bytes - dome__board_bytes(local->tasks);
+    t->board_place = local->place;
+    t->board_tasks = local->tasks;
+    __atomic_store_n(&t->board, (dome_board *)(void *)at, __ATOMIC_RELEASE);
 }
 
 static void lay_out(dome_local *local)
@@ -401,6 +420,7 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
     local->yields = YIELDS;
     local->eager = EAGER;
     wrap(t, local);
+    put_up_board(t, local);
     return DOME_OK;
 }
 

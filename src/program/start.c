@@ -476,7 +476,9 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
                                        .size_auto = env->options.size == DOME_SIZE_AUTO,
                                        .report_fd = report_fd,
                                        .path = g_file_read_link("/proc/self/exe", NULL),
-                                       .words = env->change->words};
+                                       .words = env->change->words,
+                                       .tasks = env->options.tasks,
+                                       .all_output = env->options.output == DOME_OUTPUT_ALL};
         request.heals = dome__restarts_heal(&env->options, env->options.restarts, &request.left);
         request.tells = env->options.on_loss == DOME_LOSS_TELL;
         if (env->supervised)

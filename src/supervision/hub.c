@@ -180,13 +180,15 @@ static bool outlives_task(const hub_state *s, const hub_client *output)
 {
     static const double late = 0.3;
     bool ended = false;
+    if (output->channel == DOME_WIRE_WATCH)
+        return false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->rank != output->rank)
             continue;
         ended = c->closed && s->now - c->closed_at > late;
     }
-    return ended && output->channel != DOME_WIRE_WATCH;
+    return ended;
 }
 
 static bool all_closed(const hub_state *s, bool but_silent)
@@ -242,9 +244,9 @@ static bool over(hub_state *s)
     }
     if (!s->hub->rank0_is_child) { /* rank 0 may continue its own code after dome_finalize */
         bool any = false;
-        for (guint i = 0; i < s->clients->len; i++) {
+        for (guint i = 0; i < s->clients->len && !any; i++) {
             const hub_client *c = s->clients->pdata[i];
-            any |= c->greeted && c->channel == DOME_WIRE_WATCH;
+            any = c->greeted && c->channel == DOME_WIRE_WATCH;
         }
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
@@ -255,9 +257,8 @@ static bool over(hub_state *s)
 static void open_state(hub_state *s)
 {
     s->clients = g_ptr_array_new();
+    s->watches = g_ptr_array_new();
     s->strangers = g_ptr_array_new();
-    s->polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
-    s->polled = g_ptr_array_new();
     s->started = dome__hub_now();
     s->awake = dome__awake_from(s->started);
     s->now = s->began = s->started;
@@ -267,6 +268,9 @@ static void open_state(hub_state *s)
     dome__hub_raise_limit(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
+    if (!dome__hub_poll_open(s))
+        dome__hub_notice(s, DOME_END_START, false, 1,
+                         g_strdup_printf("cannot watch over the program's tasks: %s", g_strerror(errno)));
 }
 
 static void close_state(hub_state *s, int status)
@@ -274,9 +278,9 @@ static void close_state(hub_state *s, int status)
     for (guint i = 0; i < s->clients->len; i++)
         dome__hub_client_free(s->clients->pdata[i]);
     g_ptr_array_free(s->clients, TRUE);
+    g_ptr_array_free(s->watches, TRUE);
     g_ptr_array_free(s->strangers, TRUE);
-    g_array_free(s->polls, TRUE);
-    g_ptr_array_free(s->polled, TRUE);
+    dome__hub_poll_close(s);
     g_free(s->noticed);
     g_clear_pointer(&s->trails, g_ptr_array_unref);
     dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
@@ -296,14 +300,11 @@ static void hear(hub_state *s)
     uint64_t rung;
     if (dome__hub_happened(s, DOME_POLL_BELL) && read(s->bell, &rung, sizeof rung) < 0)
         s->held_at = s->now; /* it rings again */
-    for (guint i = 0; i < s->polled->len; i++) {
-        if (!dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
-            continue;
-        if (i < s->polled_strangers)
+    for (guint i = 0; i < s->polled->len; i++)
+        if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
             dome__hub_hear_stranger(s, s->polled->pdata[i]);
-        else
-            dome__hub_receive(s, s->polled->pdata[i]);
-    }
+    for (guint i = 0; i < s->ready->len; i++)
+        dome__hub_receive(s, s->ready->pdata[i]);
 }
 
 /* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
@@ -318,6 +319,9 @@ static void pass_time(hub_state *s, double period)
         s->overslept_until = s->now + GIVING_UP;
 }
 
+/* Seconds for each connection between two looks at all of them, which take a small part of that. */
+static const double LOOK = 20e-6;
+
 static void watch_over(hub_state *s)
 {
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
@@ -326,8 +330,11 @@ static void watch_over(hub_state *s)
         bool hurry = s->noticed || s->told || s->rank0_ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
         pass_time(s, period);
+        const bool look = hurry || s->now - s->looked_at >= LOOK * s->clients->len;
         /* Read the last messages of tasks before handling the signals that tell of their end. */
         hear(s);
+        if (look && s->beaten)
+            dome__hub_look_at_beats(s);
         if (dome__hub_happened(s, DOME_POLL_LISTEN))
             dome__hub_accept(s);
         if (dome__hub_happened(s, DOME_POLL_SIGNAL))
@@ -338,11 +345,14 @@ static void watch_over(hub_state *s)
         dome__hub_attend(s);
         if (s->awake.real - beat >= period) {
             beat = s->awake.real;
-            dome__hub_to_all_watches(s, DOME_WIRE_ALIVE);
+            dome__hub_say_alive(s);
         }
+        dome__hub_strangers_late(s);
+        if (!look)
+            continue;
+        s->looked_at = s->now;
         if (!s->noticed && !s->told)
             silence(s);
-        dome__hub_strangers_late(s);
         dome__hub_sweep(s);
     }
     dome__hub_view_close(s);

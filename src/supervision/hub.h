@@ -51,6 +51,10 @@ typedef struct dome_hub {
  * background job) stays ignored. */
 int dome__hub_signals(sigset_t *old_mask);
 
+/* The most tasks to which a hub that this process becomes can have connections, all_output: with --dome-output all. *files: the
+ * limit on open files that is the reason. */
+int dome__hub_most_tasks(bool all_output, unsigned *files);
+
 /* Supervises the program until its end. Returns the exit status for this process; sets *signal_number to the signal that ended
  * rank 0, or 0. */
 int dome__hub_run(dome_hub *hub, int *signal_number);

@@ -15,6 +15,7 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         return;
     c->closed = true;
     c->closed_at = s->now;
+    dome__hub_hear_no_more(s, c);
     close(c->fd);
     if (!c->greeted)
         return;
@@ -49,32 +50,48 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
     dome__hub_ask_trails(s);
 }
 
+static bool is_task(const hub_state *s, const hub_client *c)
+{
+    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
+}
+
 /* Tasks at the same operation number must have the same history; and when all tasks wait without progress, they must at least be
  * in the same operation. */
-static void compare(hub_state *s, const hub_client *c)
+static void compare(hub_state *s)
 {
     bool all_idle = true;
-    const hub_client *elsewhere = NULL;
-    int tasks = 0;
-    for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *other = s->clients->pdata[i];
-        if (other->channel != DOME_WIRE_WATCH || !other->greeted || other->view != c->view)
+    const hub_client *first = NULL, *elsewhere = NULL, *same = NULL;
+    GHashTable *at = g_hash_table_new(g_int64_hash, g_int64_equal); /* a task at each operation number */
+    for (guint i = 0; i < s->clients->len && !s->noticed; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!is_task(s, c))
             continue;
-        if (!other->beaten || other->closed || other->left) {
+        if (!c->beaten || c->closed || c->left) {
             all_idle = false;
             continue;
         }
-        tasks++;
-        if (other->sequence == c->sequence && other->history != c->history) {
-            mismatch(s, other->rank < c->rank ? other : c, other->rank < c->rank ? c : other);
-            return;
+        if (!same || same->sequence != c->sequence)
+            same = g_hash_table_lookup(at, &c->sequence);
+        if (!same) {
+            g_hash_table_insert(at, &c->sequence, c);
+            same = c;
         }
-        all_idle &= dome__hub_idle(s, other);
-        if (other->sequence != c->sequence)
-            elsewhere = other;
+        if (same->history != c->history)
+            mismatch(s, same->rank < c->rank ? same : c, same->rank < c->rank ? c : same);
+        all_idle &= dome__hub_idle(s, c);
+        first = first ? first : c;
+        elsewhere = c->sequence != first->sequence ? c : elsewhere;
     }
-    if (all_idle && elsewhere && tasks > 1)
-        mismatch(s, elsewhere->rank < c->rank ? elsewhere : c, elsewhere->rank < c->rank ? c : elsewhere);
+    g_hash_table_destroy(at);
+    if (all_idle && elsewhere && !s->noticed)
+        mismatch(s, elsewhere->rank < first->rank ? elsewhere : first, elsewhere->rank < first->rank ? first : elsewhere);
+}
+
+void dome__hub_look_at_beats(hub_state *s)
+{
+    s->beaten = false;
+    if (!s->told && !s->noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s))
+        compare(s);
 }
 
 /* Handles a task's first message. */
@@ -98,8 +115,13 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_closed(s, c);
         return;
     }
-    if (c->channel == DOME_WIRE_WATCH)
+    if (c->channel == DOME_WIRE_WATCH) {
         c->process = dome__hub_process_open(s, c);
+        dome__hub_note_watch(s, c);
+    } else if (!dome__hub_hear_from_now(s, c)) {
+        dome__hub_closed(s, c);
+        return;
+    }
     dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
     if (s->recording && c->channel == DOME_WIRE_WATCH) {
         dome__hub_record_view(s, c->view);
@@ -113,14 +135,21 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_send_end(s, c, "");
 }
 
+/* Most beats tell what the one before did. */
+static void keep(char **of, const char *text)
+{
+    if (g_strcmp0(*of, text) == 0)
+        return;
+    g_free(*of);
+    *of = g_strdup(text);
+}
+
 static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
 {
     c->history = beat->history;
-    g_free(c->operation);
-    c->operation = g_strdup(beat->operation);
+    keep(&c->operation, beat->operation);
     c->waiting = beat->waiting;
-    g_free(c->object);
-    c->object = g_strdup(beat->object);
+    keep(&c->object, beat->object);
     c->idle =
         c->waiting && c->beaten && beat->sequence == c->sequence && beat->progress == c->progress && beat->awaited == c->awaited
             ? c->idle + 1
@@ -147,8 +176,21 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
         if (s->trace)
             dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
     }
-    if (!s->told && !s->noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s, c))
-        compare(s, c);
+    s->beaten = true;
+}
+
+/* A task tells of others of its host, and of itself. */
+static void take_beats(hub_state *s, const hub_client *c, const GArray *beats)
+{
+    for (guint i = 0; i < beats->len; i++) {
+        const dome_wire_beat_of *beat = &g_array_index(beats, dome_wire_beat_of, i);
+        hub_client *of = dome__hub_watch_of(s, beat->rank);
+        if (!of || of->closed || of->view != c->view || strcmp(of->host, c->host) != 0)
+            continue;
+        of->heard = s->now;
+        of->told_of = of != c;
+        take_beat(s, of, &beat->beat);
+    }
 }
 
 static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
@@ -187,6 +229,9 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
     switch (message->kind) {
     case DOME_WIRE_BEAT:
         take_beat(s, c, &message->beat);
+        break;
+    case DOME_WIRE_BEATS:
+        take_beats(s, c, message->beats);
         break;
     case DOME_WIRE_FAIL:
         take_fail(s, c, &message->fail);
@@ -252,7 +297,10 @@ void dome__hub_receive(hub_state *s, hub_client *c)
             return;
         }
         c->heard = s->now;
+        c->told_of = false;
         g_byte_array_append(c->in, buffer, (guint)n);
+        if ((gsize)n < sizeof buffer)
+            rounds = 0; /* there is no more */
         if (c->greeted && c->channel != DOME_WIRE_WATCH) {
             dome__hub_relay(s, c, false);
             continue;

@@ -14,6 +14,10 @@ void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel)
     c->process = -1;
     c->in = g_byte_array_new();
     g_ptr_array_add(s->clients, c);
+    if (!dome__hub_hear_from_now(s, c)) {
+        close(fd);
+        c->closed = true;
+    }
 }
 
 void dome__hub_client_free(hub_client *c)
@@ -36,6 +40,8 @@ void dome__hub_sweep(hub_state *s)
         hub_client *c = s->clients->pdata[i];
         const bool present = c->view >= s->view.number;
         if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH && present)) {
+            if (c->rank >= 0 && dome__hub_watch_of(s, (uint32_t)c->rank) == c)
+                s->watches->pdata[c->rank] = NULL;
             g_ptr_array_remove_index(s->clients, i);
             dome__hub_client_free(c);
         } else {
@@ -44,11 +50,40 @@ void dome__hub_sweep(hub_state *s)
     }
 }
 
-void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
+hub_client *dome__hub_watch_of(const hub_state *s, uint32_t rank)
 {
+    return rank < s->watches->len ? s->watches->pdata[rank] : NULL;
+}
+
+/* More tasks than any launcher can start. */
+enum { RANKS = 1 << 20 };
+
+void dome__hub_note_watch(hub_state *s, hub_client *c)
+{
+    if (c->rank < 0 || c->rank >= RANKS)
+        return;
+    if ((guint)c->rank >= s->watches->len)
+        g_ptr_array_set_size(s->watches, c->rank + 1);
+    s->watches->pdata[c->rank] = c;
+}
+
+static void send_to_watches(hub_state *s, dome_wire_kind kind, bool all)
+{
+    GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = kind});
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
-            dome__wire_send(c->fd, &(dome_wire_message){.kind = kind});
+        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && (all || !c->told_of))
+            dome__wire_send_frame(c->fd, frame);
     }
+    g_byte_array_unref(frame);
+}
+
+void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
+{
+    send_to_watches(s, kind, true);
+}
+
+void dome__hub_say_alive(hub_state *s)
+{
+    send_to_watches(s, DOME_WIRE_ALIVE, false);
 }

@@ -63,9 +63,14 @@ void dome__hub_flush(hub_state *s, double seconds)
     }
 }
 
+bool dome__hub_holds_stream(const hub_state *s, int stream)
+{
+    return dome__outlet_full(outlet_of(s, stream));
+}
+
 bool dome__hub_holds(const hub_state *s, const hub_client *c)
 {
-    return c->greeted && c->channel != DOME_WIRE_WATCH && dome__outlet_full(outlet_of(s, stream_of(c)));
+    return c->greeted && c->channel != DOME_WIRE_WATCH && dome__hub_holds_stream(s, stream_of(c));
 }
 
 void dome__hub_relay(hub_state *s, hub_client *c, bool last)

@@ -26,6 +26,8 @@ typedef struct hub_client {
     bool replaced; /* another connection, or another process, is in its place */
     uint32_t view; /* number of its view */
     dome_wire_channel channel;
+    int set; /* of hub_state.sets, with in_set */
+    bool in_set;
     int rank, pid, tid, parent;
     char *host;
     GByteArray *in; /* unread frames, or an incomplete line of output */
@@ -39,6 +41,7 @@ typedef struct hub_client {
     bool beaten, answered;
     uint64_t sequence, history, progress;
     char *operation; /* its name; NULL or "": the program's own code */
+    bool told_of;    /* by another task of its host, and it has not spoken since */
     bool waiting;
     uint64_t loop;    /* loop boundaries passed */
     uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
@@ -101,16 +104,30 @@ typedef struct hub_size hub_size;     /* --dome-size auto */
 
 typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
 
+/* Connections of tasks: those on which they talk, and those of their standard output and standard error. */
+enum { DOME_HUB_TALK, DOME_HUB_OUT, DOME_HUB_ERROR, DOME_HUB_SETS };
+
+typedef struct hub_set {
+    int fd; /* of epoll */
+    guint members;
+} hub_set;
+
 typedef struct hub_state {
     dome_hub *hub;
+    GPtrArray *watches;   /* by rank: the newest connection of its watcher; NULL: none */
     GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
     GPtrArray *strangers; /* oldest first */
     guint descriptors;    /* the most that this process may have open */
     guint inherited;      /* number open when it started */
     double full_until;    /* no connection is accepted before, for lack of descriptors */
-    GArray *polls;        /* struct pollfd */
-    GPtrArray *polled;    /* owners of the entries from DOME_POLL_FIRST on: strangers, then clients */
-    guint polled_strangers;
+    hub_set sets[DOME_HUB_SETS];
+    GArray *polls;     /* struct pollfd */
+    GPtrArray *polled; /* the strangers, owners of the entries from DOME_POLL_FIRST on */
+    GArray *events;    /* struct epoll_event, of the set that is looked at */
+    GPtrArray *ready;  /* the clients on whose connections there is something to read */
+    double turned_at;  /* wall time of the last event */
+    double looked_at;  /* when this process last went through all connections */
+    bool beaten;       /* beats have come since */
 
     int bell;                /* eventfd, signalled when output has been written */
     dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
@@ -242,9 +259,15 @@ enum {
     DOME_POLL_ORDER,
     DOME_POLL_ADDING,
     DOME_POLL_SCRIPT,
+    DOME_POLL_SETS,
+    DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,
     DOME_POLL_ASK,
     DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
 };
+
+/* False: the system does not allow it. */
+bool dome__hub_poll_open(hub_state *s);
+void dome__hub_poll_close(hub_state *s);
 
 /* Waits for an event, at most so many ms. */
 void dome__hub_wait(hub_state *s, int report_fd, int ms);
@@ -252,10 +275,20 @@ void dome__hub_wait(hub_state *s, int report_fd, int ms);
 /* Whether there is an event for this descriptor of the above. */
 bool dome__hub_happened(const hub_state *s, int which);
 
+/* ---- hub_sets.c ---- */
+
+/* From now on this connection is heard, as what it is now: call it again when its task has greeted. False: the system does not
+ * allow it. */
+bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
+void dome__hub_hear_no_more(hub_state *s, hub_client *c);
+
 /* ---- hub_strangers.c ---- */
 
 /* Raises this process's limit on open files as far as the system allows. */
 void dome__hub_raise_limit(hub_state *s);
+
+/* Why so many tasks cannot be connected, g_free'd; NULL: they can. */
+char *dome__hub_has_no_room(const hub_state *s, int tasks);
 
 void dome__hub_accept(hub_state *s);
 int dome__hub_stranger_fd(const hub_stranger *x);
@@ -284,6 +317,9 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last);
 /* Whether so much output waits for its reader that the hub stops receiving this task's. */
 bool dome__hub_holds(const hub_state *s, const hub_client *c);
 
+/* The same of all tasks' output of a stream, STDOUT_FILENO or STDERR_FILENO. */
+bool dome__hub_holds_stream(const hub_state *s, int stream);
+
 /* Bytes of both streams that are not yet written, and that have been written. */
 size_t dome__hub_output_waiting(const hub_state *s);
 size_t dome__hub_output_written(const hub_state *s);
@@ -306,7 +342,17 @@ void dome__hub_client_free(hub_client *c);
 void dome__hub_sweep(hub_state *s);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 
+/* Tells tasks that this process is there; those of which another one tells learn it from that one. */
+void dome__hub_say_alive(hub_state *s);
+
+/* The watcher's connection of a task that has greeted; NULL: there is none. */
+hub_client *dome__hub_watch_of(const hub_state *s, uint32_t rank);
+void dome__hub_note_watch(hub_state *s, hub_client *c);
+
 /* ---- hub_clients.c ---- */
+
+/* After beats: notices tasks that disagree, or wait for each other. */
+void dome__hub_look_at_beats(hub_state *s);
 
 /* Reads what a task has sent. */
 void dome__hub_receive(hub_state *s, hub_client *c);
@@ -319,8 +365,8 @@ void dome__hub_closed(hub_state *s, hub_client *c);
 /* Whether a task has waited for some time without any data movement. */
 bool dome__hub_idle(const hub_state *s, const hub_client *c);
 
-/* After a beat of c: notices tasks that wait for each other's messages; returns whether there are any. */
-bool dome__hub_find_deadlock(hub_state *s, const hub_client *c);
+/* Notices tasks that wait for each other's messages; returns whether there are any. */
+bool dome__hub_find_deadlock(hub_state *s);
 
 /* ---- hub_process.c ---- */
 

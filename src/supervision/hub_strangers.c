@@ -14,7 +14,7 @@
 
 /* STRANGERS: the most at a time. When descriptors are scarce, RESERVED are kept for strangers, and OTHERS for the hub's other
  * files. */
-enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 14 };
+enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 17 };
 
 /* Seconds without accepting connections after the system has run out of descriptors. */
 static const double FULL_FOR = 0.1;
@@ -36,6 +36,11 @@ static guint open_now(void)
     return n;
 }
 
+static guint clamped(rlim_t limit)
+{
+    return (guint)MIN(limit, (rlim_t)1 << 30);
+}
+
 void dome__hub_raise_limit(hub_state *s)
 {
     struct rlimit limit;
@@ -44,17 +49,69 @@ void dome__hub_raise_limit(hub_state *s)
         limit.rlim_cur = limit.rlim_max;
         if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
             getrlimit(RLIMIT_NOFILE, &limit);
-        s->descriptors = (guint)MIN(limit.rlim_cur, (rlim_t)1 << 30);
+        s->descriptors = clamped(limit.rlim_cur);
     }
     s->inherited = open_now();
 }
 
+/* Of a task other than 0: its watcher's, and those of its streams. */
+static guint connections(bool all_output)
+{
+    return all_output ? 3 : 2;
+}
+
+/* The most tasks for so many descriptors, of which some are taken. */
+static int most_tasks(guint descriptors, guint taken, bool all_output)
+{
+    const guint needed = taken + RESERVED + OTHERS + 1; /* task 0 writes itself */
+    return descriptors > needed ? 1 + (int)((descriptors - needed) / connections(all_output)) : 1;
+}
+
+/* Files that this process opens before it becomes the hub: launch.c, private_machine.c. */
+enum { LAUNCH = 6 };
+
+int dome__hub_most_tasks(bool all_output, unsigned *files)
+{
+    struct rlimit limit;
+    *files = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? clamped(limit.rlim_max) : 1024;
+    return most_tasks(*files, open_now() + LAUNCH, all_output);
+}
+
+char *dome__hub_has_no_room(const hub_state *s, int tasks)
+{
+    bool all_output = false;
+    for (guint i = 0; i < s->clients->len; i++)
+        all_output |= ((const hub_client *)s->clients->pdata[i])->channel == DOME_WIRE_STDOUT;
+    const int most = most_tasks(s->descriptors, s->inherited, all_output);
+    return tasks <= most ? NULL
+                         : g_strdup_printf("the process that watches over its tasks can have connections to %d: the limit on "
+                                           "open files is %u (ulimit -Hn) on host %s",
+                                           most, s->descriptors, g_get_host_name());
+}
+
+/* Descriptors that tasks take: their connections, and their processes. */
 static guint lines(const hub_state *s)
 {
     guint n = 0;
-    for (guint i = 0; i < s->clients->len; i++)
-        n += !((hub_client *)s->clients->pdata[i])->closed;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        n += !c->closed + (c->process >= 0);
+    }
     return n;
+}
+
+/* Without its descriptor less can be told of how a process ended. Returns false if there is none. */
+static bool forget_process(const hub_state *s)
+{
+    for (guint i = s->clients->len; i-- > 0;) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->process >= 0) {
+            close(c->process);
+            c->process = -1;
+            return true;
+        }
+    }
+    return false;
 }
 
 static void forget(hub_state *s, guint i, bool close_it)
@@ -69,9 +126,11 @@ static void forget(hub_state *s, guint i, bool close_it)
 /* Whether the descriptors suffice for another task's connection. If not, the start fails with a line that names the limit. */
 static bool has_room(hub_state *s)
 {
-    guint used = s->inherited + lines(s) + RESERVED + OTHERS;
-    if (used < s->descriptors)
-        return true;
+    do {
+        const guint used = s->inherited + lines(s) + RESERVED + OTHERS;
+        if (used < s->descriptors)
+            return true;
+    } while (forget_process(s));
     dome__hub_notice(
         s, DOME_END_START, false, 1,
         g_strdup_printf("the program has more tasks than the process that watches over them can have connections to: the "

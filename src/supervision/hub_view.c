@@ -140,6 +140,8 @@ void dome__hub_carry_out(hub_state *s, dome_order *order, int asker)
     const char **hosts = dome__hub_hosts(s);
     char *why = dome__order_plan(order, s->view.size, hosts, &plan);
     g_free(hosts);
+    if (!why && (why = dome__hub_has_no_room(s, plan.size)))
+        dome__view_plan_clear(&plan);
     if (!why) {
         dome_view_act act = dome__view_ask(&s->view, &plan);
         if (act.deed != DOME_VIEW_REFUSED) {

@@ -13,25 +13,42 @@ bool dome__hub_idle(const hub_state *s, const hub_client *c)
 
 static bool is_task(const hub_state *s, const hub_client *c)
 {
-    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
+    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number && c->rank >= 0;
 }
 
-static const hub_client *task(const hub_state *s, int rank)
+/* The tasks by rank. */
+typedef struct tasks {
+    const hub_client **task;
+    int size;
+} tasks;
+
+static tasks find_tasks(const hub_state *s)
 {
+    int size = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_task(s, c) && c->rank == rank)
-            return c;
+        size = is_task(s, c) ? MAX(size, c->rank + 1) : size;
     }
-    return NULL;
+    tasks t = {g_new0(const hub_client *, size + 1), size};
+    for (guint i = s->clients->len; i-- > 0;) {
+        const hub_client *c = s->clients->pdata[i];
+        if (is_task(s, c))
+            t.task[c->rank] = c;
+    }
+    return t;
+}
+
+static const hub_client *task(const tasks *t, int rank)
+{
+    return rank >= 0 && rank < t->size ? t->task[rank] : NULL;
 }
 
 /* The task whose message this one waits for; NULL if there is none, or it might go on. */
-static const hub_client *waits_for(const hub_state *s, const hub_client *c)
+static const hub_client *waits_for(const hub_state *s, const tasks *t, const hub_client *c)
 {
     if (!c || c->closed || c->left || !c->awaited || !dome__hub_idle(s, c))
         return NULL;
-    return task(s, DOME_AWAITED_RANK(c->awaited));
+    return task(t, DOME_AWAITED_RANK(c->awaited));
 }
 
 static void describe(GString *text, const hub_client *c)
@@ -57,32 +74,45 @@ static void notice(hub_state *s, GString *text)
 /* The most tasks that a line describes. */
 enum { DESCRIBED = 4 };
 
-/* Follows from a task to the task it waits for, and so on, until one comes again. */
-static bool find_circle(hub_state *s, const hub_client *c)
+static void tell_circle(hub_state *s, const tasks *t, const hub_client *begin)
 {
-    const hub_client *at = c;
-    for (guint steps = 0; at && steps <= s->clients->len; steps++)
-        at = waits_for(s, at);
-    if (!at)
-        return false;
-    const hub_client *lowest = at, *begin = at; /* in the circle, whether or not c is */
-    while ((at = waits_for(s, at)) != begin)
+    const hub_client *lowest = begin;
+    for (const hub_client *at = begin; (at = waits_for(s, t, at)) != begin;)
         if (at->rank < lowest->rank)
             lowest = at;
     GString *text = g_string_new(NULL);
     int described = 0;
-    at = lowest;
+    const hub_client *at = lowest;
     do
         describe(text, at);
-    while (++described < DESCRIBED && (at = waits_for(s, at)) != lowest);
-    if (described == DESCRIBED && at != lowest && waits_for(s, at) != lowest)
+    while (++described < DESCRIBED && (at = waits_for(s, t, at)) != lowest);
+    if (described == DESCRIBED && at != lowest && waits_for(s, t, at) != lowest)
         g_string_append(text, "; and so on");
     notice(s, text);
-    return true;
+}
+
+/* Follows from each task to the task it waits for, and so on, until one comes again that was met on the same way. */
+static bool find_circle(hub_state *s, const tasks *t)
+{
+    int *way = g_new0(int, t->size + 1);
+    const hub_client *found = NULL;
+    for (int r = 0; r < t->size && !found; r++) {
+        const hub_client *at = t->task[r];
+        while (at && !way[at->rank]) {
+            way[at->rank] = r + 1;
+            at = waits_for(s, t, at);
+        }
+        if (at && way[at->rank] == r + 1)
+            found = at;
+    }
+    g_free(way);
+    if (found)
+        tell_circle(s, t, found);
+    return found != NULL;
 }
 
 /* All tasks wait, at least one of them for a message: nobody is left to send it. */
-static bool all_wait(hub_state *s)
+static bool all_wait(hub_state *s, const tasks *t)
 {
     const hub_client *receiver = NULL, *other = NULL;
     for (guint i = 0; i < s->clients->len; i++) {
@@ -96,7 +126,7 @@ static bool all_wait(hub_state *s)
     }
     if (!receiver)
         return false;
-    other = task(s, DOME_AWAITED_RANK(receiver->awaited));
+    other = task(t, DOME_AWAITED_RANK(receiver->awaited));
     for (guint i = 0; !other && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (is_task(s, c) && c != receiver)
@@ -110,7 +140,22 @@ static bool all_wait(hub_state *s)
     return true;
 }
 
-bool dome__hub_find_deadlock(hub_state *s, const hub_client *c)
+static bool any_waits(const hub_state *s)
 {
-    return (c->awaited && find_circle(s, c)) || all_wait(s);
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (is_task(s, c) && c->awaited && dome__hub_idle(s, c))
+            return true;
+    }
+    return false;
+}
+
+bool dome__hub_find_deadlock(hub_state *s)
+{
+    if (!any_waits(s))
+        return false;
+    const tasks t = find_tasks(s);
+    const bool found = find_circle(s, &t) || all_wait(s, &t);
+    g_free(t.task);
+    return found;
 }

@@ -33,6 +33,31 @@ void dome__open_streams(void)
         close(fd);
 }
 
+/* Whether the hub can have connections to all tasks. */
+static bool has_room(const dome_launch_request *request, char **message)
+{
+    unsigned files;
+    const int most = dome__hub_most_tasks(request->all_output, &files);
+    if (request->tasks <= most)
+        return true;
+    *message = g_strdup_printf("%d tasks are more than the process that watches over them can have connections to, %d%s: the "
+                               "limit on open files is %u (ulimit -Hn) on host %s: raise it, or run fewer tasks%s",
+                               request->tasks, most, request->all_output ? " with --dome-output all" : "", files,
+                               g_get_host_name(), request->all_output ? ", or leave out --dome-output all" : "");
+    return false;
+}
+
+/* Whether the launcher can start so many tasks. of_host: on this host alone. */
+static bool are_few_enough(const dome_launch_request *request, bool of_host, char **message)
+{
+    const dome_launcher *launcher = request->launcher;
+    const int most = of_host ? launcher->tasks_per_host : launcher->tasks;
+    if (request->tasks <= most)
+        return true;
+    *message = dome__launcher_too_many(launcher, request->tasks, of_host ? 1 : 0);
+    return false;
+}
+
 /* Finds the user's machine, or starts a private one. */
 static bool start_machine(dome_launch *launch, const dome_launch_request *request, char **message)
 {
@@ -41,6 +66,10 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
     char *left = NULL;
     if (!request->hosts && launcher->machine_there(&left))
         return true;
+    if (!are_few_enough(request, !request->hosts, message)) {
+        g_free(left);
+        return false;
+    }
     if (left)
         fprintf(stderr, "dome: %s\n", left);
     g_free(left);
@@ -111,8 +140,9 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
     /* A process that ignores SIGCHLD cannot learn how its children end. */
     const struct sigaction heard = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &heard, &launch->child_action);
-    bool good =
-        request->only_listen || !(request->launcher->can & DOME_LAUNCHER_MACHINE) || start_machine(launch, request, message);
+    bool good = are_few_enough(request, false, message) && has_room(request, message);
+    good = good &&
+           (request->only_listen || !(request->launcher->can & DOME_LAUNCHER_MACHINE) || start_machine(launch, request, message));
     bool outside = request->only_listen || request->hosts || !launch->machine.directory;
     good = good && listen_for_tasks(launch, outside, message);
     if (!good) {

@@ -41,6 +41,8 @@ typedef struct dome_launch_request {
     const char *script;  /* a shell command that prints hosts now and then (hosts_policy.h); NULL: none */
     bool size_auto;      /* the hub chooses the number of tasks that pays (size_policy.h) */
     int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
+    int tasks;           /* 0: not known yet */
+    bool all_output;     /* --dome-output all */
     bool only_listen;    /* the virtual machine is running (started from the console) */
     bool before_init;    /* for a program that has not yet called dome_init */
     bool heals;          /* the hub heals losses, at most `left` (below 0: no limit) */

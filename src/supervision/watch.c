@@ -9,6 +9,7 @@
 #include "supervision/trail_frame.h"
 #include "supervision/wire.h"
 #include "trace/record.h"
+#include "transport/board.h"
 #include "transport/handshake.h"
 #include "transport/transport.h"
 
@@ -53,6 +54,8 @@ struct dome_watch {
     void (*go_back)(void *ctx, const dome_wire_back *back);
     void *go_back_ctx;
     dome_hold *hold;       /* counts loop boundaries, and stops at one by order of the hub */
+    GArray *taken;         /* of the first task of a host: how many beats of each place it has passed on; uint32_t */
+    uint64_t heard_there;  /* when the first task of this host had last heard of the hub */
     pthread_mutex_t state; /* protects the next two, and the data for beats */
     const dome_transport *transport;
     bool leaving;               /* dome__watch_leave was called */
@@ -382,11 +385,11 @@ static uint64_t moved(const dome_watch *watch)
     return dome__watch_peer(watch, &hub) ? dome__bytes_moved(&hub) : 0;
 }
 
-static void send_beat(dome_watch *watch)
+/* *object: the text of beat->object, g_free'd by the caller. */
+static void make_beat(dome_watch *watch, dome_wire_beat *beat, char **object)
 {
     place p = read_place(watch);
-    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
-    dome_wire_beat *beat = &message.beat;
+    *beat = (dome_wire_beat){0};
     beat->sequence = p.sequence;
     beat->history = p.history;
     beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
@@ -401,15 +404,132 @@ static void send_beat(dome_watch *watch)
     beat->queries = watch->queries;
     beat->busy = busy_lately(watch);
     pthread_mutex_unlock(&watch->state);
-    char *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
-    beat->object = object;
+    *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
+    beat->object = *object;
     double average;
     beat->load = getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX;
     beat->checkpoint = __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED);
     beat->loop = dome__hold_passed(watch->hold);
     beat->bare = watch->trail->objects > 0 && watch->trail->named == 0;
+}
+
+static void send_beat(dome_watch *watch)
+{
+    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
+    char *object;
+    make_beat(watch, &message.beat, &object);
     send_message(watch, &message);
     g_free(object);
+}
+
+/* ---- the board of a host ---- */
+
+static void put_on_board(const dome_watch *watch, dome_board *board, const dome_wire_beat *beat)
+{
+    dome_board_beat b = {.sequence = beat->sequence,
+                         .history = beat->history,
+                         .progress = beat->progress,
+                         .checkpoint = beat->checkpoint,
+                         .loop = beat->loop,
+                         .awaited = beat->awaited,
+                         .waited = beat->waited,
+                         .rank = (uint32_t)watch->rank,
+                         .waiting = beat->waiting,
+                         .queries = beat->queries,
+                         .busy = beat->busy,
+                         .load = beat->load,
+                         .bare = beat->bare};
+    g_strlcpy(b.operation, beat->operation, sizeof b.operation);
+    g_strlcpy(b.object, beat->object ? beat->object : "", sizeof b.object);
+    dome__board_put(board, watch->transport->board_place, &b);
+}
+
+/* The beats that have been put there since the last call. */
+static GArray *take_from_board(dome_watch *watch, const dome_board *board, int tasks)
+{
+    GArray *beats = dome__wire_beats_new();
+    if (!watch->taken)
+        watch->taken = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    g_array_set_size(watch->taken, (guint)tasks);
+    for (int i = 0; i < tasks; i++) {
+        dome_board_beat b;
+        if (!dome__board_take(board, i, &g_array_index(watch->taken, uint32_t, i), &b))
+            continue;
+        const dome_wire_beat beat = {.sequence = b.sequence,
+                                     .history = b.history,
+                                     .operation = b.operation,
+                                     .waiting = b.waiting,
+                                     .progress = b.progress,
+                                     .object = b.object,
+                                     .queries = b.queries,
+                                     .busy = b.busy,
+                                     .load = b.load,
+                                     .checkpoint = b.checkpoint,
+                                     .loop = b.loop,
+                                     .awaited = b.awaited,
+                                     .bare = b.bare,
+                                     .waited = b.waited};
+        dome__wire_beats_add(beats, b.rank, &beat);
+    }
+    return beats;
+}
+
+static void send_beats(dome_watch *watch, GArray *beats)
+{
+    while (beats->len) {
+        send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_BEATS, .beats = beats});
+        g_array_remove_range(beats, 0, MIN(beats->len, DOME_WIRE_BEATS_MOST));
+    }
+}
+
+/* Seconds, in periods, after which another task no longer relies on the first one of its host to tell the hub of it. */
+static const double RELIES = 2.5;
+
+/* Sends a beat; on a host of many tasks by the first of them, which passes on those of all. */
+static void beat_by_board(dome_watch *watch, double period)
+{
+    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
+    char *object;
+    GArray *beats = NULL;
+    bool told = false;
+    make_beat(watch, &message.beat, &object);
+    pthread_mutex_lock(&watch->state);
+    dome_board *board = watch->transport ? __atomic_load_n(&watch->transport->board, __ATOMIC_ACQUIRE) : NULL;
+    if (board) {
+        const bool first = watch->transport->board_place == 0;
+        put_on_board(watch, board, &message.beat);
+        if (first) {
+            beats = take_from_board(watch, board, watch->transport->board_tasks);
+            __atomic_store_n(&board->told, dome__now_ns(), __ATOMIC_RELAXED);
+        }
+        const uint64_t last = __atomic_load_n(&board->told, __ATOMIC_RELAXED);
+        told = last && (double)dome__since_ns(last) * 1e-9 < RELIES * period;
+    }
+    pthread_mutex_unlock(&watch->state);
+    if (beats)
+        send_beats(watch, beats);
+    else if (!told)
+        send_message(watch, &message);
+    g_clear_pointer(&beats, g_array_unref);
+    g_free(object);
+}
+
+/* Whether the hub has been heard, by this task or by the first of its host, which tells the others. */
+static bool is_heard(dome_watch *watch, bool itself)
+{
+    bool heard = itself;
+    pthread_mutex_lock(&watch->state);
+    dome_board *board = watch->transport ? __atomic_load_n(&watch->transport->board, __ATOMIC_ACQUIRE) : NULL;
+    if (board && watch->transport->board_place == 0) {
+        if (itself)
+            __atomic_store_n(&board->heard, dome__now_ns(), __ATOMIC_RELAXED);
+    } else if (board) {
+        const uint64_t there = __atomic_load_n(&board->heard, __ATOMIC_RELAXED);
+        heard |= there != watch->heard_there;
+        watch->heard_there = there;
+    }
+    pthread_mutex_unlock(&watch->state);
+    return heard;
 }
 
 /* ---- the trace ---- */
@@ -682,7 +802,7 @@ static void *watch_main(void *argument)
     for (;;) {
         double t = now();
         if (t - beat >= period) {
-            send_beat(watch);
+            beat_by_board(watch, period);
             beat = t;
         }
         struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
@@ -703,7 +823,7 @@ static void *watch_main(void *argument)
         if (p[1].revents)
             break;
         t = dome__awake_read(&awake, now(), 2 * period);
-        if (p[0].revents && receive(watch))
+        if (is_heard(watch, p[0].revents && receive(watch)))
             heard = t;
         take_messages(watch);
         if (t - heard > limit && !watch->paused)
@@ -884,6 +1004,8 @@ void dome__watch_close(dome_watch *watch)
         else
             last_fd = watch->fd;
     }
+    if (watch->taken)
+        g_array_unref(watch->taken);
     dome__trace_free(watch->trace);
     if (the_watch == watch) {
         dome__last_signal_leave();

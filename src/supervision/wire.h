@@ -38,6 +38,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
     DOME_WIRE_BACK,       /* hub: a task is lost; become the program anew at once, for this view */
     DOME_WIRE_TIMES,      /* rank 0: how long the parts of the change into its view took */
+    DOME_WIRE_BEATS,      /* a task: the states of tasks of its host */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -152,6 +153,16 @@ typedef struct dome_wire_times {
     uint64_t members, blocks, joining, preamble; /* ns: history.h */
 } dome_wire_times;
 
+/* The beat of a task, with others. */
+typedef struct dome_wire_beat_of {
+    uint32_t rank;
+    char *operation, *object; /* of the beat */
+    dome_wire_beat beat;
+} dome_wire_beat_of;
+
+/* The most in one message. */
+enum { DOME_WIRE_BEATS_MOST = 200 };
+
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
@@ -173,6 +184,7 @@ typedef struct dome_wire_message {
         dome_wire_report report;
         uint32_t recording;      /* RECORD: its number; 0: stop */
         uint32_t signal;         /* SIGNAL: its number */
+        GArray *beats;           /* BEATS: of dome_wire_beat_of */
         GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;     /* HOLD, TARGET */
         dome_wire_refuse refuse; /* REFUSE */
@@ -187,6 +199,10 @@ typedef struct dome_wire_message {
 /* A new array of dome_wire_call, which it owns. */
 GArray *dome__wire_calls_new(void);
 
+/* The same of dome_wire_beat_of; dome__wire_beats_add copies the texts. */
+GArray *dome__wire_beats_new(void);
+void dome__wire_beats_add(GArray *beats, uint32_t rank, const dome_wire_beat *beat);
+
 /* ---- frames ---- */
 
 /* A message as a frame, g_byte_array_unref'd by the caller. Texts and trails that are too long are truncated; a NULL text becomes
@@ -195,6 +211,9 @@ GByteArray *dome__wire_frame(const dome_wire_message *message);
 
 /* Sends a message. Returns false if the other side is gone or does not receive it within the socket's timeout. */
 bool dome__wire_send(int fd, const dome_wire_message *message);
+
+/* The same of a frame. */
+bool dome__wire_send_frame(int fd, const GByteArray *frame);
 
 /* Makes the frame of DOME_WIRE_SIGNAL; async-signal-safe. */
 enum { DOME_WIRE_SIGNAL_BYTES = 12 };

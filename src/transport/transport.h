@@ -159,11 +159,13 @@ struct dome_transport {
     uint64_t wait_began;      /* when the wait began, ns; read by the watcher thread */
     uint64_t progress;        /* incremented when anything arrives; read by the watcher thread */
     uint64_t messages, bytes; /* sent so far */
-    uint64_t share_bytes;     /* the most bytes a task can give in a share; 0: no shares in this program */
-    dome_group near;          /* tasks that share memory with this one */
-    dome_group leaders;       /* the lowest rank of each such group; a task that shares memory with none is its own leader */
-    const int *leader;        /* by rank */
-    int *groups;              /* memory of these */
+    struct dome_board *board; /* of this task's host (board.h), NULL: none; read by the watcher thread */
+    int board_place, board_tasks;
+    uint64_t share_bytes; /* the most bytes a task can give in a share; 0: no shares in this program */
+    dome_group near;      /* tasks that share memory with this one */
+    dome_group leaders;   /* the lowest rank of each such group; a task that shares memory with none is its own leader */
+    const int *leader;    /* by rank */
+    int *groups;          /* memory of these */
     dome_transport_links links;
     dome_clusters *clusters;             /* the groups of collectives, by `links`; NULL: all tasks are alike */
     uint64_t short_bytes[DOME_PATTERNS]; /* up to how many bytes collectives use the pattern for short data; 0: the default */

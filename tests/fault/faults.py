@@ -565,6 +565,10 @@ def all_cases():
         case("kill -9 task 1 while data moves, road %s" % road, while_data_moves, 3, 1, signal.SIGKILL, 0.1, road)
         case("stop task 1 in barrier, road %s" % road, stop_rank, 4, "barrier", 1, 4, road)
     case("stop hub in sum", stop_hub, 4, "sum", 4)
+    # On a host of many tasks the first one tells the hub of all.
+    for rank in 0, 20:
+        case("stop task %d of 40" % rank, stop_rank, 40, "own", rank, 10)
+    case("stop hub of 40", stop_hub, 40, "sum", 10)
     case("stop daemon before the end", stop_daemon, 4, 4)
     for place in "own", "sum", "finalize":
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:

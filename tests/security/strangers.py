@@ -150,7 +150,7 @@ def limit_is_named():
         status = run.wait()
         run.check_clean()
         check(status == 1, "status %s" % status)
-        only_line(run, r"the program has more tasks than .*: the limit on open files is 85 \(ulimit -Hn\) on host \S+: .*")
+        only_line(run, r"30 tasks are more than the process that watches .*: the limit on open files is 85 \(ulimit -Hn\) on host \S+: .*")
 
 
 # ---- dome ps of other hosts ----

@@ -156,6 +156,26 @@ def no_room_for_tasks():
         check(machine.alive(), "the user's machine is gone")
 
 
+def before_anything(options, pattern, limit=None):
+    """More tasks than can be: one line, and nothing was started for the run, so it also says nothing of root."""
+    limited = ["prlimit", "--nofile=%d:%d" % (limit, limit)] if limit else []
+    with Run(limited + [STARTER, "sum", "--dome-transport", "pvm"] + options, {"PVM_ALLOW_ROOT": None}) as run:
+        ends(run, 1)
+        prints(run, "")
+        check(re.fullmatch("dome: " + pattern + "\n", run.errors()), "on standard error: " + run.errors())
+
+
+def as_many_as_told():
+    """What the line of a refusal names as the most works: the hub gives up what it can do without."""
+    options = ["--dome-output", "all", "--dome-timeout", "60"]
+    limited = ["prlimit", "--nofile=96:96", STARTER, "sum"]
+    with Machine() as machine:
+        line = refuses(limited + ["--dome-tasks", "400"] + options, 1, r"400 tasks are more than .* connections to, .*", machine.for_run())
+        most = int(re.search(r"connections to, (\d+) with --dome-output all", line).group(1))
+        check(15 <= most <= 30, "%d tasks for 96 files" % most)
+        says(limited + ["--dome-tasks", str(most)] + options, sum_of(most), machine.for_run())
+
+
 # ---- virtual machines that are there already ----
 
 
@@ -486,6 +506,14 @@ def all_cases():
     case("no value", refuses, [STARTER, "--dome-tasks"], 2, r".*--dome-tasks.*")
     case("two tasks in one process", refuses, [STARTER, "--dome-tasks", "2", "--dome-transport", "self"], 2, r"--dome-transport self .*")
     case("--dome-tasks 100000", refuses, [STARTER, "sum", "--dome-tasks", "100000"], 1, r"100000 tasks are more than .*")
+    case("more tasks than a daemon can have", before_anything, ["--dome-tasks", "481"],
+         r"481 tasks are more than can be started on host \S+ alone: at most 480 on a host, and 960 in one program; .*, or more hosts")
+    case("more tasks than a program can have", before_anything, ["--dome-tasks", "961"],
+         r"961 tasks are more than one program can have: at most 480 on a host, and 960 in one program; .*")
+    case("more tasks than the hub can have connections to", before_anything, ["--dome-tasks", "100"],
+         r"100 tasks are more than the process that watches over them can have connections to, [4-6]\d: the limit on open files is 150 "
+         r"\(ulimit -Hn\) on host \S+: raise it, or run fewer tasks", 150)
+    case("as many tasks as the hub can have connections to", as_many_as_told)
     case("dome run: no such program", refuses, [DOME, "run", "-n", "2", "/nowhere/program"], 127, r"run: there is no program .*")
     case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 126, r"run: the file /etc/passwd is not executable .*")
     case("dome run: not a Dome program", not_a_dome_program)
