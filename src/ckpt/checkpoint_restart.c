@@ -72,7 +72,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
         }
         return file;
     }
-    file = dome__store_newest(c->directory, c->program, !c->in_memory, &skipped, &none);
+    file = dome__store_newest(c->directory, c->program, true, &skipped, &none);
     char **lines = g_strsplit(skipped ? skipped : "", "\n", -1);
     for (char **line = lines; *line; line++)
         dome__checkpoint_say(env, "%s: it is not used", *line);
