@@ -324,7 +324,7 @@ def many_views(count):
             task.append(sampled(run.rank(0)))
         check(abs(seen[1][0] - seen[0][0]) <= 12, "descriptors of the hub: %s" % seen)  # connections come and go meanwhile
         check(seen[1][1] < seen[0][1] + 3000, "memory of the hub: %s" % seen)
-        check(task[1][0] <= task[0][0], "descriptors of task 0: %s" % task)
+        check(task[1][0] <= task[0][0] + 4, "descriptors of task 0: %s" % task)  # they come and go as it starts
         check(task[1][1] < task[0][1] + 3000, "memory of task 0: %s" % task)
         ended_well(run, expected)
         return "descriptors and KiB of the hub: %s, of task 0: %s" % (seen, task)
