@@ -1005,9 +1005,11 @@ void write_function(program *p, function *f)
         variable *v = variable_new(f, at, parameter_type(f, (unsigned)i, at->type), true);
         v->plain_pointer = type_is_array(at->type);
         g_ptr_array_add(f->live, v);
-        if (v->memory)
-            g_string_append_printf(copies, "%s = %s; ", v->read, name);
-        else if (strcmp(v->name, name) != 0)
+        if (v->memory) {
+            char *copy = type_assign(u, v->type, v->read, name);
+            g_string_append_printf(copies, "%s ", copy);
+            g_free(copy);
+        } else if (strcmp(v->name, name) != 0)
             g_string_append_printf(names, "%s = %s; ", v->declared, name);
         g_free(name);
     }
