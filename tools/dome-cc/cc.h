@@ -77,6 +77,7 @@ typedef struct function {
     unsigned callers;        /* calls of it in the text of the program */
     struct function *caller; /* one of them */
     bool twin;               /* it is written twice: see find_twins */
+    bool split;              /* it has a twin that it calls itself when the program goes on */
     bool no_twin;            /* it cannot be */
     bool told;               /* its twin is declared */
     double cost;             /* operations of a call, if it does not poll */

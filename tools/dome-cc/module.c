@@ -1125,7 +1125,7 @@ char *module_write(program *p, unit *u)
         char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
         function *declared = key ? g_hash_table_lookup(p->functions, key) : NULL;
         g_free(key);
-        if (declared && declared->twin && !declared->told) {
+        if (declared && declared->unit == u && (declared->twin || declared->split) && !declared->told) {
             unsigned end = declared->decl == top ? declared->body->a : text_find(u, top->b, u->length, ';');
             char *twin = write_twin_declaration(u, top, end);
             g_string_append(before, twin);

@@ -947,10 +947,13 @@ void summary_complete(program *p)
 /* The twin of a static function that is called in one place only. The compiler would make such a function a part of its caller,
  * but a second call, by which it is entered again when the program goes on, would keep it from that. So that second call is of a
  * copy, the twin, and the function itself cannot be entered again. What a twin calls has twins for the same reason. */
-static bool has_function_name(unit *u, node *n)
+static bool cannot_be_copied(unit *u, node *n)
 {
     char *text = text_flat(u, n->a, n->b);
     bool found = strstr(text, "__func__") || strstr(text, "__FUNCTION__") || strstr(text, "__PRETTY_FUNCTION__");
+    g_free(text);
+    text = text_flat(u, n->a, node_kid(n, n->kids->len - 1)->a);
+    found = found || strchr(text, ';'); /* int f(a) int a; { ... } */
     g_free(text);
     return found;
 }
@@ -989,18 +992,42 @@ static bool is_single(program *p, const function *f)
            clang_getCursorLinkage(f->decl->cursor) == CXLinkage_Internal && !g_hash_table_contains(p->addressed, f->key);
 }
 
+/* main, and functions that are called in several places or by themselves, are entered again by a copy, too: what the compiler
+ * knows of variables would be lost where the saved ones come in. */
+static void find_splits(program *p)
+{
+    for (unsigned i = 0; i < p->units->len; i++) {
+        unit *u = g_ptr_array_index(p->units, i);
+        for (unsigned k = 0; k < u->functions->len; k++) {
+            function *f = g_ptr_array_index(u->functions, k);
+            char *header = text_flat(u, f->decl->a, f->body->a);
+            f->split = f->polls && !is_single(p, f) && g_hash_table_lookup(p->functions, f->key) == f &&
+                       !strstr(header, "inline") && !strstr(header, "__attribute") && !cannot_be_copied(u, f->decl);
+            for (unsigned t = 0; t < u->tops->len && f->split; t++) {
+                node *top = g_ptr_array_index(u->tops, t);
+                char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
+                f->split = !key || strcmp(key, f->key) != 0 || is_simple_header(u, top);
+                g_free(key);
+            }
+            g_free(header);
+        }
+    }
+}
+
 static void find_twins(program *p)
 {
+    find_splits(p);
     for (bool more = true; more;) {
         more = false;
         for (unsigned i = 0; i < p->units->len; i++) {
             unit *u = g_ptr_array_index(p->units, i);
             for (unsigned k = 0; k < u->functions->len; k++) {
                 function *f = g_ptr_array_index(u->functions, k);
-                bool twin = !f->twin && !f->no_twin && is_single(p, f) && (f->polls ? !f->recursive : f->caller->twin);
+                bool twin = !f->twin && !f->no_twin && is_single(p, f) &&
+                            (f->polls ? !f->recursive : f->caller->twin || f->caller->split);
                 if (!twin)
                     continue;
-                f->no_twin = has_function_name(u, f->decl);
+                f->no_twin = cannot_be_copied(u, f->decl);
                 for (unsigned t = 0; t < u->tops->len && !f->no_twin; t++) {
                     node *top = g_ptr_array_index(u->tops, t);
                     char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;

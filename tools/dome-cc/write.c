@@ -929,11 +929,11 @@ static CXType parameter_type(function *f, unsigned i, CXType written)
     return written;
 }
 
-/* text[top->a .. end) with the name of the function's twin. */
+/* text[top->a .. end) with the name of the function's twin, which gcc must not make one function with it again. */
 static char *twin_header(unit *u, node *top, unsigned end)
 {
     unsigned at = cursor_offset(top->cursor);
-    GString *s = g_string_new("\n");
+    GString *s = g_string_new("\n__attribute__((__no_icf__)) ");
     edit_range(u, top->a, at, NULL, s);
     g_string_append(s, TWIN_PREFIX);
     edit_range(u, at, end, NULL, s);
@@ -945,6 +945,23 @@ char *write_twin_declaration(unit *u, node *top, unsigned end)
     char *header = twin_header(u, top, end), *all = g_strdup_printf("%s;\n", header);
     g_free(header);
     return all;
+}
+
+/* The call of the twin, where the program goes on. */
+static void write_again(function *f, GString *out)
+{
+    bool nothing = returns_nothing(f), is_main = f == f->unit->main;
+    int n = clang_Cursor_getNumArguments(f->decl->cursor);
+    g_string_append_printf(out, "if (__builtin_expect(dome__cc_status & 8, 0)) %s" TWIN_PREFIX "%s(", nothing ? "{ " : "return ",
+                           is_main ? "dome__main" : f->name);
+    if (is_main && n == 0)
+        g_string_append(out, "dome__argc, dome__argv");
+    for (int i = 0; i < n; i++) {
+        char *name = cursor_name(clang_Cursor_getArgument(f->decl->cursor, (unsigned)i));
+        g_string_append_printf(out, "%s%s", i ? ", " : "", name);
+        g_free(name);
+    }
+    g_string_append(out, nothing ? "); return; }\n" : ");\n");
 }
 
 /* The twin of a function that does not poll: its text, to be put behind it. */
@@ -1050,8 +1067,9 @@ void write_function(program *p, function *f)
         g_string_append_c(resume, '\n');
     }
     g_string_append(resume, "}\n");
-    for (int copy = 0; copy < (f->twin ? 2 : 1); copy++) {
-        bool is_twin = copy == 1, enters = !f->twin || is_twin;
+    bool twice = f->twin || f->split;
+    for (int copy = 0; copy < (twice ? 2 : 1); copy++) {
+        bool is_twin = copy == 1, enters = !twice || is_twin;
         if (is_twin) {
             char *header = twin_header(u, f->decl, f->body->a);
             g_string_append_printf(all, "%s", header);
@@ -1066,11 +1084,16 @@ void write_function(program *p, function *f)
             g_string_append_printf(all, zero ? (type_is_record(v->type) ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
         }
         g_string_append_printf(all, "%s\n", names->str);
+        if (f->split && !enters)
+            write_again(f, all);
         if (memory)
             g_string_append_printf(all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name,
                                    f->name);
         if (!enters) {
             g_string_append(all, copies->str);
+            if (entry)
+                g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
+                                       entry->id);
         } else if (entry && !copies->len) {
             g_string_append_printf(all,
                                    "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
