@@ -212,6 +212,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->back = true;
         c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
         avoid_too(c, word[AVOID]);
+        c->held = g_strdup(word[HELD]);
         set_flags(c->held, FD_CLOEXEC);
         if (word[SLOTS][0]) {
             g_free(c->slots);
