@@ -204,7 +204,7 @@ typedef struct packer {
 } packer;
 
 packer packer_new(void);
-void packer_add(unit *u, packer *k, CXType t, const char *name);
+void packer_add(unit *u, packer *k, const variable *v);
 void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n,
                        packer *k); /* k is freed */
 char *type_assign(unit *u, CXType t, const char *to, const char *from);

@@ -939,10 +939,18 @@ static void pack_value(unit *u, packer *k, CXType t, const char *place, const ch
     }
 }
 
-void packer_add(unit *u, packer *k, CXType t, const char *name)
+void packer_add(unit *u, packer *k, const variable *v)
 {
-    char *place = g_strdup_printf("s->%s", name);
-    pack_value(u, k, t, place, "t");
+    char *place = g_strdup_printf("s->%s", v->name);
+    if (v->wide) {
+        g_string_append_printf(k->pack, "dome__cc_put8(t + %llu, (const void *)&%s);\n", k->at, place);
+        g_string_append_printf(k->unpack, "dome__cc_get8((void *)&%s, t + %llu);\n", place, k->at);
+        k->at += 8;
+    } else if (v->plain_pointer) {
+        k->at += 16;
+    } else {
+        pack_value(u, k, v->type, place, "t");
+    }
     g_free(place);
 }
 

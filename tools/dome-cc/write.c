@@ -863,7 +863,7 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
         g_string_append_printf(fields, "%s; ", v->declared);
         g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(struct dome__%s_%s, %s)},\n", v->name, type, what,
                                f->name, v->name);
-        packer_add(u, &k, v->type, v->name);
+        packer_add(u, &k, v);
         n++;
         g_free(type);
     }
