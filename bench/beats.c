@@ -102,7 +102,7 @@ static int join(const crowd *c, int rank, dome_wire_channel channel)
     const int fd = dome__hub_connect(&c->address, c->address.endpoints[0], channel, DOME_HANDSHAKE_PATIENCE);
     char host[32];
     snprintf(host, sizeof host, "simulated%d", rank / c->host);
-    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO, .hello = {(uint32_t)rank, (uint32_t)getpid(), 0, host, 0}};
+    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO, .hello = {.rank = (uint32_t)rank, .pid = (uint32_t)getpid(), .host = host}};
     char answer[8];
     if (fd >= 0 && (!dome__wire_send(fd, &hello) || recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer)) {
         close(fd);
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     raise_limit(c.tasks * c.connections);
     const pid_t hub = start_hub(listen_here(&port));
     char *text = g_strdup_printf("%s;127.0.0.1:%u;", cookie, port);
-    clockid_t clock;
+    clockid_t clock = 0;
     if (!dome__hub_address_parse(&c.address, text) || clock_getcpuclockid(hub, &clock))
         fail("no hub");
     c.fd = g_new0(int, c.tasks *c.connections);
