@@ -102,7 +102,8 @@ static int join(const crowd *c, int rank, dome_wire_channel channel)
     const int fd = dome__hub_connect(&c->address, c->address.endpoints[0], channel, DOME_HANDSHAKE_PATIENCE);
     char host[32];
     snprintf(host, sizeof host, "simulated%d", rank / c->host);
-    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO, .hello = {.rank = (uint32_t)rank, .pid = (uint32_t)getpid(), .host = host}};
+    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
+                                     .hello = {.rank = (uint32_t)rank, .pid = (uint32_t)getpid(), .host = host}};
     char answer[8];
     if (fd >= 0 && (!dome__wire_send(fd, &hello) || recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer)) {
         close(fd);
