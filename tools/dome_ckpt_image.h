@@ -29,7 +29,7 @@ void dome__ckpt_image_value(GString *to, const dome_ckpt_image *image, const dom
 void dome__ckpt_image_values(GString *to, const dome_ckpt_image *image, const dome_capture_shown_type *type, uint64_t count,
                              const uint8_t *bytes, uint64_t most);
 
-/* Appends what a pointer leads to: "heap 12[3].next", "global n", "#3 column", "function compare". */
+/* Appends what a pointer leads to: "heap 12[3].next", "global n", "#3.column", "function compare". */
 void dome__ckpt_image_pointer(GString *to, const dome_ckpt_image *image, const uint8_t *bytes);
 
 /* Where an active function was captured: "queens.c:27", or "point 2". g_free'd by the caller. */
