@@ -649,7 +649,6 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
     dome_change *c = env->change;
     const int wish = c->wish;
     c->wish = 0;
-    dome__change_over(env);
     if (!wish && !ordered)
         return DOME_OK;
     dome_view_plan plan = plan_for(env, wish, ordered);

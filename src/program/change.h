@@ -80,7 +80,8 @@ bool dome__change_keeps(const dome_env *env);
 /* When the state has been taken over. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
-/* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. */
+/* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. Comes before
+ * dome__checkpoint_boundary, after which nobody knows when objects got their values. */
 void dome__change_over(dome_env *env);
 
 /* At a loop boundary, where the hub's order demands a change by this plan (view_plan.h, as text; NULL: no order): does not return

@@ -207,6 +207,7 @@ dome_status dome_checkpoint(dome_env *env)
     uint64_t order = 0;
     char *plan = env->watch ? dome__watch_loop(env->watch, &order) : NULL;
     env->change->passed = true;
+    dome__change_over(env);
     int status = dome__checkpoint_boundary(env);
     if (status == DOME_OK)
         status = dome__change_boundary(env, order, plan);
