@@ -8,26 +8,6 @@ steps=3000
 marks=$work/marks
 echo h1 >only # a machine to which hosts can be added
 
-# Where the tasks are: "h1:2 h2:0 ...".
-everywhere() {
-    local host
-    for host in "${hosts[@]}"; do
-        printf '%s:%s ' "$host" "$("$lab" ps "$host" | awk -v program="$elastic" '$4 == program' | grep -c '')"
-    done
-}
-
-are_at() {
-    [ "$(everywhere)" = "$1 " ]
-}
-
-step() {
-    cat "$marks/step.0" 2>/dev/null || echo 0
-}
-
-beyond() {
-    [ "$(step)" -gt "$1" ]
-}
-
 # NAME WHERE ARGUMENTS...: an order that is carried out, and where the tasks are afterwards
 order() {
     local name=$1 expected=$2

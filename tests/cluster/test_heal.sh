@@ -12,26 +12,6 @@ for host in "${hosts[@]}"; do
     on "$host" mount -t tmpfs none "$memory" # as hosts have, each its own
 done
 
-# Where the tasks are: "h1:2 h2:0 ...".
-everywhere() {
-    local host
-    for host in "${hosts[@]}"; do
-        printf '%s:%s ' "$host" "$("$lab" ps "$host" | awk -v program="$elastic" '$3 != "T" && $4 == program' | grep -c '')"
-    done
-}
-
-are_at() {
-    [ "$(everywhere)" = "$1 " ]
-}
-
-step() {
-    cat "$marks/step.0" 2>/dev/null || echo 0
-}
-
-beyond() {
-    [ "$(step)" -gt "$1" ]
-}
-
 # RANK...: the numbers of their processes, each on its own host
 pids() {
     local rank

@@ -266,6 +266,24 @@ class Run:
         self.close()
 
 
+def mark(run, name):
+    """The number that task 0 of tests/programs/elastic or tell has left under a name; None: it has not yet."""
+    try:
+        with open("%s/%s.0" % (run.marks, name)) as f:
+            return int(f.read())
+    except (OSError, ValueError):
+        return None
+
+
+def step_of(run):
+    return mark(run, "step") or 0
+
+
+def reach(run, step):
+    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
+    check(run.process.poll() is None, "it ended early: %s" % run.errors())
+
+
 def only_line(run, pattern):
     """Exactly one line on standard error, and it says so."""
     lines = run.lines()

@@ -16,7 +16,7 @@ import sys
 import time
 
 import harness
-from harness import DOME, PROGRAMS, Run, check, wait_until
+from harness import DOME, PROGRAMS, Run, check, reach, step_of, wait_until
 
 ELASTIC, WORKER = PROGRAMS + "/elastic", PROGRAMS + "/worker"
 POINTS = 30  # of ELASTIC in six steps (tests/programs/elastic.c), but for the last one, where it may have ended
@@ -42,19 +42,6 @@ def start(steps, sleep_ms, tasks, restarts=5, sizes="-", variant="", every=2, di
     if directory:
         command += ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", str(every)]
     return Run(command + list(options), environment=environment)
-
-
-def step_of(run):
-    try:
-        with open(run.marks + "/step.0") as f:
-            return int(f.read())
-    except (OSError, ValueError):
-        return 0
-
-
-def reach(run, step):
-    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
-    check(run.process.poll() is None, "it ended early: %s" % run.errors())
 
 
 def further(run, steps):

@@ -11,7 +11,7 @@ import sys
 import time
 
 import harness
-from harness import DOME, PROGRAMS, Run, check, only_line, wait_until
+from harness import DOME, PROGRAMS, Run, check, only_line, reach, step_of, wait_until
 
 TELL = PROGRAMS + "/tell"
 WENT_ON = r"dome: task %s on host \S+ is lost: .*; the program goes on with %d tasks? from loop boundary (\d+), %d"
@@ -30,18 +30,6 @@ def result(steps):
 def start(steps, sleep_ms, tasks, variant="", every=5, run_options=(), options=()):
     return Run([DOME, "run", "--on-loss", "tell", "-n", str(tasks)] + list(run_options) + [TELL, str(steps), str(sleep_ms), "%MARKS%", variant] +
                ["--dome-checkpoint-every", str(every), "--dome-balance", "none"] + list(options))
-
-
-def step_of(run):
-    try:
-        with open(run.marks + "/step.0") as f:
-            return int(f.read())
-    except (OSError, ValueError):
-        return 0
-
-
-def reach(run, step):
-    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
 
 
 def at_step(run, step):

@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
-from harness import BUILD, DOME, PROGRAMS, Run, check, wait_until
+from harness import BUILD, DOME, PROGRAMS, Run, check, mark, reach, step_of, wait_until
 
 ELASTIC = PROGRAMS + "/elastic"
 EXAMPLES = os.path.join(os.path.abspath(BUILD), "examples")
@@ -45,23 +45,6 @@ def ended_well(run, output):
     check(run.output() == output, "other output: %r instead of %r" % (run.output()[-300:], output[-300:]))
     check(not run.lines(), "lines: %s" % run.errors())
     run.check_clean()
-
-
-def mark(run, name):
-    try:
-        with open("%s/%s.0" % (run.marks, name)) as f:
-            return int(f.read())
-    except OSError:
-        return None
-
-
-def step_of(run):
-    return mark(run, "step") or 0
-
-
-def reach(run, step):
-    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
-    check(run.process.poll() is None, "it ended early: %s" % run.errors())
 
 
 def sizes_of(seed, count, most=7):
