@@ -50,8 +50,8 @@ bool dome__size_pays(int best, int present, double time, double now);
 /* ---- when a running program changes ---- */
 
 /* Measured over WINDOW seconds and at least LOOPS boundaries, beginning SETTLE seconds after a change. A number must be the best
- * TWICE in a row, and pay. After a change, REST seconds pass; after one
- * that failed, WAIT seconds, then twice as long each time. Measurements of other numbers are forgotten after FORGET seconds. */
+ * TWICE in a row, and pay. After a change, REST seconds pass; after one that failed, WAIT seconds, then twice as long each time.
+ * Measurements of other numbers are forgotten after FORGET seconds. */
 #define DOME_SIZE_SETTLE 1.0
 #define DOME_SIZE_WINDOW 3.0
 #define DOME_SIZE_LOOPS  10
