@@ -74,8 +74,10 @@ until_true is_told 2 2 || fail "not on two hosts: $(on h1 "$dome" ps); $(errors 
 printf '%s\n' h1 h2 h3 >list.new
 mv list.new list
 until_true is_told 3 3 || fail "not on three hosts: $(on h1 "$dome" ps); $(errors script)"
-on h1 "$dome" ps >ps.out
-grep -Eq '^ +1 +3 +3 .* grow: --hosts-script$' ps.out || fail "dome ps does not say why: $(cat ps.out)"
+says_why() { # when the view stands
+    on h1 "$dome" ps | grep -Eq '^ +1 +3 +3 .* grow: --hosts-script$'
+}
+until_true says_why || fail "dome ps does not say why: $(on h1 "$dome" ps)"
 rm "$marks/slow"
 wait "$program"
 status=$?
