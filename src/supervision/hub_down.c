@@ -129,7 +129,8 @@ static void start_look(hub_state *s, const hub_member *members, int size)
     GPtrArray *hosts = g_ptr_array_new(), *skip = g_ptr_array_new();
     GArray *daemons = g_array_new(FALSE, FALSE, sizeof(int));
     for (guint i = 0; i < s->down->len; i++)
-        g_ptr_array_add(skip, g_array_index(s->down, hub_host, i).name);
+        if (dome__hub_is_down(s, g_array_index(s->down, hub_host, i).name))
+            g_ptr_array_add(skip, g_array_index(s->down, hub_host, i).name);
     for (int r = 0; r < size; r++) {
         const hub_member *m = &members[r];
         char *name = is_elsewhere(m) ? dome__unconst(m->host) : NULL;
@@ -213,7 +214,10 @@ static void judge(hub_state *s, const hub_member *members, int size)
 
 bool dome__hub_is_held_up(const hub_state *s)
 {
-    return s->look.held_up || (s->healing && s->down->len > 0);
+    bool any = false;
+    for (guint i = 0; i < s->down->len; i++)
+        any |= dome__hub_is_down(s, g_array_index(s->down, hub_host, i).name);
+    return s->look.held_up || (s->healing && any);
 }
 
 bool dome__hub_find_down(hub_state *s, hub_member *members, int size)
