@@ -4,7 +4,6 @@
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -142,6 +141,7 @@ static void send_back(hub_state *s, hub_client *c)
         dome__hub_send_back(s, c);
 }
 
+/* Its note has the lines of program/change.c: here those before LOOPS, and the rest is what task 0 left with the hub. */
 static bool start_rank0(hub_state *s)
 {
     char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
@@ -195,7 +195,7 @@ static double noticing(const hub_state *s)
 }
 
 /* Makes the next view: a newcomer is started on the host of the task whose place it takes; if that is down, where there is room.
- */
+ * With --on-loss tell there is none but for task 0. */
 static void make_view(hub_state *s, const hub_member *members, int size)
 {
     bool *lost = g_new0(bool, size);
