@@ -20,7 +20,6 @@
 #include <dome/env.h>
 
 #include <errno.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>

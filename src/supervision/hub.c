@@ -1,7 +1,6 @@
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
 #include "supervision/report.h"
-#include "trace/record.h"
 #include "transport/door.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* Handles what tasks send to the hub, over the connections of their watchers and of their output. */
-#include "core/clock.h"
 #include "supervision/hub_private.h"
 #include "supervision/wire.h"
-#include "trace/record.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Failures: notices them, tells all tasks, and kills those that do not end. */
 #include "core/terminal.h"
 #include "supervision/hub_private.h"
-#include "trace/record.h"
 
 #include <signal.h>
 #include <stdio.h>
