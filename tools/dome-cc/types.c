@@ -363,14 +363,25 @@ static GArray *fields_of(CXType t)
     return fields;
 }
 
+/* An array type with its elements as they were written, also if it is a typedef: a size_t must remain one. */
+static CXType array_as_written(CXType t)
+{
+    CXType c = clang_getCanonicalType(t);
+    while (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) /* not at once */
+        t = t.kind == CXType_Elaborated ? clang_Type_getNamedType(t)
+                                        : clang_getTypedefDeclUnderlyingType(clang_getTypeDeclaration(t));
+    return t.kind == c.kind ? t : c;
+}
+
 /* What a value takes in the image, about: the same on all machines. */
 long long type_image_size(CXType t)
 {
     const char *name = scalar_of_typedef(t);
+    CXType array = array_as_written(t);
     t = clang_getCanonicalType(t);
     long long n = 0;
     if (t.kind == CXType_ConstantArray)
-        return clang_getArraySize(t) * type_image_size(clang_getArrayElementType(t));
+        return clang_getArraySize(t) * type_image_size(clang_getArrayElementType(array));
     if (t.kind == CXType_Record) {
         GArray *fields = fields_of(t);
         for (unsigned i = 0; i < fields->len; i++)
@@ -473,7 +484,7 @@ static bool add_items(unit *u, CXType t, long long at, GArray *items)
         return true;
     }
     if (c.kind == CXType_ConstantArray) {
-        CXType e = clang_getArrayElementType(t.kind == c.kind ? t : c);
+        CXType e = clang_getArrayElementType(array_as_written(t));
         bool good = clang_getArraySize(c) > 0;
         for (long long k = 0; k < clang_getArraySize(c) && good; k++)
             good = add_items(u, e, at + k * clang_Type_getSizeOf(e), items);
@@ -856,7 +867,7 @@ static void pack_fields(unit *u, packer *k, CXType t, const char *place, const c
 
 static void pack_array(unit *u, packer *k, CXType t, const char *place, const char *base)
 {
-    CXType c = clang_getCanonicalType(t), e = clang_getArrayElementType(t.kind == c.kind ? t : c);
+    CXType c = clang_getCanonicalType(t), e = clang_getArrayElementType(array_as_written(t));
     const long long n = clang_getArraySize(c);
     for (long long i = 0; i < n && n <= UNROLLED; i++) {
         char *at = g_strdup_printf("%s[%lld]", place, i);
@@ -1110,10 +1121,7 @@ static char *describe(unit *u, CXType t)
     char *q = quoted(name);
     if (c.kind == CXType_ConstantArray || c.kind == CXType_IncompleteArray) {
         const bool named = t.kind != c.kind;
-        while (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) /* not at once: an int64_t must remain one */
-            t = t.kind == CXType_Elaborated ? clang_Type_getNamedType(t)
-                                            : clang_getTypedefDeclUnderlyingType(clang_getTypeDeclaration(t));
-        CXType e = clang_getArrayElementType(t.kind == c.kind ? t : c);
+        CXType e = clang_getArrayElementType(array_as_written(t));
         char *element = describe(u, e), *element_name = type_name(u, e);
         long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
         if (named) {

@@ -16,6 +16,13 @@ struct box {
     };
 };
 
+typedef size_t sizes[3];
+struct sized {
+    sizes first;
+    size_t more[6];
+    int n;
+};
+
 static int work;
 
 static vec make(double x, double y)
@@ -43,8 +50,18 @@ static struct box wrap(vec a, vec b)
     return r;
 }
 
+/* Elements of 4 bytes on some machines, which have 8 in the image. */
+static struct sized measure(int n)
+{
+    struct sized r = {.first = {1, 2, 3}, .n = n};
+    r.first[2] = (size_t)make(n, 8).y;
+    r.more[5] = (size_t)make(n, 9).x;
+    return r;
+}
+
 int main(void)
 {
+    struct sized z = measure(7);
     vec list[3] = {{1, 2}, {3, 4}};
     list[2] = sum(list[0], sum(list[1], make(5, 6)));
     struct box b = wrap(list[2], list[1]), *p = &b;
@@ -53,6 +70,6 @@ int main(void)
     double s = 0;
     for (int i = 0; i < 3; i++)
         s += sum(list[i], make(i, 1)).x * make(2, i).y;
-    printf("%g %d\n", s, work);
+    printf("%g %d %d %d %d\n", s, work, (int)z.first[2], (int)z.more[5], z.n);
     return 0;
 }
