@@ -887,7 +887,15 @@ static char *without_literals(char *text)
 {
     char *to = text, before = ' ';
     for (char *at = text; *at;) {
-        if (*at == '"') {
+        if (*at == '\'') { /* a character, which may be a quote */
+            do {
+                if (*at == '\\' && at[1])
+                    *to++ = *at++;
+                *to++ = *at++;
+            } while (*at && *at != '\'');
+            if (*at)
+                *to++ = *at++;
+        } else if (*at == '"') {
             for (at++; *at && *at != '"'; at += *at == '\\' && at[1] ? 2 : 1)
                 ;
             at += *at != '\0';
