@@ -992,6 +992,18 @@ static bool is_single(program *p, const function *f)
            clang_getCursorLinkage(f->decl->cursor) == CXLinkage_Internal && !g_hash_table_contains(p->addressed, f->key);
 }
 
+/* A function calls its twin with its own parameters. */
+static bool names_parameters(const function *f)
+{
+    bool all = true;
+    for (int i = 0; i < clang_Cursor_getNumArguments(f->decl->cursor); i++) {
+        char *name = cursor_name(clang_Cursor_getArgument(f->decl->cursor, (unsigned)i));
+        all = all && *name;
+        g_free(name);
+    }
+    return all;
+}
+
 /* main, and functions that are called in several places or by themselves, are entered again by a copy, too: what the compiler
  * knows of variables would be lost where the saved ones come in. */
 static void find_splits(program *p)
@@ -1002,7 +1014,8 @@ static void find_splits(program *p)
             function *f = g_ptr_array_index(u->functions, k);
             char *header = text_flat(u, f->decl->a, f->body->a);
             f->split = f->polls && !is_single(p, f) && g_hash_table_lookup(p->functions, f->key) == f &&
-                       !strstr(header, "inline") && !strstr(header, "__attribute") && !cannot_be_copied(u, f->decl);
+                       !strstr(header, "inline") && !strstr(header, "__attribute") && !cannot_be_copied(u, f->decl) &&
+                       names_parameters(f);
             for (unsigned t = 0; t < u->tops->len && f->split; t++) {
                 node *top = g_ptr_array_index(u->tops, t);
                 char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
