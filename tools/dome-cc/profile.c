@@ -274,6 +274,19 @@ static double loop_cost(const loop_plan *l, const record *r)
     return l->polls ? r->turns * TEST : 0;
 }
 
+/* Loops of functions that are not saved never poll. */
+static bool is_held(const unit *u, const node *n)
+{
+    while (n->up)
+        n = n->up;
+    for (unsigned i = 0; i < u->functions->len; i++) {
+        const function *f = g_ptr_array_index(u->functions, i);
+        if (f->decl == n)
+            return f->held;
+    }
+    return false;
+}
+
 /* Compares what the polls cost with what they may; false after a message. */
 bool profile_judge(program *p, double most)
 {
@@ -287,7 +300,7 @@ bool profile_judge(program *p, double most)
         while (g_hash_table_iter_next(&iter, &key, &value)) {
             const char *name = g_hash_table_lookup(u->loop_names, key);
             const record *r = name ? g_hash_table_lookup(records, name) : NULL;
-            double cost = r ? loop_cost(value, r) : 0;
+            double cost = r && !is_held(u, key) ? loop_cost(value, r) : 0;
             all += cost;
             if (cost > worst) {
                 char *file;
