@@ -136,7 +136,7 @@ struct pragma {
     unsigned at;
     enum { PRAGMA_POLL, PRAGMA_NOPOLL, PRAGMA_UNION, PRAGMA_ALLOCATES, PRAGMA_HOLD } kind;
     char *text; /* behind the word */
-    bool used;  /* UNION, ALLOCATES: it stands before what it is about */
+    bool used;  /* UNION, ALLOCATES, HOLD: it stands before what it is about */
 };
 
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */

@@ -15,11 +15,14 @@ static bool has_argument_list(const node *n)
  * before it ends. */
 const char *hold_reason(unit *u, const node *top, unsigned begin)
 {
+    bool asked = false;
     for (unsigned i = 0; i < u->pragmas->len; i++) {
-        const pragma *p = &g_array_index(u->pragmas, pragma, i);
+        pragma *p = &g_array_index(u->pragmas, pragma, i);
         if (p->kind == PRAGMA_HOLD && p->at >= begin && p->at < top->a)
-            return "";
+            asked = p->used = true;
     }
+    if (asked)
+        return "";
     if (clang_isFunctionTypeVariadic(top->type) && clang_getCanonicalType(top->type).kind == CXType_FunctionProto)
         return "has a variable number of arguments";
     return has_argument_list(top) ? "has a va_list" : NULL;

@@ -1064,6 +1064,8 @@ void module_edit(program *p, unit *u)
             unit_refuse(u, one->at, "#pragma dome union: no union that is a member of a struct follows");
         else if (one->kind == PRAGMA_ALLOCATES && !one->used)
             unit_refuse(u, one->at, "#pragma dome allocates: no function follows");
+        else if (one->kind == PRAGMA_HOLD && !one->used)
+            unit_refuse(u, one->at, "#pragma dome hold: no definition of a function follows");
     }
     if (u->main)
         edit_main(u);

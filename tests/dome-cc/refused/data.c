@@ -25,6 +25,9 @@ static void *any(size_t n)
                       // before any
 }
 
+#pragma dome hold // REFUSED: no definition of a function follows
+extern int elsewhere_too(int n);
+
 struct tagged {
     int tag;
 #pragma dome union tag : 1 = i, MACRO = f
