@@ -41,7 +41,7 @@ done
 
 # By time at first, then by polls, of which there are fewer than boundaries were passed: each has its checkpoint.
 rm -rf files dir && cp -r plain files && printf 'old\n' >files/append
-begin --dome-checkpoint-every 0.01s
+begin --dome-checkpoint-every 0.01s --dome-checkpoint-keep 1000
 until_there ckpt-00000012.dckpt
 { kill -KILL $pid && wait $pid; } 2>/dev/null
 last=$(numbers dir | tail -n 1)
