@@ -279,8 +279,12 @@ def step_of(run):
     return mark(run, "step") or 0
 
 
-def reach(run, step):
+def reach_or_end(run, step):
     wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
+
+
+def reach(run, step):
+    reach_or_end(run, step)
     check(run.process.poll() is None, "it ended early: %s" % run.errors())
 
 

@@ -16,7 +16,7 @@ import sys
 import time
 
 import harness
-from harness import DOME, PROGRAMS, Run, check, reach, step_of, wait_until
+from harness import DOME, PROGRAMS, Run, check, reach, reach_or_end, step_of, wait_until
 
 ELASTIC, WORKER = PROGRAMS + "/elastic", PROGRAMS + "/worker"
 POINTS = 30  # of ELASTIC in six steps (tests/programs/elastic.c), but for the last one, where it may have ended
@@ -95,8 +95,10 @@ def killed(victims, tasks=3, directory="memory:", sizes="-"):
         all_there(run, tasks)
         reach(run, 22)
         before = pids(run, tasks)
+        harness.kill(run.pid, signal.SIGSTOP)  # the hub, so that it sees all losses at once
         for r in victims:
             harness.kill(before[r])
+        harness.kill(run.pid, signal.SIGCONT)
         further(run, 3)
         after = pids(run, tasks)
         for r in range(tasks):
@@ -284,10 +286,6 @@ def unwritten():
         line = r"dome: dome_checkpoint: the program cannot enter its next view: .*No space left.*; healed from checkpoint \d+ .*, 1 of 5"
         check(len(run.lines()) == 1 and re.fullmatch(line, run.lines()[0]), run.errors())
         run.check_clean()
-
-
-def reach_or_end(run, step):
-    wait_until(lambda: step_of(run) >= step or run.process.poll() is not None, "step %d; %s" % (step, run.describe()))
 
 
 def random_kills(seed, losses, tasks=3):

@@ -11,7 +11,7 @@ import sys
 import time
 
 import harness
-from harness import DOME, PROGRAMS, Run, check, only_line, reach, step_of, wait_until
+from harness import DOME, PROGRAMS, Run, check, only_line, reach_or_end, wait_until
 
 TELL = PROGRAMS + "/tell"
 WENT_ON = r"dome: task %s on host \S+ is lost: .*; the program goes on with %d tasks? from loop boundary (\d+), %d"
@@ -33,7 +33,7 @@ def start(steps, sleep_ms, tasks, variant="", every=5, run_options=(), options=(
 
 
 def at_step(run, step):
-    reach(run, step)
+    reach_or_end(run, step)
     check(run.process.poll() is None, "it ended early: %s" % run.errors())
 
 
@@ -174,7 +174,7 @@ def at_random(seed, losses, tasks, variant="", steps=200):
     draw = random.Random(seed)
     with start(steps, 3, tasks, variant, every=3) as run:
         for k in range(losses):
-            reach(run, 2 + k * steps // (losses + 2))
+            reach_or_end(run, 2 + k * steps // (losses + 2))
             time.sleep(draw.random() * 0.1)
             there = [p.pid for p in run.processes() if p.name == "tell"]
             if len(there) > 1:
