@@ -36,7 +36,7 @@ static bool lives(const hub_state *s, const hub_client *c)
 {
     if (c->lost || (c->rank == 0 && s->rank0_ended) || (c->closed && !c->away))
         return false;
-    return !c->away || !has_ended(c);
+    return !has_ended(c); /* perhaps before the end of its connection has been read: tasks that end at once are one loss */
 }
 
 /* ---- whether to heal ---- */
