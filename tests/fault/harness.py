@@ -202,6 +202,10 @@ class Run:
         except OSError:
             return None
 
+    def hub(self):
+        """The process that watches the tasks, between the one that was started and rank 0."""
+        return Process.at(self.rank(0)).parent
+
     def have(self, name, count):
         return len([n for n in os.listdir(self.marks) if re.fullmatch(name + r"\.\d+", n)]) >= count
 

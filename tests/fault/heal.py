@@ -95,10 +95,11 @@ def killed(victims, tasks=3, directory="memory:", sizes="-"):
         all_there(run, tasks)
         reach(run, 22)
         before = pids(run, tasks)
-        harness.kill(run.pid, signal.SIGSTOP)  # the hub, so that it sees all losses at once
+        hub = run.hub()
+        harness.kill(hub, signal.SIGSTOP)  # so that it sees all losses at once
         for r in victims:
             harness.kill(before[r])
-        harness.kill(run.pid, signal.SIGCONT)
+        harness.kill(hub, signal.SIGCONT)
         further(run, 3)
         after = pids(run, tasks)
         for r in range(tasks):
@@ -125,7 +126,7 @@ def shown():
         all_there(run, 3)
         reach(run, step_of(run) + 12)
         harness.kill(run.rank(1))
-        views = wait_until(lambda: [p["views"] for p in program() if len(p["views"]) == 3 and "still" in p["views"][2]], "the views")[0]
+        views = wait_until(lambda: [v for v in [p.get("views", []) for p in program()] if len(v) == 3 and "still" in v[2]], "the views")[0]
         check([(v["number"], v["tasks"], v["kind"]) for v in views] == [(0, 2, "start"), (1, 3, "grow"), (3, 3, "heal")], "views: %s" % views)
         healed = views[2]
         check(re.match(r"task 1 on host \S+ is lost: ", healed["why"]), "why: %s" % healed)

@@ -53,13 +53,8 @@ def again(run, tasks, kill):
     check(run.process.poll() is None, "it ended with status %s: %s" % (run.process.poll(), run.errors()))
 
 
-def hub(run):
-    """The process between the one that was started and rank 0."""
-    return harness.Process.at(run.rank(0)).parent
-
-
 def guard(run):
-    found = [p.pid for p in run.processes() if p.parent == hub(run) and p.name == "dome-guard"]
+    found = [p.pid for p in run.processes() if p.parent == run.hub() and p.name == "dome-guard"]
     check(len(found) == 1, "the guard is not to be found")
     return found[0]
 
@@ -69,7 +64,7 @@ def kill_rank(r):
 
 
 def kill_hub(run):
-    os.kill(hub(run), signal.SIGKILL)
+    os.kill(run.hub(), signal.SIGKILL)
 
 
 def stop(run, rank):
@@ -78,7 +73,7 @@ def stop(run, rank):
 
 
 def stop_hub(run):
-    os.kill(hub(run), signal.SIGSTOP)
+    os.kill(run.hub(), signal.SIGSTOP)
 
 
 def kill_daemon(run):
@@ -187,7 +182,7 @@ def hangup_ignored():
     user's doing."""
     def kill(run):
         for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
-            for pid in run.pid, hub(run), run.rank(0):
+            for pid in run.pid, run.hub(), run.rank(0):
                 os.kill(pid, number)
         time.sleep(0.1)  # until the hub has seen them
         os.kill(run.rank(1), signal.SIGKILL)
@@ -284,7 +279,7 @@ def option_of_dome_run():
     """dome run heeds the option, too, and there is one supervisor."""
     with Run([DOME, "run", "-n", "3", WORKER, "%MARKS%", "0", "steps", str(STEPS), "--dome-restarts", "1", "--dome-on-loss", "restart"]) as run:
         there(run, 3)
-        check(harness.Process.at(hub(run)).parent == run.pid, "the hub is no child of dome run")
+        check(harness.Process.at(run.hub()).parent == run.pid, "the hub is no child of dome run")
         again(run, 3, kill_rank(1))
         over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
 
