@@ -25,6 +25,17 @@ static unsigned checks;
         dome_error_clear(env);                                                                                                   \
     } while (0)
 
+/* dome_init for a program in which data move by its own orders alone. */
+static inline void init_unbalanced(int argc, char **argv)
+{
+    static char **words;
+    words = calloc((size_t)argc + 3, sizeof *words);
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    words[argc++] = "--dome-balance";
+    words[argc++] = "none";
+    env = dome_init(&argc, &words);
+}
+
 /* Layouts to try: even, turned around the ring, all on one task, every other task empty. */
 enum { LAYOUTS = 4 };
 

@@ -146,12 +146,14 @@ def kill(pid, number=signal.SIGKILL):
 
 
 class Run:
-    def __init__(self, arguments, environment=None, stdin=subprocess.DEVNULL, stdout=None, pty=False, cwd=None, pass_fds=()):
+    def __init__(self, arguments, environment=None, stdin=subprocess.DEVNULL, stdout=None, pty=False, cwd=None, pass_fds=(), marks=()):
         self.base = tempfile.mkdtemp(prefix="dome-run.", dir=short_parent())
         self.tmp = os.path.join(self.base, "t")
         self.marks = os.path.join(self.base, "m")
         os.mkdir(self.tmp)
         os.mkdir(self.marks)
+        for name in marks:
+            open(os.path.join(self.marks, name), "w").close()
         self.mark = "DOME_TEST_RUN=" + uuid.uuid4().hex
         env = clean_environment()
         env.update(TMPDIR=self.tmp, PVM_TMP=self.tmp)

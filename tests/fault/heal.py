@@ -35,13 +35,13 @@ def one_task(command):
     return expectations[key]
 
 
-def start(steps, sleep_ms, tasks, restarts=5, sizes="-", variant="", every=2, directory="memory:", options=(), before=(), die=None, environment=None):
+def start(steps, sleep_ms, tasks, restarts=5, sizes="-", variant="", every=2, directory="memory:", options=(), before=(), die=None, environment=None, marks=()):
     environment = {"ELASTIC_DIE": die} if die else environment
     command = [DOME, "run", "--restarts", str(restarts), "-n", str(tasks)] + list(before)
     command += [ELASTIC, str(steps), str(sleep_ms), sizes, "%MARKS%", variant]
     if directory:
         command += ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", str(every)]
-    return Run(command + list(options), environment=environment)
+    return Run(command + list(options), environment=environment, marks=marks)
 
 
 def further(run, steps):
@@ -112,8 +112,9 @@ def killed(victims, tasks=3, directory="memory:", sizes="-"):
 
 def shown():
     """dome ps, the trace and the profile tell of a change and of a loss after it."""
-    expected = one_task([ELASTIC, "150", "0", "-"])
-    with start(150, 10, 2, every=5, options=["--dome-profile", "--dome-trace", "%MARKS%/trace"]) as run:
+    expected = one_task([ELASTIC, "1500", "0", "-"])
+    options = ["--dome-profile", "--dome-trace", "%MARKS%/trace"]
+    with start(1500, 20, 2, every=5, variant="hurries", marks=["slow"], options=options) as run:
         all_there(run, 2)
         reach(run, 10)
 
@@ -132,6 +133,7 @@ def shown():
         check(re.match(r"task 1 on host \S+ is lost: ", healed["why"]), "why: %s" % healed)
         parts = [healed[k] for k in ("noticing", "members", "blocks", "joining", "preamble")]
         check(min(parts) >= 0 and abs(sum(parts) - healed["still"]) < 0.005 and healed["members"] > 0 and healed["blocks"] > 0, "parts: %s" % healed)
+        os.remove(run.marks + "/slow")
         status = run.wait()
         check(status == 0 and is_same(run.output(), expected), "status %s: %s" % (status, run.errors()))
         with open(run.marks + "/trace") as f:

@@ -162,11 +162,7 @@ static void test_failed(dome_status (*call)(dvec *z, dvec *x), dvec *z, dvec *x)
 int main(int argc, char **argv)
 {
     const uint64_t n = 1 << 16;
-    char **all = calloc((size_t)argc + 3, sizeof *all), **words = all; /* messages are counted: none of load balancing */
-    memcpy(words, argv, (size_t)argc * sizeof *words);
-    words[argc++] = "--dome-balance";
-    words[argc++] = "none";
-    env = dome_init(&argc, &words);
+    init_unbalanced(argc, argv); /* messages are counted */
     dome_set_errors_return(env);
     dvec *x = dvec_new(env, "x", DOME_F64, n);
     CHECK(dvec_iota(x) == DOME_OK);
@@ -180,6 +176,5 @@ int main(int argc, char **argv)
     test_failed(product, z, x);
     dome_print(env, "exchanges: %u checks\n", checks);
     int status = dome_finalize(env);
-    free(all);
     return status;
 }

@@ -136,7 +136,7 @@ static void test_large(void)
 
 int main(int argc, char **argv)
 {
-    env = dome_init(&argc, &argv);
+    init_unbalanced(argc, argv); /* blocks are counted */
     dome_set_errors_return(env);
     dome_type type = pair_type("pair"), other = pair_type("other pair");
     const dome_type_ops alone = {.size = sizeof alone, .sum = pair_sum},

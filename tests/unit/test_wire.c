@@ -21,7 +21,8 @@ static GByteArray *through_socket(const dome_wire_message *message)
 }
 
 static const dome_wire_message sample = {.kind = DOME_WIRE_BEAT,
-                                         .beat = {.sequence = UINT64_C(0x0123456789abcdef),
+                                         .beat = {.rank = 3,
+                                                  .sequence = UINT64_C(0x0123456789abcdef),
                                                   .history = 2,
                                                   .operation = "dvec_sum",
                                                   .waiting = 0xfedcba98u,
@@ -40,6 +41,7 @@ static void test_round_trip(void)
     dome_wire_message message;
     g_assert_cmpint(dome__wire_next(in, &message), ==, 1);
     g_assert_cmpint(message.kind, ==, DOME_WIRE_BEAT);
+    g_assert_cmphex(message.beat.rank, ==, 3);
     g_assert_cmphex(message.beat.sequence, ==, UINT64_C(0x0123456789abcdef));
     g_assert_cmphex(message.beat.history, ==, 2);
     g_assert_cmpstr(message.beat.operation, ==, "dvec_sum");
