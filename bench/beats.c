@@ -4,7 +4,7 @@
  *
  * The hub is the library's own, in a process of its own. This program stands for the tasks: it opens their connections, greets,
  * and sends a beat for each once a second, evenly over the second, as the watchers of so many tasks do at a timeout of 10 s or
- * more: those of a host in one message of its first task, as where many share a host; with HOST 1 each task for itself. With 2 or
+ * more: those of a host by its first task, as where many share a host; with HOST 1 each task for itself. With 2 or
  * 3 connections a task also has those of its output (3: --dome-output all), on which nothing is written. It prints the processor
  * time of the hub: all it does for beats, its own signs of life to the tasks included. */
 #include "supervision/hub.h"
@@ -142,7 +142,8 @@ static void join_all(crowd *c)
 
 static dome_wire_beat beat_of(int rank, uint64_t round)
 {
-    return (dome_wire_beat){.sequence = round * STEPS,
+    return (dome_wire_beat){.rank = (uint32_t)rank,
+                            .sequence = round * STEPS,
                             .history = round * 0x9e3779b97f4a7c15u,
                             .operation = "dvec_sum",
                             .object = "temperature",
@@ -156,22 +157,16 @@ static dome_wire_beat beat_of(int rank, uint64_t round)
 /* The beats of the tasks of a host, from its first one. */
 static void send_beats(const crowd *c, int first, uint64_t round)
 {
-    const int fd = c->fd[first * c->connections], end = MIN(first + c->host, c->tasks);
-    dome_wire_message message = {.kind = DOME_WIRE_BEAT, .beat = beat_of(first, round)};
-    bool good = true;
-    if (c->host == 1)
-        good = dome__wire_send(fd, &message);
-    for (int rank = first; rank < end && c->host > 1;) {
-        message = (dome_wire_message){.kind = DOME_WIRE_BEATS, .beats = dome__wire_beats_new()};
-        for (; rank < end && message.beats->len < DOME_WIRE_BEATS_MOST; rank++) {
-            const dome_wire_beat beat = beat_of(rank, round);
-            dome__wire_beats_add(message.beats, (uint32_t)rank, &beat);
-        }
-        good &= dome__wire_send(fd, &message);
-        g_array_unref(message.beats);
+    const int end = MIN(first + c->host, c->tasks);
+    GByteArray *beats = g_byte_array_new();
+    for (int rank = first; rank < end; rank++) {
+        GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = DOME_WIRE_BEAT, .beat = beat_of(rank, round)});
+        g_byte_array_append(beats, frame->data, frame->len);
+        g_byte_array_unref(frame);
     }
-    if (!good)
+    if (!dome__wire_send_frame(c->fd[first * c->connections], beats))
         fail("the hub is gone");
+    g_byte_array_unref(beats);
 }
 
 /* Takes what the hub has said. */

@@ -177,18 +177,15 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
     s->beaten = true;
 }
 
-/* A task tells of others of its host, and of itself. */
-static void take_beats(hub_state *s, const hub_client *c, const GArray *beats)
+/* A task tells of itself, or of another one of its host. */
+static void take_beat_of(hub_state *s, hub_client *c, const dome_wire_beat *beat)
 {
-    for (guint i = 0; i < beats->len; i++) {
-        const dome_wire_beat_of *beat = &g_array_index(beats, dome_wire_beat_of, i);
-        hub_client *of = dome__hub_watch_of(s, beat->rank);
-        if (!of || of->closed || of->view != c->view || strcmp(of->host, c->host) != 0)
-            continue;
-        of->heard = s->now;
-        of->told_of = of != c;
-        take_beat(s, of, &beat->beat);
-    }
+    hub_client *of = (int)beat->rank == c->rank ? c : dome__hub_watch_of(s, beat->rank);
+    if (!of || of->closed || of->view != c->view || strcmp(of->host, c->host) != 0)
+        return;
+    of->heard = s->now;
+    of->told_of = of != c;
+    take_beat(s, of, beat);
 }
 
 static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
@@ -226,10 +223,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         return;
     switch (message->kind) {
     case DOME_WIRE_BEAT:
-        take_beat(s, c, &message->beat);
-        break;
-    case DOME_WIRE_BEATS:
-        take_beats(s, c, message->beats);
+        take_beat_of(s, c, &message->beat);
         break;
     case DOME_WIRE_FAIL:
         take_fail(s, c, &message->fail);

@@ -256,11 +256,18 @@ static void say_signal(int number)
     }
 }
 
-static void send_message(dome_watch *watch, const dome_wire_message *message)
+static void send_frame(dome_watch *watch, const GByteArray *frame)
 {
     pthread_mutex_lock(&watch->send);
-    dome__wire_send(watch->fd, message);
+    dome__wire_send_frame(watch->fd, frame);
     pthread_mutex_unlock(&watch->send);
+}
+
+static void send_message(dome_watch *watch, const dome_wire_message *message)
+{
+    GByteArray *frame = dome__wire_frame(message);
+    send_frame(watch, frame);
+    g_byte_array_unref(frame);
 }
 
 static void say_exiting(int status, void *unused)
@@ -389,7 +396,7 @@ static uint64_t moved(const dome_watch *watch)
 static void make_beat(dome_watch *watch, dome_wire_beat *beat, char **object)
 {
     place p = read_place(watch);
-    *beat = (dome_wire_beat){0};
+    *beat = (dome_wire_beat){.rank = (uint32_t)watch->rank};
     beat->sequence = p.sequence;
     beat->history = p.history;
     beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
@@ -424,61 +431,16 @@ static void send_beat(dome_watch *watch)
 
 /* ---- the board of a host ---- */
 
-static void put_on_board(const dome_watch *watch, dome_board *board, const dome_wire_beat *beat)
+/* Appends the beats that other tasks have put there since the last call, as they are sent. */
+static void append_board(dome_watch *watch, const dome_board *board, int tasks, GByteArray *beats)
 {
-    dome_board_beat b = {.sequence = beat->sequence,
-                         .history = beat->history,
-                         .progress = beat->progress,
-                         .checkpoint = beat->checkpoint,
-                         .loop = beat->loop,
-                         .awaited = beat->awaited,
-                         .waited = beat->waited,
-                         .rank = (uint32_t)watch->rank,
-                         .waiting = beat->waiting,
-                         .queries = beat->queries,
-                         .busy = beat->busy,
-                         .load = beat->load,
-                         .bare = beat->bare};
-    g_strlcpy(b.operation, beat->operation, sizeof b.operation);
-    g_strlcpy(b.object, beat->object ? beat->object : "", sizeof b.object);
-    dome__board_put(board, watch->transport->board_place, &b);
-}
-
-/* The beats that have been put there since the last call. */
-static GArray *take_from_board(dome_watch *watch, const dome_board *board, int tasks)
-{
-    GArray *beats = dome__wire_beats_new();
     if (!watch->taken)
         watch->taken = g_array_new(FALSE, TRUE, sizeof(uint32_t));
     g_array_set_size(watch->taken, (guint)tasks);
-    for (int i = 0; i < tasks; i++) {
-        dome_board_beat b;
-        if (!dome__board_take(board, i, &g_array_index(watch->taken, uint32_t, i), &b))
-            continue;
-        const dome_wire_beat beat = {.sequence = b.sequence,
-                                     .history = b.history,
-                                     .operation = b.operation,
-                                     .waiting = b.waiting,
-                                     .progress = b.progress,
-                                     .object = b.object,
-                                     .queries = b.queries,
-                                     .busy = b.busy,
-                                     .load = b.load,
-                                     .checkpoint = b.checkpoint,
-                                     .loop = b.loop,
-                                     .awaited = b.awaited,
-                                     .bare = b.bare,
-                                     .waited = b.waited};
-        dome__wire_beats_add(beats, b.rank, &beat);
-    }
-    return beats;
-}
-
-static void send_beats(dome_watch *watch, GArray *beats)
-{
-    while (beats->len) {
-        send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_BEATS, .beats = beats});
-        g_array_remove_range(beats, 0, MIN(beats->len, DOME_WIRE_BEATS_MOST));
+    for (int i = 1; i < tasks; i++) {
+        uint8_t beat[DOME_BOARD_MOST];
+        const size_t length = dome__board_take(board, i, &g_array_index(watch->taken, uint32_t, i), beat);
+        g_byte_array_append(beats, beat, (guint)length);
     }
 }
 
@@ -490,28 +452,24 @@ static void beat_by_board(dome_watch *watch, double period)
 {
     dome_wire_message message = {.kind = DOME_WIRE_BEAT};
     char *object;
-    GArray *beats = NULL;
-    bool told = false;
     make_beat(watch, &message.beat, &object);
+    GByteArray *frame = dome__wire_frame(&message);
+    g_free(object);
+    bool told = false;
     pthread_mutex_lock(&watch->state);
-    dome_board *board = watch->transport ? __atomic_load_n(&watch->transport->board, __ATOMIC_ACQUIRE) : NULL;
-    if (board) {
-        const bool first = watch->transport->board_place == 0;
-        put_on_board(watch, board, &message.beat);
-        if (first) {
-            beats = take_from_board(watch, board, watch->transport->board_tasks);
-            __atomic_store_n(&board->told, dome__now_ns(), __ATOMIC_RELAXED);
-        }
+    const dome_transport *t = watch->transport;
+    dome_board *board = t ? __atomic_load_n(&t->board, __ATOMIC_ACQUIRE) : NULL;
+    if (board && t->board_place == 0) {
+        append_board(watch, board, t->board_tasks, frame);
+        __atomic_store_n(&board->told, dome__now_ns(), __ATOMIC_RELAXED);
+    } else if (board && dome__board_put(board, t->board_place, frame->data, frame->len)) {
         const uint64_t last = __atomic_load_n(&board->told, __ATOMIC_RELAXED);
         told = last && (double)dome__since_ns(last) * 1e-9 < RELIES * period;
     }
     pthread_mutex_unlock(&watch->state);
-    if (beats)
-        send_beats(watch, beats);
-    else if (!told)
-        send_message(watch, &message);
-    g_clear_pointer(&beats, g_array_unref);
-    g_free(object);
+    if (!told)
+        send_frame(watch, frame);
+    g_byte_array_unref(frame);
 }
 
 /* Whether the hub has been heard, by this task or by the first of its host, which tells the others. */

@@ -17,11 +17,11 @@ enum { TEXT_MOST = DOME_WIRE_MAX / 4, CALL_ROOM = 4096, CALL_TEXT_MOST = CALL_RO
 /* ---- fields ---- */
 
 typedef struct field {
-    enum { NONE, U32, U64, TEXT, CALLS, BEATS } type;
+    enum { NONE, U32, U64, TEXT, CALLS } type;
     size_t at;
 } field;
 
-enum { FIELDS_MOST = 15 };
+enum { FIELDS_MOST = 16 };
 
 #define FIELD(type, name)                                                                                                        \
     {                                                                                                                            \
@@ -32,7 +32,7 @@ enum { FIELDS_MOST = 15 };
 static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_HELLO] = {FIELD(U32, hello.rank), FIELD(U32, hello.pid), FIELD(U32, hello.tid), FIELD(TEXT, hello.host),
                          FIELD(U32, hello.view), FIELD(U32, hello.parent)},
-    [DOME_WIRE_BEAT] = {FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
+    [DOME_WIRE_BEAT] = {FIELD(U32, beat.rank), FIELD(U64, beat.sequence), FIELD(U64, beat.history), FIELD(TEXT, beat.operation),
                         FIELD(U32, beat.waiting), FIELD(U64, beat.progress), FIELD(TEXT, beat.object), FIELD(U32, beat.queries),
                         FIELD(U32, beat.busy), FIELD(U32, beat.load), FIELD(U64, beat.checkpoint), FIELD(U64, beat.loop),
                         FIELD(U64, beat.awaited), FIELD(U32, beat.bare), FIELD(U64, beat.waited)},
@@ -48,7 +48,6 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_RECORD] = {FIELD(U32, recording)},
     [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
     [DOME_WIRE_TRAIL] = {FIELD(CALLS, calls)},
-    [DOME_WIRE_BEATS] = {FIELD(BEATS, beats)},
     [DOME_WIRE_HOLD] = {FIELD(U64, hold.order), FIELD(U64, hold.loop)},
     [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(TEXT, hold.plan)},
     [DOME_WIRE_REFUSE] = {FIELD(U64, refuse.order), FIELD(TEXT, refuse.why)},
@@ -60,9 +59,6 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
                          FIELD(U64, times.preamble)},
     [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid)},
 };
-
-static void put_field(GByteArray *frame, const field *f, const void *value, size_t text_most);
-static void get_field(dome_bytes *from, const field *f, void *value);
 
 static void call_clear(void *item)
 {
@@ -110,61 +106,7 @@ static GArray *get_calls(dome_bytes *from)
     return calls;
 }
 
-/* ---- several beats ---- */
-
-/* Longest text in one of them. */
-enum { BEAT_TEXT_MOST = 100 };
-
-static void beat_clear(void *item)
-{
-    dome_wire_beat_of *of = item;
-    g_free(of->operation);
-    g_free(of->object);
-}
-
-GArray *dome__wire_beats_new(void)
-{
-    GArray *beats = g_array_new(FALSE, TRUE, sizeof(dome_wire_beat_of));
-    g_array_set_clear_func(beats, beat_clear);
-    return beats;
-}
-
-void dome__wire_beats_add(GArray *beats, uint32_t rank, const dome_wire_beat *beat)
-{
-    dome_wire_beat_of of = {
-        .rank = rank, .operation = g_strdup(beat->operation), .object = g_strdup(beat->object), .beat = *beat};
-    of.beat.operation = of.operation;
-    of.beat.object = of.object;
-    g_array_append_val(beats, of);
-}
-
-static void put_beats(GByteArray *frame, const GArray *beats)
-{
-    for (guint i = 0; beats && i < MIN(beats->len, DOME_WIRE_BEATS_MOST); i++) {
-        const dome_wire_beat_of *of = &g_array_index(beats, dome_wire_beat_of, i);
-        const dome_wire_message message = {.kind = DOME_WIRE_BEAT, .beat = of->beat};
-        dome__append_u32(frame, of->rank);
-        for (const field *f = fields[DOME_WIRE_BEAT]; f->type != NONE; f++)
-            put_field(frame, f, (const char *)&message + f->at, BEAT_TEXT_MOST);
-    }
-}
-
-static GArray *get_beats(dome_bytes *from)
-{
-    GArray *beats = dome__wire_beats_new();
-    while (from->at < from->end && !from->bad) {
-        dome_wire_message message = {.kind = DOME_WIRE_BEAT};
-        const uint32_t rank = dome__read_u32(from);
-        for (const field *f = fields[DOME_WIRE_BEAT]; f->type != NONE; f++)
-            get_field(from, f, (char *)&message + f->at);
-        from->bad |= beats->len == DOME_WIRE_BEATS_MOST;
-        dome__wire_beats_add(beats, rank, &message.beat);
-        dome__wire_clear(&message);
-    }
-    return beats;
-}
-
-static void put_field(GByteArray *frame, const field *f, const void *value, size_t text_most)
+static void put_field(GByteArray *frame, const field *f, const void *value)
 {
     switch (f->type) {
     case U32:
@@ -174,13 +116,10 @@ static void put_field(GByteArray *frame, const field *f, const void *value, size
         dome__append_u64(frame, *(const uint64_t *)value);
         break;
     case TEXT:
-        dome__append_text(frame, *(const char *const *)value, text_most);
+        dome__append_text(frame, *(const char *const *)value, TEXT_MOST);
         break;
     case CALLS:
         put_calls(frame, *(GArray *const *)value);
-        break;
-    case BEATS:
-        put_beats(frame, *(GArray *const *)value);
         break;
     case NONE:
         break;
@@ -202,9 +141,6 @@ static void get_field(dome_bytes *from, const field *f, void *value)
     case CALLS:
         *(GArray **)value = get_calls(from);
         break;
-    case BEATS:
-        *(GArray **)value = get_beats(from);
-        break;
     case NONE:
         break;
     }
@@ -216,7 +152,7 @@ void dome__wire_clear(dome_wire_message *message)
         void *value = (char *)message + f->at;
         if (f->type == TEXT)
             g_clear_pointer((char **)value, g_free);
-        else if (f->type == CALLS || f->type == BEATS)
+        else if (f->type == CALLS)
             g_clear_pointer((GArray **)value, g_array_unref);
     }
 }
@@ -229,7 +165,7 @@ GByteArray *dome__wire_frame(const dome_wire_message *message)
     dome__append_u32(frame, 0);
     dome__append_u32(frame, message->kind);
     for (const field *f = fields[message->kind]; f->type != NONE; f++)
-        put_field(frame, f, (const char *)message + f->at, TEXT_MOST);
+        put_field(frame, f, (const char *)message + f->at);
     dome__put_u32(frame->data, frame->len - LENGTH_BYTES);
     return frame;
 }

@@ -13,7 +13,7 @@
 typedef enum dome_wire_kind {
     DOME_WIRE_HELLO = 1,  /* task: its rank, process and host */
     DOME_WIRE_WELCOME,    /* hub: nothing */
-    DOME_WIRE_BEAT,       /* task: its state */
+    DOME_WIRE_BEAT,       /* task: its state, or that of another task of its host */
     DOME_WIRE_ALIVE,      /* hub: nothing */
     DOME_WIRE_QUERY,      /* hub: send a beat now */
     DOME_WIRE_FAIL,       /* task: why the program must end */
@@ -38,7 +38,6 @@ typedef enum dome_wire_kind {
     DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
     DOME_WIRE_BACK,       /* hub: a task is lost; become the program anew at once, for this view */
     DOME_WIRE_TIMES,      /* rank 0: how long the parts of the change into its view took */
-    DOME_WIRE_BEATS,      /* a task: the states of tasks of its host */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -64,6 +63,7 @@ typedef struct dome_wire_hello {
 } dome_wire_hello;
 
 typedef struct dome_wire_beat {
+    uint32_t rank;
     uint64_t sequence, history;
     const char *operation; /* the operation's name, or "" */
     uint32_t waiting;      /* 1: waiting for another task */
@@ -153,16 +153,6 @@ typedef struct dome_wire_times {
     uint64_t members, blocks, joining, preamble; /* ns: history.h */
 } dome_wire_times;
 
-/* The beat of a task, with others. */
-typedef struct dome_wire_beat_of {
-    uint32_t rank;
-    char *operation, *object; /* of the beat */
-    dome_wire_beat beat;
-} dome_wire_beat_of;
-
-/* The most in one message. */
-enum { DOME_WIRE_BEATS_MOST = 200 };
-
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
@@ -184,7 +174,6 @@ typedef struct dome_wire_message {
         dome_wire_report report;
         uint32_t recording;      /* RECORD: its number; 0: stop */
         uint32_t signal;         /* SIGNAL: its number */
-        GArray *beats;           /* BEATS: of dome_wire_beat_of */
         GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;     /* HOLD, TARGET */
         dome_wire_refuse refuse; /* REFUSE */
@@ -198,10 +187,6 @@ typedef struct dome_wire_message {
 
 /* A new array of dome_wire_call, which it owns. */
 GArray *dome__wire_calls_new(void);
-
-/* The same of dome_wire_beat_of; dome__wire_beats_add copies the texts. */
-GArray *dome__wire_beats_new(void);
-void dome__wire_beats_add(GArray *beats, uint32_t rank, const dome_wire_beat *beat);
 
 /* ---- frames ---- */
 

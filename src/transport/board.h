@@ -12,18 +12,14 @@
 /* The fewest tasks of a host that have one: fewer cost the hub nothing. */
 enum { DOME_BOARD_FROM = 32 };
 
-enum { DOME_BOARD_OPERATION = 48, DOME_BOARD_OBJECT = 64 };
-
-typedef struct dome_board_beat {
-    uint64_t sequence, history, progress, checkpoint, loop, awaited, waited;
-    uint32_t rank, waiting, queries, busy, load, bare;
-    char operation[DOME_BOARD_OPERATION], object[DOME_BOARD_OBJECT]; /* cut to this length, and terminated */
-} dome_board_beat;
+/* Bytes of the longest beat. */
+enum { DOME_BOARD_MOST = 376 };
 
 typedef struct dome_board_place {
     _Alignas(128) atomic_uint turn; /* odd while the rest is written */
     uint32_t count;                 /* of the beats that were put here, from 1 */
-    dome_board_beat beat;
+    uint32_t length;
+    uint8_t beat[DOME_BOARD_MOST]; /* the message to the hub */
 } dome_board_place;
 
 typedef struct dome_board {
@@ -38,11 +34,11 @@ static inline size_t dome__board_bytes(int tasks)
     return sizeof(dome_board) + (size_t)tasks * sizeof(dome_board_place);
 }
 
-/* Only the task of the place calls it. */
-void dome__board_put(dome_board *board, int place, const dome_board_beat *beat);
+/* Only the task of the place calls it. False: the beat is too long. */
+bool dome__board_put(dome_board *board, int place, const uint8_t *beat, size_t length);
 
-/* The beat of a place, if it is another than the one with this number, which becomes its number. False: there is none, or it is
- * just being written. */
-bool dome__board_take(const dome_board *board, int place, uint32_t *count, dome_board_beat *beat);
+/* The length of the beat of a place, if it is another than the one with this number, which becomes its number. 0: there is none,
+ * or it is just being written. */
+size_t dome__board_take(const dome_board *board, int place, uint32_t *count, uint8_t beat[DOME_BOARD_MOST]);
 
 #endif
