@@ -111,7 +111,7 @@ static bool read_members(dome_capture_inspection *i, dome_capture_shown_type *t,
         m->name = dome__read_text(from);
         m->type = type_of(i, dome__read_u32(from));
         m->at = t->kind == DOME_CAPTURE_KIND_UNION ? DOME_CAPTURE_UNION_HEAD : t->bytes;
-        if (from->bad || !m->type || m->type->tail)
+        if (from->bad || !m->type || m->type == t || m->type->tail)
             return false;
         const bool flexible = m->type->kind == DOME_CAPTURE_KIND_ARRAY && m->type->count == 0;
         if (flexible && (t->kind == DOME_CAPTURE_KIND_UNION || k + 1 < t->count))

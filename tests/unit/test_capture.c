@@ -508,6 +508,7 @@ static void test_image(void)
  */
 static void test_damage(void)
 {
+    forget();
     make_state(5, 4);
     memset(table, 0, sizeof table);
     GPtrArray *blocks = take();
