@@ -124,6 +124,27 @@ grep -q 'none of the translated files has main' said || fail "no main: $(cat sai
 "$cc" -c -o x.o main.c parts.c 2>said
 [ $? = 2 ] || fail "two outputs"
 
+# When it is ended its temporary files go.
+mkdir temporary
+cat >waits.sh <<'END'
+#!/bin/sh
+echo $$ >waiting
+exec sleep 600
+END
+chmod +x waits.sh
+for signal in HUP TERM; do
+    rm -f waiting
+    TMPDIR=$work/temporary setsid "$cc" --cc=./waits.sh -c plain.c -o plain.two &
+    ended=$!
+    until [ -s waiting ]; do sleep 0.05; done
+    [ -n "$(ls temporary)" ] || fail "no temporary files: what is tested?"
+    kill -$signal $ended
+    wait $ended
+    [ $? -gt 128 ] || fail "SIG$signal: another status"
+    [ -z "$(ls temporary)" ] || fail "SIG$signal: $(ls temporary) is left"
+    kill "$(cat waiting)"
+done
+
 # A debugger shows the user's lines.
 if command -v gdb >/dev/null; then
     "$cc" -g -O0 -Iinclude -DLEAF=2 main.c parts.c plain.c -o traced

@@ -8,6 +8,7 @@
 
 #include <dome/version.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,35 @@ static void clean(void)
     rmdir(scratch);
 }
 
+static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+
+/* The compiler that runs gets the signal, too, if it is of the keyboard. */
+static void clean_and_end(int number)
+{
+    clean();
+    signal(number, SIG_DFL);
+    raise(number); /* when this function has returned */
+}
+
+static void hold_ends(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++)
+        sigaddset(&set, ends[i]);
+    sigprocmask(how, &set, NULL);
+}
+
+static void catch_ends(void)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++)
+        if (signal(ends[i], clean_and_end) == SIG_IGN) /* by nohup, say */
+            signal(ends[i], SIG_IGN);
+}
+
 static char *scratch_file(const char *suffix)
 {
+    hold_ends(SIG_BLOCK);
     if (!scratch) {
         GError *error = NULL;
         scratch = g_dir_make_tmp("dome-cc-XXXXXX", &error);
@@ -71,9 +99,11 @@ static char *scratch_file(const char *suffix)
         }
         scratch_files = g_ptr_array_new();
         atexit(clean);
+        catch_ends();
     }
     char *name = g_strdup_printf("%s/%u%s", scratch, scratch_files->len, suffix);
     g_ptr_array_add(scratch_files, name);
+    hold_ends(SIG_UNBLOCK);
     return name;
 }
 
