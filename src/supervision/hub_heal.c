@@ -52,27 +52,12 @@ static bool someone_has_left(const hub_state *s)
     return false;
 }
 
-/* What each task has kept for itself (--on-loss tell) is not known to tasks of other hosts. */
-static bool on_one_host(const hub_state *s)
-{
-    const char *host = NULL;
-    for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
-        if (place_of(s, c) < 0)
-            continue;
-        if (host && strcmp(c->host, host) != 0)
-            return false;
-        host = c->host;
-    }
-    return host != NULL;
-}
-
 static bool can_heal(const hub_state *s)
 {
     const dome_hub *h = s->hub;
     return h->heals && h->left != 0 && h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS &&
            !s->ending && !s->daemon_ended && s->now >= s->overslept_until && s->legacy && !someone_has_left(s) &&
-           (!h->tells || on_one_host(s)) && h->same_file(h->ctx);
+           h->same_file(h->ctx);
 }
 
 /* A program that fails where it failed before would do so for ever. */

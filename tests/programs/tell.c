@@ -5,9 +5,9 @@
  * Each task writes its pid into MARKS/rank.N when it has joined, and the elements of x that it owns into MARKS/own.N at each
  * boundary; task 0 the step into MARKS/step.0. After a loss the program compares each element with what it must be there: 0 where
  * dome_lost says so, otherwise what it was, which can be computed for each element alone. Then it makes the lost ones again.
- * VARIANT "slow": takes long before its first boundary; "bare": no object has a name; "sizes": asks for another number of tasks
- * now and then; "crash": the last task ends by a signal in step 25; "late", "nameless": a mistake. Prints what it is told of
- * views, the spans, and a number in which all state is. */
+ * VARIANT "hurries": sleeps only while there is a file MARKS/slow; "slow": takes long before its first boundary; "bare": no
+ * object has a name; "sizes": asks for another number of tasks now and then; "crash": the last task ends by a signal in step 25;
+ * "late", "nameless": a mistake. Prints what it is told of views, the spans, and a number in which all state is. */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -85,6 +85,24 @@ static void say_lost(dome_env *env, const char *name, const dome_span *lost, siz
         dome_print(env, "lost %s %" PRIu64 "-%" PRIu64 "\n", name, lost[k].first, lost[k].first + lost[k].count);
 }
 
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 1099511628211u;
+    return hash;
+}
+
+/* All tasks have been told of the same spans. */
+static void compare_lost(dome_env *env, const dome_span *lost, size_t count)
+{
+    uint64_t least = mix(14695981039346656037u, lost, count * sizeof *lost), most = least;
+    dome_allreduce(env, DOME_U64, &least, 1, DOME_MIN);
+    dome_allreduce(env, DOME_U64, &most, 1, DOME_MAX);
+    if (least != most)
+        dome_abort(env, "tasks disagree about what is lost");
+}
+
 /* Each element is there, or lost. Makes the lost ones again. */
 static void look_at(dome_env *env, dvec *x, int64_t k)
 {
@@ -92,6 +110,7 @@ static void look_at(dome_env *env, dvec *x, int64_t k)
     const size_t count = dome_lost(dvec_object(x), &lost);
     dvec_span spans[2];
     say_lost(env, "x", lost, count);
+    compare_lost(env, lost, count);
     dvec_local(x, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t j = 0; j < spans[s].count; j++) {
@@ -149,12 +168,12 @@ static void told(dome_env *env, const dome_view_news *news, void *calls)
     dome_print(env, "view %" PRIu64 ": %s, %d tasks, now %d\n", news->epoch, why[news->reason], news->before, news->tasks);
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+/* Whether the program takes its time. */
+static bool slow(const char *marks, const char *variant)
 {
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 1099511628211u;
-    return hash;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/slow", marks);
+    return strcmp(variant, "hurries") != 0 || access(path, F_OK) == 0;
 }
 
 static void rest(long ms)
@@ -205,7 +224,8 @@ int main(int argc, char **argv)
         dvec_adds(m, m, 1);
         dvec_adds(w, w, (double)(k % 5));
         dscalar_set_i64(step, k + 1);
-        rest(sleep_ms);
+        if (slow(marks, variant))
+            rest(sleep_ms);
         if (strcmp(variant, "crash") == 0 && k == 24 && dome_rank(env) == dome_size(env) - 1)
             raise(SIGKILL);
         if (dome_rank(env) == 0)
