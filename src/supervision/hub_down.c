@@ -105,7 +105,7 @@ static void note_silent(hub_state *s, const hub_member *members, int size)
 }
 
 /* Whether no task of a host is well. */
-static bool is_in_doubt(const hub_member *members, int size, const char *host)
+static bool is_out(const hub_member *members, int size, const char *host)
 {
     for (int r = 0; r < size; r++)
         if (members[r].host && strcmp(members[r].host, host) == 0 && !members[r].lost && !members[r].failed)
@@ -113,11 +113,12 @@ static bool is_in_doubt(const hub_member *members, int size, const char *host)
     return true;
 }
 
-static bool has_task(const hub_member *members, int size, const char *host)
+/* Whether a host may be down: the others of its tasks may compute, and not have noticed that PVM's daemon is gone. */
+static bool is_in_doubt(const hub_member *members, int size, const char *host)
 {
-    bool any = false;
+    bool any = is_out(members, size, host);
     for (int r = 0; r < size; r++)
-        any |= members[r].host && strcmp(members[r].host, host) == 0;
+        any |= members[r].failed && members[r].host && strcmp(members[r].host, host) == 0;
     return any;
 }
 
@@ -187,37 +188,29 @@ void dome__hub_look_end(hub_state *s)
     *l = (hub_look){.fd = -1};
 }
 
-/* Tasks that saw connections close have sent messages by their daemons to where those led: unlike when a host falls silent. */
-static void give_up(hub_state *s, const hub_member *members, int size, const char *host)
-{
-    s->look.held_up |= has_task(members, size, host);
-    dome__hub_set_down(s, host);
-}
-
 static void judge(hub_state *s, const hub_member *members, int size)
 {
     GString *said = s->look.said;
     if (!g_str_has_suffix(said->str, "\n")) { /* it cannot be found out */
         for (int r = 0; r < size; r++)
-            if (is_elsewhere(&members[r]) && !dome__hub_is_down(s, members[r].host) &&
-                is_in_doubt(members, size, members[r].host))
-                give_up(s, members, size, members[r].host);
+            if (is_elsewhere(&members[r]) && !dome__hub_is_down(s, members[r].host) && is_out(members, size, members[r].host))
+                dome__hub_set_down(s, members[r].host);
         return;
     }
     char *line = g_strndup(said->str, said->len - 1), **silent = g_strsplit(line, " ", 0);
     for (char **host = silent; *host; host++)
         if (**host && is_in_doubt(members, size, *host))
-            give_up(s, members, size, *host);
+            dome__hub_set_down(s, *host);
     g_strfreev(silent);
     g_free(line);
 }
 
-bool dome__hub_is_held_up(const hub_state *s)
+int dome__hub_count_down(const hub_state *s)
 {
-    bool any = false;
+    int count = 0;
     for (guint i = 0; i < s->down->len; i++)
-        any |= dome__hub_is_down(s, g_array_index(s->down, hub_host, i).name);
-    return s->look.held_up || (s->healing && any);
+        count += dome__hub_is_down(s, g_array_index(s->down, hub_host, i).name);
+    return count;
 }
 
 bool dome__hub_find_down(hub_state *s, hub_member *members, int size)

@@ -151,7 +151,7 @@ static void forget_failure(hub_state *s)
     g_clear_pointer(&s->silent, g_free);
     g_clear_pointer(&s->trails, g_ptr_array_unref);
     dome__hub_look_end(s);
-    s->ask_operation = s->place_unknown = false;
+    s->ask_operation = s->place_unknown = s->unstarted = false;
     s->exit_status = 0;
     s->end = DOME_END_OWN;
 }
@@ -203,6 +203,14 @@ static void make_view(hub_state *s, const hub_member *members, int size)
     g_free(lost);
 }
 
+/* Whether it is a task of the view that is healed, and not lost. What was seen holds: a process that has ended meanwhile is the
+ * next loss. */
+static bool goes_on(const hub_state *s, const hub_client *c, const hub_member *members)
+{
+    const int place = place_of(s, c);
+    return place >= 0 && members[place].by == c && !members[place].lost;
+}
+
 static bool begin(hub_state *s, const hub_member *members, int size)
 {
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
@@ -216,15 +224,19 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     s->heals++;
     if (s->hub->left > 0)
         s->hub->left--;
+    /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. */
     const guint known = s->clients->len;
     for (guint i = 0; i < known; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!is_watch(c))
-            continue;
-        if (!lives(s, c) || dome__hub_is_down(s, c->host))
-            give_up(s, c, kill_too);
-        else if (place_of(s, c) >= 0)
+        if (goes_on(s, c, members))
             send_back(s, c);
+    }
+    for (guint i = 0; i < known; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!is_watch(c) || goes_on(s, c, members))
+            continue;
+        if (place_of(s, c) >= 0 || !lives(s, c) || dome__hub_is_down(s, c->host))
+            give_up(s, c, kill_too);
         else
             dismiss(c);
     }
@@ -251,7 +263,8 @@ static hub_member *survey(const hub_state *s, int size)
         const int place = place_of(s, c);
         if (place < 0 || !members[place].lost)
             continue;
-        members[place] = (hub_member){.host = c->host,
+        members[place] = (hub_member){.by = c,
+                                      .host = c->host,
                                       .lost = !lives(s, c),
                                       .failed = c->failed,
                                       .unheard = !c->closed && dome__hub_silent(s, c),
@@ -290,19 +303,29 @@ static char *objection(hub_state *s, const hub_member *members, int size)
     return NULL;
 }
 
+/* While a host is down: whether PVM's daemons have messages for it, or may have, so that starting the program again is quicker.
+ * Where a task ends, its daemon tells those of all hosts to which it was connected. */
+static bool is_held_up(const hub_state *s)
+{
+    const bool restarts = s->hub->report_fd >= 0 && s->hub->left > 0;
+    return s->unstarted || (s->healing && restarts);
+}
+
 bool dome__hub_heal(hub_state *s)
 {
-    if (s->view.phase == DOME_VIEW_ENTERING && s->view.healing && s->end == DOME_END_START)
+    if (s->view.phase == DOME_VIEW_ENTERING && s->view.healing && s->end == DOME_END_START) {
         s->end = DOME_END_LOSS; /* it has started before */
+        s->unstarted = true;
+    }
     if (!can_heal(s))
         return false;
-    const int size = dome__view_healed_size(&s->view);
+    const int size = dome__view_healed_size(&s->view), down = dome__hub_count_down(s);
     hub_member *members = survey(s, size);
     bool heals = true;
     char *why = NULL;
     if (!dome__hub_find_down(s, members, size)) {
         heals = true;
-    } else if (dome__hub_is_held_up(s)) {
+    } else if (down > 0 && dome__hub_count_down(s) == down && is_held_up(s)) {
         heals = false;
     } else if (count_lost(members, size) == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
         heals = true; /* another task was quicker to tell of the loss */

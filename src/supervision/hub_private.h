@@ -74,11 +74,12 @@ typedef struct hub_adding {
 
 /* A task of the view that is to be healed, by its rank there. */
 typedef struct hub_member {
-    const char *host; /* NULL: it is not known */
-    bool lost;        /* no process of it goes on */
-    bool failed;      /* it has told of a failure, which may be that of its host */
-    bool unheard;     /* it is connected, and has been silent for long */
-    int daemon;       /* process number of the launcher's daemon on its host; 0: it is not known */
+    const hub_client *by; /* its connection; NULL: it has not come yet */
+    const char *host;     /* NULL: it is not known */
+    bool lost;            /* no process of it goes on */
+    bool failed;          /* it has told of a failure, which may be that of its host */
+    bool unheard;         /* it is connected, and has been silent for long */
+    int daemon;           /* process number of the launcher's daemon on its host; 0: it is not known */
 } hub_member;
 
 /* A host that is down. */
@@ -90,7 +91,6 @@ typedef struct hub_host {
 /* A process that looks which other hosts are there. */
 typedef struct hub_look {
     pid_t process;
-    bool held_up;  /* the daemon of a host with tasks is gone, whose tasks have ended at once */
     int fd;        /* it says there which are not; -1: that is known */
     double until;  /* it is given up then */
     GString *said; /* NULL: nobody asks */
@@ -185,6 +185,7 @@ typedef struct hub_state {
     char *healing;           /* the reason of a loss that is being healed; NULL: none */
     uint32_t healing_number; /* of the view that heals it */
     bool bare;               /* the program had no object with a name */
+    bool unstarted;          /* it has told that a view that heals could not start; a part of the failure that was noticed */
     int heals;               /* so far */
     char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */
     GArray *down;            /* hub_host */
@@ -466,8 +467,8 @@ void dome__hub_size_close(hub_state *s);
 /* Finds out which hosts are down after a loss; tasks there are lost. Returns false as long as that is not known. */
 bool dome__hub_find_down(hub_state *s, hub_member *members, int size);
 
-/* Whether PVM's daemons have messages, or may have, for a host that is down: nothing new could be started for minutes. */
-bool dome__hub_is_held_up(const hub_state *s);
+/* How many hosts are down. */
+int dome__hub_count_down(const hub_state *s);
 
 GArray *dome__hub_down_new(void);
 
