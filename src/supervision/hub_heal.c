@@ -60,10 +60,13 @@ static bool can_heal(const hub_state *s)
            h->same_file(h->ctx);
 }
 
-/* A program that fails where it failed before would do so for ever. */
-static bool is_stuck(hub_state *s)
+/* A program that fails where it failed before would do so for ever. While it goes back its place is who is lost: others who are
+ * lost meanwhile are no sign of that. */
+static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
     dome_place here = {!s->place_unknown, (uint64_t)(s->checkpoint + 1), 0, 0};
+    for (int r = 0; r < size && s->view.phase == DOME_VIEW_ENTERING; r++)
+        here.sequence = here.sequence * 31 + (members[r].lost ? (uint64_t)r + 1 : 0);
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
@@ -203,14 +206,6 @@ static void make_view(hub_state *s, const hub_member *members, int size)
     g_free(lost);
 }
 
-/* Whether it is a task of the view that is healed, and not lost. What was seen holds: a process that has ended meanwhile is the
- * next loss. */
-static bool goes_on(const hub_state *s, const hub_client *c, const hub_member *members)
-{
-    const int place = place_of(s, c);
-    return place >= 0 && members[place].by == c && !members[place].lost;
-}
-
 static bool begin(hub_state *s, const hub_member *members, int size)
 {
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
@@ -224,22 +219,25 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     s->heals++;
     if (s->hub->left > 0)
         s->hub->left--;
-    /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. */
+    /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. What
+     * was seen of them holds: a process that has ended meanwhile is the next loss. */
+    GHashTable *going = g_hash_table_new(NULL, NULL);
+    for (int r = 0; r < size; r++)
+        if (!members[r].lost) {
+            send_back(s, members[r].by);
+            g_hash_table_add(going, members[r].by);
+        }
     const guint known = s->clients->len;
     for (guint i = 0; i < known; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (goes_on(s, c, members))
-            send_back(s, c);
-    }
-    for (guint i = 0; i < known; i++) {
-        hub_client *c = s->clients->pdata[i];
-        if (!is_watch(c) || goes_on(s, c, members))
+        if (!is_watch(c) || g_hash_table_contains(going, c))
             continue;
-        if (place_of(s, c) >= 0 || !lives(s, c) || dome__hub_is_down(s, c->host))
+        if (!lives(s, c) || dome__hub_is_down(s, c->host))
             give_up(s, c, kill_too);
         else
             dismiss(c);
     }
+    g_hash_table_unref(going);
     dome__hub_launcher_kill(s, (const int *)(const void *)kill_too->data, (int)kill_too->len);
     g_array_unref(kill_too);
     if (members[0].lost && !start_rank0(s)) {
@@ -259,7 +257,7 @@ static hub_member *survey(const hub_state *s, int size)
     for (int r = 0; r < size; r++)
         members[r] = (hub_member){.host = entering ? s->view.next.members[r].host : NULL, .lost = true};
     for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
+        hub_client *c = s->clients->pdata[i];
         const int place = place_of(s, c);
         if (place < 0 || !members[place].lost)
             continue;
@@ -294,7 +292,7 @@ static bool awaits_rank0(hub_state *s, bool is_lost)
 static char *objection(hub_state *s, const hub_member *members, int size)
 {
     const int count = count_lost(members, size), left = size - count + members[0].lost;
-    if (is_stuck(s))
+    if (is_stuck(s, members, size))
         return g_strdup_printf("that is the same place %d times in a row: the program is not started again", s->losses.times);
     if (s->hub->tells && count == size)
         return g_strdup("no task is left that could go on");

@@ -74,12 +74,12 @@ typedef struct hub_adding {
 
 /* A task of the view that is to be healed, by its rank there. */
 typedef struct hub_member {
-    const hub_client *by; /* its connection; NULL: it has not come yet */
-    const char *host;     /* NULL: it is not known */
-    bool lost;            /* no process of it goes on */
-    bool failed;          /* it has told of a failure, which may be that of its host */
-    bool unheard;         /* it is connected, and has been silent for long */
-    int daemon;           /* process number of the launcher's daemon on its host; 0: it is not known */
+    hub_client *by;   /* its connection; NULL: it has not come yet */
+    const char *host; /* NULL: it is not known */
+    bool lost;        /* no process of it goes on */
+    bool failed;      /* it has told of a failure, which may be that of its host */
+    bool unheard;     /* it is connected, and has been silent for long */
+    int daemon;       /* process number of the launcher's daemon on its host; 0: it is not known */
 } hub_member;
 
 /* A host that is down. */

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program with tasks on several hosts heals: a lost task is replaced on its host, those of a host that falls silent on others. The tasks
-# that are left keep their processes, the output is that of one task, and what was cut off ends by itself.
+# A program with tasks on several hosts heals: a lost task is replaced on its host, those of a host that falls silent, or whose
+# processes or PVM daemon end, on others. The tasks that are left keep their processes, the output is that of one task, and what was cut off ends by itself.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 4 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
@@ -71,6 +71,15 @@ kill_daemon() {
     kill -9 $("$lab" ps "$1" | awk '$4 ~ /pvmd/ { print $2 }')
 }
 
+# HOST: PVM's and the program's
+kill_programs() {
+    kill -9 $("$lab" ps "$1" | awk -v program="$elastic" '$4 ~ /pvmd/ || $4 == program { print $2 }')
+}
+
+is_without_two() {
+    errors two | grep -Eq 'healed \(without (h3, h4|h4, h3|h3|h4)\) from checkpoint|started again' && are_at "h1:2 h2:2 h3:0 h4:0"
+}
+
 # NAME: it ends with the output of one task. Lines that were written before a loss and after the checkpoint come once more.
 hurry() {
     rm "$marks/slow"
@@ -123,13 +132,27 @@ for host in "${hosts[@]}"; do
 done
 clean memory
 
-say "where PVM's daemon is gone, too, the program starts again"
-start daemon "h2 h3" 3 --dome-checkpoint-dir "$work/daemon"
+say "a host whose processes all end at once, another one a moment later, and PVM's daemon of a third alone"
+start daemon "h1 h2 h3 h4" 4 --dome-checkpoint-dir "$work/daemon"
+until_true are_at "h1:1 h2:1 h3:1 h4:1" || fail "daemon: tasks are at $(everywhere)"
+note 0 1 2
+kill_programs h4
+heals daemon "task 3 on host h4 is lost: its process ended; .*; healed \(without h4\)" "h1:2 h2:1 h3:1 h4:0" 0 1 2
+note 0 1 3
 kill_daemon h3
-kill_task h3 2
-healed=1
-until_true grep -q "started again on 3 hosts from checkpoint" "$work/daemon.err" || fail "daemon: it does not start again: $(errors daemon)"
-errors daemon | sed 's/^/   /'
+heals daemon "the PVM daemon of this host does not answer \(task 2 on host h3\); healed \(without h3\)" "h1:2 h2:2 h3:0 h4:0" 0 1 3
 hurry daemon
 clean daemon
+
+say "two hosts, the second while the loss of the first is healed"
+start two "h1 h2 h3 h4" 4 --dome-checkpoint-dir "$work/two"
+until_true are_at "h1:1 h2:1 h3:1 h4:1" || fail "two: tasks are at $(everywhere)"
+kill_programs h4
+kill_programs h3
+until_true is_without_two || fail "two: it does not heal: $(errors two)"
+errors two | sed 's/^/   /'
+healed=$(errors two | grep -c '')
+until_true are_at "h1:2 h2:2 h3:0 h4:0" || fail "two: tasks are at $(everywhere)"
+hurry two
+clean two
 finish
