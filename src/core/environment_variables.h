@@ -8,6 +8,9 @@
 #define DOME_VARIABLE_CACHE   "DOME_CACHE_DIR" /* the folder of generated code and measured networks */
 #define DOME_VARIABLE_RSH     "DOME_RSH"       /* the command that reaches other hosts */
 
+/* From a script that runs the program by an emulator or a loader: the path of the script (core/own_program.h). */
+#define DOME_VARIABLE_PROGRAM "DOME_PROGRAM"
+
 /* ---- passed from a process of a program to one that it starts ---- */
 
 /* From `dome run` or a task that starts others, to task 0: the address of the running hub. dome_init removes it, so that programs

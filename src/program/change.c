@@ -4,6 +4,7 @@
 #include "comm/comm.h"
 #include "core/environment_variables.h"
 #include "core/object_private.h"
+#include "core/own_program.h"
 #include "core/time.h"
 #include "core/unconst.h"
 #include "program/bind.h"
@@ -28,7 +29,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -58,6 +58,7 @@ void dome__change_begin(void)
 {
     if (given)
         return;
+    dome__own_program_begin();
     GString *list = g_string_new(" ");
     for_descriptors(note_given, list);
     given = g_string_free(list, FALSE);
@@ -407,17 +408,6 @@ int dome__change_share(dome_env *env)
 
 /* ---- the change ---- */
 
-/* The path of the executable file by which it can be started again; NULL: it has been replaced or removed. */
-static char *own_path(void)
-{
-    char *path = g_file_read_link("/proc/self/exe", NULL);
-    struct stat now, then;
-    if (path &&
-        (stat(path, &now) != 0 || stat("/proc/self/exe", &then) != 0 || now.st_dev != then.st_dev || now.st_ino != then.st_ino))
-        g_clear_pointer(&path, g_free);
-    return path;
-}
-
 /* They would go on, and their signals end a program that does not handle them yet. */
 static void stop_timers(void)
 {
@@ -432,7 +422,7 @@ static void become_anew(const dome_change *c, const char *view, const char *held
 
 static void become_anew(const dome_change *c, const char *view, const char *held, char **environment)
 {
-    char *path = own_path();
+    char *path = dome__own_program_unchanged();
     dome__bind_undo();
     stop_timers();
     environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, view, TRUE);
@@ -548,7 +538,7 @@ static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
 /* Why this task cannot become the program anew: a static text, or NULL. */
 static const char *obstacle(const dome_change *c)
 {
-    char *path = own_path();
+    char *path = dome__own_program_unchanged();
     const bool there = path != NULL, runs = there && access(path, X_OK) == 0;
     g_free(path);
     if (!runs)
@@ -596,7 +586,7 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     for (int r = 0; r < plan->size && !*why; r++)
         if (plan->members[r].before == DOME_VIEW_NEWCOMER)
             names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->tasks_per_host, why);
-    char *path = own_path();
+    char *path = dome__own_program_unchanged();
     g_free(c->parked);
     c->parked = g_new0(int, plan->size);
     if (!*why)

@@ -58,7 +58,7 @@ struct dome_change {
     int profile; /* task 0: a file in memory with the profile of the views before; -1: none */
 };
 
-/* Call it first in dome_init: notes which descriptors the process has been given. */
+/* Call it first in dome_init: notes which descriptors the process has been given, and by which file it was started. */
 void dome__change_begin(void);
 
 /* In dome_init: takes what this process has left for itself, if it was in the view before; else the first view, or that of the

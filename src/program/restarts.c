@@ -3,6 +3,7 @@
 #include "ckpt/checkpoint.h"
 #include "core/environment_variables.h"
 #include "core/files.h"
+#include "core/own_program.h"
 #include "core/run_directory.h"
 #include "program/start.h"
 #include "supervision/remote.h"
@@ -225,7 +226,7 @@ static void close_own(void *ctx, int losses)
 
 void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
 {
-    own_program p = {.path = g_file_read_link("/proc/self/exe", NULL), .tasks = tasks};
+    own_program p = {.path = dome__own_program(), .tasks = tasks};
     char *message = NULL;
     const dome_supervision how = {.restarts = env->options.restarts,
                                   .timeout = env->options.timeout,

@@ -2,6 +2,7 @@
 #include "program/start.h"
 
 #include "core/environment_variables.h"
+#include "core/own_program.h"
 #include "core/terminal.h"
 #include "core/time.h"
 #include "local/local.h"
@@ -229,7 +230,7 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     if (!hosts)
         return NULL;
     *network = again ? NULL : dome__links_order(hosts);
-    char *path = g_file_read_link("/proc/self/exe", NULL);
+    char *path = dome__own_program();
     const int n = (int)g_strv_length(hosts);
     int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
@@ -475,7 +476,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
                                        .script = script ? g_intern_string(script) : NULL,
                                        .size_auto = env->options.size == DOME_SIZE_AUTO,
                                        .report_fd = report_fd,
-                                       .path = g_file_read_link("/proc/self/exe", NULL),
+                                       .path = dome__own_program(),
                                        .words = env->change->words,
                                        .tasks = env->options.tasks,
                                        .all_output = env->options.output == DOME_OUTPUT_ALL};
