@@ -121,7 +121,9 @@ static char *prepare(void *ctx, const char *avoid)
     (void)avoid; /* not needed: with a virtual machine of its own the run asks its hosts */
     if (!p->hosts)
         return g_strdup("");
-    char *message = NULL, *slots = NULL, **lines = dome__hostfile_read(p->hosts_path, &slots, &message);
+    char *message = NULL, *slots = NULL,
+         **lines = p->script ? dome__hosts_script_ask(p->script, &slots, &message)
+                             : dome__hostfile_read(p->hosts_path, &slots, &message);
     if (!lines) {
         fprintf(stderr, "dome: run: %s; the list of hosts does not change\n", message);
         g_free(message);
@@ -159,6 +161,12 @@ static void find_point(void *ctx, dome_supervise_point *point)
 {
     const program *p = ctx;
     dome__restarts_point(&p->restarts, point);
+}
+
+static void note_hosts(void *ctx, char **names)
+{
+    program *p = ctx;
+    dome__restarts_hosts(&p->restarts, names);
 }
 
 static void finish(void *ctx, int losses)
@@ -226,7 +234,7 @@ static char *find_program(const char *name)
     dome__command_fail(127, "run: there is no program %s%s", name, named ? "" : " on the PATH");
 }
 
-/* With --restarts. */
+/* With --restarts, or for checkpoints in memory. */
 static int supervise(program *p, int restarts)
 {
     const dome_supervision how = {.restarts = restarts,
@@ -236,6 +244,7 @@ static int supervise(program *p, int restarts)
                                   .start = start_attempt,
                                   .prepare = prepare,
                                   .point = find_point,
+                                  .hosts = note_hosts,
                                   .finish = finish};
     char *message = NULL;
     if (!dome__restarts_open(&p->restarts, p->argv, &p->options, p->hosts, &message))
@@ -346,13 +355,11 @@ int dome__command_run(int argc, char **argv)
         dome__command_fail(2, "run: --hosts-script and --size auto exclude each other: both say how many tasks there are");
     if (p.script && p.hosts_path)
         dome__command_fail(2, "run: --hosts and --hosts-script exclude each other");
-    if (p.script && restarts)
-        dome__command_fail(2, "run: --restarts and --hosts-script exclude each other");
     if (p.script && !(p.hosts = dome__hosts_script_ask(p.script, &p.slots, &message)))
         dome__command_fail(1, "run: --hosts-script: %s", message);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);
-    if (restarts == 0 || p.options.help || p.options.version)
+    if (!dome__restarts_needed(&p.options, restarts) || p.options.help || p.options.version)
         start(&p, NULL);
     return supervise(&p, restarts);
 }

@@ -51,7 +51,7 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
     int missing =
         dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
-                    "--dome-checkpoint-dir memory: keeps checkpoints for restarts: use --dome-restarts, or dome run --restarts");
+                    "--dome-checkpoint-dir memory: keeps checkpoints for losses: use --dome-restarts, or --dome-on-loss heal");
     if (missing != DOME_OK) {
         g_free(path);
         return missing;

@@ -69,13 +69,17 @@ static bool note_hosts(const dome_restarts *r)
     return noted;
 }
 
+static bool in_memory(const dome_options *options)
+{
+    return g_strcmp0(options->checkpoint_dir, DOME_CHECKPOINT_MEMORY) == 0;
+}
+
 /* They lie in a memory file system on each host: they outlive the program, and this process removes them. It holds the lock, as
  * do the hubs that it starts: until all of them have ended, no later run removes the directory. */
 static bool make_memory(dome_restarts *r, char **message)
 {
     static const char parent[] = "/dev/shm";
-    const char *directory = r->options->checkpoint_dir;
-    if (!directory || strcmp(directory, DOME_CHECKPOINT_MEMORY) != 0 || r->options->on_loss == DOME_LOSS_TELL)
+    if (!in_memory(r->options) || r->options->on_loss == DOME_LOSS_TELL)
         return true; /* with tell each task keeps its own state (ckpt/kept.h) */
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
@@ -97,14 +101,38 @@ bool dome__restarts_open(dome_restarts *r, char **argv, const dome_options *opti
     return make_memory(r, message);
 }
 
+/* Lines of a hostfile: a name, and what else is said of it. */
+static gboolean same_host(const void *a, const void *b)
+{
+    const size_t length = strcspn(a, " \t");
+    return length == strcspn(b, " \t") && strncmp(a, b, length) == 0;
+}
+
 void dome__restarts_use(dome_restarts *r, char **hosts)
 {
     const guint before = r->used->len;
     for (char **host = hosts; host && *host; host++)
-        if (!g_ptr_array_find_with_equal_func(r->used, *host, g_str_equal, NULL))
+        if (!g_ptr_array_find_with_equal_func(r->used, *host, same_host, NULL))
             g_ptr_array_add(r->used, g_strdup(*host));
     if (r->memory && r->used->len > before)
         note_hosts(r);
+}
+
+void dome__restarts_hosts(dome_restarts *r, char **names)
+{
+    GPtrArray *others = g_ptr_array_new();
+    for (char **name = names; *name; name++)
+        if (strcmp(*name, g_get_host_name()) != 0)
+            g_ptr_array_add(others, *name);
+    g_ptr_array_add(others, NULL);
+    dome__restarts_use(r, (char **)others->pdata);
+    g_ptr_array_unref(others);
+    r->views++;
+}
+
+bool dome__restarts_needed(const dome_options *options, int restarts)
+{
+    return restarts > 0 || (options->on_loss == DOME_LOSS_HEAL && in_memory(options));
 }
 
 /* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with. */
@@ -151,7 +179,7 @@ void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
     g_free(name);
 }
 
-/* A program that ran to its end has removed checkpoints in memory on its last hosts. */
+/* A program that ran to its end has removed checkpoints in memory on its last hosts. It may have left others before. */
 void dome__restarts_close(dome_restarts *r, int losses)
 {
     if (!r->memory)
@@ -159,7 +187,7 @@ void dome__restarts_close(dome_restarts *r, int losses)
     const bool there = access(r->memory, F_OK) == 0;
     remove_here(r->memory);
     g_ptr_array_add(r->used, NULL);
-    if (there || losses > 0)
+    if (there || losses > 0 || r->views > 1)
         remove_there((char **)r->used->pdata, r->memory);
 }
 
@@ -218,6 +246,12 @@ static void point_own(void *ctx, dome_supervise_point *point)
     dome__restarts_point(&p->restarts, point);
 }
 
+static void note_own(void *ctx, char **names)
+{
+    own_program *p = ctx;
+    dome__restarts_hosts(&p->restarts, names);
+}
+
 static void close_own(void *ctx, int losses)
 {
     own_program *p = ctx;
@@ -235,6 +269,7 @@ void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
                                   .start = start_own,
                                   .prepare = prepare_own,
                                   .point = point_own,
+                                  .hosts = note_own,
                                   .finish = close_own};
     if (!p.path || !dome__restarts_open(&p.restarts, dome__restarts_command_line(), &env->options, NULL, &message))
         dome__start_failed(env, 2, message ? message : "--dome-restarts needs /proc");

@@ -14,6 +14,7 @@ typedef struct dome_restarts {
     const dome_options *options;
     char *memory;    /* directory of checkpoints in memory; NULL: checkpoints are elsewhere */
     GPtrArray *used; /* lines of a hostfile: other hosts that may have that directory */
+    int views;       /* of which the hosts are known */
 } dome_restarts;
 
 /* Before the first attempt, by the supervisor, which lets these processes share a directory of checkpoints in memory and removes
@@ -23,6 +24,13 @@ bool dome__restarts_open(dome_restarts *r, char **argv, const dome_options *opti
 
 /* Notes the hosts of the next attempt. */
 void dome__restarts_use(dome_restarts *r, char **hosts);
+
+/* dome_supervision.hosts */
+void dome__restarts_hosts(dome_restarts *r, char **names);
+
+/* Whether a program with these options has a supervisor: it is to be restarted, or healed from checkpoints in memory, which
+ * outlive its other processes there. restarts: --restarts or --dome-restarts. */
+bool dome__restarts_needed(const dome_options *options, int restarts);
 
 /* In the process of an attempt: sets what the program needs of the environment, and returns its arguments. */
 char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt);

@@ -527,8 +527,6 @@ static void check_hosts_script(dome_env *env)
     if (o->hosts_script && o->size == DOME_SIZE_AUTO)
         dome__start_failed(env, 2,
                            "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are");
-    if (o->hosts_script && o->restarts)
-        dome__start_failed(env, 2, "--dome-hosts-script and --dome-restarts exclude each other");
     if (o->transport && strcmp(o->transport, "self") == 0 && (o->hosts_script || o->size == DOME_SIZE_AUTO))
         dome__start_failed(env, 2,
                            o->hosts_script ? "--dome-transport self has no hosts for --dome-hosts-script"
@@ -572,7 +570,7 @@ void dome__start(dome_env *env, char **arguments)
         become_first_again(env, provider, arguments);
     else if (c->back)
         become_other_again(env, provider);
-    else if (env->options.restarts && !env->supervised && origin == DOME_STARTED_BY_USER)
+    else if (dome__restarts_needed(o, o->restarts) && !env->supervised && origin == DOME_STARTED_BY_USER)
         dome__restarts_run(env, launcher, 0);
     else if (one)
         become_self(env, provider, arguments);

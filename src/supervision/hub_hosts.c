@@ -22,6 +22,24 @@ const char **dome__hub_hosts(const hub_state *s)
     return hosts;
 }
 
+void dome__hub_tell_hosts(const hub_state *s)
+{
+    if (s->hub->report_fd < 0)
+        return;
+    const char **hosts = dome__hub_hosts(s);
+    GString *text = g_string_new(NULL);
+    for (int r = 0; r < s->view.size; r++) {
+        bool first = strcmp(hosts[r], "?") != 0;
+        for (int k = 0; k < r && first; k++)
+            first = strcmp(hosts[k], hosts[r]) != 0;
+        if (first)
+            g_string_append_printf(text, "%s%s", text->len ? " " : "", hosts[r]);
+    }
+    dome__wire_send(s->hub->report_fd, &(dome_wire_message){.kind = DOME_WIRE_HOSTS, .hosts = text->str});
+    g_string_free(text, TRUE);
+    g_free(hosts);
+}
+
 /* Those of the order's hosts on which no task is: lines of a hostfile, g_strfreev'd. */
 static char **missing_hosts(const hub_state *s, const dome_order *order, const char *const *hosts)
 {

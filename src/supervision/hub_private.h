@@ -439,6 +439,9 @@ void dome__hub_hosts_close(hub_state *s);
 /* The host of each rank of the present view; g_free'd, the names belong to the connections. */
 const char **dome__hub_hosts(const hub_state *s);
 
+/* Tells the supervisor, if there is one: it removes checkpoints in memory there. */
+void dome__hub_tell_hosts(const hub_state *s);
+
 /* ---- hub_script.c ---- */
 
 void dome__hub_script_open(hub_state *s);

@@ -291,6 +291,7 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     note_entered(s, before);
     if (first && s->view.size > 0)
         dome__hub_history_stands(s);
+    dome__hub_tell_hosts(s);
     g_free(s->legacy);
     s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);

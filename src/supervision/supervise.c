@@ -136,6 +136,13 @@ static void take_report(supervisor *s, const dome_wire_report *report)
     s->place_known = report->place_known;
 }
 
+static void take_hosts(const supervisor *s, const char *text)
+{
+    char **hosts = g_strsplit(text, " ", 0);
+    s->how->hosts(s->how->ctx, hosts);
+    g_strfreev(hosts);
+}
+
 static void take_messages(supervisor *s, int fd)
 {
     guint8 buffer[4096];
@@ -148,6 +155,8 @@ static void take_messages(supervisor *s, int fd)
             take_started(s, &message.started);
         else if (message.kind == DOME_WIRE_REPORT)
             take_report(s, &message.report);
+        else if (message.kind == DOME_WIRE_HOSTS)
+            take_hosts(s, message.hosts);
         dome__wire_clear(&message);
     }
 }
@@ -313,8 +322,10 @@ int dome__supervise(const dome_supervision *how)
     sigaction(SIGCHLD, &heard, &s.old_child);
     s.signal_fd = dome__hub_signals(&s.old_mask);
     for (int number = 0;; number++) {
-        dome_attempt attempt = {
-            .number = number, .resume = resume, .avoid = s.avoid->str, .left = MAX(how->restarts - number - s.heals, 0)};
+        dome_attempt attempt = {.number = number,
+                                .resume = resume,
+                                .avoid = s.avoid->str,
+                                .left = how->restarts ? MAX(how->restarts - number - s.heals, 0) : -1};
         clear(&s);
         start(&s, &attempt);
         watch(&s, attempt.report_fd);
@@ -337,6 +348,10 @@ int dome__supervise(const dome_supervision *how)
             break;
         }
         const int used = number + s.heals;
+        if (how->restarts == 0) {
+            fprintf(stderr, "dome: %s\n", text);
+            break;
+        }
         if (used >= how->restarts) {
             fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, used, used == 1 ? " is" : "s are");
             break;

@@ -20,11 +20,11 @@ typedef struct dome_attempt {
     bool resume;       /* resume from the newest checkpoint of this run, if there is one */
     int report_fd;     /* for dome_launch_request; closed on exec */
     const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
-    int left;          /* losses that may still be healed or answered by another attempt */
+    int left;          /* losses that may still be healed or answered by another attempt; below 0: healed without limit */
 } dome_attempt;
 
 typedef struct dome_supervision {
-    int restarts;   /* the most restarts, and losses healed by the hub */
+    int restarts;   /* the most restarts, and losses healed by the hub; 0: none, and the hub heals without limit */
     double timeout; /* --dome-timeout */
     const dome_launcher *launcher;
     void *ctx;
@@ -37,6 +37,9 @@ typedef struct dome_supervision {
     char *(*prepare)(void *ctx, const char *avoid);
 
     void (*point)(void *ctx, dome_supervise_point *point);
+
+    /* Called with the names of the hosts on which tasks are, at the beginning of each view. */
+    void (*hosts)(void *ctx, char **names);
 
     /* Called after the last attempt. losses: those after which the program went on. */
     void (*finish)(void *ctx, int losses);

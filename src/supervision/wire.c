@@ -48,6 +48,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_RECORD] = {FIELD(U32, recording)},
     [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
     [DOME_WIRE_TRAIL] = {FIELD(CALLS, calls)},
+    [DOME_WIRE_HOSTS] = {FIELD(TEXT, hosts)},
     [DOME_WIRE_HOLD] = {FIELD(U64, hold.order), FIELD(U64, hold.loop)},
     [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(TEXT, hold.plan)},
     [DOME_WIRE_REFUSE] = {FIELD(U64, refuse.order), FIELD(TEXT, refuse.why)},

@@ -38,6 +38,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
     DOME_WIRE_BACK,       /* hub: a task is lost; become the program anew at once, for this view */
     DOME_WIRE_TIMES,      /* rank 0: how long the parts of the change into its view took */
+    DOME_WIRE_HOSTS,      /* hub, to its supervisor: where the tasks of a view are */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -174,6 +175,7 @@ typedef struct dome_wire_message {
         dome_wire_report report;
         uint32_t recording;      /* RECORD: its number; 0: stop */
         uint32_t signal;         /* SIGNAL: its number */
+        const char *hosts;       /* HOSTS: names, separated by blanks */
         GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;     /* HOLD, TARGET */
         dome_wire_refuse refuse; /* REFUSE */

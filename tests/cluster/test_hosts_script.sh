@@ -1,5 +1,6 @@
 #!/bin/bash
-# dome run --hosts-script: the program follows a list of hosts while it runs, and its output is that of one task.
+# dome run --hosts-script: the program follows a list of hosts while it runs, and its output is that of one task. A host that is lost
+# costs it nothing but a line.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 3 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
@@ -84,4 +85,47 @@ status=$?
 ended_well script
 same alone.out script.out "from the shell"
 clean script
+
+say "a host is lost: the program heals from memory, on the hosts that are left"
+for host in "${hosts[@]}"; do
+    on "$host" mount -t tmpfs none /dev/shm # as hosts have, each its own
+done
+# NAME OPTION...
+heals_with() {
+    local name=$1 reached
+    rm -rf "$marks"
+    mkdir -p "$marks"
+    touch "$marks/slow"
+    printf '%s\n' h1 h2 >list
+    run "$name" on h1 "$dome" run --hosts-script "cat $work/list" --max 3 "${@:2}" "$elastic" "$steps" 20 - "$marks" hurries \
+        --dome-checkpoint-dir memory: --dome-checkpoint-every 10 --dome-timeout 4 &
+    program=$!
+    until_true are_at "h1:1 h2:1 h3:0" || fail "$name: it does not start: $(errors "$name")"
+    printf '%s\n' h1 h2 h3 >list.new
+    mv list.new list
+    until_true are_at "h1:1 h2:1 h3:1" || fail "$name: no task on h3: $("$lab" ps); $(errors "$name")"
+    reached=$(step)
+    until_true beyond $((reached + 30)) || fail "$name: it does not go on"
+    "$lab" cut h2
+    printf '%s\n' h1 h3:2 >list.new # the rest of them knows, too
+    mv list.new list
+    until_true grep -q "; healed (without h2) from checkpoint" "$name.err" || fail "$name: it does not heal: $(errors "$name")"
+    errors "$name" | sed 's/^/   /'
+    reached=$(step)
+    until_true beyond $((reached + 30)) || fail "$name: it does not go on after the loss: $(errors "$name")"
+    "$lab" mend h2
+    rm "$marks/slow"
+    wait "$program"
+    status=$?
+    [ "$status" -eq 0 ] || fail "$name: status $status: $(errors "$name")"
+    tac "$name.out" | awk '!seen[$0]++' | tac >"$name.once" # lines from after the checkpoint come once more
+    same alone.out "$name.once" "$name"
+    for host in "${hosts[@]}"; do
+        [ -z "$(on "$host" ls /dev/shm)" ] || fail "$name: left on $host: $(on "$host" ls /dev/shm)"
+    done
+    clean "$name"
+}
+heals_with heal --on-loss heal
+heals_with restarts --restarts 2
+errors restarts | grep -q ', 1 of 2$' || fail "the losses are not counted: $(errors restarts)"
 finish

@@ -446,7 +446,6 @@ def size_and_script_refused():
             (["--dome-hosts-script", "echo a b"], 1, "--dome-hosts-script: 'echo a b' 'a b' is not host:slots"),
             (["--dome-hosts-script", "echo h1", "--dome-size", "auto"], 2,
              "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are"),
-            (["--dome-hosts-script", "echo h1", "--dome-restarts", "1"], 2, "--dome-hosts-script and --dome-restarts exclude each other"),
             (["--dome-size", "auto", "--dome-transport", "self"], 2, "--dome-transport self runs one task: leave out --dome-size auto")):
         with Run([ELASTIC, "3", "0"] + options) as run:
             check(run.wait() == status and run.lines() == ["dome: " + line], "%s: %s" % (options, run.errors()))
