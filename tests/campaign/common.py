@@ -23,8 +23,8 @@ INJECT = os.path.join(os.path.abspath(harness.BUILD), "tests", "preload", "libin
 RESTARTS = ["run", "lock"]  # what a directory of checkpoints holds beside them
 
 
-def campaign(what, case, default_count, jobs=3):
-    """case(chance, number) returns a word for the table, or raises Failure. Ends the process."""
+def campaign(what, case, default_count, jobs=3, others=None):
+    """case(chance, number) returns a word for the table, or raises Failure. others: what cases have counted besides. Ends the process."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else default_count
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
     numbers = [int(sys.argv[3])] if len(sys.argv) > 3 else range(count)
@@ -41,7 +41,7 @@ def campaign(what, case, default_count, jobs=3):
                 print("FAILED %d: %s" % (number, text), flush=True)
         with lock:
             table[result] += 1
-            if sum(table.values()) % 500 == 0:
+            if sum(table.values()) % 100 == 0:
                 print("%d of %d, %.0f s" % (sum(table.values()), count, time.monotonic() - begin), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -49,6 +49,8 @@ def campaign(what, case, default_count, jobs=3):
     print("%s, seed %d, %.0f s:" % (what, seed, time.monotonic() - begin))
     for result, n in sorted(table.items(), key=lambda item: -item[1]):
         print("%8d  %s" % (n, result))
+    for result, n in sorted((others or {}).items(), key=lambda item: -item[1]):
+        print("%8d  passed over: %s" % (n, result))
     if failed:
         print("again: %s %d %d NUMBER" % (sys.argv[0], count, seed))
     print("%d runs, %d failed" % (len(numbers), len(failed)))

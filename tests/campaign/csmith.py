@@ -1,10 +1,17 @@
-"""Generated programs (csmith) by dome-cc: undisturbed, captured at polls and restarted they do what the compiler's program does; their
-images are the same bytes at -O0, -O2 and -O3, and in one of ten programs on s390x and i386."""
+"""Generated programs (csmith) by dome-cc for x86-64 at -O0, -O2 and -O3, for s390x and for i386: undisturbed and captured they do what
+the compiler's program does, poll as often and write the same images, byte for byte; and from each stop the next build goes on to the
+next stop, and from some to the end. Stops are the first polls in turn, some of the others, and the last one.
 
+Programs that dome-cc refuses, and those that do not end soon or hardly poll, are counted, and others take their places."""
+
+import atexit
+import collections
 import os
 import re
 import shutil
 import subprocess
+import tempfile
+import threading
 
 import common
 import harness
@@ -14,34 +21,63 @@ CC = os.path.join(os.path.abspath(harness.BUILD), "tools", "dome-cc")
 INCLUDE = next((d for d in ("/usr/include/csmith", "/usr/include/csmith-2.3.0") if os.path.exists(os.path.join(d, "csmith.h"))), None)
 # What images cannot hold: raw unions, bit-fields.
 ALWAYS = ["--no-unions", "--no-bitfields"]
-OPTIONS = ["--float", "--no-packed-struct", "--no-volatiles", "--inline-function", "--no-jumps", "--max-funcs 20",
-           "--max-pointer-depth 4", "--max-array-dim 4", "--max-block-depth 3", "--no-arrays", "--no-consts"]
+OPTIONS = ["--float", "--no-packed-struct", "--no-volatiles", "--inline-function", "--no-jumps", "--max-pointer-depth 4",
+           "--max-array-dim 4", "--max-block-depth 3", "--no-arrays", "--no-consts"]
 LABS = os.path.join(os.path.abspath(harness.BUILD), "tests")
 MACHINES = {"s390x": (["--cc=s390x-linux-gnu-gcc"], ["qemu-s390x-static", "-L", os.path.join(LABS, "s390x", "root")]),
             "i386": (["--cc=i686-linux-gnu-gcc -msse2 -mfpmath=sse"], [])}
 MACHINES = {m: v for m, v in MACHINES.items() if os.path.exists(os.path.join(LABS, m, "dome.pc"))}
+FIRST, OTHERS = 12, 7  # stops
+FEWEST, MOST = 5, 100000  # polls of a program
+passed_over, lock = collections.Counter(), threading.Lock()
 
 
-def run(command, directory, seconds):
-    """(status, output, errors); None: it does not end in time"""
+def run(command, directory, seconds, stops=(), end=False):
+    """(status, output, errors, polls); None: it does not end in time"""
+    environment = {**harness.clean_environment(), "STOPS": " ".join(map(str, stops)), **({"STOPS_END": "1"} if end else {})}
     try:
-        done = subprocess.run(command, cwd=directory, env=harness.clean_environment(), capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds)
+        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
-    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+    errors = done.stderr.decode(errors="replace")
+    polls = re.search(r"^polls (\d+)$", errors, re.M)
+    return done.returncode, done.stdout, errors, int(polls.group(1)) if polls else None
 
 
-def translate(directory, name, options):
-    """The program in a folder of its own, or why it is refused."""
-    os.mkdir(os.path.join(directory, name))
-    program = os.path.join(directory, name, "program")
-    done = run([CC, *options, "-w", "-I", INCLUDE, "program.c", "-o", program], directory, 300)
-    check(done is not None, "dome-cc %s does not end" % " ".join(options))
-    if done[0] != 0:
-        reason = re.search(r"error: dome-cc: (.*)", done[2])
-        check(reason and "mistake" not in done[2], "dome-cc %s: %s" % (" ".join(options), done[2][:600]))
-        return None, re.sub(r"\b(g_|l_|p_|func_|S)\d+\b", r"\1N", reason.group(1))[:90]
-    return program, None
+class Build:
+    """The program by dome-cc; self.why: it is refused."""
+
+    def __init__(self, directory, name, options, polls, machine=None):
+        self.name, self.wrapper, self.why = name, [], None
+        cc = ["cc"]
+        self.program = os.path.join(directory, name, "program")  # its name is in images
+        os.makedirs(os.path.dirname(self.program), exist_ok=True)
+        if machine:
+            flags, self.wrapper = MACHINES[machine]
+            cc = flags[0][len("--cc="):].split()
+            options = options + flags + ["--dome=" + os.path.join(LABS, machine, "dome.pc")]
+        self.cc = cc
+        stops = os.path.join(HEADERS, "stops.%s.o" % machine)
+        with lock:
+            if not os.path.exists(stops):
+                source = [os.path.join(harness.SOURCE, "tests/campaign/stops.c"), "-I", os.path.join(harness.SOURCE, "include")]
+                subprocess.run([*cc, "-O1", "-c", *source, "-o", stops], check=True)
+        done = run([CC, *options, "--polls=" + polls, "-w", "-I", HEADERS, "program.c", stops, "-Wl,--wrap=dome_capture_main", "-o", self.program, "-lm"],
+                   directory, 300)
+        check(done is not None, "dome-cc %s does not end" % " ".join(options))
+        if done[0] != 0:
+            reason = re.search(r"error: dome-cc: (.*)", done[2])
+            check(reason and "mistake" not in done[2], "dome-cc %s: %s" % (" ".join(options), done[2][:600]))
+            self.why = re.sub(r"\b(g_|l_|p_|func_|S)\d+\b", r"\1N", reason.group(1))[:100]
+
+    def run(self, directory, seconds, arguments=(), stops=(), end=False):
+        return run([*self.wrapper, self.program, *arguments], directory, seconds, stops, end)
+
+    def plain_is(self, directory, plain):
+        """Whether the compiler's program for that machine does the same."""
+        subprocess.run([*self.cc, "-static", "-w", "-O1", "-ffp-contract=off", "-I", HEADERS, "program.c", "-o", "there", "-lm"], check=True, cwd=directory)
+        done = run([*self.wrapper, os.path.join(directory, "there")], directory, 60)
+        return done is not None and done[:2] == plain[:2]
 
 
 def judge(what, done, plain, part=False):
@@ -50,72 +86,123 @@ def judge(what, done, plain, part=False):
     check(plain[1].endswith(done[1]) if part else done[1] == plain[1], "%s: other output: %r" % (what, done[1][-120:]))
 
 
-def same_images(what, one, other):
-    names = common.checkpoints(one)
-    check(names == common.checkpoints(other), "%s: %d checkpoints, not %d" % (what, len(common.checkpoints(other)), len(names)))
+def same(what, one, other, names):
     for name in names:
+        check(os.path.exists(os.path.join(other, name)), "%s: there is no %s" % (what, name))
         with open(os.path.join(one, name), "rb") as a, open(os.path.join(other, name), "rb") as b:
             check(a.read() == b.read(), "%s: %s differs" % (what, name))
 
 
+def own_headers():
+    """csmith's headers without polls in the functions for checksums: nearly all polls of a program would be there."""
+    directory = tempfile.mkdtemp(prefix="dome-csmith.", dir=harness.short_parent())
+    atexit.register(shutil.rmtree, directory, True)
+    for name in filter(lambda n: n.endswith(".h"), os.listdir(INCLUDE)):
+        with open(os.path.join(INCLUDE, name)) as f, open(os.path.join(directory, name), "w") as g:
+            g.write(re.sub(r"^\s*(for|while) ?\(", r"#pragma dome nopoll\n\g<0>", f.read(), flags=re.M))
+    return directory
+
+
+def pass_over(why):
+    with lock:
+        passed_over[why] += 1
+
+
+def generate(chance, directory, polls):
+    """A program that ends, polls, and is not refused: what the compiler's program does, the build, its number of polls."""
+    while True:
+        options = ALWAYS + " ".join(o for o in OPTIONS if chance.random() < 0.2).split()
+        options += ["--max-funcs", str(chance.randint(2, 5)), "--max-block-size", str(chance.randint(2, 3)), "--max-expr-complexity", str(chance.randint(2, 8))]
+        with open(os.path.join(directory, "program.c"), "w") as f:
+            subprocess.run(["csmith", "--seed", str(chance.randrange(1 << 31)), *options], stdout=f, check=True, cwd=directory)
+        if os.environ.get("DOME_KEEP"):
+            shutil.copy(os.path.join(directory, "program.c"), os.environ["DOME_KEEP"])
+        subprocess.run(["cc", "-w", "-O1", "-ffp-contract=off", "-I", HEADERS, "program.c", "-o", "plain", "-lm"], check=True, cwd=directory)
+        plain = run(["./plain"], directory, 1)
+        if plain is None:
+            pass_over("does not end in 1 s")
+            continue
+        check(plain[0] >= 0, "the plain program dies")
+        build = Build(directory, "O2", ["-O2"], polls)
+        if build.why:
+            pass_over("refused: " + build.why)
+            continue
+        done = build.run(directory, 60)
+        judge("undisturbed", done, plain)
+        if FEWEST <= done[3] <= MOST:
+            return plain, build, done[3]
+        pass_over("fewer than %d polls" % FEWEST if done[3] < FEWEST else "more than %d polls" % MOST)
+
+
+def everywhere(base, number, chance):
+    polls = chance.choice(["every", "every", "every", "auto"])
+    plain, first, total = generate(chance, base, polls)
+    later = range(FIRST + 1, total)
+    stops = list(range(1, min(FIRST, total) + 1)) + sorted(chance.sample(later, min(OTHERS, len(later)))) + ([total] if total > FIRST else [])
+    names = ["ckpt-%08d.dckpt" % (k + 1) for k in range(len(stops))]
+
+    def options(directory, *more):
+        return ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "1000000000", "--dome-checkpoint-keep", "1000000", *more]
+
+    def captured(build):
+        directory = os.path.join(base, "saved." + build.name)
+        done = build.run(base, 300, options(directory), stops)
+        judge("captured, " + build.name, done, plain)
+        check(done[3] == total, "captured, %s: %s polls, not %d" % (build.name, done[3], total))
+        check(common.checkpoints(directory) == names, "captured, %s: %d checkpoints, not %d" % (build.name, len(common.checkpoints(directory)), len(names)))
+        return directory
+
+    saved = captured(first)
+    builds, alone = [first], []
+    others = [("O0", ["-O0"], None), ("O3", ["-O3"], None)] + [(m, ["-O%d" % (number % 4)], m) for m in MACHINES]
+    for name, flags, machine in chance.sample(others, len(others)):
+        build = Build(base, name, flags, polls, machine)
+        check(not build.why, "refused for %s alone: %s" % (name, build.why))
+        try:
+            directory = captured(build)
+            same(name, saved, directory, names)
+        except Failure:
+            if not machine or build.plain_is(base, plain):
+                raise
+            alone.append(machine)  # the program depends on the machine by itself
+            continue
+        shutil.rmtree(directory)
+        builds.append(build)
+
+    wander = os.path.join(base, "wander")
+    os.mkdir(wander)
+    shutil.copy(os.path.join(saved, names[0]), wander)
+    for k in range(len(stops)):
+        build = builds[(k + 1) % len(builds)]
+        what = "from stop %d (poll %d) by %s" % (k + 1, stops[k], build.name)
+        restart = options(wander, "--dome-restart=%d" % (k + 1))
+        if k + 1 < len(stops):
+            done = build.run(base, 120, restart, stops[: k + 2], end=True)
+            check(done is not None and done[0] == 0, "%s: %s" % (what, done and done[2][:300]))
+            same(what, saved, wander, names[k + 1 : k + 2])
+        if k % 7 == number % 7 or k + 1 == len(stops):
+            done = builds[(k + 2) % len(builds)].run(base, 120, ["--dome-checkpoint-dir", wander, "--dome-restart=%d" % (k + 1)])
+            judge(what + " to the end", done, plain, part=True)
+            check(done[3] == total, "%s to the end: %d polls, not %d" % (what, done[3], total))
+    return "on %d builds%s" % (len(builds), ", not %s" % " and ".join(sorted(alone)) if alone else "")
+
+
 def case(chance, number):
     with harness.temporary_directory() as base:
-        options = ALWAYS + " ".join(o for o in OPTIONS if chance.random() < 0.2).split()
-        with open(os.path.join(base, "program.c"), "w") as f:
-            subprocess.run(["csmith", "--seed", str(chance.randrange(1 << 31)), *options], stdout=f, check=True, cwd=base)
-        keep = os.environ.get("DOME_KEEP")
-        if keep:
-            shutil.copy(os.path.join(base, "program.c"), keep)
-        subprocess.run(["cc", "-w", "-O1", "-ffp-contract=off", "-I", INCLUDE, "program.c", "-o", "plain", "-lm"], check=True, cwd=base)
-        plain = run(["./plain"], base, 3)
-        if plain is None:
-            return "does not end in 3 s"
-        check(plain[0] >= 0, "the plain program dies")
-        polls = "--polls=" + chance.choice(["every", "every", "auto"])
-        first, why = translate(base, "O2", ["-O2", polls])
-        if not first:
-            return "refused: " + why
-        judge("undisturbed", run([first], base, 60), plain)
-
-        def captured(program, directory, every, wrapper=()):
-            return run([*wrapper, program, "--dome-checkpoint-dir", directory, "--dome-checkpoint-every", str(every), "--dome-checkpoint-keep", "1000000"], base, 300)
-
-        saved = os.path.join(base, "saved")
-        for every in (100000, 10000, 1000, 100, 10, 1):
-            shutil.rmtree(saved, ignore_errors=True)
-            judge("captured", captured(first, saved, every), plain)
-            if len(common.checkpoints(saved)) >= 10:
-                break
-        names = common.checkpoints(saved)
-        if not names:
-            return "no polls"
-        builds = [(first, ())]
-        others = [("O0", ["-O0"], ()), ("O3", ["-O3"], ())]
-        if number % 10 == 0:
-            others += [(m, ["-O1", "--dome=" + os.path.join(LABS, m, "dome.pc"), *cc], wrapper) for m, (cc, wrapper) in MACHINES.items()]
-        for name, flags, wrapper in others:
-            if name in MACHINES:  # a program may depend on the machine by itself
-                compiler = flags[-1][len("--cc="):].split()
-                subprocess.run([*compiler, "-static", "-w", "-O1", "-ffp-contract=off", "-I", INCLUDE, "program.c", "-o", name + ".plain", "-lm"], check=True, cwd=base)
-                there = run([*wrapper, os.path.join(base, name + ".plain")], base, 60)
-                if there is None or there[:2] != plain[:2]:
-                    continue
-            program, why = translate(base, name, [*flags, polls])
-            check(program, "refused for %s alone: %s" % (name, why))
-            directory = os.path.join(base, name, "saved")
-            judge("captured, " + name, captured(program, directory, every, wrapper), plain)
-            same_images(name, saved, directory)
-            builds.append((program, wrapper))
-        for turn in range(4):
-            program, wrapper = builds[turn % len(builds)]
-            k = int(re.search(r"\d+", chance.choice(names)).group())
-            done = run([*wrapper, program, "--dome-checkpoint-dir", saved, "--dome-restart=%d" % k], base, 120)
-            judge("restarted from %d by %s" % (k, os.path.basename(os.path.dirname(program))), done, plain, part=True)
-        return "captured and restarted" + (", on other machines too" if len(builds) > 3 else "")
+        try:
+            return everywhere(base, number, chance)
+        except Failure:
+            if os.environ.get("DOME_KEEP_FAILED"):
+                keep = os.path.join(os.environ["DOME_KEEP_FAILED"], str(number))
+                shutil.rmtree(keep, ignore_errors=True)
+                shutil.copytree(base, keep)
+            raise
 
 
 if not os.path.exists(CC):
     harness.skip("there is no dome-cc")
 if not shutil.which("csmith") or not INCLUDE:
     harness.skip("csmith is not installed")
-common.campaign("generated programs", case, 500, jobs=2)
+HEADERS = own_headers()
+if __name__ == "__main__":
+    common.campaign("generated programs", case, 500, jobs=2, others=passed_over)

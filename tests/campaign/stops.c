@@ -1,0 +1,48 @@
+/* Linked into a program of dome-cc, with -Wl,--wrap=dome_capture_main, it requests checkpoints at the polls whose numbers
+ *   STOPS="3 9 20"          has, in this order;
+ *   STOPS_END=1             behind the last one the program ends.
+ * Standard error has at the end how many polls the program has made. */
+#include <dome/capture.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int __real_dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv));
+int __wrap_dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv));
+
+static int (*stopped_program)(int argc, char **argv);
+
+/* The first stop behind a poll; UINT64_MAX: none. */
+static uint64_t next_stop(uint64_t poll)
+{
+    const char *stops = getenv("STOPS");
+    for (char *at = (char *)(stops ? stops : ""), *end; *at; at = end) {
+        const uint64_t stop = strtoull(at, &end, 10);
+        if (end == at || stop > poll)
+            return end == at ? UINT64_MAX : stop;
+    }
+    return UINT64_MAX;
+}
+
+/* Called at the beginning, and again after each checkpoint. */
+static int stopping_program(int argc, char **argv)
+{
+    const uint64_t next = next_stop(dome_capture_polls());
+    if (next == UINT64_MAX && getenv("STOPS_END"))
+        exit(0);
+    dome_capture_request_at(next);
+    return stopped_program(argc, argv);
+}
+
+static void say_polls(void)
+{
+    fprintf(stderr, "polls %llu\n", (unsigned long long)dome_capture_polls());
+}
+
+int __wrap_dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
+{
+    stopped_program = program;
+    atexit(say_polls);
+    return __real_dome_capture_main(argc, argv, stopping_program);
+}
