@@ -94,12 +94,14 @@ def same(what, one, other, names):
 
 
 def own_headers():
-    """csmith's headers without polls in the functions for checksums: nearly all polls of a program would be there."""
+    """csmith's headers without polls in the functions for checksums: nearly all polls of a program would be there. The checksum of a
+    float is taken of its bytes: in one order on all machines."""
     directory = tempfile.mkdtemp(prefix="dome-csmith.", dir=harness.short_parent())
     atexit.register(shutil.rmtree, directory, True)
     for name in filter(lambda n: n.endswith(".h"), os.listdir(INCLUDE)):
         with open(os.path.join(INCLUDE, name)) as f, open(os.path.join(directory, name), "w") as g:
-            g.write(re.sub(r"^\s*(for|while) ?\(", r"#pragma dome nopoll\n\g<0>", f.read(), flags=re.M))
+            text = re.sub(r"^\s*(for|while) ?\(", r"#pragma dome nopoll\n\g<0>", f.read(), flags=re.M)
+            g.write(text.replace("ptr[i]", "ptr[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? nbytes - 1 - i : i]"))
     return directory
 
 
