@@ -60,7 +60,7 @@ class Build:
         stops = os.path.join(HEADERS, "stops.%s.o" % machine)
         with lock:
             if not os.path.exists(stops):
-                source = [os.path.join(harness.SOURCE, "tests/campaign/stops.c"), "-I", os.path.join(harness.SOURCE, "include")]
+                source = [os.path.join(harness.SOURCE, "tests/campaign/csmith/stops.c"), "-I", os.path.join(harness.SOURCE, "include")]
                 subprocess.run([*cc, "-O1", "-c", *source, "-o", stops], check=True)
         done = run([CC, *options, "--polls=" + polls, "-w", "-I", HEADERS, "program.c", stops, "-Wl,--wrap=dome_capture_main", "-o", self.program, "-lm"],
                    directory, 300)
