@@ -285,9 +285,16 @@ static enum CXChildVisitResult visit_kid(CXCursor c, CXCursor parent, CXClientDa
     (void)parent;
     visit *v = data;
     node *n = node_new(v->unit, c, v->up);
+    if (v->up->kind == CXCursor_GenericSelectionExpr && v->up->kids->len == 0)
+        n->kind = CXCursor_UnaryExpr; /* not evaluated, as behind sizeof */
     g_ptr_array_add(v->up->kids, n);
     visit inner = {v->unit, n};
     clang_visitChildren(c, visit_kid, &inner);
+    for (unsigned i = 0; i < n->kids->len && n->a == 0;
+         i++) { /* ".member =" of a struct without a name has no place in libclang */
+        n->a = node_kid(n, i)->a;
+        n->b = node_kid(n, n->kids->len - 1)->b;
+    }
     return CXChildVisit_Continue;
 }
 
