@@ -449,13 +449,19 @@ static void lower_block(program *p, function *f, node *n)
 {
     node *block = node_kid(n, 0);
     unsigned level = f->live->len;
-    node *last = block && block->kids->len ? node_kid(block, block->kids->len - 1) : NULL;
-    bool value = last && node_is_expression(last) && !is_void(n->type);
+    node *last = block && block->kids->len ? node_kid(block, block->kids->len - 1) : NULL, *result = last;
+    while (result && result->kind == CXCursor_LabelStmt)
+        result = node_kid(result, result->kids->len - 1);
+    bool value = result && node_is_expression(result) && !is_void(n->type);
     variable *t = NULL;
     g_string_append(f->out, "{\n");
     for (unsigned i = 0; i < (block ? block->kids->len : 0); i++) {
         node *kid = node_kid(block, i);
         if (kid == last && value) {
+            for (; kid != result; kid = node_kid(kid, kid->kids->len - 1)) {
+                edit_range(f->unit, kid->a, node_kid(kid, kid->kids->len - 1)->a, NULL, f->out);
+                g_string_append(f->out, " ;\n");
+            }
             t = temporary(f, n->type, n);
             lower(p, f, kid);
             char *text = node_text(f->unit, kid);

@@ -76,6 +76,18 @@ static char *new_name(function *f, const char *name)
     return chosen;
 }
 
+/* "int a[const]" is a constant pointer, of which its type says nothing. */
+static bool is_constant_array(unit *u, node *n)
+{
+    if (!type_is_array(n->type))
+        return false;
+    char *text = text_flat(u, n->a, n->b), *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+    char *word = open ? g_strstr_len(open, close ? close - open : -1, "const") : NULL;
+    const bool found = word && !g_ascii_isalnum(word[-1]) && word[-1] != '_' && !g_ascii_isalnum(word[5]) && word[5] != '_';
+    g_free(text);
+    return found;
+}
+
 static variable *variable_new(function *f, node *n, CXType type, bool parameter)
 {
     unit *u = f->unit;
@@ -87,7 +99,7 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     long long size = type_is_record(type) ? type_image_size(type) : 0;
     v->memory = type_is_array(type) || declares_taken(f, n->cursor) ||
                 clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
-    bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type));
+    bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type)) && !is_constant_array(u, n);
     v->name = keeps ? g_strdup(name) : new_name(f, name);
     v->read = v->memory ? g_strdup_printf("dome__m->%s", v->name) : v->name;
     char *file;
