@@ -817,10 +817,19 @@ static bool is_passed_on(program *p, unit *u, node *n)
 /* An object without a name lives as long as its block: a function that polls cannot give it back. */
 static void check_compound_literal(program *p, unit *u, function *f, node *n)
 {
-    node *up = node_bare_up(n);
-    bool address = up && up->kind == CXCursor_UnaryOperator && u->original[up->a] == '&';
-    for (node *at = n->up; at && (at->kind == CXCursor_UnexposedExpr || at->kind == CXCursor_ParenExpr); at = at->up)
-        address = address || (type_is_array(n->type) && type_is_pointer(at->type));
+    node *part = n, *up = node_bare_up(n); /* or of a member, or of an element */
+    bool address = false;
+    for (;;) {
+        for (node *at = part->up; at && (at->kind == CXCursor_UnexposedExpr || at->kind == CXCursor_ParenExpr); at = at->up)
+            address = address || (type_is_array(part->type) && type_is_pointer(at->type));
+        const bool element = up && up->kind == CXCursor_ArraySubscriptExpr && type_is_array(part->type);
+        if (!up || !(element || (up->kind == CXCursor_MemberRefExpr && type_is_record(part->type))))
+            break;
+        address = address && !element; /* read at once */
+        part = up;
+        up = node_bare_up(part);
+    }
+    address = address || (up && up->kind == CXCursor_UnaryOperator && u->original[up->a] == '&');
     if (!address)
         return;
     if (!f) {

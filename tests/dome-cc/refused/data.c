@@ -13,11 +13,14 @@ struct holder {
     union number value;
 };
 
-union number both;              // REFUSED: the variable both cannot be saved: it contains a union (union number)
-static long double precise;     // REFUSED: a long double
-static struct packed bits[4];   // REFUSED: a bit-field (a of struct packed)
-_Thread_local int mine;         // REFUSED: the variable mine belongs to a thread
-int *anonymous = (int[]){1, 2}; // REFUSED: the address of an object without a name
+union number both;                 // REFUSED: the variable both cannot be saved: it contains a union (union number)
+static long double precise;        // REFUSED: a long double
+static struct packed bits[4];      // REFUSED: a bit-field (a of struct packed)
+_Thread_local int mine;            // REFUSED: the variable mine belongs to a thread
+int *anonymous = (int[]){1, 2};    // REFUSED: the address of an object without a name
+int *part = &(struct holder){3}.n; // REFUSED: the address of an object without a name
+int *element = &(int[]){1, 2}[1];  // REFUSED: the address of an object without a name
+char *inside = (struct { char text[4]; }){"a"}.text; // REFUSED: the address of an object without a name
 
 static void *any(size_t n)
 {
@@ -103,8 +106,9 @@ int main(void)
     struct holder *h = malloc(3 * sizeof *h); // REFUSED: a block of the heap cannot be saved: it contains a union
     void *a = aligned_alloc(64, 640);         // REFUSED: aligned_alloc
     int *p = keep((int[]){1, 2});             // REFUSED: the address of an object without a name, and the function may poll
+    int *q = keep(&(struct holder){3}.n);     // REFUSED: the address of an object without a name, and the function may poll
     void *(*get)(size_t) = malloc;            // REFUSED: the address of malloc
-    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + (get != NULL) + by_macro.tag + by_nothing.n +
+    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + *q + (get != NULL) + by_macro.tag + by_nothing.n +
            no_member.tag + two_values.tag + by_bytes.i + plain + *typed(1) + (pointer(1) == elsewhere(2)) + (polling(1) == kept) +
-           (keep_it(3), 0) + *anonymous + mine;
+           (keep_it(3), 0) + *anonymous + *part + *element + *inside + mine;
 }
