@@ -1,0 +1,84 @@
+/* Flexible array members: of numbers, structs and pointers; grown; of length 0; what points into them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    short length;
+    char bytes[];
+};
+struct point {
+    double x;
+    struct text *label;
+};
+struct cloud {
+    int n, room;
+    struct point points[];
+};
+struct old {
+    struct old *next;
+    long long values[0];
+};
+
+static struct text *text_new(const char *s)
+{
+    struct text *t = malloc(sizeof *t + strlen(s) + 1);
+    t->length = (short)strlen(s);
+    for (int i = 0; i <= t->length; i++)
+        t->bytes[i] = s[i];
+    return t;
+}
+
+static struct cloud *add(struct cloud *c, double x, const char *label)
+{
+    if (c->n == c->room) {
+        c->room = 2 * c->room + 1;
+        c = realloc(c, sizeof(struct cloud) + (size_t)c->room * sizeof(struct point));
+    }
+    c->points[c->n++] = (struct point){x, text_new(label)};
+    return c;
+}
+
+static double sum(const struct point *from, const struct point *end)
+{
+    double s = 0;
+    for (; from != end; from++)
+        s = s * 2 + from->x + from->label->length;
+    return s;
+}
+
+static struct old *push(struct old *next, int n)
+{
+    struct old *o = malloc(sizeof(struct old) + (size_t)n * sizeof(long long));
+    o->next = next;
+    for (int i = 0; i < n; i++)
+        o->values[i] = (long long)i << 33 | n;
+    return o;
+}
+
+int main(void)
+{
+    struct cloud *c = calloc(1, sizeof *c);
+    const char *names[] = {"one", "", "three", "four"};
+    for (int i = 0; i < 7; i++)
+        c = add(c, i / 4.0, names[i % 4]);
+    struct point *middle = &c->points[3], *end = c->points + c->n;
+    const char *inside = &middle->label->bytes[2];
+    struct old *list = NULL;
+    for (int i = 0; i < 5; i++)
+        list = push(list, i + 1);
+    long long *third = list->next->values + 1, total = 0;
+    printf("%g %g\n", sum(c->points, middle), sum(middle, end));
+    for (struct old *o = list; o; o = o->next)
+        total += o->next ? o->next->values[0] + *third : 7;
+    printf("%lld %s %d\n", total % 1000003, inside, c->room);
+    while (list) {
+        struct old *next = list->next;
+        free(list);
+        list = next;
+    }
+    for (int i = 0; i < c->n; i++)
+        free(c->points[i].label);
+    free(c);
+    return 0;
+}
