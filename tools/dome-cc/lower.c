@@ -169,10 +169,13 @@ bool stable(function *f, node *n)
     }
 }
 
-/* Whether the address of a place cannot change. */
+/* Whether the address of a place cannot change. What has become a temporary must not become a pointer to it: that is not saved.
+ */
 static bool stable_lvalue(function *f, node *n)
 {
     n = node_bare(n);
+    if (n->text)
+        return is_temporary(n->text);
     switch (n->kind) {
     case CXCursor_DeclRefExpr:
     case CXCursor_StringLiteral:
