@@ -360,6 +360,15 @@ char *dome_capture_strdup(const char *text);
 char *dome_capture_strndup(const char *text, size_t most);
 void dome_capture_free(void *block);
 
+/* For a function that allocates for its callers, who alone know the type, and has no parameter for
+ * it: malloc behind a pointer to functions, for instance. The caller sets dome_capture_wanted before
+ * the call and sets it back behind it; the function calls these, which are as malloc, calloc and
+ * realloc of stdlib.h and take the type from there. A block of no type (NULL) is an error. */
+extern dome_capture_type *dome_capture_wanted;
+void *dome_capture_malloc_wanted(size_t bytes);
+void *dome_capture_calloc_wanted(size_t count, size_t bytes);
+void *dome_capture_realloc_wanted(void *block, size_t bytes);
+
 /* As those of stdio.h, which give blocks of the ordinary malloc. */
 ptrdiff_t dome_capture_getline(char **line, size_t *size, FILE *stream);
 ptrdiff_t dome_capture_getdelim(char **line, size_t *size, int delimiter, FILE *stream);

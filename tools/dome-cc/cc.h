@@ -20,7 +20,8 @@ typedef struct node {
     struct node *up;
     GPtrArray *kids;
     bool polls; /* something that may poll is evaluated inside */
-    char *text; /* what stands for it now, or NULL */
+    char *text;  /* what stands for it now, or NULL */
+    char *wants; /* a call of what allocates for its caller: the address of the block's type, or NULL */
 } node;
 
 typedef struct edit {
@@ -150,7 +151,7 @@ typedef struct program {
     GHashTable *functions;  /* key -> function */
     GHashTable *addressed;  /* key -> type key, or "" if it was cast */
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
-    GHashTable *wrappers;   /* keys of functions that allocate a block for their caller */
+    GHashTable *wrappers;   /* keys of functions that allocate blocks for their callers: heap.c */
 } program;
 
 /* unit.c: a file, its nodes, its text */
@@ -235,6 +236,7 @@ double summary_least_work(program *p, unit *u, node *n);
 double summary_own_work(program *p, unit *u, node *n);
 bool summary_is_plain(node *loop);
 bool call_polls(program *p, unit *u, node *n);
+bool summary_node_polls(program *p, unit *u, node *n); /* something in n does */
 node *summary_counted(unit *u, node *loop); /* LOOP_BITS: the variable */
 void summary_mark_twins(program *p, unit *u);
 void summary_mark(program *p, function *f);
@@ -256,8 +258,16 @@ bool profile_loop(unit *u, node *n, double *iteration, double *most);
 bool profile_function(function *f, double *most);
 bool profile_judge(program *p, double most);
 
-/* module.c: statics, literals, heap calls, tables */
-void module_wrappers(program *p, unit *u);
+/* heap.c: the types of blocks */
+void heap_pragmas(program *p, unit *u);
+void heap_infer(program *p);
+void heap_call(program *p, unit *u, function *f, node *n, unsigned depth);
+char *heap_wanting(unit *u, const node *n, const char *call);
+const char *heap_address(program *p, unit *u, node *n, bool to_foreign);
+
+/* module.c: statics, literals, tables */
+bool is_foreign(program *p, unit *u, CXCursor d); /* a function that is not translated */
+bool in_list(const char *name, const char *const *list);
 void module_edit(program *p, unit *u);
 char *module_write(program *p, unit *u);
 

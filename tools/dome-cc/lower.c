@@ -267,6 +267,14 @@ static void write_call(function *f, node *n, const variable *to)
         g_string_append_printf(again, TWIN_PREFIX "%s", mark + 1);
     }
     dummy_arguments(f, n, again);
+    if (n->wants) {
+        char *bare = call, *bare_again = g_string_free(again, FALSE), *wanting = heap_wanting(f->unit, n, bare_again);
+        call = heap_wanting(f->unit, n, bare);
+        again = g_string_new(wanting);
+        g_free(wanting);
+        g_free(bare_again);
+        g_free(bare);
+    }
     char *first = to ? type_assign(f->unit, to->type, to->read, call) : g_strdup_printf("%s;", call);
     char *second = to ? type_assign(f->unit, to->type, to->read, again->str) : g_strdup_printf("%s;", again->str);
     write_mark(f, n);
@@ -503,6 +511,10 @@ void lower(program *p, function *f, node *n)
                 live_add(f, t);
                 n->text = temporary_value(f, t, n->type);
             }
+        } else if (n->wants) {
+            char *call = node_text(u, n);
+            n->text = heap_wanting(u, n, call);
+            g_free(call);
         }
         return;
     case CXCursor_BinaryOperator: {

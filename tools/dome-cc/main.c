@@ -519,7 +519,8 @@ static int link_program(const options *o)
     if (profile_chooses() && !profile_judge(&p, o->most_overhead))
         return 1;
     for (unsigned i = 0; i < p.units->len; i++)
-        module_wrappers(&p, g_ptr_array_index(p.units, i));
+        heap_pragmas(&p, g_ptr_array_index(p.units, i));
+    heap_infer(&p);
     GPtrArray *texts = g_ptr_array_new(), *objects = g_ptr_array_new();
     for (unsigned i = 0; i < p.units->len; i++) {
         unit *u = g_ptr_array_index(p.units, i);

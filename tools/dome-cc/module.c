@@ -1,5 +1,5 @@
-/* What a source file gets around its functions: statics and types of functions become the file's, literals get names, heap and
- * streams are the run-time library's, and tables tell that library what there is. */
+/* What a source file gets around its functions: statics and types of functions become the file's, literals get names, streams are
+ * the run-time library's, and tables tell that library what there is. */
 #include "cc.h"
 
 #include <dome/type.h>
@@ -42,6 +42,10 @@ static const char prelude[] =
     "extern void *dome__cc_calloc(struct dome__cc_type *, dome__cc_bytes, dome__cc_bytes) __asm__(\"dome_capture_calloc\") " FRESH
     ";\n"
     "extern void *dome__cc_realloc(struct dome__cc_type *, void *, dome__cc_bytes) __asm__(\"dome_capture_realloc\");\n"
+    "extern struct dome__cc_type *dome__cc_wanted __asm__(\"dome_capture_wanted\");\n"
+    "extern void *dome__cc_malloc_wanted(dome__cc_bytes) __asm__(\"dome_capture_malloc_wanted\") " FRESH ";\n"
+    "extern void *dome__cc_calloc_wanted(dome__cc_bytes, dome__cc_bytes) __asm__(\"dome_capture_calloc_wanted\") " FRESH ";\n"
+    "extern void *dome__cc_realloc_wanted(void *, dome__cc_bytes) __asm__(\"dome_capture_realloc_wanted\");\n"
     "extern char *dome__cc_strdup(const char *) __asm__(\"dome_capture_strdup\") " FRESH ";\n"
     "extern char *dome__cc_strndup(const char *, dome__cc_bytes) __asm__(\"dome_capture_strndup\") " FRESH ";\n"
     "extern void dome__cc_free(void *) __asm__(\"dome_capture_free\");\n"
@@ -307,7 +311,7 @@ static void lift(unit *u, function *f, node *n, unsigned top)
 
 /* ---- literals ---- */
 
-static bool foreign(program *p, unit *u, CXCursor d)
+bool is_foreign(program *p, unit *u, CXCursor d)
 {
     char *key = function_key(u, d);
     bool known = g_hash_table_contains(p->functions, key);
@@ -328,7 +332,7 @@ static void name_literal(program *p, unit *u, node *n)
     node *user = node_bare_up(n);
     if (user && user->kind == CXCursor_CallExpr) {
         CXCursor d = call_function(user);
-        if (!cursor_is_null(d) && foreign(p, u, d) && !type_is_pointer(user->type))
+        if (!cursor_is_null(d) && is_foreign(p, u, d) && !type_is_pointer(user->type))
             return; /* printf: nobody keeps the pointer */
     }
     char *text = text_flat(u, n->a, n->b), *id = g_hash_table_lookup(u->literals, text);
@@ -355,292 +359,12 @@ static void name_literal(program *p, unit *u, node *n)
     g_free(text);
 }
 
-/* ---- heap ---- */
-
-static bool in_list(const char *name, const char *const *list)
+bool in_list(const char *name, const char *const *list)
 {
     for (; *list; list++)
         if (strcmp(name, *list) == 0)
             return true;
     return false;
-}
-
-static bool is_raw(CXType t)
-{
-    enum CXTypeKind k = clang_getCanonicalType(t).kind;
-    return k == CXType_Void || k == CXType_Char_S || k == CXType_Char_U || k == CXType_UChar || k == CXType_SChar;
-}
-
-/* The type in a sizeof among the arguments; what describes it, or NULL. */
-static char *size_type(unit *u, node *n)
-{
-    if (n->kind == CXCursor_UnaryExpr && strncmp(u->original + n->a, "sizeof", 6) == 0) {
-        char *text = text_flat(u, n->a + 6, n->b), *why = NULL, *found = NULL;
-        node *kid = NULL;
-        for (unsigned i = 0; i < n->kids->len; i++)
-            if (node_is_expression(node_kid(n, i)) || node_kid(n, i)->kind == CXCursor_TypeRef)
-                kid = node_kid(n, i);
-        if (kid && node_is_expression(kid)) {
-            found = type_describe(u, node_bare(kid)->type, &why);
-        } else if (strchr(text, '*')) {
-            found = g_strdup("dome__cc_pointer");
-        } else if (kid && !strchr(text, '[')) {
-            found = type_describe(u, clang_getCursorType(node_declaration(kid)), &why);
-        } else {
-            static const char *const basic[][2] = {{"int", "int"},
-                                                   {"unsigned", "uint"},
-                                                   {"unsigned int", "uint"},
-                                                   {"char", "char"},
-                                                   {"unsigned char", "uchar"},
-                                                   {"short", "short"},
-                                                   {"unsigned short", "ushort"},
-                                                   {"long", "long"},
-                                                   {"unsigned long", "ulong"},
-                                                   {"long long", "llong"},
-                                                   {"unsigned long long", "ullong"},
-                                                   {"float", "float"},
-                                                   {"double", "double"},
-                                                   {"_Bool", "bool"}};
-            for (char *c = text; *c; c++)
-                *c = *c == '(' || *c == ')' ? ' ' : *c;
-            g_strstrip(text);
-            for (unsigned i = 0; i < G_N_ELEMENTS(basic) && !found; i++)
-                if (strcmp(text, basic[i][0]) == 0)
-                    found = g_strdup_printf("dome__cc_%s", basic[i][1]);
-        }
-        g_free(why);
-        g_free(text);
-        return found;
-    }
-    for (unsigned i = 0; i < n->kids->len; i++) {
-        char *found = size_type(u, node_kid(n, i));
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
-/* The type of what the nearest cast of a pointer to n makes of it; false: a void * remains. */
-static bool cast_to(node *n, CXType *target)
-{
-    for (node *up = n->up;
-         up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr);
-         up = up->up) {
-        if (!type_is_pointer(up->type))
-            continue;
-        CXType p = up->type.kind == CXType_Pointer ? clang_getPointeeType(up->type) : type_pointee(up->type);
-        if (clang_getCanonicalType(p).kind != CXType_Void) {
-            *target = p;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_void_pointer(CXType t)
-{
-    return type_is_pointer(t) && clang_getCanonicalType(type_pointee(t)).kind == CXType_Void;
-}
-
-/* The void * of this function that gets the result of a call; a null cursor: something else does. */
-static CXCursor variable_of_result(unit *u, node *n)
-{
-    node *from = n, *up = n->up;
-    while (up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_CStyleCastExpr)) {
-        from = up;
-        up = up->up;
-    }
-    CXCursor none = clang_getNullCursor(), d = none;
-    if (up && up->kind == CXCursor_VarDecl) {
-        d = up->cursor;
-    } else if (up && up->kind == CXCursor_BinaryOperator && node_kid(up, 1) == from) {
-        char *o = node_operator(u, up);
-        node *to = node_bare(node_kid(up, 0));
-        if (strcmp(o, "=") == 0 && to && to->kind == CXCursor_DeclRefExpr)
-            d = node_declaration(to);
-        g_free(o);
-    }
-    bool local = !cursor_is_null(d) && d.kind == CXCursor_VarDecl && !clang_Cursor_hasVarDeclGlobalStorage(d);
-    return local && is_void_pointer(clang_getCursorType(d)) ? d : none;
-}
-
-typedef struct later_type {
-    CXType type;
-    bool found, unsure; /* unsure: it is used as several types, or goes where it may be */
-} later_type;
-
-/* How a local void * is used: as which type, if all its uses say so or only look at bytes or the address. */
-static void find_later_type(program *p, unit *u, node *n, unsigned variable, later_type *later)
-{
-    if (n->kind == CXCursor_DeclRefExpr && cursor_offset(node_declaration(n)) == variable) {
-        node *user = node_bare_up(n), *at = n->up;
-        CXType target;
-        while (user && user->kind == CXCursor_CStyleCastExpr)
-            user = node_bare_up(user);
-        while (at && (at->kind == CXCursor_ParenExpr || at->kind == CXCursor_UnexposedExpr))
-            at = at->up;
-        if (cast_to(n, &target)) {
-            if (is_raw(target))
-                return;
-            later->unsure = later->unsure || (later->found && !type_same(later->type, target));
-            later->type = target;
-            later->found = true;
-            return;
-        }
-        if (user && user->kind == CXCursor_CallExpr) {
-            CXCursor d = call_function(user);
-            later->unsure = later->unsure || cursor_is_null(d) || !foreign(p, u, d);
-        } else if (user && user->kind == CXCursor_UnaryOperator) {
-            char *o = unary_operator(u, user);
-            later->unsure = later->unsure || strcmp(o, "!") != 0;
-            g_free(o);
-        } else if (user && user->kind == CXCursor_BinaryOperator) {
-            char *o = node_operator(u, user);
-            static const char *const harmless[] = {"==", "!=", "&&", "||", NULL};
-            const bool set = strcmp(o, "=") == 0 && node_bare(node_kid(user, 0)) == n;
-            later->unsure = later->unsure || !(set || in_list(o, harmless));
-            g_free(o);
-        } else if (!user || !(user->kind == CXCursor_IfStmt || user->kind == CXCursor_WhileStmt)) {
-            later->unsure = true; /* returned, an element of a list, ... */
-        }
-        return;
-    }
-    for (unsigned i = 0; i < n->kids->len; i++)
-        find_later_type(p, u, node_kid(n, i), variable, later);
-}
-
-static bool returns_void_pointer(const function *f)
-{
-    return is_void_pointer(clang_getResultType(f->decl->type));
-}
-
-static bool is_wrapper(program *p, unit *u, CXCursor d)
-{
-    char *key = function_key(u, d);
-    bool found = g_hash_table_contains(p->wrappers, key);
-    g_free(key);
-    return found;
-}
-
-/* The type of the block that a call allocates, as an argument; NULL: it is not known, which is said. */
-static char *block_type(program *p, unit *u, function *f, node *n, const char *name)
-{
-    CXType target = n->type;
-    const bool known = cast_to(n, &target);
-    char *why = NULL, *type = NULL;
-    if (!known || is_raw(target))
-        for (unsigned i = 1; i < n->kids->len && !type; i++)
-            type = size_type(u, node_kid(n, i));
-    if (!type && known)
-        type = type_describe(u, target, &why);
-    CXCursor variable = known || !f ? clang_getNullCursor() : variable_of_result(u, n);
-    later_type later = {.found = false};
-    if (!type && !cursor_is_null(variable)) {
-        find_later_type(p, u, f->decl, cursor_offset(variable), &later);
-        if (later.found && !later.unsure)
-            type = type_describe(u, later.type, &why);
-    }
-    if (!type && !why && f && g_hash_table_contains(p->wrappers, f->key))
-        return g_strdup("dome__type");
-    if (!type) {
-        if (why)
-            unit_refuse(u, n->a, "a block of the heap cannot be saved: it contains %s", why);
-        else if (f && returns_void_pointer(f))
-            unit_refuse(u, n->a,
-                        "%s: of which type is this block? If those who call %s know it, write #pragma dome allocates before %s; "
-                        "else cast the result, assign it to a pointer with a type, or name the type in a sizeof",
-                        name, f->name, f->name);
-        else
-            unit_refuse(
-                u, n->a,
-                "%s: of which type is this block? Cast the result, assign it to a pointer with a type, or name the type in "
-                "a sizeof",
-                name);
-        g_free(why);
-        return NULL;
-    }
-    bool listed = false;
-    for (unsigned i = 0; i < u->heap_types->len; i++)
-        listed = listed || strcmp(g_ptr_array_index(u->heap_types, i), type) == 0;
-    if (!listed)
-        g_ptr_array_add(u->heap_types, g_strdup(type));
-    char *argument = g_strdup_printf("&%s", type);
-    g_free(type);
-    return argument;
-}
-
-static void edit_heap(program *p, unit *u, function *f, node *n, const char *name)
-{
-    char *type = block_type(p, u, f, n, name);
-    if (!type)
-        return;
-    unsigned open = text_find(u, call_callee(n)->b, n->b, '(');
-    char *text = g_strdup_printf("dome__cc_%s(%s, ", name, type);
-    edit_replace(u, n->a, open + 1, text);
-    g_free(text);
-    g_free(type);
-}
-
-/* ---- functions that allocate a block for their caller, who knows its type: it is a parameter more ---- */
-
-static void add_argument(unit *u, unsigned from, unsigned end, bool alone, const char *text)
-{
-    unsigned open = text_find(u, from, end, '('), after = text_skip(u, open + 1), close = text_skip(u, after + 4);
-    const bool nothing = strncmp(u->original + after, "void", 4) == 0 && u->original[close] == ')';
-    char *with = g_strdup_printf(alone || nothing ? "(%s" : "(%s, ", text);
-    edit_replace(u, open, nothing ? close : open + 1, with);
-    g_free(with);
-}
-
-static void edit_wrapper_call(program *p, unit *u, function *f, node *n)
-{
-    char *name = cursor_name(call_function(n)), *type = block_type(p, u, f, n, name);
-    if (type)
-        add_argument(u, call_callee(n)->b, n->b, n->kids->len == 1, type);
-    g_free(type);
-    g_free(name);
-}
-
-static void edit_wrapper(program *p, unit *u, node *n)
-{
-    if (n->kind != CXCursor_FunctionDecl || !is_wrapper(p, u, n->cursor))
-        return;
-    unsigned at = cursor_offset(n->cursor);
-    add_argument(u, at, u->length, clang_Cursor_getNumArguments(n->cursor) == 0, "struct dome__cc_type *dome__type");
-}
-
-/* Finds the functions before whose declarations "#pragma dome allocates" stands. */
-void module_wrappers(program *p, unit *u)
-{
-    for (unsigned i = 0; i < u->tops->len; i++) {
-        node *top = g_ptr_array_index(u->tops, i);
-        if (top->kind != CXCursor_FunctionDecl)
-            continue;
-        for (unsigned k = 0; k < u->pragmas->len; k++) {
-            pragma *mine = &g_array_index(u->pragmas, pragma, k);
-            if (mine->kind != PRAGMA_ALLOCATES || mine->at < GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)) ||
-                mine->at >= top->a)
-                continue;
-            char *key = function_key(u, top->cursor), *name = cursor_name(top->cursor);
-            const function *f = g_hash_table_lookup(p->functions, key);
-            mine->used = true;
-            if (!is_void_pointer(clang_getResultType(top->type)))
-                unit_refuse(u, top->a, "#pragma dome allocates: %s does not return a void *", name);
-            else if (clang_getCanonicalType(top->type).kind == CXType_FunctionNoProto)
-                unit_refuse(u, top->a, "#pragma dome allocates: %s is declared without the types of its parameters", name);
-            else if (!f)
-                unit_refuse(u, top->a, "#pragma dome allocates: %s is in none of these files", name);
-            else if (f->polls)
-                unit_refuse(u, top->a,
-                            "#pragma dome allocates: %s may poll: put #pragma dome nopoll before its loops, and call nothing "
-                            "that may poll",
-                            name);
-            else
-                g_hash_table_add(p->wrappers, g_strdup(key));
-            g_free(name);
-            g_free(key);
-        }
-    }
 }
 
 /* A union among the members of a struct: the pragma before it has been found. */
@@ -704,7 +428,6 @@ static bool reaches_foreign(program *p, CXType pointer)
 
 static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
 {
-    static const char *const heap[] = {"malloc", "calloc", "realloc", NULL};
     static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc",
                                              "pvalloc",       "reallocarray",   NULL};
     static const char *const later[] = {"signal", "bsd_signal", "sigset", "atexit", "on_exit", "at_quick_exit", NULL};
@@ -712,17 +435,14 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
     bool hold = f && f->held && call_polls(p, u, n);
     if (hold)
         hold_call(u, n, depth);
-    if (!cursor_is_null(d) && is_wrapper(p, u, d))
-        edit_wrapper_call(p, u, f, n);
-    if (!cursor_is_null(d) && !foreign(p, u, d))
+    heap_call(p, u, f, n, depth + 1); /* inside of the hold */
+    if (!cursor_is_null(d) && !is_foreign(p, u, d))
         return;
     char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
     if (in_list(name, never))
         unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
     if (in_list(name, other_heap))
         unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
-    if (in_list(name, heap) && *name)
-        edit_heap(p, u, f, n, name);
     bool polls = false;
     for (unsigned i = 1; i < n->kids->len; i++)
         polls = polls || argument_polls(p, u, node_kid(n, i));
@@ -761,13 +481,43 @@ static unsigned kept_by(const char *name)
     return 0;
 }
 
+/* Of n, which a system's struct gets: the member or the struct is declared in a system header (struct sigaction). */
+static bool goes_into_foreign_struct(unit *u, node *n)
+{
+    node *up = n->up, *from = n;
+    while (up && (up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_ParenExpr || up->kind == CXCursor_CStyleCastExpr ||
+                  up->kind == CXCursor_ConditionalOperator || up->kind == CXCursor_UnaryOperator)) {
+        from = up;
+        up = up->up;
+    }
+    if (up && up->kind == CXCursor_BinaryOperator && node_kid(up, 1) == from) {
+        char *o = node_operator(u, up);
+        node *to = strcmp(o, "=") == 0 ? node_bare(node_kid(up, 0)) : NULL;
+        g_free(o);
+        return to && to->kind == CXCursor_MemberRefExpr && cursor_in_system_header(node_declaration(to));
+    }
+    for (; up && (up->kind == CXCursor_InitListExpr || up->kind == CXCursor_UnexposedExpr); up = up->up)
+        if (type_is_record(up->type) && cursor_in_system_header(clang_getTypeDeclaration(clang_getCanonicalType(up->type))))
+            return true;
+    return false;
+}
+
+/* Whether a function that is not translated gets the value of n, as an argument or in a struct of the system. */
+static bool goes_to_foreign(program *p, unit *u, node *n)
+{
+    node *user = node_bare_up(n);
+    while (user && (user->kind == CXCursor_CStyleCastExpr || user->kind == CXCursor_UnaryOperator))
+        user = node_bare_up(user);
+    CXCursor d = user && user->kind == CXCursor_CallExpr ? call_function(user) : clang_getNullCursor();
+    return (!cursor_is_null(d) && is_foreign(p, u, d)) || goes_into_foreign_struct(u, n);
+}
+
 static void edit_reference(program *p, unit *u, node *n)
 {
     static const char *const ours[] = {"free",   "strdup",  "strndup",  "fopen",    "freopen",   "fclose",  "rand",
                                        "srand",  "random",  "srandom",  "drand48",  "lrand48",   "mrand48", "srand48",
                                        "strtok", "getline", "getdelim", "asprintf", "vasprintf", NULL};
     static const char *const states[] = {"initstate", "setstate", "seed48", "lcong48", NULL};
-    static const char *const calls_only[] = {"malloc", "calloc", "realloc", NULL};
     CXCursor d = node_declaration(n);
     const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;
     if (other)
@@ -781,21 +531,18 @@ static void edit_reference(program *p, unit *u, node *n)
     }
     node *up = node_bare_up(n);
     bool called = up && up->kind == CXCursor_CallExpr && node_bare(call_callee(up)) == n;
-    if (!called && is_wrapper(p, u, d))
-        unit_refuse(u, n->a, "the address of %s, which allocates: its blocks would have no type", name);
+    const char *allocator = called ? NULL : heap_address(p, u, n, goes_to_foreign(p, u, n));
     if (u->main && strcmp(name, "main") == 0) {
         edit_replace(u, n->a, n->b, "dome__main");
-    } else if (foreign(p, u, d)) {
+    } else if (is_foreign(p, u, d)) {
         bool our = in_list(name, ours);
-        char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(name);
-        if (our)
+        char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(allocator ? allocator : name);
+        if (our || allocator)
             edit_replace(u, n->a, n->b, id);
         if (in_list(name, states))
             unit_refuse(u, n->a, "%s: what the C library keeps for it cannot be saved: use srandom or srand48", name);
         if (!called && in_list(name, never))
             unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
-        if (!called && in_list(name, calls_only))
-            unit_refuse(u, n->a, "the address of %s: its blocks would have no type", name);
         if (!called && !g_hash_table_contains(p->code_names, name)) {
             g_hash_table_add(p->code_names, g_strdup(name));
             g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", name, id));
@@ -859,27 +606,6 @@ static void check_array_of_result(program *p, unit *u, function *f, node *n)
         return;
     unit_refuse(u, n->a, "%s: a pointer to an array in the result of a call, and the function may poll: give the result a name",
                 f->name);
-}
-
-/* Of n, which a system's struct gets: the member or the struct is declared in a system header (struct sigaction). */
-static bool goes_into_foreign_struct(unit *u, node *n)
-{
-    node *up = n->up, *from = n;
-    while (up && (up->kind == CXCursor_UnexposedExpr || up->kind == CXCursor_ParenExpr || up->kind == CXCursor_CStyleCastExpr ||
-                  up->kind == CXCursor_ConditionalOperator || up->kind == CXCursor_UnaryOperator)) {
-        from = up;
-        up = up->up;
-    }
-    if (up && up->kind == CXCursor_BinaryOperator && node_kid(up, 1) == from) {
-        char *o = node_operator(u, up);
-        node *to = strcmp(o, "=") == 0 ? node_bare(node_kid(up, 0)) : NULL;
-        g_free(o);
-        return to && to->kind == CXCursor_MemberRefExpr && cursor_in_system_header(node_declaration(to));
-    }
-    for (; up && (up->kind == CXCursor_InitListExpr || up->kind == CXCursor_UnexposedExpr); up = up->up)
-        if (type_is_record(up->type) && cursor_in_system_header(clang_getTypeDeclaration(clang_getCanonicalType(up->type))))
-            return true;
-    return false;
 }
 
 /* Attributes by which the compiler or the loader would take a function that may poll for what it is not: it may return early,
@@ -998,7 +724,6 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         use_pragma(u, n);
         break;
     case CXCursor_FunctionDecl:
-        edit_wrapper(p, u, n);
         if (!n->up)
             check_attributes(p, u, n, top);
         if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
@@ -1013,7 +738,7 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         g_free(name);
     }
     for (unsigned i = 0; i < n->kids->len; i++)
-        walk(p, u, f, node_kid(n, i), top, depth + 1);
+        walk(p, u, f, node_kid(n, i), top, depth + 2);
 }
 
 static void edit_main(unit *u)

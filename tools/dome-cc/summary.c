@@ -1147,6 +1147,11 @@ static bool mark(program *p, unit *u, node *n)
     return n->polls;
 }
 
+bool summary_node_polls(program *p, unit *u, node *n)
+{
+    return mark(p, u, n);
+}
+
 static bool keeps_pointer(program *p, function *g, unsigned parameter, int depth);
 
 /* Whether the value of n, a pointer, may be kept by what n is an operand of: it is more than read and written through. */

@@ -22,8 +22,11 @@ int *part = &(struct holder){3}.n; // REFUSED: the address of an object without 
 int *element = &(int[]){1, 2}[1];  // REFUSED: the address of an object without a name
 char *inside = (struct { char text[4]; }){"a"}.text; // REFUSED: the address of an object without a name
 
+static int *spares;
 static void *any(size_t n)
 {
+    if (spares)
+        return spares;
     return malloc(n); // REFUSED: malloc: of which type is this block? If those who call any know it, write #pragma dome allocates
                       // before any
 }
@@ -71,20 +74,13 @@ static int *typed(size_t n) // REFUSED: typed does not return a void *
 #pragma dome allocates
 void *elsewhere(size_t n); // REFUSED: elsewhere is in none of these files
 #pragma dome allocates
-static void *polling(size_t n) // REFUSED: polling may poll
-{
-    void *p;
-    while (!(p = malloc(n))) // REFUSED: malloc: of which type is this block?
-        ;
-    return p;
-}
-#pragma dome allocates
 static void *good(size_t n)
 {
     return malloc(n);
 }
-static void *(*pointer)(size_t) = good; // REFUSED: the address of good, which allocates
+static void *(*pointer)(size_t) = good;
 static void *kept;
+void argument(void *(*allocate)(size_t));
 static void keep_it(size_t n)
 {
     void *a = malloc(n), *b = malloc(n); // REFUSED: malloc: of which type is this block?
@@ -92,6 +88,7 @@ static void keep_it(size_t n)
     kept = b;
     void *c = good(n); // REFUSED: good: of which type is this block?
     free(c);
+    kept = pointer(n); // REFUSED: a call by a pointer that may lead to a function that allocates: of which type is this block?
 }
 
 static int *keep(int *p)
@@ -107,8 +104,8 @@ int main(void)
     void *a = aligned_alloc(64, 640);         // REFUSED: aligned_alloc
     int *p = keep((int[]){1, 2});             // REFUSED: the address of an object without a name, and the function may poll
     int *q = keep(&(struct holder){3}.n);     // REFUSED: the address of an object without a name, and the function may poll
-    void *(*get)(size_t) = malloc;            // REFUSED: the address of malloc
-    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + *q + (get != NULL) + by_macro.tag + by_nothing.n +
-           no_member.tag + two_values.tag + by_bytes.i + plain + *typed(1) + (pointer(1) == elsewhere(2)) + (polling(1) == kept) +
+    argument(good);                           // REFUSED: good allocates, and what is not translated would call it
+    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + *q + by_macro.tag + by_nothing.n +
+           no_member.tag + two_values.tag + by_bytes.i + plain + *typed(1) + (elsewhere(2) == kept) +
            (keep_it(3), 0) + *anonymous + *part + *element + *inside + mine;
 }
