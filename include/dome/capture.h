@@ -211,11 +211,12 @@ DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE
 /* Pointers. In the image a pointer says what it points to: NULL, or a place in a block, which is a
  * block of the heap, a global, a string literal, or the memory of an active function
  * (dome_capture_enter); or a function; or a stream. In a block it may point to anything that has an
- * address of its own: an element or member, or one past the last. A value between -4096 and 4095 is
- * kept as it is ((void *)-1).
+ * address of its own: an element or member, or one past the last. A pointer to a byte inside of a
+ * number goes on only on machines of the same byte order. A value between -4096 and 4095 is kept as
+ * it is ((void *)-1).
  *
  * Any other pointer is dangling: to a freed block, to a block that the library does not know (of
- * getenv, of malloc, a local variable outside of dome_capture_enter), into the middle of a number.
+ * getenv, of malloc, a local variable outside of dome_capture_enter), into the middle of a pointer.
  * It is no error to have one, only to use it: after a restart it is DOME_CAPTURE_DANGLING, an
  * address that faults. The first one is named by a line on standard error. */
 #define DOME_CAPTURE_DANGLING ((void *)(uintptr_t)4096)

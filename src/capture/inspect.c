@@ -7,7 +7,9 @@
 #include <stdarg.h>
 
 enum { DEPTH_MOST = 64 };
-#define PLACE_PAST (1ull << 63)
+#define PLACE_PAST   (1ull << 63)
+#define PLACE_INSIDE (1ull << 62) /* with the byte of a number in the bits from 56 on, and the order of bytes in bit 61 */
+#define PLACE_BYTES  56
 
 static bool refuse(char **problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -562,7 +564,7 @@ dome_capture_space dome__capture_shown_pointer(const uint8_t *bytes, uint64_t *n
     const dome_capture_space space = (dome_capture_space)(word >> DOME_CAPTURE_SPACE_SHIFT);
     if (space != DOME_CAPTURE_SPACE_VALUE) {
         *past = *place & PLACE_PAST;
-        *place &= ~PLACE_PAST;
+        *place &= ~PLACE_PAST; /* what is inside of a number stays: dome__capture_shown_path */
     }
     return space;
 }
@@ -592,6 +594,11 @@ static void add_path(GString *to, const dome_capture_shown_type *type, uint64_t 
 
 void dome__capture_shown_path(GString *to, const dome_capture_shown_type *type, uint64_t elements, uint64_t place, bool past)
 {
+    if (place & PLACE_INSIDE) {
+        dome__capture_shown_path(to, type, elements, place & ((1ull << PLACE_BYTES) - 1), past);
+        g_string_append_printf(to, " + %d bytes", (int)(place >> PLACE_BYTES & 15));
+        return;
+    }
     if (type->tail && (past ? place > type->bytes : place >= type->bytes)) {
         const uint64_t k = type->tail->bytes > 0 ? (place - type->bytes - past) / type->tail->bytes : 0;
         g_string_append_printf(to, ".%s[%" PRIu64 "]", type->members[type->count - 1].name, k);

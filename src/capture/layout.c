@@ -665,6 +665,23 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
     return true;
 }
 
+size_t dome__capture_inside(const dome_capture_layout *layout, const void *base, size_t offset)
+{
+    for (const dome_capture_step *s = layout->steps, *end = s + layout->nsteps; s < end; s++) {
+        if (offset < s->offset || offset - s->offset >= s->size * s->count)
+            continue;
+        const size_t rest = (offset - s->offset) % s->size;
+        const char *element = (const char *)base + (offset - rest);
+        const dome_capture_layout *inner = s->kind == DOME_CAPTURE_STEP_REPEAT  ? s->inner
+                                           : s->kind == DOME_CAPTURE_STEP_UNION ? in_use(s, element)
+                                                                                : NULL;
+        if (s->kind == DOME_CAPTURE_STEP_ITEMS || s->kind == DOME_CAPTURE_STEP_WIDER)
+            return rest;
+        return inner ? dome__capture_inside(inner, element, rest) : 0;
+    }
+    return 0;
+}
+
 /* In the image the end of an array of structs, or of a union, is that of the last member in it as well; in memory the former may
  * lie behind padding. Whether a pointer to `target` means the former. Where something else begins there, a pointer to it was
  * taken for one to that. */

@@ -92,6 +92,9 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
 bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past,
                              const dome_capture_type *target, size_t *offset);
 
+/* How far inside of a number an offset is; 0: it is not. */
+size_t dome__capture_inside(const dome_capture_layout *layout, const void *base, size_t offset);
+
 /* "next.value[3]", for messages: what lies at an offset of an element of a type. g_free'd by the caller. */
 char *dome__capture_path(const dome_capture_layout *layout, size_t offset);
 

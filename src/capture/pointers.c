@@ -11,6 +11,13 @@
 enum { VALUE_LEAST = -4096, VALUE_MOST = 4095 };
 #define PAST (1ull << 63)
 
+/* In a place: a byte inside of a number, how far, and whether the machine is big-endian, as it is another byte on others. */
+#define INSIDE       (1ull << 62)
+#define BIG_ORDER    (1ull << 61)
+#define INSIDE_SHIFT 56
+#define INSIDE_MOST  15
+#define OWN_ORDER    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? BIG_ORDER : 0)
+
 /* A block that is no block of the heap. */
 typedef struct area {
     uintptr_t begin, end;
@@ -115,8 +122,20 @@ static bool find_code(uintptr_t address, uint64_t *word)
     return true;
 }
 
-/* The place of an offset in a block of elements of a layout. */
-static bool place_in(const dome_capture_layout *layout, const char *base, size_t offset, const dome_capture_type *target,
+/* How far inside of a number an offset in a block is; 0: it is not. */
+static size_t inside_number(const dome_capture_layout *layout, const char *base, size_t offset)
+{
+    if (layout->tail && offset >= layout->tail_offset) {
+        base += layout->tail_offset;
+        offset -= layout->tail_offset;
+        layout = layout->tail;
+    }
+    const size_t rest = offset % layout->size;
+    return dome__capture_inside(layout, base + (offset - rest), rest);
+}
+
+/* The place of an offset in a block of elements of a layout, unless it is inside of a number. */
+static bool begin_in(const dome_capture_layout *layout, const char *base, size_t offset, const dome_capture_type *target,
                      uint64_t *place)
 {
     bool past = false;
@@ -137,6 +156,18 @@ static bool place_in(const dome_capture_layout *layout, const char *base, size_t
     if (!dome__capture_to_portable(layout, base + k * layout->size, rest, target, &within, &past))
         return false;
     *place = (*place + within) | (past ? PAST : 0);
+    return true;
+}
+
+static bool place_in(const dome_capture_layout *layout, const char *base, size_t offset, const dome_capture_type *target,
+                     uint64_t *place)
+{
+    if (begin_in(layout, base, offset, target, place))
+        return true;
+    const size_t inside = inside_number(layout, base, offset);
+    if (inside == 0 || inside > INSIDE_MOST || !begin_in(layout, base, offset - inside, NULL, place))
+        return false;
+    *place |= INSIDE | OWN_ORDER | (uint64_t)inside << INSIDE_SHIFT;
     return true;
 }
 
@@ -225,8 +256,8 @@ void dome__capture_places_index(dome_capture_places *p)
 }
 
 /* Elements: how many there are, at whose end a pointer may be. */
-static bool address_in(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place,
-                       const dome_capture_type *target, void **to)
+static bool begin_at(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place,
+                     const dome_capture_type *target, void **to)
 {
     const bool past = place & PAST;
     place &= ~PAST;
@@ -250,6 +281,25 @@ static bool address_in(const dome_capture_layout *layout, char *base, uint64_t e
     if (rest > 0 && !dome__capture_to_native(layout, base, rest, past, target, &offset))
         return false;
     *to = base + offset;
+    return true;
+}
+
+static bool address_in(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place,
+                       const dome_capture_type *target, void **to)
+{
+    if (!(place & INSIDE))
+        return begin_at(layout, base, elements, tail, place, target, to);
+    const size_t inside = place >> INSIDE_SHIFT & INSIDE_MOST;
+    const uint64_t begin = place & ((1ull << INSIDE_SHIFT) - 1);
+    if (!begin_at(layout, base, elements, tail, begin, NULL, to))
+        return false;
+    const size_t offset = (size_t)((char *)*to - base) + inside;
+    if (offset >= (layout->tail ? layout->tail_offset + tail * layout->tail->size : elements * layout->size))
+        return false;
+    if ((place & BIG_ORDER) == OWN_ORDER && inside_number(layout, base, offset) == inside)
+        *to = base + offset;
+    else
+        *to = DOME_CAPTURE_DANGLING;
     return true;
 }
 

@@ -5,6 +5,8 @@ random and does what the compiler's program does.
 
 The sources are kept in build/tests/debian. What of them is refused, and why: docs/dome-cc.md."""
 
+import bz2
+import json
 import os
 import random
 import re
@@ -13,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
 sys.dont_write_bytecode = True
@@ -171,7 +174,133 @@ class Divsufsort(Program):
         return "suftest checks its own result"
 
 
-PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort}
+class Bzip2(Program):
+    """A compressor: its allocator is a pointer to a function, and its blocks are numbers of several sizes in turn."""
+
+    package = "bzip2"
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, ["bzip2.c", "blocksort.c", "huffman.c", "crctable.c", "randtable.c", "compress.c", "decompress.c", "bzlib.c"], "-D_FILE_OFFSET_BITS=64")
+
+    def prepare(self, chance):
+        text_file(os.path.join(self.work, "text"), chance, 5000000)
+        self.arguments = ["-c", "-9", "text"]
+
+    def check_output(self, output):
+        with open(os.path.join(self.work, "text"), "rb") as f:
+            check(bz2.decompress(output) == f.read(), "another text is decompressed")
+
+    def own_tests(self, compiler, folder):
+        program = os.path.join(folder, "bzip2-tested")
+        self.build(compiler, program)
+        for k, more in (1, []), (2, []), (3, ["-s"]):  # as "make check" does
+            with open(os.path.join(self.src, "sample%d.ref" % k), "rb") as ref, open(os.path.join(self.src, "sample%d.bz2" % k), "rb") as packed:
+                plain, bz = ref.read(), packed.read()
+            check(run([program, "-%d" % k], folder, stdin=open(os.path.join(self.src, "sample%d.ref" % k), "rb")) == bz, "sample%d.ref is compressed otherwise" % k)
+            check(run([program, "-d", *more], folder, stdin=open(os.path.join(self.src, "sample%d.bz2" % k), "rb")) == plain, "sample%d.bz2 is decompressed otherwise" % k)
+        return "make check"
+
+
+class Zlib(Program):
+    """A compressor, by its example zpipe: the state's address in many structs, callbacks for the heap."""
+
+    package = "zlib"
+    library = ["adler32.c", "crc32.c", "deflate.c", "inflate.c", "inftrees.c", "inffast.c", "trees.c", "zutil.c", "compress.c", "uncompr.c", "infback.c", "gzclose.c", "gzlib.c", "gzread.c", "gzwrite.c"]
+    reads = "text"
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, ["examples/zpipe.c", *self.library], "-I.", "-DHAVE_UNISTD_H")
+
+    def prepare(self, chance):
+        text_file(os.path.join(self.work, "text"), chance, 12000000)
+        self.arguments = []
+
+    def check_output(self, output):
+        with open(os.path.join(self.work, "text"), "rb") as f:
+            check(zlib.decompress(output) == f.read(), "another text is decompressed")
+
+    def own_tests(self, compiler, folder):
+        for name in ("example", "minigzip", "infcover"):
+            self.compile(compiler, os.path.join(folder, name), ["test/%s.c" % name, *self.library], "-I.", "-DHAVE_UNISTD_H", "-DSTDC")
+        check(b"large_inflate(): OK" in run([os.path.join(folder, "example")], folder), "example")
+        with open(os.path.join(self.src, "ChangeLog"), "rb") as f:
+            text = f.read()
+        packed = subprocess.run([os.path.join(folder, "minigzip")], input=text, capture_output=True).stdout
+        check(subprocess.run([os.path.join(folder, "minigzip"), "-d"], input=packed, capture_output=True).stdout == text, "minigzip")
+        run([os.path.join(folder, "infcover")], folder)
+        return "example, minigzip, infcover"
+
+
+CJSON_DRIVER = r"""
+#include "cJSON.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+    char *line = NULL;
+    size_t room = 0;
+    for (int n = 1; getline(&line, &room, stdin) > 0; n++) {
+        cJSON *item = cJSON_Parse(line), *copy = cJSON_Duplicate(item, 1);
+        cJSON_AddNumberToObject(copy, "line", n);
+        char *text = n % 2 ? cJSON_PrintUnformatted(copy) : cJSON_Print(copy);
+        puts(text);
+        cJSON_Minify(text);
+        cJSON *again = cJSON_Parse(text);
+        if (!cJSON_Compare(copy, again, 1))
+            return 1;
+        cJSON_free(text);
+        cJSON_Delete(again);
+        cJSON_Delete(copy);
+        cJSON_Delete(item);
+    }
+    free(line);
+    return 0;
+}
+"""
+
+
+class Cjson(Program):
+    """A JSON parser: trees, and malloc itself behind pointers. A main of ours parses, copies, prints and compares."""
+
+    package = "cjson"
+    reads = "lines"
+
+    def build(self, compiler, to):
+        driver = os.path.join(self.work, "driver.c")
+        with open(driver, "w") as f:
+            f.write(CJSON_DRIVER)
+        self.compile(compiler, to, [driver, "cJSON.c"], "-I.")
+
+    def prepare(self, chance):
+        def value(depth):
+            kind = chance.randrange(6 if depth else 4)
+            if kind < 4:
+                return [chance.random() * 1e6, chance.randrange(10**6), "t\u00e9xt\n" * chance.randrange(4), chance.choice([True, False, None])][kind]
+            some = range(chance.randrange(1, 7))
+            return [value(depth - 1) for _ in some] if kind == 4 else {"key %d" % k: value(depth - 1) for k in some}
+
+        with open(os.path.join(self.work, "lines"), "w") as f:
+            while f.tell() < 12000000:
+                f.write(json.dumps({"first": [value(4) for _ in range(20)]}) + "\n")
+        self.arguments = []
+
+    def own_tests(self, compiler, folder):
+        names = ["parse_examples", "parse_number", "parse_hex4", "parse_string", "parse_array", "parse_object", "parse_value", "print_string", "print_number", "print_array",
+                 "print_object", "print_value", "misc_tests", "parse_with_opts", "compare_tests", "cjson_add", "readme_examples", "minify_tests"]
+        shutil.copytree(os.path.join(self.src, "tests", "inputs"), os.path.join(folder, "inputs"), dirs_exist_ok=True)
+        unity = os.path.join(folder, "unity.o")  # their framework, as a library: it has a union without a tag
+        run(["cc", "-c", "-w", "-DUNITY_EXCLUDE_SETJMP_H", "tests/unity/src/unity.c", "-o", unity], self.src)
+        for name in names:  # these include cJSON.c where they look into it
+            program = os.path.join(folder, name)
+            with open(os.path.join(self.src, "tests", name + ".c")) as f:
+                whole = re.search(r'#include "common.h"', f.read()) is not None
+            self.compile(compiler, program, ["tests/%s.c" % name, unity, *([] if whole else ["cJSON.c"])], "-I.", "-Itests", "-Itests/unity/src", "-DUNITY_EXCLUDE_SETJMP_H")
+            check(b" 0 Failures" in run([program], folder), name)
+        return "%d of them" % len(names)
+
+
+PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson}
 
 
 # ---- stopped and continued ----

@@ -27,8 +27,19 @@ typedef struct block {
     const char *basic;
 } block;
 
-/* The type in a sizeof among the arguments. */
-static block size_type(unit *u, node *n)
+static bool is_operator(unit *u, const node *n, const char *text)
+{
+    if (n->kind != CXCursor_BinaryOperator)
+        return false;
+    char *o = node_operator(u, n);
+    bool same = strcmp(o, text) == 0;
+    g_free(o);
+    return same;
+}
+
+/* The type in a sizeof among the arguments. `bytes`: the block may be of bytes, so a number's size must be a factor, and not a
+ * term as in 7 + 3 * sizeof(int). */
+static block size_type(unit *u, node *n, bool bytes)
 {
     block found = {.known = false};
     if (n->kind == CXCursor_UnaryExpr && strncmp(u->original + n->a, "sizeof", 6) == 0) {
@@ -69,7 +80,9 @@ static block size_type(unit *u, node *n)
         return found;
     }
     for (unsigned i = 0; i < n->kids->len && !found.known; i++)
-        found = size_type(u, node_kid(n, i));
+        found = size_type(u, node_kid(n, i), bytes);
+    if (bytes && found.known && is_operator(u, n, "+") && (found.basic || !type_is_record(found.type)))
+        found.known = false;
     return found;
 }
 
@@ -105,16 +118,6 @@ static node *without_casts(node *n)
          n = node_bare(n))
         n = node_kid(n, n->kids->len - 1);
     return n;
-}
-
-static bool is_operator(unit *u, const node *n, const char *text)
-{
-    if (n->kind != CXCursor_BinaryOperator)
-        return false;
-    char *o = node_operator(u, n);
-    bool same = strcmp(o, text) == 0;
-    g_free(o);
-    return same;
 }
 
 /* The variable of this function that gets the result of a call; a null cursor: something else does. */
@@ -308,7 +311,7 @@ static block find_block(program *p, unit *u, const function *f, node *n)
     if (!known || is_raw(b.type)) {
         block by_size = {.known = false};
         for (unsigned i = 1; i < n->kids->len && !by_size.known; i++)
-            by_size = size_type(u, node_kid(n, i));
+            by_size = size_type(u, node_kid(n, i), known);
         if (by_size.known && !(result && is_raw_block(&by_size)))
             return by_size;
     }
