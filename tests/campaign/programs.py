@@ -300,7 +300,59 @@ class Cjson(Program):
         return "%d of them" % len(names)
 
 
-PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson}
+SCHEME = """
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(define (tree d) (if (= d 0) '() (cons (tree (- d 1)) (tree (- d 1)))))
+(define (leaves t) (if (null? t) 1 (+ (leaves (car t)) (leaves (cdr t)))))
+(define numbers (vector 0.5))
+(define (words n) (if (= n 0) "" (string-append (number->string (* n 1.5)) "," (words (- n 1)))))
+(define (each n)
+  (set! numbers (vector n (/ n 7) (if (= 0 (modulo n 4)) "none" numbers)))
+  (display (list n (fib (+ 10 (modulo n 7))) (leaves (tree (+ 5 (modulo n 5)))) (words (modulo n 13)) numbers (call/cc (lambda (k) (if (odd? n) (k 'odd) 'even)))))
+  (newline)
+  (if (< n 120) (each (+ n 1))))
+(each 1)
+"""
+
+
+class Tinyscheme(Program):
+    """An interpreter: one function with a stack of its own, a collector of garbage, unions with tags, which are told to dome-cc."""
+
+    package = "tinyscheme"
+    edits = [
+        ("scheme.h", "     union {\n          long ivalue;", "#pragma dome union is_fixnum: 1 = ivalue, default = rvalue\n     union {\n          long ivalue;"),
+        ("scheme-private.h", "  unsigned char kind;\n", "  unsigned char kind;\n#pragma dome union kind & 3: 1 = stdio, 2 = string\n"),
+        ("scheme-private.h", "  unsigned int _flag;\n", "  unsigned int _flag;\n#pragma dome union _flag & 31: 1 = _string, 2 = _number, 4 = _number, 8 = _ff, 9 = _number, 10 = _port, 11 = _number, default = _cons\n"),
+        # cells need not be aligned, and then the block is an array of them
+        ("scheme.c", "sizeof(struct cell)+adj)", "sizeof(struct cell))"),
+        ("scheme.c", "if(((unsigned long)cp)%adj!=0)", "if(0)"),
+    ]
+
+    def __init__(self, work):
+        super().__init__(work)
+        self.src = os.path.join(work, "src")
+        shutil.copytree(source(self.package), self.src)
+        for name, before, after in self.edits:
+            with open(os.path.join(self.src, name), encoding="latin1") as f:
+                text = f.read()
+            check(text.count(before) == 1, "%s: %r is there %d times" % (name, before, text.count(before)))
+            with open(os.path.join(self.src, name), "w", encoding="latin1") as f:
+                f.write(text.replace(before, after))
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, ["scheme.c"], "-DUSE_DL=0", "-DUSE_INTERFACE=0")
+
+    def prepare(self, chance):
+        shutil.copy(os.path.join(self.src, "init.scm"), self.work)
+        with open(os.path.join(self.work, "program.scm"), "w") as f:
+            f.write(SCHEME)
+        self.arguments = ["program.scm"]
+
+    def check_output(self, output):
+        check(output.count(b"\n") == 120, "%d lines" % output.count(b"\n"))
+
+
+PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson, "tinyscheme": Tinyscheme}
 
 
 # ---- stopped and continued ----
