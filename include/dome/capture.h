@@ -322,6 +322,14 @@ const void *dome_capture_pop(dome_capture_function *function, int *point);
 void dome_capture_hold(void);
 void dome_capture_release(void);
 
+/* setjmp and longjmp. A function takes the mark before it calls setjmp, and gives it to
+ * dome_capture_jumped if setjmp returns another value than 0: what the functions that longjmp has
+ * left had of dome_capture_enter and dome_capture_hold is given back. A function that called setjmp
+ * and is entered again must call it again for the same buffer before it goes to its point, because
+ * the stack is another one. */
+long long dome_capture_jump_mark(void);
+void dome_capture_jumped(long long mark);
+
 /* ---- requests ----
  *
  * A checkpoint is requested by the program's options (--dome-checkpoint-every: seconds, or polls if

@@ -134,6 +134,12 @@ void dome_capture_leave(dome_capture_function *function)
     drop(m);
 }
 
+void dome__capture_memory_cut(size_t count)
+{
+    while (memories > count)
+        drop(top_memory);
+}
+
 dome_capture_memory *dome__capture_memory_first(void)
 {
     return first_memory;

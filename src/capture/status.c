@@ -110,6 +110,16 @@ void dome_capture_release(void)
     held--;
 }
 
+unsigned dome__capture_held(void)
+{
+    return held;
+}
+
+void dome__capture_held_set(unsigned count)
+{
+    held = count;
+}
+
 int dome_capture_poll(void)
 {
     const int status = dome_capture_status;

@@ -30,4 +30,8 @@ bool dome__capture_take_request(void);
 void dome__capture_timer_set(double seconds);
 void dome__capture_timer_stop(void);
 
+/* How many calls of dome_capture_hold have no dome_capture_release yet. */
+unsigned dome__capture_held(void);
+void dome__capture_held_set(unsigned count);
+
 #endif

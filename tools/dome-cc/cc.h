@@ -19,7 +19,7 @@ typedef struct node {
     unsigned a, b; /* text[a .. b) */
     struct node *up;
     GPtrArray *kids;
-    bool polls; /* something that may poll is evaluated inside */
+    bool polls;  /* something that may poll is evaluated inside */
     char *text;  /* what stands for it now, or NULL */
     char *wants; /* a call of what allocates for its caller: the address of the block's type, or NULL */
 } node;
@@ -90,6 +90,7 @@ typedef struct function {
     GPtrArray *variables; /* those saved and those in memory, in order of their declaration */
     GPtrArray *live;      /* of them, those in scope here */
     GPtrArray *sites, *loops;
+    GPtrArray *jumps;    /* its calls of setjmp */
     GHashTable *used;    /* names */
     GHashTable *taken;   /* offsets of declarations whose address is taken */
     GHashTable *by_decl; /* offset of a declaration -> variable */
@@ -237,7 +238,7 @@ double summary_own_work(program *p, unit *u, node *n);
 bool summary_is_plain(node *loop);
 bool call_polls(program *p, unit *u, node *n);
 bool summary_node_polls(program *p, unit *u, node *n); /* something in n does */
-node *summary_counted(unit *u, node *loop); /* LOOP_BITS: the variable */
+node *summary_counted(unit *u, node *loop);            /* LOOP_BITS: the variable */
 void summary_mark_twins(program *p, unit *u);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);
@@ -246,6 +247,13 @@ bool declares_taken(function *f, CXCursor decl);
 /* hold.c: functions that cannot be saved while they are active */
 const char *hold_reason(unit *u, const node *top, unsigned begin);
 void hold_call(unit *u, node *n, unsigned depth);
+/* jump.c: setjmp */
+bool jump_is_set(const node *n);
+void jump_call(program *p, unit *u, const function *f, node *n, unsigned depth);
+void jump_plan(function *f, node *n, GString *begin);
+void jump_lower(function *f, node *n);
+void jump_recover(function *f, GString *out);
+
 /* profile.c: places of polls by a run of the program */
 bool profile_counts(void); /* --polls=profile */
 void profile_set_counts(void);
@@ -281,6 +289,10 @@ void for_parts(unit *u, node *n, node **init, node **condition, node **step, nod
 /* What stands for the name of a function's twin, where it is called, until the text of the caller, or of its twin, is made. */
 #define TWIN_MARK   "\003"
 #define TWIN_PREFIX "dome__twin_"
+
+/* Around what only a function that is entered again needs. */
+#define ENTERING "\004"
+#define ENTERED  "\005"
 
 /* lower.c: expressions */
 void lower(program *p, function *f, node *n);

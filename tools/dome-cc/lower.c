@@ -500,6 +500,10 @@ void lower(program *p, function *f, node *n)
     unit *u = f->unit;
     switch (n->kind) {
     case CXCursor_CallExpr:
+        if (jump_is_set(n)) {
+            jump_lower(f, n);
+            return;
+        }
         lower_call(p, f, n);
         if (call_polls(p, u, n)) {
             if (is_void(n->type)) {

@@ -36,6 +36,8 @@ static const char prelude[] =
     "extern const void *dome__cc_pop(struct dome__cc_function *, int *) __asm__(\"dome_capture_pop\") " COLD ";\n"
     "extern void dome__cc_hold(void) __asm__(\"dome_capture_hold\");\n"
     "extern void dome__cc_release(void) __asm__(\"dome_capture_release\");\n"
+    "extern long long dome__cc_jump_mark(void) __asm__(\"dome_capture_jump_mark\");\n"
+    "extern void dome__cc_jumped(long long) __asm__(\"dome_capture_jumped\") " COLD ";\n"
     "extern void dome__cc_register(struct dome__cc_module *) __asm__(\"dome_capture_register\");\n"
     "extern int dome__cc_main(int, char **, int (*)(int, char **)) __asm__(\"dome_capture_main\");\n"
     "extern void *dome__cc_malloc(struct dome__cc_type *, dome__cc_bytes) __asm__(\"dome_capture_malloc\") " FRESH ";\n"
@@ -411,6 +413,8 @@ static const char *const never[] = {"setjmp",      "_setjmp",        "sigsetjmp"
                                     "makecontext", "swapcontext",    "__builtin_setjmp", "__builtin_longjmp",
                                     NULL};
 
+static const char *const jumps[] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", NULL};
+
 /* Whether a pointer to functions may lead to one that is not translated. */
 static bool reaches_foreign(program *p, CXType pointer)
 {
@@ -439,7 +443,9 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
     if (!cursor_is_null(d) && !is_foreign(p, u, d))
         return;
     char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
-    if (in_list(name, never))
+    if (jump_is_set(n))
+        jump_call(p, u, f, n, depth);
+    else if (in_list(name, never) && !in_list(name, jumps))
         unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
     if (in_list(name, other_heap))
         unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
@@ -542,7 +548,7 @@ static void edit_reference(program *p, unit *u, node *n)
         if (in_list(name, states))
             unit_refuse(u, n->a, "%s: what the C library keeps for it cannot be saved: use srandom or srand48", name);
         if (!called && in_list(name, never))
-            unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
+            unit_refuse(u, n->a, "the address of %s: what it does to the stack or to the process cannot be saved", name);
         if (!called && !g_hash_table_contains(p->code_names, name)) {
             g_hash_table_add(p->code_names, g_strdup(name));
             g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", name, id));
@@ -612,8 +618,7 @@ static void check_array_of_result(program *p, unit *u, function *f, node *n)
  * with no result, and its calls can neither be left out nor moved. */
 static void check_attributes(program *p, unit *u, node *n, unsigned top)
 {
-    static const char *const bad[] = {"noreturn", "pure",      "const",       "destructor",  "returns_twice",
-                                      "naked",    "_Noreturn", "unsequenced", "reproducible"};
+    static const char *const bad[] = {"pure", "const", "destructor", "returns_twice", "naked", "unsequenced", "reproducible"};
     static const char *const names[] = {"alias", "weakref", "ifunc", "__asm__", "asm", "__asm"};
     bool body = clang_isCursorDefinition(n->cursor) && n->kids->len;
     node *block = body ? node_kid(n, n->kids->len - 1) : NULL;
@@ -651,7 +656,7 @@ static void check_attributes(program *p, unit *u, node *n, unsigned top)
             }
             if (strcmp(bare, "attribute") == 0 || strcmp(bare, "__attribute") == 0)
                 attribute = depth + 1;
-            bool known = strcmp(bare, "_Noreturn") == 0;
+            bool known = false;
             for (unsigned i = 0; i < G_N_ELEMENTS(bad) && attribute && depth >= attribute; i++)
                 known = known || strcmp(bare, bad[i]) == 0;
             if (known && f && f->polls)
@@ -670,6 +675,30 @@ static void check_attributes(program *p, unit *u, node *n, unsigned top)
     }
     g_free(key);
     g_free(text);
+}
+
+/* A function that may poll returns while it is saved: the compiler must not know that otherwise it does not. */
+static void drop_noreturn(program *p, unit *u, node *n, unsigned top)
+{
+    static const char *const words[] = {"noreturn", "__noreturn__", "_Noreturn", NULL};
+    char *key = function_key(u, n->cursor);
+    const function *f = g_hash_table_lookup(p->functions, key);
+    unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, top));
+    unsigned end = clang_isCursorDefinition(n->cursor) ? n->b : text_find(u, n->b, u->length, ';');
+    g_free(key);
+    while (f && f->polls && at < end) {
+        const char *t = u->original + at;
+        unsigned length = 0;
+        while (g_ascii_isalnum(t[length]) || t[length] == '_')
+            length++;
+        char *word = g_strndup(t, length);
+        if (length && in_list(word, words))
+            edit_replace(u, at, at + length, *word == '_' && word[1] == 'N' ? "" : "__unused__");
+        g_free(word);
+        if (*t == '{')
+            break;
+        at = length ? at + length : text_skip(u, at) > at ? text_skip(u, at) : at + 1;
+    }
 }
 
 static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsigned depth)
@@ -724,8 +753,10 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         use_pragma(u, n);
         break;
     case CXCursor_FunctionDecl:
-        if (!n->up)
+        if (!n->up) {
             check_attributes(p, u, n, top);
+            drop_noreturn(p, u, n, top);
+        }
         if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
             unit_refuse(u, n->a, "a function inside of a function");
         break;

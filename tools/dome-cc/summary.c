@@ -1140,7 +1140,7 @@ static bool mark(program *p, unit *u, node *n)
     for (unsigned i = 0; i < n->kids->len; i++)
         if (mark(p, u, node_kid(n, i)))
             n->polls = true;
-    if (n->kind == CXCursor_CallExpr && call_polls(p, u, n))
+    if (n->kind == CXCursor_CallExpr && (call_polls(p, u, n) || jump_is_set(n))) /* setjmp: it is taken apart in the same way */
         n->polls = true;
     if (node_is_loop(n) && summary_loop(u, n)->class != LOOP_FREE)
         n->polls = true;

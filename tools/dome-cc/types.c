@@ -463,6 +463,17 @@ typedef struct item {
 
 enum { ITEMS_MOST = 4096 };
 
+/* What setjmp fills in: addresses of the stack, which are not saved. */
+static bool is_jump_buffer(CXType t)
+{
+    if (kind(t) != CXType_Record)
+        return false;
+    char *name = cursor_name(definition_of(t));
+    bool found = strcmp(name, "__jmp_buf_tag") == 0;
+    g_free(name);
+    return found;
+}
+
 static const char *scalar_name(CXType t);
 static unsigned scalar_bytes(const char *name);
 
@@ -908,6 +919,7 @@ static void pack_value(unit *u, packer *k, CXType t, const char *place, const ch
     CXCursor member;
     bool any;
     k->good = k->good && ++k->lines <= LINES_MOST;
+    k->good = k->good && !is_jump_buffer(c);
     if (!k->good)
         return;
     if (bytes) {
@@ -1112,6 +1124,15 @@ static char *describe(unit *u, CXType t)
         return g_strdup(id);
     }
     char *name = type_name(u, t), *key = g_strdup(name), *id = g_hash_table_lookup(u->types, key);
+    if (!id && is_jump_buffer(c)) { /* a union of which no member is in use */
+        id = new_type(u, key);
+        g_string_append_printf(
+            u->tail,
+            "static int %s_which(const void *dome__u) { (void)dome__u; return -1; }\n"
+            "static const struct dome__cc_member %s_members[] = {{\"state\", &dome__cc_char, 0}};\n"
+            "static struct dome__cc_type %s = {\"jmp_buf\", %d, %d, sizeof(%s), 0, 1, %s_members, %s_which, 0};\n",
+            id, id, id, TYPE_UNION, (int)DOME_KIND_U8, name, id, id);
+    }
     if (id) {
         g_free(name);
         g_free(key);

@@ -390,10 +390,6 @@ static void write_declaration(program *p, function *f, node *n)
 /* Text that is known when all places are: what recovery does at a loop's head. */
 #define DISPATCH "\001%d\002"
 
-/* Around what only a function that is entered again needs. */
-#define ENTERING "\004"
-#define ENTERED  "\005"
-
 static loop_site *loop_begin(function *f)
 {
     loop_site *l = g_new0(loop_site, 1);
@@ -1014,6 +1010,7 @@ void write_function(program *p, function *f)
     f->live = g_ptr_array_new();
     f->sites = g_ptr_array_new();
     f->loops = g_ptr_array_new();
+    f->jumps = g_ptr_array_new();
     f->used = g_hash_table_new(g_str_hash, g_str_equal);
     f->by_decl = g_hash_table_new(NULL, NULL);
     summary_mark(p, f);
@@ -1050,6 +1047,7 @@ void write_function(program *p, function *f)
             g_string_append_printf(names, "%s = %s; ", v->declared, name);
         g_free(name);
     }
+    jump_plan(f, f->body, names);
     plan(f, f->body);
     plan_uses(f, f->body);
     if (f->has_memory)
@@ -1083,6 +1081,7 @@ void write_function(program *p, function *f)
             g_free(text);
             g_free(from);
         }
+        jump_recover(f, resume);
         dispatch(f, s, NULL, resume);
         g_string_append_c(resume, '\n');
     }

@@ -8,11 +8,10 @@ static int spin(int n)
     return n;
 }
 
-static void forever(void) __attribute__((noreturn)); // REFUSED: forever has the attribute "noreturn", and may poll
-static void forever(void)
+static int again(void) __attribute__((returns_twice)); // REFUSED: again has the attribute "returns_twice", and may poll
+static int again(void)
 {
-    for (;;)
-        spin(9);
+    return spin(9);
 }
 
 __attribute__((const)) static int same(int n) // REFUSED: same has the attribute "const", and may poll
@@ -76,7 +75,7 @@ int main(void)
     through(qsort, a);
     double late(double), x = spin(3); // REFUSED: a function and a variable in one declaration
     if (same(3) + twice(2) + second(2) + *skip("  ") == x)
-        forever();
+        again();
     return (int)late(2) + s;
 }
 double late(double x)

@@ -41,14 +41,29 @@ static char *room(int n)
     return 0;
 }
 
+static int through(jmp_buf buffer, int n)
+{
+    if (setjmp(buffer)) // REFUSED: through: setjmp for what a pointer leads to
+        return 0;
+    while (n-- > 0)
+        many(1, n);
+    return 1;
+}
+
+static void *giving(size_t n)
+{
+    if (setjmp(back)) // REFUSED: setjmp in a function that allocates a block for its caller
+        return NULL;
+    return malloc(n);
+}
+
 int main(void)
 {
-    if (setjmp(back)) // REFUSED: setjmp
-        return 0;
+    int (*jump)(jmp_buf) = _setjmp; // REFUSED: the address of _setjmp
     if (fork() == 0) // REFUSED: fork: what it does to the stack or to the process
         return 1;
     void *go = &&end; // REFUSED: the address of a label
     goto *go;         // REFUSED: the address of a label
 end:
-    return vla(3) + (int)matrix(1, NULL) + (room(3) != NULL);
+    return vla(3) + (int)matrix(1, NULL) + (room(3) != NULL) + through(back, 2) + (jump == NULL) + (*(int *)giving(4));
 }
