@@ -1256,6 +1256,7 @@ static void find_taken(program *p, function *f, node *n)
 void summary_mark(program *p, function *f)
 {
     mark(p, f->unit, f->decl);
+    f->body->polls = true; /* also if it only polls at its beginning, as it calls itself by way of functions that are held */
     f->taken = g_hash_table_new(NULL, NULL);
     find_taken(p, f, f->decl);
 }

@@ -60,7 +60,7 @@ static void *giving(size_t n)
 int main(void)
 {
     int (*jump)(jmp_buf) = _setjmp; // REFUSED: the address of _setjmp
-    if (fork() == 0) // REFUSED: fork: what it does to the stack or to the process
+    if (fork() == 0)                // REFUSED: fork: what it does to the stack or to the process
         return 1;
     void *go = &&end; // REFUSED: the address of a label
     goto *go;         // REFUSED: the address of a label

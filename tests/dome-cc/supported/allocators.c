@@ -123,7 +123,7 @@ int main(void)
         tree = insert(tree, k * 7 % 5);
     /* each of another type than the one around it */
     double *numbers = cleared(sizeof(double) * (size_t)polls(4));
-    struct node **list = hooks.resize(NULL, (size_t)*(short *)memset(choice(sizeof(short)), 0, 2) + 2 * sizeof *list);
+    struct node **list = hooks.resize(NULL, (size_t) * (short *)memset(choice(sizeof(short)), 0, 2) + 2 * sizeof *list);
     struct state s = {plain_allocator, &calls, 0};
     struct node *spare = slow(&s, sizeof *spare);
     char *text = (char *)hooks.zeros((size_t)polls(5), 1);

@@ -1,4 +1,5 @@
-/* setjmp and longjmp: over functions with memory, in loops, one inside of the other, out of callbacks and functions with "...". */
+/* setjmp and longjmp: over functions with memory, in loops, one inside of the other, out of callbacks and functions with "...".
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct state {
     int depth;
 };
 
-_Noreturn static void throw(struct state *s, int status)
+_Noreturn static void throw(struct state * s, int status)
 {
     s->handler->status = status;
     longjmp(s->handler->buffer, 1);
