@@ -58,6 +58,19 @@ polls "21 is every" $((21 + 11 + 110 + 10100 + 51)) places.c --polls=21
 polls "none" 0 places.c --polls=none
 polls "auto" 21 places.c
 
+# A function that only its beginning polls in.
+cat >beginning.c <<'END'
+#include <stdio.h>
+static double mean(const double *x) { double s = 0; for (int i = 0; i < 4; i++) s += x[i]; return s / 4; }
+int main(void)
+{
+    const double x[4] = {1, 2, 3, 4};
+    printf("%g\n", mean(x));
+    return 0;
+}
+END
+polls "0, at the beginning of main and mean" 2 beginning.c --polls=0
+
 # By themselves: what is short does not poll, and what is long does, now and then.
 cat >long.c <<'END'
 #include <stdio.h>

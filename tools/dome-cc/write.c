@@ -178,7 +178,7 @@ static char *tail_key(function *f, node *n)
 /* What will be declared at the beginning; goes where write_statement goes. */
 static void plan(function *f, node *n)
 {
-    if (!n->polls)
+    if (!n->polls && n != f->body) /* the body is written by statements also where only its beginning polls */
         return;
     for (unsigned i = 0; i < n->kids->len; i++) {
         node *kid = node_kid(n, i);
