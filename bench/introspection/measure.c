@@ -1,7 +1,11 @@
 /* Linked into a program of dome-cc, with -Wl,--wrap=dome_capture_main, it says on standard error
  *   DOME_MEASURE=intervals  how long a request waits for a poll: 1,000 requests at random times; the processor's time from the
  *                           request until all functions have returned, in microseconds: number, mean, p50, p99, longest
- *   DOME_MEASURE=polls      how many polls the program has made */
+ *   DOME_MEASURE=polls      how many polls the program has made
+ *   DOME_MEASURE=capture    the first checkpoint, after which the program ends: milliseconds for which the program is stopped,
+ * until all is on disk, and of the processor's time for it DOME_MEASURE=restart    milliseconds of the processor's time, and of
+ * time, from the beginning of main until globals, heap and streams are there; the program ends then. Without --dome-restart:
+ * until main is called */
 #include <dome/capture.h>
 
 #include <signal.h>
@@ -25,11 +29,16 @@ static volatile sig_atomic_t asked;
 static double asked_at;
 static uint64_t random_state = 88172645463325252u;
 
-static double now(void)
+static double clock_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static double now(void)
+{
+    return clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void ask_later(void)
@@ -92,6 +101,48 @@ static void say_polls(void)
     fprintf(stderr, "polls %llu\n", (unsigned long long)dome_capture_polls());
 }
 
+/* ---- one checkpoint, and going on from it ---- */
+
+static double began, began_processor, stopped;
+
+static int begin_clocks(void *context)
+{
+    (void)context;
+    began = clock_of(CLOCK_MONOTONIC);
+    began_processor = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    return 0;
+}
+
+/* At the end all has been written. */
+static void say_capture(void)
+{
+    if (stopped > 0)
+        fprintf(stderr, "capture %.3f %.3f %.3f\n", 1e-3 * stopped, 1e-3 * (clock_of(CLOCK_MONOTONIC) - began),
+                1e-3 * (clock_of(CLOCK_PROCESS_CPUTIME_ID) - began_processor));
+}
+
+static int end_after_capture(void *context)
+{
+    (void)context;
+    stopped = clock_of(CLOCK_MONOTONIC) - began;
+    exit(0);
+}
+
+static int end_after_restart(void *context)
+{
+    (void)context;
+    fprintf(stderr, "restart %.3f %.3f\n", 1e-3 * (clock_of(CLOCK_PROCESS_CPUTIME_ID) - began_processor),
+            1e-3 * (clock_of(CLOCK_MONOTONIC) - began));
+    _exit(0);
+}
+
+static int started_program(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return end_after_restart(NULL);
+}
+
 int __wrap_dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
 {
     const char *what = getenv("DOME_MEASURE");
@@ -105,6 +156,16 @@ int __wrap_dome_capture_main(int argc, char **argv, int (*program)(int argc, cha
     if (what && strcmp(what, "polls") == 0) {
         atexit(say_polls);
         return __real_dome_capture_main(argc, argv, counted_program);
+    }
+    if (what && strcmp(what, "capture") == 0) {
+        dome_capture_on(DOME_CAPTURE_BEFORE_CHECKPOINT, begin_clocks, NULL);
+        dome_capture_on(DOME_CAPTURE_AFTER_CHECKPOINT, end_after_capture, NULL);
+        atexit(say_capture);
+    }
+    if (what && strcmp(what, "restart") == 0) {
+        dome_capture_on(DOME_CAPTURE_AFTER_RESTART, end_after_restart, NULL);
+        begin_clocks(NULL);
+        return __real_dome_capture_main(argc, argv, started_program);
     }
     return __real_dome_capture_main(argc, argv, program);
 }

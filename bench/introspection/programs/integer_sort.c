@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEYS = 1 << 22, LARGEST = 1 << 15, TIMES = 20 };
+enum { KEYS = 1 << 22, LARGEST = 1 << 15, TIMES = 20 }; /* TIMES at most */
 
 static void rank_keys(const int *keys, int *counts, int *ranks, int n, int largest)
 {
@@ -16,8 +16,9 @@ static void rank_keys(const int *keys, int *counts, int *ranks, int n, int large
         ranks[i] = --counts[keys[i]];
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int times = argc > 1 ? atoi(argv[1]) : TIMES;
     int *keys = malloc(KEYS * sizeof(int)), *ranks = malloc(KEYS * sizeof(int)), *counts = malloc(LARGEST * sizeof(int));
     unsigned r = 314159265;
     long check = 0;
@@ -31,7 +32,7 @@ int main(void)
         }
         keys[i] = sum;
     }
-    for (int t = 0; t < TIMES; t++) {
+    for (int t = 0; t < times; t++) {
         keys[t] = t;
         keys[t + TIMES] = LARGEST - 1 - t;
         rank_keys(keys, counts, ranks, KEYS, LARGEST);
