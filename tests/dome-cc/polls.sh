@@ -69,7 +69,7 @@ int main(void)
     return 0;
 }
 END
-polls "0, at the beginning of main and mean" 2 beginning.c --polls=0
+polls "0, at the beginning of mean" 1 beginning.c --polls=0
 
 # By themselves: what is short does not poll, and what is long does, now and then.
 cat >long.c <<'END'
