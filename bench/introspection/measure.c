@@ -1,6 +1,7 @@
 /* Linked into a program of dome-cc, with -Wl,--wrap=dome_capture_main, it says on standard error
  *   DOME_MEASURE=intervals  how long a request waits for a poll: 1,000 requests at random times; the processor's time from the
- *                           request until all functions have returned, in microseconds: number, mean, p50, p99, longest
+ *                           request until all functions have returned, in microseconds: number, mean, p50, p99, longest.
+ *                           DOME_MEASURE_SEED: of the random times. DOME_MEASURE_WAITS: a file to which each wait is appended
  *   DOME_MEASURE=polls      how many polls the program has made
  *   DOME_MEASURE=capture    the first checkpoint, after which the program ends: milliseconds for which the program is stopped,
  * until all is on disk, and of the processor's time for it DOME_MEASURE=restart    milliseconds of the processor's time, and of
@@ -89,6 +90,12 @@ static void say_waits(void)
     qsort(waits, (size_t)count, sizeof *waits, smaller);
     for (int i = 0; i < count; i++)
         sum += waits[i];
+    const char *path = getenv("DOME_MEASURE_WAITS");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    for (int i = 0; file && i < count; i++)
+        fprintf(file, "%.1f\n", waits[i]);
+    if (file)
+        fclose(file);
     if (count)
         fprintf(stderr, "intervals %d %.1f %.1f %.1f %.1f\n", count, sum / count, waits[count / 2], waits[count * 99 / 100],
                 waits[count - 1]);
@@ -149,6 +156,8 @@ int __wrap_dome_capture_main(int argc, char **argv, int (*program)(int argc, cha
     captured_program = program;
     if (what && strcmp(what, "intervals") == 0) {
         struct sigaction a = {.sa_handler = ask, .sa_flags = SA_RESTART};
+        const char *seed = getenv("DOME_MEASURE_SEED");
+        random_state += seed ? (uint64_t)atoi(seed) << 20 : 0;
         sigaction(SIGALRM, &a, NULL);
         atexit(say_waits);
         return __real_dome_capture_main(argc, argv, measured_program);

@@ -32,7 +32,7 @@ def machine():
 
 def commit():
     """The last one that changed what is measured; with + where the tree differs from it."""
-    paths = ["src", "include", "tools", "examples", "bench/mm", "CMakeLists.txt", "cmake"]
+    paths = ["src", "include", "tools", "examples", "bench/mm", "bench/introspection", "CMakeLists.txt", "cmake"]
 
     def git(*words):
         done = subprocess.run(["git", "-C", SOURCE] + list(words) + ["--"] + paths, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
