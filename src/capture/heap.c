@@ -1,9 +1,10 @@
-/* Addresses lead to blocks through a tree of three levels over pages of 4096 bytes. A page knows at which of its places blocks
- * begin, and the block that began on an earlier page and reaches into it, if that block is longer than a page. So an allocation
- * sets a bit, and a look-up takes the same few steps whatever the number of blocks. */
+/* Addresses lead to long blocks through a tree of three levels over pages of 4096 bytes. A page knows at which of its places
+ * blocks begin, and the block that began on an earlier page and reaches into it, if that block is longer than a page. So an
+ * allocation sets a bit, and a look-up takes the same few steps whatever the number of blocks. */
 #include "capture/heap.h"
 
 #include "capture/die.h"
+#include "capture/slabs.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -15,13 +16,23 @@ enum {
     LEVEL_BITS = 12,
     LEVEL = 1 << LEVEL_BITS,
     PAGE_WORDS = 1 << (PAGE_BITS - GRANULE_BITS - 6),
-    PAGE = 1 << PAGE_BITS
+    PAGE = 1 << PAGE_BITS,
+    DIGIT_BITS = 11,
+    RESTORED_TOGETHER = 1024
 };
+
+/* Stands before the memory of a long block. */
+typedef struct head head;
+struct head {
+    head *previous, *next;
+    const dome_capture_layout *layout;
+    uint64_t serial;
+    size_t bytes;
+} __attribute__((aligned(16)));
 
 typedef struct page {
     uint64_t begins[PAGE_WORDS];
-    dome_capture_block *cover;
-    uint64_t before; /* blocks at lower addresses, by dome__capture_heap_index */
+    head *cover;
 } page;
 
 typedef struct leaf {
@@ -33,9 +44,15 @@ typedef struct branch {
 } branch;
 
 static branch *branches[LEVEL];
-static uint64_t *serials; /* by number of the block */
-static size_t serial_room;
+static head *first_head, *last_head;
+static GPtrArray *restored; /* of arrays of RESTORED_TOGETHER dome_capture_block */
+static size_t restored_count;
 dome_capture_heap dome__capture_heap;
+
+static inline void *memory_of(const head *block)
+{
+    return (char *)(uintptr_t)block + sizeof *block;
+}
 
 /* ---- the tree ---- */
 
@@ -72,7 +89,7 @@ static inline unsigned granule_of(const void *address)
 }
 
 /* The last block that begins in a page at or before a granule. */
-static inline dome_capture_block *last_in(const page *p, uint64_t number, unsigned granule)
+static inline head *last_in(const page *p, uint64_t number, unsigned granule)
 {
     for (int w = (int)(granule / 64); w >= 0; w--) {
         uint64_t word = p->begins[w];
@@ -81,23 +98,23 @@ static inline dome_capture_block *last_in(const page *p, uint64_t number, unsign
         if (word) {
             unsigned bit = (unsigned)w * 64 + 63 - (unsigned)__builtin_clzll(word);
             uintptr_t begin = (uintptr_t)(number << PAGE_BITS) + ((uintptr_t)bit << GRANULE_BITS);
-            return (dome_capture_block *)begin - 1;
+            return (head *)begin - 1;
         }
     }
     return NULL;
 }
 
-static inline bool contains(const dome_capture_block *block, const void *address)
+static inline bool contains(const head *block, const void *address)
 {
-    return block && (uintptr_t)address - (uintptr_t)dome__capture_block_memory(block) <= block->bytes;
+    return block && (uintptr_t)address - (uintptr_t)memory_of(block) <= block->bytes;
 }
 
-dome_capture_block *dome__capture_block_find(const void *address)
+static head *find_head(const void *address)
 {
     uint64_t number = page_of(address);
     const page *p = find_page(number);
     if (p) {
-        dome_capture_block *block = last_in(p, number, granule_of(address));
+        head *block = last_in(p, number, granule_of(address));
         if (contains(block, address))
             return block;
         if (contains(p->cover, address))
@@ -105,7 +122,7 @@ dome_capture_block *dome__capture_block_find(const void *address)
     }
     const page *q = number > 0 ? find_page(number - 1) : NULL; /* a block of at most a page, or the end of a long one */
     if (q) {
-        dome_capture_block *block = last_in(q, number - 1, (PAGE >> GRANULE_BITS) - 1);
+        head *block = last_in(q, number - 1, (PAGE >> GRANULE_BITS) - 1);
         if (contains(block, address))
             return block;
         if (contains(q->cover, address))
@@ -115,9 +132,9 @@ dome_capture_block *dome__capture_block_find(const void *address)
 }
 
 /* The pages into which a block reaches from an earlier one, if they must know it. */
-static void cover(dome_capture_block *block, dome_capture_block *by)
+static void cover(head *block, head *by)
 {
-    const char *memory = dome__capture_block_memory(block);
+    const char *memory = memory_of(block);
     if (block->bytes <= PAGE)
         return;
     for (uint64_t n = page_of(memory) + 1, last = page_of(memory + block->bytes - 1); n <= last; n++) {
@@ -127,9 +144,9 @@ static void cover(dome_capture_block *block, dome_capture_block *by)
     }
 }
 
-static bool enter(dome_capture_block *block)
+static bool enter(head *block)
 {
-    void *memory = dome__capture_block_memory(block);
+    void *memory = memory_of(block);
     page *p = make_page(page_of(memory));
     if (!p)
         return false;
@@ -138,15 +155,33 @@ static bool enter(dome_capture_block *block)
     return true;
 }
 
-static void leave(dome_capture_block *block)
+static void leave(head *block)
 {
-    void *memory = dome__capture_block_memory(block);
+    void *memory = memory_of(block);
     page *p = find_page(page_of(memory));
     p->begins[granule_of(memory) / 64] &= ~(1ull << granule_of(memory) % 64);
     cover(block, NULL);
 }
 
 /* ---- blocks ---- */
+
+bool dome__capture_block_find(const void *address, dome_capture_block *block)
+{
+    const dome_capture_slab *s = dome__capture_slab_of(address);
+    if (s) {
+        const uint32_t place = dome__capture_slab_place(s, address);
+        *block = (dome_capture_block){.memory = s->begin + place * s->size, .layout = s->layout};
+        if (!s->words[place])
+            return false;
+        block->serial = dome__capture_slab_serial(s, place);
+        block->bytes = dome__capture_slab_block_bytes(s, place);
+        return (uintptr_t)address - (uintptr_t)block->memory <= block->bytes;
+    }
+    const head *h = find_head(address);
+    if (h)
+        *block = (dome_capture_block){memory_of(h), h->layout, h->serial, h->bytes};
+    return h;
+}
 
 uint64_t dome__capture_block_elements(const dome_capture_block *block)
 {
@@ -167,36 +202,54 @@ static void check_size(const dome_capture_layout *l, size_t bytes)
             bytes, l->name, l->size);
 }
 
-static void append(dome_capture_block *block)
+static void append(head *block)
 {
-    dome_capture_heap *h = &dome__capture_heap;
-    block->previous = h->last;
+    block->previous = last_head;
     block->next = NULL;
-    if (h->last)
-        h->last->next = block;
+    if (last_head)
+        last_head->next = block;
     else
-        h->first = block;
-    h->last = block;
-    h->count++;
+        first_head = block;
+    last_head = block;
 }
 
-static dome_capture_block *new_block(const dome_capture_layout *layout, size_t bytes)
+static void take_out(head *block)
+{
+    if (block->previous)
+        block->previous->next = block->next;
+    else
+        first_head = block->next;
+    if (block->next)
+        block->next->previous = block->previous;
+    else
+        last_head = block->previous;
+}
+
+static void *long_block(const dome_capture_layout *layout, size_t bytes, uint64_t serial)
 {
     if (bytes > SIZE_MAX / 2)
         return NULL;
-    dome_capture_block *block = calloc(1, sizeof *block + bytes);
+    head *block = calloc(1, sizeof *block + bytes);
     if (!block)
         return NULL;
     if ((uintptr_t)block % (1 << GRANULE_BITS))
         dome__capture_die("this machine's malloc aligns to less than 16 bytes");
     block->layout = layout;
     block->bytes = bytes;
+    block->serial = serial;
     if (!enter(block)) {
         free(block);
         return NULL;
     }
     append(block);
-    return block;
+    return memory_of(block);
+}
+
+/* A block of zeros that is not counted yet. */
+static inline void *new_block(const dome_capture_layout *layout, size_t bytes, uint64_t serial)
+{
+    void *memory = dome__capture_slab_take(layout, bytes, serial);
+    return memory ? memory : long_block(layout, bytes, serial);
 }
 
 void *dome_capture_malloc(dome_capture_type *type, size_t bytes)
@@ -207,11 +260,12 @@ void *dome_capture_malloc(dome_capture_type *type, size_t bytes)
     const dome_capture_layout *layout = type->known ? type->known : dome__capture_layout(type, &one);
     if (bytes != layout->size)
         check_size(layout, bytes);
-    dome_capture_block *block = new_block(layout, bytes);
-    if (!block)
+    void *memory = new_block(layout, bytes, dome__capture_heap.serial + 1);
+    if (!memory)
         return NULL;
-    block->serial = ++dome__capture_heap.serial;
-    return dome__capture_block_memory(block);
+    dome__capture_heap.serial++;
+    dome__capture_heap.count++;
+    return memory;
 }
 
 void *dome_capture_calloc(dome_capture_type *type, size_t count, size_t bytes)
@@ -220,42 +274,38 @@ void *dome_capture_calloc(dome_capture_type *type, size_t count, size_t bytes)
     return __builtin_mul_overflow(count, bytes, &all) ? NULL : dome_capture_malloc(type, all);
 }
 
-/* The block that begins at an address. */
-static dome_capture_block *block_at(const void *address)
+/* The long block that begins at an address. */
+static head *head_at(const void *address)
 {
     const page *p = find_page(page_of(address));
     bool begins = p && (uintptr_t)address % (1 << GRANULE_BITS) == 0 &&
                   (p->begins[granule_of(address) / 64] >> granule_of(address) % 64 & 1);
-    return begins ? (dome_capture_block *)(uintptr_t)address - 1 : NULL;
+    return begins ? (head *)(uintptr_t)address - 1 : NULL;
 }
 
-static void take_out(dome_capture_block *block)
+/* The place of a block in its slab. */
+static uint32_t place_at(const dome_capture_slab *s, const void *memory, const char *function)
 {
-    dome_capture_heap *h = &dome__capture_heap;
-    if (block->previous)
-        block->previous->next = block->next;
-    else
-        h->first = block->next;
-    if (block->next)
-        block->next->previous = block->previous;
-    else
-        h->last = block->previous;
-    h->count--;
+    const uint32_t place = dome__capture_slab_place(s, memory);
+    if (!s->words[place] || s->begin + place * s->size != memory)
+        dome__capture_die(
+            "%s: no block of the heap begins at address %p: it was given back before, or the address lies inside of one",
+            function, memory);
+    return place;
 }
 
-void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
+static void drop_long(head *block)
 {
-    if (!memory)
-        return dome_capture_malloc(type, bytes);
-    dome_capture_block *block = block_at(memory);
-    if (!block)
-        return realloc(memory, bytes);
-    check_size(block->layout, bytes);
-    if (bytes > SIZE_MAX / 2)
-        return NULL;
+    leave(block);
+    take_out(block);
+    free(block);
+}
+
+static void *resize_long(head *block, size_t bytes)
+{
     const size_t before = block->bytes;
     leave(block);
-    dome_capture_block *moved = realloc(block, sizeof *block + bytes);
+    head *moved = realloc(block, sizeof *block + bytes);
     if (!moved) {
         enter(block);
         return NULL;
@@ -263,32 +313,67 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
     block = moved;
     block->bytes = bytes;
     if (bytes > before)
-        memset((char *)dome__capture_block_memory(block) + before, 0, bytes - before);
+        memset((char *)memory_of(block) + before, 0, bytes - before);
     if (block->previous)
         block->previous->next = block;
     else
-        dome__capture_heap.first = block;
+        first_head = block;
     if (block->next)
         block->next->previous = block;
     else
-        dome__capture_heap.last = block;
+        last_head = block;
     if (!enter(block))
         dome__capture_die("no memory for the table of the heap's blocks");
-    return dome__capture_block_memory(block);
+    return memory_of(block);
+}
+
+void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
+{
+    if (!memory)
+        return dome_capture_malloc(type, bytes);
+    dome_capture_slab *s = dome__capture_slab_of(memory);
+    head *block = s ? NULL : head_at(memory);
+    if (!s && !block)
+        return realloc(memory, bytes);
+    const uint32_t place = s ? place_at(s, memory, "dome_capture_realloc") : 0;
+    const dome_capture_layout *layout = s ? s->layout : block->layout;
+    check_size(layout, bytes);
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    if (!s && bytes > DOME_CAPTURE_SLAB_MOST)
+        return resize_long(block, bytes);
+    const size_t before = s ? dome__capture_slab_block_bytes(s, place) : block->bytes;
+    const uint64_t serial = s ? dome__capture_slab_serial(s, place) : block->serial;
+    if (s && bytes < s->size && dome__capture_slab_class(bytes) == dome__capture_slab_class(before)) {
+        dome__capture_slab_note(s, place, bytes, serial);
+        if (bytes > before)
+            memset((char *)memory + before, 0, bytes - before);
+        return memory;
+    }
+    void *moved = s ? new_block(layout, bytes, serial) : dome__capture_slab_take(layout, bytes, serial);
+    if (!moved)
+        return s ? NULL : resize_long(block, bytes);
+    memcpy(moved, memory, MIN(before, bytes));
+    if (s)
+        dome__capture_slab_give(s, place);
+    else
+        drop_long(block);
+    return moved;
 }
 
 void dome_capture_free(void *memory)
 {
     if (!memory)
         return;
-    dome_capture_block *block = block_at(memory);
-    if (!block) {
+    dome_capture_slab *s = dome__capture_slab_of(memory);
+    head *block = s ? NULL : head_at(memory);
+    if (s)
+        dome__capture_slab_give(s, place_at(s, memory, "dome_capture_free"));
+    else if (block)
+        drop_long(block);
+    else
         free(memory);
-        return;
-    }
-    leave(block);
-    take_out(block);
-    free(block);
+    dome__capture_heap.count -= s || block;
 }
 
 char *dome_capture_strndup(const char *text, size_t most)
@@ -319,78 +404,129 @@ dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layou
          (__builtin_mul_overflow(tail, layout->tail->size, &more) || __builtin_add_overflow(more, layout->tail_offset, &more))))
         return NULL;
     bytes = MAX(bytes, more);
-    dome_capture_block *block = bytes <= SIZE_MAX / 2 ? new_block(layout, (size_t)bytes) : NULL;
-    if (block)
-        block->serial = dome__capture_heap.serial = serial;
+    void *memory = bytes <= SIZE_MAX / 2 ? new_block(layout, (size_t)bytes, serial) : NULL;
+    if (!memory)
+        return NULL;
+    dome__capture_heap.serial = serial;
+    dome__capture_heap.count++;
+    if (!restored)
+        restored = g_ptr_array_new_with_free_func(g_free);
+    if (restored_count % RESTORED_TOGETHER == 0)
+        g_ptr_array_add(restored, g_new(dome_capture_block, RESTORED_TOGETHER));
+    dome_capture_block *all = restored->pdata[restored->len - 1], *block = &all[restored_count++ % RESTORED_TOGETHER];
+    *block = (dome_capture_block){memory, layout, serial, (size_t)bytes};
     return block;
+}
+
+static void forget_restored(void)
+{
+    if (restored)
+        g_ptr_array_set_size(restored, 0);
+    restored_count = 0;
 }
 
 void dome__capture_heap_clear(void)
 {
-    while (dome__capture_heap.last)
-        dome_capture_free(dome__capture_block_memory(dome__capture_heap.last));
+    dome__capture_slabs_clear();
+    while (last_head)
+        drop_long(last_head);
+    dome__capture_heap.count = 0;
+    forget_restored();
 }
 
-/* ---- numbers ---- */
+/* ---- blocks by serial ---- */
 
-static void number_leaf(leaf *l, uint64_t *count)
+static void gather(void *ctx, const dome_capture_slab *s)
 {
-    for (page *p = l->pages; p < l->pages + LEVEL; p++) {
-        p->before = *count;
-        for (int w = 0; w < PAGE_WORDS; w++)
-            *count += (uint64_t)__builtin_popcountll(p->begins[w]);
+    dome_capture_block **to = ctx;
+    for (uint32_t place = 0; place < s->fresh; place++)
+        if (s->words[place])
+            *(*to)++ = (dome_capture_block){s->begin + place * s->size, s->layout, dome__capture_slab_serial(s, place),
+                                            dome__capture_slab_block_bytes(s, place)};
+}
+
+/* By the next lowest bits of their serials, and within those as they were. */
+static void sort_by_digit(dome_capture_block *to, const dome_capture_block *from, size_t count, unsigned shift)
+{
+    enum { DIGIT = (1 << DIGIT_BITS) - 1 };
+    size_t begins[DIGIT + 1] = {0}, all = 0;
+    for (size_t k = 0; k < count; k++)
+        begins[from[k].serial >> shift & DIGIT]++;
+    for (size_t d = 0; d <= DIGIT; d++) {
+        const size_t those = begins[d];
+        begins[d] = all;
+        all += those;
     }
+    for (size_t k = 0; k < count; k++)
+        to[begins[from[k].serial >> shift & DIGIT]++] = from[k];
 }
 
-static inline uint64_t number_at(const page *p, unsigned granule)
+static bool is_sorted(const dome_capture_block *blocks, size_t count)
 {
-    uint64_t number = p->before;
-    unsigned w = 0;
-    for (; w < granule / 64; w++)
-        number += (uint64_t)__builtin_popcountll(p->begins[w]);
-    return number + (uint64_t)__builtin_popcountll(p->begins[w] & ((1ull << granule % 64) - 1));
+    for (size_t k = 1; k < count; k++)
+        if (blocks[k - 1].serial >= blocks[k].serial)
+            return false;
+    return true;
+}
+
+static bool sort(dome_capture_block **blocks, size_t count)
+{
+    if (is_sorted(*blocks, count))
+        return true;
+    dome_capture_block *other = malloc(count * sizeof *other);
+    if (!other)
+        return false;
+    for (unsigned shift = 0; shift < 64 && dome__capture_heap.serial >> shift; shift += DIGIT_BITS) {
+        sort_by_digit(other, *blocks, count, shift);
+        dome_capture_block *sorted = other;
+        other = *blocks;
+        *blocks = sorted;
+    }
+    free(other);
+    return true;
 }
 
 bool dome__capture_heap_index(void)
 {
-    uint64_t count = 0;
-    for (int b = 0; b < LEVEL; b++)
-        for (int l = 0; branches[b] && l < LEVEL; l++)
-            if (branches[b]->leaves[l])
-                number_leaf(branches[b]->leaves[l], &count);
-    if (count > serial_room) {
-        uint64_t *more = realloc(serials, count * sizeof *serials);
-        if (!more)
-            return false;
-        serials = more;
-        serial_room = count;
-    }
-    for (const dome_capture_block *b = dome__capture_heap.first; b; b = b->next) {
-        const void *memory = dome__capture_block_memory(b);
-        serials[number_at(find_page(page_of(memory)), granule_of(memory))] = b->serial;
-    }
-    return true;
+    dome_capture_heap *h = &dome__capture_heap;
+    forget_restored();
+    free(h->blocks);
+    h->blocks = malloc(MAX(h->count, 1) * sizeof *h->blocks);
+    if (!h->blocks)
+        return false;
+    dome_capture_block *to = h->blocks;
+    dome__capture_slabs_each(gather, &to);
+    for (const head *b = first_head; b; b = b->next)
+        *to++ = (dome_capture_block){memory_of(b), b->layout, b->serial, b->bytes};
+    return sort(&h->blocks, h->count);
 }
 
 uint64_t dome__capture_serial_at(const void *address)
 {
-    const page *p = find_page(page_of(address));
-    const unsigned granule = granule_of(address);
-    if (!p || (uintptr_t)address % (1 << GRANULE_BITS) || !(p->begins[granule / 64] >> granule % 64 & 1))
-        return 0;
-    return serials[number_at(p, granule)];
+    const dome_capture_slab *s = dome__capture_slab_of(address);
+    if (s) {
+        const uint32_t place = dome__capture_slab_place(s, address);
+        return s->begin + place * s->size == address ? dome__capture_slab_serial(s, place) : 0;
+    }
+    const head *block = head_at(address);
+    return block ? block->serial : 0;
 }
 
 void dome__capture_serial_soon(const void *address, int step)
 {
+    const dome_capture_slab *s = dome__capture_slab_of(address);
+    if (s) {
+        if (step == 0)
+            __builtin_prefetch(s);
+        else
+            __builtin_prefetch(&s->words[dome__capture_slab_place(s, address)]);
+        return;
+    }
     const page *p = find_page(page_of(address));
-    const unsigned granule = granule_of(address);
     if (!p)
         return;
-    if (step == 0) { /* a page's entry may lie in two lines of the cache */
-        __builtin_prefetch(&p->begins[granule / 64]);
-        __builtin_prefetch(&p->before);
-    } else if (p->begins[granule / 64] >> granule % 64 & 1) {
-        __builtin_prefetch(&serials[number_at(p, granule)]);
-    }
+    if (step == 0)
+        __builtin_prefetch(&p->begins[granule_of(address) / 64]);
+    else if (p->begins[granule_of(address) / 64] >> granule_of(address) % 64 & 1)
+        __builtin_prefetch((const head *)(uintptr_t)address - 1);
 }

@@ -1,48 +1,48 @@
-/* The typed heap: its blocks in the order in which they were allocated, and the way from an address to a block. */
+/* The typed heap: its blocks in the order in which they were allocated, and the way from an address to a block. Short blocks lie
+ * in slabs (slabs.h); others are of malloc, with what is known of them before their memory. */
 #ifndef DOME_SRC_CAPTURE_HEAP_H
 #define DOME_SRC_CAPTURE_HEAP_H
 
 #include "capture/layout.h"
 
-/* Stands before each block's memory. */
-typedef struct dome_capture_block dome_capture_block;
-struct dome_capture_block {
-    dome_capture_block *previous, *next;
+typedef struct dome_capture_block {
+    void *memory;
     const dome_capture_layout *layout; /* of an element */
     uint64_t serial;                   /* 1, 2, ...: a block's name in the image */
     size_t bytes;
-} __attribute__((aligned(16)));
+} dome_capture_block;
 
 typedef struct dome_capture_heap {
-    dome_capture_block *first, *last;
-    size_t count;
-    uint64_t serial; /* of the newest block */
+    dome_capture_block *blocks; /* by serial: those of the last dome__capture_heap_index */
+    size_t count;               /* blocks now */
+    uint64_t serial;            /* of the newest block */
 } dome_capture_heap;
 
 extern dome_capture_heap dome__capture_heap;
 
 static inline void *dome__capture_block_memory(const dome_capture_block *block)
 {
-    return (char *)(uintptr_t)block + sizeof *block;
+    return block->memory;
 }
 
 /* Elements of a block, and of the flexible last member of the only one. */
 uint64_t dome__capture_block_elements(const dome_capture_block *block);
 uint64_t dome__capture_block_tail(const dome_capture_block *block);
 
-/* The block in which an address lies, or which ends there; NULL: none. */
-dome_capture_block *dome__capture_block_find(const void *address);
+/* The block in which an address lies, or which ends there; false: none. */
+bool dome__capture_block_find(const void *address, dome_capture_block *block);
 
-/* Numbers the blocks in the order of their addresses, until the heap changes; false without memory. Then the serial of the block
- * that begins at an address is found without a look at the block itself, which would be a miss of the cache for each pointer. 0:
- * none begins there. */
+/* Makes heap.blocks; false without memory. It holds until the heap changes. */
 bool dome__capture_heap_index(void);
+
+/* The serial of the block that begins at an address. 0: none begins there. */
 uint64_t dome__capture_serial_at(const void *address);
 
 /* Brings near what a following dome__capture_serial_at will read; in two steps, as the second needs what the first brings. */
 void dome__capture_serial_soon(const void *address, int step);
 
-/* For a restart: a block of zeros, later than all that there are. Sets heap.serial. NULL without memory. */
+/* For a restart: a block of zeros, later than all that there are. Sets heap.serial. NULL without memory. What it returns holds
+ * until the next dome__capture_heap_index. */
 dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layout, uint64_t elements, uint64_t tail,
                                                 uint64_t serial);
 

@@ -37,8 +37,7 @@ static void cut_heap(GArray *segments)
 {
     segment group = {.kind = SEGMENT_BLOCKS};
     const dome_capture_block *before = NULL;
-    for (dome_capture_block *b = dome__capture_heap.first; b; b = b->next) {
-        __builtin_prefetch(b->next);
+    for (dome_capture_block *b = dome__capture_heap.blocks; b < dome__capture_heap.blocks + dome__capture_heap.count; b++) {
         const uint64_t bytes = block_bytes(b);
         const bool parts = bytes > SMALL_BYTES && !b->layout->tail;
         ((dome_capture_layout *)(uintptr_t)b->layout)->used = true;
@@ -358,8 +357,8 @@ static uint8_t *put_runs(uint8_t *to, const segment *s)
 {
     const dome_capture_block *first = s->block, *b = first;
     uint32_t length = 0;
-    for (uint64_t k = 0; k < s->count; k++, b = b->next) {
-        if (length > 0 && !continues(b->previous, b)) {
+    for (uint64_t k = 0; k < s->count; k++, b++) {
+        if (length > 0 && !continues(b - 1, b)) {
             to = put_run(to, first, length);
             length = 0;
         }
@@ -388,7 +387,7 @@ static void look_ahead_at(const dome_capture_block *first, uint64_t count)
 {
     for (int step = 0; step < 2; step++) {
         const dome_capture_block *b = first;
-        for (uint64_t k = 0; k < count; k++, b = b->next)
+        for (uint64_t k = 0; k < count; k++, b++)
             if (b->layout->pointers)
                 look_ahead(b, step);
     }
@@ -402,7 +401,7 @@ static void pack_blocks(const dome_capture_image *image, const segment *s, uint8
     dome__put_u32(to + 4, (uint32_t)s->runs);
     to = put_runs(to + GROUP_HEAD, s);
     const dome_capture_block *b = s->block;
-    for (uint64_t k = 0; k < s->count; k++, b = b->next) {
+    for (uint64_t k = 0; k < s->count; k++, b++) {
         const dome_capture_layout *l = b->layout;
         const char *memory = dome__capture_block_memory(b);
         const uint64_t elements = dome__capture_block_elements(b), tail = dome__capture_block_tail(b);

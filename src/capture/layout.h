@@ -11,6 +11,7 @@ enum { DOME_CAPTURE_POINTER_BYTES = 16 };
 enum { DOME_CAPTURE_UNION_HEAD = 4 };
 
 typedef struct dome_capture_layout dome_capture_layout;
+struct dome_capture_slabs;
 
 typedef enum dome_capture_step_kind {
     DOME_CAPTURE_STEP_ITEMS,    /* numbers of the same size in both forms */
@@ -49,6 +50,7 @@ struct dome_capture_layout {
     size_t tail_offset;
     uint32_t number; /* in the image that is being taken */
     bool used;
+    struct dome_capture_slabs *slabs; /* of the heap, by size; NULL: none yet */
 };
 
 /* The layout of an element, and in *count how many of them the type has: those of arrays multiply. The same for every type of the

@@ -193,16 +193,17 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
         put(to, word_of(DOME_CAPTURE_SPACE_HEAP, serial), 0);
         return;
     }
-    const dome_capture_block *block = dome__capture_block_find(address);
-    if (block) {
-        const char *base = dome__capture_block_memory(block);
-        word = word_of(DOME_CAPTURE_SPACE_HEAP, block->serial);
-        if (place_in(block->layout, base, (size_t)(address - base), target, &place)) {
+    dome_capture_block block;
+    const bool in_block = dome__capture_block_find(address, &block);
+    if (in_block) {
+        const char *base = dome__capture_block_memory(&block);
+        word = word_of(DOME_CAPTURE_SPACE_HEAP, block.serial);
+        if (place_in(block.layout, base, (size_t)(address - base), target, &place)) {
             put(to, word, place);
             return;
         }
     }
-    const area *a = block ? NULL : find_area((uintptr_t)address);
+    const area *a = in_block ? NULL : find_area((uintptr_t)address);
     if (a) {
         const char *base = address - ((uintptr_t)address - a->begin);
         if (place_in(a->layout, base, (size_t)(address - base), target, &place)) {
@@ -210,10 +211,10 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
             return;
         }
     }
-    int stream = block || a ? -1 : dome__capture_stream_number(address);
+    int stream = in_block || a ? -1 : dome__capture_stream_number(address);
     if (stream >= 0) {
         put(to, word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream), 0);
-    } else if (!block && !a && find_code((uintptr_t)address, &word)) {
+    } else if (!in_block && !a && find_code((uintptr_t)address, &word)) {
         put(to, word, 0);
     } else {
         dangling.count++;
@@ -370,11 +371,11 @@ static char *describe(const char *what, const dome_capture_layout *layout, size_
 
 char *dome__capture_say_where(const void *address)
 {
-    const dome_capture_block *block = dome__capture_block_find(address);
+    dome_capture_block block;
     char *what = NULL, *text = NULL;
-    if (block) {
-        what = g_strdup_printf("block %" PRIu64 " of the heap, of type '%s'", block->serial, block->layout->name);
-        text = describe(what, block->layout, (size_t)((const char *)address - (const char *)dome__capture_block_memory(block)));
+    if (dome__capture_block_find(address, &block)) {
+        what = g_strdup_printf("block %" PRIu64 " of the heap, of type '%s'", block.serial, block.layout->name);
+        text = describe(what, block.layout, (size_t)((const char *)address - (const char *)dome__capture_block_memory(&block)));
         g_free(what);
         return text;
     }
