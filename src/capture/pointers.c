@@ -228,7 +228,7 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
 
 /* ---- the way back ---- */
 
-static dome_capture_block *by_serial(const dome_capture_places *p, uint64_t serial)
+static void *by_serial(const dome_capture_places *p, uint64_t serial)
 {
     if (p->nblocks == 0 || serial < p->blocks[0]->serial || serial > p->blocks[p->nblocks - 1]->serial)
         return NULL;
@@ -242,7 +242,7 @@ static dome_capture_block *by_serial(const dome_capture_places *p, uint64_t seri
         else
             high = middle;
     }
-    return p->blocks[low]->serial == serial ? p->blocks[low] : NULL;
+    return p->blocks[low]->serial == serial ? dome__capture_block_memory(p->blocks[low]) : NULL;
 }
 
 void dome__capture_places_index(dome_capture_places *p)
@@ -251,9 +251,9 @@ void dome__capture_places_index(dome_capture_places *p)
     p->direct = NULL;
     if (p->nblocks == 0 || (p->blocks[p->nblocks - 1]->serial - p->blocks[0]->serial) / SPARSE > p->nblocks)
         return;
-    p->direct = g_try_new0(dome_capture_block *, p->blocks[p->nblocks - 1]->serial - p->blocks[0]->serial + 1);
+    p->direct = g_try_new0(void *, p->blocks[p->nblocks - 1]->serial - p->blocks[0]->serial + 1);
     for (size_t k = 0; p->direct && k < p->nblocks; k++)
-        p->direct[p->blocks[k]->serial - p->blocks[0]->serial] = p->blocks[k];
+        p->direct[p->blocks[k]->serial - p->blocks[0]->serial] = dome__capture_block_memory(p->blocks[k]);
 }
 
 /* Elements: how many there are, at whose end a pointer may be. */
@@ -311,7 +311,7 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
                    number = word & ((1ull << DOME_CAPTURE_SPACE_SHIFT) - 1);
     void *address = NULL;
     bool good = false;
-    dome_capture_block *block;
+    dome_capture_block block;
     FILE *stream;
     switch ((dome_capture_space)(word >> DOME_CAPTURE_SPACE_SHIFT)) {
     case DOME_CAPTURE_SPACE_VALUE:
@@ -319,12 +319,12 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
         address = (void *)(intptr_t)(int64_t)place;
         break;
     case DOME_CAPTURE_SPACE_HEAP:
-        block = by_serial(p, number);
-        good = block != NULL;
-        address = block ? dome__capture_block_memory(block) : NULL;
+        address = by_serial(p, number);
+        good = address != NULL;
         if (good && place != 0)
-            good = address_in(block->layout, address, dome__capture_block_elements(block), dome__capture_block_tail(block), place,
-                              target, &address);
+            good = dome__capture_block_find(address, &block) &&
+                   address_in(block.layout, address, dome__capture_block_elements(&block), dome__capture_block_tail(&block),
+                              place, target, &address);
         break;
     case DOME_CAPTURE_SPACE_GLOBAL:
         if (number < p->nglobals && p->globals[number] != SIZE_MAX) {

@@ -40,8 +40,8 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
 typedef struct dome_capture_places {
     dome_capture_block **blocks; /* serials ascend */
     size_t nblocks;
-    dome_capture_block **direct; /* by serial, less the first one; NULL: the serials are too far apart */
-    void **memories;             /* of active functions, from the outermost */
+    void **direct;   /* their memory by serial, less the first one; NULL: the serials are too far apart */
+    void **memories; /* of active functions, from the outermost */
     const dome_capture_layout **memory_layouts;
     size_t nmemories;
     /* By number in the image. */
