@@ -130,7 +130,8 @@ typedef struct unit {
     GHashTable *lifted;      /* offsets of declarations of functions that are the file's now */
     int counter;
     int refused;
-    unsigned keeps; /* DOME_CAPTURE_KEEP_... */
+    unsigned keeps;  /* DOME_CAPTURE_KEEP_... */
+    bool one_memory; /* -fno-strict-aliasing: what is written as one type may be read as another */
     function *main;
 } unit;
 

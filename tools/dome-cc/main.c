@@ -299,7 +299,10 @@ static unit *parse(const options *o, const char *path, char *text, gsize length,
     }
     if (target)
         g_ptr_array_add(arguments, g_strdup_printf("--target=%s", target));
-    return unit_read(path, text, length, (const char *const *)arguments->pdata, (int)arguments->len);
+    unit *u = unit_read(path, text, length, (const char *const *)arguments->pdata, (int)arguments->len);
+    for (unsigned i = 0; i < flags->len; i++)
+        u->one_memory = u->one_memory || strcmp(g_ptr_array_index(flags, i), "-fno-strict-aliasing") == 0;
+    return u;
 }
 
 /* The preprocessed text. The compiler says that it is an old one, as clang does: the headers then have nothing that libclang does

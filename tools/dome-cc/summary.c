@@ -91,8 +91,45 @@ static bool plain_local(unit *u, node *n)
 /* Calls that take no time to speak of and change no memory of the program; else NULL. */
 static bool plain_call(node *n);
 
-/* Whether a loop changes memory other than plain local variables. */
-static bool writes_memory(unit *u, node *n)
+/* Kinds of values that never share memory, on any machine: what is written as the one is not read as the other. */
+typedef enum { MEMORY_ANY, MEMORY_INTEGER, MEMORY_FLOATING, MEMORY_POINTER } memory_kind;
+
+/* Of a place in memory. Characters may be bytes of anything, and members of unions share theirs. */
+static memory_kind kind_of_place(const unit *u, node *n)
+{
+    n = node_bare(n);
+    for (node *in = n; in; in = in->kids->len > 0 ? node_bare(node_kid(in, 0)) : NULL) {
+        const enum CXTypeKind k = clang_getCanonicalType(in->type).kind;
+        const CXType record = k == CXType_Pointer ? clang_getPointeeType(clang_getCanonicalType(in->type)) : in->type;
+        if (in != n && clang_getTypeDeclaration(clang_getCanonicalType(record)).kind == CXCursor_UnionDecl)
+            return MEMORY_ANY;
+        if (in->kind != CXCursor_MemberRefExpr && in->kind != CXCursor_ArraySubscriptExpr)
+            break;
+    }
+    if (u->one_memory)
+        return MEMORY_ANY;
+    switch (clang_getCanonicalType(n->type).kind) {
+    case CXType_Short:
+    case CXType_UShort:
+    case CXType_Int:
+    case CXType_UInt:
+    case CXType_Long:
+    case CXType_ULong:
+    case CXType_LongLong:
+    case CXType_ULongLong:
+        return MEMORY_INTEGER;
+    case CXType_Float:
+    case CXType_Double:
+        return MEMORY_FLOATING;
+    case CXType_Pointer:
+        return MEMORY_POINTER;
+    default:
+        return MEMORY_ANY;
+    }
+}
+
+/* Whether a loop changes memory of a kind, other than plain local variables. */
+static bool writes_memory(unit *u, node *n, memory_kind kind)
 {
     node *to = NULL;
     if (n->kind == CXCursor_UnaryExpr)
@@ -109,16 +146,19 @@ static bool writes_memory(unit *u, node *n)
             to = node_kid(n, 0);
         g_free(o);
     }
-    if (to && !plain_local(u, node_bare(to)))
-        return true;
+    if (to && !plain_local(u, node_bare(to))) {
+        const memory_kind written = kind_of_place(u, to);
+        if (kind == MEMORY_ANY || written == MEMORY_ANY || written == kind)
+            return true;
+    }
     for (unsigned i = 0; i < n->kids->len; i++)
-        if (writes_memory(u, node_kid(n, i)))
+        if (writes_memory(u, node_kid(n, i), kind))
             return true;
     return false;
 }
 
 /* Whether an expression has the same value all through a loop. Of what is in memory this can be said only if the loop writes
- * none. `memory`: whether it may be read. */
+ * none of its kind. `memory`: whether it may be read. */
 static bool invariant(unit *u, node *n, node *loop, bool memory)
 {
     n = node_bare(n);
@@ -135,7 +175,9 @@ static bool invariant(unit *u, node *n, node *loop, bool memory)
         if (plain_local(u, n)) /* not one that the loop declares: it has no value yet */
             return !(cursor_offset(node_declaration(n)) >= loop->a && cursor_offset(node_declaration(n)) < loop->b) &&
                    !touches(u, loop, cursor_offset(node_declaration(n)), false);
-        return memory && node_declaration(n).kind != CXCursor_FunctionDecl && !writes_memory(u, loop);
+        if (memory && (type_is_record(n->type) || type_is_array(n->type)))
+            return true; /* where it is; what is read of it is above */
+        return memory && node_declaration(n).kind != CXCursor_FunctionDecl && !writes_memory(u, loop, kind_of_place(u, n));
     case CXCursor_CStyleCastExpr:
         for (unsigned i = 0; i < n->kids->len; i++)
             if (node_is_expression(node_kid(n, i)) && !invariant(u, node_kid(n, i), loop, memory))
@@ -144,13 +186,15 @@ static bool invariant(unit *u, node *n, node *loop, bool memory)
     case CXCursor_UnexposedExpr:
         return n->kids->len == 1 && invariant(u, node_kid(n, 0), loop, memory);
     case CXCursor_MemberRefExpr:
-        return memory && n->kids->len == 1 && !writes_memory(u, loop) && invariant(u, node_kid(n, 0), loop, memory);
+        return memory && n->kids->len == 1 && !writes_memory(u, loop, kind_of_place(u, n)) &&
+               invariant(u, node_kid(n, 0), loop, memory);
     case CXCursor_ArraySubscriptExpr:
-        return memory && !writes_memory(u, loop) && invariant(u, node_kid(n, 0), loop, memory) &&
+        return memory && !writes_memory(u, loop, kind_of_place(u, n)) && invariant(u, node_kid(n, 0), loop, memory) &&
                invariant(u, node_kid(n, 1), loop, memory);
     case CXCursor_UnaryOperator: {
         char *o = unary_operator(u, n);
-        bool good = strlen(o) == 1 && (strchr("+-~", *o) || (*o == '*' && memory && !writes_memory(u, loop))) &&
+        bool good = strlen(o) == 1 &&
+                    (strchr("+-~", *o) || (*o == '*' && memory && !writes_memory(u, loop, kind_of_place(u, n)))) &&
                     invariant(u, node_kid(n, 0), loop, memory);
         g_free(o);
         return good;
@@ -207,7 +251,11 @@ static unsigned library_call(node *n)
 static bool plain_call(node *n)
 {
     unsigned cost = library_call(n);
-    return cost > 0 && cost <= 100;
+    char *name = cost > 0 ? cursor_name(call_function(n)) : NULL;
+    const bool writes =
+        name && (strstr(name, "mem") || strstr(name, "str") || strcmp(name, "frexp") == 0 || strcmp(name, "modf") == 0);
+    g_free(name);
+    return cost > 0 && cost <= 100 && !writes;
 }
 
 /* Whether the switch that a case belongs to is below `top`. */
