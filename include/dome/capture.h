@@ -284,6 +284,24 @@ void dome_capture_register(dome_capture_module *module);
  * never. */
 int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv));
 
+/* ---- Dome programs ----
+ *
+ * A program of several tasks, written after the same pattern: dome_capture_dome_main calls dome_init and then `program` on every
+ * task, and the program calls these in the place of dome_init, dome_finalize, dome_checkpoint and dome_is_restarting. It polls
+ * nowhere else. dome_capture_checkpoint, in any function that is written so, is dome_checkpoint, and a call that may poll: where
+ * a checkpoint or a change of the number of tasks is due, all tasks are captured, and go on behind the call, in this process, or
+ * after a restart, or in the next view. So dome_capture_is_restarting is always false.
+ *
+ * Variables may have handles: dome_env, dvec, dscalar, dsparse, dome_object, basic types. All live objects are saved, also those
+ * without a name of the program's, and are made again with their values before the program goes on. Variables, globals and heap
+ * that are equal on all tasks are saved once; a program with values that differ (a line names the first) goes on with the same
+ * number of tasks only. dome-cc translates Dome programs so. Collective, all of them. */
+int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char **argv));
+dome_env *dome_capture_init(int *argc, char ***argv);
+int dome_capture_finalize(dome_env *env);
+dome_status dome_capture_checkpoint(dome_env *env);
+bool dome_capture_is_restarting(const dome_env *env);
+
 /* The status word: 0 as long as there is nothing to do. Only read it. */
 extern volatile int dome_capture_status;
 enum {

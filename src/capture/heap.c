@@ -501,6 +501,24 @@ bool dome__capture_heap_index(void)
     return sort(&h->blocks, h->count);
 }
 
+bool dome__capture_heap_renumber(void)
+{
+    dome_capture_heap *h = &dome__capture_heap;
+    if (!dome__capture_heap_index())
+        return false;
+    for (size_t k = 0; k < h->count; k++) {
+        dome_capture_block *b = &h->blocks[k];
+        dome_capture_slab *s = dome__capture_slab_of(b->memory);
+        b->serial = k + 1;
+        if (s)
+            dome__capture_slab_note(s, dome__capture_slab_place(s, b->memory), b->bytes, b->serial);
+        else
+            head_at(b->memory)->serial = b->serial;
+    }
+    h->serial = h->count;
+    return true;
+}
+
 uint64_t dome__capture_serial_at(const void *address)
 {
     const dome_capture_slab *s = dome__capture_slab_of(address);

@@ -41,6 +41,10 @@ uint64_t dome__capture_serial_at(const void *address);
 /* Brings near what a following dome__capture_serial_at will read; in two steps, as the second needs what the first brings. */
 void dome__capture_serial_soon(const void *address, int step);
 
+/* Makes heap.blocks, and gives them the serials 1, 2, ... in their order: those that were freed leave no gaps. False without
+ * memory. */
+bool dome__capture_heap_renumber(void);
+
 /* For a restart: a block of zeros, later than all that there are. Sets heap.serial. NULL without memory. What it returns holds
  * until the next dome__capture_heap_index. */
 dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layout, uint64_t elements, uint64_t tail,

@@ -77,6 +77,13 @@ dome_capture_image *dome__capture_image_new(uint64_t saved)
     return image;
 }
 
+dome_capture_image *dome__capture_image_new_of(dome_env *env, uint64_t saved)
+{
+    dome_capture_image *image = dome__capture_image_new(saved);
+    image->env = env;
+    return image;
+}
+
 void dome__capture_image_free(dome_capture_image *image)
 {
     if (!image)
@@ -94,6 +101,7 @@ void dome__capture_image_free(dome_capture_image *image)
     g_ptr_array_unref(image->memory_layouts);
     g_array_unref(image->kept);
     dome__capture_streams_free(image->streams);
+    dome__capture_handles_free(image->handles);
     g_free(image->problem);
     g_free(image);
 }
@@ -101,6 +109,11 @@ void dome__capture_image_free(dome_capture_image *image)
 uint64_t dome__capture_image_blocks(const dome_capture_image *image)
 {
     return image->length;
+}
+
+uint64_t dome__capture_image_block_bytes(const dome_capture_image *image, uint64_t block)
+{
+    return image_segment(image, (guint)block)->bytes;
 }
 
 uint64_t dome__capture_image_part_elements(uint64_t portable)

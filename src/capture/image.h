@@ -20,12 +20,25 @@ extern const dome_object_ops dome__capture_image_ops;
 /* saved: the blocks of the image in the checkpoint from which the program restarts, 0 if it does not. The registry owns the image
  * once it is an object's content. */
 dome_capture_image *dome__capture_image_new(uint64_t saved);
+
+/* The same for a program that has an environment of its own (shared.h). */
+dome_capture_image *dome__capture_image_new_of(dome_env *env, uint64_t saved);
 void dome__capture_image_free(dome_capture_image *image);
 
 /* Takes the image of the captured program: works out its blocks, whose contents may not change until they have been written.
  * NULL, or why there can be none (g_free'd by the caller). */
 char *dome__capture_image_take(dome_capture_image *image);
 uint64_t dome__capture_image_blocks(const dome_capture_image *image);
+
+/* The bytes of one block: how many, and these; and reading them, one block after the other. */
+uint64_t dome__capture_image_block_bytes(const dome_capture_image *image, uint64_t block);
+void dome__capture_image_write_block(const dome_capture_image *image, uint64_t block, void *buffer);
+dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t block, const void *buffer, uint64_t bytes);
+
+/* Where, and in which values, a block differs from that of another task; g_free'd by the caller. own, other: the numbers of the
+ * tasks. */
+char *dome__capture_image_say_difference(const dome_capture_image *image, uint64_t block, int own, const void *other_bytes,
+                                         uint64_t other_length, int other);
 
 /* Why a block could not be taken; NULL: all were that have been read. */
 const char *dome__capture_image_problem(const dome_capture_image *image);

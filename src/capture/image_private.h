@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_CAPTURE_IMAGE_PRIVATE_H
 #define DOME_SRC_CAPTURE_IMAGE_PRIVATE_H
 
+#include "capture/handles.h"
 #include "capture/heap.h"
 #include "capture/image.h"
 #include "capture/pointers.h"
@@ -14,6 +15,7 @@
  * of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only. */
 enum {
     IMAGE_VERSION = 2,
+    IMAGE_VERSION_HANDLES = 3, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
     SMALL_BYTES = 1 << 18,
     PART_BYTES = 1 << 20,
     GROUP_BITS = 10,
@@ -63,6 +65,7 @@ struct dome_capture_image {
     dome_layout *layout;
     GArray *segments; /* segment */
     GByteArray *head, *frames;
+    dome_env *env; /* whose handles the program may have; NULL: a program without calls of Dome */
     dome_capture_coder coder;
 
     /* restarting */
@@ -81,6 +84,7 @@ struct dome_capture_image {
     GArray *kept;       /* struct kept */
     uint64_t part_left; /* elements of the last block that further parts have */
     dome_capture_saved_streams *streams;
+    dome_capture_saved_handles *handles;
 };
 
 static inline segment *image_segment(const dome_capture_image *image, guint k)
@@ -97,9 +101,5 @@ uint64_t dome__capture_image_part_elements(uint64_t portable);
 dome_status dome__capture_image_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
 dome_status dome__capture_image_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
 dome_status dome__capture_image_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
-
-/* Of one block. */
-void dome__capture_image_write_block(const dome_capture_image *image, uint64_t block, void *buffer);
-dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t block, const void *buffer, uint64_t bytes);
 
 #endif

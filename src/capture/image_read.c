@@ -122,7 +122,7 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
 {
     dome_bytes from = dome__bytes_of(buffer, (size_t)bytes);
     uint32_t version = dome__read_u32(&from);
-    if (version != IMAGE_VERSION)
+    if (version != (image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION))
         return problem(image, DOME_ERR_FORMAT, "the image has version %" PRIu32 ", which this library does not know", version);
     image->counts.polls = dome__read_u64(&from);
     image->counts.request_at = dome__read_u64(&from);
@@ -140,6 +140,8 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
         read_functions(image, &from);
     if (!from.bad && !image->problem)
         image->streams = dome__capture_streams_read(&from);
+    if (!from.bad && !image->problem && image->env)
+        image->handles = dome__capture_handles_read(&from);
     if (image->problem)
         return DOME_ERR_TYPE;
     dome__read_bytes(&from, dome__read_u32(&from)); /* descriptions, which the program has of its own: inspect.h */
@@ -510,6 +512,8 @@ char *dome__capture_image_restored(dome_capture_image *image)
     if (!image->problem && (image->next != image->length || image->part_left > 0 || image->blocks->len != image->all_blocks ||
                             last_serial(image) > image->serial))
         damaged(image, "blocks are missing");
+    if (!image->problem && image->env && dome__capture_handles_make(image->env, image->handles) != DOME_OK)
+        damaged(image, "its handles");
     if (!image->problem)
         image->problem = dome__capture_streams_open(image->streams);
     dome_capture_places places = {.blocks = (dome_capture_block **)image->blocks->pdata,

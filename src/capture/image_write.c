@@ -299,11 +299,12 @@ char *dome__capture_image_take(dome_capture_image *image)
     g_array_append_val(image->segments, head);
     g_array_append_val(image->segments, frames);
     dome__capture_layouts_begin();
-    if (!dome__capture_pointers_begin())
+    dome__capture_handles_begin(image->env);
+    if ((image->env && !dome__capture_heap_renumber()) || !dome__capture_pointers_begin())
         return g_strdup("no memory");
     dome__capture_image_cut_globals(image->segments);
     cut_heap(image->segments);
-    dome__append_u32(image->head, IMAGE_VERSION);
+    dome__append_u32(image->head, image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION);
     const dome_capture_counts counts = dome__capture_counts();
     dome__append_u64(image->head, counts.polls);
     dome__append_u64(image->head, counts.request_at);
@@ -315,7 +316,9 @@ char *dome__capture_image_take(dome_capture_image *image)
     put_types(image->head);
     put_globals(image->head);
     put_functions(image->head);
-    char *problem = dome__capture_streams_save(image->head);
+    char *problem = dome__capture_streams_save(image->head, !image->env);
+    if (!problem && image->env)
+        problem = dome__capture_handles_save(image->head);
     if (problem)
         return problem;
     put_descriptions(image->head);

@@ -1,6 +1,7 @@
 #include "capture/pointers.h"
 
 #include "capture/frames.h"
+#include "capture/handles.h"
 #include "capture/modules.h"
 #include "capture/streams.h"
 #include "core/bytes.h"
@@ -187,7 +188,7 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
         put(to, word_of(DOME_CAPTURE_SPACE_VALUE, 0), (uint64_t)(int64_t)value);
         return;
     }
-    uint64_t place = 0, word;
+    uint64_t place = 0, word, handle;
     const uint64_t serial = dome__capture_serial_at(address);
     if (serial > 0) {
         put(to, word_of(DOME_CAPTURE_SPACE_HEAP, serial), 0);
@@ -216,6 +217,8 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
         put(to, word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream), 0);
     } else if (!in_block && !a && find_code((uintptr_t)address, &word)) {
         put(to, word, 0);
+    } else if (!in_block && !a && dome__capture_handle_find(address, &handle, &place)) {
+        put(to, word_of(DOME_CAPTURE_SPACE_HANDLE, handle), place);
     } else {
         dangling.count++;
         if (!dangling.where && address != DOME_CAPTURE_DANGLING) {
@@ -349,6 +352,10 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
     case DOME_CAPTURE_SPACE_DANGLING:
         good = number == 0 && place == 0;
         address = DOME_CAPTURE_DANGLING;
+        break;
+    case DOME_CAPTURE_SPACE_HANDLE:
+        address = dome__capture_handle_address(number, place);
+        good = address != NULL;
         break;
     default:
         break;

@@ -16,6 +16,7 @@ typedef enum dome_capture_space {
     DOME_CAPTURE_SPACE_CODE,     /* number in the order of names */
     DOME_CAPTURE_SPACE_STREAM,   /* number of the stream */
     DOME_CAPTURE_SPACE_DANGLING, /* leads nowhere */
+    DOME_CAPTURE_SPACE_HANDLE,   /* of Dome: number in the order of creation (handles.h) */
     DOME_CAPTURE_SPACES
 } dome_capture_space;
 

@@ -1,5 +1,6 @@
 /* dome_capture_main: calls the program, writes the image each time it returns captured, and calls it again. */
 #include "capture/die.h"
+#include "capture/events.h"
 #include "capture/foreign.h"
 #include "capture/frames.h"
 #include "capture/heap.h"
@@ -24,42 +25,11 @@
 /* Seconds until a checkpoint that could not be written is tried again. */
 static const double AGAIN_SECONDS = 1;
 
-typedef struct callback {
-    dome_capture_event event;
-    int (*function)(void *context);
-    void *context;
-} callback;
-
-static GArray *callbacks;
 static dome_env *env;
 static dome_capture_image *image;
 static char *last_refusal;
 static bool told_dangling;
 static pid_t process;
-
-/* ---- callbacks ---- */
-
-void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context)
-{
-    callback c = {event, function, context};
-    if (!function)
-        dome__capture_die("dome_capture_on: the function is NULL");
-    if (!callbacks)
-        callbacks = g_array_new(FALSE, FALSE, sizeof(callback));
-    g_array_append_val(callbacks, c);
-}
-
-/* The first result that is not 0. */
-static int call_back(dome_capture_event event)
-{
-    int result = 0;
-    for (guint k = 0, n = callbacks ? callbacks->len : 0; k < n && result == 0; k++) {
-        const callback *c = &g_array_index(callbacks, callback, event == DOME_CAPTURE_BEFORE_CHECKPOINT ? k : n - 1 - k);
-        if (c->event == event)
-            result = c->function(c->context);
-    }
-    return result;
-}
 
 /* ---- checkpoints ---- */
 
@@ -71,7 +41,7 @@ static bool writes(void)
 /* Why there can be no checkpoint now; NULL: there can. */
 static char *refusal(void)
 {
-    if (call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
+    if (dome__capture_call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
         return g_strdup("a function of the program (dome_capture_on) refused it");
     char *directory = g_canonicalize_filename(env->options.checkpoint_dir, NULL), *found = dome__capture_foreign_find(directory),
          *text = NULL;
@@ -139,7 +109,7 @@ static void save(void)
             dome__capture_die("%s", dome_error_message(env));
         tell_dangling();
     }
-    call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
+    dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
     set_timer(text ? AGAIN_SECONDS : AGAIN_SECONDS / 100);
 }
 
@@ -149,7 +119,7 @@ static void restore(void)
     if (problem)
         dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
     dome__capture_mark_restored();
-    if (call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
+    if (dome__capture_call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
         dome__capture_die("the program cannot go on from the checkpoint: one of its functions (dome_capture_on) refused it");
     dome__capture_status_set(DOME_CAPTURE_RESUMING);
 }
@@ -189,20 +159,6 @@ static void finish(void)
     image = NULL;
 }
 
-/* argv as blocks of the heap, to which pointers are kept. The program's own name has no directory, which may be another one after
- * a restart. */
-static char **copy_arguments(int argc, char **argv)
-{
-    char **copy = dome_capture_calloc(&dome_capture_pointer, (size_t)argc + 1, sizeof *copy);
-    for (int k = 0; copy && k < argc; k++) {
-        const char *slash = k == 0 ? strrchr(argv[k], '/') : NULL;
-        copy[k] = dome_capture_strdup(slash ? slash + 1 : argv[k]);
-    }
-    if (!copy)
-        dome__capture_die("no memory for the arguments");
-    return copy;
-}
-
 /* Starts as a program of one task, whatever others there are. */
 static void start(int *argc, char ***argv)
 {
@@ -239,7 +195,7 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
     }
     dome__capture_foreign_begin();
     if (!dome_capture_restored())
-        argv = copy_arguments(argc, argv);
+        argv = dome__capture_copy_arguments(argc, argv);
     for (;;) {
         dome__capture_library_restore();
         int status = program(argc, argv);

@@ -205,7 +205,7 @@ static int by_number(const void *a, const void *b)
     return s->number < t->number ? -1 : s->number > t->number;
 }
 
-char *dome__capture_streams_save(GByteArray *to)
+char *dome__capture_streams_save(GByteArray *to, bool standard)
 {
     char *problem = NULL;
     guint at = to->len, count = 0;
@@ -218,7 +218,8 @@ char *dome__capture_streams_save(GByteArray *to)
         problem = write_out(&g_array_index(streams, stream, k));
     for (guint k = 0; k < streams->len && !problem; k++) {
         guint before = to->len;
-        problem = save(&g_array_index(streams, stream, k), to);
+        const stream *s = &g_array_index(streams, stream, k);
+        problem = standard || s->mode ? save(s, to) : NULL;
         count += to->len > before;
     }
     dome__put_u32(to->data + at + sizeof(uint64_t), count);

@@ -16,8 +16,9 @@ FILE *dome__capture_stream(uint64_t number);
 /* Whether a descriptor belongs to a stream. */
 bool dome__capture_stream_owns(int descriptor);
 
-/* Writes out what is buffered, and describes the streams. NULL, or why they cannot be saved (g_free'd by the caller). */
-char *dome__capture_streams_save(GByteArray *to);
+/* Writes out what is buffered, and describes the streams. standard: the standard streams too. NULL, or why they cannot be saved
+ * (g_free'd by the caller). */
+char *dome__capture_streams_save(GByteArray *to, bool standard);
 
 /* For a restart: reads what was saved (bad bytes: from->bad), then opens the streams again. */
 typedef struct dome_capture_saved_streams dome_capture_saved_streams;

@@ -29,8 +29,10 @@ void dome__checkpoint_leave(dome_env *env);
 /* dome__image_prepare. loop: boundaries passed, for a program that writes no checkpoints. */
 int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why);
 
-/* The loop boundary. Collective. */
-int dome__checkpoint_boundary(dome_env *env);
+/* The loop boundary, in two steps: whether something is due, and doing it. Between them the program may bring its state into
+ * objects (src/capture). Collective. */
+int dome__checkpoint_decide(dome_env *env, bool *due);
+int dome__checkpoint_carry_out(dome_env *env);
 
 /* Called by dome_finalize: finishes the checkpoint that is being written. */
 void dome__checkpoint_finish(dome_env *env);
@@ -94,6 +96,10 @@ bool dome__checkpoint_asked(void);
 
 /* `function` is called by the handlers of signals that request a checkpoint. NULL: none. */
 void dome__checkpoint_on_request(void (*function)(void));
+
+/* All objects of the checkpoint from which the program restarts have been made: new ones begin without values, as they do from
+ * the first boundary on. */
+void dome__checkpoint_recovered(dome_env *env);
 
 /* The length of an object in the checkpoint from which the program restarts; 0: it is not there. */
 uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name);

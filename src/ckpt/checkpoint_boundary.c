@@ -17,15 +17,6 @@ enum { CHECK_GROWTH = 4 };
 /* Assumed for the cost of the first checkpoint: bytes per second, and seconds. */
 static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
 
-/* What rank 0 sends to all tasks at a boundary. */
-typedef struct order {
-    uint64_t number; /* write this checkpoint; 0: none */
-    uint64_t full;
-    uint64_t next; /* boundary of the next check */
-    uint64_t ending;
-    uint64_t keep; /* each task keeps the state for itself */
-} order;
-
 /* Seconds from one checkpoint to the next; 0: by loops. */
 static double interval(const dome_env *env)
 {
@@ -93,11 +84,11 @@ static bool has_state(dome_env *env)
     return false;
 }
 
-static order decide(dome_env *env)
+static dome_checkpoint_order decide(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
-    order what = {.ending = dome__checkpoint_ending()};
+    dome_checkpoint_order what = {.ending = dome__checkpoint_ending()};
     bool by_loops = due_by_loops(env);
     bool due = dome__checkpoint_asked() || what.ending || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
@@ -128,12 +119,14 @@ static order decide(dome_env *env)
     return what;
 }
 
-int dome__checkpoint_boundary(dome_env *env)
+int dome__checkpoint_decide(dome_env *env, bool *due)
 {
     dome_checkpoints *c = env->checkpoints;
+    *due = false;
     if (!c)
         return DOME_OK;
     c->loop++;
+    c->order = (dome_checkpoint_order){0};
     if (c->from)
         dome__checkpoint_end_restart(env);
     if (!c->directory && !c->kept) {
@@ -148,7 +141,7 @@ int dome__checkpoint_boundary(dome_env *env)
         return DOME_OK;
     if (c->directory && due_by_loops(env))
         dome__checkpoint_finish_writing(env);
-    order what = {0};
+    dome_checkpoint_order what = {0};
     if (env->transport->rank == 0)
         what = decide(env);
     uint64_t words[] = {what.number, what.full, what.next, what.ending, what.keep};
@@ -157,15 +150,27 @@ int dome__checkpoint_boundary(dome_env *env)
     c->report.consult += dome_wtime() - begin;
     if (status != DOME_OK)
         return status;
-    c->next_check = words[2];
-    status = words[0] > 0 || words[4] ? env->hooks->settled(env) : DOME_OK;
-    if (status == DOME_OK && words[4])
+    c->order = (dome_checkpoint_order){words[0], words[1], words[2], words[3], words[4]};
+    c->next_check = c->order.next;
+    *due = c->order.number > 0 || c->order.keep || c->order.ending;
+    return DOME_OK;
+}
+
+int dome__checkpoint_carry_out(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c)
+        return DOME_OK;
+    const dome_checkpoint_order what = c->order;
+    c->order = (dome_checkpoint_order){0};
+    int status = what.number > 0 || what.keep ? env->hooks->settled(env) : DOME_OK;
+    if (status == DOME_OK && what.keep)
         status = dome__checkpoint_keep(env);
     if (status != DOME_OK)
         return status;
-    if (words[0] > 0)
-        dome__checkpoint_begin_writing(env, words[0], words[1] != 0);
-    if (words[3]) {
+    if (what.number > 0)
+        dome__checkpoint_begin_writing(env, what.number, what.full != 0);
+    if (what.ending) {
         dome__checkpoint_finish_writing(env);
         if (env->transport->rank == 0) {
             dome__run_write(c, false, NULL);

@@ -14,13 +14,23 @@ typedef struct dome_run {
     bool running;
 } dome_run;
 
+/* What rank 0 sends to all tasks at a boundary. */
+typedef struct dome_checkpoint_order {
+    uint64_t number; /* write this checkpoint; 0: none */
+    uint64_t full;
+    uint64_t next; /* boundary of the next check */
+    uint64_t ending;
+    uint64_t keep; /* each task keeps the state for itself */
+} dome_checkpoint_order;
+
 struct dome_checkpoints {
-    char *directory, *program; /* directory NULL: the program writes no checkpoint files */
-    dome_kept *kept;           /* what this task keeps of the state for itself; NULL: nothing */
-    bool kept_any;             /* it has done so in this view */
-    bool unkept;               /* it has been said that it cannot */
-    bool in_memory;            /* the directory is in memory, and removed at the end of the program */
-    uint64_t loop, next_check; /* boundaries passed, and the boundary of the next check; equal on all tasks */
+    char *directory, *program;   /* directory NULL: the program writes no checkpoint files */
+    dome_kept *kept;             /* what this task keeps of the state for itself; NULL: nothing */
+    bool kept_any;               /* it has done so in this view */
+    bool unkept;                 /* it has been said that it cannot */
+    bool in_memory;              /* the directory is in memory, and removed at the end of the program */
+    uint64_t loop, next_check;   /* boundaries passed, and the boundary of the next check; equal on all tasks */
+    dome_checkpoint_order order; /* for this boundary, decided and not yet carried out */
     dome_ckpt_capture capture;
     dome_ckpt_link link;
     dome_ckpt_pieces pieces; /* groups of tasks that share a directory */

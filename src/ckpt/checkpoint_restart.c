@@ -466,6 +466,12 @@ void dome__checkpoint_end_restart(dome_env *env)
     g_clear_pointer(&c->lost, g_hash_table_unref);
 }
 
+void dome__checkpoint_recovered(dome_env *env)
+{
+    if (dome__checkpoint_restarting(env))
+        dome__checkpoint_end_restart(env);
+}
+
 uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name)
 {
     const dome_checkpoints *c = env->checkpoints;

@@ -57,6 +57,7 @@ struct dome_env {
     dome_moved *moved;
 
     dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
+    bool keeps_all;                /* objects without a name of the program's are in checkpoints, too: of src/capture */
     bool supervised;               /* under `dome run --restarts`, which reports a loss and restarts the program */
 
     dome_progress_state *progress;

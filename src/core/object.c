@@ -105,6 +105,12 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
     bool named = name && *name;
+    char own[128];
+    if (!named && env->keeps_all) {
+        named = true;
+        name = own;
+        g_snprintf(own, sizeof own, "%s #%" G_GUINT64_FORMAT, ops->kind, env->registry->last_id + 1);
+    }
     status = check_names(env, named ? name : NULL, ops->kind);
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
@@ -136,6 +142,16 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     env->hooks->made(env, object);
     dome__end(&op, DOME_OK);
     return object;
+}
+
+uint64_t dome__registry_last_id(const dome_env *env)
+{
+    return env->registry->last_id;
+}
+
+void dome__registry_skip(dome_env *env, uint64_t last_id)
+{
+    env->registry->last_id = MAX(env->registry->last_id, last_id);
 }
 
 /* How many of the most recently freed handles are remembered. */

@@ -4,6 +4,10 @@
 
 #include "core/environment.h"
 
+/* The id of the newest object; and so that the next ones get larger ids than that. */
+uint64_t dome__registry_last_id(const dome_env *env);
+void dome__registry_skip(dome_env *env, uint64_t last_id);
+
 /* Sets the layout that dynamic objects of its length and block size share. Takes its own reference. */
 void dome__env_set_layout(dome_env *env, const dome_layout *layout);
 

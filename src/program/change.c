@@ -633,7 +633,7 @@ static dome_view_plan plan_for(const dome_env *env, int wish, const char *ordere
     return plan;
 }
 
-int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
+int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, const char *bound)
 {
     dome_change *c = env->change;
     const int wish = c->wish;
@@ -647,6 +647,8 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered)
     }
     g_clear_pointer(&c->parked, g_free); /* of the change before */
     char *why = g_strdup(objection(env, plan.size));
+    if (!why && plan.size != env->size)
+        why = g_strdup(bound);
     dome_image *image = NULL;
     int status = DOME_OK;
     if (!why) {

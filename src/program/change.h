@@ -17,6 +17,8 @@ struct dome_change {
     uint64_t loops; /* boundaries passed in earlier views */
     int wish;       /* of dome_resize; 0: none */
     bool passed;    /* the program has come to a boundary in this view */
+    uint64_t order; /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
+    char *ordered;
     const dome_provider *provider;
     char *hub;       /* the hub's address as text; NULL: there is no hub */
     bool console;    /* task 0: the program was started from the PVM console */
@@ -81,12 +83,12 @@ bool dome__change_keeps(const dome_env *env);
 void dome__change_stands(dome_env *env);
 
 /* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. Comes before
- * dome__checkpoint_boundary, after which nobody knows when objects got their values. */
+ * dome__checkpoint_decide, after which nobody knows when objects got their values. */
 void dome__change_over(dome_env *env);
 
 /* At a loop boundary, where the hub's order demands a change by this plan (view_plan.h, as text; NULL: no order): does not return
- * if the program changes. Fails by dome__fail. Collective. */
-int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered);
+ * if the program changes. bound: why it cannot go on with another number of tasks, or NULL. Fails by dome__fail. Collective. */
+int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, const char *bound);
 
 /* Tells the hub that the program goes on as it was. */
 void dome__change_refuse(dome_env *env, uint64_t order, const char *why);

@@ -12,6 +12,7 @@
 #include "objects/eval.h"
 #include "objects/failure.h"
 #include "objects/future.h"
+#include "program/boundary.h"
 #include "program/change.h"
 #include "program/hooks.h"
 #include "program/options.h"
@@ -199,22 +200,60 @@ void dome_print(dome_env *env, const char *format, ...)
     va_end(arguments);
 }
 
+/* Whether something is due at this boundary: kept in the environment's parts until it is carried out. */
+static int decide(dome_env *env, bool *due)
+{
+    dome_change *c = env->change;
+    c->order = 0;
+    c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
+    c->passed = true;
+    dome__change_over(env);
+    int status = dome__checkpoint_decide(env, due);
+    *due = *due || c->ordered || c->wish;
+    return status;
+}
+
+static int carry_out(dome_env *env, int status, const char *bound)
+{
+    dome_change *c = env->change;
+    char *plan = g_steal_pointer(&c->ordered);
+    if (status == DOME_OK)
+        status = dome__checkpoint_carry_out(env);
+    if (status == DOME_OK)
+        status = dome__change_boundary(env, c->order, plan, bound);
+    else if (c->order)
+        dome__change_refuse(env, c->order, dome_status_text((dome_status)status));
+    g_free(plan);
+    return status;
+}
+
 dome_status dome_checkpoint(dome_env *env)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
+    bool due;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    uint64_t order = 0;
-    char *plan = env->watch ? dome__watch_loop(env->watch, &order) : NULL;
-    env->change->passed = true;
-    dome__change_over(env);
-    int status = dome__checkpoint_boundary(env);
-    if (status == DOME_OK)
-        status = dome__change_boundary(env, order, plan);
-    else if (order)
-        dome__change_refuse(env, order, dome_status_text((dome_status)status));
-    g_free(plan);
+    int status = decide(env, &due);
+    return dome__end(&op, carry_out(env, status, NULL));
+}
+
+dome_status dome__boundary_reach(dome_env *env, bool *due)
+{
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    int status = decide(env, due);
+    if (status != DOME_OK || !*due) {
+        *due = false;
+        status = carry_out(env, status, NULL);
+    }
     return dome__end(&op, status);
+}
+
+dome_status dome__boundary_pass(dome_env *env, const char *bound)
+{
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    return dome__end(&op, carry_out(env, DOME_OK, bound));
 }
 
 dome_status dome_barrier(dome_env *env)

@@ -282,7 +282,7 @@ static char *contents(const char *path)
 static char *save_streams(GByteArray **saved)
 {
     *saved = g_byte_array_new();
-    return dome__capture_streams_save(*saved);
+    return dome__capture_streams_save(*saved, true);
 }
 
 static char *open_streams(const GByteArray *saved)

@@ -57,6 +57,7 @@ typedef struct variable {
     const char *file;
     bool parameter, memory, temporary, busy;
     bool wide;          /* a temporary for integers of all sizes: a long long */
+    bool borrowed;      /* leads into data of Dome, and is not needed behind a poll: never saved */
     bool plain_pointer; /* libclang says only what it leads to on this machine */
     char *description;
 } variable;
@@ -90,10 +91,11 @@ typedef struct function {
     GPtrArray *variables; /* those saved and those in memory, in order of their declaration */
     GPtrArray *live;      /* of them, those in scope here */
     GPtrArray *sites, *loops;
-    GPtrArray *jumps;    /* its calls of setjmp */
-    GHashTable *used;    /* names */
-    GHashTable *taken;   /* offsets of declarations whose address is taken */
-    GHashTable *by_decl; /* offset of a declaration -> variable */
+    GPtrArray *jumps;     /* its calls of setjmp */
+    GHashTable *used;     /* names */
+    GHashTable *taken;    /* offsets of declarations whose address is taken */
+    GHashTable *borrowed; /* offsets of declarations of variables that lead into data of Dome */
+    GHashTable *by_decl;  /* offset of a declaration -> variable */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
     int in_nest; /* loops around this one that cut off iterations of little work */
@@ -154,6 +156,7 @@ typedef struct program {
     GHashTable *addressed;  /* key -> type key, or "" if it was cast */
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
     GHashTable *wrappers;   /* keys of functions that allocate blocks for their callers: heap.c */
+    bool parallel;          /* it calls dome_init */
 } program;
 
 /* unit.c: a file, its nodes, its text */
@@ -244,6 +247,12 @@ void summary_mark_twins(program *p, unit *u);
 void summary_mark(program *p, function *f);
 char *function_key(unit *u, CXCursor decl);
 bool declares_taken(function *f, CXCursor decl);
+
+/* parallel.c: Dome programs */
+void parallel_begin(program *p);
+const char *parallel_prelude(const program *p);
+const char *parallel_instead(const program *p, const char *name); /* what is called in place of a function; NULL: itself */
+void parallel_check(program *p, function *f);                     /* refuses pointers into local data that outlive a poll */
 
 /* hold.c: functions that cannot be saved while they are active */
 const char *hold_reason(unit *u, const node *top, unsigned begin);

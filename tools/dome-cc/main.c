@@ -499,8 +499,12 @@ static bool add_archive(const options *o, GPtrArray *command, const GPtrArray *o
 
 static int link_program(const options *o)
 {
-    program p = {g_ptr_array_new(), g_hash_table_new(g_str_hash, g_str_equal), g_hash_table_new(g_str_hash, g_str_equal),
-                 g_hash_table_new(g_str_hash, g_str_equal), g_hash_table_new(g_str_hash, g_str_equal)};
+    program p = {g_ptr_array_new(),
+                 g_hash_table_new(g_str_hash, g_str_equal),
+                 g_hash_table_new(g_str_hash, g_str_equal),
+                 g_hash_table_new(g_str_hash, g_str_equal),
+                 g_hash_table_new(g_str_hash, g_str_equal),
+                 false};
     GPtrArray *all_flags = g_ptr_array_new();
     part *parts = g_new0(part, o->words->len); /* of each word */
     int refused = 0, status = 0;
@@ -518,6 +522,7 @@ static int link_program(const options *o)
     }
     for (unsigned i = 0; i < p.units->len; i++)
         has_main = has_main || ((unit *)g_ptr_array_index(p.units, i))->main;
+    parallel_begin(&p);
     summary_complete(&p);
     if (profile_chooses() && !profile_judge(&p, o->most_overhead))
         return 1;

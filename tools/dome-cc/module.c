@@ -537,9 +537,14 @@ static void edit_reference(program *p, unit *u, node *n)
     }
     node *up = node_bare_up(n);
     bool called = up && up->kind == CXCursor_CallExpr && node_bare(call_callee(up)) == n;
+    const char *other_function = parallel_instead(p, name);
+    if (other_function && !called)
+        unit_refuse(u, n->a, "the address of %s: call it by its name", name);
     const char *allocator = called ? NULL : heap_address(p, u, n, goes_to_foreign(p, u, n));
     if (u->main && strcmp(name, "main") == 0) {
         edit_replace(u, n->a, n->b, "dome__main");
+    } else if (other_function) {
+        edit_replace(u, n->a, n->b, other_function);
     } else if (is_foreign(p, u, d)) {
         bool our = in_list(name, ours);
         char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(allocator ? allocator : name);
@@ -911,6 +916,7 @@ char *module_write(program *p, unit *u)
     }
     GString *out = g_string_new(NULL);
     write_prelude(out);
+    g_string_append(out, parallel_prelude(p));
     g_string_append(out, u->prelude->str);
     edit_range(u, 0, u->length, NULL, out);
     g_string_append_printf(out, "\n# 1 \"<dome-cc>\"\n%s", u->tail->str);
@@ -935,7 +941,8 @@ char *module_write(program *p, unit *u)
         g_string_append_printf(out, "dome__cc_keep(%u); ", u->keeps);
     g_string_append(out, "}\n");
     if (u->main)
-        g_string_append(out, "int main(int argc, char **argv) { return dome__cc_main(argc, argv, dome__main); }\n");
+        g_string_append_printf(out, "int main(int argc, char **argv) { return dome__cc_%smain(argc, argv, dome__main); }\n",
+                               p->parallel ? "dome_" : "");
     g_free(e);
     char **parts = g_strsplit(out->str, TWIN_MARK, -1), *text = g_strjoinv(NULL, parts);
     g_strfreev(parts);

@@ -55,7 +55,7 @@ site *site_new(function *f, node *at, bool is_poll)
     s->live = g_ptr_array_new();
     for (unsigned i = 0; i < f->live->len; i++) {
         variable *v = g_ptr_array_index(f->live, i);
-        if (!v->memory)
+        if (!v->memory && !v->borrowed)
             g_ptr_array_add(s->live, v);
     }
     g_ptr_array_add(f->sites, s);
@@ -99,6 +99,9 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     long long size = type_is_record(type) ? type_image_size(type) : 0;
     v->memory = type_is_array(type) || declares_taken(f, n->cursor) ||
                 clang_isVolatileQualifiedType(clang_getCanonicalType(type)) || size > LARGE_RECORD;
+    v->borrowed = g_hash_table_contains(f->borrowed, GUINT_TO_POINTER(cursor_offset(n->cursor)));
+    if (v->borrowed && !parameter)
+        v->memory = false;
     bool keeps = parameter && !v->memory && !clang_isConstQualifiedType(clang_getCanonicalType(type)) && !is_constant_array(u, n);
     v->name = keeps ? g_strdup(name) : new_name(f, name);
     v->read = v->memory ? g_strdup_printf("dome__m->%s", v->name) : v->name;
@@ -330,7 +333,7 @@ static void write_variable(program *p, function *f, node *n)
     if (!init) {
         write_mark(f, n);
         char *zero = type_is_record(v->type) ? g_strdup_printf("(%s){0}", type) : g_strdup("0");
-        if (!v->memory)
+        if (!v->memory && !type_is_array(v->type))
             write_assignment(f, v, zero);
         g_free(zero);
     } else if (init->kind == CXCursor_InitListExpr ||
@@ -1013,6 +1016,7 @@ void write_function(program *p, function *f)
     f->jumps = g_ptr_array_new();
     f->used = g_hash_table_new(g_str_hash, g_str_equal);
     f->by_decl = g_hash_table_new(NULL, NULL);
+    parallel_check(p, f);
     summary_mark(p, f);
     plan_names(f, f->decl);
     GString *copies = g_string_new(NULL), *names = g_string_new(NULL);
@@ -1100,7 +1104,8 @@ void write_function(program *p, function *f)
             if (v->memory || v->parameter)
                 continue;
             bool zero = f->has_labels && !v->temporary;
-            g_string_append_printf(all, zero ? (type_is_record(v->type) ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
+            const bool braces = type_is_record(v->type) || type_is_array(v->type);
+            g_string_append_printf(all, zero ? (braces ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
         }
         g_string_append_printf(all, "%s\n", names->str);
         if (f->split && !enters)

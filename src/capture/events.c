@@ -1,0 +1,47 @@
+#include "capture/events.h"
+
+#include "capture/die.h"
+
+#include <glib.h>
+#include <string.h>
+
+typedef struct callback {
+    dome_capture_event event;
+    int (*function)(void *context);
+    void *context;
+} callback;
+
+static GArray *callbacks;
+
+void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context)
+{
+    callback c = {event, function, context};
+    if (!function)
+        dome__capture_die("dome_capture_on: the function is NULL");
+    if (!callbacks)
+        callbacks = g_array_new(FALSE, FALSE, sizeof(callback));
+    g_array_append_val(callbacks, c);
+}
+
+int dome__capture_call_back(dome_capture_event event)
+{
+    int result = 0;
+    for (guint k = 0, n = callbacks ? callbacks->len : 0; k < n && result == 0; k++) {
+        const callback *c = &g_array_index(callbacks, callback, event == DOME_CAPTURE_BEFORE_CHECKPOINT ? k : n - 1 - k);
+        if (c->event == event)
+            result = c->function(c->context);
+    }
+    return result;
+}
+
+char **dome__capture_copy_arguments(int argc, char **argv)
+{
+    char **copy = dome_capture_calloc(&dome_capture_pointer, (size_t)argc + 1, sizeof *copy);
+    for (int k = 0; copy && k < argc; k++) {
+        const char *slash = k == 0 ? strrchr(argv[k], '/') : NULL;
+        copy[k] = dome_capture_strdup(slash ? slash + 1 : argv[k]);
+    }
+    if (!copy)
+        dome__capture_die("no memory for the arguments");
+    return copy;
+}

@@ -1,0 +1,14 @@
+/* What both kinds of programs need around their main: those without calls of Dome (run.c), and Dome programs (parallel.c). */
+#ifndef DOME_SRC_CAPTURE_EVENTS_H
+#define DOME_SRC_CAPTURE_EVENTS_H
+
+#include <dome/capture.h>
+
+/* Calls the program's functions for an event (dome_capture_on). The first result that is not 0. */
+int dome__capture_call_back(dome_capture_event event);
+
+/* argv as blocks of the heap, to which pointers are kept. The program's own name has no directory, which may be another one after
+ * a restart. */
+char **dome__capture_copy_arguments(int argc, char **argv);
+
+#endif

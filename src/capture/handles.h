@@ -1,0 +1,29 @@
+/* Handles of Dome in variables of a program: the environment, its live objects, basic types. The image has what their factories
+ * need; a pointer to one is the handle's number in the order of creation. */
+#ifndef DOME_SRC_CAPTURE_HANDLES_H
+#define DOME_SRC_CAPTURE_HANDLES_H
+
+#include "core/bytes.h"
+#include "core/environment.h"
+
+/* Gathers the live handles of an environment, before pointers are encoded. NULL: there are none. */
+void dome__capture_handles_begin(dome_env *env);
+
+/* The handle at an address. False: there is none. */
+bool dome__capture_handle_find(const void *address, uint64_t *number, uint64_t *place);
+
+/* Appends what the factories need. Returns NULL, or why an object cannot be made again (g_free'd by the caller). */
+char *dome__capture_handles_save(GByteArray *to);
+
+/* What was saved, from an image. *from is marked bad if it is damaged. */
+typedef struct dome_capture_saved_handles dome_capture_saved_handles;
+dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from);
+void dome__capture_handles_free(dome_capture_saved_handles *saved);
+
+/* Makes the objects again, in the order of their creation, each with its values. Collective; fails by dome__fail. */
+dome_status dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved);
+
+/* The address of a handle, once they have been made; NULL: there is no such handle. */
+void *dome__capture_handle_address(uint64_t number, uint64_t place);
+
+#endif

@@ -1,0 +1,134 @@
+/* A Dome program that is saved inside its calls: dome_checkpoint may be called anywhere, and after a restart, or in another view,
+ * the program goes on behind that call. Until something is due, the call is as in any program; then all functions return, and
+ * what they have becomes an object of the checkpoint. */
+#include "capture/die.h"
+#include "capture/events.h"
+#include "capture/frames.h"
+#include "capture/library.h"
+#include "capture/modules.h"
+#include "capture/shared.h"
+#include "capture/status.h"
+#include "capture/streams.h"
+#include "ckpt/checkpoint.h"
+#include "core/environment.h"
+#include "program/boundary.h"
+
+#include <dome/env.h>
+
+static dome_env *env;
+static dome_capture_shared *image;
+static bool given; /* the program has called dome_init */
+static dome_status result;
+
+/* ---- what the program calls ---- */
+
+dome_env *dome_capture_init(int *argc, char ***argv)
+{
+    (void)argc, (void)argv; /* dome_init has got them already */
+    if (given)
+        dome__capture_die("dome_init: it has been called already");
+    if (!env)
+        dome__capture_die("dome_init: the program has not been started by dome_capture_dome_main");
+    given = true;
+    return env;
+}
+
+int dome_capture_finalize(dome_env *ends)
+{
+    if (ends && ends == env)
+        env = NULL;
+    return dome_finalize(ends);
+}
+
+bool dome_capture_is_restarting(const dome_env *of)
+{
+    (void)of; /* it goes on where it was */
+    return false;
+}
+
+dome_status dome_capture_checkpoint(dome_env *at)
+{
+    bool due = false;
+    if (dome_capture_status & DOME_CAPTURE_RESUMING) {
+        dome_capture_poll();
+        return result;
+    }
+    if (dome__capture_held() > 1) /* a function is active that cannot be saved; the same on all tasks */
+        return DOME_OK;
+    if (at && at->operation)
+        dome__capture_die("dome_checkpoint: it was called by a function that the program has given to Dome, and the call that "
+                          "uses it cannot be saved");
+    if (!at || at != env)
+        return dome_checkpoint(at); /* which says what is wrong */
+    const dome_status status = dome__boundary_reach(at, &due);
+    if (due)
+        dome__capture_status_set(DOME_CAPTURE_CAPTURING);
+    return status;
+}
+
+/* ---- around the program ---- */
+
+static void restore(void)
+{
+    char *problem = dome__capture_shared_restore(image);
+    if (problem)
+        dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
+    dome__checkpoint_recovered(env);
+    given = true;
+    dome__capture_mark_restored();
+    if (dome__capture_call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
+        dome__capture_die("the program cannot go on from the checkpoint: one of its functions (dome_capture_on) refused it");
+    dome__capture_status_set(DOME_CAPTURE_RESUMING);
+}
+
+static void begin(void)
+{
+    const bool restarts = dome_is_restarting(env);
+    if (restarts && dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME) == 0)
+        dome__capture_die("the checkpoint is not of a program that was captured: it has no image");
+    env->keeps_all = true;
+    image = dome__capture_shared_new(env);
+    if (restarts)
+        restore();
+}
+
+/* All functions have returned. Does not come back if the program enters another view. */
+static void pass(void)
+{
+    const char *bound = NULL, *refused = NULL;
+    if (dome__capture_call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
+        refused = "a function of the program (dome_capture_on) refused it";
+    result = dome__capture_shared_take(image, refused, &bound);
+    if (result == DOME_OK)
+        result = dome__boundary_pass(env, bound);
+    dome__capture_shared_leave(image);
+    dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
+}
+
+int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char **argv))
+{
+    if (!argv || !program)
+        dome__capture_die("dome_capture_dome_main: argv or the program is NULL");
+    dome__capture_modules_complete();
+    dome__capture_streams_begin();
+    env = dome_init(&argc, &argv);
+    dome_capture_hold(); /* polls in between: all tasks are captured at the same call */
+    begin();
+    if (!dome_capture_restored())
+        argv = dome__capture_copy_arguments(argc, argv);
+    for (;;) {
+        dome__capture_library_restore();
+        int status = program(argc, argv);
+        if (dome_capture_status & DOME_CAPTURE_RESUMING)
+            dome__capture_die("the program does not resume as it was captured: main returned");
+        if (!(dome_capture_status & DOME_CAPTURE_CAPTURING))
+            return status;
+        if (dome__capture_record_count() == 0)
+            dome__capture_die("main returned captured, without dome_capture_push");
+        dome__capture_status_clear(DOME_CAPTURE_CAPTURING);
+        dome__capture_count_capture();
+        dome__capture_library_save();
+        pass();
+        dome__capture_status_set(DOME_CAPTURE_RESUMING);
+    }
+}

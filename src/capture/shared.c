@@ -1,0 +1,488 @@
+#include "capture/shared.h"
+
+#include "ckpt/checkpoint.h"
+#include "ckpt/checksum.h"
+#include "core/bytes.h"
+#include "core/object_private.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INDEX_VERSION = 3, TEXT_MOST = 1024 };
+
+struct dome_capture_shared {
+    dome_env *env;
+    dome_object *object, *of_tasks; /* of_tasks NULL: nothing differs */
+    dome_capture_image *image;      /* this task's */
+    bool captured;
+    char *problem;      /* why there is no image, the same on all tasks */
+    char *bound, *told; /* why the number of tasks must stay; the line that was printed last */
+
+    GByteArray *index;
+    uint64_t *lengths; /* by rank: blocks of the task's image */
+    GArray *differing; /* uint64_t: blocks that differ */
+    GArray *common;    /* uint64_t: the others */
+    uint64_t length, tasks_length, tasks_first;
+    dome_layout *layout, *tasks_layout;
+
+    GPtrArray *read, *own; /* restarting: GBytes, by block of the two objects */
+};
+
+static uint64_t item(const GArray *list, uint64_t k)
+{
+    return g_array_index(list, uint64_t, k);
+}
+
+/* ---- the objects ---- */
+
+static bool is_main(const dome_object *object)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    return s->object ? object == s->object : strcmp(dome_object_name(object), DOME_CAPTURE_IMAGE_NAME) == 0;
+}
+
+static dome_status describe(const dome_object *object, dome_object_info *info)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    const bool all = is_main(object);
+    *info = (dome_object_info){.length = all ? s->length : s->tasks_length,
+                               .width = 1,
+                               .distribution = all ? DOME_WHOLE : DOME_BLOCK,
+                               .layout = all ? s->layout : s->tasks_layout};
+    return DOME_OK;
+}
+
+/* Whose values are not there unless the program is captured. */
+static const char *why(const dome_object *object)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    return s->captured ? s->problem : "the program is not captured";
+}
+
+static dome_status sync_image(dome_object *object)
+{
+    return why(object) ? DOME_ERR_STATE : DOME_OK;
+}
+
+/* The block of this task's image that a block of an object is; false: there is none. The index is no block of an image. */
+static bool block_of(const dome_object *object, uint64_t k, uint64_t *block)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    const bool all = is_main(object);
+    const GArray *list = all ? s->common : s->differing;
+    const uint64_t first = all ? 1 : s->tasks_first;
+    if (!s->captured || s->problem || k < first || k - first >= list->len)
+        return false;
+    *block = item(list, k - first);
+    return *block < s->lengths[s->env->rank];
+}
+
+static dome_status block_bytes(const dome_object *object, uint64_t k, uint64_t *bytes)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    uint64_t block;
+    if (k == 0 && is_main(object)) {
+        *bytes = s->index->len;
+        return DOME_OK;
+    }
+    if (!block_of(object, k, &block))
+        return DOME_ERR_STATE;
+    *bytes = dome__capture_image_block_bytes(s->image, block);
+    return DOME_OK;
+}
+
+static dome_status write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)
+{
+    dome_status status = DOME_OK;
+    *bytes = 0;
+    for (uint64_t k = first; k < first + count && status == DOME_OK; k++) {
+        uint64_t one = 0;
+        status = block_bytes(object, k, &one);
+        *bytes += one;
+    }
+    return status;
+}
+
+static dome_status write_blocks(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    uint64_t expected, block, one = 0;
+    dome_status status = write_bytes(object, first, count, &expected);
+    if (status != DOME_OK || expected != bytes)
+        return status != DOME_OK ? status : DOME_ERR_ARGUMENT;
+    uint8_t *to = buffer;
+    for (uint64_t k = first; k < first + count; k++) {
+        block_bytes(object, k, &one);
+        if (block_of(object, k, &block))
+            dome__capture_image_write_block(s->image, block, to);
+        else
+            memcpy(to, s->index->data, s->index->len);
+        to += one;
+    }
+    return DOME_OK;
+}
+
+static void unref_bytes(void *bytes)
+{
+    if (bytes)
+        g_bytes_unref(bytes);
+}
+
+/* They may come in any order, and are read when all are there. */
+static dome_status read_block(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
+{
+    const dome_capture_shared *s = dome_object_content(object);
+    const bool all = is_main(object);
+    const uint64_t k = all ? first : first - s->tasks_first;
+    GPtrArray *to = all ? s->read : s->own;
+    if (count != 1 || k >= to->len)
+        return DOME_ERR_FORMAT;
+    unref_bytes(to->pdata[k]);
+    to->pdata[k] = g_bytes_new(buffer, (gsize)bytes);
+    return DOME_OK;
+}
+
+static dome_status packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    (void)format;
+    return write_bytes(object, first, count, bytes);
+}
+
+static dome_status pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                        uint64_t bytes)
+{
+    (void)format;
+    return write_blocks(object, first, count, buffer, bytes);
+}
+
+static dome_status unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                          uint64_t bytes)
+{
+    (void)format;
+    return read_block(object, first, count, buffer, bytes);
+}
+
+static void destroy(dome_object *object)
+{
+    dome_capture_shared *s = dome_object_content(object);
+    if (!is_main(object))
+        return;
+    dome__capture_image_free(s->image);
+    dome_layout_unref(s->layout);
+    dome_layout_unref(s->tasks_layout);
+    g_byte_array_unref(s->index);
+    g_array_unref(s->differing);
+    g_array_unref(s->common);
+    g_clear_pointer(&s->read, g_ptr_array_unref);
+    g_clear_pointer(&s->own, g_ptr_array_unref);
+    g_free(s->lengths);
+    g_free(s->problem);
+    g_free(s->bound);
+    g_free(s->told);
+    g_free(s);
+}
+
+static const dome_object_ops image_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "image",
+    .describe = describe,
+    .sync = sync_image,
+    .packed_bytes = packed_bytes,
+    .pack = pack,
+    .unpack = unpack,
+    .write_bytes = write_bytes,
+    .write = write_blocks,
+    .read = read_block,
+    .destroy = destroy,
+};
+
+static const dome_object_ops tasks_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "image of tasks",
+    .describe = describe,
+    .sync = sync_image,
+    .packed_bytes = packed_bytes,
+    .pack = pack,
+    .unpack = unpack,
+    .write_bytes = write_bytes,
+    .write = write_blocks,
+    .read = read_block,
+    .destroy = destroy,
+};
+
+/* ---- layouts ---- */
+
+/* The blocks that are alike, and those of each task, from `lengths` and `differing`. */
+static void cut(dome_capture_shared *s)
+{
+    const int tasks = s->env->size;
+    uint64_t *counts = g_new0(uint64_t, tasks), next = 0;
+    g_array_set_size(s->common, 0);
+    for (uint64_t k = 0; k < s->lengths[0]; k++) {
+        if (next < s->differing->len && item(s->differing, next) == k)
+            next++;
+        else
+            g_array_append_val(s->common, k);
+    }
+    s->tasks_length = s->tasks_first = 0;
+    for (int r = 0; r < tasks; r++) {
+        if (r == s->env->rank)
+            s->tasks_first = s->tasks_length;
+        for (guint k = 0; k < s->differing->len; k++)
+            counts[r] += item(s->differing, k) < s->lengths[r];
+        s->tasks_length += counts[r];
+    }
+    s->length = 1 + s->common->len;
+    dome_layout_unref(s->layout);
+    dome_layout_unref(s->tasks_layout);
+    s->layout = dome_layout_new(s->length, 1, 1, 0, &s->length);
+    s->tasks_layout = s->tasks_length > 0 ? dome_layout_new(s->tasks_length, 1, tasks, 0, counts) : NULL;
+    g_free(counts);
+}
+
+static void make_of_tasks(dome_capture_shared *s)
+{
+    if (s->tasks_length > 0 && !s->of_tasks) {
+        s->of_tasks = dome_object_new(s->env, DOME_CAPTURE_TASKS_NAME, &tasks_ops, s);
+        if (s->of_tasks)
+            dome__object_defers(s->of_tasks, why);
+    } else if (s->tasks_length == 0) {
+        dome_object_free(g_steal_pointer(&s->of_tasks));
+    }
+}
+
+static void put_index(dome_capture_shared *s)
+{
+    const uint32_t tasks = s->differing->len > 0 ? (uint32_t)s->env->size : 0;
+    g_byte_array_set_size(s->index, 0);
+    dome__append_u32(s->index, INDEX_VERSION);
+    dome__append_u32(s->index, tasks);
+    dome__append_text(s->index, s->bound ? s->bound : "", TEXT_MOST);
+    for (uint32_t r = 0; r < MAX(tasks, 1); r++)
+        dome__append_u64(s->index, s->lengths[r]);
+    dome__append_u64(s->index, s->differing->len);
+    for (guint k = 0; k < s->differing->len; k++)
+        dome__append_u64(s->index, item(s->differing, k));
+}
+
+/* ---- taking ---- */
+
+/* Of all texts that of the lowest rank that has one, the same on all tasks; NULL: none has. Frees *text. */
+static int agree_text(dome_env *env, char **text)
+{
+    char shared[TEXT_MOST] = "";
+    uint64_t worst = *text ? (uint64_t)(env->size - env->rank) : 0;
+    int status = dome__allreduce(env->transport, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
+    if (status == DOME_OK && worst > 0) {
+        if (*text)
+            g_strlcpy(shared, *text, sizeof shared);
+        status = dome__bcast(env->transport, env->size - (int)worst, DOME_U8, shared, sizeof shared);
+    }
+    g_free(*text);
+    *text = worst > 0 ? g_strdup(shared) : NULL;
+    return status;
+}
+
+static uint64_t checksum(const dome_capture_shared *s, uint64_t block, GByteArray *buffer)
+{
+    const uint64_t bytes = dome__capture_image_block_bytes(s->image, block);
+    g_byte_array_set_size(buffer, (guint)bytes);
+    dome__capture_image_write_block(s->image, block, buffer->data);
+    const dome_ckpt_sum sum = dome__ckpt_sum(buffer->data, (size_t)bytes);
+    return dome__get_u64(sum.bytes) | 1; /* 0: there is no such block */
+}
+
+/* Finds the blocks that are not the same on all tasks. */
+static int compare(dome_capture_shared *s)
+{
+    dome_env *env = s->env;
+    const uint64_t own = dome__capture_image_blocks(s->image);
+    uint64_t most = 0;
+    GByteArray *buffer = g_byte_array_new();
+    int status = dome__allgather(env->transport, DOME_U64, &own, 1, s->lengths);
+    for (int r = 0; r < env->size; r++)
+        most = MAX(most, s->lengths[r]);
+    uint64_t *sums = g_new0(uint64_t, 2 * most); /* and their complements: the least is the complement of the greatest */
+    for (uint64_t k = 0; k < most && env->size > 1; k++) {
+        sums[k] = k < own ? checksum(s, k, buffer) : 0;
+        sums[most + k] = ~sums[k];
+    }
+    if (status == DOME_OK && env->size > 1)
+        status = dome__allreduce(env->transport, DOME_U64, sums, 2 * most, dome__combine_max_u64, NULL);
+    g_array_set_size(s->differing, 0);
+    for (uint64_t k = 0; k < most && env->size > 1; k++)
+        if (sums[k] != ~sums[most + k])
+            g_array_append_val(s->differing, k);
+    g_free(sums);
+    g_byte_array_unref(buffer);
+    return status;
+}
+
+/* The first of the differing blocks from which a reader learns most: variables, then the heap, then numbers about it. */
+static uint64_t telling(const dome_capture_shared *s)
+{
+    const uint64_t first = item(s->differing, 0);
+    return first == 0 && s->differing->len > 1 ? item(s->differing, 1) : first;
+}
+
+/* Says where the first difference to task 0 is. */
+static int name_difference(dome_capture_shared *s)
+{
+    dome_env *env = s->env;
+    const uint64_t block = telling(s);
+    uint64_t length = env->rank == 0 && block < s->lengths[0] ? dome__capture_image_block_bytes(s->image, block) : 0;
+    int status = dome__bcast(env->transport, 0, DOME_U64, &length, 1);
+    uint8_t *bytes = g_malloc0((gsize)length + 1);
+    if (env->rank == 0 && length > 0)
+        dome__capture_image_write_block(s->image, block, bytes);
+    if (status == DOME_OK && length > 0)
+        status = dome__bcast(env->transport, 0, DOME_U8, bytes, length);
+    bool same = env->rank == 0;
+    if (env->rank > 0 && block < s->lengths[env->rank] && dome__capture_image_block_bytes(s->image, block) == length) {
+        uint8_t *mine = g_malloc((gsize)length + 1);
+        dome__capture_image_write_block(s->image, block, mine);
+        same = memcmp(mine, bytes, (size_t)length) == 0;
+        g_free(mine);
+    }
+    g_free(s->bound);
+    s->bound = same ? NULL : dome__capture_image_say_difference(s->image, block, env->rank, bytes, length, 0);
+    g_free(bytes);
+    return status == DOME_OK ? agree_text(env, &s->bound) : status;
+}
+
+/* Once for each. */
+static void tell(dome_capture_shared *s)
+{
+    if (!s->bound || g_strcmp0(s->bound, s->told) == 0)
+        return;
+    g_free(s->told);
+    s->told = g_strdup(s->bound);
+    if (s->env->rank != 0)
+        return;
+    char *line = g_strdup_printf("values differ between tasks (%s): with them the program goes on with %d tasks only", s->bound,
+                                 s->env->size);
+    s->env->hooks->say(s->env, line);
+    g_free(line);
+}
+
+dome_status dome__capture_shared_take(dome_capture_shared *s, const char *refused, const char **bound)
+{
+    dome_env *env = s->env;
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 1);
+    g_free(s->problem);
+    s->problem = refused ? g_strdup(refused) : dome__capture_image_take(s->image);
+    s->captured = true;
+    int status = agree_text(env, &s->problem);
+    if (status == DOME_OK && !s->problem)
+        status = compare(s);
+    if (status == DOME_OK && !s->problem) {
+        g_clear_pointer(&s->bound, g_free);
+        cut(s);
+        if (s->differing->len > 0)
+            status = name_difference(s);
+        put_index(s);
+        tell(s);
+        make_of_tasks(s);
+    }
+    *bound = s->problem ? NULL : s->bound;
+    return dome__end(&op, status ? dome__fail_transport(env, status) : DOME_OK);
+}
+
+void dome__capture_shared_leave(dome_capture_shared *s)
+{
+    s->captured = false;
+}
+
+/* ---- restarting ---- */
+
+static char *read_index(dome_capture_shared *s)
+{
+    if (s->read->len == 0 || !s->read->pdata[0])
+        return g_strdup("the image is not what it should be: it has no index");
+    gsize length;
+    const void *data = g_bytes_get_data(s->read->pdata[0], &length);
+    dome_bytes from = dome__bytes_of(data, length);
+    const uint32_t version = dome__read_u32(&from), tasks = dome__read_u32(&from);
+    if (from.bad || version != INDEX_VERSION)
+        return g_strdup("the image is of a program without calls of Dome, or of another version of this library");
+    char *bound = dome__read_text(&from), *problem = NULL;
+    if (tasks > 0 && tasks != (uint32_t)s->env->size)
+        problem = g_strdup_printf("values differed between its %" PRIu32 " tasks (%s), so it needs %" PRIu32 " tasks, not %d",
+                                  tasks, bound, tasks, s->env->size);
+    g_free(bound);
+    if (problem)
+        return problem;
+    for (int r = 0; r < s->env->size; r++)
+        s->lengths[r] = r == 0 || tasks > 0 ? dome__read_u64(&from) : s->lengths[0];
+    const uint64_t count = dome__read_u64(&from);
+    g_array_set_size(s->differing, 0);
+    for (uint64_t k = 0, last = 0; k < count && !from.bad; k++) {
+        const uint64_t block = dome__read_u64(&from);
+        from.bad |= k > 0 && block <= last;
+        last = block;
+        g_array_append_val(s->differing, block);
+    }
+    bool good = dome__read_all(&from);
+    for (int r = 0; good && r < s->env->size; r++)
+        good = s->lengths[r] > 0 && s->lengths[r] <= s->read->len + s->differing->len;
+    if (good)
+        cut(s);
+    return good && s->length == s->read->len ? NULL : g_strdup("the image is not what it should be: its index");
+}
+
+static char *feed(dome_capture_shared *s)
+{
+    uint64_t common = 0, own = 0;
+    for (uint64_t k = 0; k < s->lengths[s->env->rank]; k++) {
+        const bool differs = own < s->differing->len && item(s->differing, own) == k;
+        const GPtrArray *from = differs ? s->own : s->read;
+        const uint64_t at = differs ? own++ : 1 + common++;
+        gsize length;
+        const void *data = at < from->len && from->pdata[at] ? g_bytes_get_data(from->pdata[at], &length) : NULL;
+        if (!data)
+            return g_strdup("the image is not what it should be: a block is missing");
+        if (dome__capture_image_read_block(s->image, k, data, length) != DOME_OK)
+            break; /* which is found in the image */
+    }
+    return NULL;
+}
+
+char *dome__capture_shared_restore(dome_capture_shared *s)
+{
+    char *problem = read_index(s);
+    if (problem)
+        return problem;
+    s->image = dome__capture_image_new_of(s->env, s->lengths[s->env->rank]);
+    g_ptr_array_set_size(s->own, (gint)s->differing->len);
+    make_of_tasks(s);
+    problem = feed(s);
+    if (!problem)
+        problem = dome__capture_image_restored(s->image);
+    g_ptr_array_set_size(s->read, 0);
+    g_ptr_array_set_size(s->own, 0);
+    return problem;
+}
+
+dome_capture_shared *dome__capture_shared_new(dome_env *env)
+{
+    const uint64_t saved = dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME);
+    dome_capture_shared *s = g_new0(dome_capture_shared, 1);
+    s->env = env;
+    s->index = g_byte_array_new();
+    s->lengths = g_new0(uint64_t, env->size);
+    s->differing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    s->common = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    s->read = g_ptr_array_new_with_free_func(unref_bytes);
+    s->own = g_ptr_array_new_with_free_func(unref_bytes);
+    g_ptr_array_set_size(s->read, (gint)saved);
+    s->length = saved ? saved : 1;
+    s->layout = dome_layout_new(s->length, 1, 1, 0, &s->length);
+    if (saved == 0)
+        s->image = dome__capture_image_new_of(env, 0);
+    s->object = dome_object_new(env, DOME_CAPTURE_IMAGE_NAME, &image_ops, s);
+    dome__object_defers(s->object, why);
+    return s;
+}

@@ -1,0 +1,16 @@
+/* dome_checkpoint in two steps, for a program that is saved inside its calls (src/capture): between them its functions return,
+ * and what they have becomes an object. */
+#ifndef DOME_SRC_BOUNDARY_H
+#define DOME_SRC_BOUNDARY_H
+
+#include <dome/env.h>
+
+/* The task is at a loop boundary. *due: a checkpoint or a change of the number of tasks is, and dome__boundary_pass must follow.
+ * Collective. */
+dome_status dome__boundary_reach(dome_env *env, bool *due);
+
+/* Does it. bound: why the program cannot go on with another number of tasks, the same text on all tasks; NULL: it can.
+ * Collective; does not return if the program enters another view. */
+dome_status dome__boundary_pass(dome_env *env, const char *bound);
+
+#endif

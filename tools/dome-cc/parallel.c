@@ -1,0 +1,315 @@
+/* Programs that call dome_init: Dome programs. They poll where they call dome_checkpoint, which all tasks do together, and
+ * nowhere else; and a pointer into local data must not be needed behind such a call. */
+#include "cc.h"
+
+#include <string.h>
+
+/* What the program calls, and what it gets (include/dome/capture.h). */
+static const char *const instead[][2] = {{"dome_init", "dome__cc_init"},
+                                         {"dome_finalize", "dome__cc_finalize"},
+                                         {"dome_checkpoint", "dome__cc_checkpoint"},
+                                         {"dome_is_restarting", "dome__cc_is_restarting"}};
+
+static const char prelude[] =
+    "struct dome_env;\n"
+    "extern int dome__cc_dome_main(int, char **, int (*)(int, char **)) __asm__(\"dome_capture_dome_main\");\n"
+    "extern struct dome_env *dome__cc_init(int *, char ***) __asm__(\"dome_capture_init\");\n"
+    "extern int dome__cc_finalize(struct dome_env *) __asm__(\"dome_capture_finalize\");\n"
+    "extern int dome__cc_checkpoint(struct dome_env *) __asm__(\"dome_capture_checkpoint\");\n"
+    "extern _Bool dome__cc_is_restarting(const struct dome_env *) __asm__(\"dome_capture_is_restarting\");\n";
+
+static bool calls(const program *p, const char *name)
+{
+    for (unsigned i = 0; i < p->units->len; i++) {
+        const unit *u = g_ptr_array_index(p->units, i);
+        for (unsigned k = 0; k < u->functions->len; k++) {
+            const function *f = g_ptr_array_index(u->functions, k);
+            for (unsigned c = 0; c < f->calls->len; c++)
+                if (strcmp(g_ptr_array_index(f->calls, c), name) == 0)
+                    return true;
+        }
+    }
+    return false;
+}
+
+void parallel_begin(program *p)
+{
+    static function checkpoint;
+    if (g_hash_table_contains(p->functions, "dome_init") || !calls(p, "dome_init"))
+        return;
+    p->parallel = true;
+    options_policy = POLLS_NONE;
+    /* known as a function that polls, in no file, and called more than once */
+    checkpoint = (function){.name = "dome_checkpoint",
+                            .key = "dome_checkpoint",
+                            .type_key = "",
+                            .calls = g_ptr_array_new(),
+                            .indirect = g_ptr_array_new(),
+                            .polls = true,
+                            .callers = 2,
+                            .planned = FUNCTION_DONE};
+    g_hash_table_insert(p->functions, "dome_checkpoint", &checkpoint);
+}
+
+const char *parallel_prelude(const program *p)
+{
+    return p->parallel ? prelude : "";
+}
+
+const char *parallel_instead(const program *p, const char *name)
+{
+    for (unsigned k = 0; k < G_N_ELEMENTS(instead) && p->parallel; k++)
+        if (strcmp(name, instead[k][0]) == 0)
+            return instead[k][1];
+    return NULL;
+}
+
+/* ---- borrowed pointers ---- */
+
+/* Functions whose result belongs to Dome, and may be gone with the next view. */
+static bool lends(const char *name)
+{
+    static const char *const names[] = {"dvec_allgather", "dome_object_values", "dvec_name",
+                                        "dscalar_name",   "dsparse_name",       "dome_object_name",
+                                        "dome_host",      "dome_error_message", "dome_env_layout"};
+    for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
+        if (strcmp(name, names[k]) == 0)
+            return true;
+    return false;
+}
+
+/* Functions that fill an argument with such pointers: its number, from 1 on; 0: another function. */
+static unsigned fills(const char *name)
+{
+    static const struct {
+        const char *name;
+        unsigned argument;
+    } all[] = {{"dvec_local", 2}, {"dvec_local_const", 2}, {"dvec_halo", 5}, {"dvec_halo_planes", 5}, {"dome_lost", 2}};
+    for (unsigned k = 0; k < G_N_ELEMENTS(all); k++)
+        if (strcmp(name, all[k].name) == 0)
+            return all[k].argument;
+    return 0;
+}
+
+static char *called(const node *n)
+{
+    CXCursor d = n->kind == CXCursor_CallExpr ? call_function(n) : clang_getNullCursor();
+    return cursor_is_null(d) ? g_strdup("") : cursor_name(d);
+}
+
+/* The declaration of the local variable that n names, also as &n; 0: none. */
+static unsigned local_of(const unit *u, node *n)
+{
+    n = node_bare(n);
+    if (n->kind == CXCursor_UnaryOperator && u->original[n->a] == '&')
+        n = node_bare(node_kid(n, 0));
+    if (n->kind != CXCursor_DeclRefExpr)
+        return 0;
+    CXCursor d = node_declaration(n);
+    bool local = d.kind == CXCursor_ParmDecl || (d.kind == CXCursor_VarDecl && !clang_Cursor_hasVarDeclGlobalStorage(d));
+    return local ? cursor_offset(d) : 0;
+}
+
+/* Whether the value of n is a borrowed pointer, or made of one. What other calls return is their own. */
+static bool is_borrowed_value(const unit *u, node *n, GHashTable *borrowed)
+{
+    if (n->kind == CXCursor_CallExpr) {
+        char *name = called(n);
+        bool found = lends(name);
+        g_free(name);
+        return found;
+    }
+    if (n->kind == CXCursor_DeclRefExpr)
+        return g_hash_table_contains(borrowed, GUINT_TO_POINTER(local_of(u, n)));
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (is_borrowed_value(u, node_kid(n, i), borrowed))
+            return true;
+    return false;
+}
+
+static bool is_assignment(unit *u, const node *n)
+{
+    if (n->kind != CXCursor_BinaryOperator)
+        return false;
+    char *o = node_operator(u, n);
+    bool good = strcmp(o, "=") == 0;
+    g_free(o);
+    return good;
+}
+
+/* Adds the variables that get borrowed pointers below n. True: there are new ones. */
+static bool gather(unit *u, node *n, GHashTable *borrowed)
+{
+    bool more = false;
+    if (n->kind == CXCursor_CallExpr) {
+        char *name = called(n);
+        const unsigned k = fills(name), v = k > 0 && k < n->kids->len ? local_of(u, node_kid(n, k)) : 0;
+        more = v > 0 && g_hash_table_add(borrowed, GUINT_TO_POINTER(v));
+        g_free(name);
+    }
+    if (n->kind == CXCursor_VarDecl && type_is_pointer(n->type) && !clang_Cursor_hasVarDeclGlobalStorage(n->cursor)) {
+        for (unsigned i = 0; i < n->kids->len; i++)
+            if (node_is_expression(node_kid(n, i)) && is_borrowed_value(u, node_kid(n, i), borrowed))
+                more = g_hash_table_add(borrowed, GUINT_TO_POINTER(cursor_offset(n->cursor))) || more;
+    }
+    if (is_assignment(u, n) && type_is_pointer(n->type)) {
+        const unsigned v = local_of(u, node_kid(n, 0));
+        if (v > 0 && is_borrowed_value(u, node_kid(n, 1), borrowed))
+            more = g_hash_table_add(borrowed, GUINT_TO_POINTER(v)) || more;
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        more = gather(u, node_kid(n, i), borrowed) || more;
+    return more;
+}
+
+/* A place where a variable is read, or gets a new value; or where the function may be captured. */
+typedef struct place {
+    node *at;
+    bool sets;
+} place;
+
+static bool mentions(const unit *u, node *n, unsigned v)
+{
+    if (n->kind == CXCursor_DeclRefExpr && local_of(u, n) == v)
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (mentions(u, node_kid(n, i), v))
+            return true;
+    return false;
+}
+
+static bool sets_variable(unit *u, node *n, unsigned v)
+{
+    node *up = node_bare_up(n);
+    if (up && is_assignment(u, up) && node_bare(node_kid(up, 0)) == n)
+        return !mentions(u, node_kid(up, 1), v);
+    for (; up && (up->kind == CXCursor_UnaryOperator || up->kind == CXCursor_UnexposedExpr); up = up->up)
+        ;
+    if (!up || up->kind != CXCursor_CallExpr)
+        return false;
+    char *name = called(up);
+    const unsigned k = fills(name);
+    g_free(name);
+    return k > 0 && k < up->kids->len && local_of(u, node_kid(up, k)) == v;
+}
+
+static void find_places(unit *u, node *n, unsigned v, GArray *places)
+{
+    if (n->kind == CXCursor_UnaryExpr)
+        return; /* sizeof */
+    if (n->kind == CXCursor_DeclRefExpr && local_of(u, n) == v) {
+        place p = {n, sets_variable(u, n, v)};
+        g_array_append_val(places, p);
+    }
+    for (unsigned i = 0; i < n->kids->len; i++)
+        find_places(u, node_kid(n, i), v, places);
+}
+
+static void find_polls(program *p, unit *u, node *n, GPtrArray *polls)
+{
+    if (n->kind == CXCursor_UnaryExpr)
+        return;
+    if (n->kind == CXCursor_CallExpr && call_polls(p, u, n))
+        g_ptr_array_add(polls, n);
+    for (unsigned i = 0; i < n->kids->len; i++)
+        find_polls(p, u, node_kid(n, i), polls);
+}
+
+static node *find_declaration(node *n, unsigned v)
+{
+    if ((n->kind == CXCursor_VarDecl || n->kind == CXCursor_ParmDecl) && cursor_offset(n->cursor) == v)
+        return n;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        node *found = find_declaration(node_kid(n, i), v);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* The first place of a variable that is evaluated in [a, b), by the order of the text; NULL: none. */
+static const place *first_in(const GArray *places, unsigned a, unsigned b)
+{
+    for (unsigned i = 0; i < places->len; i++) {
+        const place *p = &g_array_index(places, place, i);
+        if (p->at->a >= a && p->at->a < b)
+            return p;
+    }
+    return NULL;
+}
+
+/* Where what a loop does again begins: behind the initialisation of "for". */
+static unsigned again_from(unit *u, node *loop)
+{
+    node *init, *condition, *step, *body;
+    if (loop->kind != CXCursor_ForStmt)
+        return loop->a;
+    for_parts(u, loop, &init, &condition, &step, &body);
+    return init ? init->b : loop->a;
+}
+
+/* A read that may come after a poll, without a new value in between; NULL: there is none. */
+static const node *read_after(unit *u, node *poll, const node *declaration, const node *scope, const GArray *places)
+{
+    const place *next = first_in(places, poll->b, scope->b);
+    if (next && !next->sets)
+        return next->at;
+    for (node *up = poll->up; up && up != scope; up = up->up) {
+        if (!node_is_loop(up) || (declaration->a >= up->a && declaration->a < up->b) || (next && next->at->a < up->b))
+            continue;
+        const place *again = first_in(places, again_from(u, up), poll->b);
+        if (again && !again->sets)
+            return again->at;
+    }
+    return NULL;
+}
+
+static void check_variable(function *f, unsigned v, const GPtrArray *polls)
+{
+    unit *u = f->unit;
+    node *declaration = find_declaration(f->decl, v);
+    if (!declaration)
+        return;
+    node *scope = declaration->up;
+    while (scope && scope != f->decl && scope->kind != CXCursor_CompoundStmt && scope->kind != CXCursor_ForStmt)
+        scope = scope->up;
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(place));
+    find_places(u, f->body, v, places);
+    for (unsigned i = 0; i < polls->len && scope; i++) {
+        node *poll = g_ptr_array_index(polls, i);
+        if (poll->a < declaration->b || poll->b > scope->b)
+            continue;
+        const node *read = read_after(u, poll, declaration, scope, places);
+        if (!read)
+            continue;
+        char *name = cursor_name(declaration->cursor), *file;
+        unsigned line;
+        unit_place(u, poll->a, &file, &line);
+        unit_refuse(u, read->a,
+                    "%s: %s leads into data of Dome, and is used here after a call that may poll (line %u), when the data may be "
+                    "elsewhere: ask for it again behind that call",
+                    f->name, name, line);
+        g_free(file);
+        g_free(name);
+        break;
+    }
+    g_array_free(places, TRUE);
+}
+
+void parallel_check(program *p, function *f)
+{
+    unit *u = f->unit;
+    f->borrowed = g_hash_table_new(NULL, NULL);
+    if (!p->parallel)
+        return;
+    while (gather(u, f->body, f->borrowed))
+        ;
+    GPtrArray *polls = g_ptr_array_new();
+    find_polls(p, u, f->body, polls);
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, f->borrowed);
+    while (g_hash_table_iter_next(&iter, &key, NULL))
+        check_variable(f, GPOINTER_TO_UINT(key), polls);
+    g_ptr_array_free(polls, TRUE);
+}
