@@ -18,7 +18,7 @@ struct dome_capture_shared {
     dome_capture_image *image;      /* this task's */
     bool captured;
     char *problem;      /* why there is no image, the same on all tasks */
-    char *bound, *told; /* why the number of tasks must stay; the line that was printed last */
+    char *bound, *told; /* why the number of tasks must stay; of what was printed last, the place */
 
     GByteArray *index;
     uint64_t *lengths; /* by rank: blocks of the task's image */
@@ -355,10 +355,16 @@ static int name_difference(dome_capture_shared *s)
 /* Once for each. */
 static void tell(dome_capture_shared *s)
 {
-    if (!s->bound || g_strcmp0(s->bound, s->told) == 0)
+    const char *values = s->bound ? strstr(s->bound, " is ") : NULL; /* of one place only once */
+    char *place = g_strndup(s->bound ? s->bound : "", values ? (gsize)(values - s->bound) : TEXT_MOST);
+    const bool again = !s->bound || g_strcmp0(place, s->told) == 0;
+    if (!again) {
+        g_free(s->told);
+        s->told = g_strdup(place);
+    }
+    g_free(place);
+    if (again)
         return;
-    g_free(s->told);
-    s->told = g_strdup(s->bound);
     if (s->env->rank != 0)
         return;
     char *line = g_strdup_printf("values differ between tasks (%s): with them the program goes on with %d tasks only", s->bound,
@@ -440,11 +446,11 @@ static char *feed(dome_capture_shared *s)
         const bool differs = own < s->differing->len && item(s->differing, own) == k;
         const GPtrArray *from = differs ? s->own : s->read;
         const uint64_t at = differs ? own++ : 1 + common++;
-        gsize length;
-        const void *data = at < from->len && from->pdata[at] ? g_bytes_get_data(from->pdata[at], &length) : NULL;
-        if (!data)
+        if (at >= from->len || !from->pdata[at])
             return g_strdup("the image is not what it should be: a block is missing");
-        if (dome__capture_image_read_block(s->image, k, data, length) != DOME_OK)
+        gsize length;
+        const void *data = g_bytes_get_data(from->pdata[at], &length); /* NULL: it has no bytes */
+        if (dome__capture_image_read_block(s->image, k, data ? data : "", length) != DOME_OK)
             break; /* which is found in the image */
     }
     return NULL;
