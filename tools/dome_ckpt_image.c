@@ -1,6 +1,7 @@
 /* dome ckpt show of a captured program: active functions, globals, heap, and the graph of its pointers. */
 #include "dome_ckpt_image.h"
 
+#include "capture/shared.h"
 #include "ckpt/inspect.h"
 #include "commands.h"
 #include "core/bytes.h"
@@ -17,15 +18,46 @@ bool dome__ckpt_is_image(const dome_ckpt_object *object)
 
 /* ---- reading ---- */
 
-static bool read_block(void *ctx, uint64_t block, const uint8_t **bytes, uint64_t *length, char **problem)
+static bool read_of(dome_ckpt_image *image, const dome_ckpt_object *object, uint64_t block, const uint8_t **bytes,
+                    uint64_t *length, char **problem)
 {
-    dome_ckpt_image *image = ctx;
-    *length = dome__ckpt_entry(dome__ckpt_head(image->file), image->object, block)->length;
+    if (block >= object->blocks)
+        return dome__ckpt_refuse(problem, "the image is not what it should be: it has too few blocks");
+    *length = dome__ckpt_entry(dome__ckpt_head(image->file), object, block)->length;
     if (!dome__ckpt_room(&image->buffer, *length, problem) ||
-        !dome__ckpt_read(image->file, image->object, block, image->buffer.data, problem))
+        !dome__ckpt_read(image->file, object, block, image->buffer.data, problem))
         return false;
     *bytes = image->buffer.data;
     return true;
+}
+
+/* Of a Dome program: of task 0's image. */
+static bool read_block(void *ctx, uint64_t block, const uint8_t **bytes, uint64_t *length, char **problem)
+{
+    dome_ckpt_image *image = ctx;
+    if (!image->indexed)
+        return read_of(image, image->object, block, bytes, length, problem);
+    guint before = 0;
+    const GArray *differing = image->index.differing;
+    while (before < differing->len && g_array_index(differing, uint64_t, before) < block)
+        before++;
+    if (before == differing->len || g_array_index(differing, uint64_t, before) != block)
+        return read_of(image, image->object, 1 + block - before, bytes, length, problem);
+    const dome_ckpt_object *of_tasks = dome__ckpt_find(dome__ckpt_head(image->file), DOME_CAPTURE_TASKS_NAME);
+    if (!of_tasks)
+        return dome__ckpt_refuse(problem, "the image is not what it should be: the blocks of the tasks are missing");
+    return read_of(image, of_tasks, before, bytes, length, problem);
+}
+
+/* The index of a Dome program's image. */
+static bool read_index(dome_ckpt_image *image, char **problem)
+{
+    const uint8_t *bytes;
+    uint64_t length;
+    if (image->object->blocks == 0 || !read_of(image, image->object, 0, &bytes, &length, problem))
+        return image->object->blocks == 0; /* found by whoever looks for the head */
+    image->indexed = dome__capture_inspect_is_index(bytes, length);
+    return !image->indexed || dome__capture_inspect_index(&image->index, bytes, length, problem);
 }
 
 static bool in_file(const dome_ckpt_image *image, char **message)
@@ -47,13 +79,16 @@ static bool in_file(const dome_ckpt_image *image, char **message)
 bool dome__ckpt_image_open(dome_ckpt_image *image, dome_ckpt_file *file, const dome_ckpt_object *object, char **message)
 {
     *image = (dome_ckpt_image){.file = file, .object = object};
-    image->inspection = dome__capture_inspect(read_block, image, object->blocks, message);
+    if (read_index(image, message))
+        image->inspection =
+            dome__capture_inspect(read_block, image, image->indexed ? image->index.blocks : object->blocks, message);
     return in_file(image, message);
 }
 
 void dome__ckpt_image_close(dome_ckpt_image *image)
 {
     dome__capture_inspection_free(image->inspection);
+    dome__capture_inspect_index_clear(&image->index);
     g_free(image->buffer.data);
 }
 
@@ -293,6 +328,9 @@ void dome__ckpt_image_pointer(GString *to, const dome_ckpt_image *image, const u
     case DOME_CAPTURE_SPACE_STREAM:
         g_string_append_printf(to, "stream %" PRIu64, number);
         return;
+    case DOME_CAPTURE_SPACE_HANDLE:
+        dome__capture_shown_handle_text(to, i, number, place);
+        return;
     default:
         g_string_append(to, "dangling");
         return;
@@ -362,6 +400,11 @@ static void print_variables(const dome_ckpt_image *image, const dome_capture_sho
 
 static void print_frames(const dome_ckpt_image *image, bool all, uint64_t most)
 {
+    if (image->index.tasks > 0) {
+        char *why = dome__ckpt_plain(image->index.why);
+        printf("    values differ between its %" PRIu32 " tasks (%s); those of task 0:\n", image->index.tasks, why);
+        g_free(why);
+    }
     const GArray *frames = image->inspection->frames;
     const guint left_out = !all && frames->len > FRAMES_FIRST + FRAMES_LAST ? frames->len - FRAMES_FIRST - FRAMES_LAST : 0;
     puts("    active functions, the outermost first:");
@@ -407,6 +450,19 @@ static void print_streams(const dome_capture_inspection *i)
         putchar('\n');
         g_free(path);
         g_free(mode);
+    }
+}
+
+static void print_handles(const dome_capture_inspection *i)
+{
+    if (i->handles->len > 0)
+        puts("    handles, in the order of their creation:");
+    for (guint k = 0; k < i->handles->len; k++) {
+        const dome_capture_shown_handle *h = &g_array_index(i->handles, dome_capture_shown_handle, k);
+        char *kind = dome__ckpt_plain(h->kind), *name = dome__ckpt_plain(h->name);
+        printf("        %s %s\n", kind, name);
+        g_free(kind);
+        g_free(name);
     }
 }
 
@@ -687,6 +743,7 @@ int dome__ckpt_image_print(dome_ckpt_file *file, const dome_ckpt_object *object,
         print_frames(&image, all, most);
         print_heap(image.inspection);
         print_streams(image.inspection);
+        print_handles(image.inspection);
         good = print_pieces(&image, all, most, &message);
     }
     dome__ckpt_image_close(&image);

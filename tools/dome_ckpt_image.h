@@ -9,6 +9,8 @@ typedef struct dome_ckpt_image {
     dome_ckpt_file *file;
     const dome_ckpt_object *object;
     dome_ckpt_buffer buffer;
+    bool indexed;                   /* of a Dome program: what is shown is task 0's */
+    dome_capture_shown_index index; /* if so */
     dome_capture_inspection *inspection;
 } dome_ckpt_image;
 

@@ -54,6 +54,13 @@ static void free_function(void *one)
     g_free(f);
 }
 
+static void clear_handle(void *one)
+{
+    dome_capture_shown_handle *h = one;
+    g_free(h->kind);
+    g_free(h->name);
+}
+
 static void clear_stream(void *one)
 {
     dome_capture_shown_stream *s = one;
@@ -73,6 +80,7 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
     g_array_unref(i->frames);
     g_array_unref(i->memories);
     g_array_unref(i->streams);
+    g_array_unref(i->handles);
     g_array_unref(i->runs);
     g_free(i->frame_bytes);
     g_free(i);
@@ -251,12 +259,71 @@ static void read_streams(dome_capture_inspection *i, dome_bytes *from)
     }
 }
 
+static void read_handles(dome_capture_inspection *i, dome_bytes *from)
+{
+    enum { NUMBERS = 2 * sizeof(uint32_t) + 4 * sizeof(uint64_t) };
+    dome__read_u64(from);
+    dome__read_u32(from);
+    const uint32_t count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        dome_capture_shown_handle h = {.kind = dome__read_text(from), .name = dome__read_text(from)};
+        dome__read_bytes(from, NUMBERS);
+        g_array_append_val(i->handles, h);
+    }
+}
+
+void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection *i, uint64_t number, uint64_t place)
+{
+    if (number == 0)
+        g_string_append(to, "the environment");
+    else if (number >> 32 == 1 && (uint32_t)number < DOME_KIND_STRUCT)
+        g_string_append_printf(to, "type %s", dome_type_name(dome_type_basic((dome_type_kind)(uint32_t)number)));
+    else if (number <= i->handles->len)
+        g_string_append_printf(to, "%s%s %s", place ? "object of " : "",
+                               g_array_index(i->handles, dome_capture_shown_handle, number - 1).kind,
+                               g_array_index(i->handles, dome_capture_shown_handle, number - 1).name);
+    else
+        g_string_append(to, "no handle");
+}
+
+/* ---- the index of a Dome program's image ---- */
+
+bool dome__capture_inspect_is_index(const uint8_t *bytes, uint64_t length)
+{
+    return length >= sizeof(uint32_t) && dome__get_u32(bytes) == IMAGE_VERSION_HANDLES;
+}
+
+bool dome__capture_inspect_index(dome_capture_shown_index *index, const uint8_t *bytes, uint64_t length, char **problem)
+{
+    dome_bytes from = dome__bytes_of(bytes, (size_t)length);
+    dome__read_u32(&from);
+    *index = (dome_capture_shown_index){.tasks = dome__read_u32(&from), .differing = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+    index->why = dome__read_text(&from);
+    index->blocks = dome__read_u64(&from);
+    for (uint32_t r = 1; r < index->tasks && !from.bad; r++)
+        dome__read_u64(&from);
+    const uint64_t count = dome__read_u64(&from);
+    for (uint64_t k = 0; k < count && !from.bad; k++) {
+        const uint64_t block = dome__read_u64(&from);
+        g_array_append_val(index->differing, block);
+    }
+    return dome__read_all(&from) || damaged(problem, "its index");
+}
+
+void dome__capture_inspect_index_clear(dome_capture_shown_index *index)
+{
+    g_free(index->why);
+    if (index->differing)
+        g_array_unref(index->differing);
+    *index = (dome_capture_shown_index){0};
+}
+
 static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t length, uint64_t *records, uint64_t *memories,
                       char **problem)
 {
     dome_bytes from = dome__bytes_of(bytes, (size_t)length);
     const uint32_t version = dome__read_u32(&from);
-    if (version != IMAGE_VERSION)
+    if (version != IMAGE_VERSION && version != IMAGE_VERSION_HANDLES)
         return refuse(problem, "the image has version %" PRIu32 ", which this version of dome does not know", version);
     i->polls = dome__read_u64(&from);
     i->request_at = dome__read_u64(&from);
@@ -267,6 +334,8 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
     *memories = dome__read_u64(&from);
     read_names(i, &from);
     read_streams(i, &from);
+    if (version == IMAGE_VERSION_HANDLES)
+        read_handles(i, &from);
     return (!from.bad && read_descriptions(i, &from) && dome__read_all(&from)) || damaged(problem, "its head");
 }
 
@@ -319,6 +388,8 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     i->memories = g_array_new(FALSE, TRUE, sizeof(guint));
     i->streams = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_stream));
     g_array_set_clear_func(i->streams, clear_stream);
+    i->handles = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_handle));
+    g_array_set_clear_func(i->handles, clear_handle);
     i->runs = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_run));
     i->reader = reader;
     i->ctx = ctx;

@@ -50,6 +50,11 @@ typedef struct dome_capture_shown_frame {
     const uint8_t *saved, *memory; /* values; NULL: none */
 } dome_capture_shown_frame;
 
+/* A handle of Dome: an object of the program. */
+typedef struct dome_capture_shown_handle {
+    char *kind, *name;
+} dome_capture_shown_handle;
+
 typedef struct dome_capture_shown_stream {
     uint64_t number, position, length; /* UINT64_MAX: none */
     char *path, *mode;
@@ -87,6 +92,7 @@ typedef struct dome_capture_inspection {
     GArray *frames;         /* dome_capture_shown_frame, from the outermost on */
     GArray *memories;       /* guint: the frame whose memory has this number */
     GArray *streams;        /* dome_capture_shown_stream */
+    GArray *handles;        /* dome_capture_shown_handle, by number - 1 */
     GArray *runs;           /* dome_capture_shown_run: of the blocks that have been read so far, or of all once they have been */
     /* for reading */
     dome_capture_block_reader reader;
@@ -101,6 +107,23 @@ typedef struct dome_capture_inspection {
     dome_capture_shown_run current;
     bool all_runs;
 } dome_capture_inspection;
+
+/* The index in block 0 of a Dome program's image (shared.h). The blocks of task 0's image are those of the object 'image' from
+ * its block 1 on, but for the differing ones, which are the first of the object 'image of tasks'. */
+typedef struct dome_capture_shown_index {
+    uint32_t tasks;    /* 0: nothing differs between tasks */
+    char *why;         /* the first difference */
+    uint64_t blocks;   /* of task 0's image */
+    GArray *differing; /* uint64_t, ascending */
+} dome_capture_shown_index;
+
+/* Of block 0 of an object. False: it is the head of the image of a program without calls of Dome. */
+bool dome__capture_inspect_is_index(const uint8_t *bytes, uint64_t length);
+bool dome__capture_inspect_index(dome_capture_shown_index *index, const uint8_t *bytes, uint64_t length, char **problem);
+void dome__capture_inspect_index_clear(dome_capture_shown_index *index);
+
+/* Appends what the handle with a number is: "dvec x". */
+void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection *inspection, uint64_t number, uint64_t place);
 
 /* Reads head and active functions. NULL: *problem. */
 dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader, void *ctx, uint64_t blocks, char **problem);
