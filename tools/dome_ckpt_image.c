@@ -401,7 +401,7 @@ static void print_variables(const dome_ckpt_image *image, const dome_capture_sho
 static void print_frames(const dome_ckpt_image *image, bool all, uint64_t most)
 {
     if (image->index.tasks > 0) {
-        char *why = dome__ckpt_plain(image->index.why);
+        char *why = g_strescape(image->index.why, NULL);
         printf("    values differ between its %" PRIu32 " tasks (%s); those of task 0:\n", image->index.tasks, why);
         g_free(why);
     }

@@ -53,13 +53,10 @@ dome_status dome_capture_checkpoint(dome_env *at)
         dome_capture_poll();
         return result;
     }
-    if (dome__capture_held() > 1) /* a function is active that cannot be saved; the same on all tasks */
-        return DOME_OK;
-    if (at && at->operation)
-        dome__capture_die("dome_checkpoint: it was called by a function that the program has given to Dome, and the call that "
-                          "uses it cannot be saved");
-    if (!at || at != env)
+    if (!at || at != env || at->operation)
         return dome_checkpoint(at); /* which says what is wrong */
+    if (dome__capture_held() > 1)   /* a function is active that cannot be saved; the same on all tasks */
+        return DOME_OK;
     const dome_status status = dome__boundary_reach(at, &due);
     if (due)
         dome__capture_status_set(DOME_CAPTURE_CAPTURING);
@@ -110,9 +107,9 @@ int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char 
     if (!argv || !program)
         dome__capture_die("dome_capture_dome_main: argv or the program is NULL");
     dome__capture_modules_complete();
-    dome__capture_streams_begin();
     env = dome_init(&argc, &argv);
-    dome_capture_hold(); /* polls in between: all tasks are captured at the same call */
+    dome__capture_streams_begin(); /* now that the task is in its directory */
+    dome_capture_hold();           /* polls in between: all tasks are captured at the same call */
     begin();
     if (!dome_capture_restored())
         argv = dome__capture_copy_arguments(argc, argv);

@@ -19,6 +19,7 @@ struct dome_capture_shared {
     bool captured;
     char *problem;      /* why there is no image, the same on all tasks */
     char *bound, *told; /* why the number of tasks must stay; of what was printed last, the place */
+    char *sentence;     /* the same, for whoever refuses another number */
 
     GByteArray *index;
     uint64_t *lengths; /* by rank: blocks of the task's image */
@@ -180,6 +181,7 @@ static void destroy(dome_object *object)
     g_free(s->lengths);
     g_free(s->problem);
     g_free(s->bound);
+    g_free(s->sentence);
     g_free(s->told);
     g_free(s);
 }
@@ -269,19 +271,22 @@ static void put_index(dome_capture_shared *s)
 
 /* ---- taking ---- */
 
-/* Of all texts that of the lowest rank that has one, the same on all tasks; NULL: none has. Frees *text. */
-static int agree_text(dome_env *env, char **text)
+/* Of all texts that of the lowest rank that has one, the same on all tasks; NULL: none has. Frees *text. name: says which task.
+ */
+static int agree_text(dome_env *env, char **text, bool name)
 {
     char shared[TEXT_MOST] = "";
+    int from = 0;
     uint64_t worst = *text ? (uint64_t)(env->size - env->rank) : 0;
     int status = dome__allreduce(env->transport, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
     if (status == DOME_OK && worst > 0) {
         if (*text)
             g_strlcpy(shared, *text, sizeof shared);
+        from = env->size - (int)worst;
         status = dome__bcast(env->transport, env->size - (int)worst, DOME_U8, shared, sizeof shared);
     }
     g_free(*text);
-    *text = worst > 0 ? g_strdup(shared) : NULL;
+    *text = worst == 0 ? NULL : name && from > 0 ? g_strdup_printf("on task %d: %s", from, shared) : g_strdup(shared);
     return status;
 }
 
@@ -349,7 +354,7 @@ static int name_difference(dome_capture_shared *s)
     g_free(s->bound);
     s->bound = same ? NULL : dome__capture_image_say_difference(s->image, block, env->rank, bytes, length, 0);
     g_free(bytes);
-    return status == DOME_OK ? agree_text(env, &s->bound) : status;
+    return status == DOME_OK ? agree_text(env, &s->bound, false) : status;
 }
 
 /* Once for each. */
@@ -381,7 +386,7 @@ dome_status dome__capture_shared_take(dome_capture_shared *s, const char *refuse
     g_free(s->problem);
     s->problem = refused ? g_strdup(refused) : dome__capture_image_take(s->image);
     s->captured = true;
-    int status = agree_text(env, &s->problem);
+    int status = agree_text(env, &s->problem, true);
     if (status == DOME_OK && !s->problem)
         status = compare(s);
     if (status == DOME_OK && !s->problem) {
@@ -393,7 +398,10 @@ dome_status dome__capture_shared_take(dome_capture_shared *s, const char *refuse
         tell(s);
         make_of_tasks(s);
     }
-    *bound = s->problem ? NULL : s->bound;
+    g_clear_pointer(&s->sentence, g_free);
+    if (!s->problem && s->bound)
+        s->sentence = g_strdup_printf("values differ between its tasks (%s)", s->bound);
+    *bound = s->sentence;
     return dome__end(&op, status ? dome__fail_transport(env, status) : DOME_OK);
 }
 

@@ -252,7 +252,8 @@ bool declares_taken(function *f, CXCursor decl);
 void parallel_begin(program *p);
 const char *parallel_prelude(const program *p);
 const char *parallel_instead(const program *p, const char *name); /* what is called in place of a function; NULL: itself */
-void parallel_check(program *p, function *f);                     /* refuses pointers into local data that outlive a poll */
+bool parallel_calls_dome(const program *p, const node *call); /* a function of Dome, which keeps no pointer to its arguments */
+void parallel_check(program *p, function *f);                 /* refuses pointers into local data that outlive a poll */
 
 /* hold.c: functions that cannot be saved while they are active */
 const char *hold_reason(unit *u, const node *top, unsigned begin);

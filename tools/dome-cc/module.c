@@ -569,7 +569,8 @@ static bool is_passed_on(program *p, unit *u, node *n)
     node *user = node_bare_up(n);
     while (user && user->kind != CXCursor_CallExpr && node_is_expression(user))
         user = user->up;
-    return !(user && user->kind == CXCursor_CallExpr && !call_polls(p, u, user) && !type_is_pointer(user->type));
+    return !(user && user->kind == CXCursor_CallExpr && !call_polls(p, u, user) &&
+             (!type_is_pointer(user->type) || parallel_calls_dome(p, user)));
 }
 
 /* An object without a name lives as long as its block: a function that polls cannot give it back. */

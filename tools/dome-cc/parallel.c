@@ -97,6 +97,17 @@ static char *called(const node *n)
     return cursor_is_null(d) ? g_strdup("") : cursor_name(d);
 }
 
+bool parallel_calls_dome(const program *p, const node *call)
+{
+    static const char *const begins[] = {"dome_", "dvec_", "dscalar_", "dsparse_"};
+    char *name = called(call);
+    bool found = false;
+    for (unsigned k = 0; k < G_N_ELEMENTS(begins) && p->parallel && !g_hash_table_contains(p->functions, name); k++)
+        found = found || g_str_has_prefix(name, begins[k]);
+    g_free(name);
+    return found;
+}
+
 /* The declaration of the local variable that n names, also as &n; 0: none. */
 static unsigned local_of(const unit *u, node *n)
 {

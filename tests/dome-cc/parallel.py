@@ -1,0 +1,126 @@
+"""Dome programs by dome-cc change their number of tasks while they run, and are healed: the output is that of an undisturbed run.
+
+    parallel.py DIRECTORY EXAMPLES    programs by dome-cc; examples, with those by dome-cc in their folder nested"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
+
+import harness
+from harness import DOME, Run, check, wait_until
+
+DIRECTORY, EXAMPLES = sys.argv[1:3]
+ROWS = 1500
+
+
+def one_task(command):
+    with Run(command + ["--dome-transport", "self"]) as run:
+        check(run.wait() == 0, "one task: " + run.errors())
+        return run.output()
+
+
+def ps(run):
+    """What dome ps tells of this program; None: it has ended, or has not begun."""
+    told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
+    for p in json.loads(told or b"[]"):
+        if p["command"][1:2 + len(run.mine)] [:len(run.mine)] == run.mine and p["directory"] == run.place:
+            return p
+    return None
+
+
+def lines_once(output):
+    """Lines that were written before a loss, and after the checkpoint, come once more."""
+    lines = output.split(b"\n")
+    return [l for k, l in enumerate(lines) if l not in lines[k + 1:]]
+
+
+def disturbed(program, arguments, steps):
+    """Each step is ("grow"|"shrink", n) or ("kill", rank): done while the program runs, if it still does."""
+    expected = one_task([program] + arguments)
+    done = []
+    with harness.temporary_directory() as place:
+        command = [DOME, "run", "--restarts", "9", "-n", "2", "--max", "6", program] + arguments
+        with Run(command + ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "3"], cwd=place) as run:
+            run.mine, run.place = arguments, place
+            for what, n in steps:
+                def there():
+                    p = ps(run)
+                    return run.process.poll() is not None or (p and p["checkpoint"] and len([t for t in p["tasks"] if t["pid"]]) > (n if what == "kill" else 0) and p)
+                p = wait_until(there, "checkpoints")
+                if p is True:
+                    break
+                if what == "kill":
+                    try:
+                        harness.kill(p["tasks"][n]["pid"])
+                    except ProcessLookupError:
+                        continue
+                    wait_until(lambda: run.process.poll() is not None or len(run.lines()) > done.count("kill"), "the loss")
+                    done.append(what)
+                else:
+                    told = subprocess.run([DOME, what, str(p["pid"]), "-n", str(n)], env=harness.clean_environment(), stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE, timeout=harness.HANG)
+                    check(told.returncode == 0 or run.process.poll() is not None or b"has ended" in told.stderr or b"no program" in told.stderr or
+                          b"ends" in told.stderr, "dome %s: %s" % (what, told.stderr))
+                    if told.returncode == 0:
+                        done.append(what)
+            status = run.wait()
+            check(status == 0, "%s: status %s: %s" % (program, status, run.errors()))
+            check(lines_once(run.output()) == lines_once(expected), "%s: other output: %r instead of %r" % (program, run.output()[-400:], expected[-400:]))
+            for line in run.lines():
+                check(re.search(r"is lost: .*; healed from ", line), "%s: line: %s" % (program, line))
+            run.check_clean()
+    return done
+
+
+def bound():
+    """With values that differ, dome grow is refused, and the program goes on."""
+    program = os.path.join(DIRECTORY, "differ")
+    with harness.temporary_directory() as place:
+        with Run([program, "2000000000", "variable", "--dome-tasks", "2"], cwd=place) as run:
+            run.mine, run.place = ["2000000000", "variable"], place
+            p = wait_until(lambda: ps(run), "the program")
+
+            def answered():
+                told = subprocess.run([DOME, "grow", str(p["pid"])], env=harness.clean_environment(), stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, timeout=harness.HANG)
+                return b"still starting" not in told.stderr and told
+
+            told = wait_until(answered, "an answer")
+            check(told.returncode == 1 and b"values differ between its tasks" in told.stderr and b"rank is 0 on task 0 and 1 on task 1" in told.stderr,
+                  "dome grow: %s" % told)
+            check(run.process.poll() is None, "it has ended: " + run.errors())
+            harness.kill(run.pid)
+            run.wait()
+
+
+def matrix():
+    """Second differences: conjugate gradients take about as many iterations as there are rows."""
+    path = os.path.join(DIRECTORY, "differences.mtx")
+    with open(path, "w") as f:
+        f.write("%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n" % (ROWS, ROWS, 2 * ROWS - 1))
+        for k in range(1, ROWS + 1):
+            f.write("%d %d 2.001\n" % (k, k))
+            if k > 1:
+                f.write("%d %d -1\n" % (k, k - 1))
+    return path
+
+
+def main():
+    md = [os.path.join(EXAMPLES, "nested", "md"), ["--cells", "5", "--steps", "3000", "--thermo", "300"]]
+    cg = [os.path.join(EXAMPLES, "nested", "cg"), ["--tolerance", "1e-12", matrix()]]
+    nested = [os.path.join(DIRECTORY, "nested"), ["150"]]
+    all_done = []
+    for program, arguments in (md, nested, cg):
+        steps = [("grow", 1), ("kill", 1), ("grow", 2), ("shrink", 3), ("kill", 0)]
+        done = disturbed(program, arguments, steps)
+        print("%s: %s" % (os.path.basename(program), ", ".join(done)))
+        all_done += done
+    check({"grow", "kill"} <= set(all_done), "the programs were too short: %s" % all_done)
+    bound()
+
+
+main()

@@ -1,0 +1,147 @@
+#!/bin/bash
+# parallel.sh [PART-OF-A-NAME]: Dome programs by dome-cc. They print what they print by cc; they go on from each checkpoint, with
+# this and other numbers of tasks; values that differ between tasks are named, and then the number stays; and parallel.py changes
+# the number of tasks while they run, and kills some.
+. "$(dirname "$0")/../examples/common"
+cc=$DOME_BUILD_DIR/tools/dome-cc tool=$DOME_BUILD_DIR/tools/dome sources=$DOME_SOURCE_DIR/tests/dome-cc/parallel
+[ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
+[ "$counts" != self ] || { echo "skipped: there is no PVM"; exit 77; }
+wanted=${1:-}
+
+# start TASKS PROGRAM ARGUMENTS...: as run, of a program by its path.
+start() {
+    local tasks=$1 program=$2
+    shift 2
+    "$RUN_MULTI" "$tasks" "$program" "$@" >out 2>err
+    status=$?
+    sed -i '/^dome: running as root: /d' err
+}
+
+# Whether this part is wanted.
+part() {
+    case $1 in *$wanted*) return 0 ;; esac
+    return 1
+}
+
+build() { # NAME
+    cp "$sources/$1.c" . # by a name without folders, as images have it
+    "$cc" -O2 -Wall -Wextra "$1.c" -o "$1" 2>said || fail "$1: $(head -3 said)"
+    [ ! -s said ] || fail "$1: $(cat said)"
+}
+
+# goes_on NAME EVERY TASKS EXPECTED PROGRAM ARGUMENTS...: saved at every EVERY-th call of dome_checkpoint, and gone on from each, by 1 to
+# 5 tasks in turns.
+goes_on() {
+    local name=$1 every=$2 tasks=$3 expected=$4 program=$5 turn=$RANDOM k all
+    rm -rf "$name.saved"
+    start "$tasks" "$program" "${@:6}" --dome-checkpoint-dir "$name.saved" --dome-checkpoint-every "$every" --dome-checkpoint-keep 1000000
+    well "$name"
+    same "$name" "$expected" out
+    all=$(cd "$name.saved" && ls ckpt-*.dckpt | sed 's/^ckpt-0*//; s/\.dckpt$//')
+    [ "$(wc -w <<<"$all")" -ge 4 ] || fail "$name: only these checkpoints: $all"
+    for k in $all; do
+        local now=$((turn++ % 5 + 1))
+        start "$now" "$program" --dome-checkpoint-dir "$name.saved" --dome-restart="$k"
+        [ $status -eq 0 ] || fail "$name: checkpoint $k by $now tasks: status $status: $(cat err)"
+        grep -qv "^dome: going on from checkpoint $k, after" err && fail "$name: checkpoint $k by $now tasks: $(cat err)"
+        [ -s out ] && tail -c "$(stat -c %s out)" "$expected" | cmp -s - out || fail "$name: checkpoint $k by $now tasks: other output: $(tail -2 out)"
+    done
+    echo "$name: $(wc -w <<<"$all") checkpoints"
+}
+
+if part nested; then
+    build nested
+    gcc -w -I"$DOME_SOURCE_DIR/include" "$sources/nested.c" -o nested.plain -L"$DOME_BUILD_DIR" -ldome -Wl,-rpath,"$DOME_BUILD_DIR" || fail "nested by gcc"
+    start self ./nested.plain 8
+    well "nested by gcc"
+    mv out nested.expected
+    for tasks in 1 3; do
+        start $tasks ./nested 8
+        well "nested"
+        same "nested, $tasks tasks" nested.expected out
+    done
+    goes_on nested 1 3 nested.expected ./nested 8
+    "$tool" ckpt show --all nested.saved:5 >shown || fail "dome ckpt show: $?"
+    for text in 'dsparse dsparse #' 'dscalar dscalar #' 'dvec x' 'env = the environment' 'type f64' 'object of dvec'; do
+        grep -qF -- "$text" shown || fail "show: no '$text': $(head -40 shown)"
+    done
+    grep -q 'differ' shown && fail "nested: $(grep differ shown)"
+fi
+
+if part twins; then
+    for name in "13 cg $matrix" "2 md --cells 4 --steps 120 --thermo 30"; do
+        read -ra words <<<"$name"
+        twin=${words[1]}
+        [ -x "$examples/nested/$twin" ] || { fail "there is no $examples/nested/$twin"; continue; }
+        run self "$twin" "${words[@]:2}"
+        well "$twin"
+        mv out "$twin.expected"
+        goes_on "$twin" "${words[0]}" 3 "$twin.expected" "$examples/nested/$twin" "${words[@]:2}"
+    done
+fi
+
+if part differ; then
+    build differ
+    start 1 ./differ 9 same
+    well "differ, one task"
+    # equal on all tasks
+    start 3 ./differ 9 same --dome-checkpoint-dir same --dome-checkpoint-every 2 --dome-checkpoint-keep 100
+    well "differ same"
+    start 2 ./differ --dome-checkpoint-dir same --dome-restart=2
+    [ $status -eq 0 ] || fail "differ same: by 2 tasks: $(cat err)"
+    # in a variable, in the heap, in a global, in the number of blocks, in a file that is open
+    while IFS=: read -r what where; do
+        rm -rf "$what"
+        start 3 ./differ 9 "$what" --dome-checkpoint-dir "$what" --dome-checkpoint-every 2 --dome-checkpoint-keep 100
+        [ $status -eq 0 ] || fail "differ $what: status $status: $(cat err)"
+        mv out expected
+        grep -qF "dome: values differ between tasks ($where): with them the program goes on with 3 tasks only" err || fail "differ $what: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] || fail "differ $what: not one line: $(cat err)"
+        for k in 1 4; do
+            start 3 ./differ --dome-checkpoint-dir "$what" --dome-restart=$k --dome-checkpoint-every 1000
+            [ $status -eq 0 ] || fail "differ $what: checkpoint $k: status $status: $(cat err)"
+            same "differ $what: checkpoint $k" expected out
+        done
+        start 2 ./differ --dome-checkpoint-dir "$what" --dome-restart=2
+        sed -i '/^dome: going on from checkpoint 2/d' err
+        refused "differ $what: by 2 tasks" 1 "values differed between its 3 tasks ($where), so it needs 3 tasks, not 2"
+        "$tool" ckpt show "$what:2" >shown || fail "dome ckpt show: $?"
+        grep -qF "values differ between its 3 tasks ($where); those of task 0:" shown || fail "show: $(head -20 shown)"
+        "$tool" ckpt verify "$what" >shown || fail "dome ckpt verify: $(cat shown)"
+    done <<'END'
+variable:function 'main': rank is 0 on task 0 and 1 on task 1
+heap:block 5 of the heap, of type 'struct part': weight[1] is 0.5 on task 0 and 1.5 on task 1
+global:global 'differ.c:table'[2] is 0 on task 0 and 7 on task 1
+blocks:function 'main': more leads to different places on tasks 0 and 1
+file:function 'main': log leads to different places on tasks 0 and 1
+END
+fi
+
+if part refusals; then
+    build refusals
+    for what in "structure:'l' is a counts, a structure that is not the library's: after a restart nobody could make it again" \
+        "type:'pairs' has the struct type 'pair', which after a restart nobody could describe again"; do
+        start 2 ./refusals "${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
+        [ $status -eq 0 ] || fail "refusals ${what%%:*}: status $status"
+        grep -qF "'image' cannot be saved: ${what#*:}" err || fail "refusals ${what%%:*}: $(cat err)"
+        grep -q . out || fail "refusals ${what%%:*}: printed nothing"
+        rm -rf none
+    done
+    start 2 ./refusals kernel
+    [ $status -ne 0 ] && grep -q "dome_checkpoint is called inside of its kernel" err || fail "refusals kernel: $status: $(cat err)"
+    # an image of a program that is not captured, and one of another source
+    start 2 ./refusals plain --dome-checkpoint-dir plain --dome-checkpoint-every 1
+    mkdir other
+    sed 's/int depth = 3/int depth = 3 + (argc > 9)/' refusals.c >other/refusals.c
+    (cd other && "$cc" -O2 refusals.c -o refusals 2>said) || fail "changed: $(cat other/said)"
+    start 2 other/refusals plain --dome-checkpoint-dir plain --dome-restart
+    [ $status -eq 1 ] && grep -q "function 'main' is not the one in the image: its source has changed" err || fail "changed: $status: $(cat err)"
+fi
+
+if part views; then
+    command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
+    build nested
+    build differ
+    python3 -B "$DOME_SOURCE_DIR/tests/dome-cc/parallel.py" "$PWD" "$examples" || failures=$((failures + 1))
+fi
+finish

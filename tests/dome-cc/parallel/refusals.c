@@ -1,0 +1,91 @@
+/* refusals WHAT: what no checkpoint of a Dome program by dome-cc can have. */
+#include <dome/dome.h>
+#include <dome/structure.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A structure of the program's own: one number that all tasks have. */
+static dome_status describe(const dome_object *object, dome_object_info *info)
+{
+    (void)object;
+    *info = (dome_object_info){.type = DOME_I64, .length = 1, .width = 1, .distribution = DOME_WHOLE};
+    return DOME_OK;
+}
+
+static dome_status packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    (void)object, (void)first, (void)format;
+    *bytes = 8 * count;
+    return DOME_OK;
+}
+
+static dome_status pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                        uint64_t bytes)
+{
+    (void)object, (void)first, (void)count, (void)format;
+    memset(buffer, 0, bytes);
+    return DOME_OK;
+}
+
+static dome_status unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                          uint64_t bytes)
+{
+    (void)object, (void)first, (void)count, (void)format, (void)buffer, (void)bytes;
+    return DOME_OK;
+}
+
+static void destroy(dome_object *object)
+{
+    (void)object;
+}
+
+static const dome_object_ops counts = {.size = sizeof(dome_object_ops),
+                                       .kind = "counts",
+                                       .describe = describe,
+                                       .packed_bytes = packed_bytes,
+                                       .pack = pack,
+                                       .unpack = unpack,
+                                       .destroy = destroy};
+
+struct pair {
+    double a;
+    int32_t b;
+};
+
+static dome_env *env;
+
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    (void)first, (void)in;
+    memset(out, 0, count * sizeof(double));
+    if (ctx)
+        dome_checkpoint(ctx);
+}
+
+static void call(int depth)
+{
+    if (depth > 0)
+        call(depth - 1);
+    else
+        dome_checkpoint(env);
+}
+
+int main(int argc, char **argv)
+{
+    env = dome_init(&argc, &argv);
+    const char *what = argc > 1 ? argv[1] : "plain";
+    int depth = 3;
+    if (strcmp(what, "structure") == 0)
+        dome_object_new(env, "l", &counts, &env);
+    if (strcmp(what, "type") == 0) {
+        const dome_field fields[] = {{"a", DOME_F64, offsetof(struct pair, a), 1}, {"b", DOME_I32, offsetof(struct pair, b), 1}};
+        dvec_new(env, "pairs", dome_type_struct(env, "pair", sizeof(struct pair), fields, 2, sizeof fields[0]), 10);
+    }
+    dvec *x = dvec_new(env, "x", DOME_F64, 10);
+    dvec_map(x, kernel, strcmp(what, "kernel") == 0 ? env : NULL, 0, NULL);
+    for (int k = 0; k < 3; k++)
+        call(depth);
+    dome_print(env, "%s: %g\n", what, dvec_sum(x));
+    return dome_finalize(env);
+}
