@@ -81,6 +81,9 @@ static void restore(void)
 static void begin(void)
 {
     const bool restarts = dome_is_restarting(env);
+    if (env->options.on_loss == DOME_LOSS_TELL)
+        dome__capture_die("--dome-on-loss tell: this program goes on inside its calls, where it cannot make again what is lost: "
+                          "use --dome-on-loss heal");
     if (restarts && dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME) == 0)
         dome__capture_die("the checkpoint is not of a program that was captured: it has no image");
     env->keeps_all = true;

@@ -129,6 +129,8 @@ if part refusals; then
     done
     start 2 ./refusals kernel
     [ $status -ne 0 ] && grep -q "dome_checkpoint is called inside of its kernel" err || fail "refusals kernel: $status: $(cat err)"
+    start 2 ./refusals plain --dome-on-loss tell
+    [ $status -eq 1 ] && grep -qF -- "--dome-on-loss tell: this program goes on inside its calls" err || fail "refusals tell: $status: $(cat err)"
     # an image of a program that is not captured, and one of another source
     start 2 ./refusals plain --dome-checkpoint-dir plain --dome-checkpoint-every 1
     mkdir other
