@@ -1,5 +1,6 @@
 #include "capture/handles.h"
 
+#include "capture/modules.h"
 #include "core/object_private.h"
 #include "core/type_private.h"
 
@@ -11,8 +12,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Numbers: 0 is the environment, 1 and up are objects in the order of their creation; a basic type is TYPES and its kind.
- * Places: of an object the handle of its structure (dvec *), or its dome_object. */
+/* Numbers: 0 is the environment, 1 and up are objects in the order of their creation; a type is TYPES and its code: the kind of a
+ * basic type, or DOME_KIND_STRUCT and up for the struct types, each behind those that it contains. Places: of an object the
+ * handle of its structure (dvec *), or its dome_object. */
 #define TYPES ((uint64_t)1 << 32)
 enum { PLACE_HANDLE, PLACE_OBJECT };
 
@@ -25,6 +27,7 @@ typedef struct target {
 static dome_env *env_of;
 static GHashTable *targets; /* address -> target */
 static GPtrArray *objects;  /* dome_object, by number - 1 */
+static GPtrArray *structs;  /* dome_type, by code - DOME_KIND_STRUCT */
 
 static bool is_own(const dome_object *object)
 {
@@ -50,9 +53,11 @@ static void begin(dome_env *env)
     if (!targets) {
         targets = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         objects = g_ptr_array_new();
+        structs = g_ptr_array_new();
     }
     g_hash_table_remove_all(targets);
     g_ptr_array_set_size(objects, 0);
+    g_ptr_array_set_size(structs, 0);
     env_of = env;
     if (!env)
         return;
@@ -61,9 +66,43 @@ static void begin(dome_env *env)
         add(&dome__basic_types[k], TYPES + k, PLACE_HANDLE);
 }
 
+static void add_struct(dome_type type)
+{
+    add(type, TYPES + DOME_KIND_STRUCT + structs->len, PLACE_HANDLE);
+    g_ptr_array_add(structs, (void *)(uintptr_t)type);
+}
+
+/* Those that it contains come before it. */
+static void add_with_parts(dome_type type)
+{
+    if (dome_type_kind_of(type) != DOME_KIND_STRUCT || g_hash_table_contains(targets, type))
+        return;
+    for (size_t k = 0; k < type->nfields; k++)
+        add_with_parts(type->fields[k].type);
+    add_struct(type);
+}
+
+static gint by_name(gconstpointer a, gconstpointer b)
+{
+    return strcmp((*(const dome_type *)a)->name, (*(const dome_type *)b)->name);
+}
+
+static bool note_type(const void *list, dome_type type)
+{
+    g_ptr_array_add((GPtrArray *)(uintptr_t)list, (void *)(uintptr_t)type);
+    return false;
+}
+
 void dome__capture_handles_begin(dome_env *env)
 {
     begin(env);
+    GPtrArray *types = g_ptr_array_new();
+    if (env)
+        dome__types_find(env, note_type, types);
+    g_ptr_array_sort(types, by_name);
+    for (guint k = 0; k < types->len; k++)
+        add_with_parts(types->pdata[k]);
+    g_ptr_array_unref(types);
     for (dome_object *o = NULL; env && (o = dome_object_next(env, o));)
         if (!is_own(o))
             add_object(o);
@@ -79,11 +118,108 @@ bool dome__capture_handle_find(const void *address, uint64_t *number, uint64_t *
     return true;
 }
 
+/* ---- types ---- */
+
+static uint32_t code_of(dome_type type)
+{
+    uint64_t number = 0, place;
+    dome__capture_handle_find(type, &number, &place);
+    return (uint32_t)number;
+}
+
+static dome_type type_of(uint32_t code)
+{
+    if (code < DOME_KIND_STRUCT)
+        return dome_type_basic((dome_type_kind)code);
+    return code - DOME_KIND_STRUCT < structs->len ? structs->pdata[code - DOME_KIND_STRUCT] : NULL;
+}
+
+static size_t alignment(dome_type type)
+{
+#define TYPE_ALIGNMENT(name, ctype, suffix)                                                                                      \
+    [DOME_KIND_##name] = offsetof(                                                                                               \
+        struct {                                                                                                                 \
+            char before;                                                                                                         \
+            ctype value;                                                                                                         \
+        },                                                                                                                       \
+        value),
+    static const size_t basic[] = {DOME_TYPE_LIST(TYPE_ALIGNMENT)};
+#undef TYPE_ALIGNMENT
+    size_t most = 1;
+    if (type->kind != DOME_KIND_STRUCT)
+        return basic[type->kind];
+    for (size_t k = 0; k < type->nfields; k++)
+        most = MAX(most, alignment(type->fields[k].type));
+    return most;
+}
+
+/* Puts fields where C puts them, on this machine. Returns the size of the struct. */
+static size_t lay_out(dome_field *fields, size_t count)
+{
+    size_t at = 0, most = 1;
+    for (size_t k = 0; k < count; k++) {
+        const size_t to = alignment(fields[k].type);
+        at = (at + to - 1) / to * to;
+        fields[k].offset = at;
+        at += dome_type_size(fields[k].type) * fields[k].count;
+        most = MAX(most, to);
+    }
+    return (at + most - 1) / most * most;
+}
+
+enum { OPS = (sizeof(dome_type_ops) - offsetof(dome_type_ops, add)) / sizeof(void (*)(void)) };
+
+/* The functions of a type's arithmetic, as names of functions of the program; "": there is none. */
+static char *save_ops(dome_type type, GByteArray *to)
+{
+    void (*functions[OPS])(void);
+    dome__append_u32(to, type->ops ? OPS : 0);
+    if (!type->ops)
+        return NULL;
+    memcpy(functions, (const char *)type->ops + offsetof(dome_type_ops, add), sizeof functions);
+    for (int k = 0; k < OPS; k++) {
+        const char *name = functions[k] ? NULL : "";
+        for (size_t c = 0; c < dome__capture_code_count() && !name; c++)
+            if (dome__capture_code(c)->address == functions[k])
+                name = dome__capture_code(c)->name;
+        if (!name)
+            return g_strdup_printf("the arithmetic of type '%s' has a function that is not the program's", type->name);
+        dome__append_text(to, name, TEXT_MOST);
+    }
+    return NULL;
+}
+
+static char *save_type(dome_type type, GByteArray *to)
+{
+    dome_field *fields = g_memdup2(type->fields, type->nfields * sizeof *fields);
+    bool same = lay_out(fields, type->nfields) == type->size;
+    dome__append_text(to, type->name, TEXT_MOST);
+    dome__append_u32(to, (uint32_t)type->nfields);
+    for (size_t k = 0; k < type->nfields; k++) {
+        same = same && fields[k].offset == type->fields[k].offset;
+        dome__append_text(to, fields[k].name, TEXT_MOST);
+        dome__append_u32(to, code_of(fields[k].type));
+        dome__append_u64(to, fields[k].count);
+    }
+    g_free(fields);
+    return same ? save_ops(type, to)
+                : g_strdup_printf("type '%s' has not all members of its struct as fields, in their order: after a restart nobody "
+                                  "would know where they are",
+                                  type->name);
+}
+
 /* ---- what the factories need ---- */
+
+typedef struct saved_type {
+    char *name;
+    GArray *fields; /* dome_field, whose type is a code until the type is made */
+    GArray *codes;  /* uint32_t: of their types */
+    GPtrArray *ops; /* char * */
+} saved_type;
 
 typedef struct saved_handle {
     char *kind, *name;
-    uint32_t type; /* dome_type_kind */
+    uint32_t type; /* its code */
     uint32_t distribution;
     uint64_t length, width, block, columns;
 } saved_handle;
@@ -91,7 +227,8 @@ typedef struct saved_handle {
 struct dome_capture_saved_handles {
     uint64_t last_id;
     bool errors_return;
-    GArray *all; /* saved_handle */
+    GArray *types; /* saved_type */
+    GArray *all;   /* saved_handle */
 };
 
 static bool is_kind(const char *kind, const char *which)
@@ -115,12 +252,9 @@ static char *save(dome_object *object, GByteArray *to)
         return g_strdup_printf("'%s' is a %s, a structure that is not the library's: after a restart nobody could make it again",
                                name, kind);
     }
-    if (!type || dome_type_kind_of(type) == DOME_KIND_STRUCT)
-        return g_strdup_printf("'%s' has the struct type '%s', which after a restart nobody could describe again", name,
-                               type ? dome_type_name(type) : "");
     dome__append_text(to, kind, TEXT_MOST);
     dome__append_text(to, name, TEXT_MOST);
-    dome__append_u32(to, dome_type_kind_of(type));
+    dome__append_u32(to, code_of(type));
     dome__append_u32(to, info.distribution);
     dome__append_u64(to, info.length);
     dome__append_u64(to, info.width);
@@ -134,6 +268,9 @@ char *dome__capture_handles_save(GByteArray *to)
     char *problem = NULL;
     dome__append_u64(to, dome__registry_last_id(env_of));
     dome__append_u32(to, dome__errors_returned(env_of));
+    dome__append_u32(to, structs->len);
+    for (guint k = 0; k < structs->len && !problem; k++)
+        problem = save_type(structs->pdata[k], to);
     dome__append_u32(to, objects->len);
     for (guint k = 0; k < objects->len && !problem; k++)
         problem = save(objects->pdata[k], to);
@@ -149,13 +286,58 @@ static void clear_saved(void *one)
     g_free(h->name);
 }
 
+static void clear_field(void *one)
+{
+    g_free((char *)(uintptr_t)((dome_field *)one)->name);
+}
+
+static void clear_type(void *one)
+{
+    saved_type *t = one;
+    g_free(t->name);
+    g_array_unref(t->fields);
+    g_array_unref(t->codes);
+    g_ptr_array_unref(t->ops);
+}
+
+static saved_type read_type(dome_bytes *from, uint32_t own)
+{
+    saved_type t = {.name = dome__read_text(from),
+                    .fields = g_array_new(FALSE, TRUE, sizeof(dome_field)),
+                    .codes = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                    .ops = g_ptr_array_new_with_free_func(g_free)};
+    g_array_set_clear_func(t.fields, clear_field);
+    const uint32_t fields = dome__read_u32(from);
+    for (uint32_t k = 0; k < fields && !from->bad; k++) {
+        dome_field f = {.name = dome__read_text(from)};
+        const uint32_t code = dome__read_u32(from);
+        const uint64_t count = dome__read_u64(from);
+        f.count = (size_t)count;
+        from->bad |= code >= own || count == 0 || count > SIZE_MAX / 2;
+        g_array_append_val(t.fields, f);
+        g_array_append_val(t.codes, code);
+    }
+    const uint32_t ops = dome__read_u32(from);
+    from->bad |= ops != 0 && ops != OPS;
+    for (uint32_t k = 0; k < ops && !from->bad; k++)
+        g_ptr_array_add(t.ops, dome__read_text(from));
+    return t;
+}
+
 dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
 {
     dome_capture_saved_handles *saved = g_new0(dome_capture_saved_handles, 1);
     saved->all = g_array_new(FALSE, TRUE, sizeof(saved_handle));
     g_array_set_clear_func(saved->all, clear_saved);
+    saved->types = g_array_new(FALSE, TRUE, sizeof(saved_type));
+    g_array_set_clear_func(saved->types, clear_type);
     saved->last_id = dome__read_u64(from);
     saved->errors_return = dome__read_u32(from) != 0;
+    const uint32_t types = dome__read_u32(from);
+    for (uint32_t k = 0; k < types && !from->bad; k++) {
+        saved_type t = read_type(from, DOME_KIND_STRUCT + k);
+        g_array_append_val(saved->types, t);
+    }
     const uint32_t count = dome__read_u32(from);
     for (uint32_t k = 0; k < count && !from->bad; k++) {
         saved_handle h = {.kind = dome__read_text(from), .name = dome__read_text(from)};
@@ -165,7 +347,7 @@ dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
         h.width = dome__read_u64(from);
         h.block = dome__read_u64(from);
         h.columns = dome__read_u64(from);
-        from->bad |= h.type >= DOME_KIND_STRUCT || h.distribution > DOME_WHOLE;
+        from->bad |= h.type >= DOME_KIND_STRUCT + types || h.distribution > DOME_WHOLE;
         g_array_append_val(saved->all, h);
     }
     return saved;
@@ -175,14 +357,45 @@ void dome__capture_handles_free(dome_capture_saved_handles *saved)
 {
     if (!saved)
         return;
+    g_array_unref(saved->types);
     g_array_unref(saved->all);
     g_free(saved);
+}
+
+static bool make_ops(dome_env *env, dome_type type, const saved_type *t)
+{
+    void (*functions[OPS])(void);
+    dome_type_ops ops = {.size = sizeof ops};
+    if (t->ops->len == 0)
+        return true;
+    for (guint k = 0; k < OPS; k++) {
+        const char *name = t->ops->pdata[k];
+        const dome_capture_code *code = *name ? dome__capture_code_find(name) : NULL;
+        if (*name && !code)
+            return false;
+        functions[k] = code ? code->address : NULL;
+    }
+    memcpy((char *)&ops + offsetof(dome_type_ops, add), functions, sizeof functions);
+    return dome_type_set_ops(env, type, &ops) == DOME_OK;
+}
+
+static bool make_type(dome_env *env, const saved_type *t)
+{
+    dome_field *fields = (dome_field *)(void *)t->fields->data;
+    for (guint k = 0; k < t->fields->len; k++)
+        fields[k].type = type_of(g_array_index(t->codes, uint32_t, k));
+    const size_t size = lay_out(fields, t->fields->len);
+    dome_type type = dome_type_struct(env, t->name, size, fields, t->fields->len, sizeof *fields);
+    if (!type)
+        return false;
+    add_struct(type);
+    return make_ops(env, type, t);
 }
 
 /* The factory of each kind. */
 static dome_object *make(dome_env *env, const saved_handle *h)
 {
-    const dome_type type = dome_type_basic((dome_type_kind)h->type);
+    const dome_type type = type_of(h->type);
     if (is_kind(h->kind, "dvec")) {
         const dvec_options options = {.size = sizeof options,
                                       .distribution = (dome_distribution)h->distribution,
@@ -205,6 +418,9 @@ static dome_object *make(dome_env *env, const saved_handle *h)
 dome_status dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved)
 {
     begin(env);
+    for (guint k = 0; k < saved->types->len; k++)
+        if (!make_type(env, &g_array_index(saved->types, saved_type, k)))
+            return DOME_ERR_FORMAT;
     for (guint k = 0; k < saved->all->len; k++) {
         dome_object *object = make(env, &g_array_index(saved->all, saved_handle, k));
         if (!object) /* errors end the program: this is an image of something else */
@@ -222,8 +438,9 @@ void *dome__capture_handle_address(uint64_t number, uint64_t place)
     if (number == 0 && place == PLACE_HANDLE)
         return env_of;
     if (number >= TYPES)
-        return number - TYPES < DOME_KIND_STRUCT && place == PLACE_HANDLE ? (void *)(uintptr_t)&dome__basic_types[number - TYPES]
-                                                                          : NULL;
+        return number - TYPES <= UINT32_MAX && place == PLACE_HANDLE && structs
+                   ? (void *)(uintptr_t)type_of((uint32_t)(number - TYPES))
+                   : NULL;
     if (!objects || number == 0 || number > objects->len || place > PLACE_OBJECT)
         return NULL;
     dome_object *object = objects->pdata[number - 1];

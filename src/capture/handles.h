@@ -1,4 +1,4 @@
-/* Handles of Dome in variables of a program: the environment, its live objects, basic types. The image has what their factories
+/* Handles of Dome in variables of a program: the environment, its live objects, types. The image has what their factories
  * need; a pointer to one is the handle's number in the order of creation. */
 #ifndef DOME_SRC_CAPTURE_HANDLES_H
 #define DOME_SRC_CAPTURE_HANDLES_H

@@ -80,6 +80,7 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
     g_array_unref(i->frames);
     g_array_unref(i->memories);
     g_array_unref(i->streams);
+    g_ptr_array_unref(i->struct_types);
     g_array_unref(i->handles);
     g_array_unref(i->runs);
     g_free(i->frame_bytes);
@@ -259,11 +260,29 @@ static void read_streams(dome_capture_inspection *i, dome_bytes *from)
     }
 }
 
+/* A struct type of Dome: its name. */
+static char *read_struct_type(dome_bytes *from)
+{
+    char *name = dome__read_text(from);
+    const uint32_t fields = dome__read_u32(from);
+    for (uint32_t k = 0; k < fields && !from->bad; k++) {
+        g_free(dome__read_text(from));
+        dome__read_bytes(from, sizeof(uint32_t) + sizeof(uint64_t));
+    }
+    const uint32_t ops = dome__read_u32(from);
+    for (uint32_t k = 0; k < ops && !from->bad; k++)
+        g_free(dome__read_text(from));
+    return name;
+}
+
 static void read_handles(dome_capture_inspection *i, dome_bytes *from)
 {
     enum { NUMBERS = 2 * sizeof(uint32_t) + 4 * sizeof(uint64_t) };
     dome__read_u64(from);
     dome__read_u32(from);
+    const uint32_t types = dome__read_u32(from);
+    for (uint32_t k = 0; k < types && !from->bad; k++)
+        g_ptr_array_add(i->struct_types, read_struct_type(from));
     const uint32_t count = dome__read_u32(from);
     for (uint32_t k = 0; k < count && !from->bad; k++) {
         dome_capture_shown_handle h = {.kind = dome__read_text(from), .name = dome__read_text(from)};
@@ -278,6 +297,8 @@ void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection 
         g_string_append(to, "the environment");
     else if (number >> 32 == 1 && (uint32_t)number < DOME_KIND_STRUCT)
         g_string_append_printf(to, "type %s", dome_type_name(dome_type_basic((dome_type_kind)(uint32_t)number)));
+    else if (number >> 32 == 1 && (uint32_t)number - DOME_KIND_STRUCT < i->struct_types->len)
+        g_string_append_printf(to, "type %s", (const char *)i->struct_types->pdata[(uint32_t)number - DOME_KIND_STRUCT]);
     else if (number <= i->handles->len)
         g_string_append_printf(to, "%s%s %s", place ? "object of " : "",
                                g_array_index(i->handles, dome_capture_shown_handle, number - 1).kind,
@@ -388,6 +409,7 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     i->memories = g_array_new(FALSE, TRUE, sizeof(guint));
     i->streams = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_stream));
     g_array_set_clear_func(i->streams, clear_stream);
+    i->struct_types = g_ptr_array_new_with_free_func(g_free);
     i->handles = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_handle));
     g_array_set_clear_func(i->handles, clear_handle);
     i->runs = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_run));

@@ -84,16 +84,17 @@ typedef struct dome_capture_inspection {
     uint64_t polls, request_at;
     bool counting;
     uint64_t heap_blocks;
-    GPtrArray *types;       /* dome_capture_shown_type */
-    GPtrArray *block_types; /* of blocks of the heap, by number */
-    GPtrArray *globals;     /* dome_capture_shown_global, by number */
-    GPtrArray *codes;       /* char *, by number */
-    GPtrArray *functions;   /* dome_capture_shown_function */
-    GArray *frames;         /* dome_capture_shown_frame, from the outermost on */
-    GArray *memories;       /* guint: the frame whose memory has this number */
-    GArray *streams;        /* dome_capture_shown_stream */
-    GArray *handles;        /* dome_capture_shown_handle, by number - 1 */
-    GArray *runs;           /* dome_capture_shown_run: of the blocks that have been read so far, or of all once they have been */
+    GPtrArray *types;        /* dome_capture_shown_type */
+    GPtrArray *block_types;  /* of blocks of the heap, by number */
+    GPtrArray *globals;      /* dome_capture_shown_global, by number */
+    GPtrArray *codes;        /* char *, by number */
+    GPtrArray *functions;    /* dome_capture_shown_function */
+    GArray *frames;          /* dome_capture_shown_frame, from the outermost on */
+    GArray *memories;        /* guint: the frame whose memory has this number */
+    GArray *streams;         /* dome_capture_shown_stream */
+    GPtrArray *struct_types; /* char *: of Dome, by code - DOME_KIND_STRUCT */
+    GArray *handles;         /* dome_capture_shown_handle, by number - 1 */
+    GArray *runs;            /* dome_capture_shown_run: of the blocks that have been read so far, or of all once they have been */
     /* for reading */
     dome_capture_block_reader reader;
     void *ctx;

@@ -68,6 +68,16 @@ if part nested; then
     grep -q 'differ' shown && fail "nested: $(grep differ shown)"
 fi
 
+if part types; then
+    build types
+    start 1 ./types 6
+    well "types"
+    mv out types.expected
+    goes_on types 1 3 types.expected ./types 6
+    "$tool" ckpt show --all types.saved:3 >shown || fail "dome ckpt show: $?"
+    grep -q 'types.c:both = type a type of both' shown && grep -q 'pair = type pair' shown || fail "show: $(head -40 shown)"
+fi
+
 if part twins; then
     for name in "13 cg $matrix" "2 md --cells 4 --steps 120 --thermo 30"; do
         read -ra words <<<"$name"
@@ -120,7 +130,7 @@ fi
 if part refusals; then
     build refusals
     for what in "structure:'l' is a counts, a structure that is not the library's: after a restart nobody could make it again" \
-        "type:'pairs' has the struct type 'pair', which after a restart nobody could describe again"; do
+        "type:type 'pair' has not all members of its struct as fields, in their order: after a restart nobody would know where they are"; do
         start 2 ./refusals "${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
         [ $status -eq 0 ] || fail "refusals ${what%%:*}: status $status"
         grep -qF "'image' cannot be saved: ${what#*:}" err || fail "refusals ${what%%:*}: $(cat err)"
