@@ -378,7 +378,7 @@ static void show(const dome_network *network, bool json, const char *picture)
         print_table(&v);
     if (picture) {
         char *svg = dome__network_picture(network);
-        if (!g_file_set_contents(picture, svg, -1, &error))
+        if (!g_file_set_contents_full(picture, svg, -1, G_FILE_SET_CONTENTS_NONE, 0666, &error))
             dome__command_fail(1, "net: the picture cannot be written: %s", error->message);
         g_free(svg);
     }

@@ -157,7 +157,7 @@ dome_first_result dome__first_program(int tasks, const char *sudo, char **text, 
     }
     char *file = g_build_filename(directory, "first.c", NULL);
     dome_first_result result = DOME_FIRST_CANNOT_BUILD;
-    if (g_file_set_contents(file, source, -1, &error)) {
+    if (g_file_set_contents_full(file, source, -1, G_FILE_SET_CONTENTS_NONE, 0666, &error)) {
         result = build_and_run(directory, tasks, sudo, text, mend);
     } else {
         *text = g_strdup_printf("a first program cannot be tried: %s", error->message);

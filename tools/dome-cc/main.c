@@ -355,7 +355,7 @@ static GPtrArray *flags_of(const options *o)
 static bool write_file(const char *name, const char *text, gssize length)
 {
     GError *error = NULL;
-    bool good = g_file_set_contents(name, text, length, &error);
+    bool good = g_file_set_contents_full(name, text, length, G_FILE_SET_CONTENTS_NONE, 0666, &error);
     if (!good) {
         fprintf(stderr, "dome-cc: error: %s\n", error->message);
         g_error_free(error);
