@@ -78,8 +78,9 @@ static bool has_state(dome_env *env)
         if (dome__object_is_named(o))
             return true;
     if (!env->checkpoints->empty)
-        dome__checkpoint_say(env, "no checkpoint is written, since the program has no objects with names: a loss, or a restart, "
-                                  "begins it from the beginning");
+        dome__checkpoint_say(env, "%s, since the program has no objects with names: a loss%s begins it from the beginning",
+                             env->checkpoints->directory ? "no checkpoint is written" : "nothing of its state is kept",
+                             env->checkpoints->directory ? ", or a restart," : "");
     env->checkpoints->empty = true;
     return false;
 }

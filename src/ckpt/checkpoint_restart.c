@@ -382,6 +382,13 @@ static int lose_checkpoint(dome_env *env, const char *why)
                       gone ? "is removed" : "cannot be removed");
 }
 
+/* The same of what this task has kept in its own memory: all go back to the state before. */
+static int lose_kept(dome_env *env, const char *why)
+{
+    dome__kept_lose(env->checkpoints->kept);
+    return dome__fail(env, DOME_ERR_LOST, "%s; the task forgets that state", why);
+}
+
 static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
 {
     const dome_ckpt *head = dome__ckpt_head(c->from);
@@ -417,6 +424,8 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
         status = dome__agree(env, text ? status : DOME_OK, text);
     else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->image)
         status = lose_checkpoint(env, text);
+    else if (text && status == DOME_ERR_IO && c->image && c->lost)
+        status = lose_kept(env, text);
     else if (text)
         status = dome__fail(env, status, "%s", text);
     g_free(text);

@@ -379,7 +379,7 @@ static GArray *between(const taking *t, int from, int to)
     return entries;
 }
 
-/* Begins to send some entries. The receiver finds what cannot be read, by the checksums. */
+/* Begins to send some entries. The receiver finds what cannot be read, by the checksums; so does a task that keeps its piece. */
 static int send_some(taking *t, int to, const GArray *entries, guint *at, stretch *done)
 {
     dome_image_source *s = t->s;
@@ -388,8 +388,12 @@ static int send_some(taking *t, int to, const GArray *entries, guint *at, stretc
     char *data = s->sent;
     for (guint k = *at; k < *at + some; k++) {
         const dome_ckpt_entry *e = &t->head->table[g_array_index(entries, uint64_t, k)];
+        char *why = NULL;
         if (!read_all(s->fd, data, e->length, e->offset))
             memset(data, 0, (size_t)e->length);
+        if (s->apart &&
+            !dome__ckpt_fits(s->file, t->there, g_array_index(entries, uint64_t, k) - t->there->first_entry, data, &why))
+            fail(t, DOME_ERR_IO, why); /* it alone can see to it that this state is not taken again */
         if (t->last)
             done_with(s, done, e);
         data += e->length;
@@ -409,7 +413,7 @@ static int receive_some(taking *t, int from, const GArray *entries, guint *at)
         const uint64_t entry = g_array_index(entries, uint64_t, k), block = entry - t->there->first_entry;
         char *why = NULL;
         if (!dome__ckpt_fits(s->file, t->there, block, data, &why))
-            fail(t, DOME_ERR_IO, why);
+            fail(t, s->apart ? DOME_ERR_LOST : DOME_ERR_IO, why);
         else if (!t->text)
             take_block(t, block, data, t->head->table[entry].length);
         data += t->head->table[entry].length;

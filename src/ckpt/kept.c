@@ -65,6 +65,11 @@ void dome__kept_free(dome_kept *k)
     g_free(k);
 }
 
+void dome__kept_lose(dome_kept *k)
+{
+    forget(k, k->of[0] > k->of[1] ? 0 : 1);
+}
+
 /* ---- writing ---- */
 
 typedef struct writing {
@@ -359,9 +364,9 @@ int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_ima
         status = dome__fail_transport(env, status);
     else if (number > 0)
         status = open_state(k, view, number, holds, file, source);
-    /* A newer one is of a time that the program has gone back from. */
+    /* A newer one is of a time that the program has gone back from. An older one stays, in case that this one is damaged. */
     for (int f = 0; status == DOME_OK && f < DOME_KEPT_FILES; f++)
-        if (k->of[f] != number)
+        if (k->of[f] > number)
             forget(k, f);
     g_free(holds);
     g_free(all);

@@ -27,4 +27,7 @@ int dome__kept_write(dome_kept *kept, const char *program, uint64_t loop, char *
  * Fails by dome__fail. */
 int dome__kept_open(dome_kept *kept, uint32_t view, dome_ckpt_file **file, dome_image_source **source);
 
+/* The newest state of this task is damaged: nobody goes back to it again. */
+void dome__kept_lose(dome_kept *kept);
+
 #endif

@@ -5,8 +5,10 @@
 The program (tests/programs/tell.c) checks each element after a loss, and makes the lost ones again: so its result is that of one task
 which nobody disturbs."""
 
+import os
 import random
 import re
+import signal
 import sys
 import time
 
@@ -145,6 +147,44 @@ def no_names():
         check(len(went_on) == 1 and went_on[0].endswith("from the beginning (it has no objects with names), 1"), run.errors())
 
 
+def kept_files(pid):
+    """What the task keeps, the newest first."""
+    paths = ["/proc/%d/fd/%s" % (pid, name) for name in os.listdir("/proc/%d/fd" % pid)]
+    kept = [path for path in paths if os.readlink(path).startswith("/memfd:dome-kept")]
+    return sorted(kept, key=lambda path: os.stat(path).st_mtime_ns, reverse=True)
+
+
+def damage(path):
+    with open(path, "r+b") as f:
+        f.seek(-1, os.SEEK_END)
+        last = f.read(1)[0]
+        f.seek(-1, os.SEEK_END)
+        f.write(bytes([last ^ 1]))
+
+
+def damaged(count):
+    """Values that are damaged are never used: all go back to the state before, or that task's are lost, too."""
+    with start(100, 10, 3) as run:
+        at_step(run, 22)
+        victims = [run.rank(r) for r in range(3)]
+        for pid in victims:
+            harness.kill(pid, signal.SIGSTOP)
+        for path in kept_files(victims[1])[:count]:
+            damage(path)
+        gone = elements(span for r in ([2] if count == 1 else [1, 2]) for span in own(run, r))
+        harness.kill(victims[2])
+        for pid in victims[:2]:
+            harness.kill(pid, signal.SIGCONT)
+        ended_well(run, 100)
+        check(len(run.lines()) == 1 + count, run.errors())
+        line = r"dome: .* is damaged \(checksum differs\).*; the task forgets that state.*; the program goes on with 2 tasks from loop boundary (\d+), %d"
+        went_on = re.fullmatch(line % (1 + count), run.lines()[-1])
+        check(went_on and int(went_on[1]) in (10, 15, 20, 25), run.errors())
+        last = run.output().decode().rpartition("view ")[2]
+        check(elements((int(a), int(b)) for a, b in re.findall(r"^lost x (\d+)-(\d+)$", last, re.M)) == gone, "others are lost: " + last)
+        return run.lines()[-1]
+
+
 def one_after_the_other():
     with start(150, 10, 4, every=4) as run:
         for k, victim in enumerate((3, 1, 1)):
@@ -219,6 +259,8 @@ def main():
         ("nobody left", nobody_left),
         ("restarted", restarted),
         ("no names", no_names),
+        ("damaged: the newest", damaged, 1),
+        ("damaged: both", damaged, 2),
         ("one after the other", one_after_the_other),
         ("during recovery 1", during_recovery, 1),
         ("during recovery 2", during_recovery, 2),
