@@ -1,0 +1,106 @@
+"""Examples that grow, shrink and lose tasks at random: their output is that of one task which nobody disturbs, byte for byte.
+
+    disturbed.py [COUNT [SEED [PART-OF-A-NAME]]]
+
+COUNT: programs of each kind."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import harness
+from harness import BUILD, DOME, Run, check
+
+EXAMPLES = os.path.join(os.path.abspath(BUILD), "examples")
+expected = {}
+
+
+def laplacian(path, n):
+    """The matrix of a grid of n by n points."""
+    entries = ["%d %d 4" % (k, k) for k in range(1, n * n + 1)]
+    entries += ["%d %d -1" % (k + 1, k) for k in range(1, n * n) if k % n]
+    entries += ["%d %d -1" % (k + n, k) for k in range(1, n * n - n + 1)]
+    with open(path, "w") as f:
+        f.write("%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n" % (n * n, n * n, len(entries)))
+        f.write("\n".join(entries) + "\n")
+
+
+def arguments_of(name, base):
+    return {
+        "md": ["--cells", "5", "--steps", "1500"],
+        "cg": ["--tolerance", "1e-12", "--max-iterations", "5000", base + "/grid.mtx"],
+        "heat": ["--rows", "200", "--columns", "200", "--steps", "5000", "--output", "%MARKS%/result"],
+        "particles": ["--particles", "3000", "--steps", "300"],
+    }[name]
+
+
+def result(run):
+    """Its output, where lines that were written before a loss and after the checkpoint come once more, and its files."""
+    lines = run.output().split(b"\n")
+    files = []
+    for name in sorted(os.listdir(run.marks)):
+        with open(os.path.join(run.marks, name), "rb") as f:
+            files.append((name, f.read()))
+    return [l for k, l in enumerate(lines) if l not in lines[k + 1:]], files
+
+
+def one_task(name, base):
+    if name not in expected:
+        with Run([EXAMPLES + "/" + name] + arguments_of(name, base) + ["--dome-transport", "self"]) as run:
+            check(run.wait() == 0, "one task: " + run.errors())
+            expected[name] = result(run)
+    return expected[name]
+
+
+def tasks_of(run):
+    daemon = run.daemon()
+    return [p.pid for p in run.processes() if daemon and p.parent == daemon]
+
+
+def number_of(run):
+    """As dome ps shows the program; None: it is between two views, or has ended."""
+    told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
+    own = {p.pid for p in run.processes()}
+    return next((str(p["pid"]) for p in json.loads(told or "[]") if p["pid"] in own), None)
+
+
+def one(name, base, seed):
+    draw = random.Random("%s:%d" % (name, seed))
+    want = one_task(name, base)
+    command = [DOME, "run", "--restarts", "60", "-n", str(draw.randint(2, 4)), "--min", "1", "--max", "6", EXAMPLES + "/" + name]
+    with Run(command + arguments_of(name, base) + ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "7"]) as run:
+        kills = changes = 0
+        while run.process.poll() is None and kills + changes < 14:
+            if changes > 0 and draw.random() < 0.5:
+                there = tasks_of(run)
+                kills += bool(there) and harness.kill(draw.choice(there))
+                time.sleep(draw.random() * 0.3)
+            else:
+                order = [DOME, draw.choice(("grow", "shrink")), number_of(run) or "0", "-n", str(draw.randint(1, 3))]
+                done = subprocess.run(order, env=harness.clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, timeout=harness.HANG)
+                changes += done.returncode == 0
+        status = run.wait()
+        check(status == 0, "status %s: %s" % (status, run.errors()))
+        check(result(run) == want, "other output: %r" % run.output()[-300:])
+        check(changes > 0 and kills > 0, "%d changes, %d kills: it is too short" % (changes, kills))
+        run.check_clean()
+        return "%d changes, %d kills" % (changes, kills)
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    if not os.path.exists(EXAMPLES + "/md"):
+        harness.skip("the examples are not built")
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 20)
+    part = sys.argv[3] if len(sys.argv) > 3 else ""
+    print("seed %d" % first)
+    with harness.temporary_directory() as shared:
+        laplacian(shared + "/grid.mtx", 150)
+        names = [n for n in ("md", "cg", "heat", "particles") if part in n]
+        failed = harness.run_all([("%s %d" % (n, first + k), one, n, shared, first + k) for k in range(count) for n in names], 2)
+    sys.exit(failed > 0)
