@@ -14,7 +14,7 @@
 
 /* A message is sent as one or more PVM messages, because PVM's lengths are int, and its receiver buffers whole messages. The
  * first starts with the number of data bytes and the head. */
-enum { PIECE = 32 << 20, IN_PLACE = 2048, MOST_HEAD = 128, TAG = 0x446f10, TAG_CLOSED = TAG - 2, NUMBERS = 1 << 20 };
+enum { PIECE = 32 << 20, IN_PLACE = 2048, MOST_HEAD = 128, TAG = 0x446f10, NUMBERS = 1 << 20 };
 
 /* The first bytes of a PVM message are unpacked by one call, which is all of most. */
 enum { FRONT = 512 };
@@ -23,9 +23,6 @@ enum { FRONT = 512 };
  * even if the receiver computes for long, and packets are dropped and sent again. Longer messages than NARROW get as much room as
  * they need, up to about MOST_ROOM; the kernel may allow less (net.core.wmem_max, rmem_max). */
 enum { NARROW = 16 << 10, LEAST_ROOM = 64 << 10, MOST_ROOM = 4 << 20 };
-
-/* The direct route to a task of another host. */
-typedef enum route { ROUTE_OTHER, ROUTE_NEW, ROUTE_OPEN, ROUTE_CLOSED } route;
 
 typedef struct provider {
     int *tids;
@@ -37,8 +34,7 @@ typedef struct provider {
     int in_buffer;             /* those of them in the current PVM message */
     int front_bytes, front_at; /* the first bytes of that message; how many of them have been taken */
     uint8_t front[FRONT];
-    route *routes; /* by rank */
-    GArray *room;  /* bytes for which each connection to another task has been given room, by descriptor (int) */
+    GArray *room; /* bytes for which each connection to another task has been given room, by descriptor (int) */
 } provider;
 
 /* State of dome__pvm_enter and dome__pvm_leave. Only one thread uses PVM. */
@@ -157,29 +153,6 @@ static void make_room(provider *p, uint64_t bytes)
     }
 }
 
-/* A message for a task that has ended is of no use, but where its connection is closed PVM's library would give the message to
- * the daemon. If the task's host is down, the daemon would hold up all other messages for minutes, those with which the program
- * heals among them. So such messages are dropped. The first message to a task makes the connection. */
-static void watch_route(provider *p, int dest)
-{
-    if (p->routes[dest] != ROUTE_NEW)
-        return;
-    p->routes[dest] = ROUTE_OPEN;
-    pvm_notify(PvmRouteDelete, TAG_CLOSED, 1, &p->tids[dest]);
-    if (pvm_nrecv(-1, TAG_CLOSED) > 0) /* PVM tells at once that there is none: the daemons take all messages */
-        p->routes[dest] = ROUTE_OTHER;
-}
-
-static bool is_closed(provider *p, const dome_transport *t, int dest)
-{
-    int tid;
-    while (p->routes[dest] == ROUTE_OPEN && pvm_nrecv(-1, TAG_CLOSED) > 0)
-        for (int r = pvm_upkint(&tid, 1, 1) < 0 ? t->size : 0; r < t->size; r++)
-            if (p->tids[r] == tid && p->routes[r] == ROUTE_OPEN)
-                p->routes[r] = ROUTE_CLOSED;
-    return p->routes[dest] == ROUTE_CLOSED;
-}
-
 static int pvm_transport_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                               uint64_t bytes)
 {
@@ -200,7 +173,7 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
     enter(p);
     if (bytes > NARROW)
         make_room(p, bytes);
-    for (bool first = true; (first || left) && !is_closed(p, t, dest); first = false) {
+    for (bool first = true; first || left; first = false) {
         int piece = (int)MIN(left, (uint64_t)PIECE);
         pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
         if (first)
@@ -211,7 +184,6 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
             code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
         if (code < 0)
             break;
-        watch_route(p, dest);
         at = piece ? at + piece : at; /* data may be NULL if there are no bytes */
         left -= (uint64_t)piece;
     }
@@ -325,7 +297,6 @@ static void pvm_transport_close(dome_transport *t)
     g_free(p->sent);
     g_free(p->taken);
     g_free(p->tids);
-    g_free(p->routes);
     g_array_free(p->room, TRUE);
     g_free(p);
 }
@@ -339,9 +310,6 @@ static dome_transport *pvm_transport_open(const dome_members *members)
     p->sent = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
     p->taken = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
     p->room = g_array_new(FALSE, TRUE, sizeof(int));
-    p->routes = g_new0(route, members->size);
-    for (int r = 0; r < members->size; r++)
-        p->routes[r] = strcmp(members->hosts[r], members->hosts[members->rank]) == 0 ? ROUTE_OTHER : ROUTE_NEW;
     dome_transport *t = dome__transport_new(&dome__transport_pvm, p, members->rank, members->size);
     dome__pvm_leave(); /* entered when this process enrolled */
     for (int r = 1; r < members->size; r++)
