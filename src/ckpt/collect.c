@@ -120,8 +120,8 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
     struct sockaddr_in here = {0};
     if (leads(env, pieces)) {
         if (t->rank > 0 && dome__ckpt_link_local(task, &here))
-            words[0] = here.sin_addr.s_addr;
-        uint32_t address = words[0] ? (uint32_t)words[0] : htonl(dome__on_one_host(env) ? INADDR_LOOPBACK : INADDR_ANY);
+            words[0] = ntohl(here.sin_addr.s_addr); /* a number, which tasks of another byte order read, too */
+        uint32_t address = words[0] ? here.sin_addr.s_addr : htonl(dome__on_one_host(env) ? INADDR_LOOPBACK : INADDR_ANY);
         listening = dome__ckpt_link_listen(address, &door, &message);
         words[1] = door.port;
     }
@@ -136,7 +136,7 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
     }
     if (status == DOME_OK) {
         int to = pieces->leader[next], members = 0;
-        struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = (uint32_t)all[2 * to]};
+        struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = htonl((uint32_t)all[2 * to])};
         dome_ckpt_door other = {.port = all[2 * to + 1]};
         memcpy(other.cookie, cookies + (size_t)to * DOME_CKPT_COOKIE, DOME_CKPT_COOKIE);
         for (int r = 0; r < t->size; r++)

@@ -29,7 +29,7 @@ everywhere() {
     done
 }
 
-# Task 0's numbers of the processes of the tasks on a host.
+# The processes of the tasks on a host.
 pids() {
     "$lab" ps "$1" | awk -v program="$changing" -v other="$other" '$4 == program || /qemu/ && $7 == other { print $2 }' | sort -n | xargs
 }
@@ -85,12 +85,12 @@ start heal "h2 h3" 3 --dome-checkpoint-dir memory: --dome-checkpoint-every 10
 until_true are_at "h1:1 h2:1 h3:1" || fail "heal: tasks are at $(everywhere)"
 until_true beyond 25
 before=$(pids h2)
-on h3 kill -9 "$(pids h3)"
+kill -9 $(pids h3)
 until_true grep -q "; healed from checkpoint" heal.err || fail "heal: it does not heal: $(errors heal)"
 reached=$(step)
 until_true beyond $((reached + 25)) || fail "heal: it does not go on: $(errors heal)"
 [ "$(pids h2)" = "$before" ] || fail "heal: the task on h2 is process $(pids h2), before $before"
-on h2 kill -9 "$before"
+kill -9 $before
 healed() {
     [ "$(grep -c "; healed from checkpoint" heal.err)" -eq 2 ]
 }
