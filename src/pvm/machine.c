@@ -315,12 +315,25 @@ static char *said_by_rsh(const char *host)
     return found;
 }
 
+/* PVM itself starts five at a time. Options of how a daemon is started (so=) are left to it, and the user's own machine, whose
+ * command to reach hosts only its daemon knows. */
+static bool needs_hoster(char **lines)
+{
+    enum { AT_ONCE = 5 };
+    for (char **line = lines; *line; line++)
+        if (strstr(*line, "so="))
+            return false;
+    return g_getenv("PVM_VMID") && g_strv_length(lines) > AT_ONCE;
+}
+
 bool dome__pvm_add_hosts(char **lines, char **message)
 {
     guint n = g_strv_length(lines);
     GString *failed = g_string_new(NULL);
+    const pid_t hoster = needs_hoster(lines) ? dome__pvm_hoster_start() : 0;
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0) {
+        dome__pvm_hoster_end(hoster);
         *message = g_strdup("cannot enrol in the PVM virtual machine");
         g_string_free(failed, TRUE);
         return false;
@@ -330,6 +343,7 @@ bool dome__pvm_add_hosts(char **lines, char **message)
     for (guint i = 0; i < n; i++)
         full[i] = g_strconcat(lines[i], g_getenv("PVM_VMID") ? " id=" : "", g_getenv("PVM_VMID"), NULL);
     int cc = n ? pvm_addhosts(full, (int)n, infos) : 0;
+    dome__pvm_hoster_end(hoster);
     g_strfreev(full);
     for (guint i = 0; i < n; i++) {
         int code = cc < 0 ? cc : infos[i];

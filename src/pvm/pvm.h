@@ -1,6 +1,7 @@
 /* The PVM3 provider. Only files of this folder include pvm3.h.
  *
  * machine.c    the virtual machine: finding the user's, starting a private one
+ * hoster.c     starts the daemons of many hosts at once
  * hosts.c      the user's own machine, shown and changed; what its programs tell of themselves
  * program.c    the tasks of one program: spawn, siblings, start message
  * take_down.c  the end of a private machine
@@ -51,6 +52,11 @@ void dome__pvm_take_down(const char *directory, bool others);
 
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
 bool dome__pvm_add_hosts(char **lines, char **message);
+
+/* Starts a process, which must not be enrolled, that starts the daemons of all hosts that are added from now on, at once. Its id;
+ * 0: there is none, and PVM starts them, five at a time. */
+pid_t dome__pvm_hoster_start(void);
+void dome__pvm_hoster_end(pid_t hoster);
 
 /* ---- the user's own machine ---- */
 
