@@ -40,6 +40,17 @@ void dome__hub_tell_hosts(const hub_state *s)
     g_free(hosts);
 }
 
+void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text)
+{
+    if (g_strcmp0(text, *said) == 0)
+        return;
+    g_free(*said);
+    *said = g_strdup(text);
+    char *line = g_strdup_printf("dome: %s: %s\n", who, text);
+    dome__hub_print(s, STDERR_FILENO, line);
+    g_free(line);
+}
+
 /* Those of the order's hosts on which no task is: lines of a hostfile, g_strfreev'd. */
 static char **missing_hosts(const hub_state *s, const dome_order *order, const char *const *hosts)
 {
@@ -79,7 +90,7 @@ void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker)
     g_free(hosts);
     if (!why && lines[0])
         why = g_strdup(never(s));
-    if (!why && s->view.phase == DOME_VIEW_STEADY)
+    if (!why && s->view.phase == DOME_VIEW_STEADY && s->adding.fd < 0) /* else it is that of the order before */
         s->asked_at = s->now;
     hub_adding *a = &s->adding;
     for (char **line = lines; !why && *line; line++)

@@ -36,17 +36,9 @@ void dome__hub_script_open(hub_state *s)
     s->script->next = s->now + PERIOD;
 }
 
-/* A line is printed once, however often it comes. */
 static void say(hub_state *s, const char *text)
 {
-    hub_script *x = s->script;
-    if (g_strcmp0(text, x->said) == 0)
-        return;
-    g_free(x->said);
-    x->said = g_strdup(text);
-    char *line = g_strdup_printf("dome: --hosts-script: %s\n", text);
-    dome__hub_print(s, STDERR_FILENO, line);
-    g_free(line);
+    dome__hub_say_once(s, &s->script->said, "--hosts-script", text);
 }
 
 static void begin(hub_state *s)

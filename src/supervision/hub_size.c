@@ -77,13 +77,8 @@ void dome__hub_size_answer(hub_state *s, const char *word, const char *text)
         return;
     x->ordered = false;
     dome__size_policy_ended(x->policy, good, s->now);
-    if (good || s->rank0_ended || s->noticed || g_strcmp0(text, x->said) == 0)
-        return;
-    g_free(x->said);
-    x->said = g_strdup(text);
-    char *line = g_strdup_printf("dome: --dome-size auto: %s\n", text);
-    dome__hub_print(s, STDERR_FILENO, line);
-    g_free(line);
+    if (!good && !s->rank0_ended && !s->noticed)
+        dome__hub_say_once(s, &x->said, "--dome-size auto", text);
 }
 
 void dome__hub_size_close(hub_state *s)
