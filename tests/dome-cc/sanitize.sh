@@ -1,0 +1,60 @@
+#!/bin/bash
+# sanitize.sh [NAME...]: translated programs with ASan and UBSan, and under valgrind: undisturbed, captured at every fifth poll, and restarted.
+# `all` is every program of supported/, captured at every poll.
+set -u
+cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
+[ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
+work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # many checkpoints: in memory
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+names=${*:-structs containers initials} most=5
+[ "$names" != all ] || { most=1 && names=$(cd "$here" && ls *.c | sed "s/\.c$//"); }
+echo 'int main(void) { return 0; }' >empty.c
+cc -fsanitize=address,undefined empty.c -o empty 2>said && ./empty || { echo "skipped: the compiler has no sanitizers: $(head -1 said)"; exit 77; }
+valgrind=
+command -v valgrind >/dev/null && valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no"
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# WHAT COMMAND...: prints what the plain program prints, or the end of that, and no tool complains
+clean() {
+    local what=$1 status
+    shift
+    "$@" >out 2>err </dev/null
+    status=$?
+    [ "$(cat status)" = $status ] || fail "$what: status $status: $(head -12 err)"
+    tail -c "$(stat -c %s out)" plain.out | cmp -s - out || fail "$what: other output: $(tail -3 out)"
+    grep -E '^==[0-9]+==|runtime error' err >complaints && fail "$what: $(head -12 complaints)"
+}
+
+for name in $names; do
+    every=$most polls=every
+    [[ $name = strips* ]] && polls=auto every=200
+    cc -w -O1 "$here/$name.c" -o plain -lm && ./plain >plain.out
+    echo $? >status
+    for tool in sanitizers ${valgrind:+valgrind}; do
+        flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" run=
+        [ $tool = valgrind ] && flags="-O1 -g" run=$valgrind
+        # what the programs do not free themselves is not looked for
+        export ASAN_OPTIONS=detect_leaks=0
+        "$cc" $flags -w --polls=$polls "$here/$name.c" -o translated -lm 2>said || { fail "$name, $tool: $(head -3 said)"; continue; }
+        clean "$name, $tool" $run ./translated
+        # under valgrind some ten checkpoints
+        if [ $tool = valgrind ]; then
+            every=$(($(ls saved | grep -c ckpt-) * every / 10 + 1))
+        fi
+        rm -rf saved
+        clean "$name, $tool, captured" $run ./translated --dome-checkpoint-dir saved --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
+        [ $name = files ] && continue # its file is no more
+        count=$(ls saved | grep -c ckpt-)
+        [ "$count" -gt 1 ] || fail "$name, $tool: no checkpoints"
+        for k in 1 $((count / 2 + 1)) $count; do
+            clean "$name, $tool, from checkpoint $k of $count" $run ./translated --dome-checkpoint-dir saved --dome-restart=$k
+        done
+    done
+done
+[ $failures = 0 ] && echo "sanitizers${valgrind:+ and valgrind} have nothing to say"
+exit $((failures > 0))
