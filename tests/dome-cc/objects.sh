@@ -103,6 +103,41 @@ cc -c strange.c -o strange.o
 "$cc" first.o objects/parts.o plain.o strange.o -o none 2>said && fail "a strange object is taken"
 grep -q 'strange.o is of another dome-cc: compile it again' said || fail "a strange object: $(cat said)"
 
+# A header of the system that has variables is as a file of the program; another one stays as it is.
+mkdir system
+cat >system/counter.h <<'END'
+static long counter = 5;
+static inline long count(int n)
+{
+    static int calls;
+    for (int i = 0; i < n; i++)
+        counter += calls + i;
+    return counter * 3 + ++calls;
+}
+END
+echo 'static inline int once(int n) { int s = 0; while (n-- > 0) s += n; return s; }' >system/plain.h
+cat >headers.c <<'END'
+#include <counter.h>
+#include <plain.h>
+#include <stdio.h>
+int main(void)
+{
+    for (int i = 0; i < 4; i++)
+        printf("%ld %d\n", count(i), once(i));
+    return 0;
+}
+END
+cc -w -isystem system headers.c -o plain && ./plain >plain.out
+"$cc" --polls=every -isystem system headers.c -o headers 2>said || fail "a header with variables: $(cat said)"
+./headers --dome-checkpoint-dir headers.saved --dome-checkpoint-every 1 --dome-checkpoint-keep 100 >out 2>&1
+cmp -s plain.out out || fail "a header with variables: $(cat out)"
+polls=$(ls headers.saved | grep -c ckpt-)
+[ "$polls" = 15 ] || fail "a header with variables: $polls polls" # 5 of main, 10 of count
+for k in 3 8 12; do
+    ./headers --dome-checkpoint-dir headers.saved --dome-restart=$k >out 2>said || fail "a header with variables: from $k: $(cat said)"
+    tail -c "$(stat -c %s out)" plain.out | cmp -s - out || fail "a header with variables: from $k: $(cat out)"
+done
+
 # What calls nothing that polls stays as it is.
 "$cc" --emit-source -Iinclude -DLEAF=2 -o out.c main.c
 grep -q 'return n \* 2' out.c && ! grep -q 'dome__fn_leaf' out.c || fail "leaf was changed"

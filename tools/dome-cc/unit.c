@@ -32,9 +32,26 @@ bool cursor_is_null(CXCursor c)
     return clang_Cursor_isNull(c) || clang_isInvalid(c.kind);
 }
 
+/* Headers that are as the program's own files are. */
+static GHashTable *with_variables;
+
+static char *file_of(CXCursor c)
+{
+    CXString name;
+    clang_getPresumedLocation(clang_getCursorLocation(c), &name, NULL, NULL);
+    char *file = g_strdup(clang_getCString(name) ? clang_getCString(name) : "");
+    clang_disposeString(name);
+    return file;
+}
+
 bool cursor_in_system_header(CXCursor c)
 {
-    return clang_Location_isInSystemHeader(clang_getCursorLocation(c));
+    if (!clang_Location_isInSystemHeader(clang_getCursorLocation(c)))
+        return false;
+    char *file = with_variables ? file_of(c) : NULL;
+    const bool own = file && g_hash_table_contains(with_variables, file);
+    g_free(file);
+    return !own;
 }
 
 void unit_place(unit *u, unsigned at, char **file, unsigned *line)
@@ -306,6 +323,25 @@ static enum CXChildVisitResult visit_enumerator(CXCursor c, CXCursor parent, CXC
     return CXChildVisit_Continue;
 }
 
+/* A header of the system that defines variables, also in its functions, is a library of its own, whose state must be saved. */
+static enum CXChildVisitResult find_variables(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    (void)data;
+    if (!clang_Location_isInSystemHeader(clang_getCursorLocation(c)))
+        return CXChildVisit_Continue;
+    const enum CX_StorageClass class = clang_Cursor_getStorageClass(c);
+    CXType type = clang_getCursorType(c);
+    if (c.kind == CXCursor_VarDecl && clang_Cursor_hasVarDeclGlobalStorage(c) && class != CX_SC_Extern &&
+        !clang_isConstQualifiedType(clang_getCanonicalType(type_element(type, NULL)))) {
+        if (!with_variables)
+            with_variables = g_hash_table_new(g_str_hash, g_str_equal);
+        g_hash_table_add(with_variables, file_of(c));
+    }
+    const bool inside = c.kind == CXCursor_FunctionDecl ? clang_isCursorDefinition(c) : clang_isStatement(c.kind);
+    return inside ? CXChildVisit_Recurse : CXChildVisit_Continue;
+}
+
 static enum CXChildVisitResult visit_top(CXCursor c, CXCursor parent, CXClientData data)
 {
     (void)parent;
@@ -416,6 +452,7 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     if (u->refused)
         return u;
     find_pragmas(u);
+    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), find_variables, NULL);
     clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_top, u);
     /* Text may be inserted behind the declaration before: what begins with attributes begins before its extent. */
     u->ends = g_ptr_array_new();
