@@ -122,6 +122,15 @@ def pass_over(why):
         passed_over[why] += 1
 
 
+def is_defined(directory, options):
+    """Conversions of floats to integers may be undefined; all else that csmith makes is not."""
+    if "--float" not in options:
+        return True
+    subprocess.run(["cc", "-w", "-O0", "-fsanitize=float-cast-overflow", "-I", HEADERS, "program.c", "-o", "checked", "-lm"], check=True, cwd=directory)
+    done = run(["./checked"], directory, 20)
+    return done is not None and "runtime error" not in done[2]
+
+
 def generate(chance, directory, polls):
     """A program that ends, polls, and is not refused: what the compiler's program does, the build, its number of polls."""
     while True:
@@ -137,6 +146,9 @@ def generate(chance, directory, polls):
             pass_over("does not end in 1 s")
             continue
         check(plain[0] >= 0, "the plain program dies")
+        if not is_defined(directory, options):
+            pass_over("undefined conversions of floats")
+            continue
         build = Build(directory, "O2", ["-O2"], polls)
         if build.why:
             pass_over("refused: " + build.why)
