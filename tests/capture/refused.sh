@@ -74,6 +74,20 @@ again
 well "a large file that is there"
 same "a large file that is there" append files/append
 
+# Damage, at any place of the file: it is named, and nothing of the program's files is changed.
+before=$(cat files/log files/append | cksum)
+size=$(stat -c %s dir/ckpt-00000002.dckpt)
+for k in 1 2 3 4 5 6 7 8 9 10; do
+    rm -rf dir2 && cp -r dir dir2
+    at=$((size * k / 11))
+    byte=$(od -An -tu1 -j $at -N 1 dir2/ckpt-00000002.dckpt)
+    printf "\\$(printf %03o $((byte ^ 16)))" | dd of=dir2/ckpt-00000002.dckpt bs=1 seek=$at conv=notrunc 2>/dev/null
+    run "$writer" files 30 --dome-checkpoint-dir dir2 --dome-restart=2
+    refused "damage at byte $at" 1 "dir2/ckpt-00000002.dckpt"
+    grep -q "object 'image', block [0-9]*: is damaged\|is damaged in its header" err || fail "damage at byte $at: $(cat err)"
+    [ "$(cat files/log files/append | cksum)" = "$before" ] || fail "damage at byte $at: files were changed"
+done
+
 # Another program of the same name.
 mkdir other
 cp "$programs/deep" other/writer
