@@ -1,8 +1,8 @@
 #!/bin/bash
-# kills.sh [TIMES]: kill -9 at random moments of a program that writes files, and restarts. Its files are those of a run that was not
-# killed, byte for byte.
+# kills.sh [KILLS [SEED]]: kill -9 at random moments, so many times, of programs that write files, one written by hand and one by dome-cc,
+# and restarts; six times in a run. Their files are those of a run that was not killed, byte for byte.
 . "$(dirname "$0")/common"
-times=${1:-12}
+most=${1:-24}
 RANDOM=${2:-1}
 steps=6000
 
@@ -12,18 +12,15 @@ prepare() {
     seq 1 2000 >"$1/source"
 }
 
-prepare plain
-run "$programs/writer" plain $steps
-well "undisturbed"
-
-for try in $(seq 1 "$times"); do
+# A run with its restarts; adds to $killed.
+run_killed() { # WRITER
+    local kills=0 status file
     rm -rf files dir
     prepare files
-    kills=0
     while :; do
         # Without a checkpoint the program begins again, and finds what it has appended.
         ls dir/ckpt-*.dckpt >ls 2>&1 || { rm -rf files && prepare files; }
-        "$programs/writer" files $steps --dome-checkpoint-dir dir --dome-checkpoint-every 0.03s --dome-restart=auto >out 2>err </dev/null &
+        "$1" files $steps --dome-checkpoint-dir dir --dome-checkpoint-every 0.03s --dome-restart=auto >out 2>err </dev/null &
         pid=$!
         sleep "0.$(printf %03d $((RANDOM % 500 + 20)))"
         if [ $kills -lt 6 ] && kill -KILL "$pid" 2>/dev/null; then
@@ -35,10 +32,28 @@ for try in $(seq 1 "$times"); do
         status=$?
         break
     done
-    [ $status -eq 0 ] || fail "try $try, after $kills kills: status $status: $(cat err)"
-    for file in log append short; do
-        same "try $try, after $kills kills" "plain/$file" "files/$file"
+    killed=$((killed + kills))
+    [ $status -eq 0 ] || fail "$1, after $kills kills: status $status: $(cat err)"
+    for file in plain/*; do
+        same "$1, after $kills kills" "$file" "files/${file#*/}"
     done
-    [ $failures -eq 0 ] || break
+}
+
+writers=$programs/writer
+if [ -x "$DOME_BUILD_DIR/tools/dome-cc" ]; then
+    mkdir translated
+    "$DOME_BUILD_DIR/tools/dome-cc" -O2 "$DOME_SOURCE_DIR/tests/dome-cc/programs/writer.c" -o translated/writer || fail "dome-cc"
+    writers="$writers $work/translated/writer"
+fi
+for writer in $writers; do
+    rm -rf plain
+    prepare plain
+    run "$writer" plain $steps
+    well "undisturbed"
+    killed=0
+    while [ $killed -lt "$most" ] && [ $failures -eq 0 ]; do
+        run_killed "$writer"
+    done
+    echo "$(basename "$(dirname "$writer")")/writer: $killed times killed"
 done
 finish
