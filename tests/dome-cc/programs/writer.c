@@ -1,5 +1,6 @@
-/* writer DIRECTORY STEPS: a program without a call of Dome that writes files, from functions that are inside of others: one from the
- * beginning to the end, one that it appends to, one that it opens and closes again and again, one that it changes in place. */
+/* writer DIRECTORY STEPS: a program without a call of Dome that writes files, from functions that are inside of others: one from
+ * the beginning to the end, one that it appends to, one that it opens and closes again and again, one that it changes in place.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
