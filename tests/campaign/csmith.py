@@ -34,7 +34,7 @@ passed_over, lock = collections.Counter(), threading.Lock()
 
 def run(command, directory, seconds, stops=(), end=False):
     """(status, output, errors, polls); None: it does not end in time"""
-    environment = {**harness.clean_environment(), "STOPS": " ".join(map(str, stops)), **({"STOPS_END": "1"} if end else {})}
+    environment = {**harness.clean_environment(), "STOPS": " ".join(map(str, stops)), **({"STOPS_END": str(stops[-1])} if end else {})}
     try:
         done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -60,7 +60,7 @@ class Build:
         stops = os.path.join(HEADERS, "stops.%s.o" % machine)
         with lock:
             if not os.path.exists(stops):
-                source = [os.path.join(harness.SOURCE, "tests/campaign/csmith/stops.c"), "-I", os.path.join(harness.SOURCE, "include")]
+                source = [os.path.join(harness.SOURCE, "tests/dome-cc/programs/stops.c"), "-I", os.path.join(harness.SOURCE, "include")]
                 subprocess.run([*cc, "-O1", "-c", *source, "-o", stops], check=True)
         done = run([CC, *options, "--polls=" + polls, "-w", "-I", HEADERS, "program.c", stops, "-Wl,--wrap=dome_capture_main", "-o", self.program, "-lm"],
                    directory, 300)

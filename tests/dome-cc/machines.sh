@@ -1,7 +1,7 @@
 #!/bin/bash
-# machines.sh [all]: programs by dome-cc for x86-64, s390x (big-endian, under qemu) and i386 (32 bits), at -O0, -O2 and -O3: captured at
-# every poll they write the same images, byte for byte, and so as many; and each goes on from what another one has written, from one to
-# the next.
+# machines.sh [all | NAME...]: programs by dome-cc for x86-64, s390x (big-endian, under qemu) and i386 (32 bits), at -O0, -O2 and -O3:
+# captured at every poll (of many polls at 100 of them) they poll as often and write the same images, byte for byte; and from each of
+# these, or 40 of them, the next one goes on: to the next image, which is the same again, and to the end.
 TMPDIR=$([ -w /dev/shm ] && [ -z "${TMPDIR:-}" ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") # thousands of files
 export TMPDIR
 . "$(dirname "$0")/../capture/common"
@@ -10,10 +10,11 @@ cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/tests/dome-cc/supporte
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 command -v pkg-config >/dev/null || { echo "skipped: pkg-config is not installed"; exit 77; }
 
-programs="structs" optimizations="here-O0 s390x-O2 i386-O3 here-O3" most=6
-if [ "${1:-}" = all ]; then
-    programs=$(cd "$sources" && ls ./*.c | sed 's|^\./||; s/\.c$//; /^files$/d')
-    optimizations="here-O0 s390x-O2 i386-O0 here-O2 s390x-O3 i386-O2 here-O3 s390x-O0 i386-O3" most=100
+programs="structs" optimizations="here-O0 s390x-O2 i386-O3 here-O3" most=6 images=100
+if [ $# -gt 0 ]; then
+    programs=$*
+    [ "$1" != all ] || programs=$(cd "$sources" && ls ./*.c | sed 's|^\./||; s/\.c$//; /^files$/d')
+    optimizations="here-O0 s390x-O2 i386-O0 here-O2 s390x-O3 i386-O2 here-O3 s390x-O0 i386-O3" most=40
 fi
 
 for machine in s390x i386; do
@@ -28,15 +29,17 @@ read -ra builds <<<"$optimizations"
 case $optimizations in *s390x* | *i386*) ;; *) echo "skipped: no other machine" && exit 77 ;; esac
 
 build() { # BUILD NAME: BUILD/NAME
-    local optimization=-${1#*-} polls=every
+    local machine=${1%-*} optimization=-${1#*-} polls=every compiler="cc" options=()
     [[ $2 = strips* ]] && polls=auto
     mkdir -p "$1"
-    case $1 in
-    here-*) set -- "$1" "$2" ;;
-    s390x-*) set -- "$1" "$2" --cc=s390x-linux-gnu-gcc --dome="$DOME_LAB_S390X/dome.pc" ;;
-    i386-*) set -- "$1" "$2" --cc="i686-linux-gnu-gcc -msse2 -mfpmath=sse" --dome="$DOME_LAB_I386/dome.pc" ;;
+    case $machine in
+    s390x) compiler=s390x-linux-gnu-gcc options=(--cc="$compiler" --dome="$DOME_LAB_S390X/dome.pc") ;;
+    i386) compiler="i686-linux-gnu-gcc -msse2 -mfpmath=sse" options=(--cc="$compiler" --dome="$DOME_LAB_I386/dome.pc") ;;
     esac
-    "$cc" "${@:3}" --polls=$polls "$optimization" "$sources/$2.c" -o "$1/$2" -lm 2>said || fail "$2 for $1: $(head -3 said)"
+    [ -e "stops.$machine.o" ] ||
+        $compiler -O1 -I"$DOME_SOURCE_DIR/include" -c "$DOME_SOURCE_DIR/tests/dome-cc/programs/stops.c" -o "stops.$machine.o" || fail "stops"
+    "$cc" "${options[@]}" -w --polls=$polls "$optimization" "$sources/$2.c" "stops.$machine.o" -Wl,--wrap=dome_capture_main -o "$1/$2" \
+        -lm 2>said || fail "$2 for $1: $(head -3 said)"
 }
 
 # A program of a build, with arguments; leaves out, err and status.
@@ -55,17 +58,25 @@ same_images() { # WHAT DIRECTORY DIRECTORY
     done
 }
 
-stops=0
+polls_of() { # of the last run
+    sed -n 's/^polls //p' err
+}
+
+went=0
 for name in $programs; do
-    every=1
-    [[ $name = strips* ]] && every=50
     cc -w -O1 "$sources/$name.c" -o plain -lm && run ./plain && mv out plain.out
     expected=$status
+    total=
     for b in "${builds[@]}"; do
         build "$b" "$name"
+        if [ -z "$total" ]; then
+            start "$b" "$name"
+            total=$(polls_of) every=$((total / images + 1))
+        fi
         start "$b" "$name" --dome-checkpoint-dir "$b/$name.saved" --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
         [ "$status" = "$expected" ] || fail "$name, $b: status $status, not $expected: $(head -3 err)"
         same "$name, $b: output" plain.out out
+        [ "$(polls_of)" = "$total" ] || fail "$name, $b: $(polls_of) polls, not $total"
         [ "$b" = "${builds[0]}" ] || same_images "$name, $b" "${builds[0]}/$name.saved" "$b/$name.saved"
         [ "$b" = "${builds[0]}" ] || rm -rf "$b/$name.saved"
     done
@@ -75,24 +86,28 @@ for name in $programs; do
     first=${builds[0]}/$name.saved
     read -ra all < <(numbers "$first" | tr '\n' ' ')
     turn=0 step=$((${#all[@]} / most + 1))
-    mkdir wander
-    cp "$first/$(printf 'ckpt-%08d.dckpt' "${all[0]}")" wander
     for ((i = 0; i < ${#all[@]}; i += step)); do
-        b=${builds[$((turn++ % ${#builds[@]}))]} k=${all[$i]}
-        for later in "${all[@]:$((i + 1))}"; do
-            rm -f "wander/$(printf 'ckpt-%08d.dckpt' "$later")"
-        done
-        start "$b" "$name" --dome-checkpoint-dir wander --dome-restart="$k" --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
-        [ "$status" = "$expected" ] || fail "$name, $b from poll $k: status $status, not $expected: $(head -3 err)"
-        tail -c "$(stat -c %s out)" plain.out | cmp -s - out || fail "$name, $b from poll $k: other output: $(tail -2 out)"
-        for later in "${all[@]:$((i + 1)):$step}"; do
-            file=$(printf 'ckpt-%08d.dckpt' "$later")
-            same "$name, $b from poll $k" "$first/$file" "wander/$file"
-        done
+        b=${builds[$((turn++ % ${#builds[@]}))]} k=${all[$i]} next=${all[$((i + 1))]:-}
+        rm -rf wander && mkdir wander
+        for before in "${all[@]:0:$((i + 1))}"; do # a checkpoint may need earlier ones
+            printf '%s/ckpt-%08d.dckpt\n' "$first" "$before"
+        done | xargs ln -t wander
+        start "$b" "$name" --dome-checkpoint-dir wander --dome-restart="$k"
+        [ "$status" = "$expected" ] || fail "$name, $b from poll $((k * every)): status $status, not $expected: $(head -3 err)"
+        tail -c "$(stat -c %s out)" plain.out | cmp -s - out || fail "$name, $b from poll $((k * every)): other output: $(tail -2 out)"
+        [ "$(polls_of)" = "$total" ] || fail "$name, $b from poll $((k * every)): $(polls_of) polls, not $total"
+        if [ -n "$next" ]; then
+            export STOPS_END=$((next * every))
+            start "$b" "$name" --dome-checkpoint-dir wander --dome-restart="$k" --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
+            unset STOPS_END
+            file=$(printf 'ckpt-%08d.dckpt' "$next")
+            same "$name, $b from poll $((k * every)) to $((next * every))" "$first/$file" "wander/$file"
+        fi
         [ $failures -eq 0 ] || finish
     done
-    stops=$((stops + turn))
+    went=$((went + turn))
     rm -rf wander "$first"
+    echo "$name: $total polls, ${#all[@]} images, $turn times from one to the next"
 done
-echo "$(wc -w <<<"$programs") programs, ${#builds[@]} builds, $stops times from one to the next"
+echo "$(wc -w <<<"$programs") programs, ${#builds[@]} builds, $went times from one to the next"
 finish

@@ -1,6 +1,6 @@
 /* Linked into a program of dome-cc, with -Wl,--wrap=dome_capture_main, it requests checkpoints at the polls whose numbers
  *   STOPS="3 9 20"          has, in this order;
- *   STOPS_END=1             behind the last one the program ends.
+ *   STOPS_END=20            after a checkpoint at this poll or a later one the program ends.
  * Standard error has at the end how many polls the program has made. */
 #include <dome/capture.h>
 
@@ -28,10 +28,10 @@ static uint64_t next_stop(uint64_t poll)
 /* Called at the beginning, and again after each checkpoint. */
 static int stopping_program(int argc, char **argv)
 {
-    const uint64_t next = next_stop(dome_capture_polls());
-    if (next == UINT64_MAX && getenv("STOPS_END"))
+    const char *end = getenv("STOPS_END");
+    if (end && dome_capture_polls() >= strtoull(end, NULL, 10))
         exit(0);
-    dome_capture_request_at(next);
+    dome_capture_request_at(next_stop(dome_capture_polls()));
     return stopped_program(argc, argv);
 }
 
