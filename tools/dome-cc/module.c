@@ -321,12 +321,23 @@ bool is_foreign(program *p, unit *u, CXCursor d)
     return !known;
 }
 
+/* The name of the function around a node, as a literal. */
+static char *quoted_name(const node *n)
+{
+    while (n->up && n->kind != CXCursor_FunctionDecl)
+        n = n->up;
+    char *name = cursor_name(n->cursor), *quoted = g_strdup_printf("\"%s\"", name);
+    g_free(name);
+    return quoted;
+}
+
 static void name_literal(program *p, unit *u, node *n)
 {
     const char *t = u->original + n->a;
-    if (*t != '"' && !strchr("LuU", *t))
-        return; /* __func__ */
-    node *decay = n->up;
+    const bool function_name = *t == '_'; /* __func__ */
+    if (*t != '"' && !function_name && !strchr("LuU", *t))
+        return;
+    node *decay = function_name ? n->up->up : n->up;
     while (decay && decay->kind == CXCursor_ParenExpr)
         decay = decay->up;
     if (!decay || decay->kind != CXCursor_UnexposedExpr || !type_is_pointer(decay->type))
@@ -337,7 +348,7 @@ static void name_literal(program *p, unit *u, node *n)
         if (!cursor_is_null(d) && is_foreign(p, u, d) && !type_is_pointer(user->type))
             return; /* printf: nobody keeps the pointer */
     }
-    char *text = text_flat(u, n->a, n->b), *id = g_hash_table_lookup(u->literals, text);
+    char *text = function_name ? quoted_name(n) : text_flat(u, n->a, n->b), *id = g_hash_table_lookup(u->literals, text);
     const char *type = *t == 'L'                  ? "__typeof__(*L\"\")"
                        : *t == 'U'                ? "__typeof__(*U\"\")"
                        : *t == 'u' && t[1] != '8' ? "__typeof__(*u\"\")"
