@@ -399,6 +399,16 @@ pragma *pragma_before(unit *u, unsigned at, int kind)
     return mine;
 }
 
+/* As libclang has wide characters: on i386 they are int, and long for gcc. Places in the text stay the same. */
+static char *text_for_clang(const char *text, gsize length)
+{
+    static const char gcc[] = "typedef long int wchar_t;", clang[] = "typedef int      wchar_t;";
+    char *copy = g_memdup2(text, length + 1);
+    for (char *at = strstr(copy, gcc); at; at = strstr(at, gcc))
+        memcpy(at, clang, strlen(clang));
+    return copy;
+}
+
 unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count)
 {
     unit *u = g_new0(unit, 1);
@@ -425,9 +435,11 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     u->lifted = g_hash_table_new(NULL, NULL);
     u->hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
     u->index = clang_createIndex(0, 0);
-    struct CXUnsavedFile file = {"dome-cc-unit.i", text, length};
+    char *copy = text_for_clang(text, length);
+    struct CXUnsavedFile file = {"dome-cc-unit.i", copy, length};
     enum CXErrorCode error =
         clang_parseTranslationUnit2(u->index, file.Filename, arguments, count, &file, 1, CXTranslationUnit_KeepGoing, &u->tu);
+    g_free(copy);
     if (error != CXError_Success || !u->tu) {
         fprintf(stderr, "dome-cc: error: libclang cannot read %s (error %d)\n", path, (int)error);
         u->refused++;
