@@ -117,6 +117,30 @@ static void test_ends(void)
     forget();
 }
 
+/* Pointers to bytes: of numbers they go on, on this machine; of a pointer they do not. */
+static void test_inside(void)
+{
+    forget();
+    make_state(1, 1);
+    struct padded *p = dome_capture_malloc(&padded_type, sizeof *p);
+    p->kind_end = (char *)&p->spots[1].y + 3;
+    p->unknown_end = (char *)&p->third + 5;
+    p->either_end = (void *)((char *)&p->either + 1);
+    p->spots_end = (void *)((char *)&p->kind_end + 1);
+    GPtrArray *blocks = take();
+    g_assert_cmpuint(dome__capture_pointers_dangling()->count, ==, 1);
+    forget();
+    g_assert_cmpstr(restore(blocks), ==, NULL);
+    g_assert_true(dome__capture_heap_index());
+    p = dome__capture_heap.blocks[dome__capture_heap.count - 1].memory;
+    g_assert_true(p->kind_end == (char *)&p->spots[1].y + 3);
+    g_assert_true(p->unknown_end == (char *)&p->third + 5);
+    g_assert_true((char *)p->either_end == (char *)&p->either + 1);
+    g_assert_true(p->spots_end == DOME_CAPTURE_DANGLING);
+    g_ptr_array_unref(blocks);
+    forget();
+}
+
 static void assert_equal(const GPtrArray *a, const GPtrArray *b)
 {
     g_assert_cmpuint(a->len, ==, b->len);
@@ -559,6 +583,7 @@ int main(int argc, char **argv)
     dome_capture_register(&module);
     g_test_add_func("/capture/places", test_places);
     g_test_add_func("/capture/ends", test_ends);
+    g_test_add_func("/capture/inside", test_inside);
     g_test_add_func("/capture/unions", test_unions);
     g_test_add_func("/capture/functions", test_functions);
     g_test_add_func("/capture/streams", test_streams);
