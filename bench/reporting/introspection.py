@@ -148,7 +148,7 @@ def measure_costs(context):
     prepare(context)
     name, program = context.item, BY_NAME[context.item]
     words = (program.quick if context.quick else program.run).split()
-    policies, turns = (QUICK_POLICIES, 1) if context.quick else (POLICIES, 3)
+    policies, turns = (QUICK_POLICIES, 1) if context.quick else (POLICIES, 5)
     here = lambda file: os.path.join(context.work, file)  # noqa: E731
     commands = [plain_command(HERE, name, level, here("plain" + level)) for level in LEVELS]
     commands += [dome_command(context, HERE, name, level, policy, here(policy + "." + level)) for policy in policies for level in LEVELS]
@@ -160,20 +160,26 @@ def measure_costs(context):
     compile_measure(context, [HERE] + ([i386] if i386 else []))
     compile_all(commands)
     times, expected = {kind: [] for kind in kinds}, None
-    for turn in range(turns):
-        for kind in kinds[turn:] + kinds[:turn]:
+    for turn in range(turns):  # the default placement in each, all others in the first
+        for kind in kinds if turn == 0 else [kind for kind in kinds if kind.startswith(("plain", "auto"))]:
             seconds, out, _ = run([here(kind)] + words)
             times[kind].append(seconds)
             expected = expected or out
             if out != expected and "i386" not in kind:
                 raise Failed("%s, %s: other output" % (name, kind))
     middle = {kind: round(statistics.median(values), 4) for kind, values in times.items()}
+    with open(here("start.c"), "w") as file:
+        file.write("int main(void) { return 0; }\n")
+    run_command(HERE.compiler + [here("start.c"), "-o", here("start")])
+    starts = [round(statistics.median(run(words, measure)[0] for _ in range(9)), 4)
+              for words, measure in (([here("start")], None), ([here("auto.3")] + words, "restart"))]
     polls = {}
     for policy in policies:
-        counts = [said(r"polls (\d+)", run([here(policy + "." + level)] + words, "polls")[2])[0] for level in LEVELS]
-        if counts[0] != counts[1]:
-            raise Failed("%s, --polls=%s: %d polls at -O0, %d at -O3" % (name, policy, counts[0], counts[1]))
-        polls[policy] = int(counts[1])
+        counts = [said(r"polls (\d+)", run([here(policy + "." + level)] + words, "polls")[2])[0]
+                  for level in (LEVELS if policy == "auto" else ["3"])]
+        if counts[0] != counts[-1]:
+            raise Failed("%s: %d polls at -O0, %d at -O3" % (name, counts[0], counts[-1]))
+        polls[policy] = int(counts[0])
     waits, path = [], here("waits")
     for seed in range(1 if context.quick else 8):
         run([here("auto.3")] + words, "intervals", DOME_MEASURE_SEED=str(seed), DOME_MEASURE_WAITS=path)
@@ -181,7 +187,7 @@ def measure_costs(context):
             waits = sorted(float(line) for line in file)
         if len(waits) >= REQUESTS:
             break
-    return {"times": middle, "polls": polls,
+    return {"times": middle, "starts": starts, "polls": polls,
             "waits": {"count": len(waits), "mean": round(statistics.mean(waits), 2), "p99": waits[len(waits) * 99 // 100], "longest": waits[-1]} if waits else None}
 
 
@@ -252,7 +258,7 @@ def measure_memory(context):
 
 
 NAMES = [p.name for p in PROGRAMS]
-COSTS = Part("introspection-costs", 3, NAMES, 60, measure_costs)
+COSTS = Part("introspection-costs", 3, NAMES, 40, measure_costs)
 CHECKPOINTS = Part("introspection-checkpoints", 3, NAMES, 25, measure_checkpoints)
 MEMORY_PART = Part("introspection-memory", 3, list(MEMORY), 8, measure_memory, targets=("bench_capture",))
 
@@ -326,10 +332,10 @@ def median(values):
 
 
 def cost(r, name, policy, level, machine=None):
-    """Of dome-cc over the compiler, in percent: the median of the rounds' own."""
+    """Of dome-cc over the compiler, in percent, without the starts of the programs: the median of the rounds' own."""
     mine, theirs = (policy + "." + (machine or level)), "plain" + ("." + machine if machine else level)
-    found = [d["times"] for d in r.data(COSTS.key, name).values()]
-    return median([100 * (t[mine] / t[theirs] - 1) for t in found if mine in t and theirs in t])
+    found = [(d["times"], d["starts"]) for d in r.data(COSTS.key, name).values()]
+    return median([100 * ((t[mine] - start[1]) / max(1e-4, t[theirs] - start[0]) - 1) for t, start in found if mine in t and theirs in t])
 
 
 def efficiency(r, name, policy):

@@ -14,8 +14,8 @@ INTRODUCTION = """# The figures of the papers, measured again
     bench/report --list                     # what there is, what is done, how long the rest takes
     bench/report --write                    # only writes this page, from bench/results
 
-Dome (Árabe et al., CMU-CS-95-137, 1995), Stardust (Cabillic and Puaut, 1997) and Starfish (Agbaria and Friedman, 2003) each report \
-measurements. `bench/report` repeats them with this library and writes this page; nothing on it is edited by hand. All rounds are in \
+Dome (Árabe et al., CMU-CS-95-137, 1995), Process Introspection (Ferrari, University of Virginia, 1998), Stardust (Cabillic and Puaut, \
+1997) and Starfish (Agbaria and Friedman, 2003) each report measurements. `bench/report` repeats them with this library and writes this page; nothing on it is edited by hand. All rounds are in \
 `bench/results`, with the processor, the kernel, the date and the commit of each. The figures are medians over rounds. [The README of \
 the benchmarks](../bench/README.md) describes the programs, [lab.md](lab.md) the hosts.
 
