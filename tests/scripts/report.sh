@@ -79,6 +79,23 @@ expect "those of single rounds differ from their median by at most 8 %." "Dome, 
 sed -i 's/5000.0/5000.1/' "$work/page.md"
 report --check 2>/dev/null && fail "--check does not see a page that was edited"
 
+# A program whose translation takes 0.44 s without its start, where the plain one takes 0.4; restarts of 4, 5 and 8 ms without it.
+record 1 0.0 Fast gauss_seidel '"times": {"plain0": 1.001, "plain3": 0.401, "auto.0": 1.105, "auto.3": 0.445}, "starts": [0.001, 0.005],
+    "polls": {"auto": 890}, "waits": {"count": 1000, "mean": 12.5, "p99": 1200.0, "longest": 1300.0}' | tr '\n' ' ' | results introspection-costs
+{
+    printf '"other images": [], "bytes": 4194904, "machines": ["x86-64", "i386"], "start x86-64": [1, 1], "start i386": [2, 2], '
+    printf '"capture x86-64": [3, 9, 4], "capture i386": [3, 9, 4], "restart x86-64 from x86-64": [5, 5], "restart x86-64 from i386": [6, 6], '
+    printf '"restart i386 from i386": [10, 9], "restart i386 from x86-64": [10, 9]'
+} >"$work/checkpoints"
+record 1 0.0 Fast gauss_seidel "$(cat "$work/checkpoints")" | results introspection-checkpoints
+report --write >/dev/null || fail "status $?"
+expect "| \`gauss_seidel\` | 1.5 | 10.0 | 10.0 | - |" "Process Introspection, Tables 7.2 to 7.19"
+expect "Missed by \`gauss_seidel\` (10.0 %)." "Process Introspection, Tables 7.2 to 7.19"
+expect "| auto | -, 500 |" "Process Introspection, Tables 7.6 to 7.21"
+expect "Missed by \`gauss_seidel\`." "Process Introspection, Tables 7.6 to 7.21"
+expect "| \`gauss_seidel\` (gs) | 4194904 | 600 | 3.0 | 9.0 |" "Process Introspection, Tables 7.8 to 7.23"
+expect "Missed by \`gauss_seidel\` (1.25). The images of all machines are equal, byte for byte." "Process Introspection, Tables 7.8 to 7.23"
+
 refused() {
     local text=$1
     shift
