@@ -1,6 +1,8 @@
 #include "capture/events.h"
 
 #include "capture/die.h"
+#include "capture/pointers.h"
+#include "core/environment.h"
 
 #include <glib.h>
 #include <string.h>
@@ -44,4 +46,20 @@ char **dome__capture_copy_arguments(int argc, char **argv)
     if (!copy)
         dome__capture_die("no memory for the arguments");
     return copy;
+}
+
+void dome__capture_tell_dangling(dome_env *env)
+{
+    static bool told_dangling;
+    const dome_capture_dangling *d = dome__capture_pointers_dangling();
+    if (told_dangling || !d->where)
+        return;
+    told_dangling = true;
+    char *where = dome__capture_say_where(d->where);
+    char *line =
+        g_strdup_printf("%s points to nothing that a checkpoint knows: after a restart the program must not use that pointer",
+                        where ? where : "a variable");
+    env->hooks->say(env, line);
+    g_free(line);
+    g_free(where);
 }

@@ -11,4 +11,7 @@ int dome__capture_call_back(dome_capture_event event);
  * a restart. */
 char **dome__capture_copy_arguments(int argc, char **argv);
 
+/* Says once where a pointer leads nowhere, if there was one in the image that was taken last. */
+void dome__capture_tell_dangling(dome_env *env);
+
 #endif

@@ -101,6 +101,8 @@ static void pass(void)
     result = dome__capture_shared_take(image, refused, &bound);
     if (result == DOME_OK)
         result = dome__boundary_pass(env, bound);
+    if (env->rank == 0)
+        dome__capture_tell_dangling(env);
     dome__capture_shared_leave(image);
     dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
 }

@@ -7,7 +7,6 @@
 #include "capture/image.h"
 #include "capture/library.h"
 #include "capture/modules.h"
-#include "capture/pointers.h"
 #include "capture/status.h"
 #include "capture/streams.h"
 #include "ckpt/checkpoint.h"
@@ -28,7 +27,6 @@ static const double AGAIN_SECONDS = 1;
 static dome_env *env;
 static dome_capture_image *image;
 static char *last_refusal;
-static bool told_dangling;
 static pid_t process;
 
 /* ---- checkpoints ---- */
@@ -63,21 +61,6 @@ static void tell_refusal(char *text)
     last_refusal = text;
 }
 
-static void tell_dangling(void)
-{
-    const dome_capture_dangling *d = dome__capture_pointers_dangling();
-    if (told_dangling || !d->where)
-        return;
-    told_dangling = true;
-    char *where = dome__capture_say_where(d->where);
-    char *line =
-        g_strdup_printf("%s points to nothing that a checkpoint knows: after a restart the program must not use that pointer",
-                        where ? where : "a variable");
-    env->hooks->say(env, line);
-    g_free(line);
-    g_free(where);
-}
-
 static void set_timer(double least)
 {
     if (!writes())
@@ -107,7 +90,7 @@ static void save(void)
             dome__checkpoint_want(env, by_polls ? dome_capture_polls() : 0);
         if (dome_checkpoint(env) != DOME_OK)
             dome__capture_die("%s", dome_error_message(env));
-        tell_dangling();
+        dome__capture_tell_dangling(env);
     }
     dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
     set_timer(text ? AGAIN_SECONDS : AGAIN_SECONDS / 100);

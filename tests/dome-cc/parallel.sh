@@ -137,6 +137,10 @@ if part refusals; then
         grep -q . out || fail "refusals ${what%%:*}: printed nothing"
         rm -rf none
     done
+    start 2 ./refusals dangling --dome-checkpoint-dir none --dome-checkpoint-every 1
+    [ $status -eq 0 ] || fail "refusals dangling: status $status"
+    grep -qF "global 'refusals.c:path': element 0 points to nothing that a checkpoint knows" err || fail "refusals dangling: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "refusals dangling: not one line: $(cat err)"
     start 2 ./refusals kernel
     [ $status -ne 0 ] && grep -q "dome_checkpoint is called inside of its kernel" err || fail "refusals kernel: $status: $(cat err)"
     start 2 ./refusals plain --dome-on-loss tell
