@@ -134,15 +134,18 @@ static dome_type type_of(uint32_t code)
     return code - DOME_KIND_STRUCT < structs->len ? structs->pdata[code - DOME_KIND_STRUCT] : NULL;
 }
 
+/* As a member of a struct, which on some machines is less than its own alignment. */
+#define TYPE_MEMBER(name, ctype, suffix)                                                                                         \
+    struct member_##name {                                                                                                       \
+        char before;                                                                                                             \
+        ctype value;                                                                                                             \
+    };
+DOME_TYPE_LIST(TYPE_MEMBER)
+#undef TYPE_MEMBER
+
 static size_t alignment(dome_type type)
 {
-#define TYPE_ALIGNMENT(name, ctype, suffix)                                                                                      \
-    [DOME_KIND_##name] = offsetof(                                                                                               \
-        struct {                                                                                                                 \
-            char before;                                                                                                         \
-            ctype value;                                                                                                         \
-        },                                                                                                                       \
-        value),
+#define TYPE_ALIGNMENT(name, ctype, suffix) [DOME_KIND_##name] = offsetof(struct member_##name, value),
     static const size_t basic[] = {DOME_TYPE_LIST(TYPE_ALIGNMENT)};
 #undef TYPE_ALIGNMENT
     size_t most = 1;
