@@ -81,6 +81,9 @@ static void of_capture(void)
     ALLOWS(dome_capture_restored, );
     ALLOWS(dome_capture_hold, );
     ALLOWS(dome_capture_release, );
+    ALLOWS(dome_capture_finalize, NULL);
+    ALLOWS(dome_capture_is_restarting, NULL);
+    REFUSES_AS("dome_checkpoint", dome_capture_checkpoint, NULL);
 }
 
 static void on_view(dome_env *of, const dome_view_news *news, void *data)
@@ -829,10 +832,12 @@ int main(int argc, char **argv)
                                              "dome_block_size",
                                              "dome_layout_even",
                                              "dome_capture_calloc",
+                                             "dome_capture_dome_main",
                                              "dome_capture_enter",
                                              "dome_capture_fclose",
                                              "dome_capture_fopen",
                                              "dome_capture_freopen",
+                                             "dome_capture_init",
                                              "dome_capture_leave",
                                              "dome_capture_main",
                                              "dome_capture_malloc",
