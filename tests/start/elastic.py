@@ -234,7 +234,7 @@ def hangs():
 
 
 def unknown():
-    for name in "there-is-none", "1", "999999":
+    for name in "there-is-none", str(os.getpid()), "999999":
         _, err = dome("shrink", name, status=1)
         check(re.fullmatch("dome: shrink: no program %s of yours with several tasks was started on this host; .*\n" % name, err), err)
     for arguments in (["grow"], ["grow", "x", "-n", "0"], ["grow", "x", "y"]):
