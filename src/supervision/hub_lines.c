@@ -28,6 +28,7 @@ void dome__hub_client_free(hub_client *c)
         close(c->process);
     g_byte_array_free(c->in, TRUE);
     g_free(c->host);
+    g_free(c->early);
     g_free(c->object);
     g_free(c->operation);
     g_free(c);

@@ -25,6 +25,7 @@ typedef struct hub_client {
     bool failed;   /* it has told of a failure */
     bool replaced; /* another connection, or another process, is in its place */
     uint32_t view; /* number of its view */
+    char *early;   /* the plan of a change that it has announced before task 0 told that the first view stands; NULL: none */
     dome_wire_channel channel;
     int set; /* of hub_state.sets, with in_set */
     bool in_set;

@@ -261,6 +261,13 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     dome_view_plan plan;
     dome_view_act act = {.deed = DOME_VIEW_WRONG};
     bool ordered = false;
+    if (s->view.size == 0 && change->number == s->view.number + 1 &&
+        !c->early) { /* the word of task 0 comes by another connection */
+        c->early = g_strdup(change->plan);
+        c->away = true;
+        s->entered_at = s->now;
+        return;
+    }
     if (dome__view_plan_parse(change->plan, 0, &plan)) {
         ordered = s->view.phase == DOME_VIEW_ORDERED && dome__view_plan_equal(&plan, &s->view.wanted);
         act = dome__view_announce(&s->view, c->rank, change->number, &plan);
@@ -295,6 +302,13 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     g_free(s->legacy);
     s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);
+    for (guint i = 0; first && s->view.size > 0 && i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        char *plan = g_steal_pointer(&c->early);
+        if (plan)
+            dome__hub_view_change(s, c, &(dome_wire_change){.number = s->view.number + 1, .plan = plan});
+        g_free(plan);
+    }
 }
 
 void dome__hub_look_for_away(hub_state *s, double limit)
