@@ -76,8 +76,8 @@ REPEATS = Part("migration-size", 1, ["mmseq"], 3, find_repeats, targets=("figure
 MOVING = Part("migration", 3, list(CASES), 70, run, hosts=8, targets=("figure6",))
 PARTS = [REPEATS, MOVING]
 DIFFERS = [
-    "Moving is a checkpoint and a restart today (`SIGTERM`, then `dome run --dome-restart` on the other hosts). A program cannot grow while it "
-    "runs yet; this figure will then be measured with that as well.",
+    "Moving is a checkpoint and a restart (`SIGTERM`, then `dome run --dome-restart` on the other hosts), as in the paper, not `dome move` or "
+    "`dome grow` ([elastic.md](elastic.md)), which keep the program running.",
     "A product is a matrix of 256 x 256 multiplied as often as takes 1.6 s of a processor, so that the state (1.5 MB) and the proportion of "
     "products to moves are the paper's. Hosts of a [lab](lab.md): 20 % of a processor each, the slower four 12.5 %, which is the ratio of the "
     "paper's Pentiums and Paragon nodes as its figures suggest (1.6).",

@@ -76,8 +76,8 @@
  *
  * docs/capture.md has it in full and explains it.
  *
- * No function of this header is collective. All of it belongs to the thread of main. An error that
- * leaves no way to go on prints one line and ends the program. */
+ * Only the functions for Dome programs are collective. All of it belongs to the thread of main. An
+ * error that leaves no way to go on prints one line and ends the program. */
 #ifndef DOME_CAPTURE_H
 #define DOME_CAPTURE_H
 
@@ -424,8 +424,7 @@ size_t dome_capture_blocks(void);
  *
  * stdin is set to its position if it is a regular file. What was printed on stdout after the
  * checkpoint is printed again. tmpfile, fdopen, popen, sockets, pipes and threads of the program
- * cannot be saved: a checkpoint is refused with a line that names them, and the program continues.
- * */
+ * cannot be saved: a checkpoint is refused with a line that names them, and the program continues. */
 FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
 int dome_capture_fclose(FILE *stream);
