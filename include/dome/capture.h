@@ -341,10 +341,10 @@ void dome_capture_hold(void);
 void dome_capture_release(void);
 
 /* setjmp and longjmp. A function takes the mark before it calls setjmp, and gives it to
- * dome_capture_jumped if setjmp returns another value than 0: what the functions that longjmp has
- * left had of dome_capture_enter and dome_capture_hold is given back. A function that called setjmp
- * and is entered again must call it again for the same buffer before it goes to its point, because
- * the stack is another one. */
+ * dome_capture_jumped if setjmp returns another value than 0. That gives back the memory
+ * (dome_capture_enter) and ends the holds (dome_capture_hold) of the functions that longjmp has
+ * left. A function that called setjmp and is entered again must call it again for the same buffer
+ * before it goes to its point, because the stack is another one. */
 long long dome_capture_jump_mark(void);
 void dome_capture_jumped(long long mark);
 
@@ -388,9 +388,10 @@ char *dome_capture_strndup(const char *text, size_t most);
 void dome_capture_free(void *block);
 
 /* For a function that allocates for its callers, who alone know the type, and has no parameter for
- * it: malloc behind a pointer to functions, for instance. The caller sets dome_capture_wanted before
- * the call and sets it back behind it; the function calls these, which are as malloc, calloc and
- * realloc of stdlib.h and take the type from there. A block of no type (NULL) is an error. */
+ * it: a function that is called by a pointer of malloc's type, for instance. The caller sets
+ * dome_capture_wanted before the call, and to its old value behind it. The function calls these,
+ * which are as malloc, calloc and realloc of stdlib.h and take the type from there. A new block
+ * without a type (NULL) is an error. */
 extern dome_capture_type *dome_capture_wanted;
 void *dome_capture_malloc_wanted(size_t bytes);
 void *dome_capture_calloc_wanted(size_t count, size_t bytes);

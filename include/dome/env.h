@@ -71,7 +71,9 @@ dome_status dome_checkpoint(dome_env *env);
 
 /* Whether the program resumes from a checkpoint (--dome-restart) and should skip its
  * initialisation: named objects get their saved values when they are created. True from dome_init
- * until the first dome_checkpoint. Not collective; the same on all tasks. */
+ * until the first dome_checkpoint. Not collective; the same on all tasks. Always false in a program
+ * that dome-cc compiled: it goes on behind the dome_checkpoint at which it was saved, with its C
+ * variables (docs/dome-cc.md). */
 bool dome_is_restarting(const dome_env *env);
 
 /* Changes the number of tasks to `tasks` at the next loop boundary (dome_checkpoint). Collective;

@@ -35,6 +35,8 @@ for command in $commands; do
 done
 grep -q -x verify <<<"$(completed ckpt '')" || fail "completion of dome ckpt"
 [ "$(completed hosts a)" = add ] || fail "completion of dome hosts: $(completed hosts a)"
+[ "$(completed run --on-loss te)" = tell ] || fail "completion of the words of --on-loss: $(completed run --on-loss te)"
+[ "$(completed run --on-loss = te)" = tell ] || fail "completion of --on-loss=: $(completed run --on-loss = te)"
 [ "$(completed ckpt ls --j)" = --json ] || fail "completion of dome ckpt ls: $(completed ckpt ls --j)"
 
 # Behind the program's name: the options of every Dome program, and their words; else files.
@@ -42,6 +44,16 @@ grep -q -x verify <<<"$(completed ckpt '')" || fail "completion of dome ckpt"
 [ "$(completed run -n 4 ./prog x --dome-topology '' | xargs)" = "ring linear" ] || fail "completion of an option's words"
 [ "$(completed run ./prog --dome-topology = l)" = linear ] || fail "completion of an option's word"
 [ -z "$(completed run ./prog '')$(completed run ./prog --dome-trace '')" ] || fail "completion of the program's files"
+
+# dome-cc, where it is built
+cc=$DOME_BUILD_DIR/tools/dome-cc
+for option in $([ -x "$cc" ] && options "$cc"); do
+    [ "$option" = --help ] && continue
+    sed 's/\\//g' "$man/dome-cc.1" | grep -q -e "$option\b" || fail "dome-cc.1 does not name $option"
+    bash -c '. "$1"; COMP_WORDS=("$2" "$3"); COMP_CWORD=1; _dome_cc; printf "%s\n" "${COMPREPLY[@]}"' \
+        bash "$DOME_SOURCE_DIR/tools/completion/dome-cc" "$cc" "${option%?}" | grep -qx -e "$option" ||
+        fail "the completion of dome-cc does not know $option"
+done
 
 version=$("$dome" --version)
 for page in "$man"/*.[17]; do
