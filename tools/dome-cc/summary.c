@@ -94,11 +94,27 @@ static bool plain_call(node *n);
 /* Kinds of values that never share memory, on any machine: what is written as the one is not read as the other. */
 typedef enum { MEMORY_ANY, MEMORY_INTEGER, MEMORY_FLOATING, MEMORY_POINTER } memory_kind;
 
+/* Whether a member belongs to a union, also by structs without names. An expression does not show a union without a name. */
+static bool is_of_union(const node *n)
+{
+    CXCursor d = n->kind == CXCursor_MemberRefExpr ? node_declaration(n) : clang_getNullCursor();
+    while (!cursor_is_null(d)) {
+        d = clang_getCursorSemanticParent(d);
+        if (d.kind == CXCursor_UnionDecl)
+            return true;
+        if (d.kind != CXCursor_StructDecl || !clang_Cursor_isAnonymousRecordDecl(d))
+            return false;
+    }
+    return false;
+}
+
 /* Of a place in memory. Characters may be bytes of anything, and members of unions share theirs. */
 static memory_kind kind_of_place(const unit *u, node *n)
 {
     n = node_bare(n);
     for (node *in = n; in; in = in->kids->len > 0 ? node_bare(node_kid(in, 0)) : NULL) {
+        if (is_of_union(in))
+            return MEMORY_ANY;
         const enum CXTypeKind k = clang_getCanonicalType(in->type).kind;
         const CXType record = k == CXType_Pointer ? clang_getPointeeType(clang_getCanonicalType(in->type)) : in->type;
         if (in != n && clang_getTypeDeclaration(clang_getCanonicalType(record)).kind == CXCursor_UnionDecl)
@@ -137,6 +153,8 @@ static bool writes_memory(unit *u, node *n, memory_kind kind)
     if (n->kind == CXCursor_CallExpr && !plain_call(n))
         return true;
     if (n->kind == CXCursor_GCCAsmStmt || n->kind == CXCursor_StmtExpr)
+        return true;
+    if (n->kind == CXCursor_UnexposedExpr && n->kids->len > 1) /* __atomic_store_n is no call in libclang */
         return true;
     if (n->kind == CXCursor_CompoundAssignOperator) {
         to = node_kid(n, 0);
@@ -250,12 +268,17 @@ static unsigned library_call(node *n)
 
 static bool plain_call(node *n)
 {
+    static const char *const readers[] = {"__builtin_prefetch", "__builtin_assume_aligned", NULL};
     unsigned cost = library_call(n);
-    char *name = cost > 0 ? cursor_name(call_function(n)) : NULL;
-    const bool writes =
-        name && (strstr(name, "mem") || strstr(name, "str") || strcmp(name, "frexp") == 0 || strcmp(name, "modf") == 0);
+    if (cost == 0 || cost > 100)
+        return false;
+    char *name = cursor_name(call_function(n));
+    bool good = true; /* what gets no pointer writes nothing of the program */
+    for (unsigned i = 1; i < n->kids->len && good; i++)
+        good = !type_is_pointer(node_kid(n, i)->type) && !type_is_array(node_kid(n, i)->type);
+    good = good || in_list(name, readers);
     g_free(name);
-    return cost > 0 && cost <= 100 && !writes;
+    return good;
 }
 
 /* Whether the switch that a case belongs to is below `top`. */
