@@ -116,10 +116,16 @@ void jump_lower(function *f, node *n)
             continue;
         char *buffer = node_text(f->unit, node_kid(n, 1)), *call = call_text(f, j);
         write_mark(f, n);
-        g_string_append_printf(f->out,
-                               "%s = (%s); %s = dome__cc_jump_mark(); %s; " ENTERING "dome__jumped_%u: ; " ENTERED
-                               "if (%s) dome__cc_jumped(%s);\n",
-                               j->buffer->name, buffer, j->mark->name, call, i, j->value->name, j->mark->name);
+        g_string_append_printf(f->out, "%s = (%s); ", j->buffer->name, buffer);
+        for (unsigned k = 0; k < f->jumps->len; k++) { /* a buffer leads to the last setjmp alone */
+            const struct jump *other = g_ptr_array_index(f->jumps, k);
+            if (other != j)
+                g_string_append_printf(f->out, "if (%s == %s) %s = 0; ", other->buffer->name, j->buffer->name,
+                                       other->buffer->name);
+        }
+        g_string_append_printf(
+            f->out, "%s = dome__cc_jump_mark(); %s; " ENTERING "dome__jumped_%u: ; " ENTERED "if (%s) dome__cc_jumped(%s);\n",
+            j->mark->name, call, i, j->value->name, j->mark->name);
         n->text = g_strdup(j->value->name);
         g_free(call);
         g_free(buffer);
