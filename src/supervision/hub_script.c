@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds from one run to the next; seconds after which it is killed; bytes of output that are read. */
-static const double PERIOD = 2, LONGEST = 20;
+/* Seconds from one run to the next; bytes of output that are read. */
+static const double PERIOD = 2;
 enum { OUTPUT_MOST = 1 << 20 };
 
 struct hub_script {
@@ -139,7 +139,7 @@ void dome__hub_script_tick(hub_state *s)
         return;
     if (x->fd >= 0 && dome__hub_happened(s, DOME_POLL_SCRIPT))
         hear(s);
-    else if (x->fd >= 0 && s->now - x->began > LONGEST) {
+    else if (x->fd >= 0 && s->now - x->began > DOME_SCRIPT_LONGEST) {
         stop(x);
         say(s, "the script does not end; the program keeps its hosts");
     } else if (x->fd < 0 && s->now > x->next && !s->rank0_ended)
