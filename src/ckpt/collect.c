@@ -103,12 +103,6 @@ static bool leads(const dome_env *env, const dome_ckpt_pieces *pieces)
     return pieces->leader[pieces->group[rank]] == rank;
 }
 
-/* The address at which others reach a leader. */
-typedef struct address {
-    uint64_t host, port; /* IPv4 in network order; 0: that of task 0 */
-    uint8_t cookie[DOME_CKPT_COOKIE];
-} address;
-
 int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces)
 {
     dome_transport *t = env->transport;
