@@ -42,7 +42,8 @@ static int run(const char *login, const char *command, int *out, int *err)
         const char *at = strchr(login, '@');
         char *user = at ? g_strndup(login, (gsize)(at - login)) : NULL;
         const char *rsh = g_getenv("PVM_RSH"), *host = at ? at + 1 : login;
-        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+        signal(SIGPIPE, SIG_DFL); /* the hoster ignores it */
+        dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         dup2(o[1], STDOUT_FILENO);
         dup2(e[1], STDERR_FILENO);
         if (user)
