@@ -205,6 +205,22 @@ static void avoid_too(dome_change *c, const char *hosts)
     g_free(before);
 }
 
+/* The hosts of a list but for those on which the plan starts tasks by name: they are there again. */
+static char *without_planned(const char *hosts, const dome_view_plan *plan)
+{
+    char **words = g_strsplit(hosts, " ", 0);
+    GString *list = g_string_new(NULL);
+    for (char **word = words; *word; word++) {
+        bool planned = false;
+        for (int r = 0; r < plan->size && !planned; r++)
+            planned = g_strcmp0(plan->members[r].host, *word) == 0;
+        if (**word && !planned)
+            g_string_append_printf(list, "%s%s", list->len ? " " : "", *word);
+    }
+    g_strfreev(words);
+    return g_string_free(list, FALSE);
+}
+
 static void take_note(dome_env *env, dome_change *c, const char *text)
 {
     char **word = g_strsplit(text, "\n", WORDS);
@@ -467,7 +483,8 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image
     const dome_change *c = env->change;
     char *members = dome__view_plan_text(plan);
     char *rest = legacy(env, c->loops + dome__watch_passed(env->watch), plan->size, piece);
-    char *view = note(c, c->view + 1, dome__view_plan_next(plan, env->rank), members, c->avoid, c->held, rest);
+    char *avoid = without_planned(c->avoid, plan);
+    char *view = note(c, c->view + 1, dome__view_plan_next(plan, env->rank), members, avoid, c->held, rest);
     char *held = piece.fd >= 0 ? g_strdup_printf("%s%d ", c->held, piece.fd) : g_strdup(c->held);
     become_anew(c, view, held, g_get_environ());
 }
