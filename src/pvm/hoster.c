@@ -43,9 +43,10 @@ static int run(const char *login, const char *command, int *out, int *err)
         char *user = at ? g_strndup(login, (gsize)(at - login)) : NULL;
         const char *rsh = g_getenv("PVM_RSH"), *host = at ? at + 1 : login;
         signal(SIGPIPE, SIG_DFL); /* the hoster ignores it */
-        dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
         dup2(o[1], STDOUT_FILENO);
         dup2(e[1], STDERR_FILENO);
+        close_range(STDERR_FILENO + 1, ~0U, 0); /* who adds the hosts waits until all have closed what it says */
         if (user)
             execlp(rsh, rsh, host, "-l", user, command, (char *)NULL);
         else
