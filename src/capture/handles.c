@@ -1,6 +1,7 @@
 #include "capture/handles.h"
 
 #include "capture/modules.h"
+#include "capture/shared.h"
 #include "core/object_private.h"
 #include "core/type_private.h"
 
@@ -29,9 +30,11 @@ static GHashTable *targets; /* address -> target */
 static GPtrArray *objects;  /* dome_object, by number - 1 */
 static GPtrArray *structs;  /* dome_type, by code - DOME_KIND_STRUCT */
 
+/* The image itself, by its names, which no other object can have: a structure of the program may be of a kind "image". */
 static bool is_own(const dome_object *object)
 {
-    return strncmp(dome_object_operations(object)->kind, "image", strlen("image")) == 0;
+    const char *name = dome_object_name(object);
+    return strcmp(name, DOME_CAPTURE_PROGRAM_NAME) == 0 || strcmp(name, DOME_CAPTURE_TASKS_NAME) == 0;
 }
 
 static void add(const void *address, uint64_t number, uint64_t place)

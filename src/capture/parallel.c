@@ -84,8 +84,8 @@ static void begin(void)
     if (env->options.on_loss == DOME_LOSS_TELL)
         dome__capture_die("--dome-on-loss tell: this program goes on inside its calls, where it cannot make again what is lost: "
                           "use --dome-on-loss heal");
-    if (restarts && dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME) == 0)
-        dome__capture_die("the checkpoint is not of a program that was captured: it has no image");
+    if (restarts && dome__checkpoint_saved_length(env, DOME_CAPTURE_PROGRAM_NAME) == 0)
+        dome__capture_die("the checkpoint has no image of a Dome program that was saved inside its calls");
     env->keeps_all = true;
     image = dome__capture_shared_new(env);
     if (restarts)

@@ -41,7 +41,7 @@ static uint64_t item(const GArray *list, uint64_t k)
 static bool is_main(const dome_object *object)
 {
     const dome_capture_shared *s = dome_object_content(object);
-    return s->object ? object == s->object : strcmp(dome_object_name(object), DOME_CAPTURE_IMAGE_NAME) == 0;
+    return s->object ? object == s->object : strcmp(dome_object_name(object), DOME_CAPTURE_PROGRAM_NAME) == 0;
 }
 
 static dome_status describe(const dome_object *object, dome_object_info *info)
@@ -421,7 +421,7 @@ static char *read_index(dome_capture_shared *s)
     dome_bytes from = dome__bytes_of(data, length);
     const uint32_t version = dome__read_u32(&from), tasks = dome__read_u32(&from);
     if (from.bad || version != INDEX_VERSION)
-        return g_strdup("the image is of a program without calls of Dome, or of another version of this library");
+        return g_strdup("the image is of another version of this library");
     char *bound = dome__read_text(&from), *problem = NULL;
     if (tasks > 0 && tasks != (uint32_t)s->env->size)
         problem = g_strdup_printf("values differed between its %" PRIu32 " tasks (%s), so it needs %" PRIu32 " tasks, not %d",
@@ -482,7 +482,7 @@ char *dome__capture_shared_restore(dome_capture_shared *s)
 
 dome_capture_shared *dome__capture_shared_new(dome_env *env)
 {
-    const uint64_t saved = dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME);
+    const uint64_t saved = dome__checkpoint_saved_length(env, DOME_CAPTURE_PROGRAM_NAME);
     dome_capture_shared *s = g_new0(dome_capture_shared, 1);
     s->env = env;
     s->index = g_byte_array_new();
@@ -496,7 +496,7 @@ dome_capture_shared *dome__capture_shared_new(dome_env *env)
     s->layout = dome_layout_new(s->length, 1, 1, 0, &s->length);
     if (saved == 0)
         s->image = dome__capture_image_new_of(env, 0);
-    s->object = dome_object_new(env, DOME_CAPTURE_IMAGE_NAME, &image_ops, s);
+    s->object = dome_object_new(env, DOME_CAPTURE_PROGRAM_NAME, &image_ops, s);
     dome__object_defers(s->object, why);
     return s;
 }

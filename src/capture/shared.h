@@ -1,16 +1,18 @@
-/* The image of a Dome program. All tasks make the same calls, so their images are alike as a rule: an object 'image', which every
- * task has as a whole, has each block that is alike on all tasks once. What differs is in a second object, 'image of tasks', of
- * which each task has its own blocks; such a program goes on with the same number of tasks only.
+/* The image of a Dome program. All tasks make the same calls, so their images are alike as a rule: an object 'image of the
+ * program', which every task has as a whole, has each block that is alike on all tasks once. What differs is in a second object,
+ * 'image of tasks', of which each task has its own blocks; such a program goes on with the same number of tasks only.
  *
- * Block 0 of 'image' is the index: version 3 (4 bytes); tasks, 0 if nothing differs (4); why the number of tasks must stay
- * (text); for each task the blocks of its image (8; one number if nothing differs); how many of them differ (8), and which (8
- * each). The others follow in their order. */
+ * Block 0 of 'image of the program' is the index: version 3 (4 bytes); tasks, 0 if nothing differs (4); why the number of tasks
+ * must stay (text); for each task the blocks of its image (8; one number if nothing differs); how many of them differ (8), and
+ * which (8 each). The others follow in their order. */
 #ifndef DOME_SRC_CAPTURE_SHARED_H
 #define DOME_SRC_CAPTURE_SHARED_H
 
 #include "capture/image.h"
 
-#define DOME_CAPTURE_TASKS_NAME "image of tasks"
+/* Objects of the program may be called "image". */
+#define DOME_CAPTURE_PROGRAM_NAME "image of the program"
+#define DOME_CAPTURE_TASKS_NAME   "image of tasks"
 
 typedef struct dome_capture_shared dome_capture_shared;
 

@@ -133,7 +133,7 @@ if part refusals; then
         "type:type 'pair' has not all members of its struct as fields, in their order: after a restart nobody would know where they are"; do
         start 2 ./refusals "${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
         [ $status -eq 0 ] || fail "refusals ${what%%:*}: status $status"
-        grep -qF "'image' cannot be saved: ${what#*:}" err || fail "refusals ${what%%:*}: $(cat err)"
+        grep -qF "'image of the program' cannot be saved: ${what#*:}" err || fail "refusals ${what%%:*}: $(cat err)"
         grep -q . out || fail "refusals ${what%%:*}: printed nothing"
         rm -rf none
     done

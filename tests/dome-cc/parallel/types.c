@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     both = dome_type_struct(env, "a type of both", sizeof(struct both), of_both, 2, sizeof of_both[0]);
     const dome_type_ops ops = {.size = sizeof ops, .add = add};
     dome_type_set_ops(env, pair, &ops);
-    dvec *x = dvec_new(env, NULL, pair, 1000), *y = dvec_new_like(x, "y");
+    dvec *x = dvec_new(env, NULL, pair, 1000), *y = dvec_new_like(x, "image");
     dvec_map(x, fill, NULL, 0, NULL);
     dvec_map(y, fill, NULL, 0, NULL);
     for (int k = 0, n = argc > 1 ? atoi(argv[1]) : 5; k < n; k++) {
