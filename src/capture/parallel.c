@@ -17,7 +17,8 @@
 
 static dome_env *env;
 static dome_capture_shared *image;
-static bool given; /* the program has called dome_init */
+static bool given;  /* the program has called dome_init */
+static bool active; /* its main has been called, and has not returned */
 static dome_status result;
 
 /* ---- what the program calls ---- */
@@ -55,7 +56,9 @@ dome_status dome_capture_checkpoint(dome_env *at)
     }
     if (!at || at != env || at->operation)
         return dome_checkpoint(at); /* which says what is wrong */
-    if (dome__capture_held() > 1)   /* a function is active that cannot be saved; the same on all tasks */
+    if (!active)
+        dome__capture_die("dome_checkpoint: it is called by a function of dome_capture_on, while the program is being saved");
+    if (dome__capture_held() > 1) /* a function is active that cannot be saved; the same on all tasks */
         return DOME_OK;
     const dome_status status = dome__boundary_reach(at, &due);
     if (due)
@@ -120,7 +123,9 @@ int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char 
         argv = dome__capture_copy_arguments(argc, argv);
     for (;;) {
         dome__capture_library_restore();
+        active = true;
         int status = program(argc, argv);
+        active = false;
         if (dome_capture_status & DOME_CAPTURE_RESUMING)
             dome__capture_die("the program does not resume as it was captured: main returned");
         if (!(dome_capture_status & DOME_CAPTURE_CAPTURING))
