@@ -102,8 +102,7 @@ static void pass(void)
     if (dome__capture_call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
         refused = "a function of the program (dome_capture_on) refused it";
     result = dome__capture_shared_take(image, refused, &bound);
-    if (result == DOME_OK)
-        result = dome__boundary_pass(env, bound);
+    result = dome__boundary_pass(env, result, bound);
     if (env->rank == 0)
         dome__capture_tell_dangling(env);
     dome__capture_shared_leave(image);

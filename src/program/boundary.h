@@ -9,8 +9,9 @@
  * Collective. */
 dome_status dome__boundary_reach(dome_env *env, bool *due);
 
-/* Does it. bound: why the program cannot go on with another number of tasks, the same text on all tasks; NULL: it can.
+/* Does it; with a status other than DOME_OK (the program's state is not in objects) it refuses what was ordered and fails by that
+ * status. bound: why the program cannot go on with another number of tasks, the same text on all tasks; NULL: it can.
  * Collective; does not return if the program enters another view. */
-dome_status dome__boundary_pass(dome_env *env, const char *bound);
+dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound);
 
 #endif

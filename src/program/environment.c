@@ -249,11 +249,11 @@ dome_status dome__boundary_reach(dome_env *env, bool *due)
     return dome__end(&op, status);
 }
 
-dome_status dome__boundary_pass(dome_env *env, const char *bound)
+dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
 {
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    return dome__end(&op, carry_out(env, DOME_OK, bound));
+    return dome__end(&op, carry_out(env, status, bound));
 }
 
 dome_status dome_barrier(dome_env *env)
