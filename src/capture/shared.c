@@ -344,7 +344,7 @@ static int name_difference(dome_capture_shared *s)
         dome__capture_image_write_block(s->image, block, bytes);
     if (status == DOME_OK && length > 0)
         status = dome__bcast(env->transport, 0, DOME_U8, bytes, length);
-    bool same = env->rank == 0;
+    bool same = env->rank == 0 || (block >= s->lengths[0] && block >= s->lengths[env->rank]);
     if (env->rank > 0 && block < s->lengths[env->rank] && dome__capture_image_block_bytes(s->image, block) == length) {
         uint8_t *mine = g_malloc((gsize)length + 1);
         dome__capture_image_write_block(s->image, block, mine);
