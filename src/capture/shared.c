@@ -457,8 +457,11 @@ static char *feed(dome_capture_shared *s)
         if (at >= from->len || !from->pdata[at])
             return g_strdup("the image is not what it should be: a block is missing");
         gsize length;
-        const void *data = g_bytes_get_data(from->pdata[at], &length); /* NULL: it has no bytes */
-        if (dome__capture_image_read_block(s->image, k, data ? data : "", length) != DOME_OK)
+        GBytes *bytes = g_steal_pointer(&from->pdata[at]);   /* freed one by one: the image has them, too */
+        const void *data = g_bytes_get_data(bytes, &length); /* NULL: it has no bytes */
+        const dome_status status = dome__capture_image_read_block(s->image, k, data ? data : "", length);
+        g_bytes_unref(bytes);
+        if (status != DOME_OK)
             break; /* which is found in the image */
     }
     return NULL;
