@@ -69,9 +69,10 @@ const char *parallel_instead(const program *p, const char *name)
 /* Functions whose result belongs to Dome, and may be gone with the next view. */
 static bool lends(const char *name)
 {
-    static const char *const names[] = {"dvec_allgather", "dome_object_values", "dvec_name",
-                                        "dscalar_name",   "dsparse_name",       "dome_object_name",
-                                        "dome_host",      "dome_error_message", "dome_env_layout"};
+    static const char *const names[] = {"dvec_allgather",   "dome_object_values", "dvec_name",      "dscalar_name",
+                                        "dsparse_name",     "dome_object_name",   "dome_host",      "dome_error_message",
+                                        "dome_env_layout",  "dome_object_place",  "dome_type_name", "dome_status_name",
+                                        "dome_status_text", "dome_version"};
     for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
         if (strcmp(name, names[k]) == 0)
             return true;
