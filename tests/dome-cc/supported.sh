@@ -1,6 +1,7 @@
 #!/bin/bash
 # Each construct: the translated program prints what the plain one does, also when it is captured at every poll and goes on, and
-# when it is restarted from some of those checkpoints, also by a program of another optimization.
+# when it is restarted from some of those checkpoints, by a program of another optimization.
+# Arguments: names of programs, which are then captured without optimization, too; none: all of them, with -O2; "all": all, with both.
 set -u
 cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
@@ -23,7 +24,8 @@ same() {
     cmp -s out plain.$name || fail "$name, $what: other output: $(diff plain.$name out | head -4)"
 }
 
-names=$*
+names=$* both=$#
+[ "$names" = all ] && names=''
 [ -n "$names" ] || names=$(cd "$here" && ls *.c | sed 's/\.c$//')
 for name in $names; do
     cc -w -O1 "$here/$name.c" -o plain -lm || { fail "$name: cc"; continue; }
@@ -32,9 +34,11 @@ for name in $names; do
     polls=every # all loops, so that there are many places; but this one is about loops that poll now and then
     every=1
     [[ $name = strips* ]] && polls=auto every=50
+    [ $name = strips_bounds ] && every=1
     for optimization in -O0 -O2; do
         "$cc" --polls=$polls $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
         same $name "$optimization undisturbed" ./translated
+        [ $optimization = -O2 ] || [ $both -gt 0 ] || continue
         rm -rf saved
         same $name "$optimization captured at polls" ./translated --dome-checkpoint-dir saved --dome-checkpoint-every $every \
             --dome-checkpoint-keep 1000000
