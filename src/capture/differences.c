@@ -2,6 +2,7 @@
 #include "capture/frames.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
+#include "core/bytes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -85,7 +86,8 @@ typedef struct sides {
     int own_rank, other_rank;
 } sides;
 
-/* "what: way is 1 on task 0 and 2 on task 1": for a difference in `count` values of a layout that begin at `begin`. */
+/* "what: way is 1 on task 0 and 2 on task 1": for a difference in values of a layout that begin at `begin`; of a part of a large
+ * array, where the array would begin: modulo 2^64. */
 static char *say_value(const sides *s, const char *what, const dome_capture_layout *layout, uint64_t begin, uint64_t place)
 {
     GString *text = g_string_new(NULL), *way = g_string_new(NULL);
@@ -121,10 +123,11 @@ static char *say_frames(const sides *s, uint64_t place)
     for (size_t k = dome__capture_record_count(); k-- > 0;) {
         const dome_capture_record *r = dome__capture_record(k);
         const dome_capture_frame_layout *l = r->function->known;
-        if (place < at + 2 * sizeof(uint32_t))
+        const size_t head = dome__leb128_bytes(l->number) + dome__leb128_bytes((uint64_t)r->point);
+        if (place < at + head)
             return g_strdup_printf("function '%s' is active on task %d, and another one, or at another place, on task %d",
                                    r->function->name, s->own_rank, s->other_rank);
-        at += 2 * sizeof(uint32_t);
+        at += head;
         if (l->saved && place < at + l->saved->portable) {
             char *what = g_strdup_printf("function '%s'", r->function->name), *text = say_value(s, what, l->saved, at, place);
             g_free(what);
@@ -134,7 +137,7 @@ static char *say_frames(const sides *s, uint64_t place)
     }
     for (dome_capture_memory *m = dome__capture_memory_first(); m; m = m->above) {
         const dome_capture_frame_layout *l = m->function->known;
-        at += sizeof(uint32_t);
+        at += dome__leb128_bytes(l->number);
         if (place < at + l->memory->portable && place >= at) {
             char *what = g_strdup_printf("function '%s'", m->function->name), *text = say_value(s, what, l->memory, at, place);
             g_free(what);
@@ -178,7 +181,7 @@ static char *say_block(const sides *s, const dome_capture_block *b, uint64_t beg
 
 static char *say_blocks(const sides *s, const segment *of, uint64_t place)
 {
-    uint64_t at = GROUP_HEAD + of->runs * RUN_BYTES;
+    uint64_t at = of->head;
     if (place < at)
         return g_strdup_printf("the blocks of the heap from block %" PRIu64 " on have other types or sizes on tasks %d and %d",
                                of->block->serial, MIN(s->own_rank, s->other_rank), MAX(s->own_rank, s->other_rank));
@@ -220,16 +223,15 @@ char *dome__capture_image_say_difference(const dome_capture_image *image, uint64
         text = say_globals(&s, of, place);
         break;
     case SEGMENT_GLOBAL_PART:
-        text = say_global(&s, of->global, 0, place);
+        text = say_global(&s, of->global, -(of->first * dome__capture_global(of->global)->layout->portable), place);
         break;
     case SEGMENT_BLOCKS:
         text = say_blocks(&s, of, place);
         break;
     default:
-        text = place < GROUP_HEAD + RUN_BYTES + PART_HEAD
-                   ? g_strdup_printf("block %" PRIu64 " of the heap has other types or sizes on tasks %d and %d",
-                                     of->block->serial, MIN(own, other), MAX(own, other))
-                   : say_block(&s, of->block, GROUP_HEAD + RUN_BYTES + PART_HEAD, place);
+        text = place < of->head ? g_strdup_printf("block %" PRIu64 " of the heap has other types or sizes on tasks %d and %d",
+                                                  of->block->serial, MIN(own, other), MAX(own, other))
+                                : say_block(&s, of->block, of->head - of->first * of->block->layout->portable, place);
     }
     g_free(bytes);
     return text;

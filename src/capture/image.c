@@ -116,9 +116,10 @@ uint64_t dome__capture_image_block_bytes(const dome_capture_image *image, uint64
     return image_segment(image, (guint)block)->bytes;
 }
 
-uint64_t dome__capture_image_part_elements(uint64_t portable)
+uint64_t dome__capture_image_part_elements(uint64_t portable, uint64_t left)
 {
-    return MAX(PART_BYTES / portable, 1);
+    const uint64_t most = MAX(PART_BYTES / portable, 1);
+    return left <= most + most / 2 ? left : most;
 }
 
 void dome__capture_image_cut_globals(GArray *segments)
@@ -133,11 +134,10 @@ void dome__capture_image_cut_globals(GArray *segments)
             group.count = group.bytes = 0;
         }
         if (bytes > SMALL_BYTES) {
-            const uint64_t most = dome__capture_image_part_elements(g->layout->portable);
-            for (uint64_t first = 0; first < g->elements; first += most) {
-                segment part = {
-                    .kind = SEGMENT_GLOBAL_PART, .global = k, .first = first, .elements = MIN(most, g->elements - first)};
-                part.bytes = part.elements * g->layout->portable;
+            for (uint64_t first = 0, count; first < g->elements; first += count) {
+                count = dome__capture_image_part_elements(g->layout->portable, g->elements - first);
+                segment part = {.kind = SEGMENT_GLOBAL_PART, .global = k, .first = first, .elements = count};
+                part.bytes = count * g->layout->portable;
                 g_array_append_val(segments, part);
             }
             continue;

@@ -11,17 +11,15 @@
 
 #include <glib.h>
 
-/* What is larger in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others, of which a block
- * of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only. */
+/* What is larger than SMALL_BYTES in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others,
+ * of which a block of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only.
+ */
 enum {
-    IMAGE_VERSION = 2,
-    IMAGE_VERSION_HANDLES = 3, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION = 4,
+    IMAGE_VERSION_HANDLES = 5, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
     SMALL_BYTES = 1 << 18,
     PART_BYTES = 1 << 20,
-    GROUP_BITS = 10,
-    RUN_BYTES = 32,
-    GROUP_HEAD = 8,
-    PART_HEAD = 16
+    GROUP_BITS = 10
 };
 
 typedef enum segment_kind {
@@ -30,7 +28,8 @@ typedef enum segment_kind {
     SEGMENT_GLOBALS,
     SEGMENT_GLOBAL_PART,
     SEGMENT_BLOCKS,
-    SEGMENT_BLOCK_PART
+    SEGMENT_BLOCK_PART, /* the first of a large one */
+    SEGMENT_BLOCK_MORE  /* the others */
 } segment_kind;
 
 /* A block of the image. */
@@ -41,13 +40,14 @@ typedef struct segment {
     uint64_t count;            /* GLOBALS, BLOCKS: how many of them, with constants */
     uint64_t first, elements;  /* parts */
     uint64_t runs;             /* BLOCKS: blocks of one type and size with successive serials */
-    uint64_t bytes;
+    uint64_t head;             /* bytes that tell of the heap's blocks, before their values */
+    uint64_t bytes;            /* all */
 } segment;
 
 /* A run of blocks, as the image describes them. */
 typedef struct block_run {
-    uint64_t serial, elements, tail;
-    uint32_t count, type;
+    uint64_t serial, count, elements, tail;
+    const dome_capture_layout *layout;
 } block_run;
 
 /* What was read and has pointers, until all blocks are there. */
@@ -65,7 +65,8 @@ struct dome_capture_image {
     dome_layout *layout;
     GArray *segments; /* segment */
     GByteArray *head, *frames;
-    dome_env *env; /* whose handles the program may have; NULL: a program without calls of Dome */
+    GPtrArray *types; /* of blocks of the heap: const dome_capture_layout, by number */
+    dome_env *env;    /* whose handles the program may have; NULL: a program without calls of Dome */
     dome_capture_coder coder;
 
     /* restarting */
@@ -73,7 +74,6 @@ struct dome_capture_image {
     char *problem;
     dome_capture_counts counts;
     uint64_t serial;
-    GPtrArray *types;     /* const dome_capture_layout, by number */
     GPtrArray *functions; /* dome_capture_function, by number */
     GArray *globals;      /* size_t: by number in the image, in the program; SIZE_MAX: none */
     GPtrArray *codes;     /* addresses, by number */
@@ -95,8 +95,9 @@ static inline segment *image_segment(const dome_capture_image *image, guint k)
 /* Appends the segments of the globals: a function of their types alone. */
 void dome__capture_image_cut_globals(GArray *segments);
 
-/* The number of elements in a part of a large array. */
-uint64_t dome__capture_image_part_elements(uint64_t portable);
+/* How many of the elements that are left of a large array are in its next part: those of PART_BYTES, but all that are left if
+ * they are at most half as many more. */
+uint64_t dome__capture_image_part_elements(uint64_t portable, uint64_t left);
 
 dome_status dome__capture_image_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
 dome_status dome__capture_image_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);

@@ -1,5 +1,6 @@
 /* Restoring the image: the blocks come in order. Numbers go to their places at once; what has pointers is kept until all blocks
  * are there. Nothing in the bytes is trusted: an image may be damaged, or of another version of the program. */
+#include "capture/descriptions.h"
 #include "capture/frames.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
@@ -39,83 +40,106 @@ static dome_status refused(dome_capture_image *image)
 
 /* ---- the head ---- */
 
-static void read_types(dome_capture_image *image, dome_bytes *from)
+static void read_types(dome_capture_image *image, const dome_capture_described *d, dome_bytes *from)
 {
-    uint32_t count = dome__read_u32(from);
-    for (uint32_t k = 0; k < count && !from->bad && !image->problem; k++) {
-        char *name = dome__read_text(from);
-        uint64_t hash = dome__read_u64(from), portable = dome__read_u64(from);
-        const dome_capture_layout *l = from->bad ? NULL : dome__capture_layout_find(name, hash);
-        if (l && l->portable != portable)
-            from->bad = true;
-        else if (l)
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad && !image->problem; k++) {
+        const dome_capture_shown_type *t = dome__capture_described_type(d, from);
+        const dome_capture_layout *l = t ? dome__capture_layout_find(t->name, t->shape) : NULL;
+        if (l)
             g_ptr_array_add(image->types, (void *)(uintptr_t)l);
-        else if (!from->bad)
+        else if (t)
             problem(image, DOME_ERR_TYPE,
-                    "the image has blocks of type '%s', which this program does not have, or has with other members", name);
-        g_free(name);
+                    "the image has blocks of type '%s', which this program does not have, or has with other members", t->name);
     }
 }
 
-static void read_global(dome_capture_image *image, dome_bytes *from, size_t *saved)
+static void read_global(dome_capture_image *image, const dome_capture_described *d, dome_bytes *from, size_t *saved)
 {
-    char *name = dome__read_text(from);
-    uint64_t hash = dome__read_u64(from), elements = dome__read_u64(from);
-    uint32_t flags = dome__read_u32(from);
+    const char *name = dome__capture_described_name(d, from);
+    const dome_capture_shown_type *type = dome__capture_described_type(d, from);
+    const uint64_t elements = dome__read_leb128(from), flags = dome__read_leb128(from);
     size_t k = from->bad ? SIZE_MAX : dome__capture_global_find(name);
     const dome_capture_known_global *g = k != SIZE_MAX ? dome__capture_global(k) : NULL;
     const bool constant = flags & DOME_CAPTURE_GLOBAL_CONSTANT;
     if (!from->bad && !g && !constant)
         problem(image, DOME_ERR_NAME, "the image has a global '%s', which this program does not have", name);
     else if (!from->bad && g &&
-             (g->layout->hash != hash || g->elements != elements ||
+             (g->layout->hash != type->shape || g->elements != elements ||
               constant != !!(g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT)))
         problem(image, DOME_ERR_TYPE, "global '%s' has another type in the image than in this program", name);
     g_array_append_val(image->globals, k);
     *saved += !constant;
-    g_free(name);
 }
 
-static void read_globals(dome_capture_image *image, dome_bytes *from)
+static void read_globals(dome_capture_image *image, const dome_capture_described *d, dome_bytes *from)
 {
-    uint32_t count = dome__read_u32(from);
+    uint64_t count = dome__read_leb128(from);
     size_t saved = 0, here = 0;
-    for (uint32_t k = 0; k < count && !from->bad && !image->problem; k++)
-        read_global(image, from, &saved);
+    for (uint64_t k = 0; k < count && !from->bad && !image->problem; k++)
+        read_global(image, d, from, &saved);
     for (size_t k = 0; k < dome__capture_global_count(); k++)
         here += !(dome__capture_global(k)->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT);
     if (!from->bad && saved != here)
         problem(image, DOME_ERR_NAME, "the image has %zu globals, and this program %zu: it is of another version of the program",
                 saved, here);
-    count = dome__read_u32(from);
-    for (uint32_t k = 0; k < count && !from->bad; k++) {
-        char *name = dome__read_text(from);
-        const dome_capture_code *code = dome__capture_code_find(name);
+    count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
+        const dome_capture_code *code = dome__capture_code_find(dome__capture_described_name(d, from));
         void *address = NULL;
         if (code)
             memcpy(&address, &code->address, sizeof address);
         g_ptr_array_add(image->codes, address); /* NULL: nothing may point to it */
-        g_free(name);
     }
 }
 
-static void read_functions(dome_capture_image *image, dome_bytes *from)
+static bool same_type(const dome_capture_layout *layout, const dome_capture_shown_type *type)
 {
-    uint32_t count = dome__read_u32(from);
-    for (uint32_t k = 0; k < count && !from->bad && !image->problem; k++) {
-        char *name = dome__read_text(from);
-        uint64_t version = dome__read_u64(from), saved = dome__read_u64(from), memory = dome__read_u64(from);
+    return layout && type ? layout->hash == type->shape : !layout && !type;
+}
+
+static void read_functions(dome_capture_image *image, const dome_capture_described *d, dome_bytes *from)
+{
+    uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad && !image->problem; k++) {
+        const char *name = dome__capture_described_name(d, from);
+        const uint64_t version = dome__read_u64(from);
+        const dome_capture_shown_type *saved = dome__capture_described_type_or_none(d, from),
+                                      *memory = dome__capture_described_type_or_none(d, from);
         dome_capture_function *f = from->bad ? NULL : dome__capture_function_find(name);
         const dome_capture_frame_layout *l = f ? f->known : NULL;
         if (!from->bad && !l)
             problem(image, DOME_ERR_NAME, "function '%s' is active in the image, and this program has none of that name", name);
-        else if (!from->bad && (saved != (l->saved ? l->saved->hash : 0) || memory != (l->memory ? l->memory->hash : 0)))
+        else if (!from->bad && (!same_type(l->saved, saved) || !same_type(l->memory, memory)))
             problem(image, DOME_ERR_TYPE, "function '%s' has other variables in the image than in this program", name);
         else if (!from->bad && version != f->version)
             problem(image, DOME_ERR_TYPE, "function '%s' is not the one in the image: its source has changed", name);
         g_ptr_array_add(image->functions, f);
-        g_free(name);
     }
+    count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) { /* places, which are for people: inspect.h */
+        dome__read_leb128(from);
+        dome__read_leb128(from);
+        dome__capture_described_name(d, from);
+    }
+}
+
+/* What comes behind the counts. */
+static void read_lists(dome_capture_image *image, dome_bytes *from)
+{
+    dome_capture_described d;
+    dome__capture_described_read(&d, from);
+    if (!from->bad)
+        read_types(image, &d, from);
+    if (!from->bad && !image->problem)
+        read_globals(image, &d, from);
+    if (!from->bad && !image->problem)
+        read_functions(image, &d, from);
+    if (!from->bad && !image->problem)
+        image->streams = dome__capture_streams_read(from);
+    if (!from->bad && !image->problem && image->env)
+        image->handles = dome__capture_handles_read(from);
+    dome__capture_described_clear(&d);
 }
 
 static dome_status read_head(dome_capture_image *image, const void *buffer, uint64_t bytes)
@@ -124,27 +148,18 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
     uint32_t version = dome__read_u32(&from);
     if (version != (image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION))
         return problem(image, DOME_ERR_FORMAT, "the image has version %" PRIu32 ", which this library does not know", version);
-    image->counts.polls = dome__read_u64(&from);
-    image->counts.request_at = dome__read_u64(&from);
-    image->counts.counting = dome__read_u32(&from) != 0;
-    image->serial = dome__read_u64(&from);
-    image->all_blocks = dome__read_u64(&from);
-    image->records = dome__read_u64(&from);
-    image->memories = dome__read_u64(&from);
-    if (image->serial >> DOME_CAPTURE_SPACE_SHIFT)
+    image->counts.polls = dome__read_leb128(&from);
+    image->counts.request_at = dome__read_leb128(&from);
+    image->counts.counting = dome__read_leb128(&from) != 0;
+    image->serial = dome__read_leb128(&from);
+    image->all_blocks = dome__read_leb128(&from);
+    image->records = dome__read_leb128(&from);
+    image->memories = dome__read_leb128(&from);
+    if (from.bad || image->serial >> DOME_CAPTURE_SPACE_SHIFT)
         return damaged(image, "its head");
-    read_types(image, &from);
-    if (!from.bad && !image->problem)
-        read_globals(image, &from);
-    if (!from.bad && !image->problem)
-        read_functions(image, &from);
-    if (!from.bad && !image->problem)
-        image->streams = dome__capture_streams_read(&from);
-    if (!from.bad && !image->problem && image->env)
-        image->handles = dome__capture_handles_read(&from);
+    read_lists(image, &from);
     if (image->problem)
         return DOME_ERR_TYPE;
-    dome__read_bytes(&from, dome__read_u32(&from)); /* descriptions, which the program has of its own: inspect.h */
     if (!dome__read_all(&from))
         return damaged(image, "its head");
     dome__capture_heap_clear();
@@ -169,7 +184,7 @@ static void keep(dome_capture_image *image, segment_kind kind, const void *bytes
 
 static dome_capture_function *read_function(dome_capture_image *image, dome_bytes *from)
 {
-    uint32_t number = dome__read_u32(from);
+    const uint64_t number = dome__read_leb128(from);
     return !from->bad && number < image->functions->len ? image->functions->pdata[number] : NULL;
 }
 
@@ -186,8 +201,8 @@ static dome_status read_values(dome_capture_image *image, dome_bytes *from, cons
 static dome_status read_record(dome_capture_image *image, dome_bytes *from, size_t *memories)
 {
     dome_capture_function *f = read_function(image, from);
-    uint32_t point = dome__read_u32(from);
-    if (!f || point > INT32_MAX || (f->npoints > 0 && point >= f->npoints))
+    const uint64_t point = dome__read_leb128(from);
+    if (!f || from->bad || point > INT32_MAX || (f->npoints > 0 && point >= f->npoints))
         return damaged(image, "an active function");
     const dome_capture_frame_layout *l = f->known;
     *memories += l->memory != NULL;
@@ -261,23 +276,23 @@ static uint64_t last_serial(const dome_capture_image *image)
     return image->blocks->len > 0 ? ((const dome_capture_block *)image->blocks->pdata[image->blocks->len - 1])->serial : 0;
 }
 
-static bool get_run(const dome_capture_image *image, const uint8_t *from, block_run *run)
+/* after: the serial behind the run before. */
+static bool read_run(const dome_capture_image *image, uint64_t after, dome_bytes *from, block_run *run)
 {
-    *run = (block_run){.serial = dome__get_u64(from),
-                       .count = dome__get_u32(from + 8),
-                       .type = dome__get_u32(from + 12),
-                       .elements = dome__get_u64(from + 16),
-                       .tail = dome__get_u64(from + 24)};
-    if (run->type >= image->types->len || run->count == 0)
+    const uint64_t distance = dome__read_leb128(from), count = dome__read_leb128(from), type = dome__read_leb128(from),
+                   size = dome__read_leb128(from);
+    if (from->bad || type >= image->types->len || count == 0 || distance > image->serial || after > image->serial)
         return false;
-    const dome_capture_layout *l = image->types->pdata[run->type];
-    return l->tail ? run->elements == 1 : run->tail == 0;
+    const dome_capture_layout *l = image->types->pdata[type];
+    *run = (block_run){
+        .serial = after + distance, .count = count, .layout = l, .elements = l->tail ? 1 : size, .tail = l->tail ? size : 0};
+    return true;
 }
 
 /* The bytes of a block of a run; UINT64_MAX: more than there can be. */
-static uint64_t run_block_bytes(const dome_capture_image *image, const block_run *run)
+static uint64_t run_block_bytes(const block_run *run)
 {
-    const dome_capture_layout *l = image->types->pdata[run->type];
+    const dome_capture_layout *l = run->layout;
     uint64_t bytes, tail = 0, all;
     if (__builtin_mul_overflow(run->elements, l->portable, &bytes) ||
         (l->tail && __builtin_mul_overflow(run->tail, l->tail->portable, &tail)) || __builtin_add_overflow(bytes, tail, &all))
@@ -287,19 +302,19 @@ static uint64_t run_block_bytes(const dome_capture_image *image, const block_run
 
 static dome_capture_block *restore_block(dome_capture_image *image, const block_run *run, uint64_t serial)
 {
-    dome_capture_block *b = dome__capture_block_restore(image->types->pdata[run->type], run->elements, run->tail, serial);
+    dome_capture_block *b = dome__capture_block_restore(run->layout, run->elements, run->tail, serial);
     if (b)
         g_ptr_array_add(image->blocks, b);
     return b;
 }
 
-static dome_status read_run(dome_capture_image *image, const block_run *run, const uint8_t **at, const uint8_t *end,
-                            bool *pointers)
+static dome_status read_run_blocks(dome_capture_image *image, const block_run *run, const uint8_t **at, const uint8_t *end,
+                                   bool *pointers)
 {
-    const dome_capture_layout *l = image->types->pdata[run->type];
-    const uint64_t bytes = run_block_bytes(image, run);
+    const dome_capture_layout *l = run->layout;
+    const uint64_t bytes = run_block_bytes(run);
     *pointers |= l->pointers;
-    for (uint32_t k = 0; k < run->count; k++) {
+    for (uint64_t k = 0; k < run->count; k++) {
         if (bytes > (uint64_t)(end - *at))
             return damaged(image, "a block of the heap is larger than its bytes");
         dome_capture_block *b = restore_block(image, run, run->serial + k);
@@ -317,80 +332,87 @@ static dome_status read_run(dome_capture_image *image, const block_run *run, con
     return DOME_OK;
 }
 
-static dome_status read_blocks(dome_capture_image *image, const uint8_t *from, uint64_t bytes, uint32_t runs)
+static dome_status read_blocks(dome_capture_image *image, dome_bytes from)
 {
-    const uint64_t window = bytes >= GROUP_HEAD + RUN_BYTES ? dome__get_u64(from + GROUP_HEAD) >> GROUP_BITS : 0;
+    const uint64_t count = dome__read_leb128(&from);
     const size_t first = image->blocks->len;
-    if (runs == 0 || runs > (bytes - GROUP_HEAD) / RUN_BYTES)
+    dome_bytes runs = from;
+    block_run run;
+    if (count == 0 || count > 1u << GROUP_BITS)
         return damaged(image, "the number of runs of blocks");
-    const uint8_t *at = from + GROUP_HEAD + (uint64_t)runs * RUN_BYTES;
-    bool pointers = false;
-    for (uint32_t k = 0; k < runs; k++) {
-        block_run run;
-        if (!get_run(image, from + GROUP_HEAD + (uint64_t)k * RUN_BYTES, &run) || run.serial <= last_serial(image) ||
-            run.serial >> GROUP_BITS != window || (run.serial + run.count - 1) >> GROUP_BITS != window)
+    for (uint64_t k = 0; k < count; k++)
+        if (!read_run(image, 0, &from, &run))
             return damaged(image, "a run of blocks of the heap");
-        dome_status status = read_run(image, &run, &at, from + bytes, &pointers);
+    const uint8_t *const values = from.at, *at = values;
+    uint64_t window = 0, after = 0;
+    bool pointers = false;
+    for (uint64_t k = 0; k < count; k++) {
+        if (!read_run(image, after, &runs, &run) || run.serial <= last_serial(image) || run.count > 1u << GROUP_BITS)
+            return damaged(image, "a run of blocks of the heap");
+        if (k == 0)
+            window = run.serial >> GROUP_BITS;
+        after = run.serial + run.count;
+        if (run.serial >> GROUP_BITS != window || (after - 1) >> GROUP_BITS != window)
+            return damaged(image, "a run of blocks of the heap");
+        dome_status status = read_run_blocks(image, &run, &at, from.end, &pointers);
         if (status != DOME_OK)
             return status;
     }
-    if (at != from + bytes)
+    if (at != from.end)
         return damaged(image, "the size of a block of the heap");
     if (pointers)
-        keep(image, SEGMENT_BLOCKS, from + GROUP_HEAD + (uint64_t)runs * RUN_BYTES,
-             bytes - GROUP_HEAD - (uint64_t)runs * RUN_BYTES, NULL, first, image->blocks->len - first);
+        keep(image, SEGMENT_BLOCKS, values, (uint64_t)(from.end - values), NULL, first, image->blocks->len - first);
     return DOME_OK;
 }
 
-static dome_status read_part(dome_capture_image *image, const uint8_t *from, uint64_t bytes)
+/* The block of which a first part follows. */
+static dome_status begin_parts(dome_capture_image *image, dome_bytes *from)
 {
     block_run run;
-    if (bytes < GROUP_HEAD + RUN_BYTES + PART_HEAD || !get_run(image, from + GROUP_HEAD, &run) || run.count != 1 || run.tail != 0)
-        return damaged(image, "a part of a block of the heap");
-    const dome_capture_layout *l = image->types->pdata[run.type];
-    if (l->tail)
-        return damaged(image, "a part of a block of the heap");
-    const uint8_t *head = from + GROUP_HEAD + RUN_BYTES;
-    const uint64_t first = dome__get_u64(head), elements = dome__get_u64(head + 8), all = run_block_bytes(image, &run);
-    const uint64_t most = dome__capture_image_part_elements(l->portable), left = image->part_left,
-                   length = bytes - GROUP_HEAD - RUN_BYTES - PART_HEAD;
-    const bool begins = left == 0;
-    if (all == UINT64_MAX || elements != MIN(most, begins ? run.elements : left) || elements > length / l->portable ||
-        elements * l->portable != length)
+    if (!read_run(image, 0, from, &run) || run.count != 1 || run.layout->tail || run.serial <= last_serial(image))
+        return damaged(image, "the first part of a block of the heap");
+    const uint64_t most = dome__capture_image_part_elements(run.layout->portable, UINT64_MAX),
+                   parts = run.elements / most + (run.elements % most > most / 2);
+    if (run_block_bytes(&run) == UINT64_MAX || run.elements == 0 || parts > image->length - image->next)
+        return damaged(image, "the first part of a block of the heap");
+    if (!restore_block(image, &run, run.serial))
+        return problem(image, DOME_ERR_MEMORY,
+                       "no memory for block %" PRIu64 " of the heap, of %" PRIu64 " elements of type '%s'", run.serial,
+                       run.elements, run.layout->name);
+    image->part_left = run.elements;
+    return DOME_OK;
+}
+
+static dome_status read_part(dome_capture_image *image, dome_bytes from)
+{
+    const dome_capture_block *b = image->blocks->pdata[image->blocks->len - 1];
+    const dome_capture_layout *l = b->layout;
+    const uint64_t elements = dome__capture_image_part_elements(l->portable, image->part_left),
+                   first = dome__capture_block_elements(b) - image->part_left, length = (uint64_t)(from.end - from.at);
+    if (elements > length / l->portable || elements * l->portable != length)
         return damaged(image, "the size of a part of a block of the heap");
-    if (begins) {
-        uint64_t parts = run.elements / most + (run.elements % most > 0);
-        if (first != 0 || run.serial <= last_serial(image) || parts > image->length - image->next)
-            return damaged(image, "the first part of a block of the heap");
-        if (!restore_block(image, &run, run.serial))
-            return problem(image, DOME_ERR_MEMORY,
-                           "no memory for block %" PRIu64 " of the heap, of %" PRIu64 " elements of type '%s'", run.serial,
-                           run.elements, l->name);
-        image->part_left = run.elements;
-    }
-    dome_capture_block *b = image->blocks->pdata[image->blocks->len - 1];
-    if (b->serial != run.serial || b->layout != l || dome__capture_block_elements(b) != run.elements ||
-        first != run.elements - image->part_left)
-        return damaged(image, "a part of another block of the heap");
     image->part_left -= elements;
     char *to = (char *)dome__capture_block_memory(b) + first * l->size;
-    if (!dome__capture_unpack_numbers(l, to, head + PART_HEAD, elements, &image->coder))
+    if (!dome__capture_unpack_numbers(l, to, from.at, elements, &image->coder))
         return refused(image);
     if (l->pointers) {
         segment part = {.kind = SEGMENT_BLOCK_PART, .first = first, .elements = elements};
-        keep(image, SEGMENT_BLOCK_PART, head + PART_HEAD, length, &part, image->blocks->len - 1, 1);
+        keep(image, SEGMENT_BLOCK_PART, from.at, length, &part, image->blocks->len - 1, 1);
     }
     return DOME_OK;
 }
 
-static dome_status read_heap(dome_capture_image *image, const uint8_t *from, uint64_t bytes)
+static dome_status read_heap(dome_capture_image *image, const uint8_t *buffer, uint64_t bytes)
 {
-    uint32_t kind = bytes >= GROUP_HEAD ? dome__get_u32(from) : 0, runs = bytes >= GROUP_HEAD ? dome__get_u32(from + 4) : 0;
-    if (kind == SEGMENT_BLOCKS && image->part_left == 0)
-        return read_blocks(image, from, bytes, runs);
-    if (kind == SEGMENT_BLOCK_PART && runs == 1)
-        return read_part(image, from, bytes);
-    return damaged(image, "a block of the heap");
+    dome_bytes from = dome__bytes_of(buffer, (size_t)bytes);
+    const uint64_t kind = dome__read_leb128(&from);
+    const bool within = image->part_left > 0; /* a block of which further parts have to come */
+    if (kind == SEGMENT_BLOCKS && !within)
+        return read_blocks(image, from);
+    if (kind != (within ? SEGMENT_BLOCK_MORE : SEGMENT_BLOCK_PART))
+        return damaged(image, "a block of the heap");
+    const dome_status status = within ? DOME_OK : begin_parts(image, &from);
+    return status == DOME_OK ? read_part(image, from) : status;
 }
 
 /* ---- all together ---- */
@@ -420,28 +442,28 @@ dome_status dome__capture_image_read(dome_object *object, uint64_t first, uint64
 
 /* ---- pointers ---- */
 
-static bool point_values(dome_capture_image *image, const dome_capture_layout *layout, void *to, const uint8_t **from)
+static bool point_values(dome_capture_image *image, const dome_capture_layout *layout, void *to, dome_bytes *from)
 {
     if (!layout)
         return true;
-    const uint8_t *at = *from;
-    *from += layout->portable;
-    return dome__capture_unpack_pointers(layout, to, at, 1, &image->coder);
+    const uint8_t *at = dome__read_bytes(from, layout->portable);
+    return at && dome__capture_unpack_pointers(layout, to, at, 1, &image->coder);
 }
 
 static bool point_frames(dome_capture_image *image, const kept *k)
 {
-    const uint8_t *at = k->bytes;
+    dome_bytes from = dome__bytes_of(k->bytes, (size_t)k->length);
     bool good = true;
     for (uint64_t r = 0; r < image->records && good; r++) {
         const dome_capture_record *record = dome__capture_record(r);
         const dome_capture_frame_layout *l = record->function->known;
-        at += 2 * sizeof(uint32_t);
-        good = point_values(image, l->saved, dome__capture_record_data(record), &at);
+        dome__read_leb128(&from); /* function and point, which read_frames has checked */
+        dome__read_leb128(&from);
+        good = point_values(image, l->saved, dome__capture_record_data(record), &from);
     }
     for (guint m = 0; m < image->memory->len && good; m++) {
-        at += sizeof(uint32_t);
-        good = point_values(image, image->memory_layouts->pdata[m], image->memory->pdata[m], &at);
+        dome__read_leb128(&from);
+        good = point_values(image, image->memory_layouts->pdata[m], image->memory->pdata[m], &from);
     }
     return good;
 }

@@ -1,11 +1,12 @@
 /* Taking the image: one pass over the heap works out the blocks, whose bytes are packed as they are written. */
+#include "capture/descriptions.h"
 #include "capture/frames.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
 #include "core/bytes.h"
 
-#include <inttypes.h>
+enum { KIND_BYTES = 1, RUN_FIELDS = 4 };
 
 /* ---- the heap ---- */
 
@@ -23,229 +24,207 @@ static bool continues(const dome_capture_block *before, const dome_capture_block
     return before->serial + 1 == b->serial && before->layout == b->layout && before->bytes == b->bytes;
 }
 
+/* ---- what tells of blocks ----
+ *
+ * A run is described by the distance of its first serial from the end of the run before it, by the number of its blocks, by its
+ * type, and by the elements of a block (of a type with a flexible last member, by those of that). */
+
+static uint8_t *put_run(uint8_t *to, uint64_t after, const dome_capture_block *b, uint64_t count)
+{
+    to = dome__put_leb128(to, b->serial - after);
+    to = dome__put_leb128(to, count);
+    to = dome__put_leb128(to, b->layout->number);
+    return dome__put_leb128(to, b->layout->tail ? dome__capture_block_tail(b) : dome__capture_block_elements(b));
+}
+
+static uint64_t run_bytes(uint64_t after, const dome_capture_block *b, uint64_t count)
+{
+    uint8_t bytes[RUN_FIELDS * DOME_LEB128_MOST];
+    return (uint64_t)(put_run(bytes, after, b, count) - bytes);
+}
+
 static void cut_parts(GArray *segments, dome_capture_block *b)
 {
-    const uint64_t all = dome__capture_block_elements(b), most = dome__capture_image_part_elements(b->layout->portable);
-    for (uint64_t first = 0; first < all; first += most) {
-        segment part = {.kind = SEGMENT_BLOCK_PART, .block = b, .first = first, .elements = MIN(most, all - first)};
-        part.bytes = GROUP_HEAD + RUN_BYTES + PART_HEAD + part.elements * b->layout->portable;
+    const uint64_t all = dome__capture_block_elements(b);
+    for (uint64_t first = 0, count; first < all; first += count) {
+        count = dome__capture_image_part_elements(b->layout->portable, all - first);
+        segment part = {.kind = first == 0 ? SEGMENT_BLOCK_PART : SEGMENT_BLOCK_MORE,
+                        .block = b,
+                        .first = first,
+                        .elements = count,
+                        .head = KIND_BYTES + (first == 0 ? run_bytes(0, b, 1) : 0)};
+        part.bytes = part.head + count * b->layout->portable;
         g_array_append_val(segments, part);
     }
 }
 
-static void cut_heap(GArray *segments)
+static void number_layout(GPtrArray *types, const dome_capture_layout *layout)
+{
+    dome_capture_layout *l = (dome_capture_layout *)(uintptr_t)layout;
+    if (l->used)
+        return;
+    l->used = true;
+    l->number = types->len;
+    g_ptr_array_add(types, l);
+}
+
+static void end_group(GArray *segments, segment *group, uint64_t after, const dome_capture_block *run,
+                      const dome_capture_block *end)
+{
+    if (group->count == 0)
+        return;
+    group->runs++;
+    group->head += run_bytes(after, run, (uint64_t)(end - run)) + KIND_BYTES + dome__leb128_bytes(group->runs);
+    group->bytes += group->head;
+    g_array_append_vals(segments, group, 1);
+    group->count = 0;
+}
+
+static void cut_heap(GArray *segments, GPtrArray *types)
 {
     segment group = {.kind = SEGMENT_BLOCKS};
-    const dome_capture_block *before = NULL;
-    for (dome_capture_block *b = dome__capture_heap.blocks; b < dome__capture_heap.blocks + dome__capture_heap.count; b++) {
+    const dome_capture_block *run = NULL, *end = dome__capture_heap.blocks + dome__capture_heap.count;
+    uint64_t after = 0; /* the serial behind the run before that */
+    for (dome_capture_block *b = dome__capture_heap.blocks; b < end; b++) {
         const uint64_t bytes = block_bytes(b);
         const bool parts = bytes > SMALL_BYTES && !b->layout->tail;
-        ((dome_capture_layout *)(uintptr_t)b->layout)->used = true;
-        if (group.count > 0 && (parts || group.block->serial >> GROUP_BITS != b->serial >> GROUP_BITS)) {
-            g_array_append_val(segments, group);
-            group.count = 0;
-        }
+        number_layout(types, b->layout);
+        if (parts || (group.count > 0 && group.block->serial >> GROUP_BITS != b->serial >> GROUP_BITS))
+            end_group(segments, &group, after, run, b);
         if (parts) {
             cut_parts(segments, b);
             continue;
         }
         if (group.count == 0) {
-            group = (segment){.kind = SEGMENT_BLOCKS, .block = b, .bytes = GROUP_HEAD};
-            before = NULL;
-        }
-        if (!before || !continues(before, b)) {
+            group = (segment){.kind = SEGMENT_BLOCKS, .block = b};
+            run = b;
+            after = 0;
+        } else if (!continues(b - 1, b)) {
             group.runs++;
-            group.bytes += RUN_BYTES;
+            group.head += run_bytes(after, run, (uint64_t)(b - run));
+            after = run->serial + (uint64_t)(b - run);
+            run = b;
         }
-        before = b;
         group.count++;
         group.bytes += bytes;
     }
-    if (group.count > 0)
-        g_array_append_val(segments, group);
+    end_group(segments, &group, after, run, end);
 }
 
 /* ---- the head ---- */
 
-enum { TEXT_MOST = 65535 };
-
-typedef struct numbering {
-    GByteArray *to;
-    uint32_t count;
-} numbering;
-
-static void number_type(void *ctx, dome_capture_layout *layout)
+static void put_types(dome_capture_descriptions *d, const GPtrArray *types, GByteArray *head)
 {
-    numbering *n = ctx;
-    if (!layout->used)
-        return;
-    layout->number = n->count++;
-    dome__append_text(n->to, layout->name, TEXT_MOST);
-    dome__append_u64(n->to, layout->hash);
-    dome__append_u64(n->to, layout->portable);
+    dome__append_leb128(head, types->len);
+    for (guint k = 0; k < types->len; k++)
+        dome__append_leb128(head, dome__capture_describe_type(d, ((const dome_capture_layout *)types->pdata[k])->type));
 }
 
-static void put_types(GByteArray *head)
+static void put_globals(dome_capture_descriptions *d, GByteArray *head)
 {
-    numbering n = {head, 0};
-    guint at = head->len;
-    dome__append_u32(head, 0);
-    dome__capture_layouts_each(number_type, &n);
-    dome__put_u32(head->data + at, n.count);
-}
-
-static void put_globals(GByteArray *head)
-{
-    dome__append_u32(head, (uint32_t)dome__capture_global_count());
+    dome__append_leb128(head, dome__capture_global_count());
     for (size_t k = 0; k < dome__capture_global_count(); k++) {
         const dome_capture_known_global *g = dome__capture_global(k);
-        dome__append_text(head, g->global->name, TEXT_MOST);
-        dome__append_u64(head, g->layout->hash);
-        dome__append_u64(head, g->elements);
-        dome__append_u32(head, g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT);
+        dome__append_leb128(head, dome__capture_describe_name(d, g->global->name));
+        dome__append_leb128(head, dome__capture_describe_type(d, g->layout->type));
+        dome__append_leb128(head, g->elements);
+        dome__append_leb128(head, g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT);
     }
-    dome__append_u32(head, (uint32_t)dome__capture_code_count());
+    dome__append_leb128(head, dome__capture_code_count());
     for (size_t k = 0; k < dome__capture_code_count(); k++)
-        dome__append_text(head, dome__capture_code(k)->name, TEXT_MOST);
+        dome__append_leb128(head, dome__capture_describe_name(d, dome__capture_code(k)->name));
 }
 
-/* The functions that are active, numbered from the outermost on. */
-static void put_functions(GByteArray *head)
+static void put_function(dome_capture_descriptions *d, const dome_capture_function *f, GByteArray *head)
+{
+    const dome_capture_frame_layout *l = f->known;
+    dome__append_leb128(head, dome__capture_describe_name(d, f->name));
+    dome__append_u64(head, f->version);
+    dome__append_leb128(head, l->saved ? 1 + dome__capture_describe_type(d, l->saved->type) : 0);
+    dome__append_leb128(head, l->memory ? 1 + dome__capture_describe_type(d, l->memory->type) : 0);
+}
+
+/* The functions that are active, numbered from the outermost on; then where the points are at which they were captured. */
+static void put_functions(dome_capture_descriptions *d, GByteArray *head)
 {
     const size_t records = dome__capture_record_count();
-    guint at = head->len;
-    uint32_t count = 0;
-    dome__append_u32(head, 0);
+    GPtrArray *used = g_ptr_array_new(); /* of each function: its points, as keys */
+    GByteArray *functions = g_byte_array_new(), *places = g_byte_array_new();
+    uint64_t nplaces = 0;
     for (size_t k = 0; k < records; k++)
         dome__capture_frame_layout(dome__capture_record(k)->function)->used = false;
     for (size_t k = records; k-- > 0;) {
-        const dome_capture_function *f = dome__capture_record(k)->function;
-        dome_capture_frame_layout *l = f->known;
-        if (l->used)
-            continue;
-        l->used = true;
-        l->number = count++;
-        dome__append_text(head, f->name, TEXT_MOST);
-        dome__append_u64(head, f->version);
-        dome__append_u64(head, l->saved ? l->saved->hash : 0);
-        dome__append_u64(head, l->memory ? l->memory->hash : 0);
-    }
-    dome__put_u32(head->data + at, count);
-}
-
-/* ---- descriptions ----
- *
- * What dome ckpt needs to print values without the program. */
-
-typedef struct descriptions {
-    GByteArray *to;
-    GHashTable *numbers; /* name and shape of a type -> its number, plus 1 */
-    uint32_t count;
-} descriptions;
-
-static uint32_t describe_type(descriptions *d, const dome_capture_type *type)
-{
-    char *key = g_strdup_printf("%s %016" PRIx64 " %d", type->name, dome__capture_shape(type), (int)type->kind);
-    uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(d->numbers, key)), *parts = NULL;
-    if (number > 0) {
-        g_free(key);
-        return number - 1;
-    }
-    if (type->kind == DOME_CAPTURE_KIND_ARRAY)
-        number = describe_type(d, type->element);
-    if (type->members) {
-        parts = g_new(uint32_t, type->count);
-        for (size_t k = 0; k < type->count; k++)
-            parts[k] = describe_type(d, type->members[k].type);
-    }
-    dome__append_text(d->to, type->name, TEXT_MOST);
-    dome__append_u32(d->to, type->kind);
-    switch (type->kind) {
-    case DOME_CAPTURE_KIND_SCALAR:
-        dome__append_u32(d->to, type->scalar);
-        break;
-    case DOME_CAPTURE_KIND_POINTER:
-        break;
-    case DOME_CAPTURE_KIND_ARRAY:
-        dome__append_u64(d->to, type->count);
-        dome__append_u32(d->to, number);
-        break;
-    default:
-        dome__append_u32(d->to, (uint32_t)type->count);
-        for (size_t k = 0; k < type->count; k++) {
-            dome__append_text(d->to, type->members[k].name, TEXT_MOST);
-            dome__append_u32(d->to, parts[k]);
-        }
-    }
-    g_free(parts);
-    g_hash_table_insert(d->numbers, key, GUINT_TO_POINTER(d->count + 1));
-    return d->count++;
-}
-
-static void describe_used(void *ctx, dome_capture_layout *layout)
-{
-    GArray *numbers = ((void **)ctx)[1];
-    uint32_t number = layout->used ? describe_type(((void **)ctx)[0], layout->type) : 0;
-    if (layout->used)
-        g_array_append_val(numbers, number);
-}
-
-/* Of the functions in the order of their numbers: their types, and where the points are at which they were captured. */
-static void describe_functions(descriptions *d, GArray *numbers, GByteArray *points)
-{
-    const uint32_t none = UINT32_MAX;
-    GPtrArray *used = g_ptr_array_new(); /* of each function: its points, as keys */
-    for (size_t k = dome__capture_record_count(); k-- > 0;) {
         const dome_capture_record *r = dome__capture_record(k);
         const dome_capture_function *f = r->function;
-        const dome_capture_frame_layout *l = f->known;
-        if (l->number == used->len) {
-            const uint32_t saved = l->saved ? describe_type(d, f->saved) : none,
-                           memory = l->memory ? describe_type(d, f->memory) : none;
-            g_array_append_val(numbers, saved);
-            g_array_append_val(numbers, memory);
+        dome_capture_frame_layout *l = f->known;
+        if (!l->used) {
+            l->used = true;
+            l->number = used->len;
+            put_function(d, f, functions);
             g_ptr_array_add(used, g_hash_table_new(NULL, NULL));
         }
-        GHashTable *of_function = used->pdata[l->number];
         if ((size_t)r->point >= f->npoints || !f->points[r->point] ||
-            !g_hash_table_add(of_function, GINT_TO_POINTER(r->point + 1)))
+            !g_hash_table_add(used->pdata[l->number], GINT_TO_POINTER(r->point + 1)))
             continue;
-        dome__append_u32(points, l->number);
-        dome__append_u32(points, (uint32_t)r->point);
-        dome__append_text(points, f->points[r->point], TEXT_MOST);
+        nplaces++;
+        dome__append_leb128(places, l->number);
+        dome__append_leb128(places, (uint64_t)r->point);
+        dome__append_leb128(places, dome__capture_describe_name(d, f->points[r->point]));
     }
+    dome__append_leb128(head, used->len);
+    dome__append_bytes(head, functions->data, functions->len);
+    dome__append_leb128(head, nplaces);
+    dome__append_bytes(head, places->data, places->len);
     for (guint k = 0; k < used->len; k++)
         g_hash_table_unref(used->pdata[k]);
     g_ptr_array_unref(used);
+    g_byte_array_unref(functions);
+    g_byte_array_unref(places);
 }
 
-static void append_numbers(GByteArray *to, const GArray *numbers)
+/* Names of the program's files stand before others, so that the path which they have in common is there once. */
+static void put_names(dome_capture_descriptions *d)
 {
-    for (guint k = 0; k < numbers->len; k++)
-        dome__append_u32(to, g_array_index(numbers, uint32_t, k));
-}
-
-static void put_descriptions(GByteArray *head)
-{
-    descriptions d = {.to = g_byte_array_new(), .numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
-    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    GByteArray *points = g_byte_array_new();
-    void *ctx[] = {&d, numbers};
-    dome__capture_layouts_each(describe_used, ctx);
-    for (size_t k = 0; k < dome__capture_global_count(); k++) {
-        const uint32_t number = describe_type(&d, dome__capture_global(k)->layout->type);
-        g_array_append_val(numbers, number);
+    for (size_t k = 0; k < dome__capture_global_count(); k++)
+        dome__capture_describe_name(d, dome__capture_global(k)->global->name);
+    for (size_t k = 0; k < dome__capture_code_count(); k++)
+        dome__capture_describe_name(d, dome__capture_code(k)->name);
+    for (size_t k = dome__capture_record_count(); k-- > 0;) {
+        const dome_capture_record *r = dome__capture_record(k);
+        dome__capture_describe_name(d, r->function->name);
+        if ((size_t)r->point < r->function->npoints && r->function->points[r->point])
+            dome__capture_describe_name(d, r->function->points[r->point]);
     }
-    describe_functions(&d, numbers, points);
-    dome__append_u32(head, (uint32_t)(sizeof(uint32_t) * (1 + numbers->len) + d.to->len + points->len));
-    dome__append_u32(head, d.count);
-    g_byte_array_append(head, d.to->data, d.to->len);
-    append_numbers(head, numbers);
-    g_byte_array_append(head, points->data, points->len);
-    g_byte_array_unref(points);
-    g_array_unref(numbers);
-    g_hash_table_unref(d.numbers);
-    g_byte_array_unref(d.to);
+}
+
+/* NULL, or why there is no image. */
+static char *put_head(dome_capture_image *image)
+{
+    const dome_capture_counts counts = dome__capture_counts();
+    const uint64_t numbers[] = {counts.polls,
+                                counts.request_at,
+                                counts.counting,
+                                dome__capture_heap.serial,
+                                dome__capture_heap.count,
+                                dome__capture_record_count(),
+                                dome__capture_memory_count()};
+    dome_capture_descriptions *d = dome__capture_descriptions_new();
+    GByteArray *rest = g_byte_array_new(); /* stands behind the descriptions to which it refers */
+    put_names(d);
+    put_types(d, image->types, rest);
+    put_globals(d, rest);
+    put_functions(d, rest);
+    char *problem = dome__capture_streams_save(rest, !image->env);
+    if (!problem && image->env)
+        problem = dome__capture_handles_save(rest);
+    dome__append_u32(image->head, image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION);
+    for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++)
+        dome__append_leb128(image->head, numbers[k]);
+    dome__capture_descriptions_append(d, image->head);
+    dome__append_bytes(image->head, rest->data, rest->len);
+    g_byte_array_unref(rest);
+    dome__capture_descriptions_free(d);
+    return problem;
 }
 
 /* ---- the active functions ---- */
@@ -265,27 +244,27 @@ static void put_frames(dome_capture_image *image)
     for (size_t k = dome__capture_record_count(); k-- > 0;) {
         const dome_capture_record *r = dome__capture_record(k);
         const dome_capture_frame_layout *l = r->function->known;
-        dome__append_u32(image->frames, l->number);
-        dome__append_u32(image->frames, (uint32_t)r->point);
+        dome__append_leb128(image->frames, l->number);
+        dome__append_leb128(image->frames, (uint64_t)r->point);
         put_values(image, l->saved, dome__capture_record_data(r));
     }
     for (dome_capture_memory *m = dome__capture_memory_first(); m; m = m->above) {
         const dome_capture_frame_layout *l = m->function->known;
-        dome__append_u32(image->frames, l->number);
+        dome__append_leb128(image->frames, l->number);
         put_values(image, l->memory, dome__capture_memory_of(m));
     }
 }
 
-/* What is too large for an array of GLib's. */
+/* At most: what is too large for an array of GLib's. */
 static uint64_t frame_bytes(void)
 {
     uint64_t bytes = 0;
     for (size_t k = 0; k < dome__capture_record_count(); k++) {
         const dome_capture_frame_layout *l = dome__capture_frame_layout(dome__capture_record(k)->function);
-        bytes += 2 * sizeof(uint32_t) + (l->saved ? l->saved->portable : 0);
+        bytes += 2 * DOME_LEB128_MOST + (l->saved ? l->saved->portable : 0);
     }
     for (dome_capture_memory *m = dome__capture_memory_first(); m; m = m->above)
-        bytes += sizeof(uint32_t) + dome__capture_frame_layout(m->function)->memory->portable;
+        bytes += DOME_LEB128_MOST + dome__capture_frame_layout(m->function)->memory->portable;
     return bytes;
 }
 
@@ -296,6 +275,7 @@ char *dome__capture_image_take(dome_capture_image *image)
         return g_strdup("the variables of the active functions take more than 2 GiB");
     g_array_set_size(image->segments, 0);
     g_byte_array_set_size(image->head, 0);
+    g_ptr_array_set_size(image->types, 0);
     g_array_append_val(image->segments, head);
     g_array_append_val(image->segments, frames);
     dome__capture_layouts_begin();
@@ -303,25 +283,10 @@ char *dome__capture_image_take(dome_capture_image *image)
     if ((image->env && !dome__capture_heap_renumber()) || !dome__capture_pointers_begin())
         return g_strdup("no memory");
     dome__capture_image_cut_globals(image->segments);
-    cut_heap(image->segments);
-    dome__append_u32(image->head, image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION);
-    const dome_capture_counts counts = dome__capture_counts();
-    dome__append_u64(image->head, counts.polls);
-    dome__append_u64(image->head, counts.request_at);
-    dome__append_u32(image->head, counts.counting);
-    dome__append_u64(image->head, dome__capture_heap.serial);
-    dome__append_u64(image->head, dome__capture_heap.count);
-    dome__append_u64(image->head, dome__capture_record_count());
-    dome__append_u64(image->head, dome__capture_memory_count());
-    put_types(image->head);
-    put_globals(image->head);
-    put_functions(image->head);
-    char *problem = dome__capture_streams_save(image->head, !image->env);
-    if (!problem && image->env)
-        problem = dome__capture_handles_save(image->head);
+    cut_heap(image->segments, image->types);
+    char *problem = put_head(image);
     if (problem)
         return problem;
-    put_descriptions(image->head);
     put_frames(image);
     image_segment(image, SEGMENT_HEAD)->bytes = image->head->len;
     image_segment(image, SEGMENT_FRAMES)->bytes = image->frames->len;
@@ -346,29 +311,19 @@ dome_status dome__capture_image_bytes(const dome_object *object, uint64_t first,
     return DOME_OK;
 }
 
-static uint8_t *put_run(uint8_t *to, const dome_capture_block *b, uint32_t count)
-{
-    dome__put_u64(to, b->serial);
-    dome__put_u32(to + 8, count);
-    dome__put_u32(to + 12, b->layout->number);
-    dome__put_u64(to + 16, dome__capture_block_elements(b));
-    dome__put_u64(to + 24, dome__capture_block_tail(b));
-    return to + RUN_BYTES;
-}
-
 static uint8_t *put_runs(uint8_t *to, const segment *s)
 {
-    const dome_capture_block *first = s->block, *b = first;
-    uint32_t length = 0;
-    for (uint64_t k = 0; k < s->count; k++, b++) {
-        if (length > 0 && !continues(b - 1, b)) {
-            to = put_run(to, first, length);
-            length = 0;
-        }
-        if (length++ == 0)
-            first = b;
+    const dome_capture_block *run = s->block, *end = run + s->count;
+    uint64_t after = 0;
+    for (const dome_capture_block *b = run + 1; b <= end; b++) {
+        if (b < end && continues(b - 1, b))
+            continue;
+        const uint64_t count = (uint64_t)(b - run);
+        to = put_run(to, after, run, count);
+        after = run->serial + count;
+        run = b;
     }
-    return put_run(to, first, length);
+    return to;
 }
 
 /* The pointers of an element, but for those in arrays of structs and in unions. */
@@ -400,9 +355,8 @@ static void pack_blocks(const dome_capture_image *image, const segment *s, uint8
 {
     enum { TOGETHER = 16 };
     dome_capture_coder coder = image->coder;
-    dome__put_u32(to, SEGMENT_BLOCKS);
-    dome__put_u32(to + 4, (uint32_t)s->runs);
-    to = put_runs(to + GROUP_HEAD, s);
+    to = dome__put_leb128(to, SEGMENT_BLOCKS);
+    to = put_runs(dome__put_leb128(to, s->runs), s);
     const dome_capture_block *b = s->block;
     for (uint64_t k = 0; k < s->count; k++, b++) {
         const dome_capture_layout *l = b->layout;
@@ -448,12 +402,11 @@ static void pack_segment(const dome_capture_image *image, const segment *s, uint
         pack_blocks(image, s, to);
         return;
     case SEGMENT_BLOCK_PART:
-        dome__put_u32(to, SEGMENT_BLOCK_PART);
-        dome__put_u32(to + 4, 1);
-        to = put_run(to + GROUP_HEAD, s->block, 1);
-        dome__put_u64(to, s->first);
-        dome__put_u64(to + 8, s->elements);
-        dome__capture_pack(s->block->layout, to + PART_HEAD,
+    case SEGMENT_BLOCK_MORE:
+        to = dome__put_leb128(to, s->kind);
+        if (s->kind == SEGMENT_BLOCK_PART)
+            to = put_run(to, 0, s->block, 1);
+        dome__capture_pack(s->block->layout, to,
                            (const char *)dome__capture_block_memory(s->block) + s->first * s->block->layout->size, s->elements,
                            &coder);
     }

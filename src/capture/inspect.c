@@ -1,6 +1,7 @@
 #include "capture/inspect.h"
 
 #include "capture/image_private.h"
+#include "capture/streams.h"
 #include "core/bytes.h"
 
 #include <inttypes.h>
@@ -30,27 +31,10 @@ static bool damaged(char **problem, const char *what)
 
 /* ---- freeing ---- */
 
-static void free_type(void *one)
-{
-    dome_capture_shown_type *t = one;
-    for (uint64_t k = 0; t->members && k < t->count; k++)
-        g_free(t->members[k].name);
-    g_free(t->members);
-    g_free(t->name);
-    g_free(t);
-}
-
-static void free_global(void *one)
-{
-    g_free(((dome_capture_shown_global *)one)->name);
-    g_free(one);
-}
-
 static void free_function(void *one)
 {
     dome_capture_shown_function *f = one;
     g_hash_table_unref(f->points);
-    g_free(f->name);
     g_free(f);
 }
 
@@ -72,7 +56,7 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
 {
     if (!i)
         return;
-    g_ptr_array_unref(i->types);
+    dome__capture_described_clear(&i->described);
     g_ptr_array_unref(i->block_types);
     g_ptr_array_unref(i->globals);
     g_ptr_array_unref(i->codes);
@@ -87,175 +71,74 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
     g_free(i);
 }
 
-/* ---- descriptions ---- */
-
-static const dome_capture_shown_type *type_of(const dome_capture_inspection *i, uint32_t number)
-{
-    return number < i->types->len ? i->types->pdata[number] : NULL;
-}
-
-/* Adds a part of a value. False: the description is damaged. */
-static bool add_part(dome_capture_shown_type *t, const dome_capture_shown_type *part, uint64_t count)
-{
-    uint64_t bytes;
-    t->pointers |= part->pointers;
-    t->depth = MAX(t->depth, part->depth + 1);
-    if (__builtin_mul_overflow(part->bytes, count, &bytes) || t->depth > DEPTH_MOST)
-        return false;
-    if (t->kind != DOME_CAPTURE_KIND_UNION)
-        return !__builtin_add_overflow(t->bytes, bytes, &t->bytes);
-    t->bytes = MAX(t->bytes, bytes + DOME_CAPTURE_UNION_HEAD);
-    return t->bytes >= bytes;
-}
-
-static bool read_members(dome_capture_inspection *i, dome_capture_shown_type *t, dome_bytes *from)
-{
-    enum { LEAST = 8 }; /* bytes of a member's description */
-    t->count = dome__read_u32(from);
-    if (t->count == 0 || t->count > (uint64_t)(from->end - from->at) / LEAST) {
-        t->count = 0;
-        return false;
-    }
-    t->members = g_new0(dome_capture_shown_member, t->count);
-    for (uint64_t k = 0; k < t->count; k++) {
-        dome_capture_shown_member *m = &t->members[k];
-        m->name = dome__read_text(from);
-        m->type = type_of(i, dome__read_u32(from));
-        m->at = t->kind == DOME_CAPTURE_KIND_UNION ? DOME_CAPTURE_UNION_HEAD : t->bytes;
-        if (from->bad || !m->type || m->type == t || m->type->tail)
-            return false;
-        const bool flexible = m->type->kind == DOME_CAPTURE_KIND_ARRAY && m->type->count == 0;
-        if (flexible && (t->kind == DOME_CAPTURE_KIND_UNION || k + 1 < t->count))
-            return false;
-        if (flexible)
-            t->tail = m->type->element;
-        if (!add_part(t, m->type, 1))
-            return false;
-    }
-    return t->bytes > 0 || t->tail;
-}
-
-static bool read_type(dome_capture_inspection *i, dome_bytes *from)
-{
-    dome_capture_shown_type *t = g_new0(dome_capture_shown_type, 1);
-    g_ptr_array_add(i->types, t);
-    t->name = dome__read_text(from);
-    t->kind = dome__read_u32(from);
-    switch (t->kind) {
-    case DOME_CAPTURE_KIND_SCALAR:
-        t->scalar = dome__read_u32(from);
-        if (t->scalar >= DOME_KIND_STRUCT)
-            return false;
-        t->bytes = dome_type_portable_size(dome_type_basic(t->scalar));
-        return !from->bad;
-    case DOME_CAPTURE_KIND_POINTER:
-        t->bytes = DOME_CAPTURE_POINTER_BYTES;
-        t->pointers = true;
-        return !from->bad;
-    case DOME_CAPTURE_KIND_ARRAY:
-        t->count = dome__read_u64(from);
-        t->element = type_of(i, dome__read_u32(from));
-        return !from->bad && t->element && t->element != t && t->element->bytes > 0 && !t->element->tail &&
-               add_part(t, t->element, t->count);
-    case DOME_CAPTURE_KIND_STRUCT:
-    case DOME_CAPTURE_KIND_UNION:
-        return read_members(i, t, from) && !from->bad;
-    default:
-        return false;
-    }
-}
-
-static bool read_points(dome_capture_inspection *i, dome_bytes *from)
-{
-    while (!from->bad && from->at < from->end) {
-        uint32_t number = dome__read_u32(from), point = dome__read_u32(from);
-        char *text = dome__read_text(from);
-        if (from->bad || number >= i->functions->len || point > INT32_MAX) {
-            g_free(text);
-            return false;
-        }
-        const dome_capture_shown_function *f = i->functions->pdata[number];
-        g_hash_table_replace(f->points, GUINT_TO_POINTER(point), text);
-    }
-    return !from->bad;
-}
-
-/* Types by their names in the lists of the head, whose descriptions these are. */
-static bool read_descriptions(dome_capture_inspection *i, dome_bytes *from)
-{
-    const uint32_t length = dome__read_u32(from);
-    const uint8_t *bytes = dome__read_bytes(from, length);
-    dome_bytes part = dome__bytes_of(bytes, bytes ? length : 0);
-    const uint32_t count = dome__read_u32(&part), none = UINT32_MAX;
-    bool good = bytes && !part.bad;
-    for (uint32_t k = 0; k < count && good; k++)
-        good = read_type(i, &part) && !part.bad;
-    for (guint k = 0; k < i->block_types->len && good; k++)
-        good = (i->block_types->pdata[k] = (void *)(uintptr_t)type_of(i, dome__read_u32(&part))) &&
-               (((const dome_capture_shown_type *)i->block_types->pdata[k])->bytes > 0 ||
-                ((const dome_capture_shown_type *)i->block_types->pdata[k])->tail);
-    for (guint k = 0; k < i->globals->len && good; k++) {
-        dome_capture_shown_global *g = i->globals->pdata[k];
-        g->type = type_of(i, dome__read_u32(&part));
-        good = g->type && g->type->bytes > 0 && !g->type->tail;
-    }
-    for (guint k = 0; k < i->functions->len && good; k++) {
-        dome_capture_shown_function *f = i->functions->pdata[k];
-        const uint32_t saved = dome__read_u32(&part), memory = dome__read_u32(&part);
-        f->saved = type_of(i, saved);
-        f->memory = type_of(i, memory);
-        good = (f->saved || saved == none) && (f->memory || memory == none) && !(f->saved && f->saved->tail) &&
-               !(f->memory && f->memory->tail);
-    }
-    return good && read_points(i, &part);
-}
-
 /* ---- the head ---- */
 
-static void read_names(dome_capture_inspection *i, dome_bytes *from)
+static bool is_empty(const dome_capture_shown_type *type)
 {
-    const uint32_t types = dome__read_u32(from);
-    for (uint32_t k = 0; k < types && !from->bad; k++) {
-        g_free(dome__read_text(from));
-        dome__read_bytes(from, 2 * sizeof(uint64_t));
-        g_ptr_array_add(i->block_types, NULL);
+    return type->bytes == 0 && !type->tail;
+}
+
+static void read_types(dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
+        const dome_capture_shown_type *t = dome__capture_described_type(&i->described, from);
+        from->bad |= !t || is_empty(t);
+        g_ptr_array_add(i->block_types, (void *)(uintptr_t)t);
     }
-    const uint32_t globals = dome__read_u32(from);
-    for (uint32_t k = 0; k < globals && !from->bad; k++) {
+}
+
+static void read_globals_of_head(dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
         dome_capture_shown_global *g = g_new0(dome_capture_shown_global, 1);
         g_ptr_array_add(i->globals, g);
-        g->name = dome__read_text(from);
-        dome__read_u64(from);
-        g->elements = dome__read_u64(from);
-        g->constant = dome__read_u32(from) & DOME_CAPTURE_GLOBAL_CONSTANT;
-        from->bad |= g->elements == 0;
+        g->name = dome__capture_described_name(&i->described, from);
+        g->type = dome__capture_described_type(&i->described, from);
+        g->elements = dome__read_leb128(from);
+        g->constant = dome__read_leb128(from) & DOME_CAPTURE_GLOBAL_CONSTANT;
+        from->bad |= !g->type || g->type->bytes == 0 || g->type->tail || g->elements == 0;
     }
-    const uint32_t codes = dome__read_u32(from);
-    for (uint32_t k = 0; k < codes && !from->bad; k++)
-        g_ptr_array_add(i->codes, dome__read_text(from));
-    const uint32_t functions = dome__read_u32(from);
-    for (uint32_t k = 0; k < functions && !from->bad; k++) {
+    const uint64_t codes = dome__read_leb128(from);
+    for (uint64_t k = 0; k < codes && !from->bad; k++)
+        g_ptr_array_add(i->codes, (void *)(uintptr_t)dome__capture_described_name(&i->described, from));
+}
+
+static void read_functions(dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
         dome_capture_shown_function *f = g_new0(dome_capture_shown_function, 1);
         g_ptr_array_add(i->functions, f);
-        f->points = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        f->name = dome__read_text(from);
-        dome__read_bytes(from, 3 * sizeof(uint64_t));
+        f->points = g_hash_table_new(NULL, NULL);
+        f->name = dome__capture_described_name(&i->described, from);
+        dome__read_u64(from);
+        f->saved = dome__capture_described_type_or_none(&i->described, from);
+        f->memory = dome__capture_described_type_or_none(&i->described, from);
+        from->bad |= (f->saved && f->saved->tail) || (f->memory && f->memory->tail);
+    }
+    const uint64_t places = dome__read_leb128(from);
+    for (uint64_t k = 0; k < places && !from->bad; k++) {
+        const uint64_t number = dome__read_leb128(from), point = dome__read_leb128(from);
+        const char *text = dome__capture_described_name(&i->described, from);
+        from->bad |= number >= i->functions->len || point > INT32_MAX;
+        if (from->bad)
+            return;
+        const dome_capture_shown_function *f = i->functions->pdata[number];
+        g_hash_table_replace(f->points, GUINT_TO_POINTER((guint)point), (void *)(uintptr_t)text);
     }
 }
 
 static void read_streams(dome_capture_inspection *i, dome_bytes *from)
 {
-    enum { COPIED = 2 };
-    dome__read_u64(from);
-    const uint32_t count = dome__read_u32(from);
-    for (uint32_t k = 0; k < count && !from->bad; k++) {
-        dome_capture_shown_stream s = {.number = dome__read_u64(from)};
-        s.path = dome__read_text(from);
-        s.mode = dome__read_text(from);
-        s.position = dome__read_u64(from);
-        s.length = dome__read_u64(from);
-        if (dome__read_u32(from) & COPIED)
-            dome__read_bytes(from, s.length);
+    dome_capture_stream_record r;
+    dome__read_leb128(from);
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
+        dome__capture_stream_record_read(&r, from);
+        const dome_capture_shown_stream s = {
+            .number = r.number, .path = r.path, .mode = r.mode, .position = r.position, .length = r.length};
         g_array_append_val(i->streams, s);
     }
 }
@@ -346,25 +229,28 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
     const uint32_t version = dome__read_u32(&from);
     if (version != IMAGE_VERSION && version != IMAGE_VERSION_HANDLES)
         return refuse(problem, "the image has version %" PRIu32 ", which this version of dome does not know", version);
-    i->polls = dome__read_u64(&from);
-    i->request_at = dome__read_u64(&from);
-    i->counting = dome__read_u32(&from) != 0;
-    dome__read_u64(&from);
-    i->heap_blocks = dome__read_u64(&from);
-    *records = dome__read_u64(&from);
-    *memories = dome__read_u64(&from);
-    read_names(i, &from);
+    i->polls = dome__read_leb128(&from);
+    i->request_at = dome__read_leb128(&from);
+    i->counting = dome__read_leb128(&from) != 0;
+    dome__read_leb128(&from);
+    i->heap_blocks = dome__read_leb128(&from);
+    *records = dome__read_leb128(&from);
+    *memories = dome__read_leb128(&from);
+    dome__capture_described_read(&i->described, &from);
+    read_types(i, &from);
+    read_globals_of_head(i, &from);
+    read_functions(i, &from);
     read_streams(i, &from);
     if (version == IMAGE_VERSION_HANDLES)
         read_handles(i, &from);
-    return (!from.bad && read_descriptions(i, &from) && dome__read_all(&from)) || damaged(problem, "its head");
+    return dome__read_all(&from) || damaged(problem, "its head");
 }
 
 /* ---- the active functions ---- */
 
 static const dome_capture_shown_function *read_function(const dome_capture_inspection *i, dome_bytes *from)
 {
-    const uint32_t number = dome__read_u32(from);
+    const uint64_t number = dome__read_leb128(from);
     return !from->bad && number < i->functions->len ? i->functions->pdata[number] : NULL;
 }
 
@@ -372,8 +258,9 @@ static bool read_frames(dome_capture_inspection *i, dome_bytes from, uint64_t re
 {
     for (uint64_t k = 0; k < records; k++) {
         dome_capture_shown_frame frame = {.function = read_function(i, &from)};
-        frame.point = dome__read_u32(&from);
-        if (!frame.function || from.bad)
+        const uint64_t point = dome__read_leb128(&from);
+        frame.point = (uint32_t)point;
+        if (!frame.function || from.bad || point > INT32_MAX)
             return false;
         if (frame.function->saved && !(frame.saved = dome__read_bytes(&from, frame.function->saved->bytes)))
             return false;
@@ -400,10 +287,9 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     const uint8_t *bytes;
     uint64_t length, records = 0, memories = 0;
     *problem = NULL;
-    i->types = g_ptr_array_new_with_free_func(free_type);
     i->block_types = g_ptr_array_new();
-    i->globals = g_ptr_array_new_with_free_func(free_global);
-    i->codes = g_ptr_array_new_with_free_func(g_free);
+    i->globals = g_ptr_array_new_with_free_func(g_free);
+    i->codes = g_ptr_array_new();
     i->functions = g_ptr_array_new_with_free_func(free_function);
     i->frames = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_frame));
     i->memories = g_array_new(FALSE, TRUE, sizeof(guint));
@@ -437,7 +323,8 @@ void dome__capture_inspect_rewind(dome_capture_inspection *i)
 {
     i->next = SEGMENT_FRAMES + 1;
     i->global = i->first = i->left = 0;
-    i->at = i->end = i->run = i->runs_end = NULL;
+    i->at = i->end = NULL;
+    i->run = (dome_bytes){0};
     i->current = (dome_capture_shown_run){0};
     if (!i->all_runs)
         g_array_set_size(i->runs, 0);
@@ -471,7 +358,7 @@ static bool read_globals(dome_capture_inspection *i, char **problem)
     if (i->left > 0)
         return bytes == length || damaged(problem, "the size of a block of globals");
     const dome_capture_shown_global *g = i->globals->pdata[i->global];
-    const uint64_t count = MIN(dome__capture_image_part_elements(g->type->bytes), g->elements - i->first);
+    const uint64_t count = dome__capture_image_part_elements(g->type->bytes, g->elements - i->first);
     return count * g->type->bytes == length || damaged(problem, "the size of a block of globals");
 }
 
@@ -506,22 +393,25 @@ static bool next_global(dome_capture_inspection *i, dome_capture_piece *piece, c
 
 /* ---- the heap ---- */
 
-static bool get_run(dome_capture_inspection *i, const uint8_t *from)
+/* The next run of the block that was read. */
+static bool get_run(dome_capture_inspection *i)
 {
-    const uint32_t type = dome__get_u32(from + 12);
-    const uint64_t after = i->current.serial + i->current.count;
-    dome_capture_shown_run run = {.serial = dome__get_u64(from),
-                                  .count = dome__get_u32(from + 8),
-                                  .elements = dome__get_u64(from + 16),
-                                  .tail = dome__get_u64(from + 24)};
-    if (type >= i->block_types->len || run.count == 0 || run.serial < after || run.serial >> DOME_CAPTURE_SPACE_SHIFT ||
-        (run.serial + run.count - 1) >> GROUP_BITS != run.serial >> GROUP_BITS)
+    const uint64_t before = i->current.serial + i->current.count, distance = dome__read_leb128(&i->run),
+                   count = dome__read_leb128(&i->run);
+    const uint64_t type = dome__read_leb128(&i->run), size = dome__read_leb128(&i->run), most = 1u << GROUP_BITS;
+    if (i->run.bad || type >= i->block_types->len || count == 0 || count > most || distance >> DOME_CAPTURE_SPACE_SHIFT)
         return false;
-    run.type = i->block_types->pdata[type];
+    const dome_capture_shown_type *t = i->block_types->pdata[type];
+    const dome_capture_shown_run run = {
+        .serial = i->after + distance, .count = count, .elements = t->tail ? 1 : size, .tail = t->tail ? size : 0, .type = t};
+    if (run.serial < before || run.serial >> DOME_CAPTURE_SPACE_SHIFT ||
+        (run.serial + count - 1) >> GROUP_BITS != run.serial >> GROUP_BITS)
+        return false;
+    i->after = run.serial + count;
     i->current = run;
     if (!i->all_runs)
         g_array_append_val(i->runs, run);
-    return run.type->tail ? run.elements == 1 : run.tail == 0;
+    return true;
 }
 
 static bool block_length(const dome_capture_shown_run *run, uint64_t *length)
@@ -532,45 +422,55 @@ static bool block_length(const dome_capture_shown_run *run, uint64_t *length)
            !__builtin_add_overflow(*length, tail, length);
 }
 
+/* The descriptions of a block's runs, behind which the values begin. */
+static bool begin_runs(dome_capture_inspection *i, dome_bytes *from, uint64_t count)
+{
+    enum { FIELDS = 4 };
+    i->run = *from;
+    i->after = 0;
+    for (uint64_t k = 0; k < count * FIELDS; k++)
+        dome__read_leb128(from);
+    i->run.end = from->at;
+    return !from->bad;
+}
+
 static bool begin_heap_block(dome_capture_inspection *i, bool *part, char **problem)
 {
     uint64_t length;
     if (!i->reader(i->ctx, i->next++, &i->at, &length, problem))
         return false;
-    const uint8_t *head = i->at;
-    const uint32_t kind = length >= GROUP_HEAD ? dome__get_u32(head) : 0,
-                   runs = length >= GROUP_HEAD ? dome__get_u32(head + 4) : 0;
-    i->end = i->at + length;
-    *part = kind == SEGMENT_BLOCK_PART;
-    if ((kind != SEGMENT_BLOCKS && !*part) || runs == 0 || runs > (length - GROUP_HEAD) / RUN_BYTES ||
-        (*part && (runs != 1 || length < GROUP_HEAD + RUN_BYTES + PART_HEAD)))
+    dome_bytes from = dome__bytes_of(i->at, (size_t)length);
+    const uint64_t kind = dome__read_leb128(&from), count = kind == SEGMENT_BLOCKS ? dome__read_leb128(&from) : 1;
+    *part = kind != SEGMENT_BLOCKS;
+    bool good = kind == (i->first > 0 ? SEGMENT_BLOCK_MORE
+                         : *part      ? SEGMENT_BLOCK_PART
+                                      : SEGMENT_BLOCKS) &&
+                count > 0 && count <= 1u << GROUP_BITS;
+    good = good && (kind == SEGMENT_BLOCK_MORE || begin_runs(i, &from, count));
+    if (!good || from.bad)
         return damaged(problem, "a block of the heap");
-    i->run = i->at + GROUP_HEAD;
-    i->at = i->runs_end = i->run + (uint64_t)runs * RUN_BYTES;
+    i->at = from.at;
+    i->end = from.end;
     return true;
 }
 
 static bool next_part(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
 {
     const dome_capture_shown_run *last = &i->current;
-    const uint8_t *head = i->at;
     uint64_t all;
-    if (i->first == 0 && !get_run(i, i->run))
+    if (i->first == 0 &&
+        (!get_run(i) || last->count != 1 || last->type->tail || !block_length(last, &all) || last->elements == 0))
         return damaged(problem, "a part of a block of the heap");
-    i->run = i->runs_end = NULL;
-    if (!last->type || dome__get_u64(head - RUN_BYTES) != last->serial || last->count != 1 || last->type->tail ||
-        !block_length(last, &all) || dome__get_u64(head) != i->first)
-        return damaged(problem, "a part of a block of the heap");
-    const uint64_t count = dome__get_u64(head + 8), length = (uint64_t)(i->end - head) - PART_HEAD;
-    if (count == 0 || count > last->elements - i->first || count > length / last->type->bytes ||
-        count * last->type->bytes != length)
+    const uint64_t count = dome__capture_image_part_elements(last->type->bytes, last->elements - i->first),
+                   length = (uint64_t)(i->end - i->at);
+    if (count > length / last->type->bytes || count * last->type->bytes != length)
         return damaged(problem, "the size of a part of a block of the heap");
     *piece = (dome_capture_piece){.serial = last->serial,
                                   .type = last->type,
                                   .elements = last->elements,
                                   .first = i->first,
                                   .count = count,
-                                  .bytes = head + PART_HEAD,
+                                  .bytes = i->at,
                                   .length = length};
     i->first = i->first + count == last->elements ? 0 : i->first + count;
     return true;
@@ -579,7 +479,7 @@ static bool next_part(dome_capture_inspection *i, dome_capture_piece *piece, cha
 static bool next_block(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
 {
     bool part = false;
-    if (i->left == 0 && i->run == i->runs_end) {
+    if (i->left == 0 && i->run.at == i->run.end) {
         if (i->at != i->end)
             return damaged(problem, "the size of a block of the heap");
         if (i->next == i->blocks) {
@@ -593,13 +493,10 @@ static bool next_block(dome_capture_inspection *i, dome_capture_piece *piece, ch
             i->at = i->end;
             return good;
         }
-        if (i->first > 0)
-            return damaged(problem, "a block of the heap");
     }
     if (i->left == 0) {
-        if (!get_run(i, i->run))
+        if (!get_run(i))
             return damaged(problem, "a run of blocks of the heap");
-        i->run += RUN_BYTES;
         i->left = i->current.count;
     }
     const dome_capture_shown_run *run = &i->current;
@@ -627,7 +524,7 @@ bool dome__capture_inspect_next(dome_capture_inspection *i, dome_capture_piece *
         if (*problem)
             return false;
     }
-    if (i->run == NULL && i->global == i->globals->len && i->left == 0 && i->first == 0)
+    if (!i->run.at && i->global == i->globals->len && i->left == 0 && i->first == 0)
         i->at = i->end = NULL; /* what was read last were globals, or a part */
     return next_block(i, piece, problem);
 }

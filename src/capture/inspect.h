@@ -3,42 +3,22 @@
 #ifndef DOME_SRC_CAPTURE_INSPECT_H
 #define DOME_SRC_CAPTURE_INSPECT_H
 
+#include "capture/descriptions.h"
 #include "capture/pointers.h"
 
 #include <glib.h>
 
 enum { DOME_CAPTURE_NO_NUMBER = -1 };
 
-typedef struct dome_capture_shown_type dome_capture_shown_type;
-
-typedef struct dome_capture_shown_member {
-    char *name;
-    const dome_capture_shown_type *type;
-    uint64_t at; /* in a value, in bytes of the image */
-} dome_capture_shown_member;
-
-struct dome_capture_shown_type {
-    char *name;
-    dome_capture_kind kind;
-    dome_type_kind scalar;
-    uint64_t bytes;                         /* of a value, without a flexible last member */
-    uint64_t count;                         /* ARRAY: elements. STRUCT, UNION: members */
-    const dome_capture_shown_type *element; /* ARRAY */
-    dome_capture_shown_member *members;
-    const dome_capture_shown_type *tail; /* of an element of the flexible last member; NULL: there is none */
-    bool pointers;
-    unsigned depth;
-};
-
 typedef struct dome_capture_shown_global {
-    char *name;
+    const char *name;
     const dome_capture_shown_type *type; /* of an element */
     uint64_t elements;
     bool constant; /* its values are not in the image */
 } dome_capture_shown_global;
 
 typedef struct dome_capture_shown_function {
-    char *name;
+    const char *name;
     const dome_capture_shown_type *saved, *memory; /* NULL: none */
     GHashTable *points;                            /* point -> "queens.c:27" */
 } dome_capture_shown_function;
@@ -84,10 +64,10 @@ typedef struct dome_capture_inspection {
     uint64_t polls, request_at;
     bool counting;
     uint64_t heap_blocks;
-    GPtrArray *types;        /* dome_capture_shown_type */
+    dome_capture_described described;
     GPtrArray *block_types;  /* of blocks of the heap, by number */
     GPtrArray *globals;      /* dome_capture_shown_global, by number */
-    GPtrArray *codes;        /* char *, by number */
+    GPtrArray *codes;        /* const char *, by number */
     GPtrArray *functions;    /* dome_capture_shown_function */
     GArray *frames;          /* dome_capture_shown_frame, from the outermost on */
     GArray *memories;        /* guint: the frame whose memory has this number */
@@ -104,7 +84,8 @@ typedef struct dome_capture_inspection {
     uint64_t global, first;  /* globals that are next, and elements of the large one */
     const uint8_t *at, *end; /* what is left of the block that was read */
     uint64_t left;           /* globals or blocks of the run in it */
-    const uint8_t *run, *runs_end;
+    dome_bytes run;          /* descriptions of the runs in it that are left; at NULL: none were read */
+    uint64_t after;          /* serial behind the run before them; 0: they begin the block */
     dome_capture_shown_run current;
     bool all_runs;
 } dome_capture_inspection;

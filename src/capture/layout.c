@@ -36,29 +36,35 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return dome__hash_bytes(hash, text ? text : "", text ? strlen(text) : 0);
 }
 
-static uint64_t shape(uint64_t hash, const dome_capture_type *type)
+uint64_t dome__capture_shape_begin(dome_capture_kind kind, const char *name, uint64_t number)
 {
-    hash = dome__hash(hash, type->kind);
-    switch (type->kind) {
-    case DOME_CAPTURE_KIND_SCALAR:
-        return dome__hash(hash, type->scalar);
-    case DOME_CAPTURE_KIND_POINTER: /* the target's name alone: types may refer to themselves */
-        return hash_text(hash, type->element ? type->element->name : NULL);
-    case DOME_CAPTURE_KIND_ARRAY:
-        return shape(dome__hash(hash, type->count), type->element);
-    case DOME_CAPTURE_KIND_STRUCT:
-    case DOME_CAPTURE_KIND_UNION:
-        hash = hash_text(dome__hash(hash, type->count), type->name);
-        for (size_t k = 0; k < type->count; k++)
-            hash = shape(hash_text(hash, type->members[k].name), type->members[k].type);
-        return hash;
-    }
-    return hash;
+    return hash_text(dome__hash(dome__hash(0, kind), number), name);
+}
+
+uint64_t dome__capture_shape_add(uint64_t shape, const char *name, uint64_t part)
+{
+    return dome__hash(hash_text(shape, name), part);
 }
 
 uint64_t dome__capture_shape(const dome_capture_type *type)
 {
-    return shape(0, type);
+    uint64_t shape = 0;
+    switch (type->kind) {
+    case DOME_CAPTURE_KIND_SCALAR:
+        return dome__capture_shape_begin(type->kind, NULL, type->scalar);
+    case DOME_CAPTURE_KIND_POINTER: /* the target's name alone: types may refer to themselves */
+        return dome__capture_shape_begin(type->kind, type->element ? type->element->name : NULL, 0);
+    case DOME_CAPTURE_KIND_ARRAY:
+        shape = dome__capture_shape_begin(type->kind, NULL, type->count);
+        return dome__capture_shape_add(shape, NULL, dome__capture_shape(type->element));
+    case DOME_CAPTURE_KIND_STRUCT:
+    case DOME_CAPTURE_KIND_UNION:
+        shape = dome__capture_shape_begin(type->kind, type->name, type->count);
+        for (size_t k = 0; k < type->count; k++)
+            shape = dome__capture_shape_add(shape, type->members[k].name, dome__capture_shape(type->members[k].type));
+        return shape;
+    }
+    return shape;
 }
 
 static void add_step(GArray *steps, const dome_capture_step *step)
@@ -285,28 +291,6 @@ void dome__capture_layouts_begin(void)
     g_hash_table_iter_init(&i, layouts);
     while (g_hash_table_iter_next(&i, &layout, NULL))
         ((dome_capture_layout *)layout)->used = false;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const dome_capture_layout *l = *(dome_capture_layout *const *)a, *m = *(dome_capture_layout *const *)b;
-    int order = strcmp(l->name, m->name);
-    return order ? order : l->hash < m->hash ? -1 : l->hash > m->hash;
-}
-
-void dome__capture_layouts_each(void (*function)(void *ctx, dome_capture_layout *layout), void *ctx)
-{
-    GHashTableIter i;
-    void *layout;
-    GPtrArray *all = g_ptr_array_new();
-    g_hash_table_iter_init(&i, layouts);
-    while (g_hash_table_iter_next(&i, &layout, NULL))
-        g_ptr_array_add(all, layout);
-    if (all->len > 0)
-        qsort(all->pdata, all->len, sizeof *all->pdata, by_name);
-    for (guint k = 0; k < all->len; k++)
-        function(ctx, all->pdata[k]);
-    g_ptr_array_unref(all);
 }
 
 /* ---- converting ---- */

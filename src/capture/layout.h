@@ -60,12 +60,15 @@ const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_
 /* The hash of a type's shape: names, forms in the image and counts, but nothing that depends on the machine. */
 uint64_t dome__capture_shape(const dome_capture_type *type);
 
+/* The same from its parts, as a description in an image has them: first the kind, the name (of a pointer that of what it points
+ * to; of a number or an array NULL) and the form or the count; then the parts, of an array its element, without a name. */
+uint64_t dome__capture_shape_begin(dome_capture_kind kind, const char *name, uint64_t number);
+uint64_t dome__capture_shape_add(uint64_t shape, const char *name, uint64_t part);
+
 /* The layout of a name and a hash; NULL: no type that was seen so far has them. */
 const dome_capture_layout *dome__capture_layout_find(const char *name, uint64_t hash);
 
 void dome__capture_layouts_begin(void); /* all are unused */
-void dome__capture_layouts_each(void (*function)(void *ctx, dome_capture_layout *layout),
-                                void *ctx); /* in the order of names and hashes */
 
 /* Converts pointers: each function gets the address of the variable in memory. */
 typedef struct dome_capture_coder {

@@ -160,6 +160,14 @@ static bool is_at_path(const stream *s, const struct stat *file)
     return same;
 }
 
+static void append_path(GByteArray *to, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    length = MIN(length, PATH_MOST);
+    dome__append_leb128(to, length);
+    dome__append_bytes(to, text, length);
+}
+
 static char *save(const stream *s, GByteArray *to)
 {
     struct stat st;
@@ -187,12 +195,14 @@ static char *save(const stream *s, GByteArray *to)
     } else if (!standard && !S_ISCHR(st.st_mode)) {
         return g_strdup_printf("'%s' is open, which is no file that can be opened again at its position", s->path);
     }
-    dome__append_u64(to, s->number);
-    dome__append_text(to, s->path, PATH_MOST);
-    dome__append_text(to, s->mode, PATH_MOST);
-    dome__append_u64(to, position);
-    dome__append_u64(to, length);
-    dome__append_u32(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0));
+    if (standard && position == NONE)
+        return NULL; /* goes on as it is */
+    dome__append_leb128(to, s->number);
+    append_path(to, s->path);
+    append_path(to, s->mode);
+    dome__append_leb128(to, position + 1); /* NONE: 0 */
+    dome__append_leb128(to, length + 1);
+    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0));
     if (content)
         dome__append_bytes(to, content, (size_t)length);
     g_free(content);
@@ -208,44 +218,60 @@ static int by_number(const void *a, const void *b)
 char *dome__capture_streams_save(GByteArray *to, bool standard)
 {
     char *problem = NULL;
-    guint at = to->len, count = 0;
+    GByteArray *all = g_byte_array_new();
+    uint64_t count = 0;
     dome__capture_streams_begin();
     g_array_sort(streams, by_number);
-    dome__append_u64(to, next_number);
-    dome__append_u32(to, 0);
     /* All of them first: two may lead to one file. */
     for (guint k = 0; k < streams->len && !problem; k++)
         problem = write_out(&g_array_index(streams, stream, k));
     for (guint k = 0; k < streams->len && !problem; k++) {
-        guint before = to->len;
+        guint before = all->len;
         const stream *s = &g_array_index(streams, stream, k);
-        problem = standard || s->mode ? save(s, to) : NULL;
-        count += to->len > before;
+        problem = standard || s->mode ? save(s, all) : NULL;
+        count += all->len > before;
     }
-    dome__put_u32(to->data + at + sizeof(uint64_t), count);
+    dome__append_leb128(to, next_number);
+    dome__append_leb128(to, count);
+    dome__append_bytes(to, all->data, all->len);
+    g_byte_array_unref(all);
     return problem;
 }
 
 /* ---- restarting ---- */
 
-typedef struct saved_stream {
-    uint64_t number, position, length;
-    char *path, *mode;
-    uint32_t flags;
-    char *content; /* NULL: the file must be there */
-} saved_stream;
+typedef dome_capture_stream_record saved_stream;
 
 struct dome_capture_saved_streams {
     uint64_t next;
     GArray *all;
 };
 
+static char *read_path(dome_bytes *from)
+{
+    const uint64_t length = dome__read_leb128(from);
+    const char *text = dome__read_bytes(from, length);
+    return g_strndup(text ? text : "", text ? (gsize)length : 0);
+}
+
+void dome__capture_stream_record_read(dome_capture_stream_record *s, dome_bytes *from)
+{
+    s->number = dome__read_leb128(from);
+    s->path = read_path(from);
+    s->mode = read_path(from);
+    s->position = dome__read_leb128(from) - 1;
+    s->length = dome__read_leb128(from) - 1;
+    s->flags = dome__read_leb128(from);
+    s->content = s->flags & COPIED && s->length <= COPY_MOST ? dome__read_bytes(from, s->length) : NULL;
+    from->bad |= s->flags & COPIED && !s->content;
+}
+
 static void clear_saved(void *saved)
 {
     saved_stream *s = saved;
     g_free(s->path);
     g_free(s->mode);
-    g_free(s->content);
+    g_free((char *)(uintptr_t)s->content);
 }
 
 void dome__capture_streams_free(dome_capture_saved_streams *saved)
@@ -261,22 +287,14 @@ dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from)
     dome_capture_saved_streams *saved = g_new0(dome_capture_saved_streams, 1);
     saved->all = g_array_new(FALSE, TRUE, sizeof(saved_stream));
     g_array_set_clear_func(saved->all, clear_saved);
-    saved->next = dome__read_u64(from);
-    uint32_t count = dome__read_u32(from);
+    saved->next = dome__read_leb128(from);
+    uint64_t count = dome__read_leb128(from);
     uint64_t after = 0;
-    for (uint32_t k = 0; k < count && !from->bad; k++) {
-        saved_stream s = {.number = dome__read_u64(from)};
-        s.path = dome__read_text(from);
-        s.mode = dome__read_text(from);
-        s.position = dome__read_u64(from);
-        s.length = dome__read_u64(from);
-        s.flags = dome__read_u32(from);
-        const void *content = s.flags & COPIED && s.length <= COPY_MOST ? dome__read_bytes(from, s.length) : NULL;
-        if (content) {
-            s.content = g_malloc((gsize)s.length + 1);
-            memcpy(s.content, content, (size_t)s.length);
-        }
-        from->bad |= s.flags & COPIED && !content;
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
+        saved_stream s;
+        dome__capture_stream_record_read(&s, from);
+        if (s.content)
+            s.content = memcpy(g_malloc((gsize)s.length + 1), s.content, (size_t)s.length);
         from->bad |=
             s.number < after || s.number >= saved->next || (s.number >= STANDARD && !strchr("rwa", *s.mode ? *s.mode : 'x'));
         from->bad |= (s.position != NONE && s.position > INT64_MAX) || (s.length != NONE && s.length > INT64_MAX);

@@ -20,6 +20,16 @@ bool dome__capture_stream_owns(int descriptor);
  * (g_free'd by the caller). */
 char *dome__capture_streams_save(GByteArray *to, bool standard);
 
+/* A stream in the image. path and mode are to be freed (g_free); of bytes that are bad they are there, too. */
+typedef struct dome_capture_stream_record {
+    uint64_t number, position, length; /* UINT64_MAX: none */
+    char *path, *mode;
+    uint64_t flags;
+    const char *content; /* in the bytes that were read; NULL: the file must be there */
+} dome_capture_stream_record;
+
+void dome__capture_stream_record_read(dome_capture_stream_record *record, dome_bytes *from);
+
 /* For a restart: reads what was saved (bad bytes: from->bad), then opens the streams again. */
 typedef struct dome_capture_saved_streams dome_capture_saved_streams;
 dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from);

@@ -35,6 +35,28 @@ void dome__append_text(GByteArray *to, const char *text, size_t most)
     dome__append_bytes(to, text, length);
 }
 
+uint8_t *dome__put_leb128(uint8_t *to, uint64_t value)
+{
+    for (; value > 0x7f; value >>= 7)
+        *to++ = (uint8_t)(value | 0x80);
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+size_t dome__leb128_bytes(uint64_t value)
+{
+    size_t bytes = 1;
+    for (; value > 0x7f; value >>= 7)
+        bytes++;
+    return bytes;
+}
+
+void dome__append_leb128(GByteArray *to, uint64_t value)
+{
+    uint8_t bytes[DOME_LEB128_MOST];
+    dome__append_bytes(to, bytes, (size_t)(dome__put_leb128(bytes, value) - bytes));
+}
+
 dome_bytes dome__bytes_of(const void *data, size_t bytes)
 {
     return (dome_bytes){.at = data, .end = (const uint8_t *)data + bytes};
@@ -69,6 +91,23 @@ double dome__read_f64(dome_bytes *from)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+uint64_t dome__read_leb128(dome_bytes *from)
+{
+    enum { BITS = 7, LAST = 63 }; /* the last byte of the longest has one bit */
+    uint64_t value = 0;
+    for (unsigned shift = 0; !from->bad && from->at < from->end && shift <= LAST; shift += BITS) {
+        const uint8_t byte = *from->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte & 0x80)
+            continue;
+        if ((byte > 0 || shift == 0) && (byte <= 1 || shift < LAST))
+            return value;
+        break;
+    }
+    from->bad = true;
+    return 0;
 }
 
 char *dome__read_text(dome_bytes *from)

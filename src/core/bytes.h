@@ -63,6 +63,15 @@ void dome__append_bytes(GByteArray *to, const void *data, size_t bytes);
  * text. */
 void dome__append_text(GByteArray *to, const char *text, size_t most);
 
+/* Appends a number in as few bytes as it needs: seven bits in each, the lowest first, the highest bit of each but the last set
+ * (unsigned LEB128, as in DWARF and WebAssembly). */
+void dome__append_leb128(GByteArray *to, uint64_t value);
+
+/* The same at an address; returns the one behind it. Of the largest number DOME_LEB128_MOST bytes. */
+uint8_t *dome__put_leb128(uint8_t *to, uint64_t value);
+size_t dome__leb128_bytes(uint64_t value);
+enum { DOME_LEB128_MOST = 10 };
+
 /* ---- read in order ---- */
 
 /* The unread rest of a message. Reading past its end sets `bad`, and from then on returns 0 or an empty text: a caller reads all
@@ -76,6 +85,7 @@ dome_bytes dome__bytes_of(const void *data, size_t bytes);
 uint32_t dome__read_u32(dome_bytes *from);
 uint64_t dome__read_u64(dome_bytes *from);
 double dome__read_f64(dome_bytes *from);
+uint64_t dome__read_leb128(dome_bytes *from);                   /* bad, too, if it has more bytes than it needs */
 const void *dome__read_bytes(dome_bytes *from, uint64_t bytes); /* points into the message; NULL if fewer bytes are left */
 char *dome__read_text(dome_bytes *from);                        /* g_free'd by the caller; never NULL */
 

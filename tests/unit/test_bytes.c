@@ -86,6 +86,47 @@ static void test_too_long(void)
     g_free(text);
 }
 
+static void test_leb128(void)
+{
+    static const struct {
+        uint64_t value;
+        size_t bytes;
+        uint8_t as[DOME_LEB128_MOST];
+    } all[] = {{0, 1, {0}},
+               {127, 1, {127}},
+               {128, 2, {0x80, 1}},
+               {300, 2, {0xac, 2}},
+               {UINT64_C(1) << 62, 9, {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40}},
+               {UINT64_MAX, 10, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}}};
+    for (size_t k = 0; k < G_N_ELEMENTS(all); k++) {
+        GByteArray *m = g_byte_array_new();
+        dome__append_leb128(m, all[k].value);
+        g_assert_cmpmem(m->data, m->len, all[k].as, all[k].bytes);
+        g_assert_cmpuint(dome__leb128_bytes(all[k].value), ==, all[k].bytes);
+        for (guint cut = 0; cut <= m->len; cut++) {
+            uint8_t *copy = g_memdup2(m->data, cut);
+            dome_bytes r = dome__bytes_of(copy, cut);
+            g_assert_cmpuint(dome__read_leb128(&r), ==, cut == m->len ? all[k].value : 0);
+            g_assert_cmpint(r.bad, ==, cut < m->len);
+            g_free(copy);
+        }
+        g_byte_array_unref(m);
+    }
+    static const struct {
+        size_t bytes;
+        uint8_t as[DOME_LEB128_MOST + 1];
+    } bad[] = {{2, {0x80, 0}}, /* longer than it needs to be, and more than 64 bits */
+               {3, {0xff, 0x80, 0}},
+               {10, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2}},
+               {11, {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}}};
+    for (size_t k = 0; k < G_N_ELEMENTS(bad); k++) {
+        dome_bytes r = dome__bytes_of(bad[k].as, bad[k].bytes);
+        g_assert_cmpuint(dome__read_leb128(&r), ==, 0);
+        g_assert_true(r.bad);
+        g_assert_cmpuint(dome__read_leb128(&r), ==, 0); /* bad stays bad */
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -93,5 +134,6 @@ int main(int argc, char **argv)
     g_test_add_func("/bytes/in-order", test_in_order);
     g_test_add_func("/bytes/cut", test_cut);
     g_test_add_func("/bytes/too-long", test_too_long);
+    g_test_add_func("/bytes/leb128", test_leb128);
     return g_test_run();
 }
