@@ -4,6 +4,8 @@
  *     capture graph 1000000 so many structs on the heap, each with three pointers to others drawn at random
  *     capture particles 1000000 so many structs of numbers of several sizes, one array
  *     capture deep 100000   so many active functions: captured and resumed
+ *     capture calls 1000000 so many calls of dome_capture_enter and _leave; of dome_capture_malloc and _free of 40 bytes, and of
+ *                           malloc and free, a thousand blocks at a time
  *
  * Graph and particles are packed and unpacked in turns by functions as dome-cc writes them and by the types' descriptions (the
  * table). Prints medians of processor time; bytes are those of the values in memory. */
@@ -12,6 +14,7 @@
 #include "capture/modules.h"
 #include "capture/status.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +296,56 @@ static void deep(long levels, int times)
            median(capture, times) / (double)levels * 1e9, median(resume, times) / (double)levels * 1e9);
 }
 
+enum { BATCH = 1000 };
+
+static void enter_and_leave(void)
+{
+    for (int k = 0; k < BATCH; k++) {
+        volatile struct level_saved *m = dome_capture_enter(&level_function);
+        m->n = k;
+        dome_capture_leave(&level_function);
+    }
+}
+
+static void *blocks[BATCH];
+
+static void typed_blocks(void)
+{
+    for (int k = 0; k < BATCH; k++)
+        blocks[k] = dome_capture_malloc(&node_type, sizeof(struct node));
+    for (int k = 0; k < BATCH; k++)
+        dome_capture_free(blocks[k]);
+}
+
+static void plain_blocks(void)
+{
+    for (int k = 0; k < BATCH; k++) {
+        blocks[k] = malloc(sizeof(struct node));
+        memset(blocks[k], 0, sizeof(struct node)); /* the others begin as zeros */
+    }
+    for (int k = 0; k < BATCH; k++)
+        free(blocks[k]);
+}
+
+static void calls(uint64_t count, int times)
+{
+    static const struct {
+        void (*run)(void);
+        const char *name;
+    } all[] = {
+        {enter_and_leave, "enter and leave"}, {typed_blocks, "malloc and free of 40 bytes"}, {plain_blocks, "the C library's"}};
+    double took[G_N_ELEMENTS(all)][times];
+    for (int k = 0; k < times; k++)
+        for (size_t what = 0; what < G_N_ELEMENTS(all); what++) {
+            const double begin = processor_time();
+            for (uint64_t n = 0; n < count / BATCH; n++)
+                all[what].run();
+            took[what][k] = processor_time() - begin;
+        }
+    for (size_t what = 0; what < G_N_ELEMENTS(all); what++)
+        printf("calls %" PRIu64 ": %s %.1f ns\n", count, all[what].name, median(took[what], times) / (double)count * 1e9);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -304,6 +357,10 @@ int main(int argc, char **argv)
     dome__capture_streams_begin();
     if (strcmp(argv[1], "deep") == 0) {
         deep((long)size, times);
+        return 0;
+    }
+    if (strcmp(argv[1], "calls") == 0) {
+        calls(MAX(size, BATCH), times);
         return 0;
     }
     const bool flat = strcmp(argv[1], "flat") == 0, particles = strcmp(argv[1], "particles") == 0;
@@ -361,7 +418,7 @@ int main(int argc, char **argv)
     }
     for (int by = flat; by < 2; by++) {
         const double taken = median(take[by], times), restored = median(restore[by], times);
-        printf("%s %s%s: %.1f MB in memory, %.1f MB in the image; taken in %.1f ms, %.0f MB/s; restored in %.1f ms, %.0f MB/s\n",
+        printf("%s %s%s: %.1f MB in memory, %.1f MB in the image; taken in %.3f ms, %.0f MB/s; restored in %.3f ms, %.0f MB/s\n",
                argv[1], argv[2],
                flat ? ""
                : by ? ", by functions"

@@ -219,6 +219,7 @@ def measure_checkpoints(context):
             return file.read()
 
     wanted = content(HERE)
+    data["blocks"] = int.from_bytes(wanted[40:48], "big")  # entries of its table: docs/checkpoint-format.md
     data["bytes"], data["other images"] = len(wanted), [m.name for m in machines if content(m) != wanted]
     for m in machines:
         begin = [said(r"restart ([\d.]+) ([\d.]+)", run(m.start + [binary[m.name]] + words, "restart")[2]) for _ in range(times)]
@@ -236,6 +237,7 @@ def measure_checkpoints(context):
 
 # bench/capture's arguments; tiny ones
 MEMORY = {"flat": ("flat 256", "flat 8"), "graph": ("graph 1000000", "graph 10000"), "particles": ("particles 1000000", "particles 10000"),
+          "particles in the cache": ("particles 20000 51", "particles 1000"),
           "deep 10^3": ("deep 1000 51", "deep 100"), "deep 10^4": ("deep 10000 21", "deep 1000"), "deep 10^5": ("deep 100000", "deep 10000")}
 
 
