@@ -6,6 +6,8 @@
 #include "capture/status.h"
 #include "core/bytes.h"
 
+#include <stdlib.h>
+
 enum { KIND_BYTES = 1, RUN_FIELDS = 4 };
 
 /* ---- the heap ---- */
@@ -135,22 +137,17 @@ static void put_globals(dome_capture_descriptions *d, GByteArray *head)
         dome__append_leb128(head, dome__capture_describe_name(d, dome__capture_code(k)->name));
 }
 
-static void put_function(dome_capture_descriptions *d, const dome_capture_function *f, GByteArray *head)
-{
-    const dome_capture_frame_layout *l = f->known;
-    dome__append_leb128(head, dome__capture_describe_name(d, f->name));
-    dome__append_u64(head, f->version);
-    dome__append_leb128(head, l->saved ? 1 + dome__capture_describe_type(d, l->saved->type) : 0);
-    dome__append_leb128(head, l->memory ? 1 + dome__capture_describe_type(d, l->memory->type) : 0);
-}
+/* The functions that are active, numbered from the outermost on, and the points at which they were captured. */
+typedef struct active {
+    GPtrArray *functions; /* const dome_capture_function */
+    GArray *points;       /* dome_capture_record: each function and point once, if it is known where it is */
+} active;
 
-/* The functions that are active, numbered from the outermost on; then where the points are at which they were captured. */
-static void put_functions(dome_capture_descriptions *d, GByteArray *head)
+static active find_active(void)
 {
+    active a = {g_ptr_array_new(), g_array_new(FALSE, FALSE, sizeof(dome_capture_record))};
+    GPtrArray *seen = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref); /* of each function: points + 1 */
     const size_t records = dome__capture_record_count();
-    GPtrArray *used = g_ptr_array_new(); /* of each function: its points, as keys */
-    GByteArray *functions = g_byte_array_new(), *places = g_byte_array_new();
-    uint64_t nplaces = 0;
     for (size_t k = 0; k < records; k++)
         dome__capture_frame_layout(dome__capture_record(k)->function)->used = false;
     for (size_t k = records; k-- > 0;) {
@@ -159,42 +156,62 @@ static void put_functions(dome_capture_descriptions *d, GByteArray *head)
         dome_capture_frame_layout *l = f->known;
         if (!l->used) {
             l->used = true;
-            l->number = used->len;
-            put_function(d, f, functions);
-            g_ptr_array_add(used, g_hash_table_new(NULL, NULL));
+            l->number = a.functions->len;
+            g_ptr_array_add(a.functions, r->function);
+            g_ptr_array_add(seen, g_hash_table_new(NULL, NULL));
         }
-        if ((size_t)r->point >= f->npoints || !f->points[r->point] ||
-            !g_hash_table_add(used->pdata[l->number], GINT_TO_POINTER(r->point + 1)))
-            continue;
-        nplaces++;
-        dome__append_leb128(places, l->number);
-        dome__append_leb128(places, (uint64_t)r->point);
-        dome__append_leb128(places, dome__capture_describe_name(d, f->points[r->point]));
+        if ((size_t)r->point < f->npoints && f->points[r->point] &&
+            g_hash_table_add(seen->pdata[l->number], GINT_TO_POINTER(r->point + 1)))
+            g_array_append_vals(a.points, r, 1);
     }
-    dome__append_leb128(head, used->len);
-    dome__append_bytes(head, functions->data, functions->len);
-    dome__append_leb128(head, nplaces);
-    dome__append_bytes(head, places->data, places->len);
-    for (guint k = 0; k < used->len; k++)
-        g_hash_table_unref(used->pdata[k]);
-    g_ptr_array_unref(used);
-    g_byte_array_unref(functions);
-    g_byte_array_unref(places);
+    g_ptr_array_unref(seen);
+    return a;
 }
 
-/* Names of the program's files stand before others, so that the path which they have in common is there once. */
-static void put_names(dome_capture_descriptions *d)
+static void put_active(dome_capture_descriptions *d, const active *a, GByteArray *head)
 {
-    for (size_t k = 0; k < dome__capture_global_count(); k++)
-        dome__capture_describe_name(d, dome__capture_global(k)->global->name);
-    for (size_t k = 0; k < dome__capture_code_count(); k++)
-        dome__capture_describe_name(d, dome__capture_code(k)->name);
-    for (size_t k = dome__capture_record_count(); k-- > 0;) {
-        const dome_capture_record *r = dome__capture_record(k);
-        dome__capture_describe_name(d, r->function->name);
-        if ((size_t)r->point < r->function->npoints && r->function->points[r->point])
-            dome__capture_describe_name(d, r->function->points[r->point]);
+    dome__append_leb128(head, a->functions->len);
+    for (guint k = 0; k < a->functions->len; k++) {
+        const dome_capture_function *f = a->functions->pdata[k];
+        const dome_capture_frame_layout *l = f->known;
+        dome__append_leb128(head, dome__capture_describe_name(d, f->name));
+        dome__append_u64(head, f->version);
+        dome__append_leb128(head, l->saved ? 1 + dome__capture_describe_type(d, l->saved->type) : 0);
+        dome__append_leb128(head, l->memory ? 1 + dome__capture_describe_type(d, l->memory->type) : 0);
     }
+    dome__append_leb128(head, a->points->len);
+    for (guint k = 0; k < a->points->len; k++) {
+        const dome_capture_record *r = &g_array_index(a->points, dome_capture_record, k);
+        dome__append_leb128(head, ((const dome_capture_frame_layout *)r->function->known)->number);
+        dome__append_leb128(head, (uint64_t)r->point);
+        dome__append_leb128(head, dome__capture_describe_name(d, r->function->points[r->point]));
+    }
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names with the paths of the program's files come first, in their order, so that each path is there once. */
+static void describe_names(dome_capture_descriptions *d, const active *a)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (size_t k = 0; k < dome__capture_global_count(); k++)
+        g_ptr_array_add(names, (void *)(uintptr_t)dome__capture_global(k)->global->name);
+    for (size_t k = 0; k < dome__capture_code_count(); k++)
+        g_ptr_array_add(names, (void *)(uintptr_t)dome__capture_code(k)->name);
+    for (guint k = 0; k < a->functions->len; k++)
+        g_ptr_array_add(names, (void *)(uintptr_t)((const dome_capture_function *)a->functions->pdata[k])->name);
+    for (guint k = 0; k < a->points->len; k++) {
+        const dome_capture_record *r = &g_array_index(a->points, dome_capture_record, k);
+        g_ptr_array_add(names, (void *)(uintptr_t)r->function->points[r->point]);
+    }
+    if (names->len > 0)
+        qsort(names->pdata, names->len, sizeof *names->pdata, by_text);
+    for (guint k = 0; k < names->len; k++)
+        dome__capture_describe_name(d, names->pdata[k]);
+    g_ptr_array_unref(names);
 }
 
 /* NULL, or why there is no image. */
@@ -210,10 +227,11 @@ static char *put_head(dome_capture_image *image)
                                 dome__capture_memory_count()};
     dome_capture_descriptions *d = dome__capture_descriptions_new();
     GByteArray *rest = g_byte_array_new(); /* stands behind the descriptions to which it refers */
-    put_names(d);
+    const active a = find_active();
+    describe_names(d, &a);
     put_types(d, image->types, rest);
     put_globals(d, rest);
-    put_functions(d, rest);
+    put_active(d, &a, rest);
     char *problem = dome__capture_streams_save(rest, !image->env);
     if (!problem && image->env)
         problem = dome__capture_handles_save(rest);
@@ -222,6 +240,8 @@ static char *put_head(dome_capture_image *image)
         dome__append_leb128(image->head, numbers[k]);
     dome__capture_descriptions_append(d, image->head);
     dome__append_bytes(image->head, rest->data, rest->len);
+    g_ptr_array_unref(a.functions);
+    g_array_unref(a.points);
     g_byte_array_unref(rest);
     dome__capture_descriptions_free(d);
     return problem;

@@ -168,7 +168,8 @@ static void read_handles(dome_capture_inspection *i, dome_bytes *from)
         g_ptr_array_add(i->struct_types, read_struct_type(from));
     const uint32_t count = dome__read_u32(from);
     for (uint32_t k = 0; k < count && !from->bad; k++) {
-        dome_capture_shown_handle h = {.kind = dome__read_text(from), .name = dome__read_text(from)};
+        dome_capture_shown_handle h = {.kind = dome__read_text(from)};
+        h.name = dome__read_text(from);
         dome__read_bytes(from, NUMBERS);
         g_array_append_val(i->handles, h);
     }
