@@ -66,12 +66,15 @@ went=0
 for name in $programs; do
     cc -w -O1 "$sources/$name.c" -o plain -lm && run ./plain && mv out plain.out
     expected=$status
+    [ "$expected" -lt 128 ] || { fail "$name: the compiler's program dies with status $expected: $(head -3 err)" && finish; }
     total=
     for b in "${builds[@]}"; do
         build "$b" "$name"
         if [ -z "$total" ]; then
             start "$b" "$name"
-            total=$(polls_of) every=$((total / images + 1))
+            total=$(polls_of)
+            [ "${total:-0}" -gt 0 ] || { fail "$name, $b: it does not poll" && finish; }
+            every=$((total / images + 1))
         fi
         start "$b" "$name" --dome-checkpoint-dir "$b/$name.saved" --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
         [ "$status" = "$expected" ] || fail "$name, $b: status $status, not $expected: $(head -3 err)"

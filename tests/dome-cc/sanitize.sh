@@ -35,6 +35,7 @@ for name in $names; do
     [[ $name = strips* ]] && polls=auto every=200
     cc -w -O1 "$here/$name.c" -o plain -lm && ./plain >plain.out
     echo $? >status
+    [ "$(cat status)" -lt 128 ] || { fail "$name: the compiler's program dies with status $(cat status)"; continue; }
     for tool in sanitizers ${valgrind:+valgrind}; do
         flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" run=
         [ $tool = valgrind ] && flags="-O1 -g" run=$valgrind
