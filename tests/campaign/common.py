@@ -41,7 +41,7 @@ def campaign(what, case, default_count, jobs=3, others=None):
                 print("FAILED %d: %s" % (number, text), flush=True)
         with lock:
             table[result] += 1
-            if sum(table.values()) % 100 == 0:
+            if sum(table.values()) % 20 == 0:
                 print("%d of %d, %.0f s" % (sum(table.values()), count, time.monotonic() - begin), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
