@@ -1,19 +1,21 @@
 #!/bin/bash
 # machines.sh [all | NAME...]: programs by dome-cc for x86-64, s390x (big-endian, under qemu) and i386 (32 bits), at -O0, -O2 and -O3:
 # captured at every poll (of many polls at 100 of them) they poll as often and write the same images, byte for byte; and from each of
-# these, or 40 of them, the next one goes on: to the next image, which is the same again, and to the end.
+# these, or 40 of them, the next one goes on: to the next image, which is the same again, and to the end. Programs are those of supported/
+# and, with little to do and 20 images, those of bench/introspection.
 TMPDIR=$([ -w /dev/shm ] && [ -z "${TMPDIR:-}" ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") # thousands of files
 export TMPDIR
 . "$(dirname "$0")/../capture/common"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386
-cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/tests/dome-cc/supported
+cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/tests/dome-cc/supported measured=$DOME_SOURCE_DIR/bench/introspection/programs
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 command -v pkg-config >/dev/null || { echo "skipped: pkg-config is not installed"; exit 77; }
 
-programs="structs" optimizations="here-O0 s390x-O2 i386-O3 here-O3" most=6 images=100
+programs="structs" optimizations="here-O0 s390x-O2 i386-O3 here-O3" most=6 most_images=100
 if [ $# -gt 0 ]; then
     programs=$*
-    [ "$1" != all ] || programs=$(cd "$sources" && ls ./*.c | sed 's|^\./||; s/\.c$//; /^files$/d')
+    [ "$1" != all ] || programs=$(cd "$sources" && ls -- *.c && cd "$measured" && ls)
+    programs=$(for name in $programs; do echo "${name%.c}"; done | grep -vx files)
     optimizations="here-O0 s390x-O2 i386-O0 here-O2 s390x-O3 i386-O2 here-O3 s390x-O0 i386-O3" most=40
 fi
 
@@ -28,6 +30,19 @@ done
 read -ra builds <<<"$optimizations"
 case $optimizations in *s390x* | *i386*) ;; *) echo "skipped: no other machine" && exit 77 ;; esac
 
+declare -A small=([conjugate_gradients]="12 8" [gauss_elimination]=14 [gauss_seidel]="10 4" [integer_sort]=1 [land_use]="2 8" [matrix_product]=12
+    [multigrid]="8 1" [quicksort]=500 [random_pairs]=2000 [small_functions]=1 [smith_waterman]=2 [sparse_eigenvalue]="100 1" [tree]=60 [word_search]=3)
+
+files_of() { # NAME: its sources
+    if [ -e "$sources/$1.c" ]; then
+        files=("$sources/$1.c")
+    elif [ -d "$measured/$1" ]; then
+        files=("$measured/$1"/*.c)
+    else
+        files=("$measured/$1.c")
+    fi
+}
+
 build() { # BUILD NAME: BUILD/NAME
     local machine=${1%-*} optimization=-${1#*-} polls=every compiler="cc" options=()
     [[ $2 = strips* ]] && polls=auto
@@ -38,7 +53,7 @@ build() { # BUILD NAME: BUILD/NAME
     esac
     [ -e "stops.$machine.o" ] ||
         $compiler -O1 -I"$DOME_SOURCE_DIR/include" -c "$DOME_SOURCE_DIR/tests/dome-cc/programs/stops.c" -o "stops.$machine.o" || fail "stops"
-    "$cc" "${options[@]}" -w --polls=$polls "$optimization" "$sources/$2.c" "stops.$machine.o" -Wl,--wrap=dome_capture_main -o "$1/$2" \
+    "$cc" "${options[@]}" -w --polls=$polls "$optimization" "${files[@]}" "stops.$machine.o" -Wl,--wrap=dome_capture_main -o "$1/$2" \
         -lm 2>said || fail "$2 for $1: $(head -3 said)"
 }
 
@@ -64,19 +79,22 @@ polls_of() { # of the last run
 
 went=0
 for name in $programs; do
-    cc -w -O1 "$sources/$name.c" -o plain -lm && run ./plain && mv out plain.out
+    files_of "$name"
+    arguments=() images=$most_images
+    [ -z "${small[$name]:-}" ] || { read -ra arguments <<<"${small[$name]}" && images=20; }
+    cc -w -O1 -ffp-contract=off "${files[@]}" -o plain -lm && run ./plain "${arguments[@]}" && mv out plain.out
     expected=$status
     [ "$expected" -lt 128 ] || { fail "$name: the compiler's program dies with status $expected: $(head -3 err)" && finish; }
     total=
     for b in "${builds[@]}"; do
         build "$b" "$name"
         if [ -z "$total" ]; then
-            start "$b" "$name"
+            start "$b" "$name" "${arguments[@]}"
             total=$(polls_of)
             [ "${total:-0}" -gt 0 ] || { fail "$name, $b: it does not poll" && finish; }
             every=$((total / images + 1))
         fi
-        start "$b" "$name" --dome-checkpoint-dir "$b/$name.saved" --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
+        start "$b" "$name" "${arguments[@]}" --dome-checkpoint-dir "$b/$name.saved" --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
         [ "$status" = "$expected" ] || fail "$name, $b: status $status, not $expected: $(head -3 err)"
         same "$name, $b: output" plain.out out
         [ "$(polls_of)" = "$total" ] || fail "$name, $b: $(polls_of) polls, not $total"
