@@ -1,9 +1,9 @@
 """What the campaigns share: choices by a seed, many cases at a time, a table of how they ended.
 
-    CAMPAIGN.py [COUNT [SEED [NUMBER]]]
+    CAMPAIGN.py [COUNT [SEED [NUMBER | FIRST-LAST]]]
 
 A campaign makes COUNT random choices and judges each run by what must hold for all of them. The seed is printed; with it and the number
-of a case, that case alone is run again."""
+of a case, that case alone is run again, or with two numbers a part of the campaign."""
 
 import collections
 import concurrent.futures
@@ -27,7 +27,8 @@ def campaign(what, case, default_count, jobs=3, others=None):
     """case(chance, number) returns a word for the table, or raises Failure. others: what cases have counted besides. Ends the process."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else default_count
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
-    numbers = [int(sys.argv[3])] if len(sys.argv) > 3 else range(count)
+    first, _, last = (sys.argv[3] if len(sys.argv) > 3 else "0-%d" % (count - 1)).partition("-")
+    numbers = range(int(first), int(last or first) + 1)
     table, failed, lock, begin = collections.Counter(), [], threading.Lock(), time.monotonic()
 
     def one(number):
@@ -42,7 +43,7 @@ def campaign(what, case, default_count, jobs=3, others=None):
         with lock:
             table[result] += 1
             if sum(table.values()) % 20 == 0:
-                print("%d of %d, %.0f s" % (sum(table.values()), count, time.monotonic() - begin), flush=True)
+                print("%d of %d, %.0f s" % (sum(table.values()), len(numbers), time.monotonic() - begin), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, numbers))
