@@ -59,7 +59,8 @@ void dome__append_leb128(GByteArray *to, uint64_t value)
 
 dome_bytes dome__bytes_of(const void *data, size_t bytes)
 {
-    return (dome_bytes){.at = data, .end = (const uint8_t *)data + bytes};
+    const uint8_t *begin = data ? data : (const void *)""; /* nothing has no address, and none can be added to it */
+    return (dome_bytes){.at = begin, .end = begin + bytes};
 }
 
 const void *dome__read_bytes(dome_bytes *from, uint64_t bytes)
